@@ -1,0 +1,3 @@
+//! The perfpipe command.
+
+fn main() {}

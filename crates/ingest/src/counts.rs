@@ -1,0 +1,202 @@
+//! What a second keeps: exact counts by second, label, success and transaction, merged by addition.
+
+/// The label of the cell that all labels beyond [`LABEL_LIMIT`] share.
+pub const OTHER: &str = "(other)";
+
+/// How many labels have cells of their own.
+pub const LABEL_LIMIT: usize = 200;
+
+/// What tells one cell from another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CellKey {
+    /// `floor((timeStamp - t0) / 1000)`.
+    pub second: u32,
+    /// Index into [`CellTable::labels`].
+    pub label: u32,
+    /// JMeter's verdict.
+    pub success: bool,
+    /// Whether these are transaction controllers' own records, and so not requests.
+    pub transaction: bool,
+}
+
+/// The number, sum and extremes of one measure, in ms. With `n` 0 the rest has no meaning.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spread {
+    /// How many samples had the measure.
+    pub n: u64,
+    /// Their sum.
+    pub sum: i64,
+    /// The smallest.
+    pub min: i32,
+    /// The largest.
+    pub max: i32,
+}
+
+impl Spread {
+    /// Counts one value.
+    #[inline]
+    pub fn add(&mut self, value: i32) {
+        self.merge(&Self { n: 1, sum: i64::from(value), min: value, max: value });
+    }
+
+    /// Adds another's samples to these.
+    #[inline]
+    pub fn merge(&mut self, other: &Self) {
+        if other.n == 0 {
+            return;
+        }
+        if self.n == 0 {
+            *self = *other;
+            return;
+        }
+        self.n += other.n;
+        self.sum += other.sum;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+    }
+}
+
+/// The load that one injector reported in a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InjectorLoad {
+    /// Index into [`CellTable::injectors`].
+    pub injector: u32,
+    /// Samples that had `allThreads`.
+    pub samples: u64,
+    /// The sum of their `allThreads`.
+    pub threads: i64,
+}
+
+/// The exact counts of one second, label, success and transaction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cell {
+    /// How many samples had each elapsed time: (ms, samples), ascending, none with 0 samples.
+    pub elapsed: Vec<(i32, u64)>,
+    /// Time to first byte.
+    pub latency: Spread,
+    /// Sum of the times to connect, in ms.
+    pub connect: i64,
+    /// Sum of the bytes received.
+    pub bytes: i64,
+    /// Sum of the bytes sent.
+    pub sent_bytes: i64,
+    /// Samples in the epoch second in which this second begins; the others are in the next one.
+    pub before_boundary: u64,
+    /// Threads by injector, ascending by injector.
+    pub injectors: Vec<InjectorLoad>,
+}
+
+impl Cell {
+    /// The number of samples.
+    pub fn samples(&self) -> u64 {
+        self.elapsed.iter().map(|(_, samples)| samples).sum()
+    }
+
+    /// Adds another cell's samples to these.
+    pub fn merge(&mut self, other: &Self) {
+        merge_sorted(&mut self.elapsed, &other.elapsed, |entry| entry.0, |into, from| into.1 += from.1);
+        self.latency.merge(&other.latency);
+        self.connect += other.connect;
+        self.bytes += other.bytes;
+        self.sent_bytes += other.sent_bytes;
+        self.before_boundary += other.before_boundary;
+        merge_sorted(
+            &mut self.injectors,
+            &other.injectors,
+            |load| load.injector,
+            |into, from| {
+                into.samples += from.samples;
+                into.threads += from.threads;
+            },
+        );
+    }
+}
+
+/// Merges one ascending list into another, adding up what has the same key.
+fn merge_sorted<T: Copy, K: Ord>(
+    into: &mut Vec<T>,
+    from: &[T],
+    key: impl Fn(&T) -> K,
+    add: impl Fn(&mut T, &T),
+) {
+    if into.is_empty() {
+        into.extend_from_slice(from);
+        return;
+    }
+    let mut fresh = Vec::new();
+    let mut at = 0;
+    for item in from {
+        while at < into.len() && key(&into[at]) < key(item) {
+            at += 1;
+        }
+        match into.get_mut(at) {
+            Some(found) if key(found) == key(item) => add(found, item),
+            _ => fresh.push(*item),
+        }
+    }
+    if !fresh.is_empty() {
+        into.extend(fresh);
+        into.sort_by_key(key);
+    }
+}
+
+/// The cells of a run, ascending by key, with the names that the keys point to.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct CellTable {
+    /// Labels by index; a log without labels has the one label "".
+    pub labels: Vec<String>,
+    /// Injectors by index; "" is the one that can't be told.
+    pub injectors: Vec<String>,
+    /// The cells, ascending by key, each key once.
+    pub cells: Vec<(CellKey, Cell)>,
+}
+
+impl CellTable {
+    /// A table of cells in any order, the parts of one key merged.
+    pub fn new(
+        labels: Vec<String>,
+        injectors: Vec<String>,
+        cells: impl IntoIterator<Item = (CellKey, Cell)>,
+    ) -> Self {
+        let mut sorted: Vec<(CellKey, Cell)> = cells.into_iter().collect();
+        sorted.sort_by_key(|(key, _)| *key);
+        let mut merged: Vec<(CellKey, Cell)> = Vec::with_capacity(sorted.len());
+        for (key, cell) in sorted {
+            match merged.last_mut() {
+                Some((last, into)) if *last == key => into.merge(&cell),
+                _ => merged.push((key, cell)),
+            }
+        }
+        Self { labels, injectors, cells: merged }
+    }
+}
+
+/// Whole-run counts of one label, kept one by one even where its seconds share the `(other)` cell.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LabelCount {
+    /// The label.
+    pub label: String,
+    /// Successful requests.
+    pub successes: u64,
+    /// Failed requests.
+    pub failures: u64,
+    /// Transaction records.
+    pub transactions: u64,
+}
+
+/// How often one failure was seen in one second.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ErrorCount {
+    /// The second.
+    pub second: u32,
+    /// The label, or `(other)`.
+    pub label: String,
+    /// The response code; empty where the log has none.
+    pub response_code: String,
+    /// failureMessage, else responseMessage, at most 500 characters; `(other)` beyond 1,000 distinct ones.
+    pub message: String,
+    /// Whether these are transaction records.
+    pub transaction: bool,
+    /// How many.
+    pub count: u64,
+}

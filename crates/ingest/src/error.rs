@@ -1,0 +1,162 @@
+//! The one error type of the crate: each carries what went wrong, where, and what to do about it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// A place in the input: as much of file, member, line and byte as is known.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The file as the user named it (`-` is standard input).
+    pub file: PathBuf,
+    /// The member inside a zip.
+    pub member: Option<String>,
+    /// Line number, from 1, of the first line of the record.
+    pub line: Option<u64>,
+    /// Byte offset, from 0, in the unpacked log.
+    pub byte: Option<u64>,
+}
+
+impl Place {
+    /// A place that is a whole file.
+    pub fn file(path: impl AsRef<Path>) -> Self {
+        Self { file: path.as_ref().to_owned(), ..Self::default() }
+    }
+
+    /// The same place, narrowed to a member of the zip.
+    #[must_use]
+    pub fn member(mut self, member: impl Into<String>) -> Self {
+        self.member = Some(member.into());
+        self
+    }
+
+    /// The same place, narrowed to a line (from 1) and a byte (from 0).
+    #[must_use]
+    pub fn at(mut self, line: u64, byte: u64) -> Self {
+        self.line = Some(line);
+        self.byte = Some(byte);
+        self
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.file.as_os_str() == "-" {
+            write!(f, "standard input")?;
+        } else {
+            write!(f, "{}", self.file.display())?;
+        }
+        if let Some(member) = &self.member {
+            write!(f, ", member {member}")?;
+        }
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        if let Some(byte) = self.byte {
+            write!(f, " (byte {byte})")?;
+        }
+        Ok(())
+    }
+}
+
+/// What can go wrong between the files and the store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The operating system could not read or write a file.
+    #[error("{place}: {source}")]
+    Io {
+        /// Where.
+        place: Place,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// A file is not what it has to be.
+    #[error("{place}: {problem}")]
+    Input {
+        /// Where.
+        place: Place,
+        /// What is wrong, as a clause.
+        problem: String,
+        /// What the user can do about it, as a sentence.
+        remedy: String,
+    },
+    /// More records were rejected than the limit allows; nothing was stored.
+    #[error("{place}: {reason}; that makes {rejects} rejects, and the limit is {limit}")]
+    Rejects {
+        /// The first reject past the limit.
+        place: Place,
+        /// Why that record was rejected.
+        reason: String,
+        /// How many rejects there were by then.
+        rejects: u64,
+        /// The limit.
+        limit: u64,
+    },
+    /// What was asked for does not fit together.
+    #[error("{problem}")]
+    Usage {
+        /// What is wrong.
+        problem: String,
+        /// What the user can do about it.
+        remedy: String,
+    },
+    /// The store refuses: a run that is not there, one that must not be replaced, another writer at work.
+    #[error("{problem}")]
+    Refused {
+        /// What is wrong.
+        problem: String,
+        /// What the user can do about it.
+        remedy: String,
+    },
+    /// The store's own files or server failed.
+    #[error("{what}: {source}")]
+    Store {
+        /// What was being done, as in "copying samples to Postgres".
+        what: String,
+        /// Why it failed.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl Error {
+    /// An operating-system error at a place.
+    pub fn io(place: impl Into<Place>, source: std::io::Error) -> Self {
+        Self::Io { place: place.into(), source }
+    }
+
+    /// An error of the store, with what was being done.
+    pub fn store(
+        what: impl Into<String>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Store { what: what.into(), source: source.into() }
+    }
+
+    /// What the user can do about it, where there is something.
+    pub fn remedy(&self) -> Option<&str> {
+        match self {
+            Self::Input { remedy, .. } | Self::Usage { remedy, .. } | Self::Refused { remedy, .. } => {
+                Some(remedy)
+            }
+            Self::Rejects { .. } => Some(
+                "Look at the records named; if they may be left out, raise --max-rejects (they are kept whole in the store).",
+            ),
+            Self::Io { .. } | Self::Store { .. } => None,
+        }
+    }
+}
+
+impl From<&Path> for Place {
+    fn from(path: &Path) -> Self {
+        Self::file(path)
+    }
+}
+
+impl From<&PathBuf> for Place {
+    fn from(path: &PathBuf) -> Self {
+        Self::file(path)
+    }
+}
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

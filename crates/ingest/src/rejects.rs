@@ -1,0 +1,101 @@
+//! Rejected records, whole, with their place and reason; beyond a few MiB they wait in a temporary file.
+
+use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// One record that was not accepted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reject {
+    /// The log file's name.
+    pub file: String,
+    /// The member inside a zip.
+    pub member: Option<String>,
+    /// Line, from 1, on which the record begins.
+    pub line: u64,
+    /// Byte, from 0, at which the record begins in the unpacked log.
+    pub byte: u64,
+    /// Why it was not accepted.
+    pub reason: String,
+    /// The record as it stands in the log, without its line end; U+FFFD where it is not UTF-8.
+    pub record: String,
+}
+
+/// Bytes of rejects kept in memory before they move to a temporary file.
+const IN_MEMORY: usize = 4 << 20;
+
+/// Rejects in the order of the log.
+pub struct RejectSpool {
+    file: tempfile::SpooledTempFile,
+    len: u64,
+}
+
+impl Default for RejectSpool {
+    fn default() -> Self {
+        Self { file: tempfile::SpooledTempFile::new(IN_MEMORY), len: 0 }
+    }
+}
+
+impl RejectSpool {
+    /// Appends one.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written.
+    pub fn push(&mut self, reject: &Reject) -> Result<()> {
+        let mut line =
+            serde_json::to_vec(reject).map_err(|e| Error::store("keeping a rejected record", e))?;
+        line.push(b'\n');
+        self.file.write_all(&line).map_err(|e| Error::store("keeping a rejected record", e))?;
+        self.len += 1;
+        Ok(())
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// All of them, from the first.
+    ///
+    /// # Errors
+    /// When the temporary file can't be read.
+    pub fn iter(&mut self) -> Result<impl Iterator<Item = Result<Reject>> + '_> {
+        self.file
+            .seek(SeekFrom::Start(0))
+            .map_err(|e| Error::store("reading the rejected records back", e))?;
+        let reader = BufReader::new(&mut self.file);
+        Ok(serde_json::Deserializer::from_reader(reader)
+            .into_iter()
+            .map(|reject| reject.map_err(|e| Error::store("reading the rejected records back", e))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rejects_come_back_in_order_from_memory_and_from_disk() {
+        let mut spool = RejectSpool::default();
+        let reject = |line| Reject {
+            file: "a.csv".into(),
+            member: None,
+            line,
+            byte: 7,
+            reason: "5 fields in the place of 17".into(),
+            record: "x\n\"y".repeat(300_000),
+        };
+        for line in 1..=5 {
+            spool.push(&reject(line)).unwrap();
+        }
+        let back: Vec<Reject> = spool.iter().unwrap().collect::<Result<_>>().unwrap();
+        assert_eq!(back, (1..=5).map(reject).collect::<Vec<_>>());
+    }
+}

@@ -1,0 +1,194 @@
+//! The stores' common face: what a run is once it is stored, and what a writer of one must do.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::Future;
+
+use serde::{Deserialize, Serialize};
+
+use crate::batch::SampleBatch;
+use crate::counts::{Cell, CellKey, CellTable, ErrorCount, LabelCount};
+use crate::cpu::CpuSeries;
+use crate::error::Result;
+use crate::rejects::RejectSpool;
+
+/// What identifies a run: the framework under test and the test it was put to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RunKey {
+    /// The system under test, as in `perfectnio`.
+    pub framework: String,
+    /// The endpoint, as in `2048`.
+    pub test: String,
+}
+
+impl fmt::Display for RunKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}_{}", self.framework, self.test)
+    }
+}
+
+/// One input file (or zip member) that a run was made from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// The file's name, without folders (`-` is standard input).
+    pub file: String,
+    /// The member inside a zip.
+    pub member: Option<String>,
+    /// `log` or `cpu`.
+    pub kind: String,
+    /// Size in bytes, unpacked.
+    pub bytes: u64,
+    /// CRC-32 (IEEE) of the unpacked bytes.
+    pub crc32: u32,
+}
+
+/// A run's own row: what was read, how, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// Framework and test.
+    #[serde(flatten)]
+    pub key: RunKey,
+    /// The smallest timeStamp of all accepted records, epoch ms.
+    pub t0_ms: i64,
+    /// The largest timeStamp of all accepted records, epoch ms.
+    pub last_ms: i64,
+    /// Seconds from the first to the last, silent ones counted: `(last_ms - t0_ms) / 1000 + 1`.
+    pub seconds: u32,
+    /// Successful requests.
+    pub successes: u64,
+    /// Failed requests.
+    pub failures: u64,
+    /// Transaction controllers' own records.
+    pub transactions: u64,
+    /// Records that were not accepted; records = successes + failures + transactions + rejects.
+    pub rejects: u64,
+    /// Whether the samples themselves are stored, not only their counts.
+    pub samples_stored: bool,
+    /// Whether framework or test were inferred, not told.
+    pub inferred: bool,
+    /// The files the run was made from.
+    pub sources: Vec<SourceFile>,
+    /// The CPU clock's shift used at ingest, seconds.
+    pub cpu_offset: i64,
+    /// The CPU look-back used at ingest, seconds.
+    pub cpu_lookback: u32,
+    /// The other options used, by flag name.
+    pub options: BTreeMap<String, String>,
+    /// The version of perfpipe that wrote the run.
+    pub tool_version: String,
+    /// When it was ingested, RFC 3339, UTC.
+    pub ingested_at: String,
+}
+
+impl RunInfo {
+    /// All requests: successes and failures.
+    pub fn requests(&self) -> u64 {
+        self.successes + self.failures
+    }
+
+    /// All records of the log: requests, transactions and rejects.
+    pub fn records(&self) -> u64 {
+        self.requests() + self.transactions + self.rejects
+    }
+}
+
+/// A run read back from a store, all but its samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredRun {
+    /// The run's own row.
+    pub info: RunInfo,
+    /// Exact counts by second.
+    pub cells: CellTable,
+    /// The CPU readings.
+    pub cpu: CpuSeries,
+    /// Failures by second, label, code and message, ascending.
+    pub errors: Vec<ErrorCount>,
+    /// Whole-run counts by label, ascending by label.
+    pub labels: Vec<LabelCount>,
+}
+
+/// A run that has been read to its end and is to be committed.
+pub struct FinishedRun<'a> {
+    /// The run's own row.
+    pub info: &'a RunInfo,
+    /// Labels that the cells' keys point to.
+    pub labels: &'a [String],
+    /// Injectors that the cells point to; "" is the one that can't be told.
+    pub injectors: &'a [String],
+    /// The cells, ascending by key.
+    pub cells: &'a mut (dyn Iterator<Item = (CellKey, Cell)> + Send),
+    /// The CPU readings.
+    pub cpu: &'a CpuSeries,
+    /// Failures, ascending.
+    pub errors: &'a [ErrorCount],
+    /// Whole-run counts by label, ascending by label.
+    pub label_counts: &'a [LabelCount],
+    /// The rejected records.
+    pub rejects: &'a mut RejectSpool,
+    /// What an earlier run of the same key must be for this one to replace it.
+    pub replace: Replace,
+}
+
+/// What a new run may replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replace {
+    /// Any run of the same key: the key was told, or `--replace` given.
+    Any,
+    /// Only a run made from log files of the same names: the key was inferred.
+    SameFile,
+}
+
+impl Replace {
+    /// Whether `old` may give way to `new`.
+    pub fn allows(self, old: &RunInfo, new: &RunInfo) -> bool {
+        fn logs(info: &RunInfo) -> Vec<&str> {
+            let mut names: Vec<&str> =
+                info.sources.iter().filter(|s| s.kind == "log").map(|s| s.file.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            names
+        }
+        self == Self::Any || logs(old) == logs(new)
+    }
+
+    /// The error that says why `old` may not be replaced, and which flags help.
+    pub fn refusal(old: &RunInfo) -> crate::error::Error {
+        let names: Vec<&str> =
+            old.sources.iter().filter(|s| s.kind == "log").map(|s| s.file.as_str()).collect();
+        crate::error::Error::Refused {
+            problem: format!("the store already has a run {}, made from {}", old.key, names.join(", ")),
+            remedy: "Name this run with --framework and --test, or give --replace to put it in the old one's place."
+                .into(),
+        }
+    }
+}
+
+/// Turns batches into what its writer stores; each worker thread has one of its own.
+pub trait BatchEncoder: Send + 'static {
+    /// What the writer takes.
+    type Chunk: Send + 'static;
+
+    /// Encodes one batch, handing out whatever is ready to be written. Order between batches is free.
+    fn encode(&mut self, batch: &SampleBatch) -> Result<Option<Self::Chunk>>;
+
+    /// Hands out what is left.
+    fn finish(&mut self) -> Result<Option<Self::Chunk>>;
+}
+
+/// Writes one run. Dropped before `commit` has returned, it leaves nothing.
+pub trait RunWriter: Send {
+    /// The encoder of its batches.
+    type Encoder: BatchEncoder;
+
+    /// A new encoder, for one worker thread.
+    fn encoder(&self) -> Result<Self::Encoder>;
+
+    /// Writes one encoded chunk.
+    fn write(
+        &mut self,
+        chunk: <Self::Encoder as BatchEncoder>::Chunk,
+    ) -> impl Future<Output = Result<()>> + Send;
+
+    /// Makes the run appear, whole, in the place of any earlier one of its key.
+    fn commit(self, run: FinishedRun<'_>) -> impl Future<Output = Result<()>> + Send;
+}
