@@ -66,7 +66,7 @@ pub enum Error {
     #[error("{place}: {source}")]
     Io {
         /// Where.
-        place: Place,
+        place: Box<Place>,
         /// Why.
         source: std::io::Error,
     },
@@ -74,7 +74,7 @@ pub enum Error {
     #[error("{place}: {problem}")]
     Input {
         /// Where.
-        place: Place,
+        place: Box<Place>,
         /// What is wrong, as a clause.
         problem: String,
         /// What the user can do about it, as a sentence.
@@ -84,7 +84,7 @@ pub enum Error {
     #[error("{place}: {reason}; that makes {rejects} rejects, and the limit is {limit}")]
     Rejects {
         /// The first reject past the limit.
-        place: Place,
+        place: Box<Place>,
         /// Why that record was rejected.
         reason: String,
         /// How many rejects there were by then.
@@ -121,7 +121,22 @@ pub enum Error {
 impl Error {
     /// An operating-system error at a place.
     pub fn io(place: impl Into<Place>, source: std::io::Error) -> Self {
-        Self::Io { place: place.into(), source }
+        Self::Io { place: Box::new(place.into()), source }
+    }
+
+    /// A file that is not what it has to be: what is wrong as a clause, the remedy as a sentence.
+    pub fn input(place: impl Into<Place>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Input { place: Box::new(place.into()), problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// A refusal of the store: what is wrong, and the remedy as a sentence.
+    pub fn refused(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Refused { problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// Things asked for that do not fit together, and the remedy as a sentence.
+    pub fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Usage { problem: problem.into(), remedy: remedy.into() }
     }
 
     /// An error of the store, with what was being done.

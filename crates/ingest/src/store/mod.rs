@@ -155,11 +155,10 @@ impl Replace {
     pub fn refusal(old: &RunInfo) -> crate::error::Error {
         let names: Vec<&str> =
             old.sources.iter().filter(|s| s.kind == "log").map(|s| s.file.as_str()).collect();
-        crate::error::Error::Refused {
-            problem: format!("the store already has a run {}, made from {}", old.key, names.join(", ")),
-            remedy: "Name this run with --framework and --test, or give --replace to put it in the old one's place."
-                .into(),
-        }
+        crate::error::Error::refused(
+            format!("the store already has a run {}, made from {}", old.key, names.join(", ")),
+            "Name this run with --framework and --test, or give --replace to put it in the old one's place.",
+        )
     }
 }
 
