@@ -3,8 +3,13 @@
 mod batch;
 mod counts;
 mod cpu;
+mod cut;
 mod error;
+mod layout;
+mod number;
+mod record;
 mod rejects;
+mod scan;
 pub mod store;
 
 pub use batch::{Nullable, SampleBatch, Texts, clean_text};
