@@ -4,13 +4,20 @@ mod batch;
 mod counts;
 mod cpu;
 mod cut;
+mod date;
+mod endpoint;
 mod error;
+mod injector;
 mod layout;
 mod number;
+mod pack;
+mod parse;
 mod record;
 mod rejects;
 mod scan;
 pub mod store;
+mod tally;
+mod totals;
 
 pub use batch::{Nullable, SampleBatch, Texts, clean_text};
 pub use counts::{
