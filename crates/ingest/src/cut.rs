@@ -90,6 +90,11 @@ impl<R: Read> Cutter<R> {
         }
     }
 
+    /// Whether the log was handed out to its end.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended && self.carry.is_empty() && self.ahead.is_empty()
+    }
+
     /// What was read, to be closed after the last block.
     pub(crate) fn into_reader(self) -> R {
         self.reader

@@ -8,8 +8,6 @@ use crate::error::{Error, Result};
 /// Names the injectors of samples; each worker has one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Injectors {
-    /// The name of each log file, where there are several; the only log of a run needs none.
-    files: Vec<String>,
     pattern: Option<Regex>,
     file: Option<String>,
     /// The last host of this block, and the code of its name.
@@ -17,23 +15,23 @@ pub(crate) struct Injectors {
 }
 
 impl Injectors {
-    /// Injectors of these logs (none, if the run has only one), with a pattern that finds the host in threadName.
+    /// Injectors whose hosts a pattern finds in threadName, or else JMeter's own prefix.
     ///
     /// # Errors
     /// When the pattern is not a regular expression.
-    pub(crate) fn new(files: Vec<String>, pattern: Option<&str>) -> Result<Self> {
+    pub(crate) fn new(pattern: Option<&str>) -> Result<Self> {
         let pattern = pattern.map(Regex::new).transpose().map_err(|error| {
             Error::usage(
                 format!("--injector-pattern is not a regular expression: {error}"),
                 "Write one whose first group, or whole match, is the host, as in '^(load-[a-z]+)-'.",
             )
         })?;
-        Ok(Self { files, pattern, file: None, last: None })
+        Ok(Self { pattern, file: None, last: None })
     }
 
-    /// Begins a block of the log number `log`.
-    pub(crate) fn start_block(&mut self, log: usize) {
-        self.file = self.files.get(log).cloned();
+    /// Begins a block; `file` names its log, where the run has several.
+    pub(crate) fn start_block(&mut self, file: Option<&str>) {
+        self.file = file.map(str::to_owned);
         self.last = None;
     }
 
@@ -110,9 +108,9 @@ fn by_pattern<'a>(pattern: &Regex, thread: &'a [u8]) -> &'a [u8] {
 mod tests {
     use super::*;
 
-    fn names(injectors: &mut Injectors, threads: &[&str]) -> Vec<Option<String>> {
+    fn names(injectors: &mut Injectors, file: Option<&str>, threads: &[&str]) -> Vec<Option<String>> {
         let mut column = Texts::default();
-        injectors.start_block(0);
+        injectors.start_block(file);
         threads.iter().for_each(|thread| injectors.push(None, thread.as_bytes(), &mut column));
         (0..threads.len()).map(|row| column.get(row).map(str::to_owned)).collect()
     }
@@ -123,6 +121,7 @@ mod tests {
         assert_eq!(
             names(
                 &mut Injectors::default(),
+                None,
                 &[
                     "127.0.0.2:1100-Thread Group 1-7",
                     "10.0.0.1-Thread Group 1-7",
@@ -148,11 +147,11 @@ mod tests {
     #[test]
     fn files_and_patterns_name_injectors_too() {
         let mut injectors =
-            Injectors::new(vec!["east".into(), "west".into()], Some("^(load-[a-z]+)-")).unwrap();
+            Injectors::new(Some("^(load-[a-z]+)-")).unwrap();
         assert_eq!(
-            names(&mut injectors, &["load-a-TG 1", "TG 1"]),
+            names(&mut injectors, Some("east"), &["load-a-TG 1", "TG 1"]),
             [Some("east/load-a".into()), Some("east".into())]
         );
-        assert!(Injectors::new(vec![], Some("(")).is_err());
+        assert!(Injectors::new(Some("(")).is_err());
     }
 }

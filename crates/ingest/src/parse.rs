@@ -100,17 +100,17 @@ impl Parser {
         Self { dates, injectors, cpu, join, last_cpu: (i64::MIN, None) }
     }
 
-    /// Parses a block of the log number `log`, in the place of what `out` held.
+    /// Parses a block, in the place of what `out` held; `file` names its log where the run has several.
     pub(crate) fn parse(
         &mut self,
         bytes: &[u8],
-        log: usize,
+        file: Option<&str>,
         layout: &Layout,
         clock: &Clock,
         out: &mut Parsed,
     ) {
         out.clear();
-        self.injectors.start_block(log);
+        self.injectors.start_block(file);
         let mut records = Records::new(bytes, layout.delimiter);
         while let Some(record) = records.next() {
             if let Err(reason) = self.record(&record, layout, clock, out) {
@@ -317,7 +317,7 @@ mod tests {
             Parser::new(DateParser::default(), Injectors::default(), cpu, CpuJoin { offset: 0, lookback: 0 });
         let clock = Clock { origin: 1795203855000, head: Some(1795203855000), max_span_ms: 10_000 };
         let mut parsed = Parsed::default();
-        parser.parse(log.as_bytes(), 0, &layout, &clock, &mut parsed);
+        parser.parse(log.as_bytes(), None, &layout, &clock, &mut parsed);
         Ok(parsed)
     }
 

@@ -15,6 +15,9 @@ const LABEL_COUNT_LIMIT: usize = 100_000;
 /// How many distinct messages, and how many distinct response codes, failures are told apart by.
 const TEXT_LIMIT: usize = 1_000;
 
+/// How many injectors are told apart.
+const INJECTOR_LIMIT: usize = 10_000;
+
 /// Characters kept of a message.
 const MESSAGE_LIMIT: usize = 500;
 
@@ -86,7 +89,7 @@ impl Totals {
     pub(crate) fn add(&mut self, tally: &Tally) {
         let labels: Vec<u32> = tally.labels.iter().map(|name| self.labels.index(name, LABEL_LIMIT)).collect();
         let injectors: Vec<u32> =
-            tally.injectors.iter().map(|name| self.injectors.index(name, usize::MAX)).collect();
+            tally.injectors.iter().map(|name| self.injectors.index(name, INJECTOR_LIMIT)).collect();
         for (local, cell) in &tally.cells {
             self.count(local, cell, &tally.labels);
             let label = self.translate_label(local.label, &labels);
@@ -97,7 +100,7 @@ impl Totals {
             for load in &mut cell.injectors {
                 load.injector = match injectors.get(load.injector as usize) {
                     Some(index) => *index,
-                    None => self.injectors.index("", usize::MAX),
+                    None => self.injectors.index("", INJECTOR_LIMIT),
                 };
             }
             cell.injectors.sort_by_key(|load| load.injector);

@@ -6,6 +6,8 @@ use std::future::Future;
 
 use serde::{Deserialize, Serialize};
 
+pub mod parquet;
+
 use crate::batch::SampleBatch;
 use crate::counts::{Cell, CellKey, CellTable, ErrorCount, LabelCount};
 use crate::cpu::CpuSeries;
