@@ -38,15 +38,6 @@ impl Buffers for Receiver<Vec<u8>> {
     }
 }
 
-/// New buffers for ever: for looking ahead, where nothing comes back.
-pub(crate) struct NewBuffers;
-
-impl Buffers for NewBuffers {
-    fn take(&mut self) -> Option<Vec<u8>> {
-        Some(Vec::new())
-    }
-}
-
 /// Reads a log and cuts it after its last whole record within each block.
 pub(crate) struct Cutter<R> {
     reader: R,
@@ -229,6 +220,15 @@ mod tests {
     use super::*;
     use crate::record::Records;
     use proptest::prelude::*;
+
+    /// New buffers for ever.
+    struct NewBuffers;
+
+    impl Buffers for NewBuffers {
+        fn take(&mut self) -> Option<Vec<u8>> {
+            Some(Vec::new())
+        }
+    }
 
     /// A reader that hands out at most so many bytes at a time.
     struct Trickle<'a>(&'a [u8], usize);

@@ -146,8 +146,7 @@ mod tests {
 
     #[test]
     fn files_and_patterns_name_injectors_too() {
-        let mut injectors =
-            Injectors::new(Some("^(load-[a-z]+)-")).unwrap();
+        let mut injectors = Injectors::new(Some("^(load-[a-z]+)-")).unwrap();
         assert_eq!(
             names(&mut injectors, Some("east"), &["load-a-TG 1", "TG 1"]),
             [Some("east/load-a".into()), Some("east".into())]

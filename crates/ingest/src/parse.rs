@@ -313,8 +313,12 @@ mod tests {
     fn parse(log: &str) -> Result<Parsed> {
         let layout = Layout::detect(log.as_bytes(), &LayoutOptions::default(), &Place::file("log.csv"))?;
         let cpu = Arc::new(CpuSeries::new(vec![(1795203855, 12.5)]));
-        let mut parser =
-            Parser::new(DateParser::default(), Injectors::default(), cpu, CpuJoin { offset: 0, lookback: 0 });
+        let mut parser = Parser::new(
+            DateParser::new(crate::date::TimeZone::default()),
+            Injectors::default(),
+            cpu,
+            CpuJoin { offset: 0, lookback: 0 },
+        );
         let clock = Clock { origin: 1795203855000, head: Some(1795203855000), max_span_ms: 10_000 };
         let mut parsed = Parsed::default();
         parser.parse(log.as_bytes(), None, &layout, &clock, &mut parsed);

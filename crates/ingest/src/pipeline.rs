@@ -49,6 +49,8 @@ pub(crate) enum Message<C> {
     Chunk(C),
     /// A log was read to its clean end.
     Source(SourceFile),
+    /// Sentences for the user.
+    Notes(Vec<String>),
     /// A stage failed; nothing more comes from it.
     Failed(Error),
 }
@@ -56,7 +58,7 @@ pub(crate) enum Message<C> {
 /// How a pass over the logs ended.
 pub(crate) enum Outcome<W> {
     /// All was read; the writer holds the samples.
-    Done(W, Collected),
+    Done(W, Box<Collected>),
     /// A record is earlier than t0: this is the smallest timeStamp of the whole run.
     Earlier(i64),
 }
@@ -130,7 +132,7 @@ pub(crate) async fn run<W: RunWriter>(
     joined.map_err(|error| Error::store("waiting for the ingest's threads", error))??;
     Ok(match shared.times_only.load(Ordering::Acquire) {
         true => Outcome::Earlier(collected.earliest_ms.unwrap_or_default()),
-        false => Outcome::Done(writer, collected),
+        false => Outcome::Done(writer, Box::new(collected)),
     })
 }
 
@@ -148,6 +150,7 @@ async fn collect<W: RunWriter>(
         match message {
             Message::Log(place) => collected.begin_log(place),
             Message::Source(source) => collected.sources.push(source),
+            Message::Notes(notes) => collected.notes.extend(notes),
             Message::Chunk(chunk) => writer.write(chunk).await?,
             Message::Failed(error) => return Err(error),
             Message::Block(counts) => {
@@ -181,7 +184,10 @@ fn join(threads: Vec<JoinHandle<()>>) -> Result<()> {
     for thread in threads {
         let name = thread.thread().name().unwrap_or("worker").to_owned();
         if thread.join().is_err() {
-            return Err(Error::store(format!("the thread {name}"), "it stopped unexpectedly (a bug; please report it)"));
+            return Err(Error::store(
+                format!("the thread {name}"),
+                "it stopped unexpectedly (a bug; please report it)",
+            ));
         }
     }
     Ok(())
@@ -232,6 +238,10 @@ impl<C> LogFeed for Feed<C> {
 
     fn end_log(&mut self, source: SourceFile) -> bool {
         self.messages.blocking_send(Message::Source(source)).is_ok()
+    }
+
+    fn notes(&mut self, notes: Vec<String>) -> bool {
+        notes.is_empty() || self.messages.blocking_send(Message::Notes(notes)).is_ok()
     }
 }
 
@@ -291,9 +301,7 @@ impl<E: BatchEncoder> Worker<E> {
     /// Sends messages on, or the error; false when the work is over.
     fn pass_on(&self, result: Result<Vec<Message<E::Chunk>>>) -> bool {
         match result {
-            Ok(messages) => {
-                messages.into_iter().all(|message| self.messages.blocking_send(message).is_ok())
-            }
+            Ok(messages) => messages.into_iter().all(|message| self.messages.blocking_send(message).is_ok()),
             Err(error) => {
                 let _ = self.messages.blocking_send(Message::Failed(error));
                 false

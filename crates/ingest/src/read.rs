@@ -34,6 +34,9 @@ pub(crate) trait LogFeed {
 
     /// The log was read to its clean end.
     fn end_log(&mut self, source: SourceFile) -> bool;
+
+    /// What was noticed on the way, as sentences for the user.
+    fn notes(&mut self, notes: Vec<String>) -> bool;
 }
 
 /// What is to be read, and how.
@@ -87,7 +90,12 @@ impl ReadPlan {
     ///
     /// # Errors
     /// When a file can't be read or is not what it was taken for.
-    pub(crate) fn run(mut self, parser: Parser, packed: Arc<AtomicU64>, feed: &mut impl LogFeed) -> Result<()> {
+    pub(crate) fn run(
+        mut self,
+        parser: Parser,
+        packed: Arc<AtomicU64>,
+        feed: &mut impl LogFeed,
+    ) -> Result<()> {
         // What can be read only once is read first, since looking ahead in it is reading it.
         self.sources.sort_by_key(LogSource::can_restart);
         let sources = std::mem::take(&mut self.sources);
@@ -147,8 +155,8 @@ impl ReadPlan {
         let mut stream = source.open(Arc::clone(packed))?;
         let mut first = true;
         while let Some(log) = stream.next_log()? {
-            let place = log.place();
-            let name: Arc<str> = log.name().into();
+            let place = log.place().clone();
+            let name: Arc<str> = log.file_name().into();
             // The only log of a run needs no name; of a pipe's logs, each after the first has one.
             let file = (several || !first).then_some(&name);
             first = false;
@@ -182,7 +190,7 @@ impl ReadPlan {
                 return Ok(false);
             }
         }
-        Ok(true)
+        Ok(feed.notes(stream.take_notes()))
     }
 
     /// Reads a log's first bytes and finds out its layout.
@@ -198,7 +206,7 @@ impl ReadPlan {
         }
         let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         let head = head.split_off(mark);
-        let layout = Layout::detect(&head, &self.layout, &log.place())?;
+        let layout = Layout::detect(&head, &self.layout, log.place())?;
         let cutter = Cutter::new(log, head, mark as u64, layout.delimiter, self.block_size);
         Ok((layout, cutter))
     }

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::batch::{SampleBatch, Texts};
-use crate::counts::{Cell, InjectorLoad, Spread};
+use crate::counts::{Cell, InjectorLoad};
 use crate::parse::{Clock, Parsed};
 
 /// What tells one cell of a block from another; the label is a code of the block, [`Texts::NULL`] for none.
@@ -146,7 +146,7 @@ fn key(batch: &SampleBatch, row: usize) -> Option<LocalKey> {
 }
 
 /// How often each value stands in a list, ascending. `histogram` is scratch, all zero before and after.
-fn runs(values: &mut Vec<i32>, histogram: &mut Vec<u32>) -> Vec<(i32, u64)> {
+fn runs(values: &mut [i32], histogram: &mut Vec<u32>) -> Vec<(i32, u64)> {
     let dense = values.iter().all(|value| (0..DENSE).contains(value));
     let largest = values.iter().copied().max().unwrap_or_default();
     if !dense || values.len() < largest as usize / 8 {
@@ -189,6 +189,7 @@ fn errors(parsed: &Parsed) -> Vec<(LocalError, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::Spread;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 

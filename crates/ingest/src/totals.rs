@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use crate::batch::Texts;
 use crate::counts::{Cell, CellKey, ErrorCount, LABEL_LIMIT, LabelCount, OTHER};
 use crate::pack::{pack, unpack};
 use crate::tally::{LocalError, LocalKey, Tally};
@@ -249,6 +248,7 @@ fn short(code: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::batch::Texts;
     use crate::counts::{CellTable, InjectorLoad};
 
     fn tally(second: u32, label: &str, elapsed: i32) -> Tally {

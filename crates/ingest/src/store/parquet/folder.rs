@@ -64,7 +64,10 @@ impl Folder {
         match serde_json::from_slice::<Marker>(&text) {
             Ok(Marker { layout: LAYOUT }) => Ok(()),
             Ok(Marker { layout }) => Err(Error::refused(
-                format!("{} is a store of layout {layout}, and this perfpipe writes layout {LAYOUT}", self.path.display()),
+                format!(
+                    "{} is a store of layout {layout}, and this perfpipe writes layout {LAYOUT}",
+                    self.path.display()
+                ),
                 "Use the perfpipe that wrote it, or another folder with --store.",
             )),
             Err(error) => Err(Error::store(format!("reading {}", marker.display()), error)),
@@ -142,10 +145,8 @@ impl Folder {
         let _gate = Lock::wait(&self.path.join(LOCK))?;
         let staging = self.path.join("staging");
         sweep(&staging)?;
-        let path = temporary("run-", 0o777)
-            .tempdir_in(&staging)
-            .map_err(|error| Error::io(&staging, error))?
-            .keep();
+        let path =
+            temporary("run-", 0o777).tempdir_in(&staging).map_err(|error| Error::io(&staging, error))?.keep();
         let alive = Lock::wait(&path.join(LOCK))?;
         Ok(Staging { path, _alive: alive })
     }
@@ -154,7 +155,13 @@ impl Folder {
     ///
     /// The generation is renamed into the run's folder first, where nobody looks; the rename of the manifest
     /// is the moment in which the run appears.
-    pub(super) fn publish(&self, staging: Staging, info: &RunInfo, lock: Option<Lock>, replace: Replace) -> Result<()> {
+    pub(super) fn publish(
+        &self,
+        staging: Staging,
+        info: &RunInfo,
+        lock: Option<Lock>,
+        replace: Replace,
+    ) -> Result<()> {
         let _lock = match lock {
             Some(lock) => lock,
             None => self.lock(&info.key)?,

@@ -19,6 +19,7 @@ pub use writer::ParquetWriter;
 
 use crate::batch::SampleBatch;
 use crate::error::{Error, Result};
+use crate::ingest::RunStore;
 use crate::rejects::Reject;
 use crate::store::{RunInfo, RunKey, StoredRun};
 use folder::{Folder, Manifest};
@@ -46,14 +47,6 @@ impl ParquetStore {
     /// The folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
-    }
-
-    /// Begins a run. With a key known from the start, a second writer of it is told at once.
-    ///
-    /// # Errors
-    /// When the folder can't be written, or the key is being written already.
-    pub fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<ParquetWriter> {
-        ParquetWriter::begin(&self.folder, key, keep_samples)
     }
 
     /// The runs that are stored, by test and framework.
@@ -136,6 +129,14 @@ impl ParquetStore {
                 result => return result.map(Some),
             }
         }
+    }
+}
+
+impl RunStore for ParquetStore {
+    type Writer = ParquetWriter;
+
+    async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<ParquetWriter> {
+        ParquetWriter::begin(&self.folder, key, keep_samples)
     }
 }
 

@@ -7,12 +7,13 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray,
-    RecordBatch, StringArray,
+    Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray, RecordBatch, StringArray,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
+use parquet::arrow::arrow_reader::{
+    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
+};
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
 };
@@ -78,8 +79,7 @@ pub(super) struct SampleFile {
 impl SampleFile {
     pub(super) fn create(path: &Path) -> Result<Self> {
         let file = File::create_new(path).map_err(|error| Error::io(path, error))?;
-        let options =
-            ArrowWriterOptions::new().with_properties(properties()).with_skip_arrow_metadata(true);
+        let options = ArrowWriterOptions::new().with_properties(properties()).with_skip_arrow_metadata(true);
         let (writer, _) = ArrowWriter::try_new_with_options(file, schema(), options)
             .and_then(ArrowWriter::into_serialized_writer)
             .map_err(failed)?;

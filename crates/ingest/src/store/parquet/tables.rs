@@ -9,7 +9,7 @@ use arrow_array::builder::{Int32Builder, Int64Builder, ListBuilder, StringBuilde
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch,
+    ArrayRef, ArrowPrimitiveType, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch,
     StringArray,
 };
 use parquet::arrow::ArrowWriter;
@@ -193,7 +193,10 @@ pub(super) fn read_seconds(path: &Path) -> Result<CellTable> {
 }
 
 /// The values of a list column, and where each row's begin and end.
-fn list<'a, T: ArrowPrimitiveType>(batch: &'a RecordBatch, name: &str) -> Result<(&'a [i32], &'a [T::Native])> {
+fn list<'a, T: ArrowPrimitiveType>(
+    batch: &'a RecordBatch,
+    name: &str,
+) -> Result<(&'a [i32], &'a [T::Native])> {
     let lists = column(batch, name)?.as_list_opt::<i32>().ok_or_else(|| unexpected(name))?;
     let values = lists.values().as_primitive_opt::<T>().ok_or_else(|| unexpected(name))?;
     Ok((lists.value_offsets(), values.values()))
@@ -224,7 +227,8 @@ fn read_cells(
     let before = large("before_boundary")?;
     let hosts = column(batch, "injectors")?.as_list_opt::<i32>().ok_or_else(|| unexpected("injectors"))?;
     let host_names = hosts.values().as_string_opt::<i32>().ok_or_else(|| unexpected("injectors"))?;
-    let host_indexes: Vec<u32> = host_names.iter().map(|name| injectors.index(name.unwrap_or_default())).collect();
+    let host_indexes: Vec<u32> =
+        host_names.iter().map(|name| injectors.index(name.unwrap_or_default())).collect();
     let hosts = (hosts.value_offsets(), host_indexes.as_slice());
     let samples = list::<Int64Type>(batch, "injector_samples")?;
     let threads = list::<Int64Type>(batch, "injector_threads")?;
@@ -265,8 +269,10 @@ fn read_cells(
 /// Writes the CPU readings.
 pub(super) fn write_cpu(path: &Path, cpu: &CpuSeries) -> Result<()> {
     let (clock, value): (Vec<i64>, Vec<f64>) = cpu.readings().iter().copied().unzip();
-    let batch =
-        table(vec![("clock", Arc::new(Int64Array::from(clock))), ("value", Arc::new(Float64Array::from(value)))]);
+    let batch = table(vec![
+        ("clock", Arc::new(Int64Array::from(clock))),
+        ("value", Arc::new(Float64Array::from(value))),
+    ]);
     write(path, std::iter::once(batch))
 }
 
@@ -306,7 +312,8 @@ pub(super) fn read_errors(path: &Path) -> Result<Vec<ErrorCount>> {
     let mut errors = Vec::new();
     for batch in read(path)? {
         let batch = batch?;
-        let (seconds, counts) = (numbers::<Int32Type>(&batch, "second")?, numbers::<Int64Type>(&batch, "count")?);
+        let (seconds, counts) =
+            (numbers::<Int32Type>(&batch, "second")?, numbers::<Int64Type>(&batch, "count")?);
         let (labels, codes) = (texts(&batch, "label")?, texts(&batch, "response_code")?);
         let (messages, transactions) = (texts(&batch, "message")?, flags(&batch, "transaction")?);
         for row in 0..batch.num_rows() {

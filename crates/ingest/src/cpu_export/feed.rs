@@ -1,0 +1,82 @@
+//! Feeds an export's unpacked bytes to the async CSV reader, and keeps both within bounds.
+
+use std::io;
+
+use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
+use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::source::fault::Fault;
+use crate::source::stored::Opened;
+use crate::source::tally::Tally;
+
+/// The largest export that is read, in bytes, unpacked.
+const LARGEST: u64 = 256 << 20;
+/// The longest line that is read, in bytes.
+const LONGEST_LINE: u64 = 64 << 10;
+/// Bytes that are on their way at a time.
+const CHUNK: usize = 64 << 10;
+
+/// Fails where an export is larger than what is read.
+pub(super) fn limit(size: u64) -> io::Result<()> {
+    if size <= LARGEST {
+        return Ok(());
+    }
+    let remedy = "Export only the time of the run, and only the item of the CPU.";
+    Err(Fault::new("the CPU export is larger than 256 MiB", remedy).into())
+}
+
+/// Begins to read; gives the end at which the bytes come out, and what will have passed.
+pub(super) fn feed(opened: Opened) -> (DuplexStream, JoinHandle<io::Result<Tally>>) {
+    let (into, out) = duplex(CHUNK);
+    let runtime = Handle::current();
+    (out, spawn_blocking(move || pump(opened, into, &runtime)))
+}
+
+fn pump(mut opened: Opened, mut into: DuplexStream, runtime: &Handle) -> io::Result<Tally> {
+    let mut reader = opened.reader()?;
+    let mut lines = Lines::default();
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let read = reader.read(&mut buffer)?;
+        let chunk = buffer.get(..read).unwrap_or_default();
+        limit(reader.tally().bytes())?;
+        lines.check(chunk)?;
+        // Refused means that the parser gave up: it has an error to tell, and nobody listens here.
+        if chunk.is_empty() || runtime.block_on(into.write_all(chunk)).is_err() {
+            return Ok(reader.tally().clone());
+        }
+    }
+}
+
+/// Watches the lines: the parser would keep an endless one, or an open quote, in memory.
+#[derive(Default)]
+struct Lines {
+    number: u64,
+    length: u64,
+    open_quote: bool,
+}
+
+impl Lines {
+    fn check(&mut self, chunk: &[u8]) -> io::Result<()> {
+        for byte in chunk {
+            self.length += 1;
+            self.open_quote ^= *byte == b'"';
+            if *byte == b'\n' {
+                self.number += 1;
+                if self.open_quote {
+                    return Err(self.fault("a quote is not closed"));
+                }
+                self.length = 0;
+            } else if self.length > LONGEST_LINE {
+                self.number += 1;
+                return Err(self.fault("the line is longer than 64 KiB"));
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&self, what: &str) -> io::Error {
+        Fault::new(format!("line {}: {what}", self.number), super::row::CORRECT).into()
+    }
+}

@@ -1,0 +1,142 @@
+//! CPU exports: recognised, then read into a `CpuSeries` by way of csv-async.
+
+mod feed;
+mod form;
+mod readings;
+mod row;
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+use csv_async::{AsyncReaderBuilder, ByteRecord};
+use tempfile::SpooledTempFile;
+
+use crate::cpu::CpuSeries;
+use crate::error::{Error, Place, Result};
+use crate::source::SourceOptions;
+use crate::source::fault::explain;
+use crate::source::log::source_file;
+use crate::source::packed::Progress;
+use crate::source::stored::{Opened, Stored};
+use crate::source::tally::Checked;
+use crate::store::SourceFile;
+
+use feed::feed;
+pub(crate) use form::CpuForm;
+use readings::Readings;
+use row::RowReader;
+
+/// Bytes of an export kept in memory before it moves to a temporary file, where it came by a pipe.
+const IN_MEMORY: usize = 4 << 20;
+/// Bytes of the buffer by which an export is taken out of a pipe.
+const COPY_BUFFER: usize = 64 << 10;
+
+/// A CPU export that was recognised.
+pub struct CpuSource {
+    place: Place,
+    origin: Origin,
+    form: CpuForm,
+}
+
+enum Origin {
+    Stored(Stored),
+    Spooled(SpooledTempFile),
+}
+
+/// What came of a CPU export.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CpuExport {
+    /// The readings.
+    pub series: CpuSeries,
+    /// The file's name, size and checksum.
+    pub file: SourceFile,
+    /// What the user should know, as sentences.
+    pub notes: Vec<String>,
+}
+
+impl CpuSource {
+    pub(crate) fn stored(stored: Stored, form: CpuForm) -> Self {
+        Self { place: stored.place(), origin: Origin::Stored(stored), form }
+    }
+
+    /// Takes an export out of a pipe: `head`, which has been read already, and what follows it.
+    pub(crate) fn spooled(
+        place: Place,
+        head: &[u8],
+        rest: &mut (impl Read + ?Sized),
+        form: CpuForm,
+    ) -> Result<Self> {
+        let mut spool = SpooledTempFile::new(IN_MEMORY);
+        let keep = |e| Error::store("keeping the CPU export aside", e);
+        spool.write_all(head).map_err(keep)?;
+        let mut size = head.len() as u64;
+        let mut buffer = vec![0; COPY_BUFFER];
+        loop {
+            let read = rest.read(&mut buffer).map_err(|e| explain(place.clone(), e))?;
+            if read == 0 {
+                break;
+            }
+            size += read as u64;
+            feed::limit(size).map_err(|e| explain(place.clone(), e))?;
+            spool.write_all(buffer.get(..read).unwrap_or_default()).map_err(keep)?;
+        }
+        Ok(Self { place, origin: Origin::Spooled(spool), form })
+    }
+
+    /// The file, and the member where it is in a zip.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Reads the readings. Memory is bounded: an export of more than 256 MiB or 4 million readings is
+    /// refused. Rows without a value are passed over, and a note counts them.
+    ///
+    /// # Errors
+    /// When the file is damaged, a row can't be read (the error names its line), or the export holds
+    /// several items and none was chosen.
+    pub async fn read(self, options: &SourceOptions) -> Result<CpuExport> {
+        let (place, form) = (self.place.clone(), self.form.clone());
+        let opened = self.open().map_err(|e| explain(place.clone(), e))?;
+        let (input, fed) = feed(opened);
+        let parsed = parse(input, &place, &form, options).await;
+        // What is wrong with the file comes before what its text, cut short by that, looks like.
+        let tally = match fed.await {
+            Ok(fed) => fed.map_err(|e| explain(place.clone(), e))?,
+            Err(e) => return Err(Error::store("reading the CPU export", e)),
+        };
+        let (series, notes) = parsed?.finish(&place, options)?;
+        Ok(CpuExport { series, file: source_file(&place, "cpu", &tally), notes })
+    }
+
+    fn open(self) -> io::Result<Opened> {
+        match self.origin {
+            Origin::Stored(stored) => stored.open(Progress::default()),
+            Origin::Spooled(mut spool) => {
+                spool.seek(SeekFrom::Start(0))?;
+                Ok(Opened::Direct(Box::new(Checked::new(spool, None))))
+            }
+        }
+    }
+}
+
+async fn parse(
+    input: tokio::io::DuplexStream,
+    place: &Place,
+    form: &CpuForm,
+    options: &SourceOptions,
+) -> Result<Readings> {
+    let mut rows = AsyncReaderBuilder::new()
+        .delimiter(form.delimiter)
+        .has_headers(false)
+        .flexible(true)
+        .create_reader(input);
+    let mut reader = RowReader::new(place, form, options);
+    let mut readings = Readings::default();
+    let mut row = ByteRecord::new();
+    while rows.read_byte_record(&mut row).await.map_err(|e| Error::io(place.clone(), io::Error::other(e)))? {
+        if let Some(reading) = reader.read(&row)? {
+            readings.add(reading, place, options)?;
+        }
+    }
+    readings.empty_values = reader.empty_values;
+    Ok(readings)
+}

@@ -1,0 +1,110 @@
+//! The readings of an export as they are gathered, and the choice between its series.
+
+use std::collections::BTreeMap;
+
+use super::row::Reading;
+use crate::cpu::CpuSeries;
+use crate::error::{Error, Place, Result};
+use crate::source::SourceOptions;
+
+/// The most readings that are kept: 46 days of one a second.
+const MOST_READINGS: usize = 4_000_000;
+/// The most series that are told apart.
+const MOST_SERIES: usize = 1000;
+/// How many series an error lists.
+const LISTED: usize = 20;
+
+/// What was read so far.
+#[derive(Default)]
+pub(super) struct Readings {
+    /// Epoch second, nanoseconds and percent, of the chosen series (else of the first).
+    kept: Vec<(i64, u32, f64)>,
+    /// Readings by series.
+    counts: BTreeMap<Option<String>, u64>,
+    /// The series that is kept.
+    chosen: Option<Option<String>>,
+    /// Rows that had no value.
+    pub(super) empty_values: u64,
+}
+
+impl Readings {
+    /// Adds one.
+    ///
+    /// # Errors
+    /// When there are more than can be kept.
+    pub(super) fn add(&mut self, reading: Reading, place: &Place, options: &SourceOptions) -> Result<()> {
+        let chosen = self.chosen.get_or_insert_with(|| match options.cpu_item {
+            Some(item) => Some(item.to_string()),
+            None => reading.series.clone(),
+        });
+        if reading.series == *chosen {
+            self.kept.push((reading.clock, reading.ns, reading.value));
+        }
+        match self.counts.get_mut(&reading.series) {
+            Some(count) => *count += 1,
+            None => drop(self.counts.insert(reading.series, 1)),
+        }
+        if self.kept.len() > MOST_READINGS || self.counts.len() > MOST_SERIES {
+            let problem = if self.kept.len() > MOST_READINGS {
+                "more than 4,000,000 readings"
+            } else {
+                "more than 1,000 series"
+            };
+            let remedy = "Export only the time of the run, and only the item of the CPU.";
+            return Err(Error::input(place.clone(), format!("the CPU export holds {problem}"), remedy));
+        }
+        Ok(())
+    }
+
+    /// The series, and what the user should know.
+    ///
+    /// # Errors
+    /// When there are several series and none was chosen, or not the one that was chosen.
+    pub(super) fn finish(
+        mut self,
+        place: &Place,
+        options: &SourceOptions,
+    ) -> Result<(CpuSeries, Vec<String>)> {
+        self.check_choice(place, options)?;
+        let mut notes = Vec::new();
+        if self.empty_values > 0 {
+            notes.push(format!("{place}: {} rows without a value were left out", self.empty_values));
+        }
+        if self.kept.is_empty() {
+            notes.push(format!("{place}: the CPU export holds no readings"));
+        }
+        // Stable: of one moment's readings, the last in the file stays the last.
+        self.kept.sort_by_key(|(clock, ns, _)| (*clock, *ns));
+        let series = self.kept.into_iter().map(|(clock, _, value)| (clock, value)).collect();
+        Ok((CpuSeries::new(series), notes))
+    }
+
+    fn check_choice(&self, place: &Place, options: &SourceOptions) -> Result<()> {
+        let numbered =
+            self.counts.keys().any(|series| series.as_ref().is_some_and(|name| name.parse::<u64>().is_ok()));
+        let problem = match options.cpu_item {
+            None if self.counts.len() < 2 => return Ok(()),
+            None if numbered => format!("the CPU export holds several items: {}", self.list()),
+            None => format!("the CPU export holds several series: {}", self.list()),
+            Some(_) if !self.kept.is_empty() || self.counts.is_empty() => return Ok(()),
+            Some(item) if numbered => format!("the CPU export has no item {item}; it holds {}", self.list()),
+            Some(item) => format!("item {item} was asked for, and the CPU export has no itemid column"),
+        };
+        let remedy = match (numbered, options.cpu_item) {
+            (true, _) => "Choose one by --cpu-item ID.",
+            (false, Some(_)) => "Leave out --cpu-item.",
+            (false, None) => "Leave the lines of one series in the file.",
+        };
+        Err(Error::input(place.clone(), problem, remedy))
+    }
+
+    fn list(&self) -> String {
+        let named = self.counts.iter().filter_map(|(name, count)| Some((name.as_ref()?, count)));
+        let mut list: Vec<String> =
+            named.take(LISTED).map(|(name, count)| format!("{name} ({count} readings)")).collect();
+        if self.counts.len() > LISTED {
+            list.push(format!("and {} more", self.counts.len() - LISTED));
+        }
+        list.join(", ")
+    }
+}

@@ -1,0 +1,263 @@
+//! Dates without a time zone, as logs and exports write them, to epoch milliseconds.
+
+use std::fmt;
+use std::str::FromStr;
+
+use jiff::civil::Date;
+use jiff::tz::{Offset, TimeZone as Rules};
+
+use crate::error::{Error, Result};
+
+/// The zone in which dates that name none are read; UTC by default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimeZone(Rules);
+
+impl Default for TimeZone {
+    fn default() -> Self {
+        Self(Rules::UTC)
+    }
+}
+
+impl FromStr for TimeZone {
+    type Err = Error;
+
+    /// Reads an IANA name (`Europe/Warsaw`), `UTC`, or an offset (`+01:00`, `-0530`).
+    fn from_str(name: &str) -> Result<Self> {
+        if let Some(seconds) = offset_seconds(name.as_bytes()) {
+            return Ok(Self(Offset::from_seconds(seconds).map_err(|_| unknown(name))?.to_time_zone()));
+        }
+        Rules::get(name).map(Self).map_err(|_| unknown(name))
+    }
+}
+
+impl fmt::Display for TimeZone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0.iana_name(), self.0.to_fixed_offset()) {
+            (Some(name), _) => f.write_str(name),
+            (None, Ok(offset)) => write!(f, "{offset}"),
+            (None, Err(_)) => f.write_str("an unnamed zone"),
+        }
+    }
+}
+
+fn unknown(name: &str) -> Error {
+    Error::usage(
+        format!("there is no time zone {name:?}"),
+        "Give an IANA name as in Europe/Warsaw, or an offset as in +01:00.",
+    )
+}
+
+/// The minute that was read last: consecutive records mostly share it.
+#[derive(Debug, Clone, Copy)]
+struct Minute {
+    text: [u8; MINUTE],
+    /// Epoch ms at which it begins, by the zone.
+    zoned_ms: i64,
+    /// Epoch ms at which it begins, were it UTC.
+    utc_ms: i64,
+}
+
+/// Bytes of `2026-11-20 19:42`.
+const MINUTE: usize = 16;
+
+/// Reads dates in one zone.
+///
+/// Read are `2026/11/20 19:45:08`, `2026-11-20 19:45:08`, also with `T` between date and time, also
+/// with a fraction of 3, 6 or 9 digits behind `.` or `,`, also with `Z` or an offset at the end.
+/// An hour that the clocks went through twice is taken as the first of the two; one that they left
+/// out, as if they had not been changed yet.
+///
+/// ```
+/// use perfpipe_ingest::{DateParser, TimeZone};
+/// let mut dates = DateParser::new("+01:00".parse::<TimeZone>()?);
+/// assert_eq!(dates.parse(b"2026/11/20 20:45:08.046"), Some(1_795_203_908_046));
+/// assert_eq!(dates.parse(b"2026-11-20T19:45:08Z"), Some(1_795_203_908_000));
+/// assert_eq!(dates.parse(b"yesterday"), None);
+/// # Ok::<(), perfpipe_ingest::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct DateParser {
+    zone: TimeZone,
+    last: Option<Minute>,
+}
+
+impl DateParser {
+    /// A parser for dates in `zone`.
+    pub fn new(zone: TimeZone) -> Self {
+        Self { zone, last: None }
+    }
+
+    /// Epoch milliseconds of a date; `None` where the text is not exactly a date. Fractions of a
+    /// millisecond are cut off.
+    pub fn parse(&mut self, text: &[u8]) -> Option<i64> {
+        let (minute, rest) = text.split_first_chunk::<MINUTE>()?;
+        let (seconds, rest) = rest.split_first_chunk::<3>()?;
+        let seconds = match seconds {
+            [b':', digits @ ..] => number(digits).filter(|seconds| *seconds < 60)?,
+            _ => return None,
+        };
+        let (fraction_ms, zone) = fraction(rest)?;
+        let minute = self.minute(minute)?;
+        let start_ms = match zone {
+            [] => minute.zoned_ms,
+            b"Z" => minute.utc_ms,
+            offset => minute.utc_ms - i64::from(offset_seconds(offset)?) * 1000,
+        };
+        Some(start_ms + seconds * 1000 + fraction_ms)
+    }
+
+    fn minute(&mut self, text: &[u8; MINUTE]) -> Option<Minute> {
+        match self.last {
+            Some(last) if last.text == *text => Some(last),
+            _ => {
+                self.last = Some(self.read_minute(text)?);
+                self.last
+            }
+        }
+    }
+
+    fn read_minute(&self, text: &[u8; MINUTE]) -> Option<Minute> {
+        let [y1, y2, y3, y4, s1, m1, m2, s2, d1, d2, s3, h1, h2, b':', n1, n2] = text else { return None };
+        if !matches!((s1, s2), (b'/', b'/') | (b'-', b'-')) || !matches!(s3, b' ' | b'T') {
+            return None;
+        }
+        let small = |digits: [u8; 2]| i8::try_from(number(&digits)?).ok();
+        let year = i16::try_from(number(&[*y1, *y2, *y3, *y4])?).ok()?;
+        let date = Date::new(year, small([*m1, *m2])?, small([*d1, *d2])?).ok()?;
+        let (hour, minute) = (small([*h1, *h2])?, small([*n1, *n2])?);
+        if hour > 23 || minute > 59 {
+            return None;
+        }
+        let civil = date.at(hour, minute, 0, 0);
+        let epoch_ms = |zone: &Rules| Some(zone.to_timestamp(civil).ok()?.as_millisecond());
+        Some(Minute { text: *text, zoned_ms: epoch_ms(&self.zone.0)?, utc_ms: epoch_ms(&Rules::UTC)? })
+    }
+}
+
+/// The milliseconds of a fraction, 0 where there is none, and the text behind it.
+fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
+    let Some(digits) = text.strip_prefix(b".").or_else(|| text.strip_prefix(b",")) else {
+        return Some((0, text));
+    };
+    let length = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = digits.split_at_checked(length)?;
+    matches!(length, 3 | 6 | 9).then_some((number(digits.first_chunk::<3>()?)?, rest))
+}
+
+/// Seconds east of Greenwich of `+01`, `+0100` or `+01:00`.
+fn offset_seconds(text: &[u8]) -> Option<i32> {
+    let (sign, digits) = match text {
+        [b'+', digits @ ..] => (1, digits),
+        [b'-', digits @ ..] => (-1, digits),
+        _ => return None,
+    };
+    let (hours, minutes) = match digits {
+        [h1, h2] => (number(&[*h1, *h2])?, 0),
+        [h1, h2, m1, m2] | [h1, h2, b':', m1, m2] => (number(&[*h1, *h2])?, number(&[*m1, *m2])?),
+        _ => return None,
+    };
+    let seconds = i32::try_from(hours * 3600 + minutes * 60).ok()?;
+    (hours <= 18 && minutes < 60).then_some(sign * seconds)
+}
+
+/// A number of a few digits.
+fn number(digits: &[u8]) -> Option<i64> {
+    digits
+        .iter()
+        .try_fold(0, |sum, digit| digit.is_ascii_digit().then_some(sum * 10 + i64::from(digit - b'0')))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn parse(zone: &str, text: &str) -> Option<i64> {
+        DateParser::new(zone.parse().unwrap()).parse(text.as_bytes())
+    }
+
+    #[test]
+    fn every_form_gives_the_same_moment() {
+        for text in [
+            "2026/11/20 19:45:08.046",
+            "2026-11-20 19:45:08.046",
+            "2026-11-20 19:45:08,046",
+            "2026-11-20T19:45:08.046",
+            "2026-11-20T19:45:08.046Z",
+            "2026-11-20T19:45:08.046999",
+            "2026-11-20T20:45:08.046+01:00",
+            "2026-11-20T20:45:08.046+01",
+            "2026-11-20T15:15:08.046000000-0430",
+        ] {
+            assert_eq!(parse("UTC", text), Some(1_795_203_908_046), "{text}");
+        }
+        assert_eq!(parse("UTC", "2026/11/20 19:45:08"), Some(1_795_203_908_000));
+        assert_eq!(parse("UTC", "1970-01-01 00:00:00"), Some(0));
+        assert_eq!(parse("UTC", "1969-12-31 23:59:59.999"), Some(-1));
+    }
+
+    #[test]
+    fn what_is_not_exactly_a_date_is_none() {
+        for text in [
+            "",
+            "1795203908046",
+            "2026-11-20",
+            "2026-11-20 19:45",
+            "2026-11-20 19:45:60",
+            "2026-11-20 19:60:00",
+            "2026-11-20 24:00:00",
+            "2026-02-29 00:00:00",
+            "2026-13-01 00:00:00",
+            "2026-00-10 00:00:00",
+            "2026/11-20 19:45:08",
+            "2026-11-20 19:45:08.",
+            "2026-11-20 19:45:08.04",
+            "2026-11-20 19:45:08.0460",
+            "2026-11-20 19:45:08 ",
+            "2026-11-20 19:45:08+",
+            "2026-11-20 19:45:08+1",
+            "2026-11-20 19:45:08+01:60",
+            "2026-11-20 19:45:08+19:00",
+            " 2026-11-20 19:45:08",
+            "2026-11-20 1\u{fffd}:45:08",
+        ] {
+            assert_eq!(parse("UTC", text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_zone_and_its_summer_time_are_followed() {
+        assert_eq!(parse("Europe/Warsaw", "2026-11-20 20:45:08"), Some(1_795_203_908_000));
+        assert_eq!(parse("Europe/Warsaw", "2026-07-01 02:00:00"), parse("UTC", "2026-07-01 00:00:00"));
+        assert_eq!(parse("Europe/Warsaw", "2026-10-25 02:30:00"), parse("UTC", "2026-10-25 00:30:00"));
+        assert_eq!(parse("Europe/Warsaw", "2026-03-29 02:30:00"), parse("UTC", "2026-03-29 01:30:00"));
+        assert_eq!(parse("-05:30", "2026-11-20 14:15:08"), Some(1_795_203_908_000));
+    }
+
+    #[test]
+    fn an_unknown_zone_is_refused_with_a_remedy() {
+        for name in ["Mars/Olympus", "", "+99:00", "+1"] {
+            let error = name.parse::<TimeZone>().unwrap_err();
+            assert!(error.remedy().is_some_and(|remedy| remedy.contains("+01:00")), "{error}");
+        }
+    }
+
+    proptest! {
+        /// The cache of the last minute changes nothing, whatever came before.
+        #[test]
+        fn any_moment_reads_back(moments in prop::collection::vec(0i64..4_000_000_000_000, 1..20)) {
+            let mut dates = DateParser::new(TimeZone::default());
+            for ms in moments.iter().flat_map(|ms| [*ms, *ms + 1, *ms + 1000]) {
+                let text = jiff::Timestamp::from_millisecond(ms).unwrap();
+                let text = text.strftime("%Y/%m/%d %H:%M:%S%.3f").to_string();
+                prop_assert_eq!(dates.parse(text.as_bytes()), Some(ms), "{}", text);
+            }
+        }
+
+        #[test]
+        fn any_bytes_do_no_harm(text in prop::collection::vec(any::<u8>(), 0..40)) {
+            DateParser::new(TimeZone::default()).parse(&text);
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The compression methods, stepped by hand: what follows the packed data stays in the input.
+
+use std::io::{self, BufRead};
+
+use flate2::{Decompress, FlushDecompress, Status};
+use zstd::stream::raw::{Decoder as ZstdDecoder, Operation};
+
+use super::fault::Fault;
+
+/// A compression method and its state.
+pub(crate) enum Codec {
+    /// Not compressed.
+    Stored,
+    /// Raw DEFLATE, which ends itself.
+    Deflate(Decompress),
+    /// Zstandard frames, each of which ends itself.
+    Zstd(ZstdDecoder<'static>),
+}
+
+/// What one step did.
+struct Step {
+    consumed: usize,
+    produced: usize,
+    /// The compressed stream (or frame) is complete, and all of it handed out.
+    complete: bool,
+}
+
+impl Codec {
+    /// Raw DEFLATE.
+    pub(crate) fn deflate() -> Self {
+        Self::Deflate(Decompress::new(false))
+    }
+
+    /// Zstandard.
+    pub(crate) fn zstd() -> io::Result<Self> {
+        ZstdDecoder::new().map(Self::Zstd)
+    }
+
+    fn step(&mut self, input: &[u8], out: &mut [u8]) -> io::Result<Step> {
+        match self {
+            Self::Stored => Ok(copy(input, out)),
+            Self::Deflate(state) => inflate(state, input, out),
+            Self::Zstd(state) => {
+                let status = state
+                    .run_on_buffers(input, out)
+                    .map_err(|e| Fault::damaged(&format!("its zstd data is not valid ({e})")))?;
+                let (consumed, produced) = (status.bytes_read, status.bytes_written);
+                Ok(Step { consumed, produced, complete: status.remaining == 0 })
+            }
+        }
+    }
+}
+
+fn copy(input: &[u8], out: &mut [u8]) -> Step {
+    let length = input.len().min(out.len());
+    if let (Some(from), Some(to)) = (input.get(..length), out.get_mut(..length)) {
+        to.copy_from_slice(from);
+    }
+    Step { consumed: length, produced: length, complete: false }
+}
+
+fn inflate(state: &mut Decompress, input: &[u8], out: &mut [u8]) -> io::Result<Step> {
+    let (consumed, produced) = (state.total_in(), state.total_out());
+    let status = state
+        .decompress(input, out, FlushDecompress::None)
+        .map_err(|_| Fault::damaged("its deflate data is not valid"))?;
+    Ok(Step {
+        consumed: (state.total_in() - consumed) as usize,
+        produced: (state.total_out() - produced) as usize,
+        complete: status == Status::StreamEnd,
+    })
+}
+
+/// Where packed data ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// After this many packed bytes.
+    Bytes(u64),
+    /// Where the compressed stream ends itself.
+    Own,
+    /// At the end of the input.
+    Input,
+}
+
+/// Unpacks one file or member out of an input that is handed in at each read.
+pub(crate) struct Unpacker {
+    codec: Codec,
+    extent: Extent,
+    consumed: u64,
+    /// Between two frames, or before the first: here the data may end.
+    at_boundary: bool,
+    ended: bool,
+}
+
+impl Unpacker {
+    pub(crate) fn new(codec: Codec, extent: Extent) -> Self {
+        let at_boundary = matches!(codec, Codec::Stored);
+        Self { codec, extent, consumed: 0, at_boundary, ended: false }
+    }
+
+    /// Packed bytes taken from the input so far.
+    pub(crate) fn consumed(&self) -> u64 {
+        self.consumed
+    }
+
+    /// Unpacks into `out`, as far as one round of input goes; 0 is the clean end.
+    pub(crate) fn read(&mut self, input: &mut impl BufRead, out: &mut [u8]) -> io::Result<usize> {
+        while !self.ended && !out.is_empty() {
+            let window = self.window(fill(input)?);
+            let (given, step) = (window.len(), self.codec.step(window, out)?);
+            input.consume(step.consumed);
+            self.consumed += step.consumed as u64;
+            let idle = step.consumed == 0 && step.produced == 0;
+            self.settle(&step, idle && given == 0)?;
+            if step.produced > 0 {
+                return Ok(step.produced);
+            }
+            if idle && given > 0 && !step.complete {
+                return Err(Fault::damaged("its packed data does not go on"));
+            }
+        }
+        Ok(0)
+    }
+
+    /// The part of the buffered input that belongs to this data.
+    fn window<'a>(&self, available: &'a [u8]) -> &'a [u8] {
+        let Extent::Bytes(length) = self.extent else { return available };
+        let left = usize::try_from(length - self.consumed).unwrap_or(usize::MAX);
+        available.get(..left).unwrap_or(available)
+    }
+
+    /// Notes the ends of frames and of the data.
+    fn settle(&mut self, step: &Step, exhausted: bool) -> io::Result<()> {
+        if exhausted && !step.complete {
+            let whole = matches!(self.extent, Extent::Bytes(length) if length == self.consumed);
+            self.ended = true;
+            return match (self.at_boundary, self.extent) {
+                (true, Extent::Input) => Ok(()),
+                (true, Extent::Bytes(_)) if whole => Ok(()),
+                _ if whole => Err(Fault::damaged("its packed data goes on past its stated size")),
+                _ => Err(Fault::cut("its packed data does not end")),
+            };
+        }
+        match self.codec {
+            Codec::Stored => {}
+            Codec::Deflate(_) => self.ended = step.complete,
+            Codec::Zstd(_) => {
+                self.at_boundary = step.complete || (self.at_boundary && step.consumed == 0);
+                self.ended = step.complete && self.extent == Extent::Own;
+            }
+        }
+        match self.extent {
+            Extent::Bytes(length) if self.ended && length != self.consumed => {
+                Err(Fault::damaged("its packed data ends before its stated size"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn fill(input: &mut impl BufRead) -> io::Result<&[u8]> {
+    while let Err(e) = input.fill_buf() {
+        if e.kind() != io::ErrorKind::Interrupted {
+            return Err(e);
+        }
+    }
+    // The second call returns what the first one buffered: a borrow can't leave the loop.
+    input.fill_buf()
+}

@@ -1,0 +1,60 @@
+//! How a file is packed, by its first bytes.
+
+/// The form in which bytes are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Container {
+    /// A zip, of any number of members.
+    Zip,
+    /// gzip.
+    Gzip,
+    /// Zstandard.
+    Zstd,
+    /// Not packed, as far as can be told.
+    Plain,
+}
+
+/// Bytes needed to tell.
+pub(crate) const MAGIC: usize = 4;
+
+impl Container {
+    /// What begins with `head`.
+    pub(crate) fn of(head: &[u8]) -> Self {
+        match head {
+            [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Self::Zip,
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Self::Zstd,
+            _ => Self::Plain,
+        }
+    }
+
+    /// The note on a file whose name ends like another form, if it does.
+    pub(crate) fn misnamed(self, file_name: &str) -> Option<String> {
+        let extension = file_name.rsplit_once('.')?.1.to_ascii_lowercase();
+        let named = match extension.as_str() {
+            "zip" => Self::Zip,
+            "gz" => Self::Gzip,
+            "zst" => Self::Zstd,
+            _ => return None,
+        };
+        let is = match self {
+            Self::Zip => "a zip",
+            Self::Gzip => "a gzip file",
+            Self::Zstd => "a zstd file",
+            Self::Plain => "not packed",
+        };
+        (named != self).then(|| format!("{file_name} is {is}, whatever its name says; it is read as such"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_misleads_is_noted() {
+        assert!(Container::Gzip.misnamed("a.csv.ZIP").is_some_and(|note| note.contains("a gzip file")));
+        assert_eq!(Container::Zip.misnamed("a.zip"), None);
+        assert_eq!(Container::Gzip.misnamed("a.csv"), None);
+        assert_eq!(Container::Gzip.misnamed("zip"), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! What a text is, by its first 64 KiB: a JMeter log, a CPU export, or something to be named.
+
+use super::container::Container;
+use super::fault::Fault;
+use super::head::{HEAD, first_line, text};
+use super::log_shape::LogShape;
+use crate::cpu_export::CpuForm;
+
+/// What the unpacked bytes of a file or member are.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Content {
+    /// A JMeter log with at least one record.
+    Log,
+    /// A CPU export.
+    Cpu(CpuForm),
+    /// Neither, and why.
+    Other(Fault),
+}
+
+impl Content {
+    /// What begins with `head`: all of it, where it is shorter than `HEAD` bytes. `delimiter` is the
+    /// one told for logs, if any.
+    pub(crate) fn of(head: &[u8], delimiter: Option<u8>) -> Self {
+        let body = text(whole_lines(head));
+        if let Some(shape) = LogShape::of(body, delimiter) {
+            return match CpuForm::of_perfmon(body, &shape) {
+                Some(form) => Self::Cpu(form),
+                None if shape.has_header && shape.records(body).next().is_none() => Self::Other(Fault::new(
+                    "is a JMeter log that has a header but no records",
+                    "Leave it out, or give the log of a run that sent requests.",
+                )),
+                None => Self::Log,
+            };
+        }
+        CpuForm::of(body).map_or_else(|| Self::Other(neither(head)), Self::Cpu)
+    }
+}
+
+/// A head without the line that it cuts.
+fn whole_lines(head: &[u8]) -> &[u8] {
+    match head.iter().rposition(|byte| *byte == b'\n') {
+        Some(end) if head.len() >= HEAD => head.get(..end).unwrap_or(head),
+        _ => head,
+    }
+}
+
+/// What a text that is neither log nor CPU export is, as far as it can be told.
+fn neither(head: &[u8]) -> Fault {
+    let body = text(head);
+    if body.is_empty() {
+        return Fault::new("is empty", "Check that the run wrote it, and give the file that it did write.");
+    }
+    if body.starts_with(b"<?xml") || body.starts_with(b"<testResults") {
+        let remedy = "Let JMeter write CSV (jmeter.save.saveservice.output_format=csv), or load the file in a listener and save it as CSV.";
+        let log = body.windows(12).any(|window| window == b"<testResults");
+        return Fault::new(if log { "is an XML log" } else { "is XML, not CSV" }, remedy);
+    }
+    if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
+        return Fault::new("is UTF-16 text", "Save it as UTF-8.");
+    }
+    if let Some(name) = packed_name(head) {
+        return Fault::new(format!("is {name}"), "Unpack it, and give the CSV file, or that in a zip.");
+    }
+    if body.contains(&0) {
+        return Fault::new("is binary data, not text", "Give a JMeter log or a CPU export in CSV.");
+    }
+    let line: String = String::from_utf8_lossy(first_line(body)).chars().take(60).collect();
+    Fault::new(
+        format!("is neither a JMeter log nor a CPU export (it begins with {line:?})"),
+        "A log needs a header with timeStamp and elapsed, or JMeter's default columns; a CPU export needs the columns clock and value.",
+    )
+}
+
+/// The name of a packed format whose bytes were met where text should be.
+fn packed_name(head: &[u8]) -> Option<&'static str> {
+    match Container::of(head) {
+        Container::Zip => Some("a zip within a packed file"),
+        Container::Gzip => Some("a gzip file within a packed file"),
+        Container::Zstd => Some("a zstd file within a packed file"),
+        Container::Plain => [
+            (&b"7z\xbc\xaf\x27\x1c"[..], "a 7z archive"),
+            (b"\xfd7zXZ\0", "an xz file"),
+            (b"BZh", "a bzip2 file"),
+            (b"Rar!", "a rar archive"),
+            (b"PAR1", "a Parquet file"),
+        ]
+        .into_iter()
+        .find_map(|(magic, name)| head.starts_with(magic).then_some(name))
+        .or_else(|| (head.get(257..262) == Some(b"ustar")).then_some("a tar archive")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problem(head: &[u8]) -> String {
+        match Content::of(head, None) {
+            Content::Other(fault) => fault.problem,
+            content => panic!("{content:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_neither_is_named() {
+        let mut tar = vec![b'x'; 600];
+        tar[257..262].copy_from_slice(b"ustar");
+        for (head, expected) in [
+            (&b""[..], "is empty"),
+            (b"\xef\xbb\xbf\r\n", "is empty"),
+            (b"timeStamp,elapsed,label\n\n", "no records"),
+            (b"<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">", "an XML log"),
+            (b"<html>", "neither"),
+            (b"<?xml version=\"1.0\"?><a/>", "is XML"),
+            (b"\xff\xfet\0i\0", "UTF-16"),
+            (b"PK\x03\x04....", "a zip within"),
+            (b"\x1f\x8b\x08", "a gzip file within"),
+            (b"7z\xbc\xaf\x27\x1c", "7z"),
+            (b"\0\x01\x02", "binary"),
+            (b"hello\nworld", "begins with \"hello\""),
+            (&tar, "tar"),
+        ] {
+            assert!(problem(head).contains(expected), "{}", problem(head));
+        }
+    }
+
+    #[test]
+    fn a_log_is_known_by_its_header_whatever_stands_before_it() {
+        for head in [
+            "timeStamp,elapsed\n1,2",
+            "\u{feff}timeStamp;elapsed\n1;2",
+            "\n\r\n\"elapsed\"\t\"timeStamp\"\r\n1\t2",
+        ] {
+            assert_eq!(Content::of(head.as_bytes(), None), Content::Log, "{head}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! From the files on the command line to logs and a CPU export, each recognised by its content.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::container::{Container, MAGIC};
+use super::content::Content;
+use super::fault::{Fault, explain};
+use super::log::{LogSource, PipedLogs, left_out};
+use super::packed::read_up_to;
+use super::pipe::Pipe;
+use super::stored::{Part, Stored};
+use super::zip_dir::members;
+use crate::cpu_export::CpuSource;
+use crate::date::TimeZone;
+use crate::error::{Error, Place, Result};
+
+/// How inputs are to be read, where their content does not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceOptions {
+    /// The zone of dates that name none.
+    pub time_zone: TimeZone,
+    /// The Zabbix item whose readings are wanted, where an export holds several.
+    pub cpu_item: Option<u64>,
+    /// The logs' delimiter; left out, it is found in the log. Only a log without a header needs it.
+    pub delimiter: Option<u8>,
+}
+
+/// The inputs of one run.
+#[derive(Default)]
+pub struct Inputs {
+    /// The logs, in the order given: the injectors of one run. A pipe counts once, and may hold several.
+    pub logs: Vec<LogSource>,
+    /// The CPU export.
+    pub cpu: Option<CpuSource>,
+    /// What the user should know, as sentences.
+    pub notes: Vec<String>,
+}
+
+impl Inputs {
+    /// Recognises each file by its content: logs and CPU exports, plain, gzipped, zstd-packed or in
+    /// zips; `-` is standard input. Of standard input and of named pipes as much is read as it takes to
+    /// find the first log; a CPU export before it is kept aside in a temporary file.
+    ///
+    /// # Errors
+    /// When a file can't be read or holds neither log nor CPU export, when there are two CPU exports, or
+    /// when a file is named twice.
+    pub fn recognise(files: &[PathBuf], options: &SourceOptions) -> Result<Self> {
+        let mut inputs = Self::default();
+        refuse_twins(files)?;
+        for file in files {
+            if file.as_os_str() == "-" {
+                inputs.pipe(file, io::stdin(), options)?;
+                continue;
+            }
+            let kind = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
+            if kind.is_dir() {
+                return Err(Error::input(file, "is a folder", "Name the files in it."));
+            } else if kind.is_file() {
+                inputs.regular(file, options)?;
+            } else {
+                inputs.pipe(file, File::open(file).map_err(|e| Error::io(file, e))?, options)?;
+            }
+        }
+        inputs.hand_over();
+        Ok(inputs)
+    }
+
+    /// Recognises what comes out of a reader, as `recognise` does for standard input; `name` stands for
+    /// it in messages.
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use perfpipe_ingest::{Inputs, SourceOptions};
+    /// let log = "timeStamp,elapsed,success\n1795203738615,12,true\n";
+    /// let mut inputs = Inputs::of_reader("run.csv", log.as_bytes(), &SourceOptions::default())?;
+    /// let mut logs = inputs.logs[0].open(Default::default())?;
+    /// let mut text = String::new();
+    /// while let Some(mut log) = logs.next_log()? {
+    ///     log.read_to_string(&mut text).map_err(|e| log.explain(e))?;
+    ///     log.finish()?;
+    /// }
+    /// assert_eq!(text, log);
+    /// # Ok::<(), perfpipe_ingest::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As `recognise`.
+    pub fn of_reader(
+        name: impl AsRef<Path>,
+        input: impl Read + Send + 'static,
+        options: &SourceOptions,
+    ) -> Result<Self> {
+        let mut inputs = Self::default();
+        inputs.pipe(name.as_ref(), input, options)?;
+        inputs.hand_over();
+        Ok(inputs)
+    }
+
+    /// Tells pipes whether a CPU export is known by now.
+    fn hand_over(&mut self) {
+        if self.cpu.is_some() {
+            self.logs.iter_mut().for_each(LogSource::cpu_is_given);
+        }
+    }
+
+    fn regular(&mut self, path: &Path, options: &SourceOptions) -> Result<()> {
+        let mut magic = [0; MAGIC];
+        let length = File::open(path)
+            .and_then(|mut file| read_up_to(&mut file, &mut magic))
+            .map_err(|e| Error::io(path, e))?;
+        let container = Container::of(magic.get(..length).unwrap_or_default());
+        self.note_misnamed(container, path);
+        let whole = |part| Stored { path: path.to_owned(), part };
+        let parts = match container {
+            Container::Zip => members(path)
+                .map_err(|e| explain(Place::file(path), e))?
+                .into_iter()
+                .map(|member| whole(Part::Member(member)))
+                .collect(),
+            _ => vec![whole(Part::Whole(container))],
+        };
+        let mut others = Others::new(path);
+        for stored in parts {
+            let place = stored.place();
+            let content = match stored.head()? {
+                Ok(head) => Content::of(&head, options.delimiter),
+                Err(fault) => Content::Other(fault),
+            };
+            match content {
+                Content::Log => {
+                    others.recognised = true;
+                    self.logs.push(LogSource::stored(stored));
+                }
+                Content::Cpu(form) => {
+                    others.recognised = true;
+                    self.cpu(CpuSource::stored(stored, form))?;
+                }
+                Content::Other(fault) => others.list.push((place, fault)),
+            }
+        }
+        self.notes.extend(others.notes()?);
+        Ok(())
+    }
+
+    /// Reads a pipe up to its first log.
+    fn pipe(
+        &mut self,
+        path: &Path,
+        input: impl Read + Send + 'static,
+        options: &SourceOptions,
+    ) -> Result<()> {
+        let mut pipe = Pipe::new(path, input)?;
+        self.note_misnamed(pipe.container, path);
+        let mut others = Others::new(path);
+        while let Some(piece) = pipe.next(options.delimiter)? {
+            match piece.content {
+                Content::Log => {
+                    others.recognised = true;
+                    let delimiter = options.delimiter;
+                    let logs = PipedLogs { pipe, found: Some(piece), cpu_given: false, delimiter };
+                    self.logs.push(LogSource::piped(logs));
+                    break;
+                }
+                Content::Cpu(form) => {
+                    others.recognised = true;
+                    self.cpu(CpuSource::spooled(piece.place, &piece.head, pipe.reader(), form)?)?;
+                }
+                Content::Other(fault) => others.list.push((piece.place, fault)),
+            }
+        }
+        self.notes.extend(others.notes()?);
+        Ok(())
+    }
+
+    fn cpu(&mut self, cpu: CpuSource) -> Result<()> {
+        if let Some(first) = &self.cpu {
+            return Err(Error::usage(
+                format!("there are two CPU exports: {}, and {}", first.place(), cpu.place()),
+                "Give the one of the server that was tested.",
+            ));
+        }
+        self.cpu = Some(cpu);
+        Ok(())
+    }
+
+    fn note_misnamed(&mut self, container: Container, path: &Path) {
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        self.notes.extend(container.misnamed(&name));
+    }
+}
+
+/// What a file holds besides logs and CPU exports.
+struct Others {
+    file: Place,
+    recognised: bool,
+    list: Vec<(Place, Fault)>,
+}
+
+/// How many members an error describes one by one.
+const DESCRIBED: usize = 3;
+
+impl Others {
+    fn new(path: &Path) -> Self {
+        Self { file: Place::file(path), recognised: false, list: Vec::new() }
+    }
+
+    /// Notes on what was left out; an error where there was nothing else.
+    fn notes(mut self) -> Result<Vec<String>> {
+        if self.recognised {
+            return Ok(self.list.iter().map(|(place, fault)| left_out(place, fault)).collect());
+        }
+        if self.list.len() == 1
+            && let Some((place, fault)) = self.list.pop()
+        {
+            return Err(fault.at(place));
+        }
+        let mut problem = match self.list.len() {
+            0 => "is a zip without a file in it".to_owned(),
+            count => format!("none of its {count} members is a log or a CPU export"),
+        };
+        for (place, fault) in self.list.iter().take(DESCRIBED) {
+            problem.push_str(&format!("; {} {fault}", place.member.as_deref().unwrap_or_default()));
+        }
+        Err(Fault::new(problem, "Give the zip that holds the log.").at(self.file))
+    }
+}
+
+/// Refuses a file that is named twice: its requests would be counted twice.
+fn refuse_twins(files: &[PathBuf]) -> Result<()> {
+    let mut seen = Vec::new();
+    for file in files {
+        let same = if file.as_os_str() == "-" { Some(file.clone()) } else { file.canonicalize().ok() };
+        if let Some(same) = same {
+            if seen.contains(&same) {
+                let problem = format!("{} is named twice", Place::file(file));
+                return Err(Error::usage(problem, "Name each file once."));
+            }
+            seen.push(same);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,302 @@
+//! Logs that were recognised: named, opened, and read to their checked end.
+
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use super::content::Content;
+use super::fault::{Fault, explain};
+use super::packed::Progress;
+use super::pipe::{Piece, Pipe};
+use super::stored::{Opened, Stored};
+use super::tally::{Tallied, Tally};
+use crate::error::{Error, Place, Result};
+use crate::store::SourceFile;
+
+/// One log, or a pipe that holds at least one.
+pub struct LogSource {
+    place: Place,
+    origin: Origin,
+}
+
+enum Origin {
+    Stored(Stored),
+    /// `None` once it was opened.
+    Pipe(Option<Box<PipedLogs>>),
+}
+
+impl LogSource {
+    pub(crate) fn stored(stored: Stored) -> Self {
+        Self { place: stored.place(), origin: Origin::Stored(stored) }
+    }
+
+    pub(crate) fn piped(logs: PipedLogs) -> Self {
+        let place = logs.found.as_ref().map_or_else(|| logs.pipe.place(), |piece| piece.place.clone());
+        Self { place, origin: Origin::Pipe(Some(Box::new(logs))) }
+    }
+
+    /// Tells a pipe that the run's CPU export is known, so that one that follows a log is passed over.
+    pub(crate) fn cpu_is_given(&mut self) {
+        if let Origin::Pipe(Some(logs)) = &mut self.origin {
+            logs.cpu_given = true;
+        }
+    }
+
+    /// The file, and the member where it is in a zip.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The log's own name without folders: the member's in a zip, else the file's; `-` for standard
+    /// input.
+    pub fn file_name(&self) -> String {
+        own_name(&self.place)
+    }
+
+    /// The log's own name without folders and the endings of packed and CSV files.
+    pub fn stem(&self) -> String {
+        stem(&self.file_name()).to_owned()
+    }
+
+    /// Whether it can be opened more than once: not standard input, nor a named pipe.
+    pub fn can_restart(&self) -> bool {
+        matches!(self.origin, Origin::Stored(_))
+    }
+
+    /// Size in bytes, packed, where it is known before reading.
+    pub fn packed_size(&self) -> Option<u64> {
+        match &self.origin {
+            Origin::Stored(stored) => stored.packed_size(),
+            Origin::Pipe(_) => None,
+        }
+    }
+
+    /// Opens it at its start. Packed bytes are added to `progress` as they are read.
+    ///
+    /// # Errors
+    /// When the file can't be opened, or a pipe was opened before.
+    pub fn open(&mut self, progress: Arc<AtomicU64>) -> Result<LogStream> {
+        let source = match &mut self.origin {
+            Origin::Stored(stored) => {
+                let opened = stored.open(Progress::to(progress));
+                let opened = opened.map_err(|e| explain(self.place.clone(), e))?;
+                StreamSource::Stored { opened, place: self.place.clone(), taken: false }
+            }
+            Origin::Pipe(logs) => {
+                let logs = logs.take().ok_or_else(|| {
+                    Error::input(self.place.clone(), "it can be read only once", "Give it as a file.")
+                })?;
+                logs.pipe.progress.connect(progress);
+                StreamSource::Pipe(logs)
+            }
+        };
+        Ok(LogStream { source, notes: Vec::new() })
+    }
+}
+
+/// A pipe with a log in it.
+pub(crate) struct PipedLogs {
+    pub(crate) pipe: Pipe,
+    /// The log that comes next, where it is recognised already.
+    pub(crate) found: Option<Piece>,
+    /// Whether the run's CPU export is known.
+    pub(crate) cpu_given: bool,
+    /// The logs' delimiter, where it was told.
+    pub(crate) delimiter: Option<u8>,
+}
+
+impl PipedLogs {
+    fn next(&mut self, notes: &mut Vec<String>) -> Result<Option<Piece>> {
+        if let Some(found) = self.found.take() {
+            return Ok(Some(found));
+        }
+        while let Some(piece) = self.pipe.next(self.delimiter)? {
+            match &piece.content {
+                Content::Log => return Ok(Some(piece)),
+                Content::Other(fault) => notes.push(left_out(&piece.place, fault)),
+                Content::Cpu(_) if self.cpu_given => notes.push(format!(
+                    "{} is a second CPU export: left out, as another one was given",
+                    piece.place
+                )),
+                Content::Cpu(_) => return Err(late_cpu(piece.place)),
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn late_cpu(place: Place) -> Error {
+    Error::input(
+        place,
+        "a CPU export stands behind the log in a zip from a pipe, where it comes too late",
+        "Name the CPU file: extract it and give it beside -, or give the zip as a file.",
+    )
+}
+
+/// The note on a member that is left out.
+pub(crate) fn left_out(place: &Place, fault: &Fault) -> String {
+    format!("{place} {fault}: left out")
+}
+
+/// The logs of one source, one after another.
+pub struct LogStream {
+    source: StreamSource,
+    notes: Vec<String>,
+}
+
+enum StreamSource {
+    Stored { opened: Opened, place: Place, taken: bool },
+    Pipe(Box<PipedLogs>),
+}
+
+impl LogStream {
+    /// The next log; what is left of the one before is passed over. `None` is the checked end: a zip
+    /// from a pipe is known to be whole only then.
+    ///
+    /// # Errors
+    /// When the input can't be read or is damaged, or a CPU export comes behind a log in a pipe.
+    pub fn next_log(&mut self) -> Result<Option<LogReader<'_>>> {
+        match &mut self.source {
+            StreamSource::Stored { taken: true, .. } => Ok(None),
+            StreamSource::Stored { opened, place, taken } => {
+                *taken = true;
+                let input = opened.reader().map_err(|e| explain(place.clone(), e))?;
+                Ok(Some(LogReader::new(place.clone(), Vec::new(), input)))
+            }
+            StreamSource::Pipe(logs) => {
+                let Some(piece) = logs.next(&mut self.notes)? else { return Ok(None) };
+                let input = Box::new(logs.pipe.reader());
+                Ok(Some(LogReader::new(piece.place, piece.head, input)))
+            }
+        }
+    }
+
+    /// What was noticed since the last call, as sentences for the user.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+/// The unpacked bytes of one log. Reads go straight into the caller's buffer: make it large.
+pub struct LogReader<'a> {
+    place: Place,
+    head: io::Cursor<Vec<u8>>,
+    input: Box<dyn Tallied + 'a>,
+    failed: bool,
+}
+
+impl<'a> LogReader<'a> {
+    pub(crate) fn new(place: Place, head: Vec<u8>, input: Box<dyn Tallied + 'a>) -> Self {
+        Self { place, head: io::Cursor::new(head), input, failed: false }
+    }
+
+    /// The file, and the member where it is in a zip.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The log's own name without folders, as `LogSource::file_name`.
+    pub fn file_name(&self) -> String {
+        own_name(&self.place)
+    }
+
+    /// The crate's error for one that reading gave: it names the place and the remedy.
+    pub fn explain(&self, error: io::Error) -> Error {
+        explain(self.place.clone(), error)
+    }
+
+    /// Reads what is left, and gives size and checksum of the whole, which have been checked against
+    /// what the zip states.
+    ///
+    /// # Errors
+    /// When the rest can't be read, the file is damaged, or a read failed before.
+    pub fn finish(self) -> Result<SourceFile> {
+        let place = self.place.clone();
+        let tally = self.end().map_err(|e| explain(place.clone(), e))?;
+        Ok(source_file(&place, "log", &tally))
+    }
+
+    fn end(mut self) -> io::Result<Tally> {
+        if self.failed {
+            return Err(Fault::damaged("it could not be read to its end"));
+        }
+        let mut rest = vec![0; 64 << 10];
+        while self.input.read(&mut rest)? > 0 {}
+        Ok(self.input.tally().clone())
+    }
+}
+
+impl Read for LogReader<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = match self.head.read(out) {
+            Ok(0) => self.input.read(out),
+            read => read,
+        };
+        self.failed |= read.as_ref().is_err_and(|e| e.kind() != io::ErrorKind::Interrupted);
+        read
+    }
+}
+
+/// The record of a source that was read to its end.
+pub(crate) fn source_file(place: &Place, kind: &str, tally: &Tally) -> SourceFile {
+    SourceFile {
+        file: last_part(&place.file.to_string_lossy()).to_owned(),
+        member: place.member.clone(),
+        kind: kind.to_owned(),
+        bytes: tally.bytes(),
+        crc32: tally.crc32(),
+    }
+}
+
+/// The name without folders: the member's where it says anything, else the file's.
+fn own_name(place: &Place) -> String {
+    match place.member.as_deref().map(last_part) {
+        Some(member) if !member.is_empty() && member != "-" => member.to_owned(),
+        _ => last_part(&place.file.to_string_lossy()).to_owned(),
+    }
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit(['/', '\\']).next().unwrap_or(name)
+}
+
+/// A file name without the endings of packed and CSV files.
+fn stem(name: &str) -> &str {
+    const ENDINGS: [&str; 8] = ["zip", "gz", "zst", "csv", "jtl", "log", "txt", "tsv"];
+    match Path::new(name).extension().and_then(|ending| ending.to_str()) {
+        Some(ending) if ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)) => {
+            name.len().checked_sub(ending.len() + 1).and_then(|end| name.get(..end)).map_or(name, stem)
+        }
+        _ => name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_is_named_by_its_member_where_that_says_anything() {
+        let zip = || Place::file("/data/run.csv.zip");
+        assert_eq!(own_name(&zip()), "run.csv.zip");
+        assert_eq!(own_name(&zip().member("../a/b.jtl")), "b.jtl");
+        assert_eq!(own_name(&zip().member("-")), "run.csv.zip");
+        assert_eq!(own_name(&Place::file("-").member("C:\\x\\b.csv")), "b.csv");
+        assert_eq!(own_name(&Place::file("-")), "-");
+    }
+
+    #[test]
+    fn stems_lose_known_endings_only() {
+        for (name, expected) in [
+            ("Results-2048-8181.killed.csv.zip", "Results-2048-8181.killed"),
+            ("a.JTL.gz", "a"),
+            ("spring_2048", "spring_2048"),
+            (".csv", ".csv"),
+            ("-", "-"),
+            ("v1.2", "v1.2"),
+        ] {
+            assert_eq!(stem(name), expected);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+//! The input files: recognised by their content, opened, unpacked and checked.
+
+mod codec;
+mod container;
+mod content;
+pub(crate) mod fault;
+pub(crate) mod head;
+mod inputs;
+pub(crate) mod log;
+pub(crate) mod log_shape;
+pub(crate) mod packed;
+mod pipe;
+pub(crate) mod stored;
+pub(crate) mod tally;
+mod zip_dir;
+mod zip_header;
+mod zip_pipe;
+
+pub use inputs::{Inputs, SourceOptions};
+pub use log::{LogReader, LogSource, LogStream};

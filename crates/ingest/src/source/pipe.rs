@@ -1,0 +1,105 @@
+//! Standard input, or another input that can be read only once: what was read to recognise it is kept.
+
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::container::{Container, MAGIC};
+use super::content::Content;
+use super::fault::{Fault, explain};
+use super::head::HEAD;
+use super::packed::{Meter, Progress, packed, read_up_to};
+use super::stored::unpack;
+use super::tally::Tallied;
+use super::zip_dir::is_litter;
+use super::zip_pipe::ZipPipe;
+use crate::error::{Place, Result};
+
+/// An input that is read once, from front to back.
+pub(crate) struct Pipe {
+    path: PathBuf,
+    /// How it is packed.
+    pub(crate) container: Container,
+    body: Body,
+    pub(crate) progress: Progress,
+}
+
+enum Body {
+    /// One text; `true` once it was handed out.
+    Whole(Box<dyn Tallied + Send>, bool),
+    /// A zip.
+    Zip(Box<ZipPipe>),
+}
+
+/// One text out of a pipe, recognised.
+pub(crate) struct Piece {
+    pub(crate) place: Place,
+    /// Its first bytes, which the pipe won't give again.
+    pub(crate) head: Vec<u8>,
+    pub(crate) content: Content,
+}
+
+impl Pipe {
+    /// A pipe out of which nothing has been read yet.
+    pub(crate) fn new(path: &Path, input: impl Read + Send + 'static) -> Result<Self> {
+        let failed = |e| explain(Place::file(path), e);
+        let progress = Progress::default();
+        let mut input = Meter::new(input, progress.clone());
+        let mut magic = [0; MAGIC];
+        let length = read_up_to(&mut input, &mut magic).map_err(failed)?;
+        let magic = magic.get(..length).unwrap_or_default().to_vec();
+        let container = Container::of(&magic);
+        let input = io::Cursor::new(magic).chain(input);
+        let body = match container {
+            Container::Zip => Body::Zip(Box::new(ZipPipe::new(packed(input)))),
+            _ => Body::Whole(unpack(container, input).map_err(failed)?, false),
+        };
+        Ok(Self { path: path.to_owned(), container, body, progress })
+    }
+
+    /// Where the pipe comes from.
+    pub(crate) fn place(&self) -> Place {
+        Place::file(&self.path)
+    }
+
+    /// Goes to the next text and recognises it; what is left of this one is passed over. `None` is the
+    /// clean end of the pipe.
+    pub(crate) fn next(&mut self, delimiter: Option<u8>) -> Result<Option<Piece>> {
+        let mut place = Place::file(&self.path);
+        match &mut self.body {
+            Body::Whole(_, true) => return Ok(None),
+            Body::Whole(_, taken) => *taken = true,
+            Body::Zip(zip) => {
+                let Some(name) = next_member(zip).map_err(|e| explain(place.clone(), e))? else {
+                    return Ok(None);
+                };
+                place = place.member(name);
+                if let Err(error) = zip.begin() {
+                    let fault = error.downcast::<Fault>().map_err(|e| explain(place.clone(), e))?;
+                    return Ok(Some(Piece { place, head: Vec::new(), content: Content::Other(fault) }));
+                }
+            }
+        }
+        let mut head = vec![0; HEAD];
+        let read = read_up_to(self.reader(), &mut head).map_err(|e| explain(place.clone(), e))?;
+        head.truncate(read);
+        let content = Content::of(&head, delimiter);
+        Ok(Some(Piece { place, head, content }))
+    }
+
+    /// The rest of the current text, behind its head.
+    pub(crate) fn reader(&mut self) -> &mut dyn Tallied {
+        match &mut self.body {
+            Body::Whole(reader, _) => reader.as_mut(),
+            Body::Zip(zip) => zip.as_mut(),
+        }
+    }
+}
+
+fn next_member(zip: &mut ZipPipe) -> io::Result<Option<String>> {
+    loop {
+        match zip.next_member()? {
+            Some(name) if is_litter(&name) => {}
+            next => return Ok(next),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! A zip from a pipe: member after member by their local headers, each checked at its end.
+
+use std::io::{self, Read};
+
+use super::codec::{Codec, Extent, Unpacker};
+use super::fault::{COPY_AGAIN, Fault};
+use super::packed::Packed;
+use super::tally::{Stated, Tallied, Tally, wrong_checksum};
+use super::zip_dir::{encrypted, unsupported};
+use super::zip_header::{
+    END, END_64, ENTRY, LOCAL, LocalHeader, directory, local_header, read_all, signature, skip,
+};
+
+/// Signature that may stand before the sizes that follow a member's data.
+const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
+/// Bytes of the buffer by which members that nobody wants are unpacked.
+const SKIP_BUFFER: usize = 64 << 10;
+
+/// A zip that is read once, from front to back.
+pub(crate) struct ZipPipe {
+    input: Packed,
+    current: Option<Current>,
+    /// The next record's signature, where it was read with the member before it.
+    ahead: Option<[u8; 4]>,
+    members: u64,
+    tally: Tally,
+}
+
+/// The member that is being read.
+struct Current {
+    header: LocalHeader,
+    /// `None` until the first byte is asked for.
+    unpacker: Option<Unpacker>,
+}
+
+impl ZipPipe {
+    /// A zip that begins at the input's next byte.
+    pub(crate) fn new(input: Packed) -> Self {
+        Self { input, current: None, ahead: None, members: 0, tally: Tally::default() }
+    }
+
+    /// Goes to the next member, passing over what is left of this one, and gives its name; `None` is
+    /// the zip's end.
+    pub(crate) fn next_member(&mut self) -> io::Result<Option<String>> {
+        self.pass_over()?;
+        let next = match self.ahead.take() {
+            Some(signature) => signature,
+            None => signature(&mut self.input)?,
+        };
+        match next {
+            LOCAL => {
+                let header = local_header(&mut self.input)?;
+                let name = header.name.clone();
+                self.members += 1;
+                self.tally = Tally::default();
+                self.current = Some(Current { header, unpacker: None });
+                Ok(Some(name))
+            }
+            ENTRY | END | END_64 => self.close(next).map(|()| None),
+            _ => Err(Fault::damaged("a member of the zip does not end where it should")),
+        }
+    }
+
+    /// Reads the directory, which must list as many members as have passed.
+    fn close(&mut self, first: [u8; 4]) -> io::Result<()> {
+        let listed = directory(&mut self.input, first)?;
+        if listed == self.members {
+            return Ok(());
+        }
+        let problem = format!(
+            "the file is damaged: the zip's directory lists {listed} members, and {} were read",
+            self.members
+        );
+        Err(Fault::new(problem, COPY_AGAIN).into())
+    }
+
+    /// Makes ready to unpack the current member; an error says why it can't be unpacked.
+    pub(crate) fn begin(&mut self) -> io::Result<()> {
+        if let Some(Current { header, unpacker: slot @ None }) = &mut self.current {
+            *slot = Some(unpacker(header)?);
+        }
+        Ok(())
+    }
+
+    fn pass_over(&mut self) -> io::Result<()> {
+        match &self.current {
+            None => Ok(()),
+            Some(Current { header, unpacker: None }) if !header.described_after => {
+                let packed = header.packed;
+                self.current = None;
+                skip(&mut self.input, packed)
+            }
+            Some(_) => {
+                let mut buffer = vec![0; SKIP_BUFFER];
+                while self.read(&mut buffer)? > 0 {}
+                Ok(())
+            }
+        }
+    }
+
+    /// The member's data has ended: reads what follows it, and checks checksum and sizes.
+    fn end_member(&mut self, header: &LocalHeader, packed: u64) -> io::Result<()> {
+        if header.described_after {
+            return self.descriptor(packed);
+        }
+        self.tally.check(Stated { bytes: header.unpacked, crc32: header.crc32 })
+    }
+
+    /// Reads the sizes that follow the data. Four forms are in use and none says which it is, so the
+    /// one is taken that holds the right numbers and has a record's signature behind it.
+    fn descriptor(&mut self, packed: u64) -> io::Result<()> {
+        let mut read = Vec::new();
+        for form in descriptors(self.tally.crc32(), packed, self.tally.bytes()) {
+            let seen = read.len();
+            read.resize(form.len() + 4, 0);
+            read_all(&mut self.input, read.get_mut(seen..).unwrap_or_default())?;
+            let Some((found, after)) = read.split_last_chunk::<4>() else { continue };
+            if found == form && [LOCAL, ENTRY, END, END_64].contains(after) {
+                self.ahead = Some(*after);
+                return Ok(());
+            }
+        }
+        Err(wrong_checksum())
+    }
+}
+
+/// The forms of a data descriptor, shortest first: 32-bit or 64-bit sizes, with signature or without.
+fn descriptors(crc32: u32, packed: u64, unpacked: u64) -> [Vec<u8>; 4] {
+    let short =
+        [crc32.to_le_bytes(), (packed as u32).to_le_bytes(), (unpacked as u32).to_le_bytes()].concat();
+    let long = [&crc32.to_le_bytes()[..], &packed.to_le_bytes()[..], &unpacked.to_le_bytes()[..]].concat();
+    let signed = |form: &[u8]| [&DESCRIPTOR[..], form].concat();
+    [short.clone(), signed(&short), long.clone(), signed(&long)]
+}
+
+/// The way to unpack a member, or why there is none.
+fn unpacker(header: &LocalHeader) -> io::Result<Unpacker> {
+    if header.encrypted {
+        return Err(encrypted().into());
+    }
+    let codec = match header.method {
+        0 => Codec::Stored,
+        8 => Codec::deflate(),
+        93 => Codec::zstd()?,
+        other => return Err(unsupported(&format!("number {other}, from a pipe")).into()),
+    };
+    let extent = match (&codec, header.described_after) {
+        (_, false) => Extent::Bytes(header.packed),
+        (Codec::Stored, true) if header.packed > 0 || header.name.ends_with('/') => {
+            Extent::Bytes(header.packed)
+        }
+        (Codec::Stored, true) => {
+            let problem = "is stored without compression, with its size only behind it";
+            return Err(Fault::new(problem, "Give the zip as a file, not through a pipe.").into());
+        }
+        (_, true) => Extent::Own,
+    };
+    Ok(Unpacker::new(codec, extent))
+}
+
+impl Read for ZipPipe {
+    /// Reads the current member; 0 is its end, checked.
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        self.begin()?;
+        let Some(Current { header, unpacker: Some(mut state) }) = self.current.take() else {
+            return Ok(0);
+        };
+        let read = state.read(&mut self.input, out)?;
+        self.tally.add(out.get(..read).unwrap_or_default());
+        if read == 0 && !out.is_empty() {
+            self.end_member(&header, state.consumed())?;
+        } else {
+            self.current = Some(Current { header, unpacker: Some(state) });
+        }
+        Ok(read)
+    }
+}
+
+impl Tallied for ZipPipe {
+    fn tally(&self) -> &Tally {
+        &self.tally
+    }
+}
