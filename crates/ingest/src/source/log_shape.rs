@@ -42,8 +42,7 @@ impl LogShape {
         if let Some((delimiter, columns)) = header(text, ["timeStamp", "elapsed"]) {
             return Some(Self { delimiter, has_header: true, columns });
         }
-        let lines = text.split(|byte| *byte == b'\n').take(TRIED_LINES);
-        let delimiter = lines.into_iter().find_map(|line| headless(line, delimiter))?;
+        let delimiter = line_starts(text).take(TRIED_LINES).find_map(|text| headless(text, delimiter))?;
         let columns = DEFAULT_COLUMNS.map(String::from).to_vec();
         Some(Self { delimiter, has_header: false, columns })
     }
@@ -59,12 +58,19 @@ impl LogShape {
     }
 }
 
-/// The delimiter of a line that looks like a record in JMeter's default order: a time, the elapsed
-/// milliseconds, and enough fields for the verdict.
-fn headless(line: &[u8], told: Option<u8>) -> Option<u8> {
-    let line = first_line(line);
-    let delimiter = told.or_else(|| delimiter_behind(line, is_time))?;
-    let fields = records(line, delimiter).next()?;
+/// The text from each of its lines on.
+fn line_starts(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::successors(Some(text), |text| {
+        let end = text.iter().position(|byte| *byte == b'\n')?;
+        text.get(end + 1..)
+    })
+}
+
+/// The delimiter of a text that begins with what looks like a record in JMeter's default order: a
+/// time, the elapsed milliseconds, and enough fields for the verdict.
+fn headless(text: &[u8], told: Option<u8>) -> Option<u8> {
+    let delimiter = told.or_else(|| delimiter_behind(first_line(text), is_time))?;
+    let fields = records(text, delimiter).next()?;
     let elapsed = fields.get(1)?;
     let numbered = !elapsed.is_empty() && elapsed.iter().all(u8::is_ascii_digit);
     (is_time(fields.first()?) && numbered && fields.len() >= 8).then_some(delimiter)

@@ -17,7 +17,14 @@ pub(crate) fn packed(reader: impl Read + Send + 'static) -> Packed {
 
 /// The counter to report to; a pipe is read before it is known.
 #[derive(Clone, Default)]
-pub(crate) struct Progress(Arc<OnceLock<Arc<AtomicU64>>>);
+pub(crate) struct Progress(Arc<Report>);
+
+#[derive(Default)]
+struct Report {
+    counter: OnceLock<Arc<AtomicU64>>,
+    /// Bytes read before the counter was known.
+    before: AtomicU64,
+}
 
 impl Progress {
     /// Reports to `counter` from the start.
@@ -27,9 +34,14 @@ impl Progress {
         progress
     }
 
-    /// Reports to `counter` from now on, what was read before included; the first call counts.
+    /// Reports to `counter` from now on, and what was read before; the first call counts.
     pub(crate) fn connect(&self, counter: Arc<AtomicU64>) {
-        self.0.get_or_init(|| counter);
+        let counter = self.0.counter.get_or_init(|| counter);
+        counter.fetch_add(self.0.before.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    fn add(&self, bytes: u64) {
+        self.0.counter.get().map_or(&self.0.before, AsRef::as_ref).fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
@@ -37,22 +49,18 @@ impl Progress {
 pub(crate) struct Meter<R> {
     inner: R,
     progress: Progress,
-    unreported: u64,
 }
 
 impl<R> Meter<R> {
     pub(crate) fn new(inner: R, progress: Progress) -> Self {
-        Self { inner, progress, unreported: 0 }
+        Self { inner, progress }
     }
 }
 
 impl<R: Read> Read for Meter<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(out)?;
-        self.unreported += read as u64;
-        if let Some(counter) = self.progress.0.get() {
-            counter.fetch_add(std::mem::take(&mut self.unreported), Ordering::Relaxed);
-        }
+        self.progress.add(read as u64);
         Ok(read)
     }
 }

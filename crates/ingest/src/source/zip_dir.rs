@@ -140,7 +140,9 @@ impl<R: Read> Read for Foreign<R> {
 fn directory_fault(error: ZipError) -> io::Error {
     match error {
         ZipError::Io(e) if e.raw_os_error().is_some() => e,
-        ZipError::InvalidArchive(what) if what == "Could not find EOCD" => {
+        ZipError::InvalidArchive(what)
+            if what == "Could not find EOCD" || what.starts_with("Unexpected end") =>
+        {
             Fault::new("the zip's directory is missing: the file was cut short", COPY_AGAIN).into()
         }
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => encrypted().into(),

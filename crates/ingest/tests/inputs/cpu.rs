@@ -1,0 +1,134 @@
+//! CPU exports of every form, and the rows that are refused.
+
+use std::io::Cursor;
+
+use perfpipe_ingest::{CpuExport, Result, SourceOptions};
+
+use crate::support::*;
+use crate::zips::*;
+
+fn read_by(text: &str, options: &SourceOptions) -> Result<CpuExport> {
+    let file = on_disk("cpu.csv", text.as_bytes());
+    read_cpu_by(recognise(&[&file.path]).unwrap(), options)
+}
+
+fn read(text: &str) -> Result<CpuExport> {
+    read_by(text, &SourceOptions::default())
+}
+
+#[test]
+fn every_form_gives_the_same_readings() {
+    let expected = [(1_795_203_739, 3.0), (1_795_203_740, 12.5)];
+    for text in [
+        CPU,
+        "\u{feff}clock,value\r\n1795203740,12.5\r\n1795203739,3\r\n",
+        "\"clock\";\"value\"\n\"1795203739\";\"3\"\n\n\"1795203740\";\"12.5\"",
+        "value\tclock\n3\t1795203739\n12.5\t1795203740\n",
+        "itemid,clock,value,ns\n28504,1795203740,12.5,9\n28504,1795203739,3,7\n",
+        "Timestamp,Value\n2026-11-20 19:42:19,3 %\n2026-11-20 19:42:20,12.5%\n",
+        "1795203739,3\n1795203740,12.5\n",
+        "1795203739.25;3\n1795203740.75;12.5\n",
+        "\u{feff}1795203739,3\n1795203740,12.5\n",
+        "clock,value\n1795203739,3\nclock,value\n1795203740,12.5\n",
+        "clock, value\n 1795203739 , 3 \n1795203740,12.5\n",
+        "timeStamp,elapsed,label,responseCode,threadName,success\n1795203739123,3000,web CPU,,,true\n1795203739124,88000,web Memory,,,true\n1795203740000,12500,web CPU,,,true\n",
+    ] {
+        let cpu = read(text).unwrap_or_else(|e| panic!("{e}: {text}"));
+        assert_eq!(cpu.series.readings(), expected, "{text}");
+        assert_eq!(cpu.notes, [""; 0]);
+        assert_eq!((cpu.file.file.as_str(), cpu.file.kind.as_str()), ("cpu.csv", "cpu"));
+    }
+}
+
+#[test]
+fn an_export_from_a_pipe_is_kept_aside() {
+    for bytes in [CPU.as_bytes().to_vec(), gzip(CPU.as_bytes()), zstd(CPU.as_bytes())] {
+        let cpu = read_cpu(from_pipe(Drip(Cursor::new(bytes))).unwrap()).unwrap();
+        assert_eq!(cpu.series.readings().len(), 2);
+        assert_eq!((cpu.file.file.as_str(), cpu.file.crc32), ("-", crc32fast::hash(CPU.as_bytes())));
+    }
+}
+
+#[test]
+fn dates_are_read_in_the_zone_that_was_told() {
+    let options = SourceOptions { time_zone: "Europe/Warsaw".parse().unwrap(), ..Default::default() };
+    let cpu = read_by("Timestamp,Value\n2026-11-20 20:42:19,3\n", &options).unwrap();
+    assert_eq!(cpu.series.readings(), [(1_795_203_739, 3.0)]);
+}
+
+#[test]
+fn within_a_second_the_later_nanosecond_wins_and_else_the_later_row() {
+    let cpu = read("itemid,clock,value,ns\n1,1795203740,1,900\n1,1795203740,2,100\n").unwrap();
+    assert_eq!(cpu.series.readings(), [(1_795_203_740, 1.0)]);
+    let cpu = read("clock,value\n1795203740,1\n1795203740,2\n").unwrap();
+    assert_eq!(cpu.series.readings(), [(1_795_203_740, 2.0)]);
+}
+
+#[test]
+fn of_several_items_one_must_be_chosen() {
+    let text = "itemid,clock,value,ns\n7,1795203740,1,0\n8,1795203740,2,0\n8,1795203741,3,0\n";
+    let error = failure(read(text));
+    assert!(error.to_string().contains("7 (1 readings), 8 (2 readings)"), "{error}");
+    assert!(error.remedy().is_some_and(|remedy| remedy.contains("--cpu-item")));
+    let choose = |item| read_by(text, &SourceOptions { cpu_item: Some(item), ..Default::default() });
+    assert_eq!(choose(8).unwrap().series.readings(), [(1_795_203_740, 2.0), (1_795_203_741, 3.0)]);
+    assert_eq!(choose(7).unwrap().series.readings(), [(1_795_203_740, 1.0)]);
+    assert!(failure(choose(9)).to_string().contains("no item 9"));
+    let options = SourceOptions { cpu_item: Some(1), ..Default::default() };
+    assert!(failure(read_by(CPU, &options)).to_string().contains("no itemid column"));
+}
+
+#[test]
+fn empty_values_are_absent_and_counted() {
+    let cpu = read("clock,value\n1795203740,\n1795203741,5\n1795203742, \n").unwrap();
+    assert_eq!(cpu.series.readings(), [(1_795_203_741, 5.0)]);
+    assert!(cpu.notes[0].contains("2 rows without a value"), "{:?}", cpu.notes);
+    assert!(read("clock,value\n").unwrap().notes[0].contains("no readings"));
+}
+
+#[test]
+fn a_row_that_can_not_be_read_is_named_by_line_and_column() {
+    for (row, expected) in [
+        ("1795203740,NaN", "value \"NaN\" is not a finite number"),
+        ("1795203740,inf", "not a finite number"),
+        ("1795203740,high", "value \"high\" is not a number"),
+        ("1795203740,\"1,5\"", "value \"1,5\" is not a number"),
+        ("1795203740,1.2 K", "is not a number"),
+        ("1795203740,-1", "is negative"),
+        ("1795203740000,1", "clock \"1795203740000\" is in milliseconds"),
+        ("-1795203740,1", "no time that can be meant"),
+        ("12,1", "no time that can be meant"),
+        ("99999999999999999999,1", "neither an epoch second nor a date"),
+        ("then,1", "neither an epoch second nor a date"),
+        (",1", "neither an epoch second nor a date"),
+        ("1795203740", "the row has 1 fields, and value is in field 2"),
+        ("(3 rows)", "neither an epoch second nor a date"),
+    ] {
+        let error = failure(read(&format!("clock,value\n1795203739,1\n{row}\n1795203741,2\n")));
+        assert!(error.to_string().contains(expected), "{row}: {error}");
+        assert!(error.to_string().contains("line 3"), "{row}: {error}");
+        assert!(error.remedy().is_some());
+    }
+}
+
+#[test]
+fn an_open_quote_or_an_endless_line_is_refused_before_it_fills_memory() {
+    let error = failure(read("clock,value\n1795203739,1\n1795203740,\"2\n1795203741,3\n"));
+    assert!(error.to_string().contains("line 3: a quote is not closed"), "{error}");
+    let error = failure(read(&format!("clock,value\n1795203739,{}\n", "1".repeat(70_000))));
+    assert!(error.to_string().contains("longer than 64 KiB"), "{error}");
+}
+
+#[test]
+fn damage_is_told_before_what_it_does_to_the_last_row() {
+    let mut long = String::from("clock,value\n");
+    (0..20_000).for_each(|second| long.push_str(&format!("{},{}\n", 1_795_203_740 + second, second % 97)));
+    let zip = with_wrong_crc(deflated(&[("cpu.csv", long.as_bytes())]));
+    let file = on_disk("cpu.zip", &zip);
+    let error = failure(read_cpu(recognise(&[&file.path]).unwrap()));
+    assert!(error.to_string().contains("checksum does not match"), "{error}");
+    let cut = gzip(long.as_bytes());
+    let file = on_disk("cpu.gz", &cut[..cut.len() - 9]);
+    let error = failure(read_cpu(recognise(&[&file.path]).unwrap()));
+    assert!(error.to_string().contains("cut short"), "{error}");
+}

@@ -1,0 +1,187 @@
+//! Regular files: every packing, names that mislead, and what is refused.
+
+use std::path::Path;
+
+use zip::CompressionMethod;
+
+use crate::support::*;
+use crate::zips::*;
+
+#[test]
+fn every_packing_gives_the_same_bytes_by_any_buffer() {
+    let log = long_log();
+    let mut twice = gzip(&log[..1000]);
+    twice.extend_from_slice(&gzip(&log[1000..]));
+    let mut frames = zstd(&log[..1000]);
+    frames.extend_from_slice(&zstd(&log[1000..]));
+    let member: &[Member] = &[("a.csv", &log)];
+    let large = options(CompressionMethod::Deflated).large_file(true);
+    for (name, bytes) in [
+        ("plain.csv", log.clone()),
+        ("one.csv.gz", gzip(&log)),
+        ("two-members.csv.gz", twice),
+        ("one.csv.zst", zstd(&log)),
+        ("two-frames.csv.zst", frames),
+        ("deflated.zip", deflated(member)),
+        ("stored.zip", sized(member, options(CompressionMethod::Stored))),
+        ("zip64.zip", sized(member, large)),
+        ("zstd.zip", sized(member, options(CompressionMethod::Zstd))),
+        ("bzip2.zip", sized(member, options(CompressionMethod::Bzip2))),
+        ("xz.zip", sized(member, options(CompressionMethod::Xz))),
+        ("streamed.zip", streamed(member, options(CompressionMethod::Deflated))),
+        ("streamed-zip64.zip", streamed(member, large)),
+        ("described.zip", described(("-", &log), Descriptor { signed: true, wide: false })),
+    ] {
+        let file = on_disk(name, &bytes);
+        let mut inputs = recognise(&[&file.path]).unwrap();
+        assert_eq!(inputs.notes, [""; 0], "{name}");
+        for size in [1, 2, 3, 7, 100, 4096, 1 << 20] {
+            let logs = read_logs(&mut inputs, size).unwrap();
+            assert_eq!(logs.len(), 1, "{name}");
+            assert!(logs[0].text == log, "{name} by {size}");
+            assert_eq!(logs[0].file.bytes, log.len() as u64);
+            assert_eq!(logs[0].file.crc32, crc32fast::hash(&log));
+            assert_eq!((logs[0].file.file.as_str(), logs[0].file.kind.as_str()), (name, "log"));
+        }
+    }
+}
+
+#[test]
+fn a_zip_may_hold_several_logs_and_the_cpu_export_among_other_things() {
+    let zip = deflated(&[
+        ("run/", b""),
+        ("__MACOSX/run/._a.csv", b"\0\x05\x16\x07"),
+        ("run/.DS_Store", b"\0\0\0\x01Bud1"),
+        ("run/README.txt", b"about the run"),
+        ("run/a.csv", LOG.as_bytes()),
+        ("run/../../b.jtl", LOG.as_bytes()),
+        ("run/cpu.csv", CPU.as_bytes()),
+        ("run/empty.csv", b""),
+        ("run/header.csv", b"timeStamp,elapsed\n"),
+    ]);
+    let file = on_disk("run.zip", &zip);
+    let mut inputs = recognise(&[&file.path]).unwrap();
+    let names: Vec<String> = inputs.logs.iter().map(|log| log.file_name()).collect();
+    assert_eq!(names, ["a.csv", "b.jtl"]);
+    assert_eq!(inputs.logs[0].stem(), "a");
+    assert_eq!(inputs.logs[0].place().member.as_deref(), Some("run/a.csv"));
+    assert!(inputs.logs[0].can_restart());
+    let notes = inputs.notes.join("\n");
+    for expected in ["member run/README.txt is neither", "run/empty.csv is empty: left out", "no records"] {
+        assert!(notes.contains(expected), "{notes}");
+    }
+    assert_eq!(inputs.notes.len(), 3, "{notes}");
+    assert_eq!(texts(read_logs(&mut inputs, 50).unwrap()), [LOG, LOG]);
+    let cpu = read_cpu(inputs).unwrap();
+    assert_eq!(cpu.series.readings(), [(1_795_203_739, 3.0), (1_795_203_740, 12.5)]);
+    assert_eq!(cpu.file.member.as_deref(), Some("run/cpu.csv"));
+    assert_eq!((cpu.file.bytes, cpu.file.crc32), (CPU.len() as u64, crc32fast::hash(CPU.as_bytes())));
+}
+
+#[test]
+fn a_gzip_file_by_the_name_of_zip_is_read_with_a_note() {
+    let file = on_disk("a.zip", &gzip(LOG.as_bytes()));
+    let mut inputs = recognise(&[&file.path]).unwrap();
+    assert!(inputs.notes[0].contains("a.zip is a gzip file"), "{:?}", inputs.notes);
+    assert_eq!(texts(read_logs(&mut inputs, 9).unwrap()), [LOG]);
+}
+
+#[test]
+fn what_can_not_be_read_is_named_with_a_remedy() {
+    let zip = deflated(&[("a.csv", LOG.as_bytes())]);
+    let text = |text: &str| text.as_bytes().to_vec();
+    for (name, bytes, expected) in [
+        ("empty.csv", vec![], "empty.csv: is empty"),
+        ("empty.zip", vec![], "is empty"),
+        ("none.zip", deflated(&[]), "a zip without a file in it"),
+        ("header.csv", text("timeStamp,elapsed,label\r\n"), "has a header but no records"),
+        ("xml.jtl", text("<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">"), "is an XML log"),
+        ("text.zip", text("hello"), "neither a JMeter log nor a CPU export"),
+        ("locked.zip", with_flags(zip.clone(), 1), "member a.csv: is encrypted"),
+        ("method.zip", with_method(zip.clone(), 6), "a method that is not supported"),
+        ("cut.zip", zip[..zip.len() - 1].to_vec(), "directory is missing: the file was cut short"),
+        ("cut-early.zip", zip[..10].to_vec(), "directory is missing: the file was cut short"),
+        ("nested.zip", deflated(&[("a.zip", &zip)]), "member a.zip: is a zip within a packed file"),
+        ("nested.gz", gzip(&zip), "is a zip within a packed file"),
+        ("many.zip", deflated(&[("a", b"x"), ("b", b"y")]), "none of its 2 members"),
+        ("crc.zip", with_wrong_crc(zip.clone()), "checksum does not match"),
+        ("long.zip", with_wrong_size(zip.clone(), 1), "the file is damaged"),
+        ("short.zip", with_wrong_size(zip.clone(), 255), "the file is damaged"),
+        ("cut.csv.gz", gzip(LOG.as_bytes())[..30].to_vec(), "cut short"),
+        ("cut.csv.zst", zstd(LOG.as_bytes())[..30].to_vec(), "cut short"),
+    ] {
+        let file = on_disk(name, &bytes);
+        let error = failure(recognise(&[&file.path]));
+        assert!(error.to_string().contains(expected), "{name}: {error}");
+        assert!(error.remedy().is_some_and(|remedy| remedy.ends_with('.')), "{name}: {error}");
+    }
+}
+
+#[test]
+fn damage_beyond_the_head_is_found_at_the_end() {
+    let log = long_log();
+    let zip = deflated(&[("a.csv", &log)]);
+    for (name, bytes, expected) in [
+        ("crc.zip", with_wrong_crc(zip.clone()), "checksum does not match"),
+        ("long.zip", with_wrong_size(zip.clone(), 1), "were unpacked: the file is damaged"),
+        ("short.zip", with_wrong_size(zip, 255), "were unpacked: the file is damaged"),
+        ("crc.zip", with_wrong_crc(sized(&[("a.csv", &log)], options(CompressionMethod::Bzip2))), "damaged"),
+    ] {
+        let file = on_disk(name, &bytes);
+        let mut inputs = recognise(&[&file.path]).unwrap();
+        let error = failure(read_logs(&mut inputs, 1000));
+        assert!(error.to_string().contains(expected), "{error}");
+        assert!(error.to_string().contains("member a.csv"), "{error}");
+    }
+}
+
+#[test]
+fn a_log_is_not_finished_after_a_failed_read() {
+    let file = on_disk("a.zip", &with_wrong_crc(deflated(&[("a.csv", &long_log())])));
+    let mut inputs = recognise(&[&file.path]).unwrap();
+    let mut stream = inputs.logs[0].open(Default::default()).unwrap();
+    let mut log = stream.next_log().unwrap().unwrap();
+    std::io::copy(&mut log, &mut std::io::sink()).unwrap_err();
+    assert!(log.finish().is_err());
+}
+
+#[test]
+fn finish_reads_what_was_left() {
+    let log = long_log();
+    let file = on_disk("a.zip", &deflated(&[("a.csv", &log)]));
+    let mut inputs = recognise(&[&file.path]).unwrap();
+    let mut stream = inputs.logs[0].open(Default::default()).unwrap();
+    let source = stream.next_log().unwrap().unwrap().finish().unwrap();
+    assert_eq!((source.bytes, source.crc32), (log.len() as u64, crc32fast::hash(&log)));
+    assert!(stream.next_log().unwrap().is_none());
+}
+
+#[test]
+fn folders_missing_files_and_repeated_names_are_refused() {
+    let log = on_disk("a.csv", LOG.as_bytes());
+    let folder = log.path.parent().unwrap();
+    assert!(failure(recognise(&[folder])).to_string().contains("is a folder"));
+    assert!(failure(recognise(&[Path::new("/nowhere/a.csv")])).to_string().contains("/nowhere/a.csv"));
+    assert!(failure(recognise(&[&log.path, &log.path])).to_string().contains("named twice"));
+    assert!(
+        failure(recognise(&[Path::new("-"), Path::new("-")]))
+            .to_string()
+            .contains("standard input is named twice")
+    );
+}
+
+#[test]
+fn two_cpu_exports_are_refused_and_both_named() {
+    let (one, two) =
+        (on_disk("one.csv", CPU.as_bytes()), on_disk("two.zip", &deflated(&[("c.csv", CPU.as_bytes())])));
+    let error = failure(recognise(&[&one.path, &two.path]));
+    assert!(error.to_string().contains("one.csv") && error.to_string().contains("member c.csv"), "{error}");
+}
+
+#[test]
+fn several_files_are_the_injectors_of_one_run() {
+    let (one, two) = (on_disk("one.csv", LOG.as_bytes()), on_disk("two.gz", &gzip(LOG.as_bytes())));
+    let mut inputs = recognise(&[&one.path, &two.path]).unwrap();
+    assert_eq!(texts(read_logs(&mut inputs, 8).unwrap()), [LOG, LOG]);
+    assert!(inputs.cpu.is_none());
+}
