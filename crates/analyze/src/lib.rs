@@ -1,7 +1,20 @@
 //! Exact statistics of a stored run: the per-second table, summaries and league tables.
+//!
+//! Everything is computed from the exact counts that the store keeps of each second, never from the
+//! samples themselves: a report takes milliseconds for a run of any size, and what it says is exact.
+//! Percentiles are Postgres's `percentile_cont`. What is absent is `None`, never zero.
 
+mod error;
+mod histogram;
+mod percentile;
+mod second;
+mod selection;
+mod summary;
 mod timeline;
 mod view;
 
-pub use timeline::{Second, Summary, Timeline};
+pub use error::{Error, Result};
+pub use histogram::Histogram;
+pub use summary::Summary;
+pub use timeline::{Second, Timeline};
 pub use view::View;
