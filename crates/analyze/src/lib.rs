@@ -6,15 +6,24 @@
 
 mod error;
 mod histogram;
+mod labels;
+mod league;
 mod percentile;
+mod records;
 mod second;
+mod seconds;
 mod selection;
 mod summary;
+mod table;
 mod timeline;
 mod view;
 
 pub use error::{Error, Result};
 pub use histogram::Histogram;
+pub use labels::{LabelStats, label_stats, label_table};
+pub use league::{League, Standing};
+pub use records::{cpu_table, error_table};
 pub use summary::Summary;
+pub use table::{Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, Value};
 pub use timeline::{Second, Timeline};
 pub use view::View;
