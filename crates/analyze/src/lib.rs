@@ -8,6 +8,7 @@ mod error;
 mod histogram;
 mod labels;
 mod league;
+mod merge;
 mod percentile;
 mod records;
 mod second;

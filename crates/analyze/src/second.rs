@@ -3,6 +3,7 @@
 use perfpipe_ingest::{Cell, CellKey, InjectorLoad, Spread};
 
 use crate::histogram::{mean, product};
+use crate::merge::Merger;
 use crate::percentile::Percentiles;
 use crate::selection::Selection;
 use crate::summary::Tally;
@@ -16,14 +17,13 @@ pub(crate) struct SecondReader<'a> {
     injectors: f64,
     /// The epoch second in which second 0 begins.
     epoch_second: i64,
-    /// Counts of several cells, put in order.
-    merged: Vec<(i32, u64)>,
+    merger: Merger,
 }
 
 /// The samples that a second's averages are taken over.
 #[derive(Default)]
 struct Averaged<'a> {
-    cells: Vec<&'a Cell>,
+    elapsed: Vec<&'a [(i32, u64)]>,
     latency: Spread,
     samples: u64,
     before_boundary: u64,
@@ -38,7 +38,7 @@ impl<'a> SecondReader<'a> {
             percentiles: Percentiles::new(percentiles),
             injectors: if told_apart { 1.0 } else { f64::from(selection.view.injectors) },
             epoch_second: selection.run.info.t0_ms.div_euclid(1000),
-            merged: Vec::new(),
+            merger: Merger::default(),
         }
     }
 
@@ -61,7 +61,7 @@ impl<'a> SecondReader<'a> {
 
     /// Fills in means, extremes and percentiles.
     fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>) {
-        let counts = averaged.counts(&mut self.merged);
+        let counts = self.merger.merge(&averaged.elapsed);
         let sum: i128 = counts.iter().map(|(value, samples)| product(*value, *samples)).sum();
         row.elapsed_mean = mean(sum, averaged.samples);
         row.elapsed_min = counts.first().map(|(value, _)| *value);
@@ -115,21 +115,9 @@ impl<'a> SecondReader<'a> {
 
 impl<'a> Averaged<'a> {
     fn add(&mut self, cell: &'a Cell, samples: u64) {
-        self.cells.push(cell);
+        self.elapsed.push(&cell.elapsed);
         self.latency.merge(&cell.latency);
         self.samples += samples;
         self.before_boundary += cell.before_boundary;
-    }
-
-    /// The counts of all cells, ascending; a value may come several times. A single cell's are not copied.
-    fn counts<'s>(&'s self, merged: &'s mut Vec<(i32, u64)>) -> &'s [(i32, u64)] {
-        if let [only] = self.cells.as_slice() {
-            return &only.elapsed;
-        }
-        merged.clear();
-        merged.extend(self.cells.iter().flat_map(|cell| &cell.elapsed));
-        // The stable sort finds the ascending stretches and merges them.
-        merged.sort_by_key(|(value, _)| *value);
-        merged
     }
 }
