@@ -20,6 +20,16 @@ impl Timeline {
         self.with_percentiles(table).column("cpu", |row| row.cpu).unit("%", 1).done()
     }
 
+    /// The same table as a polars `DataFrame`: `u64` and `i64` for whole numbers, `f64` for the others, null
+    /// for what is absent.
+    ///
+    /// # Errors
+    /// None that a timeline can cause.
+    #[cfg(feature = "frames")]
+    pub fn frame(&self) -> crate::error::Result<polars::prelude::DataFrame> {
+        self.table().frame()
+    }
+
     fn with_percentiles<'a>(&self, table: TableBuilder<'a, Second>) -> TableBuilder<'a, Second> {
         self.percentiles.iter().enumerate().fold(table, |table, (at, percent)| {
             let value = |row: &Second| row.percentiles.get(at).copied().flatten();

@@ -1,4 +1,5 @@
 //! Every format of a table, read back by another program's reader or compared to the letter.
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
 mod support;
 
