@@ -21,6 +21,15 @@ pub(crate) fn duration(seconds: u32) -> String {
     if told.is_empty() { "0 s".to_owned() } else { told.join(" ") }
 }
 
+/// A time since the start, to the second, as in `0:54` or `13:53:20`.
+pub(crate) fn stamp(seconds: u32) -> String {
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
+    }
+}
+
 /// How the labels of a time axis are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeFormat {
@@ -72,6 +81,8 @@ mod tests {
         assert_eq!(duration(423), "7 min 3 s");
         assert_eq!(duration(86_400), "1 d");
         assert_eq!(duration(0), "0 s");
+        assert_eq!(stamp(54), "0:54");
+        assert_eq!(stamp(50_000), "13:53:20");
     }
 
     #[test]

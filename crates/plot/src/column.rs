@@ -29,6 +29,14 @@ impl Spread {
     }
 }
 
+impl Spread {
+    /// One of its values, as if it were the only one.
+    pub(crate) fn at(self, value: impl Fn(Self) -> f64) -> Self {
+        let value = value(self);
+        Self { mean: value, min: value, max: value }
+    }
+}
+
 /// One column of the charts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Column {

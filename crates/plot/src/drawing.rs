@@ -103,7 +103,7 @@ impl Drawing {
     pub(crate) fn line(&mut self, points: Vec<Point>, width: f64, color: Color) {
         match points.as_slice() {
             [] => {}
-            [at] => self.dot(*at, (width * 0.75).max(0.8), color),
+            [at] => self.dot(*at, dot_radius(width), color),
             _ => self.shapes.push(Shape::Line { points, width, color }),
         }
     }
@@ -141,6 +141,11 @@ impl Drawing {
         let scale = f64::from(area.dim_in_pixel().0) / self.size.0;
         self.shapes.iter().try_for_each(|shape| draw_shape(shape, area, scale))
     }
+}
+
+/// The radius of a dot that stands for a line of so many points.
+pub(crate) fn dot_radius(width: f64) -> f64 {
+    (width * 1.05).max(1.2)
 }
 
 fn draw_shape<DB: DrawingBackend>(

@@ -2,7 +2,7 @@
 
 use crate::axis::Axis;
 use crate::chart::{Chart, Height};
-use crate::clock::TimeFormat;
+use crate::clock::stamp;
 use crate::column::Column;
 use crate::drawing::Drawing;
 use crate::frame::Frame;
@@ -22,10 +22,8 @@ impl Chart for Failures<'_> {
     fn legend(&self) -> Legend {
         let seconds = &self.0.timeline.seconds;
         let worst = seconds.iter().rev().max_by_key(|second| second.failures);
-        let text = worst.map(|second| {
-            let at = TimeFormat::of(self.0.columns.span.1, 1).label(second.second);
-            let unit = if self.0.columns.span.1 <= 60.0 { " s" } else { "" };
-            format!("at most {} in a second, at {at}{unit}", count(second.failures))
+        let text = worst.map(|worst| {
+            format!("at most {} in a second, at {}", count(worst.failures), stamp(worst.second))
         });
         let entry = Entry::new(Swatch::Bar(FAILURE), text.unwrap_or_default());
         let note = self.0.binning("the greatest second of each column");

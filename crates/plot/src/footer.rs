@@ -12,7 +12,7 @@ const FILES: usize = 4;
 /// The figures that matter most.
 pub(crate) fn figures(timeline: &Timeline) -> Vec<String> {
     let summary = &timeline.summary;
-    let mut figures = vec![format!("{} requests/s", measured(summary.throughput))];
+    let mut figures = vec![format!("throughput {}/s", measured(summary.throughput))];
     let times = [("p50", summary.p50), ("p95", summary.p95), ("p99", summary.p99)];
     figures.extend(times.iter().filter_map(|(name, ms)| Some(format!("{name} {}", response((*ms)?)))));
     figures.extend(summary.failure_share().map(|share| format!("failures {}", percent(share))));
@@ -24,10 +24,8 @@ pub(crate) fn figures(timeline: &Timeline) -> Vec<String> {
 pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     let (info, summary) = (&run.timeline.info, run.summary());
     let share = summary.failure_share().map(|share| format!(" ({})", percent(share)));
-    let mut facts = vec![
-        format!("Start (t0) {}", utc(info.t0_ms)),
-        format!("Duration {} ({} seconds)", duration(info.seconds), count(u64::from(info.seconds))),
-    ];
+    let mut facts =
+        vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(info.seconds))];
     facts.extend(window(run));
     facts.push(format!("Requests {}", count(summary.requests())));
     facts.push(format!("Failures {}{}", count(summary.failures), share.unwrap_or_default()));

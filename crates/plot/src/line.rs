@@ -1,9 +1,12 @@
 //! Lines over time: broken where there is nothing, one path for each run of a colour.
 
 use crate::column::{Column, Spread};
-use crate::drawing::{Drawing, Point};
+use crate::drawing::{Drawing, Point, dot_radius};
 use crate::frame::Frame;
 use crate::palette::Color;
+
+/// Values of columns wider than this, in points, are marked.
+const WIDE: f64 = 16.0;
 
 /// A value of a line and where it stands.
 struct Node {
@@ -39,6 +42,16 @@ impl<V: Fn(&Column) -> Option<Spread>, C: Fn(&Column) -> Color> Line<V, C> {
             last = Some(node.color);
         }
         self.flush(drawing, &mut path, last);
+        self.points(drawing, frame, columns);
+    }
+
+    /// Marks each value where the columns are wide.
+    fn points(&self, drawing: &mut Drawing, frame: &Frame, columns: &[Column]) {
+        if columns.first().is_some_and(|column| frame.x(column.end) - frame.x(column.start) >= WIDE) {
+            for node in self.nodes(frame, columns) {
+                drawing.dot(node.at, dot_radius(self.width), node.color);
+            }
+        }
     }
 
     fn flush(&self, drawing: &mut Drawing, path: &mut Vec<Point>, color: Option<Color>) {

@@ -4,7 +4,7 @@ use perfpipe_analyze::Timeline;
 
 use crate::axis::Axis;
 use crate::clock::duration;
-use crate::column::{self, Column, Columns};
+use crate::column::{self, Column, Columns, Spread};
 use crate::drawing::{Anchor, Drawing, Text};
 use crate::font;
 use crate::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
@@ -22,6 +22,9 @@ const BELOW: f64 = 26.0;
 const HEADING: f64 = 16.0;
 /// Width of the lines.
 const WIDTH: f64 = 0.9;
+/// Width of a band's edges, and how much they are thinned with white.
+const EDGE: f64 = 0.4;
+const EDGE_TINT: f64 = 0.5;
 /// Markers on each line.
 const MARKERS: usize = 8;
 /// The widest name in the key, the width of a swatch, and the gaps around them.
@@ -117,6 +120,11 @@ impl<'a> Series<'a> {
             let lower = run.iter().rev().map(|c| frame.at(c.middle(), c.successes.min));
             drawing.veil(upper.chain(lower).collect(), self.color, 0.22);
         }
+        for edge in [|s: Spread| s.min, |s: Spread| s.max] {
+            let values = |column: &Column| Some(column.successes.at(edge));
+            let line = Line { values, color: |_: &Column| self.color.tint(EDGE_TINT), width: EDGE };
+            line.draw(drawing, frame, &self.columns.columns);
+        }
     }
 
     /// Puts markers on the line, at other times than the other lines' ones.
@@ -204,7 +212,7 @@ fn axis(series: &[Series<'_>]) -> Axis {
 fn subtitle(series: &[Series<'_>]) -> Vec<String> {
     let runs =
         if series.len() == 1 { "1 framework".to_owned() } else { format!("{} frameworks", series.len()) };
-    let best = series.first().map(|line| format!("best: {}, {} requests/s", line.name, value(line)));
+    let best = series.first().map(|line| format!("best: {}, {}/s", line.name, value(line)));
     [runs].into_iter().chain(best).collect()
 }
 

@@ -27,12 +27,15 @@ pub(crate) struct Requests<'a>(pub(crate) &'a Run<'a>);
 impl Chart for Requests<'_> {
     fn legend(&self) -> Legend {
         let Self(run) = self;
-        let mut entries = vec![Entry::new(run.scale_swatch(), format!("Successes{}", run.colored_by()))];
+        let mut entries = Vec::new();
+        if run.summary().successes > 0 {
+            entries.push(Entry::new(run.scale_swatch(), format!("Successes{}", run.colored_by())));
+        }
         if run.summary().failures > 0 {
-            entries.push(Entry::new(Swatch::Bar(FAILURE), "Failures, on top"));
+            entries.push(Entry::new(Swatch::Bar(FAILURE), "Failures"));
         }
         let average = format!("Average {}/s", measured(run.summary().throughput));
-        entries.push(Entry::new(Swatch::Line(INK, 1.1), average));
+        entries.push(Entry::new(Swatch::Line(INK, 0.9), average));
         let note = "dark up to the least second, medium up to the mean, light up to the greatest";
         Legend { heading: "Requests per second".to_owned(), entries, note: run.binning(note) }
     }
@@ -44,7 +47,7 @@ impl Chart for Requests<'_> {
         let columns = self.0.columns.columns.iter();
         let max =
             columns.map(|c| c.successes.max.max(c.successes.mean + c.failures.mean)).fold(0.0, f64::max);
-        Ok(Axis::new(Values::up_to(max.max(self.0.summary().throughput), 5, 1.0)))
+        Ok(Axis::new(Values::up_to(max.max(self.0.summary().throughput), 6, 1.0)))
     }
 
     fn height(&self) -> Height {
@@ -57,6 +60,7 @@ impl Chart for Requests<'_> {
             self.successes(drawing, frame, TINTS.1, |s| s.max);
             self.successes(drawing, frame, TINTS.0, |s| s.mean);
             self.successes(drawing, frame, 0.0, |s| s.min);
+            run.edge(drawing, frame, |c| Some(c.successes.at(|s| s.max)), |c| run.scale.color(c.measure));
         } else {
             self.successes(drawing, frame, 0.0, |s| s.mean);
         }
@@ -90,8 +94,8 @@ impl Requests<'_> {
         if throughput > 0.0 {
             let y = frame.y(throughput);
             let ends = vec![(frame.area.left, y), (frame.area.right, y)];
-            drawing.line(ends.clone(), 2.4, PAPER);
-            drawing.line(ends, 1.1, INK);
+            drawing.line(ends.clone(), 1.9, PAPER);
+            drawing.line(ends, 0.9, INK);
         }
     }
 }

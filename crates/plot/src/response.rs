@@ -43,6 +43,11 @@ impl<'a> Response<'a> {
         self.thin.iter().enumerate().map(|(rank, &at)| (at, quantile_color(rank, self.thin.len())))
     }
 
+    fn heading(&self) -> String {
+        let unit = if self.unit > 1.0 { "s" } else { "ms" };
+        format!("Response time ({unit})")
+    }
+
     fn label(&self, at: usize) -> String {
         format!("p{}", trimmed(name(&self.run.timeline.percentiles, at)))
     }
@@ -66,6 +71,9 @@ fn max(run: &Run<'_>) -> Option<f64> {
 
 impl Chart for Response<'_> {
     fn legend(&self) -> Legend {
+        if self.axis().is_err() {
+            return Legend { heading: self.heading(), entries: Vec::new(), note: None };
+        }
         let mut entries: Vec<Entry> = self
             .thin_lines()
             .map(|(at, color)| Entry::new(Swatch::Line(color, THIN), self.label(at)))
@@ -74,15 +82,14 @@ impl Chart for Response<'_> {
             let text = format!("{}{}", self.label(at), self.run.colored_by());
             entries.push(Entry::new(self.run.scale_line(THICK), text));
         }
-        let unit = if self.unit > 1.0 { "s" } else { "ms" };
         let note =
             self.run.binning("lines: mean of the seconds' values; bands: from the least to the greatest");
-        Legend { heading: format!("Response time ({unit})"), entries, note }
+        Legend { heading: self.heading(), entries, note }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = max(self.run).ok_or("No request succeeded")?;
-        Ok(Axis::new(Values::up_to(max / self.unit, 5, 0.0)))
+        Ok(Axis::new(Values::up_to(max / self.unit, 6, 0.0)))
     }
 
     fn height(&self) -> Height {

@@ -26,6 +26,9 @@ const GAP: f64 = 9.0;
 const TIME_TITLE: f64 = 12.0;
 /// How much a band is thinned with white.
 const BAND: f64 = 0.6;
+/// Width of a band's edges, in points, and how much they are thinned.
+const EDGE: f64 = 0.4;
+const EDGE_TINT: f64 = 0.35;
 
 /// A run with all that its charts need.
 pub(crate) struct Run<'a> {
@@ -106,6 +109,20 @@ impl<'a> Run<'a> {
         };
         let steps: Vec<Step> = self.columns.columns.iter().filter_map(step).collect();
         stairs::draw(drawing, &steps);
+        self.edge(drawing, frame, |column| Some(values(column)?.at(|s| s.min)), &color);
+        self.edge(drawing, frame, |column| Some(values(column)?.at(|s| s.max)), &color);
+    }
+
+    /// Draws the edge of a band, so that peaks of one narrow column are seen.
+    pub(crate) fn edge(
+        &self,
+        drawing: &mut Drawing,
+        frame: &Frame,
+        values: impl Fn(&Column) -> Option<Spread>,
+        color: impl Fn(&Column) -> Color,
+    ) {
+        let color = |column: &Column| color(column).tint(EDGE_TINT);
+        Line { values, color, width: EDGE }.draw(drawing, frame, &self.columns.columns);
     }
 
     /// The charts, from top to bottom.

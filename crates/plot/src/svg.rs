@@ -30,6 +30,7 @@ impl<'a> SvgBackend<'a> {
             ),
         );
         put(out, format_args!("viewBox=\"0 0 {width} {height}\" font-family=\"{}\" ", font::STACK));
+        put(out, format_args!("role=\"img\" xml:space=\"preserve\" "));
         put(out, format_args!("stroke-linejoin=\"round\" stroke-linecap=\"round\">\n"));
         put(out, format_args!("<title>{}</title>\n", escaped(title)));
         put(out, format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"));

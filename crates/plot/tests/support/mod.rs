@@ -1,5 +1,5 @@
 //! Made-up runs for tests and examples: seeded, so that they are the same every time.
-#![allow(dead_code, reason = "not every test needs every run")]
+#![allow(dead_code, unreachable_pub, missing_docs, reason = "not every test needs every run")]
 
 use std::collections::BTreeMap;
 
