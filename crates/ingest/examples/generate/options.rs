@@ -33,7 +33,7 @@ pub(crate) struct Options {
     /// The log to write: a zip with one member by the ending .zip, `-` for standard output, else plain CSV
     #[arg(value_name = "OUT")]
     pub(crate) out: PathBuf,
-    /// Records to write; with --seconds, the rate follows
+    /// Records to write, exactly; --seconds then says at about which rate
     #[arg(long)]
     rows: Option<u64>,
     /// Seconds in which requests start [default: 60, or as long as --rows takes]
@@ -105,14 +105,10 @@ impl Options {
         let seconds = self.expected_seconds(rate);
         let threads = self.threads.unwrap_or((rate * RESPONSE_MS / 1000.0).ceil().max(1.0) as u32);
         let threads = threads.max(self.injectors);
-        let duration = match (self.seconds, self.rows) {
-            (None, Some(_)) => i64::MAX,
-            _ => (seconds * 1000.0) as i64,
-        };
         Ok(Plan {
             start_ms: self.start,
             records: self.rows.unwrap_or(u64::MAX),
-            duration,
+            duration: if self.rows.is_some() { i64::MAX } else { (seconds * 1000.0) as i64 },
             rate,
             threads,
             ramp: (self.ramp.unwrap_or(seconds / 6.0) * 1000.0) as i64,
@@ -135,6 +131,9 @@ impl Options {
     /// The rate asked for, or the one at which all rows fit into the seconds.
     fn rate(&self) -> Result<f64, String> {
         let rate = match (self.rate, self.rows, self.seconds) {
+            (Some(_), Some(_), Some(_)) => {
+                return Err("give two of --rows, --seconds and --rate; the third follows".into());
+            }
             (Some(rate), ..) => rate,
             (None, Some(rows), Some(seconds)) => {
                 let ramp = self.ramp.unwrap_or(seconds / 6.0).min(seconds);

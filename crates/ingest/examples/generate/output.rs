@@ -10,7 +10,7 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 use crate::load::{Plan, Tally, write_log};
 
 /// As small as JMeter's logs get for a bearable time: 15 bytes of log to about one.
-const LEVEL: i64 = 6;
+const LEVEL: i64 = 5;
 /// Bytes that a record may have at most, to know beforehand whether a member passes 4 GiB.
 const RECORD: f64 = 400.0;
 

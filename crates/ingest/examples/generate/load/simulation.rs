@@ -94,7 +94,7 @@ impl<'a, W: Write> Simulation<'a, W> {
             }
         };
         let delay = if self.plan.late_first.is_some() { HEAD_START } else { 1 };
-        up + delay + self.random.below(20) as i64
+        up + delay + self.random.below(8) as i64
     }
 
     fn arrive(&mut self, now: i64, thread: u32) {
@@ -154,7 +154,9 @@ impl<'a, W: Write> Simulation<'a, W> {
         sample.elapsed = self.times.draw(self.mean * load.max(KNEE), &mut self.random);
         let bits = self.random.bits();
         if !self.threads[thread as usize].started {
-            sample.connect = 9 + (bits % 16) as i64;
+            // The very first also waits for the client to warm up, and so is seldom logged first.
+            let warm_up = if thread == 0 { 16 } else { 0 };
+            sample.connect = 9 + warm_up + (bits % 16) as i64;
             sample.elapsed += sample.connect + 5;
             if let (0, Some(elapsed)) = (thread, self.plan.late_first) {
                 sample.elapsed = elapsed;
