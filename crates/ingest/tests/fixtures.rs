@@ -256,3 +256,26 @@ fn the_load_of_several_injectors_is_their_sum() {
     let held: Vec<f64> = seconds_of("distributed.csv")[7..18].iter().filter_map(|s| s.load).collect();
     assert_eq!(held, [9.0; 11]);
 }
+
+#[test]
+fn the_slow_reader_rejects_what_is_no_record() {
+    let good = "1000,7,a,200,OK,10.0.0.1-g 1-1,text,true,,5,6,1,1,http://h/x,3,0,0";
+    let read = |lines: &[&str]| OracleRun::read(&[lines.join("\n").as_bytes()]);
+    let bad = [
+        "1000,7,a,200,OK,t,text,true,,5,6,1,1,u,3,0",
+        "1000,7,a,200,OK,t,text,yes,,5,6,1,1,u,3,0,0",
+        "1000,+7,a,200,OK,t,text,true,,5,6,1,1,u,3,0,0",
+        "1000,2147483648,a,200,OK,t,text,true,,5,6,1,1,u,3,0,0",
+        "1000,7,a,200,OK,t,text,true,,5.5,6,1,1,u,3,0,0",
+        "604801001,7,a,200,OK,t,text,true,,5,6,1,1,u,3,0,0",
+        "1000,7,\"a,200,OK,t,text,true,,5,6,1,1,u,3,0,0",
+    ];
+    for record in bad {
+        let run = read(&[good, record]);
+        assert_eq!((run.samples.len(), run.rejects.as_slice()), (1, &[2][..]), "{record}");
+    }
+    let run = read(&[good, "", oracle::DEFAULT_COLUMNS, "2000,7,a,200,OK,t-1:1099-g,text,TRUE,,,,,,u,,,"]);
+    assert_eq!((run.samples.len(), run.rejects.len()), (2, 0));
+    assert_eq!(run.injectors().into_iter().collect::<Vec<_>>(), ["10.0.0.1", "t-1:1099"]);
+    assert_eq!((run.samples[1].success, run.samples[1].bytes), (true, None));
+}

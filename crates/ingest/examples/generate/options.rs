@@ -13,6 +13,8 @@ const RATE: f64 = 1800.0;
 const SECONDS: f64 = 60.0;
 /// The usual response time from which the number of threads follows, ms.
 const RESPONSE_MS: f64 = 30.0;
+/// The longest mean response time, s, whose tail still fits into the log's numbers.
+const LONGEST_RESPONSE: f64 = 100_000.0;
 /// The share of a linear ramp's requests that are missing, against the full rate.
 const LOST_IN_RAMP: f64 = 0.25;
 
@@ -105,6 +107,11 @@ impl Options {
         let seconds = self.expected_seconds(rate);
         let threads = self.threads.unwrap_or((rate * RESPONSE_MS / 1000.0).ceil().max(1.0) as u32);
         let threads = threads.max(self.injectors);
+        if f64::from(threads) / rate > LONGEST_RESPONSE {
+            return Err(format!(
+                "{threads} threads at {rate} requests a second would wait for days; give fewer threads"
+            ));
+        }
         Ok(Plan {
             start_ms: self.start,
             records: self.rows.unwrap_or(u64::MAX),

@@ -18,6 +18,9 @@ failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connec
 /// Columns that hold a whole number or nothing.
 const NUMBERS: &str = "bytes,sentBytes,grpThreads,allThreads,Latency,IdleTime,Connect,SampleCount,ErrorCount";
 
+/// Numbers that must fit into 32 bits.
+const SMALL: &str = "elapsed,allThreads,Latency,IdleTime,Connect";
+
 /// A record further than this from the log's first is a reject, ms.
 const MAX_SPAN_MS: i64 = 7 * 86_400_000;
 
@@ -69,8 +72,11 @@ impl OracleRun {
             .from_reader(bytes);
         let mut columns: Vec<String> = DEFAULT_COLUMNS.split(',').map(String::from).collect();
         let mut head = None;
-        for (index, record) in reader.byte_records().enumerate() {
-            let record = record.unwrap();
+        let records: Vec<csv::ByteRecord> = reader.byte_records().map(Result::unwrap).collect();
+        // A quote that is opened and never closed takes the rest of the file into one last record.
+        let open = bytes.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+        let broken = if open { records.len() - 1 } else { records.len() };
+        for (index, record) in records.iter().enumerate() {
             let fields: Vec<String> =
                 record.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect();
             if index == 0 && fields.iter().any(|field| field == "timeStamp") {
@@ -78,7 +84,8 @@ impl OracleRun {
             } else if fields == columns {
                 // A header once more: two logs in one file.
             } else {
-                match accept(log, &columns, &fields).filter(|s| near(s.timestamp_ms, &mut head)) {
+                let sample = accept(log, &columns, &fields).filter(|_| index != broken);
+                match sample.filter(|s| near(s.timestamp_ms, &mut head)) {
                     Some(sample) => self.samples.push(sample),
                     None => self.rejects.push(record.position().unwrap().line()),
                 }
@@ -121,7 +128,7 @@ fn accept(log: usize, columns: &[String], fields: &[String]) -> Option<OracleSam
     let field = |name: &str| columns.iter().position(|column| column == name).map(|at| fields[at].as_str());
     let text = |name: &str| field(name).map(String::from);
     let numbers: BTreeMap<&str, Option<i64>> =
-        NUMBERS.split(',').map(|name| Some((name, optional(field(name))?))).collect::<Option<_>>()?;
+        NUMBERS.split(',').map(|name| Some((name, optional(name, field(name))?))).collect::<Option<_>>()?;
     let success = match field("success")?.to_lowercase().as_str() {
         "true" => true,
         "false" => false,
@@ -134,7 +141,7 @@ fn accept(log: usize, columns: &[String], fields: &[String]) -> Option<OracleSam
     Some(OracleSample {
         log,
         timestamp_ms: timestamp(field("timeStamp")?)?,
-        elapsed: field("elapsed")?.parse().ok()?,
+        elapsed: whole("elapsed", field("elapsed")?)?,
         label: text("label"),
         response_code: text("responseCode"),
         success,
@@ -150,16 +157,23 @@ fn accept(log: usize, columns: &[String], fields: &[String]) -> Option<OracleSam
 }
 
 /// A number that may be absent; `None` is a field that is no number.
-fn optional(field: Option<&str>) -> Option<Option<i64>> {
+fn optional(name: &str, field: Option<&str>) -> Option<Option<i64>> {
     match field {
         None | Some("") => Some(None),
-        Some(text) => text.parse().ok().map(Some),
+        Some(text) => whole(name, text).map(Some),
     }
+}
+
+/// Digits with or without a minus.
+fn whole(name: &str, text: &str) -> Option<i64> {
+    let value: i64 = text.parse().ok().filter(|_| !text.starts_with('+'))?;
+    let fits = i32::try_from(value).is_ok() || !SMALL.split(',').any(|small| small == name);
+    fits.then_some(value)
 }
 
 /// Epoch ms, or a date `yyyy/MM/dd HH:mm:ss` with or without ms, in UTC.
 fn timestamp(text: &str) -> Option<i64> {
-    if let Ok(ms) = text.parse() {
+    if let Some(ms) = whole("timeStamp", text) {
         return Some(ms);
     }
     let parts: Vec<i64> =
