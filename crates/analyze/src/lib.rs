@@ -1,7 +1,30 @@
 //! Exact statistics of a stored run: the per-second table, summaries and league tables.
+//!
+//! Everything is computed from the exact counts that the store keeps of each second, never from the
+//! samples themselves: a report takes milliseconds for a run of any size, and what it says is exact.
+//! Percentiles are Postgres's `percentile_cont`. What is absent is `None`, never zero.
 
+mod error;
+mod histogram;
+mod labels;
+mod league;
+mod merge;
+mod percentile;
+mod records;
+mod second;
+mod seconds;
+mod selection;
+mod summary;
+mod table;
 mod timeline;
 mod view;
 
-pub use timeline::{Second, Summary, Timeline};
+pub use error::{Error, Result};
+pub use histogram::Histogram;
+pub use labels::{LabelStats, label_stats, label_table};
+pub use league::{League, Standing};
+pub use records::{cpu_table, error_table};
+pub use summary::Summary;
+pub use table::{Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, Value};
+pub use timeline::{Second, Timeline};
 pub use view::View;

@@ -1,14 +1,31 @@
 //! From a zipped JMeter log and a CPU export to a store: every sample, and exact counts by second.
 
 mod batch;
+mod collect;
 mod counts;
 mod cpu;
 mod cpu_export;
+mod cut;
 mod date;
+mod endpoint;
 mod error;
+mod ingest;
+mod injector;
+mod key;
+mod layout;
+mod number;
+mod pack;
+mod parse;
+mod pipeline;
+mod read;
+mod record;
 mod rejects;
+mod scan;
 mod source;
 pub mod store;
+mod stream;
+mod tally;
+mod totals;
 
 pub use batch::{Nullable, SampleBatch, Texts, clean_text};
 pub use counts::{
@@ -18,6 +35,10 @@ pub use cpu::{CpuJoin, CpuSeries};
 pub use cpu_export::{CpuExport, CpuSource};
 pub use date::{DateParser, TimeZone};
 pub use error::{Error, Place, Result};
+pub use ingest::{IngestOptions, Ingested, RunStore, ingest};
+pub use layout::{DEFAULT_COLUMNS, LayoutOptions};
+pub use pipeline::{PipelineOptions, Progress};
 pub use rejects::{Reject, RejectSpool};
 pub use source::{Inputs, LogReader, LogSource, LogStream, SourceOptions};
 pub use store::{Replace, RunInfo, RunKey, SourceFile, StoredRun};
+pub use stream::{SampleSink, stream};

@@ -1,1 +1,49 @@
-//! Placeholder.
+//! Pages of load-test charts as SVG and PDF, drawn in process: no system fonts, no display, no other program.
+//!
+//! A [`Page`] is laid out once from [`perfpipe_analyze::Timeline`]s and then written in any format, or drawn
+//! onto any plotters backend with [`Page::draw`]. The same input gives the same bytes.
+//!
+//! ```no_run
+//! # fn timeline() -> perfpipe_analyze::Timeline { unimplemented!() }
+//! use perfpipe_plot::{Page, Style};
+//!
+//! let page = Page::run(&timeline(), &Style::default());
+//! std::fs::write("run.svg", page.svg()?)?;
+//! std::fs::write("run.pdf", perfpipe_plot::pdf(&[page])?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod axis;
+mod canvas;
+mod chart;
+mod clock;
+mod colorbar;
+mod column;
+mod cpu;
+mod drawing;
+mod error;
+mod failures;
+mod font;
+mod footer;
+mod frame;
+mod legend;
+mod line;
+mod marker;
+mod number;
+mod overlay;
+mod page;
+mod palette;
+mod pdf;
+mod requests;
+mod response;
+mod run;
+mod sheet;
+mod stairs;
+mod style;
+mod svg;
+mod ticks;
+
+pub use error::{Error, Result};
+pub use page::Page;
+pub use pdf::pdf;
+pub use style::{ColorBy, Paper, Style};

@@ -6,6 +6,8 @@ use std::future::Future;
 
 use serde::{Deserialize, Serialize};
 
+pub mod parquet;
+
 use crate::batch::SampleBatch;
 use crate::counts::{Cell, CellKey, CellTable, ErrorCount, LabelCount};
 use crate::cpu::CpuSeries;
@@ -19,6 +21,13 @@ pub struct RunKey {
     pub framework: String,
     /// The endpoint, as in `2048`.
     pub test: String,
+}
+
+impl RunKey {
+    /// The key of a framework and a test.
+    pub fn new(framework: impl Into<String>, test: impl Into<String>) -> Self {
+        Self { framework: framework.into(), test: test.into() }
+    }
 }
 
 impl fmt::Display for RunKey {
@@ -81,6 +90,29 @@ pub struct RunInfo {
 }
 
 impl RunInfo {
+    /// The row of a run from `t0_ms` to `last_ms` (epoch ms, both inclusive) of which nothing else is known.
+    pub fn new(key: RunKey, t0_ms: i64, last_ms: i64) -> Self {
+        let seconds = last_ms.saturating_sub(t0_ms).div_euclid(1000).saturating_add(1);
+        Self {
+            key,
+            t0_ms,
+            last_ms,
+            seconds: u32::try_from(seconds.max(0)).unwrap_or(u32::MAX),
+            successes: 0,
+            failures: 0,
+            transactions: 0,
+            rejects: 0,
+            samples_stored: false,
+            inferred: false,
+            sources: Vec::new(),
+            cpu_offset: 0,
+            cpu_lookback: 0,
+            options: BTreeMap::new(),
+            tool_version: String::new(),
+            ingested_at: String::new(),
+        }
+    }
+
     /// All requests: successes and failures.
     pub fn requests(&self) -> u64 {
         self.successes + self.failures

@@ -1,0 +1,114 @@
+//! The one error type of the crate: what went wrong, and what to do about it.
+
+/// What can go wrong between a stored run and its statistics.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A percentile that can't be.
+    #[error("the percentile {percentile} is not a number from 0 to 100")]
+    Percentile {
+        /// The percentile, in percent.
+        percentile: f64,
+    },
+    /// A window that holds no second of the run.
+    #[error("there is no second from {from} to {to}: the run's last second is {last}")]
+    Window {
+        /// The window's first second.
+        from: u32,
+        /// The window's last second.
+        to: u32,
+        /// The run's last second.
+        last: u32,
+    },
+    /// The run has no such label.
+    #[error("the run {run} has no label \"{label}\"")]
+    UnknownLabel {
+        /// The run's key.
+        run: String,
+        /// The label asked for.
+        label: String,
+        /// Labels of the run, the nearest first.
+        near: Vec<String>,
+    },
+    /// The label's seconds are counted in the cell that all labels beyond the limit share.
+    #[error(
+        "the run {run} has more than {} labels, and \"{label}\" is counted among the others",
+        perfpipe_ingest::LABEL_LIMIT
+    )]
+    SharedLabel {
+        /// The run's key.
+        run: String,
+        /// The label asked for.
+        label: String,
+    },
+    /// The label is a transaction controller's, and transactions are not asked for.
+    #[error("in the run {run}, \"{label}\" names transactions, which are not requests")]
+    TransactionLabel {
+        /// The run's key.
+        run: String,
+        /// The label asked for.
+        label: String,
+    },
+    /// Runs of different tests in one league.
+    #[error("a league table compares runs of one test, and these are of \"{one}\" and \"{other}\"")]
+    MixedTests {
+        /// The first run's test.
+        one: String,
+        /// A test that is another.
+        other: String,
+    },
+    /// A row that does not fit the columns it is written under.
+    #[error("row {row}: {problem}")]
+    Row {
+        /// Which row, from 0.
+        row: u64,
+        /// What is wrong, as a clause.
+        problem: String,
+    },
+    /// A table could not be written.
+    #[error("writing a table: {0}")]
+    Io(#[from] std::io::Error),
+    /// A table could not be turned into another program's form.
+    #[error("turning a table into {form}: {source}")]
+    Convert {
+        /// The form, as in "Parquet".
+        form: &'static str,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}
+
+impl Error {
+    /// An error of the crate that writes `form`.
+    pub(crate) fn convert(
+        form: &'static str,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
+    ) -> Self {
+        Self::Convert { form, source: source.into() }
+    }
+
+    /// What the user can do about it, as a sentence, where there is something.
+    pub fn remedy(&self) -> Option<String> {
+        Some(match self {
+            Self::Percentile { .. } => "Give percentiles in percent, as in 50,95,99.9.".into(),
+            Self::Window { from, to, .. } if from > to => {
+                "Give a first second that is not after the last.".into()
+            }
+            Self::Window { last, .. } => format!("Give a first second from 0 to {last}."),
+            Self::UnknownLabel { near, .. } if near.is_empty() => "The run has no labels at all.".into(),
+            Self::UnknownLabel { near, .. } => {
+                let near: Vec<String> = near.iter().map(|label| format!("\"{label}\"")).collect();
+                format!("Labels of this run: {}.", near.join(", "))
+            }
+            Self::SharedLabel { .. } => {
+                "Its seconds can only be counted by reading the run's samples again.".into()
+            }
+            Self::TransactionLabel { .. } => "Ask for transactions too (--transactions).".into(),
+            Self::MixedTests { .. } => "Give the runs of one test.".into(),
+            Self::Row { .. } | Self::Io(_) | Self::Convert { .. } => return None,
+        })
+    }
+}
+
+/// The crate's result.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -1,0 +1,194 @@
+//! Percentiles as Postgres's `percentile_cont` defines them, several in one sweep over exact counts.
+
+use crate::error::{Error, Result};
+
+/// Percentiles to compute, in ascending order, each with its place in the answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Percentiles {
+    ascending: Vec<Wanted>,
+    /// How many answers there are, those to percentiles that can't be included.
+    answers: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Wanted {
+    /// From 0 to 1.
+    fraction: f64,
+    /// Its place in the answer.
+    place: usize,
+}
+
+/// Where a percentile lies among sorted values: `fraction` of the way from the one at `rank` to the next.
+#[derive(Debug, Clone, Copy)]
+struct Position {
+    rank: u64,
+    fraction: f64,
+}
+
+impl Wanted {
+    fn position(self, n: u64) -> Position {
+        let last = n.saturating_sub(1);
+        let position = self.fraction * last as f64;
+        let rank = position.floor();
+        Position { rank: (rank as u64).min(last), fraction: position - rank }
+    }
+}
+
+impl Percentiles {
+    /// Percentiles in percent; to one that is not from 0 to 100 the answer is always `None`.
+    pub(crate) fn new(percents: &[f64]) -> Self {
+        let mut ascending: Vec<Wanted> = percents
+            .iter()
+            .enumerate()
+            .filter(|(_, percent)| is_percentile(**percent))
+            .map(|(place, percent)| Wanted { fraction: fraction(*percent), place })
+            .collect();
+        ascending.sort_by(|a, b| a.fraction.total_cmp(&b.fraction));
+        Self { ascending, answers: percents.len() }
+    }
+
+    /// The percentiles of `n` values, given as ascending (value, count); a value may come several times.
+    pub(crate) fn of(&self, n: u64, counts: impl IntoIterator<Item = (i32, u64)>) -> Vec<Option<f64>> {
+        let mut answers = vec![None; self.answers];
+        let mut counts = counts.into_iter().filter(|(_, count)| *count > 0).peekable();
+        let (mut value, mut reached) = (0, 0u64);
+        for wanted in &self.ascending {
+            let position = wanted.position(n);
+            while reached <= position.rank {
+                let Some((next, count)) = counts.next() else { return answers };
+                (value, reached) = (next, reached.saturating_add(count));
+            }
+            let above = match counts.peek() {
+                Some((next, _)) if position.rank + 1 >= reached => *next,
+                _ => value,
+            };
+            if let Some(answer) = answers.get_mut(wanted.place) {
+                *answer = Some(interpolate(value, above, position.fraction));
+            }
+        }
+        answers
+    }
+}
+
+/// Whether a number is a percentile, in percent.
+fn is_percentile(percent: f64) -> bool {
+    (0.0..=100.0).contains(&percent)
+}
+
+/// The percentiles of a reader's choice, each once.
+///
+/// # Errors
+/// When one is not from 0 to 100.
+pub(crate) fn checked(percents: &[f64]) -> Result<Vec<f64>> {
+    let mut checked: Vec<f64> = Vec::with_capacity(percents.len());
+    for percent in percents {
+        if !is_percentile(*percent) {
+            return Err(Error::Percentile { percentile: *percent });
+        }
+        if !checked.contains(percent) {
+            checked.push(*percent);
+        }
+    }
+    Ok(checked)
+}
+
+/// The name of a percentile's column: `p` and the percentile in its shortest form, as in `p99.9`.
+pub(crate) fn column_name(percent: f64) -> String {
+    // Adding zero takes the sign off a negative zero.
+    format!("p{}", percent + 0.0)
+}
+
+/// Percent as a fraction, to the nearest: 99.9 becomes the very number that SQL reads from `0.999`,
+/// which 99.9 / 100 is not.
+fn fraction(percent: f64) -> f64 {
+    format!("{percent}e-2").parse().unwrap_or(percent / 100.0)
+}
+
+/// Between two neighbours, in the order of operations of Postgres, so that the last bit agrees too.
+fn interpolate(low: i32, high: i32, fraction: f64) -> f64 {
+    f64::from(low) + fraction * (f64::from(high) - f64::from(low))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition, on the values themselves.
+    fn by_sorting(values: &[i32], percent: f64) -> Option<f64> {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable();
+        let position = fraction(percent) * (sorted.len().checked_sub(1)? as f64);
+        let (low, high) = (position.floor(), position.ceil());
+        Some(interpolate(sorted[low as usize], sorted[high as usize], position - low))
+    }
+
+    /// The definition in whole numbers, for a percentile given in thousandths of a percent:
+    /// the answer as a numerator over 100,000.
+    fn by_exact_arithmetic(values: &[i32], thousandths: u32) -> Option<i128> {
+        const WHOLE: i128 = 100_000;
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable();
+        let position = i128::from(thousandths) * (sorted.len().checked_sub(1)? as i128);
+        let (rank, rest) = ((position / WHOLE) as usize, position % WHOLE);
+        let low = i128::from(sorted[rank]);
+        let high = i128::from(*sorted.get(rank + 1).unwrap_or(&sorted[rank]));
+        Some(low * WHOLE + rest * (high - low))
+    }
+
+    fn counted(values: &[i32]) -> Vec<(i32, u64)> {
+        let mut sorted = values.to_vec();
+        sorted.sort_unstable();
+        sorted.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u64)).collect()
+    }
+
+    #[test]
+    fn a_fraction_is_the_number_that_sql_reads() {
+        assert_ne!(99.9 / 100.0, 0.999);
+        for (percent, wanted) in [(99.9, 0.999), (0.1, 0.001), (100.0, 1.0), (0.0, 0.0), (33.3, 0.333)] {
+            assert_eq!(fraction(percent), wanted);
+        }
+    }
+
+    #[test]
+    fn names_are_short() {
+        let names: Vec<String> = [50.0, 99.9, 0.0, -0.0, 99.99].map(column_name).into();
+        assert_eq!(names, ["p50", "p99.9", "p0", "p0", "p99.99"]);
+    }
+
+    #[test]
+    fn what_is_no_percentile_is_refused() {
+        for bad in [-0.1, 100.1, f64::NAN, f64::INFINITY] {
+            assert!(matches!(checked(&[50.0, bad]), Err(Error::Percentile { .. })));
+            assert_eq!(Percentiles::new(&[bad, 50.0]).of(1, [(7, 1)]), [None, Some(7.0)]);
+        }
+        assert_eq!(checked(&[95.0, 50.0, 95.0]).unwrap(), [95.0, 50.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn one_sweep_equals_sorting_all_values(
+            values in prop::collection::vec(prop_oneof![-3..20i32, any::<i32>()], 0..300),
+            percents in prop::collection::vec(prop_oneof![0.0..=100.0, Just(0.0), Just(50.0), Just(100.0)], 0..8),
+        ) {
+            let expected: Vec<Option<f64>> = percents.iter().map(|p| by_sorting(&values, *p)).collect();
+            let sweep = Percentiles::new(&percents);
+            prop_assert_eq!(&sweep.of(values.len() as u64, counted(&values)), &expected);
+            // The same value several times over, as in lists put one after another and sorted.
+            let mut singly: Vec<(i32, u64)> = values.iter().map(|value| (*value, 1)).collect();
+            singly.sort_unstable();
+            prop_assert_eq!(&sweep.of(values.len() as u64, singly), &expected);
+        }
+
+        #[test]
+        fn positions_agree_with_exact_arithmetic(
+            values in prop::collection::vec(0..100_000i32, 1..300),
+            thousandths in 0..=100_000u32,
+        ) {
+            let percent: f64 = format!("{thousandths}e-3").parse().unwrap();
+            let exact = by_exact_arithmetic(&values, thousandths).unwrap() as f64 / 100_000.0;
+            let found = Percentiles::new(&[percent]).of(values.len() as u64, counted(&values))[0].unwrap();
+            prop_assert!((found - exact).abs() <= 1e-9 * exact.abs().max(1.0), "{found} for {exact}");
+        }
+    }
+}

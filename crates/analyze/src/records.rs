@@ -1,0 +1,68 @@
+//! What is stored beside the counts, as tables: the errors and the CPU readings of a run.
+
+use perfpipe_ingest::{CpuJoin, StoredRun};
+
+use crate::error::Result;
+use crate::selection::Selection;
+use crate::table::Table;
+use crate::view::View;
+
+/// The failures that a view picks out: `second`, `label`, `response_code`, `message`, `transaction`, `count`.
+///
+/// Transactions' failures are among them whatever the view says, told apart by their own column.
+///
+/// # Errors
+/// When the window holds no second of the run, or the label has no counts of its own (see [`crate::Error`]).
+pub fn error_table(run: &StoredRun, view: &View) -> Result<Table> {
+    let view = View { transactions: true, ..view.clone() };
+    let selection = Selection::new(run, &view)?;
+    let label = view.label.as_deref();
+    let errors: Vec<_> = run
+        .errors
+        .iter()
+        .filter(|error| selection.holds(error.second) && label.is_none_or(|label| label == error.label))
+        .collect();
+    Ok(Table::of(&errors)
+        .column("second", |row| Some(u64::from(row.second)))
+        .column("label", |row| Some(row.label.clone()))
+        .column("response_code", |row| Some(row.response_code.clone()))
+        .column("message", |row| Some(row.message.clone()))
+        .column("transaction", |row| Some(row.transaction))
+        .column("count", |row| Some(row.count))
+        .done())
+}
+
+/// The CPU readings: `clock` (epoch seconds, as exported), `second` (the run's second that begins in that
+/// epoch second, the clock shifted as the view says; absent before and after the run) and `value`.
+///
+/// With a window, only the readings whose second it holds.
+///
+/// # Errors
+/// When the window holds no second of the run.
+pub fn cpu_table(run: &StoredRun, view: &View) -> Result<Table> {
+    let view = View { label: None, ..view.clone() };
+    let selection = Selection::new(run, &view)?;
+    let whole = view.from.is_none() && view.to.is_none();
+    let readings: Vec<(i64, Option<u32>, f64)> = run
+        .cpu
+        .readings()
+        .iter()
+        .map(|(clock, value)| (*clock, second_of(run, *clock, view.cpu), *value))
+        .filter(|(_, second, _)| whole || second.is_some_and(|second| selection.holds(second)))
+        .collect();
+    Ok(Table::of(&readings)
+        .column("clock", |row| Some(row.0))
+        .unit("epoch s", 0)
+        .identifier()
+        .column("second", |row| row.1.map(u64::from))
+        .column("value", |row| Some(row.2))
+        .title("CPU")
+        .unit("%", 1)
+        .done())
+}
+
+/// The run's second that begins in the epoch second of a reading.
+fn second_of(run: &StoredRun, clock: i64, join: CpuJoin) -> Option<u32> {
+    let second = clock.checked_add(join.offset)?.checked_sub(run.info.t0_ms.div_euclid(1000))?;
+    u32::try_from(second).ok().filter(|second| *second < run.info.seconds)
+}

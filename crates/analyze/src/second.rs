@@ -1,0 +1,123 @@
+//! One second's figures from the cells that were counted in it.
+
+use perfpipe_ingest::{Cell, CellKey, InjectorLoad, Spread};
+
+use crate::histogram::{mean, product};
+use crate::merge::Merger;
+use crate::percentile::Percentiles;
+use crate::selection::Selection;
+use crate::summary::Tally;
+use crate::timeline::Second;
+
+/// Reads seconds one by one, keeping its memory from one to the next.
+pub(crate) struct SecondReader<'a> {
+    selection: &'a Selection<'a>,
+    percentiles: Percentiles,
+    /// What each reported load is multiplied by: 1 where the log tells injectors apart.
+    injectors: f64,
+    /// The epoch second in which second 0 begins.
+    epoch_second: i64,
+    merger: Merger,
+}
+
+/// The samples that a second's averages are taken over.
+#[derive(Default)]
+struct Averaged<'a> {
+    elapsed: Vec<&'a [(i32, u64)]>,
+    latency: Spread,
+    samples: u64,
+    before_boundary: u64,
+}
+
+impl<'a> SecondReader<'a> {
+    /// A reader of what a view picks out, with percentiles in percent.
+    pub(crate) fn new(selection: &'a Selection<'a>, percentiles: &[f64]) -> Self {
+        let told_apart = selection.run.cells.injectors.iter().any(|name| !name.is_empty());
+        Self {
+            selection,
+            percentiles: Percentiles::new(percentiles),
+            injectors: if told_apart { 1.0 } else { f64::from(selection.view.injectors) },
+            epoch_second: selection.run.info.t0_ms.div_euclid(1000),
+            merger: Merger::default(),
+        }
+    }
+
+    /// One second from its cells; those that averages are taken over are tallied too.
+    pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)], tally: &mut Tally) -> Second {
+        let mut row = Second { second, load: self.load(cells), ..Second::default() };
+        let mut averaged = Averaged::default();
+        for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
+            let samples = cell.samples();
+            *(if key.success { &mut row.successes } else { &mut row.failures }) += samples;
+            if self.selection.is_averaged(key) {
+                averaged.add(cell, samples);
+                tally.add_cell(cell);
+            }
+        }
+        row.cpu = self.cpu(second, &averaged);
+        self.fill(&mut row, &averaged);
+        row
+    }
+
+    /// Fills in means, extremes and percentiles.
+    fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>) {
+        let counts = self.merger.merge(&averaged.elapsed);
+        let sum: i128 = counts.iter().map(|(value, samples)| product(*value, *samples)).sum();
+        row.elapsed_mean = mean(sum, averaged.samples);
+        row.elapsed_min = counts.first().map(|(value, _)| *value);
+        row.elapsed_max = counts.last().map(|(value, _)| *value);
+        row.percentiles = self.percentiles.of(averaged.samples, counts.iter().copied());
+        let latency = &averaged.latency;
+        row.latency_mean = mean(latency.sum, latency.n);
+        row.latency_min = (latency.n > 0).then_some(latency.min);
+        row.latency_max = (latency.n > 0).then_some(latency.max);
+    }
+
+    /// The load of a second: the sum over injectors of the mean of the threads they reported.
+    fn load(&self, cells: &[(CellKey, Cell)]) -> Option<f64> {
+        let mut loads: Vec<InjectorLoad> = Vec::new();
+        let requests = cells.iter().filter(|(key, _)| self.selection.is_request(key));
+        for load in requests.flat_map(|(_, cell)| &cell.injectors) {
+            match loads.iter_mut().find(|sum| sum.injector == load.injector) {
+                Some(sum) => {
+                    sum.samples += load.samples;
+                    sum.threads += load.threads;
+                }
+                None => loads.push(*load),
+            }
+        }
+        // In one order, so that a sum of fractions does not hang on which cell came first.
+        loads.sort_by_key(|load| load.injector);
+        let means: Vec<f64> = loads.iter().filter_map(|load| mean(load.threads, load.samples)).collect();
+        (!means.is_empty()).then(|| means.iter().sum::<f64>() * self.injectors)
+    }
+
+    /// The CPU of a second. It spans two epoch seconds, so that its samples share two readings.
+    fn cpu(&self, second: u32, averaged: &Averaged<'_>) -> Option<f64> {
+        let epoch_second = self.epoch_second.saturating_add(i64::from(second));
+        let reading = |at| self.selection.run.cpu.at(at, self.selection.view.cpu);
+        if averaged.samples == 0 {
+            return reading(epoch_second);
+        }
+        let before = averaged.before_boundary.min(averaged.samples);
+        let after = averaged.samples - before;
+        let first = if before > 0 { reading(epoch_second) } else { None };
+        let second = if after > 0 { reading(epoch_second.saturating_add(1)) } else { None };
+        match (first, second) {
+            // As a step from one to the other: two equal readings give just that, without rounding.
+            (Some(first), Some(second)) => {
+                Some(first + (second - first) * (after as f64 / averaged.samples as f64))
+            }
+            (first, second) => first.or(second),
+        }
+    }
+}
+
+impl<'a> Averaged<'a> {
+    fn add(&mut self, cell: &'a Cell, samples: u64) {
+        self.elapsed.push(&cell.elapsed);
+        self.latency.merge(&cell.latency);
+        self.samples += samples;
+        self.before_boundary += cell.before_boundary;
+    }
+}

@@ -1,0 +1,107 @@
+//! A timeline's own tables: its seconds, and its summary in one row.
+
+use crate::percentile::column_name;
+use crate::table::{Table, TableBuilder};
+use crate::timeline::{Second, Timeline};
+
+impl Timeline {
+    /// The per-second table, in the columns that every format of it has: `second`, `successes`, `failures`,
+    /// `load`, `elapsed_mean`, `elapsed_min`, `elapsed_max`, `latency_mean`, `latency_min`, `latency_max`,
+    /// the percentiles of elapsed as in `p50` and `p99.9`, and `cpu`. Times are in ms.
+    pub fn table(&self) -> Table {
+        let table = Table::of(&self.seconds)
+            .column("second", |row| Some(u64::from(row.second)))
+            .column("successes", |row| Some(row.successes))
+            .column("failures", |row| Some(row.failures))
+            .column("load", |row| row.load)
+            .unit("", 1);
+        let table = spread(table, "elapsed", |row| (row.elapsed_mean, row.elapsed_min, row.elapsed_max));
+        let table = spread(table, "latency", |row| (row.latency_mean, row.latency_min, row.latency_max));
+        self.with_percentiles(table).column("cpu", |row| row.cpu).unit("%", 1).done()
+    }
+
+    /// The same table as a polars `DataFrame`: `u64` and `i64` for whole numbers, `f64` for the others, null
+    /// for what is absent.
+    ///
+    /// # Errors
+    /// None that a timeline can cause.
+    #[cfg(feature = "frames")]
+    pub fn frame(&self) -> crate::error::Result<polars::prelude::DataFrame> {
+        self.table().frame()
+    }
+
+    fn with_percentiles<'a>(&self, table: TableBuilder<'a, Second>) -> TableBuilder<'a, Second> {
+        self.percentiles.iter().enumerate().fold(table, |table, (at, percent)| {
+            let value = |row: &Second| row.percentiles.get(at).copied().flatten();
+            table.column(column_name(*percent), value).unit("ms", 1)
+        })
+    }
+
+    /// The run in one row: its key, when it began (`t0_ms`, epoch ms), what was counted in the seconds looked
+    /// at, and the transactions and rejects of the whole run. Times are in ms, shares from 0 to 1; the
+    /// percentiles are those asked for and p50, p95 and p99.
+    pub fn summary_table(&self) -> Table {
+        let (info, summary) = (&self.info, &self.summary);
+        let table = Table::of(std::slice::from_ref(summary))
+            .column("framework", |_| Some(info.key.framework.clone()))
+            .column("test", |_| Some(info.key.test.clone()))
+            .column("t0_ms", |_| Some(info.t0_ms))
+            .identifier()
+            .column("seconds", |row| Some(u64::from(row.seconds)))
+            .column("successes", |row| Some(row.successes))
+            .column("failures", |row| Some(row.failures))
+            .column("failure_share", |row| row.failure_share())
+            .column("transactions", |_| Some(info.transactions))
+            .column("rejects", |_| Some(info.rejects))
+            .column("throughput", |row| Some(row.throughput))
+            .unit("1/s", 1)
+            .column("throughput_active", |row| row.throughput_active)
+            .unit("1/s", 1)
+            .column("elapsed_mean", |row| row.elapsed_mean)
+            .unit("ms", 1)
+            .column("elapsed_min", |row| row.elapsed_min.map(i64::from))
+            .column("elapsed_max", |row| row.elapsed_max.map(i64::from))
+            .column("latency_mean", |row| row.latency_mean)
+            .unit("ms", 1);
+        let table = self.summary_percentiles().into_iter().fold(table, |table, (percent, value)| {
+            table.column(column_name(percent), |_| value).unit("ms", 1)
+        });
+        table
+            .column("cpu_mean", |row| row.cpu_mean)
+            .unit("%", 1)
+            .column("cpu_max", |row| row.cpu_max)
+            .unit("%", 1)
+            .column("cpu_coverage", |row| Some(row.cpu_coverage))
+            .column("load_max", |row| row.load_max)
+            .unit("", 1)
+            .column("bytes", |row| Some(row.bytes))
+            .column("sent_bytes", |row| Some(row.sent_bytes))
+            .done()
+    }
+
+    /// The percentiles asked for and the usual three, ascending, each once.
+    fn summary_percentiles(&self) -> Vec<(f64, Option<f64>)> {
+        let summary = &self.summary;
+        let asked = self.percentiles.iter().copied().zip(summary.percentiles.iter().copied());
+        let mut all: Vec<(f64, Option<f64>)> =
+            asked.chain([(50.0, summary.p50), (95.0, summary.p95), (99.0, summary.p99)]).collect();
+        all.sort_by(|a, b| a.0.total_cmp(&b.0));
+        all.dedup_by_key(|(percent, _)| *percent);
+        all
+    }
+}
+
+/// Adds the three columns of a measure in ms: its mean, least and largest value.
+fn spread<'a>(
+    table: TableBuilder<'a, Second>,
+    measure: &str,
+    of: impl Fn(&Second) -> (Option<f64>, Option<i32>, Option<i32>),
+) -> TableBuilder<'a, Second> {
+    table
+        .column(format!("{measure}_mean"), |row| of(row).0)
+        .unit("ms", 1)
+        .column(format!("{measure}_min"), |row| of(row).1.map(i64::from))
+        .unit("ms", 0)
+        .column(format!("{measure}_max"), |row| of(row).2.map(i64::from))
+        .unit("ms", 0)
+}

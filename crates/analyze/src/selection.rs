@@ -1,0 +1,129 @@
+//! What a view picks out of a run: which seconds, and which of their cells.
+
+use perfpipe_ingest::{Cell, CellKey, LABEL_LIMIT, StoredRun};
+
+use crate::error::{Error, Result};
+use crate::view::View;
+
+/// Labels named to somebody who asked for one that is not there.
+const NEAR_LABELS: usize = 5;
+
+/// A view that was found to fit a run.
+pub(crate) struct Selection<'a> {
+    pub(crate) run: &'a StoredRun,
+    pub(crate) view: &'a View,
+    /// The first second, and the last.
+    pub(crate) window: (u32, u32),
+    /// The only label looked at, where there is one, as an index of the run's cells.
+    label: Option<u32>,
+}
+
+impl<'a> Selection<'a> {
+    /// Looks whether the run has the label and the seconds that the view asks for.
+    pub(crate) fn new(run: &'a StoredRun, view: &'a View) -> Result<Self> {
+        let label = view.label.as_deref().map(|label| find_label(run, view, label)).transpose()?;
+        Ok(Self { run, view, window: window(run, view)?, label })
+    }
+
+    /// Whether a cell's samples count as requests.
+    pub(crate) fn is_request(&self, key: &CellKey) -> bool {
+        self.view.transactions || !key.transaction
+    }
+
+    /// Whether a cell's samples are counted as successes and failures.
+    pub(crate) fn is_counted(&self, key: &CellKey) -> bool {
+        self.is_request(key) && self.label.is_none_or(|label| label == key.label)
+    }
+
+    /// Whether averages and percentiles are taken over a cell's samples.
+    pub(crate) fn is_averaged(&self, key: &CellKey) -> bool {
+        self.is_counted(key) && (key.success || self.view.include_failures)
+    }
+
+    /// Whether the window holds a second.
+    pub(crate) fn holds(&self, second: u32) -> bool {
+        (self.window.0..=self.window.1).contains(&second)
+    }
+
+    /// All cells within the window, ascending.
+    pub(crate) fn cells(&self) -> &'a [(CellKey, Cell)] {
+        let cells = self.run.cells.cells.as_slice();
+        let first = cells.partition_point(|(key, _)| key.second < self.window.0);
+        let end = cells.partition_point(|(key, _)| key.second <= self.window.1);
+        cells.get(first..end).unwrap_or_default()
+    }
+
+    /// Every second of the window with its cells, none where it is silent.
+    pub(crate) fn seconds(&self) -> impl Iterator<Item = (u32, &'a [(CellKey, Cell)])> + use<'a> {
+        let mut groups = self.cells().chunk_by(|(a, _), (b, _)| a.second == b.second).peekable();
+        (self.window.0..=self.window.1).map(move |second| {
+            let is_this = |group: &&[(CellKey, Cell)]| group.iter().all(|(key, _)| key.second == second);
+            (second, groups.next_if(is_this).unwrap_or_default())
+        })
+    }
+}
+
+/// The first and last second, within the run.
+fn window(run: &StoredRun, view: &View) -> Result<(u32, u32)> {
+    let last = run.info.seconds.saturating_sub(1);
+    let (from, to) = (view.from.unwrap_or(0), view.to.unwrap_or(last));
+    if from > to || from > last {
+        return Err(Error::Window { from, to, last });
+    }
+    Ok((from, to.min(last)))
+}
+
+/// The index of a label that has cells of its own.
+fn find_label(run: &StoredRun, view: &View, label: &str) -> Result<u32> {
+    let counts = run.labels.iter().find(|counts| counts.label == label);
+    if !view.transactions && counts.is_some_and(|c| c.transactions > 0 && c.successes + c.failures == 0) {
+        return Err(Error::TransactionLabel { run: run.info.key.to_string(), label: label.into() });
+    }
+    let index = run.cells.labels.iter().zip(0u32..).find(|(name, _)| *name == label);
+    match (index, counts) {
+        (Some((_, index)), _) => Ok(index),
+        (None, Some(_)) => Err(Error::SharedLabel { run: run.info.key.to_string(), label: label.into() }),
+        (None, None) => Err(Error::UnknownLabel {
+            run: run.info.key.to_string(),
+            label: label.into(),
+            near: near_labels(&run.cells.labels, label),
+        }),
+    }
+}
+
+/// The labels most like one that is not there, the likest first.
+fn near_labels(labels: &[String], wanted: &str) -> Vec<String> {
+    let wanted = comparable(wanted);
+    let mut ranked: Vec<(f64, &String)> =
+        labels.iter().take(LABEL_LIMIT).map(|label| (likeness(&comparable(label), &wanted), label)).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    ranked.into_iter().take(NEAR_LABELS).map(|(_, label)| label.clone()).collect()
+}
+
+/// A label as it is compared: in lower case, and not without end.
+fn comparable(label: &str) -> String {
+    label.chars().take(200).flat_map(char::to_lowercase).collect()
+}
+
+/// How alike two labels are, 0 to 1; one that contains the other is very much so.
+fn likeness(label: &str, wanted: &str) -> f64 {
+    if !wanted.is_empty() && label.contains(wanted) {
+        return 1.0;
+    }
+    strsim::normalized_damerau_levenshtein(label, wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_labels_come_likest_first() {
+        let labels: Vec<String> =
+            ["Get 2048", "Get 32768", "Post heavy", "Login", "Log out", "x"].map(String::from).into();
+        assert_eq!(near_labels(&labels, "get2048")[0], "Get 2048");
+        assert_eq!(near_labels(&labels, "heavy")[0], "Post heavy");
+        assert_eq!(near_labels(&labels, "LOGIN")[..2], ["Login", "Log out"]);
+        assert_eq!(near_labels(&labels, "").len(), NEAR_LABELS);
+    }
+}

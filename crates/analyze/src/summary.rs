@@ -1,0 +1,140 @@
+//! What holds for all seconds of a run together.
+
+use perfpipe_ingest::{Cell, Spread};
+
+use crate::histogram::{Histogram, mean};
+use crate::timeline::Second;
+
+/// One run in figures.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Summary {
+    /// How many seconds were looked at.
+    pub seconds: u32,
+    /// Successful requests.
+    pub successes: u64,
+    /// Failed requests.
+    pub failures: u64,
+    /// Successes ÷ seconds, silent seconds counted.
+    pub throughput: f64,
+    /// Successes ÷ seconds that had a success, as the original averaged.
+    pub throughput_active: Option<f64>,
+    /// Mean elapsed.
+    pub elapsed_mean: Option<f64>,
+    /// Smallest elapsed.
+    pub elapsed_min: Option<i32>,
+    /// Largest elapsed.
+    pub elapsed_max: Option<i32>,
+    /// Mean latency.
+    pub latency_mean: Option<f64>,
+    /// Elapsed at 50 %.
+    pub p50: Option<f64>,
+    /// Elapsed at 95 %.
+    pub p95: Option<f64>,
+    /// Elapsed at 99 %.
+    pub p99: Option<f64>,
+    /// Elapsed by percentile, in the order of [`Timeline::percentiles`].
+    pub percentiles: Vec<Option<f64>>,
+    /// Mean of the seconds' CPU, over the seconds that have one: each second weighs the same, however many
+    /// requests it had, since it is the machine's mean over time.
+    pub cpu_mean: Option<f64>,
+    /// Largest CPU of a second.
+    pub cpu_max: Option<f64>,
+    /// Share of the seconds that have a CPU reading, 0 to 1.
+    pub cpu_coverage: f64,
+    /// Largest load of a second.
+    pub load_max: Option<f64>,
+    /// Sum of the bytes received, over the same samples as the mean.
+    pub bytes: i64,
+    /// Sum of the bytes sent, over the same samples as the mean.
+    pub sent_bytes: i64,
+}
+
+impl Summary {
+    /// All requests: successes and failures.
+    pub fn requests(&self) -> u64 {
+        self.successes + self.failures
+    }
+
+    /// Failures as a share of all requests, 0 to 1; `None` when there were none at all.
+    pub fn failure_share(&self) -> Option<f64> {
+        (self.requests() > 0).then(|| self.failures as f64 / self.requests() as f64)
+    }
+}
+
+/// Gathers what a summary says, cell by cell and second by second.
+#[derive(Default)]
+pub(crate) struct Tally {
+    elapsed: Histogram,
+    latency: Spread,
+    bytes: i64,
+    sent_bytes: i64,
+    seconds: u32,
+    successes: u64,
+    failures: u64,
+    active_seconds: u32,
+    cpu_sum: f64,
+    cpu_seconds: u32,
+    cpu_max: Option<f64>,
+    load_max: Option<f64>,
+}
+
+impl Tally {
+    /// Adds a cell that averages and percentiles are taken over.
+    pub(crate) fn add_cell(&mut self, cell: &Cell) {
+        self.elapsed.add_counts(&cell.elapsed);
+        self.latency.merge(&cell.latency);
+        self.bytes = self.bytes.saturating_add(cell.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
+    }
+
+    /// Adds a second.
+    pub(crate) fn add(&mut self, second: &Second) {
+        self.seconds += 1;
+        self.successes += second.successes;
+        self.failures += second.failures;
+        self.active_seconds += u32::from(second.successes > 0);
+        self.load_max = larger(self.load_max, second.load);
+        self.cpu_max = larger(self.cpu_max, second.cpu);
+        if let Some(cpu) = second.cpu {
+            self.cpu_sum += cpu;
+            self.cpu_seconds += 1;
+        }
+    }
+
+    /// The summary, with percentiles in percent.
+    pub(crate) fn summary(&self, percentiles: &[f64]) -> Summary {
+        let per_second = |seconds: u32| (seconds > 0).then(|| self.successes as f64 / f64::from(seconds));
+        let mut asked = self.elapsed.percentiles(&[percentiles, &[50.0, 95.0, 99.0]].concat());
+        let always = asked.split_off(percentiles.len());
+        let always = |at: usize| always.get(at).copied().flatten();
+        Summary {
+            seconds: self.seconds,
+            successes: self.successes,
+            failures: self.failures,
+            throughput: per_second(self.seconds).unwrap_or(0.0),
+            throughput_active: per_second(self.active_seconds),
+            elapsed_mean: self.elapsed.mean(),
+            elapsed_min: self.elapsed.min(),
+            elapsed_max: self.elapsed.max(),
+            latency_mean: mean(self.latency.sum, self.latency.n),
+            p50: always(0),
+            p95: always(1),
+            p99: always(2),
+            percentiles: asked,
+            cpu_mean: (self.cpu_seconds > 0).then(|| self.cpu_sum / f64::from(self.cpu_seconds)),
+            cpu_max: self.cpu_max,
+            cpu_coverage: f64::from(self.cpu_seconds) / f64::from(self.seconds.max(1)),
+            load_max: self.load_max,
+            bytes: self.bytes,
+            sent_bytes: self.sent_bytes,
+        }
+    }
+}
+
+/// The larger of two values that may be absent.
+fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.max(other)),
+        (one, other) => one.or(other),
+    }
+}

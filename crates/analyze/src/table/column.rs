@@ -1,0 +1,100 @@
+//! What a column of a table is: its name, its type, and how people read it.
+
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers from zero.
+    U64,
+    /// Whole numbers.
+    I64,
+    /// Numbers.
+    F64,
+    /// Texts.
+    Text,
+    /// Yes or no.
+    Bool,
+}
+
+/// A column's name and type; unit, decimals and title are for people and change nothing in machine formats.
+///
+/// ```
+/// use perfpipe_analyze::{Column, Kind};
+/// let column = Column::new("cpu_mean", Kind::F64).title("mean CPU").unit("%").decimals(1);
+/// assert_eq!(column.heading(), "mean CPU (%)");
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    name: String,
+    kind: Kind,
+    title: Option<String>,
+    unit: Option<String>,
+    decimals: Option<u8>,
+    identifier: bool,
+}
+
+impl Column {
+    /// A column by its name in machine formats.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+        Self { name: name.into(), kind, title: None, unit: None, decimals: None, identifier: false }
+    }
+
+    /// The same column, called otherwise in the formats for people.
+    #[must_use]
+    pub fn title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// The same column, its numbers in a unit, as in `ms`.
+    #[must_use]
+    pub fn unit(mut self, unit: impl Into<String>) -> Self {
+        self.unit = Some(unit.into());
+        self
+    }
+
+    /// The same column, shown to people with so many digits after the point, in the place of all that there are.
+    #[must_use]
+    pub fn decimals(mut self, decimals: u8) -> Self {
+        self.decimals = Some(decimals);
+        self
+    }
+
+    /// The same column of numbers that name something, as a year does: nothing separates their thousands.
+    #[must_use]
+    pub fn identifier(mut self) -> Self {
+        self.identifier = true;
+        self
+    }
+
+    /// The name in machine formats.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The type of the values.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// What stands above the column in the formats for people: its title, else its name, and its unit.
+    pub fn heading(&self) -> String {
+        let title = self.title.clone().unwrap_or_else(|| self.name.replace('_', " "));
+        match &self.unit {
+            Some(unit) if !unit.is_empty() => format!("{title} ({unit})"),
+            _ => title,
+        }
+    }
+
+    /// Whether people read the values from the right.
+    pub(super) fn is_number(&self) -> bool {
+        matches!(self.kind, Kind::U64 | Kind::I64 | Kind::F64)
+    }
+
+    pub(super) fn decimals_shown(&self) -> Option<u8> {
+        self.decimals
+    }
+
+    pub(super) fn separates_thousands(&self) -> bool {
+        !self.identifier
+    }
+}

@@ -1,0 +1,62 @@
+//! Tables as CSV.
+
+use std::io::Write;
+
+use super::column::Column;
+use super::value::Value;
+use super::writer::Rows;
+
+/// Comma-separated values as RFC 4180 has them, but for the line ends, which are LF.
+pub(super) struct Csv;
+
+impl Rows for Csv {
+    fn begin(&mut self, columns: &[Column], out: &mut Vec<u8>) {
+        for (at, column) in columns.iter().enumerate() {
+            separate(at, out);
+            text(column.name(), out);
+        }
+        out.push(b'\n');
+    }
+
+    fn row(&mut self, _: &[Column], row: &[Value<'_>], out: &mut Vec<u8>) {
+        for (at, value) in row.iter().enumerate() {
+            separate(at, out);
+            // Writing to a Vec can't fail.
+            let _ = match value {
+                Value::Absent => Ok(()),
+                Value::U64(number) => write!(out, "{number}"),
+                Value::I64(number) => write!(out, "{number}"),
+                Value::F64(number) => write!(out, "{number}"),
+                Value::Bool(yes) => write!(out, "{yes}"),
+                Value::Text(value) => {
+                    text(value, out);
+                    Ok(())
+                }
+            };
+        }
+        // Readers skip empty lines, and with them the row.
+        if matches!(row, [Value::Absent]) {
+            out.extend_from_slice(b"\"\"");
+        }
+        out.push(b'\n');
+    }
+
+    fn end(&mut self, _: &[Column], _: &mut Vec<u8>) {}
+}
+
+fn separate(at: usize, out: &mut Vec<u8>) {
+    if at > 0 {
+        out.push(b',');
+    }
+}
+
+/// A text, quoted where it has to be; an empty one is, so that it is not taken for an absent one.
+fn text(text: &str, out: &mut Vec<u8>) {
+    if !text.is_empty() && !text.contains([',', '"', '\n', '\r']) {
+        out.extend_from_slice(text.as_bytes());
+        return;
+    }
+    out.push(b'"');
+    out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+    out.push(b'"');
+}

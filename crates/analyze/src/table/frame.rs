@@ -1,0 +1,38 @@
+//! Tables as polars frames.
+
+use polars::prelude::{Column as Series, DataFrame, NamedFrom, Series as Typed};
+
+use super::Table;
+use super::value::Values;
+use crate::error::{Error, Result};
+
+impl Table {
+    /// The table as a polars `DataFrame`: the same columns, of the types `u64`, `i64`, `f64`, `str` and
+    /// `bool`, with null for what is absent. Memory: a second copy of the table.
+    ///
+    /// # Errors
+    /// When two columns have one name.
+    ///
+    /// ```
+    /// let table = perfpipe_analyze::Table::of(&[Some(1.5), None]).column("cpu", |cpu| *cpu).done();
+    /// let frame = table.frame()?;
+    /// assert_eq!((frame.shape(), frame.column("cpu")?.null_count()), ((2, 1), 1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn frame(&self) -> Result<DataFrame> {
+        let columns = self.columns.iter().zip(&self.values).map(|(c, v)| series(c.name(), v)).collect();
+        DataFrame::new(self.rows, columns).map_err(|e| Error::convert("a frame", e))
+    }
+}
+
+fn series(name: &str, values: &Values) -> Series {
+    let name = name.into();
+    match values {
+        Values::U64(values) => Typed::new(name, values),
+        Values::I64(values) => Typed::new(name, values),
+        Values::F64(values) => Typed::new(name, values),
+        Values::Text(values) => Typed::new(name, values),
+        Values::Bool(values) => Typed::new(name, values),
+    }
+    .into()
+}

@@ -1,0 +1,42 @@
+//! Tables as Markdown.
+
+use super::column::Column;
+use super::people::shown;
+use super::value::Value;
+use super::writer::Rows;
+
+/// A table as GitHub's Markdown has it.
+pub(super) struct Markdown;
+
+impl Rows for Markdown {
+    fn begin(&mut self, columns: &[Column], out: &mut Vec<u8>) {
+        line(columns.iter().map(|column| escaped(&column.heading())), out);
+        line(columns.iter().map(|column| if column.is_number() { "---:" } else { "---" }), out);
+    }
+
+    fn row(&mut self, columns: &[Column], row: &[Value<'_>], out: &mut Vec<u8>) {
+        line(columns.iter().zip(row).map(|(column, value)| escaped(&shown(column, value))), out);
+    }
+
+    fn end(&mut self, _: &[Column], _: &mut Vec<u8>) {}
+}
+
+fn line(cells: impl Iterator<Item = impl AsRef<str>>, out: &mut Vec<u8>) {
+    out.push(b'|');
+    for cell in cells {
+        out.extend([b" ", cell.as_ref().as_bytes(), b" |"].concat());
+    }
+    out.push(b'\n');
+}
+
+/// A text in which nothing is taken for Markdown or HTML.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '\\' | '|' | '<' | '>' | '`' | '*' | '_' | '[' | ']' | '&') {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
+}

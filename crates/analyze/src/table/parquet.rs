@@ -1,0 +1,56 @@
+//! Tables as Parquet.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use super::Table;
+use super::value::Values;
+use crate::error::{Error, Result};
+
+impl Table {
+    /// Writes the whole table as a Parquet file, its columns nullable and of the types `UINT64`, `INT64`,
+    /// `DOUBLE`, `UTF8` and `BOOLEAN`, compressed by zstd.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    ///
+    /// ```
+    /// let table = perfpipe_analyze::Table::of(&[1.5, 2.5]).column("cpu", |cpu| Some(*cpu)).done();
+    /// let mut file = Vec::new();
+    /// table.write_parquet(&mut file)?;
+    /// assert_eq!(&file[..4], b"PAR1");
+    /// # Ok::<(), perfpipe_analyze::Error>(())
+    /// ```
+    pub fn write_parquet(&self, out: impl Write + Send) -> Result<()> {
+        let batch = self.record_batch()?;
+        let zstd = Compression::ZSTD(ZstdLevel::default());
+        let properties = WriterProperties::builder().set_compression(zstd).build();
+        let failed = |e| Error::convert("Parquet", e);
+        let mut writer = ArrowWriter::try_new(out, batch.schema(), Some(properties)).map_err(failed)?;
+        writer.write(&batch).map_err(failed)?;
+        writer.close().map_err(failed)?;
+        Ok(())
+    }
+
+    /// The table as one Arrow batch.
+    fn record_batch(&self) -> Result<RecordBatch> {
+        let columns = self.columns.iter().zip(&self.values);
+        RecordBatch::try_from_iter_with_nullable(columns.map(|(c, v)| (c.name(), array(v), true)))
+            .map_err(|e| Error::convert("an Arrow batch", e))
+    }
+}
+
+fn array(values: &Values) -> ArrayRef {
+    match values {
+        Values::U64(values) => Arc::new(UInt64Array::from(values.clone())),
+        Values::I64(values) => Arc::new(Int64Array::from(values.clone())),
+        Values::F64(values) => Arc::new(Float64Array::from(values.clone())),
+        Values::Text(values) => Arc::new(values.iter().map(Option::as_deref).collect::<StringArray>()),
+        Values::Bool(values) => Arc::new(BooleanArray::from(values.clone())),
+    }
+}

@@ -1,0 +1,83 @@
+//! Values as people read them: thousands separated, few decimals, nothing that could disturb a terminal.
+
+use super::column::Column;
+use super::value::Value;
+
+/// What stands where a value is absent.
+const ABSENT: &str = "-";
+
+/// A value as it is shown under a column.
+pub(super) fn shown(column: &Column, value: &Value<'_>) -> String {
+    let number = |digits: String| if column.separates_thousands() { separated(&digits) } else { digits };
+    match value {
+        Value::Absent => ABSENT.into(),
+        Value::U64(value) => number(value.to_string()),
+        Value::I64(value) => number(value.to_string()),
+        Value::F64(value) => number(match column.decimals_shown() {
+            Some(decimals) => format!("{value:.*}", usize::from(decimals)),
+            None => value.to_string(),
+        }),
+        Value::Bool(true) => "yes".into(),
+        Value::Bool(false) => "no".into(),
+        Value::Text(text) => one_line(text),
+    }
+}
+
+/// Commas between the thousands of a number's whole part.
+fn separated(digits: &str) -> String {
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
+    let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let mut out = String::from(sign);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && at < whole && (whole - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A text on one line: its control characters written out, as in `\n`.
+fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Kind;
+
+    #[test]
+    fn thousands_are_separated_in_the_whole_part_only() {
+        let column = Column::new("x", Kind::F64);
+        for (value, text) in [
+            (0.0, "0"),
+            (999.5, "999.5"),
+            (1000.0, "1,000"),
+            (-1234567.25, "-1,234,567.25"),
+            (100_000.0, "100,000"),
+            (0.1234567, "0.1234567"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(shown(&column, &Value::F64(value)), text);
+        }
+        assert_eq!(shown(&column.clone().decimals(1), &Value::F64(1234.56)), "1,234.6");
+        assert_eq!(shown(&column, &Value::I64(i64::MIN)), "-9,223,372,036,854,775,808");
+        assert_eq!(shown(&column.identifier(), &Value::U64(1795203738)), "1795203738");
+    }
+
+    #[test]
+    fn control_characters_reach_no_terminal() {
+        let column = Column::new("x", Kind::Text);
+        assert_eq!(shown(&column, &Value::Text("a\r\nb\u{1b}[31m配")), r"a\r\nb\u{1b}[31m配");
+    }
+}

@@ -1,0 +1,124 @@
+//! The values of tables: one by one as rows are written, and by column as a table holds them.
+
+use super::column::Kind;
+
+/// One value of a row.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'a> {
+    /// There is none.
+    Absent,
+    /// A whole number from zero.
+    U64(u64),
+    /// A whole number.
+    I64(i64),
+    /// A number.
+    F64(f64),
+    /// A text.
+    Text(&'a str),
+    /// Yes or no.
+    Bool(bool),
+}
+
+impl Value<'_> {
+    /// The kind of column that the value belongs in; an absent one belongs in any.
+    pub fn kind(&self) -> Option<Kind> {
+        match self {
+            Self::Absent => None,
+            Self::U64(_) => Some(Kind::U64),
+            Self::I64(_) => Some(Kind::I64),
+            Self::F64(_) => Some(Kind::F64),
+            Self::Text(_) => Some(Kind::Text),
+            Self::Bool(_) => Some(Kind::Bool),
+        }
+    }
+}
+
+impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Absent, Into::into)
+    }
+}
+
+impl<'a> From<&'a str> for Value<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<i32> for Value<'_> {
+    fn from(number: i32) -> Self {
+        Self::I64(number.into())
+    }
+}
+
+impl From<u32> for Value<'_> {
+    fn from(number: u32) -> Self {
+        Self::U64(number.into())
+    }
+}
+
+/// What a column can be made of.
+pub trait Datum: Sized + sealed::Sealed {
+    /// The kind of such a column.
+    const KIND: Kind;
+    #[doc(hidden)]
+    fn collect(values: impl Iterator<Item = Option<Self>>) -> Values;
+}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+/// The values of a column.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    U64(Vec<Option<u64>>),
+    I64(Vec<Option<i64>>),
+    F64(Vec<Option<f64>>),
+    Text(Vec<Option<String>>),
+    Bool(Vec<Option<bool>>),
+}
+
+impl Values {
+    /// The value of a row; absent too beyond the end.
+    pub(super) fn get(&self, row: usize) -> Value<'_> {
+        match self {
+            Self::U64(values) => values.get(row).copied().flatten().into(),
+            Self::I64(values) => values.get(row).copied().flatten().into(),
+            Self::F64(values) => values.get(row).copied().flatten().into(),
+            Self::Text(values) => values.get(row).and_then(Option::as_deref).into(),
+            Self::Bool(values) => values.get(row).copied().flatten().into(),
+        }
+    }
+}
+
+/// Makes a column, and a value of a row, of a type.
+macro_rules! datum {
+    ($type:ty, $kind:ident) => {
+        impl sealed::Sealed for $type {}
+
+        impl Datum for $type {
+            const KIND: Kind = Kind::$kind;
+
+            fn collect(values: impl Iterator<Item = Option<Self>>) -> Values {
+                Values::$kind(values.collect())
+            }
+        }
+    };
+    ($type:ty, $kind:ident, value) => {
+        datum!($type, $kind);
+
+        impl From<$type> for Value<'_> {
+            fn from(value: $type) -> Self {
+                Self::$kind(value)
+            }
+        }
+    };
+}
+
+datum!(u64, U64, value);
+datum!(i64, I64, value);
+datum!(f64, F64, value);
+datum!(bool, Bool, value);
+datum!(String, Text);

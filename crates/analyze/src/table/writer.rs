@@ -1,0 +1,128 @@
+//! Writes rows one by one in any text format, so that millions of them need no memory.
+
+use std::io::Write;
+
+use super::column::Column;
+use super::csv::Csv;
+use super::json::Json;
+use super::markdown::Markdown;
+use super::text::Text;
+use super::value::Value;
+use crate::error::{Error, Result};
+
+/// A text format of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// Aligned columns for people, with units and separated thousands.
+    Text,
+    /// A Markdown table, with units and separated thousands.
+    Markdown,
+    /// Comma-separated values with a header, quoted as RFC 4180 says, lines ended by LF. An absent value is
+    /// empty, an empty text is `""`; numbers have all their digits.
+    Csv,
+    /// An array of objects, one a line. An absent value is `null`; numbers have all their digits.
+    Json,
+}
+
+/// What a format does with a table; all that it writes it appends to a buffer.
+pub(super) trait Rows: Send {
+    /// What comes before the first row.
+    fn begin(&mut self, columns: &[Column], out: &mut Vec<u8>);
+    /// One row, as long as the columns are.
+    fn row(&mut self, columns: &[Column], row: &[Value<'_>], out: &mut Vec<u8>);
+    /// What comes after the last row.
+    fn end(&mut self, columns: &[Column], out: &mut Vec<u8>);
+}
+
+/// Writes a table row by row.
+///
+/// Memory: one row, except [`Format::Text`], which has to see all rows before it can align them.
+/// Every row is one `write`; give it a [`std::io::BufWriter`] where rows are many.
+///
+/// ```
+/// use perfpipe_analyze::{Column, Format, Kind, RowWriter};
+///
+/// let columns = vec![Column::new("label", Kind::Text), Column::new("elapsed", Kind::I64)];
+/// let mut out = Vec::new();
+/// let mut writer = RowWriter::new(Format::Json, columns, &mut out)?;
+/// writer.row(&["Get".into(), 12.into()])?;
+/// writer.row(&["Get, \"again\"".into(), None::<i32>.into()])?;
+/// writer.finish()?;
+/// assert_eq!(String::from_utf8_lossy(&out), r#"[
+/// {"label":"Get","elapsed":12},
+/// {"label":"Get, \"again\"","elapsed":null}
+/// ]
+/// "#);
+/// # Ok::<(), perfpipe_analyze::Error>(())
+/// ```
+pub struct RowWriter<W: Write> {
+    columns: Vec<Column>,
+    rows: Box<dyn Rows>,
+    written: u64,
+    buffer: Vec<u8>,
+    out: W,
+}
+
+impl<W: Write> RowWriter<W> {
+    /// Begins a table: writes what comes before its first row.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    pub fn new(format: Format, columns: Vec<Column>, out: W) -> Result<Self> {
+        let rows: Box<dyn Rows> = match format {
+            Format::Text => Box::new(Text::default()),
+            Format::Markdown => Box::new(Markdown),
+            Format::Csv => Box::new(Csv),
+            Format::Json => Box::new(Json::new(&columns)),
+        };
+        let mut writer = Self { columns, rows, written: 0, buffer: Vec::new(), out };
+        writer.rows.begin(&writer.columns, &mut writer.buffer);
+        writer.flush_buffer()?;
+        Ok(writer)
+    }
+
+    /// Writes a row.
+    ///
+    /// # Errors
+    /// When its values are not those of the columns, by number and kind; when `out` can't be written.
+    pub fn row(&mut self, row: &[Value<'_>]) -> Result<()> {
+        self.check(row)?;
+        self.rows.row(&self.columns, row, &mut self.buffer);
+        self.written += 1;
+        self.flush_buffer()
+    }
+
+    /// Writes what comes after the last row, and hands `out` back, flushed.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    pub fn finish(mut self) -> Result<W> {
+        self.rows.end(&self.columns, &mut self.buffer);
+        self.flush_buffer()?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn flush_buffer(&mut self) -> Result<()> {
+        self.out.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn check(&self, row: &[Value<'_>]) -> Result<()> {
+        let wrong = |problem| Err(Error::Row { row: self.written, problem });
+        if row.len() != self.columns.len() {
+            return wrong(format!("{} values for {} columns", row.len(), self.columns.len()));
+        }
+        let misfit = self.columns.iter().zip(row).find(|(column, value)| {
+            let kind = value.kind();
+            kind.is_some_and(|kind| kind != column.kind())
+        });
+        match misfit {
+            Some((column, value)) => {
+                wrong(format!("{value:?} in the column {} of {:?}", column.name(), column.kind()))
+            }
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The per-second table, the summary and the labels against the definitions, worked out sample by sample.
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+
+mod support;
+
+use perfpipe_analyze::{Error, Second, Summary, Timeline, View, label_stats};
+use perfpipe_ingest::{CpuJoin, CpuSeries, LabelCount, StoredRun};
+use proptest::prelude::*;
+use support::{LABELS, Raw, Sample, mean, percentile, raw, same};
+
+fn view() -> impl Strategy<Value = View> {
+    let percent = prop_oneof![0.0..=100.0f64, Just(0.0), Just(50.0), Just(99.9), Just(100.0)];
+    let window = (prop::option::weighted(0.4, 0..8u32), prop::option::weighted(0.4, 3..15u32));
+    let label = prop::option::weighted(0.4, prop::sample::select(LABELS.to_vec()));
+    let cpu = (-3..3i64, 0..4u32).prop_map(|(offset, lookback)| CpuJoin { offset, lookback });
+    (prop::collection::vec(percent, 0..6), window, label, any::<(bool, bool)>(), 1..4u32, cpu).prop_map(
+        |(percentiles, (from, to), label, (transactions, include_failures), injectors, cpu)| View {
+            percentiles,
+            from,
+            to,
+            label: label.map(String::from),
+            transactions,
+            include_failures,
+            injectors,
+            cpu,
+        },
+    )
+}
+
+fn elapsed(samples: &[Sample]) -> Vec<i32> {
+    samples.iter().map(|sample| sample.elapsed).collect()
+}
+
+fn mean_of(values: &[i32]) -> Option<f64> {
+    mean(&values.iter().map(|value| f64::from(*value)).collect::<Vec<_>>())
+}
+
+fn successes(samples: &[Sample]) -> u64 {
+    samples.iter().filter(|sample| sample.success).count() as u64
+}
+
+fn check_second(raw: &Raw, view: &View, percentiles: &[f64], found: &Second) -> Result<(), TestCaseError> {
+    let counted = raw.counted(view, found.second..=found.second);
+    let averaged = Raw::averaged(view, &counted);
+    let times = elapsed(&averaged);
+    let latencies: Vec<i32> = averaged.iter().filter_map(|sample| sample.latency).collect();
+    prop_assert_eq!(found.successes, successes(&counted));
+    prop_assert_eq!(found.failures, counted.len() as u64 - successes(&counted));
+    prop_assert!(same(found.elapsed_mean, mean_of(&times)));
+    prop_assert_eq!(found.elapsed_min, times.iter().min().copied());
+    prop_assert_eq!(found.elapsed_max, times.iter().max().copied());
+    prop_assert!(same(found.latency_mean, mean_of(&latencies)));
+    prop_assert_eq!(found.latency_min, latencies.iter().min().copied());
+    prop_assert_eq!(found.latency_max, latencies.iter().max().copied());
+    prop_assert_eq!(found.percentiles.len(), percentiles.len());
+    for (percent, value) in percentiles.iter().zip(&found.percentiles) {
+        prop_assert!(same(*value, percentile(&times, *percent)), "p{percent} {found:?}");
+    }
+    prop_assert!(same(found.load, raw.load(view, found.second)), "load {found:?}");
+    prop_assert!(same(found.cpu, raw.cpu(view, found.second)), "cpu {found:?}");
+    Ok(())
+}
+
+fn check_summary(raw: &Raw, view: &View, found: &Timeline) -> Result<(), TestCaseError> {
+    let (first, last) = (found.seconds[0].second, found.seconds[found.seconds.len() - 1].second);
+    let counted = raw.counted(view, first..=last);
+    let averaged = Raw::averaged(view, &counted);
+    let times = elapsed(&averaged);
+    let latencies: Vec<i32> = averaged.iter().filter_map(|sample| sample.latency).collect();
+    let seconds: Vec<u32> = (first..=last).collect();
+    let active = seconds.iter().filter(|second| successes(&raw.counted(view, **second..=**second)) > 0);
+    let cpu: Vec<f64> = seconds.iter().filter_map(|second| raw.cpu(view, *second)).collect();
+    let largest = |values: &[f64]| values.iter().copied().reduce(f64::max);
+    let loads: Vec<f64> = seconds.iter().filter_map(|second| raw.load(view, *second)).collect();
+    let summary: &Summary = &found.summary;
+
+    prop_assert_eq!(summary.seconds as usize, seconds.len());
+    prop_assert_eq!((summary.successes, summary.requests()), (successes(&counted), counted.len() as u64));
+    let per = |n: usize| (n > 0).then(|| summary.successes as f64 / n as f64);
+    prop_assert!(same(Some(summary.throughput), per(seconds.len())));
+    prop_assert!(same(summary.throughput_active, per(active.count())));
+    prop_assert!(same(summary.elapsed_mean, mean_of(&times)));
+    prop_assert_eq!(summary.elapsed_min, times.iter().min().copied());
+    prop_assert_eq!(summary.elapsed_max, times.iter().max().copied());
+    prop_assert!(same(summary.latency_mean, mean_of(&latencies)));
+    for (percent, value) in [(50.0, summary.p50), (95.0, summary.p95), (99.0, summary.p99)] {
+        prop_assert!(same(value, percentile(&times, percent)));
+    }
+    prop_assert_eq!(summary.percentiles.len(), found.percentiles.len());
+    for (percent, value) in found.percentiles.iter().zip(&summary.percentiles) {
+        prop_assert!(same(*value, percentile(&times, *percent)));
+    }
+    prop_assert!(same(summary.cpu_mean, mean(&cpu)));
+    prop_assert!(same(summary.cpu_max, largest(&cpu)));
+    prop_assert!(same(Some(summary.cpu_coverage), Some(cpu.len() as f64 / seconds.len() as f64)));
+    prop_assert!(same(summary.load_max, largest(&loads)));
+    let bytes: i64 = averaged.iter().map(|sample| sample.bytes).sum();
+    prop_assert_eq!((summary.bytes, summary.sent_bytes), (bytes, 2 * bytes));
+    Ok(())
+}
+
+fn check_labels(raw: &Raw, run: &StoredRun, view: &View, found: &Timeline) -> Result<(), TestCaseError> {
+    let (first, last) = (found.seconds[0].second, found.seconds[found.seconds.len() - 1].second);
+    let counted = raw.counted(view, first..=last);
+    let mut labels: Vec<&str> = counted.iter().map(|sample| sample.label).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let stats = label_stats(run, view).unwrap();
+    prop_assert_eq!(stats.iter().map(|row| row.label.as_str()).collect::<Vec<_>>(), labels);
+    for row in stats {
+        let own: Vec<Sample> = counted.iter().filter(|sample| sample.label == row.label).cloned().collect();
+        let times = elapsed(&Raw::averaged(view, &own));
+        prop_assert_eq!((row.successes, row.failures), (successes(&own), own.len() as u64 - successes(&own)));
+        prop_assert!(same(row.elapsed_mean, mean_of(&times)));
+        for (percent, value) in [(50.0, row.p50), (95.0, row.p95), (99.0, row.p99)] {
+            prop_assert!(same(value, percentile(&times, percent)));
+        }
+    }
+    Ok(())
+}
+
+/// Why a view does not fit a run, if it does not.
+fn misfit(raw: &Raw, view: &View) -> Option<&'static str> {
+    let last = raw.samples.iter().map(Sample::second).max().unwrap_or(0);
+    let (from, to) = (view.from.unwrap_or(0), view.to.unwrap_or(last));
+    let of_label: Vec<&Sample> =
+        raw.samples.iter().filter(|s| view.label.as_deref().is_none_or(|label| label == s.label)).collect();
+    if view.label.is_some() && of_label.is_empty() {
+        return Some("unknown label");
+    }
+    if view.label.is_some() && !view.transactions && of_label.iter().all(|sample| sample.transaction) {
+        return Some("transactions");
+    }
+    (from > to || from > last).then_some("window")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn every_figure_is_as_defined(raw in raw(), view in view()) {
+        let run = raw.stored();
+        let found = match (misfit(&raw, &view), Timeline::new(&run, &view)) {
+            (None, found) => found.unwrap(),
+            (Some("unknown label"), Err(Error::UnknownLabel { .. })) => return Ok(()),
+            (Some("transactions"), Err(Error::TransactionLabel { .. })) => return Ok(()),
+            (Some("window"), Err(Error::Window { .. })) => return Ok(()),
+            (misfit, found) => return Err(TestCaseError::fail(format!("{misfit:?}: {found:?}"))),
+        };
+        let last = run.info.seconds - 1;
+        let window: Vec<u32> = (view.from.unwrap_or(0)..=view.to.unwrap_or(last).min(last)).collect();
+        prop_assert_eq!(found.seconds.iter().map(|row| row.second).collect::<Vec<_>>(), window);
+        for second in &found.seconds {
+            check_second(&raw, &view, &found.percentiles, second)?;
+        }
+        check_summary(&raw, &view, &found)?;
+        check_labels(&raw, &run, &view, &found)?;
+    }
+}
+
+/// A run whose second 0 begins 400 ms after an epoch second.
+fn two_readings() -> Raw {
+    let sample = |t_ms, success| Sample {
+        t_ms,
+        label: "Get",
+        injector: "",
+        elapsed: 10,
+        latency: None,
+        threads: Some(4),
+        bytes: 0,
+        success,
+        transaction: false,
+    };
+    let samples = vec![
+        sample(0, true),
+        sample(100, true),
+        sample(599, true),
+        sample(600, true),
+        sample(1700, false),
+        sample(3000, true),
+    ];
+    Raw { t0_ms: 1_700_000_000_400, samples, cpu: vec![(1_700_000_000, 10.0), (1_700_000_001, 50.0)] }
+}
+
+fn cpu_of(raw: &Raw, lookback: u32) -> Vec<Option<f64>> {
+    let view = View { cpu: CpuJoin { offset: 0, lookback }, ..View::default() };
+    let timeline = Timeline::new(&raw.stored(), &view).unwrap();
+    timeline.seconds.iter().map(|second| second.cpu).collect()
+}
+
+#[test]
+fn a_second_across_two_epoch_seconds_shares_their_readings() {
+    // Three of the four requests came before the epoch second turned. In second 1 nothing succeeded: it has
+    // the reading of the epoch second in which it begins. Seconds 2 and 3 begin after the last reading.
+    let raw = two_readings();
+    assert_eq!(cpu_of(&raw, 0), [Some(20.0), Some(50.0), None, None]);
+    assert_eq!(cpu_of(&raw, 1), [Some(20.0), Some(50.0), Some(50.0), None]);
+    assert_eq!(cpu_of(&raw, 2), [Some(20.0), Some(50.0), Some(50.0), Some(50.0)]);
+}
+
+#[test]
+fn a_request_without_a_reading_is_left_out_of_the_mean() {
+    let mut raw = two_readings();
+    raw.cpu.remove(0);
+    assert_eq!(cpu_of(&raw, 0), [Some(50.0), Some(50.0), None, None]);
+    raw.cpu.clear();
+    assert_eq!(cpu_of(&raw, 3), [None; 4]);
+}
+
+#[test]
+fn an_outage_has_a_load_and_the_unknown_injector_is_multiplied() {
+    let view = View { injectors: 3, ..View::default() };
+    let timeline = Timeline::new(&two_readings().stored(), &view).unwrap();
+    let loads: Vec<Option<f64>> = timeline.seconds.iter().map(|second| second.load).collect();
+    assert_eq!(loads, [Some(12.0), Some(12.0), None, Some(12.0)]);
+    assert_eq!(timeline.summary.throughput, 5.0 / 4.0);
+    assert_eq!(timeline.summary.throughput_active, Some(2.5));
+}
+
+#[test]
+fn a_label_among_the_others_has_to_be_read_again() {
+    let mut run = two_readings().stored();
+    run.labels.push(LabelCount { label: "rare".into(), successes: 1, ..LabelCount::default() });
+    let asked = |label: &str| View { label: Some(label.into()), ..View::default() };
+    let error = Timeline::new(&run, &asked("rare")).unwrap_err();
+    assert!(matches!(&error, Error::SharedLabel { label, .. } if label == "rare"), "{error}");
+    assert!(error.remedy().unwrap().contains("samples"));
+    let error = Timeline::new(&run, &asked("gte")).unwrap_err();
+    assert_eq!(error.to_string(), "the run spring_2048 has no label \"gte\"");
+    assert_eq!(error.remedy().unwrap(), "Labels of this run: \"Get\".");
+}
+
+#[test]
+fn what_can_not_be_is_refused() {
+    let run = two_readings().stored();
+    for percentiles in [vec![f64::NAN], vec![50.0, 100.5], vec![-1.0]] {
+        let view = View { percentiles, ..View::default() };
+        assert!(matches!(Timeline::new(&run, &view), Err(Error::Percentile { .. })));
+    }
+    for (from, to) in [(Some(3), Some(2)), (Some(4), None), (Some(9), Some(10))] {
+        let view = View { from, to, ..View::default() };
+        assert!(matches!(Timeline::new(&run, &view), Err(Error::Window { last: 3, .. })));
+    }
+}
+
+#[test]
+fn a_run_of_transactions_only_is_silent() {
+    let mut raw = two_readings();
+    raw.samples.iter_mut().for_each(|sample| sample.transaction = true);
+    let run = StoredRun { cpu: CpuSeries::default(), ..raw.stored() };
+    let timeline = Timeline::new(&run, &View::default()).unwrap();
+    assert_eq!((timeline.summary.requests(), timeline.summary.seconds), (0, 4));
+    assert_eq!(timeline.summary.failure_share(), None);
+    assert!(timeline.seconds.iter().all(|second| second.load.is_none() && second.elapsed_mean.is_none()));
+}

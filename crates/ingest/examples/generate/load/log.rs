@@ -1,0 +1,233 @@
+//! JMeter's side: each finished request becomes a record, written at once or, over a network, in batches.
+
+use std::io::{self, Write};
+
+use super::outcome::Outcome;
+use super::record::{COLUMNS, Line, fields, integer, quoted};
+use super::{Plan, Tally, label};
+
+/// Bytes gathered before they are written.
+const PIECE: usize = 1 << 20;
+/// Records that an injector gathers before it reports them.
+const BATCH: u32 = 100;
+/// The longest time, ms, that an injector keeps a record to itself.
+const BATCH_MS: i64 = 60_000;
+const TRANSACTION_LABEL: &str = "Visit";
+
+/// One request. Times in ms, the start from the start of the run.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sample {
+    pub(super) start: i64,
+    pub(super) elapsed: i64,
+    pub(super) latency: i64,
+    pub(super) connect: i64,
+    /// Index of the outcome.
+    pub(super) outcome: usize,
+    /// Index of the label.
+    pub(super) label: u32,
+}
+
+/// The requests that a transaction controller has seen so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Group {
+    pub(super) children: u32,
+    failing: u32,
+    start: i64,
+    end: i64,
+    elapsed: i64,
+    latency: i64,
+    connect: i64,
+    bytes: i64,
+    sent_bytes: i64,
+}
+
+impl Group {
+    /// Adds a child.
+    pub(super) fn add(&mut self, sample: &Sample, outcome: &Outcome) {
+        if self.children == 0 {
+            self.start = sample.start;
+        }
+        self.children += 1;
+        self.failing += u32::from(!outcome.success);
+        self.end = sample.start + sample.elapsed;
+        self.elapsed += sample.elapsed;
+        self.latency += sample.latency;
+        self.connect += sample.connect;
+        self.bytes += outcome.bytes;
+        self.sent_bytes += outcome.sent_bytes;
+    }
+}
+
+/// One machine that sends load.
+#[derive(Debug, Clone, Default)]
+struct Injector {
+    active: u32,
+    /// grpThreads and allThreads, as they stand in the log.
+    threads: Vec<u8>,
+    /// Records not yet reported, and when the first of them was made.
+    held: Vec<u8>,
+    records: u32,
+    since: i64,
+}
+
+/// The log in the making.
+pub(super) struct Log<'a, W> {
+    plan: &'a Plan,
+    out: &'a mut W,
+    buffer: Vec<u8>,
+    labels: Vec<Vec<u8>>,
+    url: Vec<u8>,
+    names: Vec<Vec<u8>>,
+    injectors: Vec<Injector>,
+    tally: Tally,
+    /// Ms from an epoch second to the start of the run.
+    into_second: i64,
+}
+
+impl<'a, W: Write> Log<'a, W> {
+    pub(super) fn new(plan: &'a Plan, out: &'a mut W) -> Self {
+        let mut buffer = Vec::with_capacity(PIECE + (64 << 10));
+        if plan.header {
+            buffer.extend(fields(&COLUMNS, plan.delimiter));
+            buffer.push(b'\n');
+        }
+        Self {
+            plan,
+            out,
+            buffer,
+            labels: label::labels(plan),
+            url: quoted(&format!("http://{}/{}", plan.server, plan.test), plan.delimiter),
+            names: (0..plan.threads).map(|thread| quoted(&name(plan, thread), plan.delimiter)).collect(),
+            injectors: vec![Injector::default(); plan.injectors as usize],
+            tally: Tally::default(),
+            into_second: plan.start_ms.rem_euclid(1000),
+        }
+    }
+
+    /// Counts a thread in (1) or out (-1).
+    pub(super) fn count_thread(&mut self, thread: u32, change: i32) {
+        let injector = &mut self.injectors[(thread % self.plan.injectors) as usize];
+        injector.active = injector.active.saturating_add_signed(change);
+        injector.threads.clear();
+        integer(&mut injector.threads, i64::from(injector.active));
+        injector.threads.push(self.plan.delimiter);
+        integer(&mut injector.threads, i64::from(injector.active));
+    }
+
+    /// Logs a request that has just ended.
+    #[inline]
+    pub(super) fn request(
+        &mut self,
+        now: i64,
+        thread: u32,
+        sample: &Sample,
+        outcome: &Outcome,
+    ) -> io::Result<()> {
+        self.count(sample.start, outcome.success);
+        let (plan, injector) = (self.plan, (thread % self.plan.injectors) as usize);
+        let injector = &mut self.injectors[injector];
+        let out = if plan.injectors > 1 { &mut injector.held } else { &mut self.buffer };
+        Line::new(out, plan.delimiter)
+            .number(plan.start_ms + sample.start)
+            .number(sample.elapsed)
+            .text(&self.labels[sample.label as usize])
+            .text(&outcome.response)
+            .text(&self.names[thread as usize])
+            .text(&outcome.verdict)
+            .text(&injector.threads)
+            .text(&self.url)
+            .number(sample.latency)
+            .number(0)
+            .end(sample.connect);
+        self.written(now, thread)
+    }
+
+    /// Logs a transaction controller's own record.
+    pub(super) fn transaction(&mut self, now: i64, thread: u32, group: &Group) -> io::Result<()> {
+        self.tally.transactions += 1;
+        let (plan, injector) = (self.plan, (thread % self.plan.injectors) as usize);
+        let (code, success) = if group.failing == 0 { ("200", "true") } else { ("", "false") };
+        let message = format!(
+            "Number of samples in transaction : {}, number of failing samples : {}",
+            group.children, group.failing
+        );
+        let injector = &mut self.injectors[injector];
+        let out = if plan.injectors > 1 { &mut injector.held } else { &mut self.buffer };
+        Line::new(out, plan.delimiter)
+            .number(plan.start_ms + group.start)
+            .number(group.elapsed)
+            .text(&fields(&[TRANSACTION_LABEL, code, &message], plan.delimiter))
+            .text(&self.names[thread as usize])
+            .text(&fields(&["", success, ""], plan.delimiter))
+            .number(group.bytes)
+            .number(group.sent_bytes)
+            .text(&injector.threads)
+            .text(b"null")
+            .number(group.latency)
+            .number(group.end - group.start - group.elapsed)
+            .end(group.connect);
+        self.written(now, thread)
+    }
+
+    /// Writes what is left.
+    pub(super) fn finish(mut self) -> io::Result<Tally> {
+        for injector in &mut self.injectors {
+            self.buffer.append(&mut injector.held);
+        }
+        self.out.write_all(&self.buffer)?;
+        self.out.flush()?;
+        Ok(self.tally)
+    }
+
+    #[inline]
+    fn count(&mut self, start: i64, success: bool) {
+        let second = ((self.into_second + start) / 1000) as usize;
+        if self.tally.seconds.len() <= second {
+            self.tally.seconds.resize(second + 1, (0, 0));
+        }
+        let (successes, failures) = &mut self.tally.seconds[second];
+        *successes += u64::from(success);
+        *failures += u64::from(!success);
+        self.tally.successes += u64::from(success);
+        self.tally.failures += u64::from(!success);
+        let stamp = self.plan.start_ms + start;
+        let (first, last) = self.tally.span_ms.unwrap_or((stamp, stamp));
+        self.tally.span_ms = Some((first.min(stamp), last.max(stamp)));
+    }
+
+    /// Passes on what is due, after a record was made.
+    #[inline]
+    fn written(&mut self, now: i64, thread: u32) -> io::Result<()> {
+        if self.plan.injectors > 1 {
+            self.injectors[(thread % self.plan.injectors) as usize].report(now, &mut self.buffer);
+        }
+        if self.buffer.len() >= PIECE {
+            self.out.write_all(&self.buffer)?;
+            self.buffer.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Injector {
+    /// Counts a record just made, and hands over the batch if it is complete or old.
+    fn report(&mut self, now: i64, buffer: &mut Vec<u8>) {
+        if self.records == 0 {
+            self.since = now;
+        }
+        self.records += 1;
+        if self.records == BATCH || now - self.since >= BATCH_MS {
+            buffer.append(&mut self.held);
+            self.records = 0;
+        }
+    }
+}
+
+fn name(plan: &Plan, thread: u32) -> String {
+    let (injector, number) = (thread % plan.injectors, thread / plan.injectors + 1);
+    let name = format!("bzm - Concurrency Thread Group-ThreadStarter 1-{number}");
+    if plan.injectors == 1 {
+        return name;
+    }
+    format!("127.0.{}.{}:1100-{name}", injector / 250, injector % 250 + 2)
+}

@@ -1,0 +1,141 @@
+//! What the collecting task puts together out of the blocks: totals, rejects with their lines, the time span.
+
+use crate::cut::Block;
+use crate::endpoint::Endpoints;
+use crate::error::{Error, Place, Result};
+use crate::parse::{LocalReject, Parsed};
+use crate::rejects::{Reject, RejectSpool};
+use crate::store::SourceFile;
+use crate::tally::Tally;
+use crate::totals::Totals;
+
+/// What a worker tells of a block.
+#[derive(Debug)]
+pub(crate) struct BlockCounts {
+    pub(crate) sequence: u64,
+    log: usize,
+    first_byte: u64,
+    lines: u64,
+    rejects: Vec<LocalReject>,
+    other_header: Option<(u64, u64)>,
+    earliest_ms: Option<i64>,
+    latest_ms: Option<i64>,
+    endpoints: Endpoints,
+    pub(crate) samples: u64,
+    pub(crate) tally: Tally,
+}
+
+impl BlockCounts {
+    /// What a parsed block tells, its tally still empty.
+    pub(crate) fn new(sequence: u64, log: usize, first_byte: u64, parsed: &mut Parsed) -> Self {
+        Self {
+            sequence,
+            log,
+            first_byte,
+            lines: parsed.lines,
+            rejects: std::mem::take(&mut parsed.rejects),
+            other_header: parsed.other_header,
+            earliest_ms: parsed.earliest_ms,
+            latest_ms: parsed.latest_ms,
+            endpoints: std::mem::take(&mut parsed.endpoints),
+            samples: parsed.batch.len() as u64,
+            tally: Tally::default(),
+        }
+    }
+
+    /// A block that is one record too large to take.
+    pub(crate) fn oversized(sequence: u64, log: usize, block: Block, reason: &str) -> Self {
+        let reject = LocalReject { line: 0, byte: 0, reason: reason.to_owned(), record: block.bytes };
+        let mut parsed = Parsed { rejects: vec![reject], lines: block.skipped_lines, ..Parsed::default() };
+        Self::new(sequence, log, block.first_byte, &mut parsed)
+    }
+}
+
+/// A log as the collector knows it.
+#[derive(Debug)]
+struct Log {
+    place: Place,
+    /// Line feeds in the blocks so far.
+    lines: u64,
+}
+
+/// Everything a pass over the logs found out, but for the samples.
+pub(crate) struct Collected {
+    pub(crate) totals: Totals,
+    pub(crate) rejects: RejectSpool,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) sources: Vec<SourceFile>,
+    pub(crate) notes: Vec<String>,
+    pub(crate) earliest_ms: Option<i64>,
+    pub(crate) latest_ms: Option<i64>,
+    logs: Vec<Log>,
+    max_rejects: u64,
+}
+
+impl Collected {
+    /// Nothing yet; more than `max_rejects` rejects will be an error.
+    pub(crate) fn new(max_rejects: u64) -> Self {
+        Self {
+            totals: Totals::default(),
+            rejects: RejectSpool::default(),
+            endpoints: Endpoints::default(),
+            sources: Vec::new(),
+            notes: Vec::new(),
+            earliest_ms: None,
+            latest_ms: None,
+            logs: Vec::new(),
+            max_rejects,
+        }
+    }
+
+    /// A further log begins.
+    pub(crate) fn begin_log(&mut self, place: Place) {
+        self.logs.push(Log { place, lines: 0 });
+    }
+
+    /// Adds a block; blocks come in the order of the log.
+    ///
+    /// # Errors
+    /// When the rejects are too many, or a header names other columns.
+    pub(crate) fn add(&mut self, block: BlockCounts) -> Result<()> {
+        let Some(log) = self.logs.get_mut(block.log) else { return Ok(()) };
+        let (place, first_line) = (log.place.clone(), log.lines + 1);
+        log.lines += block.lines;
+        if let Some((line, byte)) = block.other_header {
+            return Err(Error::input(
+                place.at(first_line + line, block.first_byte + byte),
+                "a second header names other columns than the first",
+                "Split the file there, and give the parts to perfpipe as two files.",
+            ));
+        }
+        for reject in block.rejects {
+            self.reject(&place, first_line, block.first_byte, reject)?;
+        }
+        self.earliest_ms = [self.earliest_ms, block.earliest_ms].into_iter().flatten().min();
+        self.latest_ms = self.latest_ms.max(block.latest_ms);
+        self.endpoints.merge(&block.endpoints);
+        self.totals.add(&block.tally);
+        Ok(())
+    }
+
+    fn reject(&mut self, place: &Place, first_line: u64, first_byte: u64, reject: LocalReject) -> Result<()> {
+        let (line, byte) = (first_line + reject.line, first_byte + reject.byte);
+        if self.rejects.len() >= self.max_rejects {
+            return Err(Error::Rejects {
+                place: Box::new(place.clone().at(line, byte)),
+                reason: reject.reason,
+                rejects: self.rejects.len() + 1,
+                limit: self.max_rejects,
+            });
+        }
+        let file = place.file.file_name().unwrap_or(place.file.as_os_str());
+        self.rejects.push(&Reject {
+            file: file.to_string_lossy().into_owned(),
+            member: place.member.clone(),
+            line,
+            byte,
+            reason: reject.reason,
+            record: String::from_utf8_lossy(&reject.record).into_owned(),
+        })
+    }
+}

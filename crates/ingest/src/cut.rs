@@ -1,0 +1,304 @@
+//! Cuts a log into blocks of whole records, whatever pieces it is read in.
+
+use std::collections::VecDeque;
+use std::io::Read;
+
+use crossbeam_channel::Receiver;
+
+/// A record longer than this is a reject, so that no input makes memory grow.
+pub(crate) const RECORD_LIMIT: usize = 4 << 20;
+
+/// Bytes of an oversized record that are kept with its reject.
+const KEPT: usize = 64 << 10;
+
+/// A piece of a log.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// The bytes: whole records, of which only the log's last may lack its line end.
+    pub(crate) bytes: Vec<u8>,
+    /// Where the block begins in the unpacked log.
+    pub(crate) first_byte: u64,
+    /// Why the block is one record that can't be taken, its bytes being that record's beginning.
+    pub(crate) oversized: Option<&'static str>,
+    /// Line feeds passed over after the kept bytes of an oversized record.
+    pub(crate) skipped_lines: u64,
+}
+
+/// Where empty buffers come from: those that workers are done with, or new ones.
+pub(crate) trait Buffers {
+    /// An empty buffer, waiting for one if need be; `None` when the work was given up.
+    fn take(&mut self) -> Option<Vec<u8>>;
+}
+
+impl Buffers for Receiver<Vec<u8>> {
+    fn take(&mut self) -> Option<Vec<u8>> {
+        let mut buffer = self.recv().ok()?;
+        buffer.clear();
+        Some(buffer)
+    }
+}
+
+/// Reads a log and cuts it after its last whole record within each block.
+pub(crate) struct Cutter<R> {
+    reader: R,
+    delimiter: u8,
+    block_size: usize,
+    /// Bytes read beyond the last cut.
+    carry: Vec<u8>,
+    /// Where `carry` begins in the unpacked log.
+    at: u64,
+    ended: bool,
+    /// Blocks that were looked at ahead.
+    ahead: VecDeque<Block>,
+}
+
+impl<R: Read> Cutter<R> {
+    /// A cutter for a log whose first bytes, `head`, were read already.
+    pub(crate) fn new(reader: R, head: Vec<u8>, at: u64, delimiter: u8, block_size: usize) -> Self {
+        let block_size = block_size.max(1);
+        Self { reader, delimiter, block_size, carry: head, at, ended: false, ahead: VecDeque::new() }
+    }
+
+    /// Reads blocks ahead until they hold `window` bytes, and shows them.
+    pub(crate) fn look_ahead(&mut self, window: usize) -> std::io::Result<&VecDeque<Block>> {
+        let mut held: usize = self.ahead.iter().map(|block| block.bytes.len()).sum();
+        while held < window {
+            let Some(block) = self.cut(Vec::new())? else { break };
+            held += block.bytes.len();
+            self.ahead.push_back(block);
+        }
+        Ok(&self.ahead)
+    }
+
+    /// The next block, or `None` at the log's end or when there are no more buffers.
+    pub(crate) fn next(&mut self, buffers: &mut impl Buffers) -> std::io::Result<Option<Block>> {
+        if let Some(block) = self.ahead.pop_front() {
+            return Ok(Some(block));
+        }
+        match buffers.take() {
+            Some(buffer) => self.cut(buffer),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether the log was handed out to its end.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended && self.carry.is_empty() && self.ahead.is_empty()
+    }
+
+    /// What was read, to be closed after the last block.
+    pub(crate) fn into_reader(self) -> R {
+        self.reader
+    }
+
+    fn cut(&mut self, mut buffer: Vec<u8>) -> std::io::Result<Option<Block>> {
+        buffer.clear();
+        buffer.append(&mut self.carry);
+        // A buffer that begins with bytes already known to hold no record end need not be searched again.
+        let mut goal = self.block_size.max(buffer.len());
+        loop {
+            self.fill(&mut buffer, goal)?;
+            if buffer.is_empty() {
+                return Ok(None);
+            }
+            if self.ended {
+                return Ok(Some(self.block(buffer, None)));
+            }
+            if let Some(end) = last_record_end(&buffer, self.delimiter) {
+                self.carry.extend_from_slice(buffer.get(end..).unwrap_or_default());
+                buffer.truncate(end);
+                return Ok(Some(self.block(buffer, None)));
+            }
+            if buffer.len() > RECORD_LIMIT {
+                return self.oversized(buffer).map(Some);
+            }
+            goal = (buffer.len() * 2).min(RECORD_LIMIT + 1);
+        }
+    }
+
+    /// Reads until the buffer holds `goal` bytes or the log ends.
+    fn fill(&mut self, buffer: &mut Vec<u8>, goal: usize) -> std::io::Result<()> {
+        let mut filled = buffer.len();
+        if filled >= goal || self.ended {
+            return Ok(());
+        }
+        buffer.resize(goal, 0);
+        let result = loop {
+            let Some(free) = buffer.get_mut(filled..).filter(|free| !free.is_empty()) else { break Ok(()) };
+            match self.reader.read(free) {
+                Ok(0) => {
+                    self.ended = true;
+                    break Ok(());
+                }
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+        };
+        buffer.truncate(filled);
+        result
+    }
+
+    fn block(&mut self, bytes: Vec<u8>, oversized: Option<&'static str>) -> Block {
+        let first_byte = self.at;
+        self.at += bytes.len() as u64;
+        Block { bytes, first_byte, oversized, skipped_lines: 0 }
+    }
+
+    /// Gives up on the record that begins the buffer: its first line is the reject, reading goes on after it.
+    fn oversized(&mut self, mut buffer: Vec<u8>) -> std::io::Result<Block> {
+        let first_byte = self.at;
+        if let Some(feed) = memchr::memchr(b'\n', &buffer) {
+            self.carry = buffer.split_off(feed + 1);
+            self.at += buffer.len() as u64;
+            buffer.truncate(KEPT.min(feed));
+            let reason = "a quote is opened that is not closed within 4 MiB";
+            return Ok(Block { bytes: buffer, first_byte, oversized: Some(reason), skipped_lines: 1 });
+        }
+        self.at += buffer.len() as u64;
+        let skipped_lines = self.skip_line()?;
+        buffer.truncate(KEPT);
+        let reason = "the line is longer than 4 MiB (its beginning is kept)";
+        Ok(Block { bytes: buffer, first_byte, oversized: Some(reason), skipped_lines })
+    }
+
+    /// Passes over the rest of a line; 1 when a line feed ended it.
+    fn skip_line(&mut self) -> std::io::Result<u64> {
+        let mut piece = Vec::new();
+        while !self.ended {
+            piece.clear();
+            self.fill(&mut piece, self.block_size)?;
+            if let Some(feed) = memchr::memchr(b'\n', &piece) {
+                self.carry = piece.split_off(feed + 1);
+                self.at += piece.len() as u64;
+                return Ok(1);
+            }
+            self.at += piece.len() as u64;
+        }
+        Ok(0)
+    }
+}
+
+/// Where the last record ends in a buffer that begins at a record's start; `None` if none ends in it.
+fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
+    let mut end = None;
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let quote = memchr::memchr(b'"', rest).map(|found| at + found);
+        let plain = bytes.get(at..quote.unwrap_or(bytes.len())).unwrap_or_default();
+        if let Some(feed) = memchr::memrchr(b'\n', plain) {
+            end = Some(at + feed + 1);
+        }
+        let Some(quote) = quote else { return end };
+        let previous = quote.checked_sub(1).and_then(|i| bytes.get(i));
+        let opens = previous.is_none_or(|byte| *byte == delimiter || *byte == b'\n');
+        at = match opens {
+            true => match after_closing_quote(bytes, quote + 1) {
+                Some(after) => after,
+                None => return end,
+            },
+            false => quote + 1,
+        };
+    }
+}
+
+/// The position after the quote that closes a field whose text begins at `from`.
+fn after_closing_quote(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let quote = at + memchr::memchr(b'"', bytes.get(at..)?)?;
+        match bytes.get(quote + 1) {
+            Some(b'"') => at = quote + 2,
+            _ => return Some(quote + 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::Records;
+    use proptest::prelude::*;
+
+    /// New buffers for ever.
+    struct NewBuffers;
+
+    impl Buffers for NewBuffers {
+        fn take(&mut self) -> Option<Vec<u8>> {
+            Some(Vec::new())
+        }
+    }
+
+    /// A reader that hands out at most so many bytes at a time.
+    struct Trickle<'a>(&'a [u8], usize);
+
+    impl Read for Trickle<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = self.1.min(buffer.len()).min(self.0.len());
+            let (now, later) = self.0.split_at(length);
+            buffer[..length].copy_from_slice(now);
+            self.0 = later;
+            Ok(length)
+        }
+    }
+
+    fn blocks(log: &[u8], step: usize, block_size: usize) -> Vec<Block> {
+        let mut cutter = Cutter::new(Trickle(log, step), Vec::new(), 0, b',', block_size);
+        std::iter::from_fn(|| cutter.next(&mut NewBuffers).unwrap()).collect()
+    }
+
+    fn raw_records(bytes: &[u8]) -> Vec<Vec<u8>> {
+        let mut records = Records::new(bytes, b',');
+        let mut all = Vec::new();
+        while let Some(record) = records.next() {
+            all.push(record.raw.to_vec());
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn any_block_size_gives_the_same_records(
+            log in "([a-z,]|\"\"|,\"|\n\"|\",|\"\n|\n){0,60}", step in 1usize..9, block_size in 1usize..80,
+        ) {
+            let log = log.as_bytes();
+            let blocks = blocks(log, step, block_size);
+            let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.bytes.clone()).collect();
+            prop_assert_eq!(&bytes, log);
+            let cut: Vec<_> = blocks.iter().flat_map(|block| raw_records(&block.bytes)).collect();
+            prop_assert_eq!(cut, raw_records(log));
+        }
+    }
+
+    #[test]
+    fn looking_ahead_changes_nothing() {
+        let log = b"a,1\nb,2\nc,3\nd,4\n";
+        let mut cutter = Cutter::new(&log[..], Vec::new(), 0, b',', 5);
+        assert_eq!(cutter.look_ahead(6).unwrap().len(), 2);
+        let bytes: Vec<u8> =
+            std::iter::from_fn(|| cutter.next(&mut NewBuffers).unwrap()).flat_map(|b| b.bytes).collect();
+        assert_eq!(bytes, log);
+    }
+
+    #[test]
+    fn an_endless_line_is_one_oversized_block() {
+        let mut log = vec![b'x'; RECORD_LIMIT * 2];
+        log.extend_from_slice(b"\na,1\n");
+        let blocks = blocks(&log, usize::MAX, 1 << 16);
+        assert_eq!(blocks.len(), 2);
+        assert!(blocks[0].oversized.is_some() && blocks[0].bytes.len() == KEPT);
+        assert_eq!((blocks[1].first_byte, &blocks[1].bytes[..]), (log.len() as u64 - 4, &b"a,1\n"[..]));
+    }
+
+    #[test]
+    fn a_quote_never_closed_costs_its_own_line_only() {
+        let mut log = b"a,\"1\n".to_vec();
+        log.extend(b"b,2\n".repeat(RECORD_LIMIT / 4 + 10));
+        let blocks = blocks(&log, usize::MAX, 1 << 16);
+        assert_eq!(blocks[0].oversized, Some("a quote is opened that is not closed within 4 MiB"));
+        assert_eq!(&blocks[0].bytes, b"a,\"1");
+        let rest: usize = blocks[1..].iter().map(|block| raw_records(&block.bytes).len()).sum();
+        assert_eq!(rest, RECORD_LIMIT / 4 + 10);
+    }
+}

@@ -1,0 +1,337 @@
+//! One ingest from files to a committed run.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::collect::Collected;
+use crate::cpu::{CpuJoin, CpuSeries};
+use crate::date::DateParser;
+use crate::error::{Error, Place, Result};
+use crate::injector::Injectors;
+use crate::key::Clues;
+use crate::layout::LayoutOptions;
+use crate::parse::Parser;
+use crate::pipeline::{Outcome, PipelineOptions, Progress, run};
+use crate::read::ReadPlan;
+use crate::source::{Inputs, SourceOptions};
+use crate::store::{FinishedRun, Replace, RunInfo, RunKey, RunWriter, SourceFile};
+
+/// The longest span that a run's milliseconds fit into: 12 days on either side of its head.
+const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
+
+/// How a run is to be read and stored.
+#[derive(Debug, Clone)]
+pub struct IngestOptions {
+    /// The system under test; inferred if left out.
+    pub framework: Option<String>,
+    /// The test; inferred if left out.
+    pub test: Option<String>,
+    /// Replace whatever run has the same key, even if the key was inferred.
+    pub replace: bool,
+    /// t0 in epoch ms, which must be the smallest timeStamp of the run; needed only for pipes whose earliest
+    /// record comes late.
+    pub origin: Option<i64>,
+    /// How far from the first accepted record others may be, in ms, at most 12 days.
+    pub max_span_ms: u64,
+    /// How many records may be rejected.
+    pub max_rejects: u64,
+    /// A regular expression that finds the injector's host in threadName.
+    pub injector_pattern: Option<String>,
+    /// The log's delimiter and columns, where they can't be found out.
+    pub layout: LayoutOptions,
+    /// Time zone, and the CPU export's item.
+    pub source: SourceOptions,
+    /// How CPU readings find their samples.
+    pub cpu: CpuJoin,
+    /// Whether the samples themselves are stored, not only their counts.
+    pub keep_samples: bool,
+    /// The sizes of the pipeline.
+    pub sizes: PipelineOptions,
+    /// Other options to be noted with the run, by flag name.
+    pub noted: BTreeMap<String, String>,
+}
+
+impl Default for IngestOptions {
+    fn default() -> Self {
+        Self {
+            framework: None,
+            test: None,
+            replace: false,
+            origin: None,
+            max_span_ms: 7 * 24 * 3_600_000,
+            max_rejects: 1000,
+            injector_pattern: None,
+            layout: LayoutOptions::default(),
+            source: SourceOptions::default(),
+            cpu: CpuJoin::default(),
+            keep_samples: true,
+            sizes: PipelineOptions::default(),
+            noted: BTreeMap::new(),
+        }
+    }
+}
+
+/// What came of an ingest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ingested {
+    /// The run's own row, as stored.
+    pub info: RunInfo,
+    /// What was inferred, and from what; empty where framework and test were told.
+    pub inferred: Vec<String>,
+    /// Other things the user should know, as sentences.
+    pub notes: Vec<String>,
+    /// Whether the log had to be read twice, its earliest record being beyond the look-ahead.
+    pub read_twice: bool,
+}
+
+/// A store that runs can be written to.
+pub trait RunStore: Sync {
+    /// What writes a run.
+    type Writer: RunWriter;
+
+    /// Begins a run. With a key known from the start, a second writer of it is told at once.
+    fn begin(
+        &self,
+        key: Option<&RunKey>,
+        keep_samples: bool,
+    ) -> impl Future<Output = Result<Self::Writer>> + Send;
+}
+
+/// Reads the logs and the CPU export of one run into a store. The run appears whole or not at all.
+///
+/// Samples stream through; memory does not grow with the log. `progress` can be watched meanwhile.
+///
+/// # Errors
+/// When a file is not what it should be, the rejects are too many, the store refuses or fails: nothing was
+/// stored then.
+///
+/// ```
+/// use perfpipe_ingest::{IngestOptions, ingest, store::parquet::ParquetStore};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let log = dir.path().join("perfectnio_2048.csv");
+/// # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n").unwrap();
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// let store = ParquetStore::open(dir.path().join("data"))?;
+/// let done = ingest(&store, &[log], &IngestOptions::default(), Default::default()).await?;
+/// assert_eq!((done.info.key.to_string(), done.info.successes), ("perfectnio_2048".into(), 1));
+/// # Ok::<(), perfpipe_ingest::Error>(())
+/// # }).unwrap();
+/// ```
+pub async fn ingest<S: RunStore>(
+    store: &S,
+    files: &[PathBuf],
+    options: &IngestOptions,
+    progress: Arc<Progress>,
+) -> Result<Ingested> {
+    check(options)?;
+    let mut prepared = Prepared::new(files, options).await?;
+    let mut origin = options.origin;
+    let mut read_twice = false;
+    loop {
+        let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
+        let plan = prepared.plan(files, options, origin)?;
+        let parser = prepared.parser(options)?;
+        match run(plan, parser, writer, options.max_rejects, options.sizes, Arc::clone(&progress)).await? {
+            Outcome::Done(writer, collected) => {
+                return prepared.commit(writer, collected, options, read_twice).await;
+            }
+            Outcome::Earlier(earliest) => {
+                prepared.check_earlier(earliest, options, read_twice)?;
+                origin = Some(earliest);
+                read_twice = true;
+                progress.packed_bytes.store(0, Ordering::Relaxed);
+                progress.samples.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+fn check(options: &IngestOptions) -> Result<()> {
+    if options.max_span_ms > LONGEST_SPAN_MS {
+        return Err(Error::usage("--max-span is more than 12 days", "Give at most 12 days."));
+    }
+    for (flag, name) in [("--framework", &options.framework), ("--test", &options.test)] {
+        if name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(Error::usage(format!("{flag} is empty"), "Give it a name, or leave the flag out."));
+        }
+    }
+    Ok(())
+}
+
+impl IngestOptions {
+    /// The key, where both parts of it were told.
+    fn told_key(&self) -> Option<RunKey> {
+        Some(RunKey { framework: self.framework.clone()?, test: self.test.clone()? })
+    }
+}
+
+/// The inputs of a run, recognised, and their CPU readings.
+struct Prepared {
+    inputs: Option<Inputs>,
+    place: Place,
+    stem: String,
+    can_restart: bool,
+    cpu: Arc<CpuSeries>,
+    cpu_file: Option<SourceFile>,
+    notes: Vec<String>,
+}
+
+impl Prepared {
+    async fn new(files: &[PathBuf], options: &IngestOptions) -> Result<Self> {
+        let mut inputs = Inputs::recognise(files, &options.source)?;
+        let Some(first) = inputs.logs.first() else {
+            return Err(Error::usage(
+                "none of the files is a JMeter log",
+                "Name the log that belongs to the CPU export.",
+            ));
+        };
+        let mut prepared = Self {
+            place: first.place().clone(),
+            stem: first.stem(),
+            can_restart: inputs.logs.iter().all(|log| log.can_restart()),
+            cpu: Arc::default(),
+            cpu_file: None,
+            notes: std::mem::take(&mut inputs.notes),
+            inputs: None,
+        };
+        if let Some(cpu) = inputs.cpu.take() {
+            let export = cpu.read(&options.source).await?;
+            prepared.cpu = Arc::new(export.series);
+            prepared.cpu_file = Some(export.file);
+            prepared.notes.extend(export.notes);
+        }
+        prepared.inputs = Some(inputs);
+        Ok(prepared)
+    }
+
+    fn plan(&mut self, files: &[PathBuf], options: &IngestOptions, origin: Option<i64>) -> Result<ReadPlan> {
+        let inputs = match self.inputs.take() {
+            Some(inputs) => inputs,
+            // The second time round; only files get here, and they can be opened again.
+            None => Inputs::recognise(files, &options.source)?,
+        };
+        Ok(ReadPlan {
+            sources: inputs.logs,
+            layout: options.layout.clone(),
+            origin,
+            max_span_ms: options.max_span_ms,
+            block_size: options.sizes.block_size,
+            look_ahead: options.sizes.look_ahead,
+        })
+    }
+
+    fn parser(&self, options: &IngestOptions) -> Result<Parser> {
+        let dates = DateParser::new(options.source.time_zone.clone());
+        let injectors = Injectors::new(options.injector_pattern.as_deref())?;
+        Ok(Parser::new(dates, injectors, Arc::clone(&self.cpu), options.cpu))
+    }
+
+    /// Says why reading again does not help, if it does not.
+    fn check_earlier(&self, earliest: i64, options: &IngestOptions, read_twice: bool) -> Result<()> {
+        if read_twice {
+            return Err(Error::input(
+                self.place.clone(),
+                "it changed while it was being read",
+                "Ingest it again once nothing writes to it.",
+            ));
+        }
+        if self.can_restart && options.origin.is_none() {
+            return Ok(());
+        }
+        let problem = match options.origin {
+            Some(origin) => format!("its smallest timeStamp is {earliest}, before --origin {origin}"),
+            None => format!("its smallest timeStamp, {earliest}, came too late to be looked ahead for"),
+        };
+        Err(Error::input(self.place.clone(), problem, format!("Run it again with --origin {earliest}.")))
+    }
+
+    async fn commit<W: RunWriter>(
+        self,
+        writer: W,
+        mut collected: Box<Collected>,
+        options: &IngestOptions,
+        read_twice: bool,
+    ) -> Result<Ingested> {
+        let (Some(t0_ms), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
+            return Err(Error::input(
+                self.place,
+                format!("it has no record that can be taken ({} were rejected)", collected.rejects.len()),
+                "Look at its first lines: is it a JMeter CSV log of a run that was started?",
+            ));
+        };
+        if let Some(origin) = options.origin.filter(|origin| *origin != t0_ms) {
+            return Err(Error::input(
+                self.place,
+                format!("its smallest timeStamp is {t0_ms}, not --origin {origin}"),
+                format!("Run it again with --origin {t0_ms}."),
+            ));
+        }
+        let inferred = self.clues(&collected, options).infer();
+        let info = self.info(&collected, options, inferred.key, !inferred.notes.is_empty(), t0_ms, last_ms);
+        let replace = match options.replace || inferred.notes.is_empty() {
+            true => Replace::Any,
+            false => Replace::SameFile,
+        };
+        let (errors, label_counts) = (collected.totals.errors(), collected.totals.label_counts());
+        writer
+            .commit(FinishedRun {
+                info: &info,
+                labels: collected.totals.labels(),
+                injectors: collected.totals.injectors(),
+                cells: &mut collected.totals.cells(),
+                cpu: &self.cpu,
+                errors: &errors,
+                label_counts: &label_counts,
+                rejects: &mut collected.rejects,
+                replace,
+            })
+            .await?;
+        let mut notes = self.notes;
+        notes.append(&mut collected.notes);
+        Ok(Ingested { info, inferred: inferred.notes, notes, read_twice })
+    }
+
+    fn clues(&self, collected: &Collected, options: &IngestOptions) -> Clues {
+        Clues {
+            framework: options.framework.clone(),
+            test: options.test.clone(),
+            path: collected.endpoints.path.one(),
+            host: collected.endpoints.host.one(),
+            label: collected.totals.single_label().map(str::to_owned),
+            stem: if self.stem == "-" { "stdin".into() } else { self.stem.clone() },
+        }
+    }
+
+    fn info(
+        &self,
+        collected: &Collected,
+        options: &IngestOptions,
+        key: RunKey,
+        inferred: bool,
+        t0_ms: i64,
+        last_ms: i64,
+    ) -> RunInfo {
+        let totals = &collected.totals;
+        RunInfo {
+            key,
+            t0_ms,
+            last_ms,
+            seconds: u32::try_from((last_ms - t0_ms) / 1000 + 1).unwrap_or(u32::MAX),
+            successes: totals.successes,
+            failures: totals.failures,
+            transactions: totals.transactions,
+            rejects: collected.rejects.len(),
+            samples_stored: options.keep_samples,
+            inferred,
+            sources: collected.sources.iter().chain(&self.cpu_file).cloned().collect(),
+            cpu_offset: options.cpu.offset,
+            cpu_lookback: options.cpu.lookback,
+            options: options.noted.clone(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Which injector sent a request: its log file, and within it the Hostname column or threadName's prefix.
+
+use regex_lite::Regex;
+
+use crate::batch::Texts;
+use crate::error::{Error, Result};
+
+/// Names the injectors of samples; each worker has one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Injectors {
+    pattern: Option<Regex>,
+    file: Option<String>,
+    /// The last host of this block, and the code of its name.
+    last: Option<(Vec<u8>, u32)>,
+}
+
+impl Injectors {
+    /// Injectors whose hosts a pattern finds in threadName, or else JMeter's own prefix.
+    ///
+    /// # Errors
+    /// When the pattern is not a regular expression.
+    pub(crate) fn new(pattern: Option<&str>) -> Result<Self> {
+        let pattern = pattern.map(Regex::new).transpose().map_err(|error| {
+            Error::usage(
+                format!("--injector-pattern is not a regular expression: {error}"),
+                "Write one whose first group, or whole match, is the host, as in '^(load-[a-z]+)-'.",
+            )
+        })?;
+        Ok(Self { pattern, file: None, last: None })
+    }
+
+    /// Begins a block; `file` names its log, where the run has several.
+    pub(crate) fn start_block(&mut self, file: Option<&str>) {
+        self.file = file.map(str::to_owned);
+        self.last = None;
+    }
+
+    /// Appends the injector of a sample to the column.
+    #[inline]
+    pub(crate) fn push(&mut self, hostname: Option<&[u8]>, thread: &[u8], column: &mut Texts) {
+        let host = match hostname {
+            Some(host) => host,
+            None => self.host(thread),
+        };
+        match &self.last {
+            Some((last, code)) if last == host => column.push_code(*code),
+            _ => {
+                let code = self.name(host, column);
+                self.last = Some((host.to_vec(), code));
+                column.push_code(code);
+            }
+        }
+    }
+
+    fn host<'a>(&self, thread: &'a [u8]) -> &'a [u8] {
+        match &self.pattern {
+            Some(pattern) => by_pattern(pattern, thread),
+            None => prefix(thread),
+        }
+    }
+
+    fn name(&self, host: &[u8], column: &mut Texts) -> u32 {
+        match (&self.file, host) {
+            (None, []) => Texts::NULL,
+            (None, host) => column.code(host),
+            (Some(file), []) => column.code(file.as_bytes()),
+            (Some(file), host) => column.code(&[file.as_bytes(), b"/", host].concat()),
+        }
+    }
+}
+
+/// The host of a threadName that begins with `host:port-` or an IPv4 address and `-`; empty where it does not.
+fn prefix(thread: &[u8]) -> &[u8] {
+    let is_host =
+        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'[' | b']' | b':');
+    let end = thread.iter().position(|byte| !is_host(byte)).unwrap_or(thread.len());
+    let candidate = thread.get(..end).unwrap_or_default();
+    memchr::memchr_iter(b'-', candidate)
+        .map(|dash| candidate.get(..dash).unwrap_or_default())
+        .find(|host| has_port(host) || is_ipv4(host))
+        .unwrap_or_default()
+}
+
+/// Whether a text ends in a colon and a port.
+fn has_port(host: &[u8]) -> bool {
+    match memchr::memrchr(b':', host) {
+        Some(colon) if colon > 0 => {
+            let port = host.get(colon + 1..).unwrap_or_default();
+            !port.is_empty() && port.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
+    }
+}
+
+fn is_ipv4(host: &[u8]) -> bool {
+    std::str::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok())
+}
+
+fn by_pattern<'a>(pattern: &Regex, thread: &'a [u8]) -> &'a [u8] {
+    let found = std::str::from_utf8(thread).ok().and_then(|thread| pattern.captures(thread));
+    found
+        .and_then(|captures| captures.get(1).or_else(|| captures.get(0)))
+        .map(|found| found.as_str().as_bytes())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(injectors: &mut Injectors, file: Option<&str>, threads: &[&str]) -> Vec<Option<String>> {
+        let mut column = Texts::default();
+        injectors.start_block(file);
+        threads.iter().for_each(|thread| injectors.push(None, thread.as_bytes(), &mut column));
+        (0..threads.len()).map(|row| column.get(row).map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn a_prefix_names_the_injector() {
+        let some = |name: &str| Some(name.to_owned());
+        assert_eq!(
+            names(
+                &mut Injectors::default(),
+                None,
+                &[
+                    "127.0.0.2:1100-Thread Group 1-7",
+                    "10.0.0.1-Thread Group 1-7",
+                    "load-gen-1:1099-TG 1-1",
+                    "[::1]:1099-TG 1-1",
+                    "bzm - Concurrency Thread Group-ThreadStarter 1-1",
+                    "Thread-1-2",
+                    "",
+                ]
+            ),
+            [
+                some("127.0.0.2:1100"),
+                some("10.0.0.1"),
+                some("load-gen-1:1099"),
+                some("[::1]:1099"),
+                None,
+                None,
+                None
+            ]
+        );
+    }
+
+    #[test]
+    fn files_and_patterns_name_injectors_too() {
+        let mut injectors = Injectors::new(Some("^(load-[a-z]+)-")).unwrap();
+        assert_eq!(
+            names(&mut injectors, Some("east"), &["load-a-TG 1", "TG 1"]),
+            [Some("east/load-a".into()), Some("east".into())]
+        );
+        assert!(Injectors::new(Some("(")).is_err());
+    }
+}

@@ -1,0 +1,390 @@
+//! Records of a block → a batch of samples, with what was rejected and what failed.
+
+use std::sync::Arc;
+
+use crate::batch::{SampleBatch, Texts};
+use crate::cpu::{CpuJoin, CpuSeries};
+use crate::date::DateParser;
+use crate::endpoint::Endpoints;
+use crate::injector::Injectors;
+use crate::layout::Layout;
+use crate::number::{parse_bool, parse_i32, parse_i64};
+use crate::record::{Record, Records};
+
+/// How JMeter's transaction controllers begin their responseMessage.
+const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
+
+/// The run's clock, known once the head of the logs was looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Clock {
+    /// t0, epoch ms.
+    pub(crate) origin: i64,
+    /// timeStamp of the first accepted record; without one, records of any time are accepted.
+    pub(crate) head: Option<i64>,
+    /// How far from `head` a record may be, in ms.
+    pub(crate) max_span_ms: u64,
+}
+
+/// A record that was not accepted, by its place in the block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LocalReject {
+    pub(crate) line: u64,
+    pub(crate) byte: u64,
+    pub(crate) reason: String,
+    pub(crate) record: Vec<u8>,
+}
+
+/// What a block holds.
+#[derive(Debug, Default)]
+pub(crate) struct Parsed {
+    /// The accepted samples.
+    pub(crate) batch: SampleBatch,
+    /// Rows of the batch that failed, with the code of their message in `messages`.
+    pub(crate) failures: Vec<(u32, u32)>,
+    pub(crate) messages: Texts,
+    pub(crate) rejects: Vec<LocalReject>,
+    /// Line feeds in the block.
+    pub(crate) lines: u64,
+    /// timeStamp of the first accepted record, and the smallest and largest of all.
+    pub(crate) first_ms: Option<i64>,
+    pub(crate) earliest_ms: Option<i64>,
+    pub(crate) latest_ms: Option<i64>,
+    pub(crate) endpoints: Endpoints,
+    /// Line and byte of a header that names other columns than the log's first.
+    pub(crate) other_header: Option<(u64, u64)>,
+}
+
+impl Parsed {
+    fn clear(&mut self) {
+        self.batch.clear();
+        self.failures.clear();
+        self.messages.clear();
+        self.rejects.clear();
+        self.lines = 0;
+        self.first_ms = None;
+        self.earliest_ms = None;
+        self.latest_ms = None;
+        self.endpoints = Endpoints::default();
+        self.other_header = None;
+    }
+}
+
+/// Parses blocks; each worker has one.
+#[derive(Clone)]
+pub(crate) struct Parser {
+    pub(crate) dates: DateParser,
+    pub(crate) injectors: Injectors,
+    pub(crate) cpu: Arc<CpuSeries>,
+    pub(crate) join: CpuJoin,
+    /// The last epoch second looked up, with its reading.
+    last_cpu: (i64, Option<f64>),
+}
+
+/// The numbers of one record, all of them checked.
+struct Numbers {
+    time_ms: i64,
+    elapsed: i32,
+    success: bool,
+    bytes: Option<i64>,
+    sent_bytes: Option<i64>,
+    all_threads: Option<i32>,
+    latency: Option<i32>,
+    idle_time: Option<i32>,
+    connect: Option<i32>,
+}
+
+impl Parser {
+    /// A parser that joins these CPU readings.
+    pub(crate) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<CpuSeries>, join: CpuJoin) -> Self {
+        // No clock reaches the smallest second, so the first look-up always takes place.
+        Self { dates, injectors, cpu, join, last_cpu: (i64::MIN, None) }
+    }
+
+    /// Parses a block, in the place of what `out` held; `file` names its log where the run has several.
+    pub(crate) fn parse(
+        &mut self,
+        bytes: &[u8],
+        file: Option<&str>,
+        layout: &Layout,
+        clock: &Clock,
+        out: &mut Parsed,
+    ) {
+        out.clear();
+        self.injectors.start_block(file);
+        let mut records = Records::new(bytes, layout.delimiter);
+        while let Some(record) = records.next() {
+            if let Err(reason) = self.record(&record, layout, clock, out) {
+                self.refuse(&record, layout, reason, out);
+            }
+        }
+        out.lines = records.lines();
+    }
+
+    /// Takes one record, or says why not.
+    #[inline]
+    fn record(
+        &mut self,
+        record: &Record<'_>,
+        layout: &Layout,
+        clock: &Clock,
+        out: &mut Parsed,
+    ) -> Result<(), Reason> {
+        if record.len() != layout.width || record.open {
+            return Err(Reason::Shape);
+        }
+        let numbers = self.numbers(record, layout)?;
+        if let Some(head) = clock.head
+            && numbers.time_ms.abs_diff(head) > clock.max_span_ms
+        {
+            return Err(Reason::Span);
+        }
+        self.push(record, layout, clock, &numbers, out);
+        Ok(())
+    }
+
+    #[inline]
+    fn numbers(&mut self, record: &Record<'_>, layout: &Layout) -> Result<Numbers, Reason> {
+        let columns = &layout.columns;
+        let time = record.field(columns.time_stamp);
+        let time_ms = match parse_i64(time) {
+            Some(ms) => ms,
+            None => self.dates.parse(time).ok_or(Reason::Field("timeStamp", columns.time_stamp))?,
+        };
+        for other in &columns.other_numbers {
+            whole(record, Some(*other), "a thread or sample count", parse_i64)?;
+        }
+        Ok(Numbers {
+            time_ms,
+            elapsed: parse_i32(record.field(columns.elapsed))
+                .ok_or(Reason::Field("elapsed", columns.elapsed))?,
+            success: parse_bool(record.field(columns.success))
+                .ok_or(Reason::Field("success", columns.success))?,
+            bytes: whole(record, columns.bytes, "bytes", parse_i64)?,
+            sent_bytes: whole(record, columns.sent_bytes, "sentBytes", parse_i64)?,
+            all_threads: whole(record, columns.all_threads, "allThreads", parse_i32)?,
+            latency: whole(record, columns.latency, "Latency", parse_i32)?,
+            idle_time: whole(record, columns.idle_time, "IdleTime", parse_i32)?,
+            connect: whole(record, columns.connect, "Connect", parse_i32)?,
+        })
+    }
+
+    #[inline]
+    fn push(
+        &mut self,
+        record: &Record<'_>,
+        layout: &Layout,
+        clock: &Clock,
+        numbers: &Numbers,
+        out: &mut Parsed,
+    ) {
+        let columns = &layout.columns;
+        let time_ms = numbers.time_ms;
+        out.first_ms.get_or_insert(time_ms);
+        out.earliest_ms = Some(out.earliest_ms.map_or(time_ms, |ms| ms.min(time_ms)));
+        out.latest_ms = Some(out.latest_ms.map_or(time_ms, |ms| ms.max(time_ms)));
+
+        let transaction = is_transaction(record, layout);
+        if !transaction && let Some(url) = columns.url {
+            out.endpoints.add(record.field(url));
+        }
+        let cpu = self.cpu_at(time_ms.div_euclid(1000));
+        let batch = &mut out.batch;
+        if !numbers.success {
+            let message = failure_message(record, layout);
+            out.failures.push((batch.t_ms.len() as u32, out.messages.code(message)));
+        }
+        batch.t_ms.push(time_ms.saturating_sub(clock.origin));
+        push_text(&mut batch.label, record, columns.label);
+        batch.elapsed.push(numbers.elapsed);
+        push_text(&mut batch.response_code, record, columns.response_code);
+        batch.success.push(numbers.success);
+        batch.bytes.push(numbers.bytes);
+        batch.sent_bytes.push(numbers.sent_bytes);
+        batch.all_threads.push(numbers.all_threads);
+        batch.latency.push(numbers.latency);
+        batch.idle_time.push(numbers.idle_time);
+        batch.connect.push(numbers.connect);
+        batch.cpu.push(cpu);
+        let host = columns.hostname.map(|i| record.field(i)).filter(|host| !host.is_empty());
+        let thread = columns.thread_name.map_or(&[][..], |i| record.field(i));
+        self.injectors.push(host, thread, &mut batch.injector);
+        batch.transaction.push(transaction);
+    }
+
+    #[inline]
+    fn cpu_at(&mut self, epoch_second: i64) -> Option<f64> {
+        if self.last_cpu.0 != epoch_second {
+            self.last_cpu = (epoch_second, self.cpu.at(epoch_second, self.join));
+        }
+        self.last_cpu.1
+    }
+
+    /// Decides what a record is that was not taken: nothing, a header once more, or a reject.
+    #[cold]
+    fn refuse(&self, record: &Record<'_>, layout: &Layout, reason: Reason, out: &mut Parsed) {
+        if record.is_blank() || layout.is_header(record.raw) || layout.is_same_header(record.raw) {
+            return;
+        }
+        let (line, byte) = (record.line, record.start as u64);
+        if layout.is_other_header(record.raw) {
+            out.other_header.get_or_insert((line, byte));
+            return;
+        }
+        let reason = reason.sentence(record, layout);
+        out.rejects.push(LocalReject { line, byte, reason, record: record.raw.to_vec() });
+    }
+}
+
+/// Why a record is not accepted; put into words only when it is.
+#[derive(Debug, Clone, Copy)]
+enum Reason {
+    Shape,
+    Span,
+    Field(&'static str, usize),
+}
+
+impl Reason {
+    fn sentence(self, record: &Record<'_>, layout: &Layout) -> String {
+        match self {
+            Self::Shape if record.open => "a quote is opened and never closed".into(),
+            Self::Shape => format!("{} fields in the place of {}", record.len(), layout.width),
+            Self::Span => "its time is further from the head of the log than --max-span allows".into(),
+            Self::Field(name, index) => {
+                let text: String = String::from_utf8_lossy(record.field(index)).chars().take(60).collect();
+                let wanted = match name {
+                    "success" => "true or false",
+                    "timeStamp" => "epoch milliseconds or a date",
+                    _ => "a whole number in range",
+                };
+                format!("{name} is not {wanted}: `{text}`")
+            }
+        }
+    }
+}
+
+/// A number that may be absent or empty, but not anything else.
+#[inline]
+fn whole<T>(
+    record: &Record<'_>,
+    column: Option<usize>,
+    name: &'static str,
+    parse: impl Fn(&[u8]) -> Option<T>,
+) -> Result<Option<T>, Reason> {
+    let Some(index) = column else { return Ok(None) };
+    let text = record.field(index);
+    if text.is_empty() {
+        return Ok(None);
+    }
+    parse(text).map(Some).ok_or(Reason::Field(name, index))
+}
+
+#[inline]
+fn push_text(texts: &mut Texts, record: &Record<'_>, column: Option<usize>) {
+    match column {
+        Some(index) => texts.push(record.field(index)),
+        None => texts.push_null(),
+    }
+}
+
+/// Whether a record is a transaction controller's own: empty dataType, URL `null`, and its message.
+#[inline]
+fn is_transaction(record: &Record<'_>, layout: &Layout) -> bool {
+    let columns = &layout.columns;
+    columns.data_type.is_none_or(|i| record.field(i).is_empty())
+        && columns.response_message.is_some_and(|i| record.field(i).starts_with(TRANSACTION))
+        && columns.url.is_none_or(|i| matches!(record.field(i), b"null" | b""))
+}
+
+/// failureMessage, else responseMessage.
+fn failure_message<'a>(record: &Record<'a>, layout: &Layout) -> &'a [u8] {
+    let columns = &layout.columns;
+    let text = |column: Option<usize>| column.map(|i| record.field(i)).filter(|text| !text.is_empty());
+    text(columns.failure_message).or_else(|| text(columns.response_message)).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::LayoutOptions;
+    use crate::{Place, error::Result};
+
+    const HEADER: &str = crate::layout::DEFAULT_COLUMNS;
+
+    fn parse(log: &str) -> Result<Parsed> {
+        let layout = Layout::detect(log.as_bytes(), &LayoutOptions::default(), &Place::file("log.csv"))?;
+        let cpu = Arc::new(CpuSeries::new(vec![(1795203855, 12.5)]));
+        let mut parser = Parser::new(
+            DateParser::new(crate::date::TimeZone::default()),
+            Injectors::default(),
+            cpu,
+            CpuJoin { offset: 0, lookback: 0 },
+        );
+        let clock = Clock { origin: 1795203855000, head: Some(1795203855000), max_span_ms: 10_000 };
+        let mut parsed = Parsed::default();
+        parser.parse(log.as_bytes(), None, &layout, &clock, &mut parsed);
+        Ok(parsed)
+    }
+
+    fn record(time: &str, elapsed: &str, success: &str, latency: &str) -> String {
+        format!("{time},{elapsed},Get,200,OK,T 1-1,text,{success},,118,132,2,2,http://a:1/x,{latency},0,14\n")
+    }
+
+    #[test]
+    fn a_record_becomes_a_sample() {
+        let parsed = parse(&format!("{HEADER}\n{}", record("1795203855304", "44", "true", "40"))).unwrap();
+        let batch = &parsed.batch;
+        assert_eq!((batch.t_ms[0], batch.elapsed[0], batch.success[0]), (304, 44, true));
+        assert_eq!((batch.label.get(0), batch.response_code.get(0)), (Some("Get"), Some("200")));
+        assert_eq!((batch.bytes.get(0), batch.sent_bytes.get(0)), (Some(118), Some(132)));
+        assert_eq!((batch.all_threads.get(0), batch.latency.get(0)), (Some(2), Some(40)));
+        assert_eq!((batch.cpu.get(0), batch.injector.get(0)), (Some(12.5), None));
+        assert_eq!(parsed.lines, 2);
+    }
+
+    #[test]
+    fn what_is_not_a_record_of_the_log_is_rejected_with_its_place_and_reason() {
+        let log = format!(
+            "{HEADER}\n{}\n{HEADER}\n{}{}{}{}1,2\n{}",
+            record("1795203855304", "44", "true", ""),
+            record("noon", "44", "true", "40"),
+            record("1795203855304", "4.5", "true", "40"),
+            record("1795203855304", "44", "yes", "40"),
+            record("1795203855304", "44", "TRUE", "4x"),
+            record("1795203899999", "44", "FALSE", "40"),
+        );
+        let parsed = parse(&log).unwrap();
+        assert_eq!(parsed.batch.len(), 1);
+        let told: Vec<(u64, &str)> = parsed.rejects.iter().map(|r| (r.line, r.reason.as_str())).collect();
+        assert_eq!(
+            told,
+            [
+                (4, "timeStamp is not epoch milliseconds or a date: `noon`"),
+                (5, "elapsed is not a whole number in range: `4.5`"),
+                (6, "success is not true or false: `yes`"),
+                (7, "Latency is not a whole number in range: `4x`"),
+                (8, "2 fields in the place of 17"),
+                (9, "its time is further from the head of the log than --max-span allows"),
+            ]
+        );
+        assert_eq!(parsed.rejects[4].record, b"1,2");
+    }
+
+    #[test]
+    fn a_transaction_is_marked_and_a_failure_keeps_its_message() {
+        let message = "Number of samples in transaction : 3, number of failing samples : 1";
+        let log = format!(
+            "{HEADER}\n1795203855304,44,Page,,\"{message}\",T 1-1,,false,,1,2,2,2,null,40,0,14\n\
+             1795203855304,44,Get,500,Oops,T 1-1,text,false,,1,2,2,2,http://a:1/x,40,0,14\n"
+        );
+        let parsed = parse(&log).unwrap();
+        assert_eq!(parsed.batch.transaction, [true, false]);
+        let messages: Vec<_> = parsed.failures.iter().map(|(_, code)| parsed.messages.value(*code)).collect();
+        assert_eq!(messages, [Some(message), Some("Oops")]);
+    }
+
+    #[test]
+    fn a_header_of_other_columns_is_told() {
+        let parsed = parse(&format!("{HEADER}\ntimeStamp,success,elapsed\n")).unwrap();
+        assert_eq!(parsed.other_header, Some((1, HEADER.len() as u64 + 1)));
+    }
+}

@@ -1,0 +1,145 @@
+//! The embedded store: a folder of Parquet files a run, made to appear by renaming one manifest.
+//!
+//! ```text
+//! DIR/perfpipe.json                     the layout's version
+//! DIR/runs/KEY/manifest.json            the run's own row, and which generation is current
+//! DIR/runs/KEY/GENERATION/*.parquet     samples, seconds, cpu, errors, labels; rejects.jsonl
+//! DIR/staging/RANDOM/                   a run that is being written
+//! ```
+
+mod folder;
+mod samples;
+mod tables;
+mod writer;
+
+use std::path::{Path, PathBuf};
+
+pub use samples::SampleEncoder;
+pub use writer::ParquetWriter;
+
+use crate::batch::SampleBatch;
+use crate::error::{Error, Result};
+use crate::ingest::RunStore;
+use crate::rejects::Reject;
+use crate::store::{RunInfo, RunKey, StoredRun};
+use folder::{Folder, Manifest};
+
+/// How often a reader starts again when a new generation takes the place of the one it was reading.
+const ATTEMPTS: usize = 5;
+
+/// A store in a folder.
+#[derive(Debug, Clone)]
+pub struct ParquetStore {
+    folder: Folder,
+}
+
+impl ParquetStore {
+    /// The store in this folder; it need not exist yet.
+    ///
+    /// # Errors
+    /// When the folder holds a store of another layout, or something that is not a store.
+    pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
+        let folder = Folder::new(folder.as_ref());
+        folder.check_layout()?;
+        Ok(Self { folder })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The runs that are stored, by test and framework.
+    ///
+    /// # Errors
+    /// When the folder can't be read.
+    pub fn runs(&self) -> Result<Vec<RunInfo>> {
+        let mut runs: Vec<RunInfo> =
+            self.folder.manifests()?.into_iter().map(|manifest| manifest.info).collect();
+        runs.sort_by(|a, b| (&a.key.test, &a.key.framework).cmp(&(&b.key.test, &b.key.framework)));
+        Ok(runs)
+    }
+
+    /// One run, all but its samples; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// When its files can't be read.
+    pub fn read(&self, key: &RunKey) -> Result<Option<StoredRun>> {
+        self.with_generation(key, |manifest, path| {
+            Ok(StoredRun {
+                info: manifest.info.clone(),
+                cells: tables::read_seconds(&path.join(tables::SECONDS))?,
+                cpu: tables::read_cpu(&path.join(tables::CPU))?,
+                errors: tables::read_errors(&path.join(tables::ERRORS))?,
+                labels: tables::read_labels(&path.join(tables::LABELS))?,
+            })
+        })
+    }
+
+    /// Streams the samples of a run, batch by batch.
+    ///
+    /// # Errors
+    /// When the run is not stored, was stored without samples, or its files can't be read.
+    pub fn samples(&self, key: &RunKey, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
+        let opened = self.with_generation(key, |manifest, path| {
+            if !manifest.info.samples_stored {
+                return Err(Error::refused(
+                    format!("the run {key} was stored without its samples"),
+                    "Ingest it again without --no-samples.",
+                ));
+            }
+            samples::open(&path.join(tables::SAMPLES))
+        })?;
+        let Some(reader) = opened else { return Err(missing(key)) };
+        samples::stream(reader, sink)
+    }
+
+    /// The rejected records of a run, in the order of the log.
+    ///
+    /// # Errors
+    /// When the run is not stored or its file can't be read.
+    pub fn rejects(&self, key: &RunKey) -> Result<Vec<Reject>> {
+        self.with_generation(key, |_, path| tables::read_rejects(&path.join(tables::REJECTS)))?
+            .ok_or_else(|| missing(key))
+    }
+
+    /// Takes a run away; false if it was not there.
+    ///
+    /// # Errors
+    /// When it is being written, or its files can't be removed.
+    pub fn drop_run(&self, key: &RunKey) -> Result<bool> {
+        self.folder.drop_run(key)
+    }
+
+    /// Reads from the current generation of a run, again if it was replaced meanwhile.
+    fn with_generation<T>(
+        &self,
+        key: &RunKey,
+        read: impl Fn(&Manifest, &PathBuf) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut attempt = 1;
+        loop {
+            let Some(manifest) = self.folder.manifest(key)? else { return Ok(None) };
+            match read(&manifest, &self.folder.generation(key, &manifest.generation)) {
+                Err(Error::Io { source, .. })
+                    if source.kind() == std::io::ErrorKind::NotFound && attempt < ATTEMPTS =>
+                {
+                    attempt += 1;
+                }
+                result => return result.map(Some),
+            }
+        }
+    }
+}
+
+impl RunStore for ParquetStore {
+    type Writer = ParquetWriter;
+
+    async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<ParquetWriter> {
+        ParquetWriter::begin(&self.folder, key, keep_samples)
+    }
+}
+
+fn missing(key: &RunKey) -> Error {
+    Error::refused(format!("the store has no run {key}"), "See `perfpipe list` for the runs that are stored.")
+}

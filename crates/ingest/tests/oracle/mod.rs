@@ -1,0 +1,203 @@
+//! The slow, obvious reader of logs, over the `csv` crate, to test the fast one against.
+//!
+//! It keeps every sample in memory. It needs the `csv` crate only, so other crates' tests can use it through `#[path]`.
+
+#![allow(dead_code, unreachable_pub, unused_imports, reason = "each test uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a test's helper fails by panicking")]
+
+mod seconds;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use seconds::{OracleSecond, OracleSpread, OracleView, percentile, read_cpu};
+
+/// The columns of a log without a header.
+pub const DEFAULT_COLUMNS: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,\
+failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
+
+/// Columns that hold a whole number or nothing.
+const NUMBERS: &str = "bytes,sentBytes,grpThreads,allThreads,Latency,IdleTime,Connect,SampleCount,ErrorCount";
+
+/// Numbers that must fit into 32 bits.
+const SMALL: &str = "elapsed,allThreads,Latency,IdleTime,Connect";
+
+/// A record further than this from the log's first is a reject, ms.
+const MAX_SPAN_MS: i64 = 7 * 86_400_000;
+
+/// One accepted record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OracleSample {
+    /// Index of the log among the run's logs.
+    pub log: usize,
+    pub timestamp_ms: i64,
+    pub elapsed: i64,
+    pub label: Option<String>,
+    pub response_code: Option<String>,
+    pub success: bool,
+    pub bytes: Option<i64>,
+    pub sent_bytes: Option<i64>,
+    pub all_threads: Option<i64>,
+    pub latency: Option<i64>,
+    pub idle_time: Option<i64>,
+    pub connect: Option<i64>,
+    pub injector: Option<String>,
+    pub transaction: bool,
+}
+
+/// All of a run's logs, or one of them.
+#[derive(Debug, Clone, Default)]
+pub struct OracleRun {
+    /// In the order of the logs.
+    pub samples: Vec<OracleSample>,
+    /// The line, from 1, on which each reject begins.
+    pub rejects: Vec<u64>,
+}
+
+impl OracleRun {
+    /// Reads logs, unpacked, as the injectors of one run.
+    pub fn read(logs: &[&[u8]]) -> Self {
+        let mut run = Self::default();
+        for (index, bytes) in logs.iter().enumerate() {
+            run.read_log(index, bytes);
+        }
+        run
+    }
+
+    fn read_log(&mut self, log: usize, bytes: &[u8]) {
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let mut reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter(bytes))
+            .from_reader(bytes);
+        let mut columns: Vec<String> = DEFAULT_COLUMNS.split(',').map(String::from).collect();
+        let mut head = None;
+        let records: Vec<csv::ByteRecord> = reader.byte_records().map(Result::unwrap).collect();
+        // A quote that is opened and never closed takes the rest of the file into one last record.
+        let open = bytes.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+        let broken = if open { records.len() - 1 } else { records.len() };
+        for (index, record) in records.iter().enumerate() {
+            let fields: Vec<String> =
+                record.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect();
+            if index == 0 && fields.iter().any(|field| field == "timeStamp") {
+                columns = fields;
+            } else if fields == columns {
+                // A header once more: two logs in one file.
+            } else {
+                let sample = accept(log, &columns, &fields).filter(|_| index != broken);
+                match sample.filter(|s| near(s.timestamp_ms, &mut head)) {
+                    Some(sample) => self.samples.push(sample),
+                    None => self.rejects.push(record.position().unwrap().line()),
+                }
+            }
+        }
+    }
+
+    /// The smallest timeStamp, epoch ms.
+    pub fn t0_ms(&self) -> i64 {
+        self.samples.iter().map(|sample| sample.timestamp_ms).min().unwrap()
+    }
+
+    /// The largest timeStamp, epoch ms.
+    pub fn last_ms(&self) -> i64 {
+        self.samples.iter().map(|sample| sample.timestamp_ms).max().unwrap()
+    }
+
+    /// The injectors that are told apart by name.
+    pub fn injectors(&self) -> BTreeSet<&str> {
+        self.samples.iter().filter_map(|sample| sample.injector.as_deref()).collect()
+    }
+}
+
+/// The most frequent of the usual delimiters in the first line.
+fn delimiter(bytes: &[u8]) -> u8 {
+    let line = bytes.split(|byte| *byte == b'\n').next().unwrap();
+    let count = |delimiter: u8| line.iter().filter(|byte| **byte == delimiter).count();
+    *[b'|', b'\t', b';', b','].iter().max_by_key(|delimiter| count(**delimiter)).unwrap()
+}
+
+fn near(timestamp_ms: i64, head: &mut Option<i64>) -> bool {
+    (timestamp_ms - *head.get_or_insert(timestamp_ms)).abs() <= MAX_SPAN_MS
+}
+
+/// The record as a sample, or `None` for a reject.
+fn accept(log: usize, columns: &[String], fields: &[String]) -> Option<OracleSample> {
+    if fields.len() != columns.len() {
+        return None;
+    }
+    let field = |name: &str| columns.iter().position(|column| column == name).map(|at| fields[at].as_str());
+    let text = |name: &str| field(name).map(String::from);
+    let numbers: BTreeMap<&str, Option<i64>> =
+        NUMBERS.split(',').map(|name| Some((name, optional(name, field(name))?))).collect::<Option<_>>()?;
+    let success = match field("success")?.to_lowercase().as_str() {
+        "true" => true,
+        "false" => false,
+        _ => return None,
+    };
+    let is_transaction = field("responseMessage")
+        .is_some_and(|m| m.starts_with("Number of samples in transaction : "))
+        && field("dataType").unwrap_or_default().is_empty()
+        && matches!(field("URL").unwrap_or_default(), "" | "null");
+    Some(OracleSample {
+        log,
+        timestamp_ms: timestamp(field("timeStamp")?)?,
+        elapsed: whole("elapsed", field("elapsed")?)?,
+        label: text("label"),
+        response_code: text("responseCode"),
+        success,
+        bytes: numbers["bytes"],
+        sent_bytes: numbers["sentBytes"],
+        all_threads: numbers["allThreads"],
+        latency: numbers["Latency"],
+        idle_time: numbers["IdleTime"],
+        connect: numbers["Connect"],
+        injector: text("Hostname").filter(|h| !h.is_empty()).or_else(|| injector(field("threadName")?)),
+        transaction: is_transaction,
+    })
+}
+
+/// A number that may be absent; `None` is a field that is no number.
+fn optional(name: &str, field: Option<&str>) -> Option<Option<i64>> {
+    match field {
+        None | Some("") => Some(None),
+        Some(text) => whole(name, text).map(Some),
+    }
+}
+
+/// Digits with or without a minus.
+fn whole(name: &str, text: &str) -> Option<i64> {
+    let value: i64 = text.parse().ok().filter(|_| !text.starts_with('+'))?;
+    let fits = i32::try_from(value).is_ok() || !SMALL.split(',').any(|small| small == name);
+    fits.then_some(value)
+}
+
+/// Epoch ms, or a date `yyyy/MM/dd HH:mm:ss` with or without ms, in UTC.
+fn timestamp(text: &str) -> Option<i64> {
+    if let Some(ms) = whole("timeStamp", text) {
+        return Some(ms);
+    }
+    let parts: Vec<i64> =
+        text.split(['/', '-', ' ', ':', '.']).map(|p| p.parse().ok()).collect::<Option<_>>()?;
+    let [year, month, day, hour, minute, second] = *parts.get(..6)? else { return None };
+    // Years that begin in March, so that the leap day is a year's last.
+    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day - 719_469;
+    let seconds = ((days * 24 + hour) * 60 + minute) * 60 + second;
+    Some(seconds * 1000 + parts.get(6).copied().unwrap_or(0))
+}
+
+/// `host:port-` or an IPv4 address and `-` at the head of a thread's name.
+fn injector(thread: &str) -> Option<String> {
+    let dashes = thread.match_indices('-').map(|(at, _)| &thread[..at]);
+    let mut names = dashes.filter(|name| {
+        let (host, port) = name.split_once(':').map_or((*name, None), |(host, port)| (host, Some(port)));
+        let is_ip = host.split('.').count() == 4 && host.split('.').all(|part| part.parse::<u8>().is_ok());
+        let is_host =
+            !host.is_empty() && host.chars().all(|c| c.is_ascii_alphanumeric() || ".-_".contains(c));
+        match port {
+            Some(port) => is_host && port.parse::<u16>().is_ok(),
+            None => is_ip,
+        }
+    });
+    names.next().map(String::from)
+}

@@ -1,0 +1,155 @@
+//! A run's seconds, gathered into as many columns as a page can show.
+
+use perfpipe_analyze::{Second, Timeline};
+
+use crate::style::ColorBy;
+
+/// More columns than this a page can't show.
+const MOST: u32 = 1500;
+
+/// Widths that a reader takes in at once, in seconds.
+const WIDTHS: [u32; 16] = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400];
+
+/// The values that fell into one column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) mean: f64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+impl Spread {
+    fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
+        let (mut count, mut sum, mut min, mut max) = (0u32, 0.0, f64::INFINITY, f64::NEG_INFINITY);
+        for value in values.filter(|value| value.is_finite()) {
+            (count, sum) = (count + 1, sum + value);
+            (min, max) = (value.min(min), value.max(max));
+        }
+        (count > 0).then(|| Self { mean: sum / f64::from(count), min, max })
+    }
+}
+
+impl Spread {
+    /// One of its values, as if it were the only one.
+    pub(crate) fn at(self, value: impl Fn(Self) -> f64) -> Self {
+        let value = value(self);
+        Self { mean: value, min: value, max: value }
+    }
+}
+
+/// One column of the charts.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    /// Where it begins, in seconds from t0.
+    pub(crate) start: f64,
+    /// Where it ends.
+    pub(crate) end: f64,
+    pub(crate) successes: Spread,
+    pub(crate) failures: Spread,
+    pub(crate) cpu: Option<Spread>,
+    /// In the order of the timeline's percentiles.
+    pub(crate) percentiles: Vec<Option<Spread>>,
+    /// What it is coloured by.
+    pub(crate) measure: Option<f64>,
+}
+
+impl Column {
+    fn new(start: u32, end: u32, rows: &[Second], percentiles: usize, by: ColorBy) -> Option<Self> {
+        let of = |value: fn(&Second) -> Option<f64>| Spread::of(rows.iter().filter_map(value));
+        let percentile =
+            |at: usize| Spread::of(rows.iter().filter_map(|s| s.percentiles.get(at).copied().flatten()));
+        Some(Self {
+            start: f64::from(start),
+            end: f64::from(end),
+            successes: of(|s| Some(s.successes as f64))?,
+            failures: of(|s| Some(s.failures as f64))?,
+            cpu: of(|s| s.cpu),
+            percentiles: (0..percentiles).map(percentile).collect(),
+            measure: Spread::of(rows.iter().filter_map(|s| measure(s, by))).map(|spread| spread.mean),
+        })
+    }
+
+    /// The middle, in seconds from t0.
+    pub(crate) fn middle(&self) -> f64 {
+        (self.start + self.end) / 2.0
+    }
+}
+
+/// What a second is coloured by.
+pub(crate) fn measure(second: &Second, by: ColorBy) -> Option<f64> {
+    match by {
+        ColorBy::Load => second.load,
+        ColorBy::Cpu => second.cpu,
+        ColorBy::Throughput => Some(second.successes as f64),
+    }
+}
+
+/// A run's columns.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Columns {
+    /// Seconds a column stands for.
+    pub(crate) width: u32,
+    /// First second and the end of the last.
+    pub(crate) span: (f64, f64),
+    /// Ascending.
+    pub(crate) columns: Vec<Column>,
+}
+
+impl Columns {
+    /// The columns of a run, each `width` seconds.
+    pub(crate) fn new(timeline: &Timeline, width: u32, by: ColorBy) -> Self {
+        let (first, end) = span(timeline);
+        let column = |rows: &[Second]| {
+            let start = first + (rows.first()?.second.saturating_sub(first)) / width * width;
+            let stop = start.saturating_add(width).min(end);
+            Column::new(start, stop, rows, timeline.percentiles.len(), by)
+        };
+        let same = |a: &Second, b: &Second| {
+            a.second.saturating_sub(first) / width == b.second.saturating_sub(first) / width
+        };
+        Self {
+            width,
+            span: (f64::from(first), f64::from(end)),
+            columns: timeline.seconds.chunk_by(same).filter_map(column).collect(),
+        }
+    }
+
+    /// Whether a column stands for more than a second.
+    pub(crate) fn binned(&self) -> bool {
+        self.width > 1
+    }
+}
+
+/// The first second and the end of the last one.
+pub(crate) fn span(timeline: &Timeline) -> (u32, u32) {
+    let first = timeline.seconds.first().map_or(0, |s| s.second);
+    let last = timeline.seconds.last().map_or(first, |s| s.second.max(first));
+    (first, last.saturating_add(1))
+}
+
+/// How wide a column must be, in seconds, for `span` seconds to fit on a page.
+pub(crate) fn width(span: u32) -> u32 {
+    let least = span.div_ceil(MOST);
+    WIDTHS.into_iter().find(|width| *width >= least).unwrap_or(least)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_fits_on_a_page() {
+        assert_eq!(width(420), 1);
+        assert_eq!(width(MOST), 1);
+        assert_eq!(width(MOST + 1), 2);
+        assert_eq!(width(86_400), 60);
+        assert!(u32::MAX.div_ceil(width(u32::MAX)) <= MOST);
+    }
+
+    #[test]
+    fn a_spread_knows_its_extremes() {
+        let spread = Spread::of([1.0, f64::NAN, 5.0].into_iter()).unwrap();
+        assert_eq!((spread.mean, spread.min, spread.max), (3.0, 1.0, 5.0));
+        assert_eq!(Spread::of(std::iter::once(f64::INFINITY)), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! The chart of CPU utilisation.
+
+use crate::axis::Axis;
+use crate::chart::{Chart, Height};
+use crate::drawing::Drawing;
+use crate::frame::Frame;
+use crate::legend::{Entry, Legend};
+use crate::number::measured;
+use crate::run::Run;
+use crate::ticks::Values;
+
+/// Width of the line, in points.
+const WIDTH: f64 = 1.3;
+
+/// CPU utilisation.
+pub(crate) struct Cpu<'a>(pub(crate) &'a Run<'a>);
+
+impl Chart for Cpu<'_> {
+    fn legend(&self) -> Legend {
+        let Self(run) = self;
+        let mut entries = Vec::new();
+        let mut note = None;
+        if self.max().is_some() {
+            let mean = run.summary().cpu_mean.map(|mean| format!("; mean {} %", measured(mean)));
+            let text = format!("CPU{}{}", run.colored_by(), mean.unwrap_or_default());
+            entries.push(Entry::new(run.scale_line(WIDTH), text));
+            note = run.binning("line: mean; band: from the least to the greatest second");
+        }
+        Legend { heading: "CPU utilisation (%)".to_owned(), entries, note }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let max = self.max().ok_or("No CPU readings for this run")?;
+        let values = match self.0.style.cpu_top() {
+            Some(top) => Values::ending_at(top.max(max), 4),
+            None => Values::up_to(max, 4, 0.0),
+        };
+        Ok(Axis::new(values))
+    }
+
+    fn height(&self) -> Height {
+        Height::Share(0.8)
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        self.0.scale_line_over(drawing, frame, WIDTH, |column| column.cpu);
+    }
+}
+
+impl Cpu<'_> {
+    fn max(&self) -> Option<f64> {
+        self.0.columns.columns.iter().filter_map(|column| Some(column.cpu?.max)).reduce(f64::max)
+    }
+}

@@ -1,0 +1,53 @@
+//! The strip of failures per second, below the response times.
+
+use crate::axis::Axis;
+use crate::chart::{Chart, Height};
+use crate::clock::stamp;
+use crate::column::Column;
+use crate::drawing::Drawing;
+use crate::frame::Frame;
+use crate::legend::{Entry, Legend, Swatch};
+use crate::number::count;
+use crate::palette::FAILURE;
+use crate::run::Run;
+use crate::stairs::{self, Step};
+
+/// The least height and width of what is there at all, in points.
+const LEAST: (f64, f64) = (1.6, 0.7);
+
+/// Failures per second.
+pub(crate) struct Failures<'a>(pub(crate) &'a Run<'a>);
+
+impl Chart for Failures<'_> {
+    fn legend(&self) -> Legend {
+        let seconds = &self.0.timeline.seconds;
+        let worst = seconds.iter().rev().max_by_key(|second| second.failures);
+        let text = worst.map(|worst| {
+            format!("at most {} in a second, at {}", count(worst.failures), stamp(worst.second))
+        });
+        let entry = Entry::new(Swatch::Bar(FAILURE), text.unwrap_or_default());
+        let note = self.0.binning("the greatest second of each column");
+        Legend { heading: "Failures per second".to_owned(), entries: vec![entry], note }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let max = self.0.columns.columns.iter().map(|c| c.failures.max).fold(0.0, f64::max);
+        Ok(Axis::ends(max.max(1.0), 0))
+    }
+
+    fn height(&self) -> Height {
+        Height::Fixed(30.0)
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        let bottom = frame.area.bottom;
+        let step = |column: &Column| {
+            let (left, right) = (frame.x(column.start), frame.x(column.end));
+            let top = frame.y(column.failures.max).min(bottom - LEAST.0);
+            let right = right.max((left + LEAST.1).min(frame.area.right));
+            (column.failures.max > 0.0).then_some(Step { left, right, top, bottom, color: FAILURE })
+        };
+        let steps: Vec<Step> = self.0.columns.columns.iter().filter_map(step).collect();
+        stairs::draw(drawing, &steps);
+    }
+}

@@ -1,0 +1,69 @@
+//! What a run's page says in words: the figures below its title and the facts at its foot.
+
+use perfpipe_analyze::Timeline;
+
+use crate::clock::{duration, utc};
+use crate::number::{count, measured, percent, response, trimmed};
+use crate::run::Run;
+
+/// Names of source files told before the rest is only counted.
+const FILES: usize = 4;
+
+/// The figures that matter most.
+pub(crate) fn figures(timeline: &Timeline) -> Vec<String> {
+    let summary = &timeline.summary;
+    let mut figures = vec![format!("throughput {}/s", measured(summary.throughput))];
+    let times = [("p50", summary.p50), ("p95", summary.p95), ("p99", summary.p99)];
+    figures.extend(times.iter().filter_map(|(name, ms)| Some(format!("{name} {}", response((*ms)?)))));
+    figures.extend(summary.failure_share().map(|share| format!("failures {}", percent(share))));
+    figures.extend(summary.cpu_mean.map(|mean| format!("CPU {} %", measured(mean))));
+    figures
+}
+
+/// What else is to be known about a run.
+pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
+    let (info, summary) = (&run.timeline.info, run.summary());
+    let share = summary.failure_share().map(|share| format!(" ({})", percent(share)));
+    let mut facts =
+        vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(info.seconds))];
+    facts.extend(window(run));
+    facts.push(format!("Requests {}", count(summary.requests())));
+    facts.push(format!("Failures {}{}", count(summary.failures), share.unwrap_or_default()));
+    facts.push(format!("CPU readings for {} of the seconds", percent(summary.cpu_coverage)));
+    if run.timeline.seconds.iter().all(|second| second.load.is_none()) {
+        facts.push("Load is not in the log".to_owned());
+    }
+    facts.push(percentiles(&run.timeline.percentiles));
+    facts.extend(sources(run.timeline));
+    facts
+}
+
+/// The seconds shown, where they are not the whole run.
+fn window(run: &Run<'_>) -> Option<String> {
+    let (first, end) = run.columns.span;
+    let whole = first == 0.0 && end >= f64::from(run.timeline.info.seconds);
+    (!whole)
+        .then(|| format!("Shown: seconds {} to {}", count(first as u64), count((end - 1.0).max(0.0) as u64)))
+}
+
+fn percentiles(percentiles: &[f64]) -> String {
+    let names: Vec<String> = percentiles.iter().map(|p| format!("p{}", trimmed(*p))).collect();
+    format!("Percentiles ({}): percentile_cont, linear between neighbours", names.join(", "))
+}
+
+/// The files the run was made from.
+fn sources(timeline: &Timeline) -> Option<String> {
+    let sources = &timeline.info.sources;
+    let mut names: Vec<String> = sources
+        .iter()
+        .take(FILES)
+        .map(|source| match &source.member {
+            Some(member) => format!("{} ({member})", source.file),
+            None => source.file.clone(),
+        })
+        .collect();
+    if sources.len() > FILES {
+        names.push(format!("{} more", sources.len() - FILES));
+    }
+    (!names.is_empty()).then(|| format!("From {}", names.join(", ")))
+}

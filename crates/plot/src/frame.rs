@@ -1,0 +1,159 @@
+//! A chart's frame: where its data go on the page, its grid, its axes and their labels.
+
+use crate::axis::Axis;
+use crate::clock::TimeFormat;
+use crate::drawing::{Anchor, Drawing, Point, Text};
+use crate::font;
+use crate::palette::{FRAME, GRID, SOFT};
+use crate::ticks;
+
+/// Size of the axes' labels, in points.
+pub(crate) const LABEL: f64 = 7.5;
+/// From the frame to the labels of the value axis.
+pub(crate) const LABEL_GAP: f64 = 5.0;
+/// Room that two labels of the time axis leave between them.
+const LABEL_SPACE: f64 = 14.0;
+/// From the frame to the middle of the labels of the time axis.
+const TIME_LABEL_DROP: f64 = 9.0;
+
+/// A rectangle of the page, in points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rect {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) right: f64,
+    pub(crate) bottom: f64,
+}
+
+impl Rect {
+    pub(crate) fn width(self) -> f64 {
+        self.right - self.left
+    }
+
+    pub(crate) fn height(self) -> f64 {
+        self.bottom - self.top
+    }
+
+    /// The same rectangle with other heights.
+    pub(crate) fn rows(self, top: f64, bottom: f64) -> Self {
+        Self { top, bottom, ..self }
+    }
+}
+
+/// A time axis: what it spans, and its ticks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TimeAxis {
+    start: f64,
+    end: f64,
+    step: u32,
+    format: TimeFormat,
+}
+
+impl TimeAxis {
+    /// An axis over `span` seconds, drawn `room` points wide.
+    pub(crate) fn new((start, end): (f64, f64), room: f64) -> Self {
+        let format = |step| TimeFormat::of(end, step);
+        let label_width = |step| font::width(&format(step).label(end as u32), LABEL) + LABEL_SPACE;
+        let loose = ticks::time_step(end - start, room / label_width(1).max(40.0));
+        Self { start, end, step: loose, format: format(loose) }
+    }
+
+    /// The first second on it.
+    pub(crate) fn start(&self) -> f64 {
+        self.start
+    }
+
+    /// The end of the last second on it.
+    pub(crate) fn end(&self) -> f64 {
+        self.end
+    }
+
+    /// The axis title.
+    pub(crate) fn title(&self) -> String {
+        format!("Time since start ({})", self.format.unit())
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = u32> + use<> {
+        ticks::multiples(self.start, self.end, self.step)
+    }
+}
+
+/// A chart's frame: data coordinates on a rectangle of the page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) area: Rect,
+    pub(crate) time: TimeAxis,
+    /// The top of the value axis, which begins at 0.
+    pub(crate) top: f64,
+}
+
+impl Frame {
+    /// Where a time stands.
+    pub(crate) fn x(&self, seconds: f64) -> f64 {
+        let share = (seconds - self.time.start) / (self.time.end - self.time.start).max(1e-9);
+        self.area.left + share.clamp(0.0, 1.0) * self.area.width()
+    }
+
+    /// Where a value stands.
+    pub(crate) fn y(&self, value: f64) -> f64 {
+        self.area.bottom - (value / self.top).clamp(0.0, 1.0) * self.area.height()
+    }
+
+    /// Where a value stands at a time.
+    pub(crate) fn at(&self, seconds: f64, value: f64) -> Point {
+        (self.x(seconds), self.y(value))
+    }
+
+    /// Draws the grid's upright lines.
+    pub(crate) fn time_grid(&self, drawing: &mut Drawing) {
+        for tick in self.time.ticks() {
+            let x = self.x(f64::from(tick));
+            drawing.line(vec![(x, self.area.top), (x, self.area.bottom)], 0.5, GRID);
+        }
+    }
+
+    /// Draws the grid's level lines, with the label of each at the left.
+    pub(crate) fn value_grid(&self, drawing: &mut Drawing, axis: &Axis) {
+        for (value, label) in &axis.ticks {
+            let y = self.y(*value);
+            if *value > 0.0 {
+                drawing.line(vec![(self.area.left, y), (self.area.right, y)], 0.5, GRID);
+            }
+            drawing.text(Text::new(label, (self.area.left - LABEL_GAP, y), LABEL, Anchor::End, SOFT));
+        }
+    }
+
+    /// Draws the frame's border, over the data so that nothing hides it.
+    pub(crate) fn border(&self, drawing: &mut Drawing) {
+        let Rect { left, top, right, bottom } = self.area;
+        drawing.line(
+            vec![(left, top), (right, top), (right, bottom), (left, bottom), (left, top)],
+            0.6,
+            FRAME,
+        );
+    }
+
+    /// Draws the time axis' tick marks and labels below the frame.
+    pub(crate) fn time_labels(&self, drawing: &mut Drawing) {
+        let bottom = self.area.bottom;
+        for tick in self.time.ticks() {
+            let x = self.x(f64::from(tick));
+            drawing.line(vec![(x, bottom), (x, bottom + 3.0)], 0.6, FRAME);
+            let label = self.time.format.label(tick);
+            drawing.text(Text::new(&label, (x, bottom + TIME_LABEL_DROP), LABEL, Anchor::Middle, SOFT));
+        }
+    }
+
+    /// Writes the time axis' title below its labels.
+    pub(crate) fn time_title(&self, drawing: &mut Drawing) {
+        let place = ((self.area.left + self.area.right) / 2.0, self.area.bottom + TIME_LABEL_DROP + 12.0);
+        drawing.text(Text::new(&self.time.title(), place, 8.0, Anchor::Middle, SOFT));
+    }
+
+    /// Says in words why there are no data.
+    pub(crate) fn notice(&self, drawing: &mut Drawing, words: &str) {
+        let Rect { left, top, right, bottom } = self.area;
+        let place = ((left + right) / 2.0, (top + bottom) / 2.0);
+        drawing.text(Text::new(words, place, 10.0, Anchor::Middle, SOFT));
+    }
+}

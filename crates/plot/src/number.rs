@@ -1,0 +1,89 @@
+//! Numbers as people read them: thousands separators, shares, units.
+
+/// A number with `decimals` digits behind the point and separators between thousands.
+pub(crate) fn grouped(value: f64, decimals: usize) -> String {
+    let plain = format!("{value:.decimals$}");
+    let (whole, rest) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
+    let digits = whole.trim_start_matches('-');
+    let sign = if digits.len() < whole.len() { "−" } else { "" };
+    let mut out = String::from(sign);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
+}
+
+/// A count with separators between thousands.
+pub(crate) fn count(value: u64) -> String {
+    grouped(value as f64, 0)
+}
+
+/// A measured value with as many digits as it deserves: 46,333 or 12.3 or 0.45.
+pub(crate) fn measured(value: f64) -> String {
+    let decimals = match value.abs() {
+        v if v >= 99.95 || v == 0.0 => 0,
+        v if v >= 9.995 => 1,
+        _ => 2,
+    };
+    grouped(value, decimals)
+}
+
+/// A share of 0 to 1 in percent, never rounded to "none" or to "all" where it is neither.
+pub(crate) fn percent(share: f64) -> String {
+    match share {
+        s if s <= 0.0 => "0 %".to_owned(),
+        s if s >= 1.0 => "100 %".to_owned(),
+        s if s < 0.0001 => "< 0.01 %".to_owned(),
+        s if s > 0.9999 => "> 99.99 %".to_owned(),
+        s => format!("{} %", trimmed(s * 100.0)),
+    }
+}
+
+/// A number with two digits behind the point at most.
+pub(crate) fn trimmed(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Response times from here on are told in seconds, in ms.
+pub(crate) const LONG_MS: f64 = 10_000.0;
+
+/// A response time with its unit.
+pub(crate) fn response(ms: f64) -> String {
+    if ms >= LONG_MS { format!("{} s", measured(ms / 1000.0)) } else { format!("{} ms", measured(ms)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_000), "1,000");
+        assert_eq!(count(19_459_860), "19,459,860");
+        assert_eq!(grouped(1234.5, 1), "1,234.5");
+        assert_eq!(grouped(-1234.5, 1), "−1,234.5");
+    }
+
+    #[test]
+    fn a_small_share_is_not_none() {
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(0.000_001), "< 0.01 %");
+        assert_eq!(percent(0.999_999), "> 99.99 %");
+        assert_eq!(percent(0.125), "12.5 %");
+        assert_eq!(percent(1.0), "100 %");
+    }
+
+    #[test]
+    fn units_follow_the_size() {
+        assert_eq!(response(63_000.0), "63.0 s");
+        assert_eq!(response(402.4), "402 ms");
+        assert_eq!(response(1.5), "1.50 ms");
+        assert_eq!(measured(46_333.2), "46,333");
+    }
+}

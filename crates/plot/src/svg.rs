@@ -1,0 +1,248 @@
+//! The SVG backend: a vector picture with text as text.
+
+use std::convert::Infallible;
+use std::fmt::Write as _;
+
+use plotters_backend::{
+    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
+};
+
+use crate::canvas::{self, UNITS};
+use crate::font;
+
+type Drawn = Result<(), DrawingErrorKind<Infallible>>;
+
+/// Draws into a text that becomes an SVG document.
+pub(crate) struct SvgBackend<'a> {
+    out: &'a mut String,
+    size: (u32, u32),
+}
+
+impl<'a> SvgBackend<'a> {
+    /// Begins a document for a page of `points`.
+    pub(crate) fn new(out: &'a mut String, points: (f64, f64), title: &str) -> Self {
+        let size = canvas::size(points);
+        let (width, height) = (number(size.0.cast_signed()), number(size.1.cast_signed()));
+        put(
+            out,
+            format_args!(
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" "
+            ),
+        );
+        put(out, format_args!("viewBox=\"0 0 {width} {height}\" font-family=\"{}\" ", font::STACK));
+        put(out, format_args!("role=\"img\" xml:space=\"preserve\" "));
+        put(out, format_args!("stroke-linejoin=\"round\" stroke-linecap=\"round\">\n"));
+        put(out, format_args!("<title>{}</title>\n", escaped(title)));
+        put(out, format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"));
+        Self { out, size }
+    }
+
+    fn put(&mut self, text: std::fmt::Arguments<'_>) {
+        put(self.out, text);
+    }
+
+    /// Writes a path's data, each place as seen from the one before.
+    fn places(&mut self, places: impl IntoIterator<Item = BackendCoord>) {
+        let mut last: Option<BackendCoord> = None;
+        for (x, y) in places {
+            match last {
+                None => self.put(format_args!("M{} {}", number(x), number(y))),
+                Some((x0, y0)) if y == y0 => self.put(format_args!("h{}", number(x - x0))),
+                Some((x0, y0)) if x == x0 => self.put(format_args!("v{}", number(y - y0))),
+                Some((x0, y0)) => self.put(format_args!("l{} {}", number(x - x0), number(y - y0))),
+            }
+            last = Some((x, y));
+        }
+    }
+
+    fn fill(&mut self, color: BackendColor) {
+        self.put(format_args!("fill=\"{}\"", hex(color)));
+        self.opacity("fill", color);
+    }
+
+    fn stroke<S: BackendStyle>(&mut self, style: &S) {
+        let width = number(style.stroke_width().try_into().unwrap_or(i32::MAX));
+        self.put(format_args!("fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"", hex(style.color())));
+        self.opacity("stroke", style.color());
+    }
+
+    fn opacity(&mut self, of: &str, color: BackendColor) {
+        if color.alpha < 1.0 {
+            self.put(format_args!(" {of}-opacity=\"{:.2}\"", color.alpha.max(0.0)));
+        }
+    }
+}
+
+impl DrawingBackend for SvgBackend<'_> {
+    type ErrorType = Infallible;
+
+    fn get_size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    fn ensure_prepared(&mut self) -> Drawn {
+        Ok(())
+    }
+
+    fn present(&mut self) -> Drawn {
+        Ok(())
+    }
+
+    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
+        self.draw_rect((x, y), (x + 1, y + 1), &color, true)
+    }
+
+    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
+        self.draw_path([from, to], style)
+    }
+
+    fn draw_rect<S: BackendStyle>(
+        &mut self,
+        (x0, y0): BackendCoord,
+        (x1, y1): BackendCoord,
+        style: &S,
+        fill: bool,
+    ) -> Drawn {
+        let corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)];
+        if fill {
+            self.fill_polygon(corners, style)
+        } else {
+            self.draw_path(corners.into_iter().chain([(x0, y0)]), style)
+        }
+    }
+
+    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        path: I,
+        style: &S,
+    ) -> Drawn {
+        self.put(format_args!("<path "));
+        self.stroke(style);
+        self.put(format_args!(" d=\""));
+        self.places(path);
+        self.put(format_args!("\"/>\n"));
+        Ok(())
+    }
+
+    fn draw_circle<S: BackendStyle>(
+        &mut self,
+        (x, y): BackendCoord,
+        radius: u32,
+        style: &S,
+        fill: bool,
+    ) -> Drawn {
+        let radius = number(radius.try_into().unwrap_or(i32::MAX));
+        self.put(format_args!("<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\" ", number(x), number(y)));
+        if fill {
+            self.fill(style.color())
+        } else {
+            self.stroke(style)
+        }
+        self.put(format_args!("/>\n"));
+        Ok(())
+    }
+
+    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
+        &mut self,
+        vert: I,
+        style: &S,
+    ) -> Drawn {
+        self.put(format_args!("<path "));
+        self.fill(style.color());
+        self.put(format_args!(" d=\""));
+        self.places(vert);
+        self.put(format_args!("z\"/>\n"));
+        Ok(())
+    }
+
+    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, (x, y): BackendCoord) -> Drawn {
+        let (x, y) = (number(x), number(y));
+        let anchor = match canvas::lead(style) {
+            lead if lead < 0.25 => "",
+            lead if lead < 0.75 => " text-anchor=\"middle\"",
+            _ => " text-anchor=\"end\"",
+        };
+        self.put(format_args!("<text font-size=\"{}\"{anchor} ", number(style.size().round() as i32)));
+        self.fill(style.color());
+        let drop = canvas::drop(style).round() as i32;
+        match canvas::turn(style) {
+            0 => self.put(format_args!(" x=\"{x}\" y=\"{y}\" dy=\"{}\"", number(drop))),
+            turn => {
+                let turned =
+                    format_args!(" transform=\"translate({x} {y})rotate({turn})\" y=\"{}\"", number(drop));
+                self.put(turned);
+            }
+        }
+        self.put(format_args!(">{}</text>\n", escaped(text)));
+        Ok(())
+    }
+
+    fn estimate_text_size<S: BackendTextStyle>(
+        &self,
+        text: &str,
+        style: &S,
+    ) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
+        Ok(canvas::text_size(text, style))
+    }
+}
+
+/// Ends the document that a backend has drawn into.
+pub(crate) fn finish(out: &mut String) {
+    out.push_str("</svg>\n");
+}
+
+/// Writing into a String can't fail.
+fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
+    let _ = out.write_fmt(text);
+}
+
+/// Units as points, in the shortest form.
+fn number(units: i32) -> Points {
+    Points(units)
+}
+
+/// A length in units, written in points.
+struct Points(i32);
+
+impl std::fmt::Display for Points {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        const HUNDRED: u32 = UNITS as u32;
+        let (whole, rest) = (self.0.unsigned_abs() / HUNDRED, self.0.unsigned_abs() % HUNDRED);
+        let sign = if self.0 < 0 { "-" } else { "" };
+        match rest {
+            0 => write!(f, "{sign}{whole}"),
+            _ if rest % 10 == 0 => write!(f, "{sign}{whole}.{}", rest / 10),
+            _ => write!(f, "{sign}{whole}.{rest:02}"),
+        }
+    }
+}
+
+fn hex(BackendColor { rgb: (r, g, b), .. }: BackendColor) -> String {
+    format!("#{r:02x}{g:02x}{b:02x}")
+}
+
+/// Text with what XML takes for itself replaced.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_short() {
+        let told: Vec<String> = [0, 5, 50, 100, -1234].map(|n| number(n).to_string()).into();
+        assert_eq!(told, ["0", "0.05", "0.5", "1", "-12.34"]);
+    }
+}

@@ -1,0 +1,253 @@
+//! Made-up runs for tests and examples: seeded, so that they are the same every time.
+#![allow(dead_code, unreachable_pub, missing_docs, reason = "not every test needs every run")]
+
+use std::collections::BTreeMap;
+
+use perfpipe_analyze::{Second, Summary, Timeline};
+use perfpipe_ingest::{RunInfo, RunKey, SourceFile};
+
+/// A small generator of numbers that look random (splitmix64).
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number from 0 up to 1.
+    pub fn roll(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A number around 1, at most `spread` away.
+    pub fn around(&mut self, spread: f64) -> f64 {
+        1.0 + spread * (2.0 * self.roll() - 1.0)
+    }
+}
+
+/// A second with `successes` requests around `elapsed` ms.
+pub fn second(at: u32, successes: u64, elapsed: f64, dice: &mut Dice) -> Second {
+    let mut row = Second { second: at, successes, ..Second::default() };
+    row.percentiles = vec![None; 4];
+    if successes > 0 {
+        let p50 = elapsed * dice.around(0.15);
+        let times = [p50 * 0.55, p50, p50 * 1.7 * dice.around(0.1), p50 * 3.4 * dice.around(0.25)];
+        row.percentiles = times.map(Some).into();
+        row.elapsed_mean = Some(p50 * 1.2);
+        row.elapsed_min = Some((p50 * 0.1) as i32);
+        row.elapsed_max = Some((p50 * 6.0) as i32);
+    }
+    row
+}
+
+/// A run made of seconds, its summary reckoned from them.
+pub fn timeline(framework: &str, test: &str, seconds: Vec<Second>) -> Timeline {
+    let summary = summary(&seconds);
+    let source = |file: &str, member: Option<&str>, kind: &str| SourceFile {
+        file: file.to_owned(),
+        member: member.map(str::to_owned),
+        kind: kind.to_owned(),
+        ..SourceFile::default()
+    };
+    let info = RunInfo {
+        key: RunKey { framework: framework.to_owned(), test: test.to_owned() },
+        t0_ms: 1_795_203_738_609,
+        last_ms: 1_795_203_738_609 + i64::from(summary.seconds) * 1000 - 100,
+        seconds: summary.seconds,
+        successes: summary.successes,
+        failures: summary.failures,
+        transactions: 0,
+        rejects: 0,
+        samples_stored: true,
+        inferred: false,
+        sources: vec![
+            source("Results-2048-9000.csv.zip", Some("Results-2048-9000.csv"), "log"),
+            source("Results-2048-9000.cpu.csv", None, "cpu"),
+        ],
+        cpu_offset: 0,
+        cpu_lookback: 3,
+        options: BTreeMap::new(),
+        tool_version: "0.1.0".to_owned(),
+        ingested_at: "2026-11-20T20:00:00Z".to_owned(),
+    };
+    Timeline { info, percentiles: vec![25.0, 50.0, 75.0, 95.0], seconds, summary }
+}
+
+fn summary(seconds: &[Second]) -> Summary {
+    let count = seconds.last().map_or(0, |s| s.second + 1);
+    let mean =
+        |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let percentile =
+        |at: usize| mean(seconds.iter().filter_map(|s| s.percentiles.get(at).copied().flatten()).collect());
+    let cpu: Vec<f64> = seconds.iter().filter_map(|s| s.cpu).collect();
+    let successes = seconds.iter().map(|s| s.successes).sum::<u64>();
+    Summary {
+        seconds: count,
+        successes,
+        failures: seconds.iter().map(|s| s.failures).sum(),
+        throughput: successes as f64 / f64::from(count.max(1)),
+        p50: percentile(1),
+        p95: percentile(3),
+        p99: percentile(3).map(|p95| p95 * 1.4),
+        percentiles: (0..4).map(percentile).collect(),
+        cpu_coverage: cpu.len() as f64 / f64::from(count.max(1)),
+        cpu_max: cpu.iter().copied().reduce(f64::max),
+        cpu_mean: mean(cpu),
+        load_max: seconds.iter().filter_map(|s| s.load).reduce(f64::max),
+        ..Summary::default()
+    }
+}
+
+/// Seven minutes: threads climb to 9,000 in five, the rate is flat and then wild.
+pub fn ramp(framework: &str) -> Timeline {
+    let mut dice = Dice::new(7);
+    let row = |at: u32| {
+        let load = (f64::from(at) * 30.0).min(9000.0);
+        let wild = if at > 285 { 0.16 } else { 0.02 };
+        let rate = (42_500.0 + load * 0.7) * dice.around(wild);
+        let mut row = second(at, rate as u64, load / 90.0 + 4.0, &mut dice);
+        row.load = Some(load.max(3.0));
+        let cpu = (f64::from(at) * 105.0).min(6300.0 + f64::from(at) * 2.0) * dice.around(0.01);
+        row.cpu = (!(205..=222).contains(&at)).then_some(cpu);
+        row
+    };
+    timeline(framework, "2048", (0..420).map(row).collect())
+}
+
+/// A run whose rate is about `rate` for `length` seconds.
+pub fn steady(framework: &str, rate: f64, spread: f64, length: u32) -> Timeline {
+    let mut dice = Dice::new(rate.to_bits());
+    let row = |at: u32| {
+        let mut row = second(at, (rate * dice.around(spread)) as u64, 20.0, &mut dice);
+        row.load = Some((f64::from(at) * 30.0).min(9000.0));
+        row
+    };
+    timeline(framework, "2048", (0..length).map(row).collect())
+}
+
+/// A short run of `length` seconds with CPU and load.
+pub fn short(length: u32) -> Timeline {
+    let mut dice = Dice::new(u64::from(length));
+    let row = |at: u32| {
+        let mut row = second(at, (1500.0 * dice.around(0.2)) as u64, 25.0, &mut dice);
+        row.load = Some(f64::from((at / 10 + 1) * 10).min(60.0));
+        row.cpu = Some(120.0 * dice.around(0.2));
+        row
+    };
+    timeline("spring", "2048", (0..length).map(row).collect())
+}
+
+/// A day, with a slow tide, a few peaks of a second and one short outage.
+pub fn day() -> Timeline {
+    let mut dice = Dice::new(24);
+    let row = |at: u32| {
+        let tide = (f64::from(at) / 86_400.0 * std::f64::consts::TAU).sin();
+        let peak = if at % 17_000 == 9_000 { 3.0 } else { 1.0 };
+        let out = (50_000..50_400).contains(&at);
+        let rate = if out { 0.0 } else { (3000.0 + 1500.0 * tide) * dice.around(0.25) * peak };
+        let mut row = second(at, rate as u64, (40.0 + 20.0 * tide) * peak, &mut dice);
+        row.failures = if out { 700 } else { u64::from(at % 7001 == 3) };
+        row.load = Some(500.0 + 300.0 * tide);
+        row.cpu = (at % 60 < 50).then(|| 1800.0 + 900.0 * tide * dice.around(0.1));
+        row
+    };
+    timeline("perfectnio", "2048", (0..86_400).map(row).collect())
+}
+
+/// Two minutes in which the server is away for 25 seconds, with 10 silent ones.
+pub fn outage() -> Timeline {
+    let mut dice = Dice::new(3);
+    let row = |at: u32| {
+        let (down, silent) = ((50..75).contains(&at), (90..100).contains(&at));
+        let rate = if down || silent { 0.0 } else { 8000.0 * dice.around(0.1) };
+        let mut row = second(at, rate as u64, 30.0, &mut dice);
+        row.failures = if down { (2500.0 * dice.around(0.5)) as u64 } else { 0 };
+        row.load = (!silent).then_some(f64::from(at.min(60)) * 10.0);
+        row.cpu = Some(if down || silent { 4.0 } else { 350.0 } * dice.around(0.1));
+        row
+    };
+    timeline("spring", "heavy_2048", (0..120).map(row).collect())
+}
+
+/// Seven minutes with bursts of thousands of failures, time-outs of 63 s and empty seconds between.
+pub fn failing() -> Timeline {
+    let mut dice = Dice::new(11);
+    let row = |at: u32| {
+        let busy = dice.roll() < 1.0 - f64::from(at) / 520.0;
+        let rate = if busy { 9000.0 * dice.around(0.35) } else { 0.0 };
+        let slow = dice.roll() < 0.06;
+        let mut row = second(at, rate as u64, 120.0 + f64::from(at), &mut dice);
+        if busy && slow {
+            row.percentiles[3] = Some(63_000.0);
+            row.percentiles[2] = Some(31_000.0 * dice.around(0.9));
+        }
+        row.failures = if dice.roll() < 0.3 && at > 60 { (6000.0 * dice.roll()) as u64 } else { 0 };
+        row.load = Some((f64::from(at) * 30.0).min(9000.0));
+        row.cpu = Some((f64::from(at) * 15.0).min(3700.0) * dice.around(0.02));
+        row
+    };
+    timeline("spring", "postargsmulti2048", (0..420).map(row).collect())
+}
+
+/// A minute in which nothing succeeds.
+pub fn hopeless() -> Timeline {
+    let row = |at: u32| Second {
+        second: at,
+        failures: 900 + u64::from(at % 7) * 40,
+        load: Some(100.0),
+        percentiles: vec![None; 4],
+        ..Second::default()
+    };
+    timeline("django", "2048", (0..60).map(row).collect())
+}
+
+/// A run of which nothing is known but the requests: neither load nor CPU.
+pub fn bare() -> Timeline {
+    let mut run = ramp("node");
+    for row in &mut run.seconds {
+        (row.load, row.cpu) = (None, None);
+    }
+    (run.summary.cpu_mean, run.summary.cpu_coverage) = (None, 0.0);
+    run
+}
+
+/// Ten frameworks of one test.
+pub fn field() -> Vec<Timeline> {
+    let rates = [
+        ("Spring", 46_000.0, 0.09),
+        ("Node", 23_000.0, 0.06),
+        ("Vapor", 14_700.0, 0.02),
+        ("Kitura", 2_900.0, 0.02),
+        ("Django", 5_600.0, 0.3),
+        ("Rails", 11_000.0, 0.8),
+        ("Go", 14_100.0, 0.03),
+        ("actix-web with a name that goes on and on and on", 38_000.0, 0.04),
+        ("Größe & <Söhne>", 31_000.0, 0.03),
+    ];
+    let mut runs: Vec<Timeline> = vec![ramp("PerfectNIO")];
+    runs.extend(rates.map(|(name, rate, spread)| steady(name, rate, spread, 420)));
+    runs
+}
+
+/// Every run above by the name of its case.
+pub fn cases() -> Vec<(&'static str, Timeline)> {
+    let mut lengthy = short(60);
+    lengthy.info.key.framework = "a framework <with> a \"name\" & no end ".repeat(5) + "\u{7}\n";
+    vec![
+        ("ramp", ramp("perfectnio")),
+        ("minute", short(60)),
+        ("five", short(5)),
+        ("one", short(1)),
+        ("day", day()),
+        ("outage", outage()),
+        ("failing", failing()),
+        ("hopeless", hopeless()),
+        ("bare", bare()),
+        ("empty", timeline("nothing", "2048", Vec::new())),
+        ("lengthy", lengthy),
+    ]
+}
