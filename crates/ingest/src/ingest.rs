@@ -12,7 +12,6 @@ use crate::date::DateParser;
 use crate::error::{Error, Place, Result};
 use crate::injector::Injectors;
 use crate::key::Clues;
-use crate::layout::LayoutOptions;
 use crate::parse::Parser;
 use crate::pipeline::{Outcome, PipelineOptions, Progress, run};
 use crate::read::ReadPlan;
@@ -40,9 +39,7 @@ pub struct IngestOptions {
     pub max_rejects: u64,
     /// A regular expression that finds the injector's host in threadName.
     pub injector_pattern: Option<String>,
-    /// The log's delimiter and columns, where they can't be found out.
-    pub layout: LayoutOptions,
-    /// Time zone, and the CPU export's item.
+    /// Time zone, the CPU export's item, and the logs' layout where it can't be found out.
     pub source: SourceOptions,
     /// How CPU readings find their samples.
     pub cpu: CpuJoin,
@@ -64,7 +61,6 @@ impl Default for IngestOptions {
             max_span_ms: 7 * 24 * 3_600_000,
             max_rejects: 1000,
             injector_pattern: None,
-            layout: LayoutOptions::default(),
             source: SourceOptions::default(),
             cpu: CpuJoin::default(),
             keep_samples: true,
@@ -215,7 +211,7 @@ impl Prepared {
         };
         Ok(ReadPlan {
             sources: inputs.logs,
-            layout: options.layout.clone(),
+            layout: options.source.layout.clone(),
             origin,
             max_span_ms: options.max_span_ms,
             block_size: options.sizes.block_size,

@@ -6,9 +6,9 @@ use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
 
+use crate::source::checked::Digest;
 use crate::source::fault::Fault;
 use crate::source::stored::Opened;
-use crate::source::tally::Tally;
 
 /// The largest export that is read, in bytes, unpacked.
 const LARGEST: u64 = 256 << 20;
@@ -27,24 +27,24 @@ pub(super) fn limit(size: u64) -> io::Result<()> {
 }
 
 /// Begins to read; gives the end at which the bytes come out, and what will have passed.
-pub(super) fn feed(opened: Opened) -> (DuplexStream, JoinHandle<io::Result<Tally>>) {
+pub(super) fn feed(opened: Opened) -> (DuplexStream, JoinHandle<io::Result<Digest>>) {
     let (into, out) = duplex(CHUNK);
     let runtime = Handle::current();
     (out, spawn_blocking(move || pump(opened, into, &runtime)))
 }
 
-fn pump(mut opened: Opened, mut into: DuplexStream, runtime: &Handle) -> io::Result<Tally> {
+fn pump(mut opened: Opened, mut into: DuplexStream, runtime: &Handle) -> io::Result<Digest> {
     let mut reader = opened.reader()?;
     let mut lines = Lines::default();
     let mut buffer = vec![0; CHUNK];
     loop {
         let read = reader.read(&mut buffer)?;
         let chunk = buffer.get(..read).unwrap_or_default();
-        limit(reader.tally().bytes())?;
+        limit(reader.digest().bytes())?;
         lines.check(chunk)?;
         // Refused means that the parser gave up: it has an error to tell, and nobody listens here.
         if chunk.is_empty() || runtime.block_on(into.write_all(chunk)).is_err() {
-            return Ok(reader.tally().clone());
+            return Ok(reader.digest().clone());
         }
     }
 }

@@ -1,8 +1,8 @@
 //! How a CPU export is laid out, by its first records.
 
 use crate::date::{DateParser, TimeZone};
+use crate::layout::Layout;
 use crate::source::head::{delimiter_behind, first_line, header, records};
-use crate::source::log_shape::LogShape;
 
 /// Where a CPU export keeps what.
 #[derive(Debug, Clone, PartialEq)]
@@ -53,7 +53,7 @@ impl CpuForm {
         let delimiter = delimiter_behind(first_line(text), is_clock)?;
         let first = records(text, delimiter).next()?;
         let [clock, value] = first.as_slice() else { return None };
-        let value = std::str::from_utf8(value).ok()?.trim().trim_end_matches('%').trim_end();
+        let value = value.trim_end_matches('%').trim_end();
         (is_clock(clock) && value.parse::<f64>().is_ok()).then_some(Self {
             delimiter,
             has_header: false,
@@ -67,25 +67,24 @@ impl CpuForm {
 
     /// The form of a PerfMon log. By its columns it is a log of requests; it is known by having neither
     /// threads nor response codes, and labels that are all a host and one of the plugin's metrics.
-    pub(crate) fn of_perfmon(text: &[u8], shape: &LogShape) -> Option<Self> {
-        let label = shape.column("label")?;
-        let empty = [shape.column("threadName"), shape.column("responseCode")];
-        let field = |record: &[Vec<u8>], column: usize| {
-            record.get(column).map(|field| String::from_utf8_lossy(field).into_owned()).unwrap_or_default()
+    pub(crate) fn of_perfmon(text: &[u8], layout: &Layout) -> Option<Self> {
+        let columns = &layout.columns;
+        let (label, has_header) = (columns.label?, layout.header.is_some());
+        let empty = |record: &[String], column: Option<usize>| {
+            column.and_then(|column| record.get(column)).is_none_or(String::is_empty)
         };
         let mut cpu = false;
-        for record in shape.records(text) {
-            let metric = perfmon_metric(&field(&record, label))?;
-            if empty.iter().flatten().any(|column| !field(&record, *column).is_empty()) {
+        for record in records(text, layout.delimiter).skip(usize::from(has_header)) {
+            if !empty(&record, columns.thread_name) || !empty(&record, columns.response_code) {
                 return None;
             }
-            cpu |= metric == "CPU";
+            cpu |= perfmon_metric(record.get(label)?)? == "CPU";
         }
         cpu.then_some(Self {
-            delimiter: shape.delimiter,
-            has_header: shape.has_header,
-            clock: shape.column("timeStamp")?,
-            value: shape.column("elapsed")?,
+            delimiter: layout.delimiter,
+            has_header,
+            clock: columns.time_stamp,
+            value: columns.elapsed,
             item: None,
             ns: None,
             perfmon_label: Some(label),
@@ -102,20 +101,18 @@ pub(crate) fn perfmon_metric(label: &str) -> Option<&'static str> {
 }
 
 /// Whether a field is an epoch time, in seconds or finer, or a date.
-fn is_clock(field: &[u8]) -> bool {
-    let digits = field.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let fraction = match field.get(digits..) {
-        Some([]) => true,
-        Some([b'.', rest @ ..]) => !rest.is_empty() && rest.iter().all(u8::is_ascii_digit),
-        _ => false,
-    };
-    let epoch = (9..=14).contains(&digits) && fraction;
-    epoch || DateParser::new(TimeZone::default()).parse(field).is_some()
+fn is_clock(field: &str) -> bool {
+    let (whole, fraction) = field.split_once('.').unwrap_or((field, "0"));
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let epoch = (9..=14).contains(&whole.len()) && digits(whole) && digits(fraction);
+    epoch || DateParser::new(TimeZone::default()).parse(field.as_bytes()).is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Place;
+    use crate::layout::LayoutOptions;
 
     #[test]
     fn columns_are_found_by_name_in_any_order() {
@@ -141,14 +138,15 @@ mod tests {
     #[test]
     fn a_perfmon_log_is_known_by_its_labels_and_empty_columns() {
         let is = |text: &str| {
-            let shape = LogShape::of(text.as_bytes(), None).unwrap();
-            CpuForm::of_perfmon(text.as_bytes(), &shape).is_some()
+            let options = LayoutOptions::default();
+            let layout = Layout::detect(text.as_bytes(), &options, &Place::default()).unwrap();
+            CpuForm::of_perfmon(text.as_bytes(), &layout).is_some()
         };
         let head = "timeStamp,elapsed,label,responseCode,threadName,success\n";
         assert!(is(&format!(
             "{head}1795203848000,42500,localhost CPU,,,true\n1795203848000,9,localhost Memory,,,true"
         )));
-        assert!(is("timeStamp,elapsed,label\n1795203848000,42500,10.0.0.1 CPU user"));
+        assert!(is("timeStamp,elapsed,label,success\n1795203848000,42500,10.0.0.1 CPU user,true"));
         assert!(!is(&format!("{head}1795203848000,42500,localhost Memory,,,true")));
         assert!(!is(&format!("{head}1795203848000,42500,warm CPU,200,Group 1-1,true")));
         assert!(!is(&format!("{head}1795203848000,42500,localhost CPUs,,,true")));

@@ -13,11 +13,11 @@ use tempfile::SpooledTempFile;
 use crate::cpu::CpuSeries;
 use crate::error::{Error, Place, Result};
 use crate::source::SourceOptions;
+use crate::source::checked::Checked;
 use crate::source::fault::explain;
 use crate::source::log::source_file;
-use crate::source::packed::Progress;
+use crate::source::packed::PackedCount;
 use crate::source::stored::{Opened, Stored};
-use crate::source::tally::Checked;
 use crate::store::SourceFile;
 
 use feed::feed;
@@ -99,17 +99,17 @@ impl CpuSource {
         let (input, fed) = feed(opened);
         let parsed = parse(input, &place, &form, options).await;
         // What is wrong with the file comes before what its text, cut short by that, looks like.
-        let tally = match fed.await {
+        let digest = match fed.await {
             Ok(fed) => fed.map_err(|e| explain(place.clone(), e))?,
             Err(e) => return Err(Error::store("reading the CPU export", e)),
         };
         let (series, notes) = parsed?.finish(&place, options)?;
-        Ok(CpuExport { series, file: source_file(&place, "cpu", &tally), notes })
+        Ok(CpuExport { series, file: source_file(&place, "cpu", &digest), notes })
     }
 
     fn open(self) -> io::Result<Opened> {
         match self.origin {
-            Origin::Stored(stored) => stored.open(Progress::default()),
+            Origin::Stored(stored) => stored.open(PackedCount::default()),
             Origin::Spooled(mut spool) => {
                 spool.seek(SeekFrom::Start(0))?;
                 Ok(Opened::Direct(Box::new(Checked::new(spool, None))))

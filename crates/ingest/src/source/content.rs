@@ -2,9 +2,10 @@
 
 use super::container::Container;
 use super::fault::Fault;
-use super::head::{HEAD, first_line, text};
-use super::log_shape::LogShape;
+use super::head::{HEAD, first_line, records, text};
 use crate::cpu_export::CpuForm;
+use crate::error::{Error, Place, Result};
+use crate::layout::{Layout, LayoutOptions};
 
 /// What the unpacked bytes of a file or member are.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,22 +19,42 @@ pub(crate) enum Content {
 }
 
 impl Content {
-    /// What begins with `head`: all of it, where it is shorter than `HEAD` bytes. `delimiter` is the
-    /// one told for logs, if any.
-    pub(crate) fn of(head: &[u8], delimiter: Option<u8>) -> Self {
+    /// What begins with `head`: all of it, where it is shorter than `HEAD` bytes.
+    ///
+    /// # Errors
+    /// When the layout that was told makes no sense.
+    pub(crate) fn of(head: &[u8], options: &LayoutOptions) -> Result<Self> {
         let body = text(whole_lines(head));
-        if let Some(shape) = LogShape::of(body, delimiter) {
-            return match CpuForm::of_perfmon(body, &shape) {
+        match Layout::detect(body, options, &Place::default()) {
+            Ok(layout) => Ok(Self::of_log(body, &layout)),
+            Err(Error::Input { problem, remedy, .. }) => Ok(match CpuForm::of(body) {
                 Some(form) => Self::Cpu(form),
-                None if shape.has_header && shape.records(body).next().is_none() => Self::Other(Fault::new(
-                    "is a JMeter log that has a header but no records",
-                    "Leave it out, or give the log of a run that sent requests.",
-                )),
-                None => Self::Log,
-            };
+                None if names_a_time(body) => Self::Other(Fault { problem, remedy }),
+                None => Self::Other(neither(head)),
+            }),
+            Err(error) => Err(error),
         }
-        CpuForm::of(body).map_or_else(|| Self::Other(neither(head)), Self::Cpu)
     }
+
+    /// What has the layout of a log: one, or the readings that JMeter's PerfMon plugin logs.
+    fn of_log(body: &[u8], layout: &Layout) -> Self {
+        if let Some(form) = CpuForm::of_perfmon(body, layout) {
+            return Self::Cpu(form);
+        }
+        let header = usize::from(layout.header.is_some());
+        if records(body, layout.delimiter).nth(header).is_some() {
+            return Self::Log;
+        }
+        Self::Other(Fault::new(
+            "is a JMeter log that has a header but no records",
+            "Leave it out, or give the log of a run that sent requests.",
+        ))
+    }
+}
+
+/// Whether a text begins with what was meant as a log's header.
+fn names_a_time(body: &[u8]) -> bool {
+    memchr::memmem::find(first_line(body), b"timeStamp").is_some()
 }
 
 /// A head without the line that it cuts.
@@ -67,7 +88,7 @@ fn neither(head: &[u8]) -> Fault {
     let line: String = String::from_utf8_lossy(first_line(body)).chars().take(60).collect();
     Fault::new(
         format!("is neither a JMeter log nor a CPU export (it begins with {line:?})"),
-        "A log needs a header with timeStamp and elapsed, or JMeter's default columns; a CPU export needs the columns clock and value.",
+        "A log needs a header with timeStamp and elapsed, or JMeter's default columns (else name them by --columns, and an unusual delimiter by --delimiter); a CPU export needs the columns clock and value.",
     )
 }
 
@@ -95,7 +116,7 @@ mod tests {
     use super::*;
 
     fn problem(head: &[u8]) -> String {
-        match Content::of(head, None) {
+        match Content::of(head, &LayoutOptions::default()).unwrap() {
             Content::Other(fault) => fault.problem,
             content => panic!("{content:?}"),
         }
@@ -108,7 +129,8 @@ mod tests {
         for (head, expected) in [
             (&b""[..], "is empty"),
             (b"\xef\xbb\xbf\r\n", "is empty"),
-            (b"timeStamp,elapsed,label\n\n", "no records"),
+            (b"timeStamp,elapsed,success\n\n", "no records"),
+            (b"timeStamp,elapsed,label\n1,2,a", "no column success"),
             (b"<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">", "an XML log"),
             (b"<html>", "neither"),
             (b"<?xml version=\"1.0\"?><a/>", "is XML"),
@@ -125,13 +147,23 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_known_by_its_header_whatever_stands_before_it() {
-        for head in [
-            "timeStamp,elapsed\n1,2",
-            "\u{feff}timeStamp;elapsed\n1;2",
-            "\n\r\n\"elapsed\"\t\"timeStamp\"\r\n1\t2",
+    fn a_log_is_known_by_its_header_or_by_its_records() {
+        let told = LayoutOptions { delimiter: None, columns: Some("success,elapsed,timeStamp".into()) };
+        for (head, options) in [
+            ("timeStamp,elapsed,success\n1,2,true", LayoutOptions::default()),
+            ("\u{feff}timeStamp;elapsed;success\n1;2;true", LayoutOptions::default()),
+            ("\"elapsed\"\t\"timeStamp\"\tsuccess\t\"value\"\r\n1\t2\ttrue", LayoutOptions::default()),
+            ("1795203855304,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", LayoutOptions::default()),
+            ("2026/11/20 19:45:08,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", LayoutOptions::default()),
+            ("true|12|1795203855304", told),
         ] {
-            assert_eq!(Content::of(head.as_bytes(), None), Content::Log, "{head}");
+            assert_eq!(Content::of(head.as_bytes(), &options).unwrap(), Content::Log, "{head}");
         }
+    }
+
+    #[test]
+    fn columns_that_make_no_sense_are_a_wrong_usage() {
+        let told = LayoutOptions { delimiter: None, columns: Some("a,b".into()) };
+        assert!(matches!(Content::of(b"1,2", &told), Err(Error::Usage { .. })));
     }
 }

@@ -1,7 +1,12 @@
-//! The first records of a text: cut into fields with care, not with speed.
+//! The first records of a text, by which it is recognised.
+
+use crate::record::Records;
 
 /// Bytes by which a text is recognised.
 pub(crate) const HEAD: usize = 64 << 10;
+
+/// The longest first field that is looked for.
+const FIRST_FIELD: usize = 40;
 
 /// The byte-order mark that some editors put before UTF-8.
 const BOM: &[u8] = b"\xef\xbb\xbf";
@@ -16,56 +21,28 @@ pub(crate) fn first_line(text: &[u8]) -> &[u8] {
     text.split(|b| *b == b'\n').next().unwrap_or_default().trim_ascii_end()
 }
 
-/// The records of a text, blank ones left out, in fields: RFC 4180, at ease with what is not.
-pub(crate) fn records(text: &[u8], delimiter: u8) -> impl Iterator<Item = Vec<Vec<u8>>> + '_ {
-    let mut rest = text;
+/// The fields of the records of a text, blank ones left out; as text, for names and labels.
+pub(crate) fn records(text: &[u8], delimiter: u8) -> impl Iterator<Item = Vec<String>> + '_ {
+    let mut records = Records::new(text, delimiter);
     std::iter::from_fn(move || {
-        while !rest.is_empty() {
-            let mut fields = vec![Vec::new()];
-            rest = record(rest, delimiter, &mut fields);
-            if fields.iter().any(|field| !field.is_empty()) {
-                return Some(fields);
+        loop {
+            let record = records.next()?;
+            if !record.is_blank() {
+                let field = |i| String::from_utf8_lossy(record.field(i)).trim().to_owned();
+                return Some((0..record.len()).map(field).collect());
             }
         }
-        None
     })
 }
 
-/// Cuts one record into `fields`; the text behind it.
-fn record<'a>(text: &'a [u8], delimiter: u8, fields: &mut Vec<Vec<u8>>) -> &'a [u8] {
-    let mut quoted = false;
-    let mut bytes = text.iter().enumerate().peekable();
-    while let Some((at, byte)) = bytes.next() {
-        match *byte {
-            b'"' if quoted && bytes.next_if(|(_, next)| **next == b'"').is_some() => push(fields, b'"'),
-            b'"' => quoted = !quoted,
-            b'\n' if !quoted => return text.get(at + 1..).unwrap_or_default(),
-            b'\r' if !quoted && text.get(at + 1) == Some(&b'\n') => {}
-            byte if byte == delimiter && !quoted => fields.push(Vec::new()),
-            byte => push(fields, byte),
-        }
-    }
-    &[]
-}
-
-fn push(fields: &mut [Vec<u8>], byte: u8) {
-    if let Some(field) = fields.last_mut() {
-        field.push(byte);
-    }
-}
-
 /// The names of the header's columns and its delimiter, where the text begins with a header that has
-/// all of `wanted`, in any case.
+/// both of `wanted`, in any case.
 pub(crate) fn header(text: &[u8], wanted: [&str; 2]) -> Option<(u8, Vec<String>)> {
     let line = first_line(text);
     let delimiter = delimiter_beside(line, wanted[0])?;
-    let names: Vec<String> = records(line, delimiter)
-        .next()?
-        .iter()
-        .map(|name| String::from_utf8_lossy(name.trim_ascii()).into_owned())
-        .collect();
-    let has = |wanted: &str| names.iter().any(|name| name.eq_ignore_ascii_case(wanted));
-    wanted.iter().all(|name| has(name)).then_some((delimiter, names))
+    let names = records(line, delimiter).next()?;
+    let has = |wanted: &&str| names.iter().any(|name| name.eq_ignore_ascii_case(wanted));
+    wanted.iter().all(has).then_some((delimiter, names))
 }
 
 /// The byte behind (else before) the word `name`, quotes and blanks passed over.
@@ -77,13 +54,15 @@ fn delimiter_beside(line: &[u8], name: &str) -> Option<u8> {
     behind.or(before).copied().filter(|byte| !byte.is_ascii_alphanumeric())
 }
 
-/// The first field's length and the delimiter behind it, where the text begins with a field of which
-/// `is` approves; quotes around it are allowed.
-pub(crate) fn delimiter_behind(line: &[u8], is: impl Fn(&[u8]) -> bool) -> Option<u8> {
+/// The delimiter behind the line's first field, where that is one of which `is` approves; quotes
+/// around it are allowed.
+pub(crate) fn delimiter_behind(line: &[u8], is: impl Fn(&str) -> bool) -> Option<u8> {
     let quote = line.first() == Some(&b'"');
     let line = if quote { line.get(1..)? } else { line };
-    let longest = line.len().min(40);
-    let length = (1..=longest).rev().find(|length| line.get(..*length).is_some_and(&is))?;
+    let approved = |length: &usize| {
+        line.get(..*length).and_then(|field| std::str::from_utf8(field).ok()).is_some_and(&is)
+    };
+    let length = (1..=line.len().min(FIRST_FIELD)).rev().find(approved)?;
     line.get(length + usize::from(quote)).copied().filter(|byte| !byte.is_ascii_alphanumeric())
 }
 
@@ -92,29 +71,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quoted_fields_hold_delimiters_quotes_and_line_ends() {
-        let text = b"a;\"b;\"\"c\"\"\r\nd\";e\r\n\n;;\nlast";
-        let records: Vec<Vec<Vec<u8>>> = records(text, b';').collect();
-        let expected: [&[&[u8]]; 2] = [&[b"a", b"b;\"c\"\r\nd", b"e"], &[b"last"]];
-        assert_eq!(records, expected);
+    fn a_header_is_found_by_two_of_its_names_in_any_order_and_delimiter() {
+        for (line, delimiter) in [
+            ("clock,value", b','),
+            ("value\tclock", b'\t'),
+            ("itemid;\"clock\";\"value\"\r\n1;2;3", b';'),
+            ("\"value\"|\"CLOCK\"", b'|'),
+        ] {
+            let (found, names) = header(line.as_bytes(), ["clock", "value"]).unwrap();
+            assert_eq!(found, delimiter);
+            assert!(names.iter().any(|name| name == "value"), "{names:?}");
+        }
+        for line in ["columns: clock, the value", "clock", "", "clockvalue", "clock,values"] {
+            assert_eq!(header(line.as_bytes(), ["clock", "value"]), None, "{line}");
+        }
     }
 
     #[test]
-    fn a_header_is_found_by_two_of_its_names_in_any_order_and_delimiter() {
-        for (line, delimiter) in [
-            ("timeStamp,elapsed", b','),
-            ("elapsed\ttimeStamp", b'\t'),
-            ("label;\"timeStamp\";\"elapsed\"\r\n1;2;3", b';'),
-            ("\"elapsed\"|\"TIMESTAMP\"", b'|'),
-        ] {
-            let (found, names) = header(line.as_bytes(), ["timeStamp", "elapsed"]).unwrap();
-            assert_eq!(found, delimiter);
-            assert!(names.iter().any(|name| name == "elapsed"), "{names:?}");
-        }
-        for line in
-            ["columns: timeStamp, the elapsed", "timeStamp", "", "timeStampelapsed", "timeStamp,elapsedx"]
-        {
-            assert_eq!(header(line.as_bytes(), ["timeStamp", "elapsed"]), None, "{line}");
-        }
+    fn the_longest_first_field_that_is_approved_counts() {
+        let number = |field: &str| field.parse::<f64>().is_ok();
+        assert_eq!(delimiter_behind(b"1.5;2", number), Some(b';'));
+        assert_eq!(delimiter_behind(b"\"15\",2", number), Some(b','));
+        assert_eq!(delimiter_behind(b"15", number), None);
+        assert_eq!(delimiter_behind(b"x,2", number), None);
+        assert_eq!(delimiter_behind("1\u{e9}".as_bytes(), number), Some(0xc3));
     }
 }

@@ -15,6 +15,7 @@ use super::zip_dir::members;
 use crate::cpu_export::CpuSource;
 use crate::date::TimeZone;
 use crate::error::{Error, Place, Result};
+use crate::layout::LayoutOptions;
 
 /// How inputs are to be read, where their content does not say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,8 +24,8 @@ pub struct SourceOptions {
     pub time_zone: TimeZone,
     /// The Zabbix item whose readings are wanted, where an export holds several.
     pub cpu_item: Option<u64>,
-    /// The logs' delimiter; left out, it is found in the log. Only a log without a header needs it.
-    pub delimiter: Option<u8>,
+    /// The logs' delimiter and columns, where they can't be found out.
+    pub layout: LayoutOptions,
 }
 
 /// The inputs of one run.
@@ -125,7 +126,7 @@ impl Inputs {
         for stored in parts {
             let place = stored.place();
             let content = match stored.head()? {
-                Ok(head) => Content::of(&head, options.delimiter),
+                Ok(head) => Content::of(&head, &options.layout)?,
                 Err(fault) => Content::Other(fault),
             };
             match content {
@@ -154,12 +155,12 @@ impl Inputs {
         let mut pipe = Pipe::new(path, input)?;
         self.note_misnamed(pipe.container, path);
         let mut others = Others::new(path);
-        while let Some(piece) = pipe.next(options.delimiter)? {
+        while let Some(piece) = pipe.next(&options.layout)? {
             match piece.content {
                 Content::Log => {
                     others.recognised = true;
-                    let delimiter = options.delimiter;
-                    let logs = PipedLogs { pipe, found: Some(piece), cpu_given: false, delimiter };
+                    let layout = options.layout.clone();
+                    let logs = PipedLogs { pipe, found: Some(piece), cpu_given: false, layout };
                     self.logs.push(LogSource::piped(logs));
                     break;
                 }

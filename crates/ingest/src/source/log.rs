@@ -5,13 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::checked::{Digest, Digested};
 use super::content::Content;
 use super::fault::{Fault, explain};
-use super::packed::Progress;
+use super::packed::PackedCount;
 use super::pipe::{Piece, Pipe};
 use super::stored::{Opened, Stored};
-use super::tally::{Tallied, Tally};
 use crate::error::{Error, Place, Result};
+use crate::layout::LayoutOptions;
 use crate::store::SourceFile;
 
 /// One log, or a pipe that holds at least one.
@@ -79,7 +80,7 @@ impl LogSource {
     pub fn open(&mut self, progress: Arc<AtomicU64>) -> Result<LogStream> {
         let source = match &mut self.origin {
             Origin::Stored(stored) => {
-                let opened = stored.open(Progress::to(progress));
+                let opened = stored.open(PackedCount::to(progress));
                 let opened = opened.map_err(|e| explain(self.place.clone(), e))?;
                 StreamSource::Stored { opened, place: self.place.clone(), taken: false }
             }
@@ -102,8 +103,8 @@ pub(crate) struct PipedLogs {
     pub(crate) found: Option<Piece>,
     /// Whether the run's CPU export is known.
     pub(crate) cpu_given: bool,
-    /// The logs' delimiter, where it was told.
-    pub(crate) delimiter: Option<u8>,
+    /// What was told of the logs' layout.
+    pub(crate) layout: LayoutOptions,
 }
 
 impl PipedLogs {
@@ -111,7 +112,7 @@ impl PipedLogs {
         if let Some(found) = self.found.take() {
             return Ok(Some(found));
         }
-        while let Some(piece) = self.pipe.next(self.delimiter)? {
+        while let Some(piece) = self.pipe.next(&self.layout)? {
             match &piece.content {
                 Content::Log => return Ok(Some(piece)),
                 Content::Other(fault) => notes.push(left_out(&piece.place, fault)),
@@ -182,12 +183,12 @@ impl LogStream {
 pub struct LogReader<'a> {
     place: Place,
     head: io::Cursor<Vec<u8>>,
-    input: Box<dyn Tallied + 'a>,
+    input: Box<dyn Digested + 'a>,
     failed: bool,
 }
 
 impl<'a> LogReader<'a> {
-    pub(crate) fn new(place: Place, head: Vec<u8>, input: Box<dyn Tallied + 'a>) -> Self {
+    pub(crate) fn new(place: Place, head: Vec<u8>, input: Box<dyn Digested + 'a>) -> Self {
         Self { place, head: io::Cursor::new(head), input, failed: false }
     }
 
@@ -213,17 +214,17 @@ impl<'a> LogReader<'a> {
     /// When the rest can't be read, the file is damaged, or a read failed before.
     pub fn finish(self) -> Result<SourceFile> {
         let place = self.place.clone();
-        let tally = self.end().map_err(|e| explain(place.clone(), e))?;
-        Ok(source_file(&place, "log", &tally))
+        let digest = self.end().map_err(|e| explain(place.clone(), e))?;
+        Ok(source_file(&place, "log", &digest))
     }
 
-    fn end(mut self) -> io::Result<Tally> {
+    fn end(mut self) -> io::Result<Digest> {
         if self.failed {
             return Err(Fault::damaged("it could not be read to its end"));
         }
         let mut rest = vec![0; 64 << 10];
         while self.input.read(&mut rest)? > 0 {}
-        Ok(self.input.tally().clone())
+        Ok(self.input.digest().clone())
     }
 }
 
@@ -239,13 +240,13 @@ impl Read for LogReader<'_> {
 }
 
 /// The record of a source that was read to its end.
-pub(crate) fn source_file(place: &Place, kind: &str, tally: &Tally) -> SourceFile {
+pub(crate) fn source_file(place: &Place, kind: &str, digest: &Digest) -> SourceFile {
     SourceFile {
         file: last_part(&place.file.to_string_lossy()).to_owned(),
         member: place.member.clone(),
         kind: kind.to_owned(),
-        bytes: tally.bytes(),
-        crc32: tally.crc32(),
+        bytes: digest.bytes(),
+        crc32: digest.crc32(),
     }
 }
 

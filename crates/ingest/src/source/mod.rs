@@ -1,5 +1,6 @@
 //! The input files: recognised by their content, opened, unpacked and checked.
 
+pub(crate) mod checked;
 mod codec;
 mod container;
 mod content;
@@ -7,11 +8,9 @@ pub(crate) mod fault;
 pub(crate) mod head;
 mod inputs;
 pub(crate) mod log;
-pub(crate) mod log_shape;
 pub(crate) mod packed;
 mod pipe;
 pub(crate) mod stored;
-pub(crate) mod tally;
 mod zip_dir;
 mod zip_header;
 mod zip_pipe;

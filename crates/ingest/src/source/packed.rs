@@ -17,7 +17,7 @@ pub(crate) fn packed(reader: impl Read + Send + 'static) -> Packed {
 
 /// The counter to report to; a pipe is read before it is known.
 #[derive(Clone, Default)]
-pub(crate) struct Progress(Arc<Report>);
+pub(crate) struct PackedCount(Arc<Report>);
 
 #[derive(Default)]
 struct Report {
@@ -26,7 +26,7 @@ struct Report {
     before: AtomicU64,
 }
 
-impl Progress {
+impl PackedCount {
     /// Reports to `counter` from the start.
     pub(crate) fn to(counter: Arc<AtomicU64>) -> Self {
         let progress = Self::default();
@@ -48,11 +48,11 @@ impl Progress {
 /// A reader that counts what is read through it.
 pub(crate) struct Meter<R> {
     inner: R,
-    progress: Progress,
+    progress: PackedCount,
 }
 
 impl<R> Meter<R> {
-    pub(crate) fn new(inner: R, progress: Progress) -> Self {
+    pub(crate) fn new(inner: R, progress: PackedCount) -> Self {
         Self { inner, progress }
     }
 }
@@ -91,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_was_read_before_the_counter_was_known_is_reported_too() {
-        let (progress, counter) = (Progress::default(), Arc::new(AtomicU64::new(5)));
+        let (progress, counter) = (PackedCount::default(), Arc::new(AtomicU64::new(5)));
         let mut meter = Meter::new(&b"abcdef"[..], progress.clone());
         assert_eq!(read_up_to(&mut meter, &mut [0; 4]).unwrap(), 4);
         progress.connect(counter.clone());

@@ -3,16 +3,17 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::checked::Digested;
 use super::container::{Container, MAGIC};
 use super::content::Content;
 use super::fault::{Fault, explain};
 use super::head::HEAD;
-use super::packed::{Meter, Progress, packed, read_up_to};
+use super::packed::{Meter, PackedCount, packed, read_up_to};
 use super::stored::unpack;
-use super::tally::Tallied;
 use super::zip_dir::is_litter;
 use super::zip_pipe::ZipPipe;
 use crate::error::{Place, Result};
+use crate::layout::LayoutOptions;
 
 /// An input that is read once, from front to back.
 pub(crate) struct Pipe {
@@ -20,12 +21,12 @@ pub(crate) struct Pipe {
     /// How it is packed.
     pub(crate) container: Container,
     body: Body,
-    pub(crate) progress: Progress,
+    pub(crate) progress: PackedCount,
 }
 
 enum Body {
     /// One text; `true` once it was handed out.
-    Whole(Box<dyn Tallied + Send>, bool),
+    Whole(Box<dyn Digested + Send>, bool),
     /// A zip.
     Zip(Box<ZipPipe>),
 }
@@ -42,7 +43,7 @@ impl Pipe {
     /// A pipe out of which nothing has been read yet.
     pub(crate) fn new(path: &Path, input: impl Read + Send + 'static) -> Result<Self> {
         let failed = |e| explain(Place::file(path), e);
-        let progress = Progress::default();
+        let progress = PackedCount::default();
         let mut input = Meter::new(input, progress.clone());
         let mut magic = [0; MAGIC];
         let length = read_up_to(&mut input, &mut magic).map_err(failed)?;
@@ -63,7 +64,7 @@ impl Pipe {
 
     /// Goes to the next text and recognises it; what is left of this one is passed over. `None` is the
     /// clean end of the pipe.
-    pub(crate) fn next(&mut self, delimiter: Option<u8>) -> Result<Option<Piece>> {
+    pub(crate) fn next(&mut self, options: &LayoutOptions) -> Result<Option<Piece>> {
         let mut place = Place::file(&self.path);
         match &mut self.body {
             Body::Whole(_, true) => return Ok(None),
@@ -82,12 +83,12 @@ impl Pipe {
         let mut head = vec![0; HEAD];
         let read = read_up_to(self.reader(), &mut head).map_err(|e| explain(place.clone(), e))?;
         head.truncate(read);
-        let content = Content::of(&head, delimiter);
+        let content = Content::of(&head, options)?;
         Ok(Some(Piece { place, head, content }))
     }
 
     /// The rest of the current text, behind its head.
-    pub(crate) fn reader(&mut self) -> &mut dyn Tallied {
+    pub(crate) fn reader(&mut self) -> &mut dyn Digested {
         match &mut self.body {
             Body::Whole(reader, _) => reader.as_mut(),
             Body::Zip(zip) => zip.as_mut(),

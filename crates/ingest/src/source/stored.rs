@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io;
 use std::path::PathBuf;
 
+use super::checked::{Checked, Digested, Gunzip, Unpacked};
 use super::codec::{Codec, Extent, Unpacker};
 use super::container::Container;
 use super::fault::{Fault, explain};
 use super::head::HEAD;
-use super::packed::{Meter, Progress, packed, read_up_to};
-use super::tally::{Checked, Gunzip, Tallied, Unpacked};
+use super::packed::{Meter, PackedCount, packed, read_up_to};
 use super::zip_dir::{Member, OpenArchive, open_member};
 use crate::error::{Place, Result};
 
@@ -32,14 +32,14 @@ pub(crate) struct Stored {
 /// A text in a regular file, opened.
 pub(crate) enum Opened {
     /// Unpacked straight into the caller's buffer.
-    Direct(Box<dyn Tallied + Send>),
+    Direct(Box<dyn Digested + Send>),
     /// Unpacked by the zip crate.
     Archive(OpenArchive),
 }
 
 impl Opened {
     /// The reader of its bytes.
-    pub(crate) fn reader(&mut self) -> io::Result<Box<dyn Tallied + '_>> {
+    pub(crate) fn reader(&mut self) -> io::Result<Box<dyn Digested + '_>> {
         match self {
             Self::Direct(reader) => Ok(Box::new(reader.as_mut())),
             Self::Archive(archive) => archive.reader(),
@@ -65,7 +65,7 @@ impl Stored {
     }
 
     /// Opens it at its start.
-    pub(crate) fn open(&self, progress: Progress) -> io::Result<Opened> {
+    pub(crate) fn open(&self, progress: PackedCount) -> io::Result<Opened> {
         let container = match &self.part {
             Part::Whole(container) => *container,
             Part::Member(member) => return open_member(&self.path, member, progress),
@@ -75,7 +75,7 @@ impl Stored {
 
     /// Its first bytes; `Ok(Err(_))` says why it can't be unpacked at all.
     pub(crate) fn head(&self) -> Result<std::result::Result<Vec<u8>, Fault>> {
-        let mut opened = match self.open(Progress::default()) {
+        let mut opened = match self.open(PackedCount::default()) {
             Ok(opened) => opened,
             Err(error) => {
                 return error.downcast::<Fault>().map(Err).map_err(|e| explain(self.place(), e));
@@ -92,7 +92,7 @@ impl Stored {
 pub(crate) fn unpack(
     container: Container,
     input: impl io::Read + Send + 'static,
-) -> io::Result<Box<dyn Tallied + Send>> {
+) -> io::Result<Box<dyn Digested + Send>> {
     Ok(match container {
         Container::Gzip => Box::new(Checked::new(Gunzip::new(packed(input)), None)),
         Container::Zstd => {

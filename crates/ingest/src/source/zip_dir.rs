@@ -7,11 +7,11 @@ use std::path::Path;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+use super::checked::{Checked, Digested, Stated, Unpacked};
 use super::codec::{Codec, Extent, Unpacker};
 use super::fault::{COPY_AGAIN, Fault};
-use super::packed::{Meter, Progress, packed};
+use super::packed::{Meter, PackedCount, packed};
 use super::stored::Opened;
-use super::tally::{Checked, Stated, Tallied, Unpacked};
 
 /// A member that may hold a log or a CPU export.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +77,7 @@ pub(crate) fn unsupported(method: &str) -> Fault {
 }
 
 /// Opens `member` of the zip at `path`.
-pub(crate) fn open_member(path: &Path, member: &Member, progress: Progress) -> io::Result<Opened> {
+pub(crate) fn open_member(path: &Path, member: &Member, progress: PackedCount) -> io::Result<Opened> {
     if member.encrypted {
         return Err(encrypted().into());
     }
@@ -111,7 +111,7 @@ pub(crate) struct OpenArchive {
 
 impl OpenArchive {
     /// The reader of the member's bytes, from its start.
-    pub(crate) fn reader(&mut self) -> io::Result<Box<dyn Tallied + '_>> {
+    pub(crate) fn reader(&mut self) -> io::Result<Box<dyn Digested + '_>> {
         let member = self.archive.by_index(self.index).map_err(directory_fault)?;
         Ok(Box::new(Checked::new(Foreign(member), Some(self.stated))))
     }

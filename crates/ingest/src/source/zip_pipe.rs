@@ -2,10 +2,10 @@
 
 use std::io::{self, Read};
 
+use super::checked::{Digest, Digested, Stated, wrong_checksum};
 use super::codec::{Codec, Extent, Unpacker};
 use super::fault::{COPY_AGAIN, Fault};
 use super::packed::Packed;
-use super::tally::{Stated, Tallied, Tally, wrong_checksum};
 use super::zip_dir::{encrypted, unsupported};
 use super::zip_header::{
     END, END_64, ENTRY, LOCAL, LocalHeader, directory, local_header, read_all, signature, skip,
@@ -23,7 +23,7 @@ pub(crate) struct ZipPipe {
     /// The next record's signature, where it was read with the member before it.
     ahead: Option<[u8; 4]>,
     members: u64,
-    tally: Tally,
+    digest: Digest,
 }
 
 /// The member that is being read.
@@ -36,7 +36,7 @@ struct Current {
 impl ZipPipe {
     /// A zip that begins at the input's next byte.
     pub(crate) fn new(input: Packed) -> Self {
-        Self { input, current: None, ahead: None, members: 0, tally: Tally::default() }
+        Self { input, current: None, ahead: None, members: 0, digest: Digest::default() }
     }
 
     /// Goes to the next member, passing over what is left of this one, and gives its name; `None` is
@@ -52,7 +52,7 @@ impl ZipPipe {
                 let header = local_header(&mut self.input)?;
                 let name = header.name.clone();
                 self.members += 1;
-                self.tally = Tally::default();
+                self.digest = Digest::default();
                 self.current = Some(Current { header, unpacker: None });
                 Ok(Some(name))
             }
@@ -103,14 +103,14 @@ impl ZipPipe {
         if header.described_after {
             return self.descriptor(packed);
         }
-        self.tally.check(Stated { bytes: header.unpacked, crc32: header.crc32 })
+        self.digest.check(Stated { bytes: header.unpacked, crc32: header.crc32 })
     }
 
     /// Reads the sizes that follow the data. Four forms are in use and none says which it is, so the
     /// one is taken that holds the right numbers and has a record's signature behind it.
     fn descriptor(&mut self, packed: u64) -> io::Result<()> {
         let mut read = Vec::new();
-        for form in descriptors(self.tally.crc32(), packed, self.tally.bytes()) {
+        for form in descriptors(self.digest.crc32(), packed, self.digest.bytes()) {
             let seen = read.len();
             read.resize(form.len() + 4, 0);
             read_all(&mut self.input, read.get_mut(seen..).unwrap_or_default())?;
@@ -166,7 +166,7 @@ impl Read for ZipPipe {
             return Ok(0);
         };
         let read = state.read(&mut self.input, out)?;
-        self.tally.add(out.get(..read).unwrap_or_default());
+        self.digest.add(out.get(..read).unwrap_or_default());
         if read == 0 && !out.is_empty() {
             self.end_member(&header, state.consumed())?;
         } else {
@@ -176,8 +176,8 @@ impl Read for ZipPipe {
     }
 }
 
-impl Tallied for ZipPipe {
-    fn tally(&self) -> &Tally {
-        &self.tally
+impl Digested for ZipPipe {
+    fn digest(&self) -> &Digest {
+        &self.digest
     }
 }

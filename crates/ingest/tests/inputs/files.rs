@@ -64,7 +64,7 @@ fn a_zip_may_hold_several_logs_and_the_cpu_export_among_other_things() {
         ("run/../../b.jtl", LOG.as_bytes()),
         ("run/cpu.csv", CPU.as_bytes()),
         ("run/empty.csv", b""),
-        ("run/header.csv", b"timeStamp,elapsed\n"),
+        ("run/header.csv", b"timeStamp,elapsed,success\n"),
     ]);
     let file = on_disk("run.zip", &zip);
     let mut inputs = recognise(&[&file.path]).unwrap();
@@ -101,7 +101,7 @@ fn what_can_not_be_read_is_named_with_a_remedy() {
         ("empty.csv", vec![], "empty.csv: is empty"),
         ("empty.zip", vec![], "is empty"),
         ("none.zip", deflated(&[]), "a zip without a file in it"),
-        ("header.csv", text("timeStamp,elapsed,label\r\n"), "has a header but no records"),
+        ("header.csv", text("timeStamp,elapsed,success\r\n"), "has a header but no records"),
         ("xml.jtl", text("<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">"), "is an XML log"),
         ("text.zip", text("hello"), "neither a JMeter log nor a CPU export"),
         ("locked.zip", with_flags(zip.clone(), 1), "member a.csv: is encrypted"),

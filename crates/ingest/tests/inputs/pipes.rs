@@ -128,7 +128,7 @@ fn what_can_not_come_by_pipe_is_named_with_a_remedy() {
     for (bytes, expected) in [
         (vec![], "standard input: is empty"),
         (b"<testResults>".to_vec(), "is an XML log"),
-        (b"timeStamp,elapsed\n".to_vec(), "no records"),
+        (b"timeStamp,elapsed,success\n".to_vec(), "no records"),
         (deflated(&[]), "a zip without a file in it"),
         (streamed(member, options(CompressionMethod::Stored)), "stored without compression"),
         (sized(member, options(CompressionMethod::Bzip2)), "not supported (number 12, from a pipe)"),

@@ -10,12 +10,12 @@ use super::packed::Packed;
 
 /// Bytes counted and summed as they pass.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally {
+pub(crate) struct Digest {
     bytes: u64,
     crc: crc32fast::Hasher,
 }
 
-impl Tally {
+impl Digest {
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         self.crc.update(bytes);
@@ -62,13 +62,13 @@ pub(crate) struct Stated {
 }
 
 /// A reader that knows what passed through it.
-pub(crate) trait Tallied: Read {
-    fn tally(&self) -> &Tally;
+pub(crate) trait Digested: Read {
+    fn digest(&self) -> &Digest;
 }
 
-impl<T: Tallied + ?Sized> Tallied for &mut T {
-    fn tally(&self) -> &Tally {
-        (**self).tally()
+impl<T: Digested + ?Sized> Digested for &mut T {
+    fn digest(&self) -> &Digest {
+        (**self).digest()
     }
 }
 
@@ -76,31 +76,31 @@ impl<T: Tallied + ?Sized> Tallied for &mut T {
 pub(crate) struct Checked<R> {
     inner: R,
     stated: Option<Stated>,
-    tally: Tally,
+    digest: Digest,
 }
 
 impl<R> Checked<R> {
     pub(crate) fn new(inner: R, stated: Option<Stated>) -> Self {
-        Self { inner, stated, tally: Tally::default() }
+        Self { inner, stated, digest: Digest::default() }
     }
 }
 
 impl<R: Read> Read for Checked<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(out)?;
-        self.tally.add(out.get(..read).unwrap_or_default());
+        self.digest.add(out.get(..read).unwrap_or_default());
         match self.stated {
-            Some(stated) if read == 0 && !out.is_empty() => self.tally.check(stated)?,
-            Some(stated) if self.tally.bytes > stated.bytes => self.tally.check(stated)?,
+            Some(stated) if read == 0 && !out.is_empty() => self.digest.check(stated)?,
+            Some(stated) if self.digest.bytes > stated.bytes => self.digest.check(stated)?,
             _ => {}
         }
         Ok(read)
     }
 }
 
-impl<R: Read> Tallied for Checked<R> {
-    fn tally(&self) -> &Tally {
-        &self.tally
+impl<R: Read> Digested for Checked<R> {
+    fn digest(&self) -> &Digest {
+        &self.digest
     }
 }
 
