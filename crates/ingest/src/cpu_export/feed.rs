@@ -4,7 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Handle;
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::task::JoinHandle;
 
 use crate::source::checked::Digest;
 use crate::source::fault::Fault;
@@ -26,11 +26,15 @@ pub(super) fn limit(size: u64) -> io::Result<()> {
     Err(Fault::new("the CPU export is larger than 256 MiB", remedy).into())
 }
 
-/// Begins to read; gives the end at which the bytes come out, and what will have passed.
-pub(super) fn feed(opened: Opened) -> (DuplexStream, JoinHandle<io::Result<Digest>>) {
+/// Begins to read, on a thread of the runtime for blocking work; gives the end at which the bytes come out, and what will have passed.
+///
+/// # Errors
+/// Outside of a runtime.
+pub(super) fn feed(opened: Opened) -> io::Result<(DuplexStream, JoinHandle<io::Result<Digest>>)> {
     let (into, out) = duplex(CHUNK);
-    let runtime = Handle::current();
-    (out, spawn_blocking(move || pump(opened, into, &runtime)))
+    let runtime = Handle::try_current().map_err(io::Error::other)?;
+    let feeder = runtime.clone();
+    Ok((out, runtime.spawn_blocking(move || pump(opened, into, &feeder))))
 }
 
 fn pump(mut opened: Opened, mut into: DuplexStream, runtime: &Handle) -> io::Result<Digest> {

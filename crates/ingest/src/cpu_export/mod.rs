@@ -92,11 +92,10 @@ impl CpuSource {
     ///
     /// # Errors
     /// When the file is damaged, a row can't be read (the error names its line), or the export holds
-    /// several items and none was chosen.
+    /// several items and none was chosen; and outside of a tokio runtime.
     pub async fn read(self, options: &SourceOptions) -> Result<CpuExport> {
         let (place, form) = (self.place.clone(), self.form.clone());
-        let opened = self.open().map_err(|e| explain(place.clone(), e))?;
-        let (input, fed) = feed(opened);
+        let (input, fed) = self.open().and_then(feed).map_err(|e| explain(place.clone(), e))?;
         let parsed = parse(input, &place, &form, options).await;
         // What is wrong with the file comes before what its text, cut short by that, looks like.
         let digest = match fed.await {

@@ -110,13 +110,12 @@ impl Unpacker {
             let (given, step) = (window.len(), self.codec.step(window, out)?);
             input.consume(step.consumed);
             self.consumed += step.consumed as u64;
-            let idle = step.consumed == 0 && step.produced == 0;
-            self.settle(&step, idle && given == 0)?;
+            self.settle(&step)?;
             if step.produced > 0 {
                 return Ok(step.produced);
             }
-            if idle && given > 0 && !step.complete {
-                return Err(Fault::damaged("its packed data does not go on"));
+            if step.consumed == 0 && !self.ended {
+                self.stop(given)?;
             }
         }
         Ok(0)
@@ -130,17 +129,7 @@ impl Unpacker {
     }
 
     /// Notes the ends of frames and of the data.
-    fn settle(&mut self, step: &Step, exhausted: bool) -> io::Result<()> {
-        if exhausted && !step.complete {
-            let whole = matches!(self.extent, Extent::Bytes(length) if length == self.consumed);
-            self.ended = true;
-            return match (self.at_boundary, self.extent) {
-                (true, Extent::Input) => Ok(()),
-                (true, Extent::Bytes(_)) if whole => Ok(()),
-                _ if whole => Err(Fault::damaged("its packed data goes on past its stated size")),
-                _ => Err(Fault::cut("its packed data does not end")),
-            };
-        }
+    fn settle(&mut self, step: &Step) -> io::Result<()> {
         match self.codec {
             Codec::Stored => {}
             Codec::Deflate(_) => self.ended = step.complete,
@@ -154,6 +143,24 @@ impl Unpacker {
                 Err(Fault::damaged("its packed data ends before its stated size"))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Nothing moves any more: either this is the end, or something is missing.
+    fn stop(&mut self, given: usize) -> io::Result<()> {
+        self.ended = true;
+        let whole = match self.extent {
+            Extent::Bytes(length) => length == self.consumed,
+            Extent::Own => false,
+            Extent::Input => given == 0,
+        };
+        match (whole, given) {
+            (true, _) if self.at_boundary => Ok(()),
+            (true, _) if self.extent != Extent::Input => {
+                Err(Fault::damaged("its packed data goes on past its stated size"))
+            }
+            (_, 0) => Err(Fault::cut("its packed data does not end")),
+            _ => Err(Fault::damaged("its packed data does not go on")),
         }
     }
 }

@@ -107,23 +107,8 @@ impl Inputs {
     }
 
     fn regular(&mut self, path: &Path, options: &SourceOptions) -> Result<()> {
-        let mut magic = [0; MAGIC];
-        let length = File::open(path)
-            .and_then(|mut file| read_up_to(&mut file, &mut magic))
-            .map_err(|e| Error::io(path, e))?;
-        let container = Container::of(magic.get(..length).unwrap_or_default());
-        self.note_misnamed(container, path);
-        let whole = |part| Stored { path: path.to_owned(), part };
-        let parts = match container {
-            Container::Zip => members(path)
-                .map_err(|e| explain(Place::file(path), e))?
-                .into_iter()
-                .map(|member| whole(Part::Member(member)))
-                .collect(),
-            _ => vec![whole(Part::Whole(container))],
-        };
         let mut others = Others::new(path);
-        for stored in parts {
+        for stored in self.parts(path)? {
             let place = stored.place();
             let content = match stored.head()? {
                 Ok(head) => Content::of(&head, &options.layout)?,
@@ -143,6 +128,21 @@ impl Inputs {
         }
         self.notes.extend(others.notes()?);
         Ok(())
+    }
+
+    /// What a regular file may hold: itself, or its members if it is a zip.
+    fn parts(&mut self, path: &Path) -> Result<Vec<Stored>> {
+        let failed = |e| explain(Place::file(path), e);
+        let mut magic = [0; MAGIC];
+        let length =
+            File::open(path).and_then(|mut file| read_up_to(&mut file, &mut magic)).map_err(failed)?;
+        let container = Container::of(magic.get(..length).unwrap_or_default());
+        self.note_misnamed(container, path);
+        let parts = match container {
+            Container::Zip => members(path).map_err(failed)?.into_iter().map(Part::Member).collect(),
+            _ => vec![Part::Whole(container)],
+        };
+        Ok(parts.into_iter().map(|part| Stored { path: path.to_owned(), part }).collect())
     }
 
     /// Reads a pipe up to its first log.

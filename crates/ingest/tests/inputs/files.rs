@@ -14,6 +14,7 @@ fn every_packing_gives_the_same_bytes_by_any_buffer() {
     twice.extend_from_slice(&gzip(&log[1000..]));
     let mut frames = zstd(&log[..1000]);
     frames.extend_from_slice(&zstd(&log[1000..]));
+    let skippable = [b"\x50\x2a\x4d\x18\x04\0\0\0skip", frames.as_slice()].concat();
     let member: &[Member] = &[("a.csv", &log)];
     let large = options(CompressionMethod::Deflated).large_file(true);
     for (name, bytes) in [
@@ -22,6 +23,7 @@ fn every_packing_gives_the_same_bytes_by_any_buffer() {
         ("two-members.csv.gz", twice),
         ("one.csv.zst", zstd(&log)),
         ("two-frames.csv.zst", frames),
+        ("skippable-frame.csv.zst", skippable),
         ("deflated.zip", deflated(member)),
         ("stored.zip", sized(member, options(CompressionMethod::Stored))),
         ("zip64.zip", sized(member, large)),
