@@ -75,6 +75,9 @@ impl Pipe {
                 };
                 place = place.member(name);
                 if let Err(error) = zip.begin() {
+                    if !zip.is_sized() {
+                        return Err(explain(place, error));
+                    }
                     let fault = error.downcast::<Fault>().map_err(|e| explain(place.clone(), e))?;
                     return Ok(Some(Piece { place, head: Vec::new(), content: Content::Other(fault) }));
                 }

@@ -82,6 +82,11 @@ impl ZipPipe {
         Ok(())
     }
 
+    /// Whether the current member can be passed over without unpacking it.
+    pub(crate) fn is_sized(&self) -> bool {
+        self.current.as_ref().is_none_or(|current| !current.header.described_after)
+    }
+
     fn pass_over(&mut self) -> io::Result<()> {
         match &self.current {
             None => Ok(()),
