@@ -4,7 +4,7 @@
 //! `PERFPIPE_PG_BIN` to say where `initdb` and `postgres` are, and `PERFPIPE_REQUIRE_POSTGRES` to make their absence
 //! a failure.
 
-#![allow(dead_code, reason = "each test program uses a part of it")]
+#![allow(dead_code, unreachable_pub, reason = "shared by test programs, each of which uses a part")]
 
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -187,7 +187,8 @@ impl Programs {
             .collect();
         installed.sort();
         let all = told.into_iter().chain(std::env::split_paths(&path)).chain(installed.into_iter().rev());
-        let mut complete = all.filter(|dir| ["initdb", "postgres"].iter().all(|name| dir.join(name).is_file()));
+        let mut complete =
+            all.filter(|dir| ["initdb", "postgres"].iter().all(|name| dir.join(name).is_file()));
         complete.next().map(|folder| Programs { folder, user: other_user() })
     }
 
@@ -276,7 +277,10 @@ fn guard(folder: &Path) -> ChildStdin {
 }
 
 fn signal(name: &str, process: u32) {
-    let status = Command::new("sh").args(["-c", "kill -\"$1\" \"$2\"", "kill", name]).arg(process.to_string()).status();
+    let status = Command::new("sh")
+        .args(["-c", "kill -\"$1\" \"$2\"", "kill", name])
+        .arg(process.to_string())
+        .status();
     assert!(status.unwrap().success());
 }
 

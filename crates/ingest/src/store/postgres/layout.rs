@@ -13,8 +13,9 @@ const SQL: &str = include_str!("layout.sql");
 /// Whether the schema is there, and of the layout known here.
 pub(super) async fn present(session: &Session) -> Result<bool> {
     let what = "looking for the schema perfpipe";
-    let there = session.query_one(what, "select to_regclass('perfpipe.layout') is not null as there", &[]);
-    if !value::<bool>(&there.await?, "there")? {
+    // A look into the catalogue sees what others have just committed; to_regclass may answer from a cache.
+    let sql = "select exists (select from pg_tables where schemaname = 'perfpipe' and tablename = 'layout') as there";
+    if !value::<bool>(&session.query_one(what, sql, &[]).await?, "there")? {
         return Ok(false);
     }
     let rows = session.query(what, "select version from perfpipe.layout", &[]).await?;
