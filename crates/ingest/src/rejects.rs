@@ -1,6 +1,6 @@
 //! Rejected records, whole, with their place and reason; beyond a few MiB they wait in a temporary file.
 
-use std::io::{BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{BufReader, Seek, SeekFrom, Write};
 
 use serde::{Deserialize, Serialize};
 

@@ -88,7 +88,7 @@ fn example(key: &RunKey, samples: usize) -> Example {
 }
 
 fn push_sample(batch: &mut SampleBatch, at: usize) {
-    let some = |every: usize| at % every != 0;
+    let some = |every: usize| !at.is_multiple_of(every);
     batch.t_ms.push((at * 7 % 79_000) as i64);
     if some(11) {
         batch.label.push(ODD_LABELS[at % 4].as_bytes())
@@ -314,7 +314,7 @@ async fn a_run_comes_back_as_it_was_stored() {
     assert!(!postgres.drop_run(&example.info.key).await.unwrap());
     store(&postgres, &example).await.unwrap();
     check_whole(&postgres, &example).await;
-    assert_eq!(postgres.runs().await.unwrap(), [example.info.clone()]);
+    assert_eq!(postgres.runs().await.unwrap(), std::slice::from_ref(&example.info));
     assert_eq!(tables(&url), ["perfectnio_2048"]);
     assert_eq!(psql(&url, "select relpersistence from pg_class where relname = 'perfectnio_2048'"), "p");
     assert!(postgres.drop_run(&example.info.key).await.unwrap());

@@ -9,7 +9,7 @@
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -33,8 +33,8 @@ struct Own {
     programs: Programs,
     folder: tempfile::TempDir,
     process: Mutex<Option<Child>>,
-    /// Closed with this process, which tells the guard to stop the server.
-    _guard: ChildStdin,
+    /// Its input is closed with this process, which tells it to stop the server.
+    _guard: Child,
     port: u16,
 }
 
@@ -261,10 +261,10 @@ fn other_user() -> Option<(u32, u32)> {
 }
 
 /// A process that stops the server and removes its folder once this one has ended, even by `kill -9`.
-fn guard(folder: &Path) -> ChildStdin {
+fn guard(folder: &Path) -> Child {
     let script = "trap '' INT TERM HUP; read -r line; kill -QUIT $(head -n 1 \"$1/data/postmaster.pid\") 2>/dev/null; \
                   sleep 1; rm -rf \"$1\"";
-    let mut guard = Command::new("sh")
+    Command::new("sh")
         .args(["-c", script, "guard"])
         .arg(folder)
         .stdin(Stdio::piped())
@@ -272,8 +272,7 @@ fn guard(folder: &Path) -> ChildStdin {
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()
-        .unwrap();
-    guard.stdin.take().unwrap()
+        .unwrap()
 }
 
 fn signal(name: &str, process: u32) {

@@ -12,6 +12,8 @@ mod facts;
 mod fields;
 mod layout;
 mod name;
+#[cfg(test)]
+mod oracle;
 mod passfile;
 mod reader;
 mod rows;
