@@ -1,5 +1,7 @@
 //! The stores' common face: what a run is once it is stored, and what a writer of one must do.
 
+pub mod postgres;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
@@ -13,6 +15,8 @@ use crate::counts::{Cell, CellKey, CellTable, ErrorCount, LabelCount};
 use crate::cpu::CpuSeries;
 use crate::error::Result;
 use crate::rejects::RejectSpool;
+
+pub use postgres::{PostgresConfig, PostgresStore, PostgresWriter};
 
 /// What identifies a run: the framework under test and the test it was put to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
