@@ -1,6 +1,5 @@
 //! The stores' common face: what a run is once it is stored, and what a writer of one must do.
 
-pub mod postgres;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,7 +7,9 @@ use std::future::Future;
 
 use serde::{Deserialize, Serialize};
 
+mod any;
 pub mod parquet;
+pub mod postgres;
 
 use crate::batch::SampleBatch;
 use crate::counts::{Cell, CellKey, CellTable, ErrorCount, LabelCount};
@@ -16,6 +17,8 @@ use crate::cpu::CpuSeries;
 use crate::error::Result;
 use crate::rejects::RejectSpool;
 
+pub use any::Store;
+pub use parquet::{ParquetStore, ParquetWriter};
 pub use postgres::{PostgresConfig, PostgresStore, PostgresWriter};
 
 /// What identifies a run: the framework under test and the test it was put to.

@@ -35,6 +35,7 @@ pub use writer::PostgresWriter;
 
 use crate::batch::SampleBatch;
 use crate::error::Result;
+use crate::ingest::RunStore;
 use crate::rejects::Reject;
 use crate::store::{RunInfo, RunKey, StoredRun};
 
@@ -67,16 +68,6 @@ impl PostgresStore {
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
-    }
-
-    /// Begins to write a run; where its key is known already, no one else can write it until this writer has ended.
-    ///
-    /// # Errors
-    /// When another writer is at work on the key, when the schema has a layout of another version or can't be made,
-    /// or when the server fails.
-    pub async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<PostgresWriter> {
-        let session = connect::open(&self.config).await?;
-        PostgresWriter::begin(session, key, keep_samples, self.patience).await
     }
 
     /// The runs stored, by test, then framework.
@@ -153,6 +144,15 @@ impl PostgresStore {
 
     fn put_back(&self, session: Session) {
         *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+    }
+}
+
+impl RunStore for PostgresStore {
+    type Writer = PostgresWriter;
+
+    async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<PostgresWriter> {
+        let session = connect::open(&self.config).await?;
+        PostgresWriter::begin(session, key, keep_samples, self.patience).await
     }
 }
 
