@@ -47,6 +47,13 @@ fn every_packing_gives_the_same_bytes_by_any_buffer() {
 }
 
 #[test]
+fn lzma_is_read_from_a_file() {
+    let file = on_disk("lzma.zip", &lzma());
+    let mut inputs = recognise(&[&file.path]).unwrap();
+    assert_eq!(texts(read_logs(&mut inputs, 5).unwrap()), [LOG]);
+}
+
+#[test]
 fn a_zip_may_hold_several_logs_and_the_cpu_export_among_other_things() {
     let zip = deflated(&[
         ("run/", b""),

@@ -129,3 +129,16 @@ pub(crate) fn gzip(text: &[u8]) -> Vec<u8> {
 pub(crate) fn zstd(text: &[u8]) -> Vec<u8> {
     zstd::encode_all(text, 1).unwrap()
 }
+
+/// The small log in a zip by LZMA, which the zip crate reads but doesn't write (by Python's zipfile).
+pub(crate) fn lzma() -> Vec<u8> {
+    let hex = concat!(
+        "504b03043f0002000e0000002100bf7068a75e0000005500000005000000612e637376090405005d00008000003a1a49",
+        "fae25eb8a6a538f00b51435afde922dc98d943987703f89dd9b06d4e5c8ce477d1cad03684a7ac3918a50672c11202c9",
+        "29712831e8b418c2f01bc0af66436266aca861ea0c5af65877eaf1ffff984dc000504b01023f033f0002000e00000021",
+        "00bf7068a75e00000055000000050000000000000000000000800100000000612e637376504b05060000000001000100",
+        "33000000810000000000",
+    );
+    let byte = |at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap();
+    (0..hex.len()).step_by(2).map(byte).collect()
+}
