@@ -25,8 +25,13 @@ fn bounds(text: &Text) -> [f64; 4] {
 }
 
 fn texts(drawing: &Drawing) -> Vec<&Text> {
-    let text = |shape| if let Shape::Text(text) = shape { Some(text) } else { None };
-    drawing.shapes.iter().filter_map(text).collect()
+    let mut texts = Vec::new();
+    for shape in &drawing.shapes {
+        if let Shape::Text(text) = shape {
+            texts.push(text);
+        }
+    }
+    texts
 }
 
 fn assert_tidy(name: &str, page: &Page) {
