@@ -425,6 +425,46 @@ async fn an_inferred_key_replaces_only_a_run_of_the_same_file() {
 }
 
 #[tokio::test]
+async fn samples_are_whole_however_many_copies_they_take() {
+    let Some(server) = TestServer::shared() else { return };
+    let url = server.database();
+    let postgres = connect(&url).await;
+    let mut example = example(&key("a", "b"), 20_000);
+    let mut writer = postgres.begin(None, true).await.unwrap();
+    let chunks = encode(&writer, &example.batch);
+    let times = 50;
+    for chunk in (0..times).flat_map(|_| &chunks) {
+        writer.write(chunk.clone()).await.unwrap();
+    }
+    for count in [&mut example.info.successes, &mut example.info.failures, &mut example.info.transactions] {
+        *count *= times;
+    }
+    commit(writer, &example, Replace::Any).await.unwrap();
+    let expected = format!(
+        "{}|{}",
+        20_000 * times,
+        times * example.batch.elapsed.iter().map(|ms| *ms as u64).sum::<u64>()
+    );
+    assert_eq!(psql(&url, "select count(*), sum(elapsed) from perfpipe.a_b"), expected);
+    assert_eq!(samples(&postgres, &example.info.key).await.len() as u64, 20_000 * times);
+}
+
+#[tokio::test]
+async fn a_copy_that_the_server_gives_up_is_noticed_on_the_way() {
+    let Some(server) = TestServer::shared() else { return };
+    let url = server.database();
+    let postgres = connect(&url).await;
+    let example = example(&key("a", "b"), 20_000);
+    let mut writer = postgres.begin(None, true).await.unwrap();
+    write(&mut writer, &example).await;
+    let cancel = "select pg_cancel_backend(pid) from pg_stat_activity \
+                  where query like 'copy%' and datname = current_database()";
+    assert_eq!(psql(&url, cancel), "t");
+    let error = keep_writing(&mut writer, &example).await.to_string();
+    assert!(error.contains("canceling statement"), "{error}");
+}
+
+#[tokio::test]
 async fn samples_that_were_not_all_stored_are_noticed() {
     let Some(server) = TestServer::shared() else { return };
     let postgres = connect(&server.database()).await;

@@ -7,7 +7,7 @@ use crate::store::{FinishedRun, Replace, RunInfo, RunKey, RunWriter};
 
 use super::copy::CopyIn;
 use super::layout;
-use super::name::in_schema;
+use super::name::{in_schema, quoted};
 use super::rows::{RowEncoder, Rows};
 use super::samples::{COLUMNS, SampleEncoder};
 use super::seconds::Names;
@@ -16,7 +16,7 @@ use super::{facts, runs, seconds, swap};
 
 /// Bytes after which a COPY is ended and the next begun. A server that fails in the middle of a COPY says so only
 /// at its end: this is how much may be sent in vain.
-const STRETCH: usize = 256 << 20;
+const STRETCH: usize = 64 << 20;
 
 const COPYING: &str = "copying samples to Postgres (the run is not stored)";
 
@@ -77,32 +77,58 @@ impl RunWriter for PostgresWriter {
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let Self { session, samples, patience } = self;
-        let table = match samples {
-            Some(samples) => Some(samples.finish(&session, run.info).await?),
+        let (key, info) = (&run.info.key, run.info);
+        check_kept(info, samples.is_some())?;
+        let loaded = match samples {
+            Some(samples) => Some(samples.finish(&session, info).await?),
             None => None,
         };
-        let (key, replace, info) = (&run.info.key, run.replace, run.info);
         swap::claim(&session, key).await?;
-        let old = runs::find(&session, key).await?;
-        if let Some(old) = &old {
-            check_replaceable(replace, &old.info, info)?;
-            runs::delete(&session, old.number).await?;
-        }
+        let old = make_way(&session, run.replace, info).await?;
         let number = runs::insert(&session, info, names(&run)).await?;
         copy_facts(&session, number, run).await?;
-        if let Some(old) = old.and_then(|old| old.table) {
+        if let Some(loaded) = &loaded {
+            index(&session, loaded).await?;
+        }
+        if let Some(old) = old {
             swap::drop_table(&session, &old, patience).await?;
         }
-        if let Some(loaded) = table {
-            let table = swap::rename(&session, key, &loaded, patience).await?;
+        if let Some(loaded) = &loaded {
+            let table = swap::rename(&session, key, loaded, patience).await?;
             runs::name_table(&session, number, &table).await?;
         }
         session.run("committing the run", "commit").await
     }
 }
 
-fn check_replaceable(replace: Replace, old: &RunInfo, new: &RunInfo) -> Result<()> {
-    if replace.allows(old, new) { Ok(()) } else { Err(Replace::refusal(old)) }
+fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
+    if info.samples_stored == kept {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!(
+            "the run's row says samples_stored {}, and its writer was begun with {kept}",
+            info.samples_stored
+        ),
+        "Give both the same answer.",
+    ))
+}
+
+/// Takes the row of an earlier run of the key away where it may be replaced, and returns its table of samples.
+async fn make_way(session: &Session, replace: Replace, info: &RunInfo) -> Result<Option<String>> {
+    let Some(old) = runs::find(session, &info.key).await? else { return Ok(None) };
+    if !replace.allows(&old.info, info) {
+        return Err(Replace::refusal(&old.info));
+    }
+    runs::delete(session, old.number).await?;
+    Ok(old.table)
+}
+
+/// A small index by time: samples lie nearly in its order.
+async fn index(session: &Session, loaded: &str) -> Result<()> {
+    let (index, table) = (quoted(&swap::index_of(loaded)), in_schema(loaded));
+    let sql = format!("create index {index} on {table} using brin (t_ms)");
+    session.run("indexing the samples", &sql).await
 }
 
 impl Loading {
@@ -142,9 +168,6 @@ impl Loading {
             let problem = format!("{counted} samples were counted, and {} were stored", self.rows);
             return Err(Error::store("storing the samples", problem));
         }
-        let (index, table) = (super::name::quoted(&swap::index_of(&self.table)), in_schema(&self.table));
-        let sql = format!("create index {index} on {table} using brin (t_ms)");
-        session.run("indexing the samples", &sql).await?;
         Ok(self.table)
     }
 }
