@@ -4,7 +4,7 @@ use anyhow::Result;
 use perfpipe_analyze::{Format, Table, cpu_table, error_table, label_stats, label_table};
 use perfpipe_ingest::{Reject, RunKey, StoredRun};
 
-use crate::args::{ExportArgs, ExportFormat, StoreArgs, TableFormat, What};
+use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
 use crate::output::Output;
 use crate::{samples, store, view};
 
@@ -20,7 +20,12 @@ pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
     let table = match args.what {
         What::Rejects => {
             let mut rejects = Vec::new();
-            store.rejects(&key, &mut |reject| { rejects.push(reject); Ok(()) }).await?;
+            store
+                .rejects(&key, &mut |reject| {
+                    rejects.push(reject);
+                    Ok(())
+                })
+                .await?;
             reject_table(&rejects)
         }
         _ => table(&store.read(&key).await?, args)?,
@@ -61,12 +66,11 @@ fn write(table: &Table, format: ExportFormat, output: &mut Output) -> Result<()>
 
 /// The text format of an export; `None` is Parquet.
 pub(crate) fn text_format(format: ExportFormat) -> Option<Format> {
-    Some(match format {
-        ExportFormat::Csv => TableFormat::Csv,
-        ExportFormat::Json => TableFormat::Json,
-        ExportFormat::Md => TableFormat::Md,
-        ExportFormat::Text => TableFormat::Text,
-        ExportFormat::Parquet => return None,
-    })
-    .map(Format::from)
+    match format {
+        ExportFormat::Csv => Some(Format::Csv),
+        ExportFormat::Json => Some(Format::Json),
+        ExportFormat::Md => Some(Format::Markdown),
+        ExportFormat::Text => Some(Format::Text),
+        ExportFormat::Parquet => None,
+    }
 }

@@ -68,7 +68,8 @@ fn broken_pipe(error: &anyhow::Error) -> bool {
 
 fn remedy(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
-        let ingest = cause.downcast_ref::<perfpipe_ingest::Error>().and_then(|e| e.remedy()).map(str::to_owned);
+        let ingest =
+            cause.downcast_ref::<perfpipe_ingest::Error>().and_then(|e| e.remedy()).map(str::to_owned);
         ingest.or_else(|| cause.downcast_ref::<perfpipe_analyze::Error>().and_then(|e| e.remedy()))
     })
 }

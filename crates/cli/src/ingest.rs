@@ -90,7 +90,9 @@ fn delimiter(text: &str) -> Result<u8> {
 /// Says what was stored.
 fn summarise(done: &Ingested, timeline: &Timeline, store: &Store, took: Duration) {
     let info = &done.info;
-    for sentence in done.inferred.iter().map(|what| format!("inferred {what}")).chain(done.notes.iter().cloned()) {
+    for sentence in
+        done.inferred.iter().map(|what| format!("inferred {what}")).chain(done.notes.iter().cloned())
+    {
         note(&sentence);
     }
     if done.read_twice {
@@ -108,7 +110,10 @@ fn summarise(done: &Ingested, timeline: &Timeline, store: &Store, took: Duration
     };
     let lines = [
         ("run", info.key.to_string()),
-        ("requests", format!("{}, {} of them failures{share}", number(info.requests()), number(info.failures))),
+        (
+            "requests",
+            format!("{}, {} of them failures{share}", number(info.requests()), number(info.failures)),
+        ),
         ("transactions", number(info.transactions)),
         ("rejects", number(info.rejects)),
         ("seconds", number(info.seconds.into())),
@@ -122,7 +127,9 @@ fn summarise(done: &Ingested, timeline: &Timeline, store: &Store, took: Duration
     }
     if info.rejects > 0 {
         let (framework, test) = (&info.key.framework, &info.key.test);
-        note(&format!("see the rejects: perfpipe export --framework '{framework}' --test '{test}' --what rejects"));
+        note(&format!(
+            "see the rejects: perfpipe export --framework '{framework}' --test '{test}' --what rejects"
+        ));
     }
 }
 

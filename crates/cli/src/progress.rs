@@ -56,9 +56,8 @@ impl Drop for Bar {
 
 fn follow(total: Option<u64>, progress: &Progress, stop: &AtomicBool) {
     let bar = match total {
-        Some(total) => ProgressBar::new(total).with_style(style(
-            "{bar:30} {percent:>3} %  {bytes} of {total_bytes}  {msg}  {eta} left",
-        )),
+        Some(total) => ProgressBar::new(total)
+            .with_style(style("{bar:30} {percent:>3} %  {bytes} of {total_bytes}  {msg}  {eta} left")),
         None => ProgressBar::new_spinner().with_style(style("{spinner}  {bytes}  {msg}  {elapsed}")),
     };
     while !stop.load(Ordering::Relaxed) {

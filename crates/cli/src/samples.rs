@@ -8,7 +8,7 @@ use perfpipe_ingest::store::Store;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunKey, SampleBatch};
 
-use crate::args::{ExportArgs, ExportFormat};
+use crate::args::ExportArgs;
 use crate::export::text_format;
 use crate::output::Output;
 
@@ -27,7 +27,12 @@ impl Wanted<'_> {
 }
 
 /// Writes the samples of a run, those of the label and the seconds asked for.
-pub(crate) async fn export(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
+pub(crate) async fn export(
+    store: &Store,
+    key: &RunKey,
+    args: &ExportArgs,
+    output: &mut Output,
+) -> Result<()> {
     let view = &args.view;
     let wanted = Wanted {
         from_ms: i64::from(view.from.unwrap_or(0)) * 1000,
@@ -39,9 +44,8 @@ pub(crate) async fn export(store: &Store, key: &RunKey, args: &ExportArgs, outpu
     let result = match text_format(args.format) {
         Some(format) => {
             let mut rows = RowWriter::new(format, columns(), output)?;
-            let result = store
-                .samples(key, &mut |batch| keep(write(&mut rows, &batch, &wanted), &mut failure))
-                .await;
+            let result =
+                store.samples(key, &mut |batch| keep(write(&mut rows, &batch, &wanted), &mut failure)).await;
             if result.is_ok() {
                 rows.finish()?;
             }
@@ -49,8 +53,7 @@ pub(crate) async fn export(store: &Store, key: &RunKey, args: &ExportArgs, outpu
         }
         None => {
             let mut file = SampleExport::new(output)?;
-            let result =
-                store.samples(key, &mut |batch| file.write(&picked(batch, &wanted))).await;
+            let result = store.samples(key, &mut |batch| file.write(&picked(batch, &wanted))).await;
             if result.is_ok() {
                 file.finish()?;
             }

@@ -17,15 +17,15 @@ use crate::store::{RunInfo, RunKey, StoredRun};
 pub enum Store {
     /// A folder of Parquet files.
     Parquet(ParquetStore),
-    /// A Postgres database, with what it was reached by.
-    Postgres(PostgresStore, PostgresConfig),
+    /// A Postgres database, and its name: user, server and database, without a password.
+    Postgres(Box<PostgresStore>, String),
 }
 
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Parquet(store) => write!(f, "{}", store.path().display()),
-            Self::Postgres(_, config) => write!(f, "{config}"),
+            Self::Postgres(_, name) => f.write_str(name),
         }
     }
 }
@@ -44,7 +44,7 @@ impl Store {
     /// # Errors
     /// When no server answers, or none lets the user in.
     pub async fn database(config: PostgresConfig) -> Result<Self> {
-        Ok(Self::Postgres(PostgresStore::connect(&config).await?, config))
+        Ok(Self::Postgres(Box::new(PostgresStore::connect(&config).await?), config.to_string()))
     }
 
     /// Reads the logs and the CPU export of one run into the store; see [`ingest`].
@@ -59,7 +59,7 @@ impl Store {
     ) -> Result<Ingested> {
         match self {
             Self::Parquet(store) => ingest(store, files, options, progress).await,
-            Self::Postgres(store, _) => ingest(store, files, options, progress).await,
+            Self::Postgres(store, _) => ingest(store.as_ref(), files, options, progress).await,
         }
     }
 

@@ -1,6 +1,5 @@
 //! The stores' common face: what a run is once it is stored, and what a writer of one must do.
 
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;

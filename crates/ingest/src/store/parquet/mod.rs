@@ -14,7 +14,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-pub use samples::SampleEncoder;
+pub use samples::{RowGroup, SampleEncoder, SampleExport};
 pub use writer::ParquetWriter;
 
 use crate::batch::SampleBatch;
@@ -99,7 +99,8 @@ impl ParquetStore {
     /// # Errors
     /// When the run is not stored, its file can't be read, or `each` fails.
     pub fn rejects(&self, key: &RunKey, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
-        let opened = self.with_generation(key, |_, path| tables::read_rejects(&path.join(tables::REJECTS)))?;
+        let opened =
+            self.with_generation(key, |_, path| tables::read_rejects(&path.join(tables::REJECTS)))?;
         opened.ok_or_else(|| Error::missing_run(key))?.try_for_each(|reject| each(reject?))
     }
 
