@@ -32,7 +32,7 @@ pub struct Summary {
     pub p95: Option<f64>,
     /// Elapsed at 99 %.
     pub p99: Option<f64>,
-    /// Elapsed by percentile, in the order of [`Timeline::percentiles`].
+    /// Elapsed by percentile, in the order of [`crate::Timeline::percentiles`].
     pub percentiles: Vec<Option<f64>>,
     /// Mean of the seconds' CPU, over the seconds that have one: each second weighs the same, however many
     /// requests it had, since it is the machine's mean over time.

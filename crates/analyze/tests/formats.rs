@@ -297,7 +297,8 @@ fn labels_errors_and_readings_have_tables() {
     let mut ahead = View::default();
     for (offset, from, rows) in [
         (0, None, "1700000000,0,7.25\n"),
-        (5, None, "1700000000,,7.25\n"),
+        (2, None, "1700000000,,7.25\n"),
+        (-1, None, "1700000000,,7.25\n"),
         (5, Some(0), ""),
         (1, Some(1), "1700000000,1,7.25\n"),
     ] {

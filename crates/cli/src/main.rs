@@ -1,3 +1,53 @@
-//! The perfpipe command.
+//! The perfpipe command: flags in, a plan of the libraries' work out, and an exit code.
 
-fn main() {}
+mod args;
+mod export;
+mod failure;
+mod ingest;
+mod list;
+mod output;
+mod progress;
+mod report;
+mod samples;
+mod span;
+mod store;
+mod view;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use args::{Cli, Command};
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => failure::report(&error),
+    }
+}
+
+fn run(cli: Cli) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    let result = runtime.block_on(async {
+        tokio::select! {
+            result = command(cli) => result,
+            signal = failure::interrupted() => Err(signal.into()),
+        }
+    });
+    // A task that still waits for a server must not keep the command from ending.
+    runtime.shutdown_background();
+    result
+}
+
+async fn command(cli: Cli) -> Result<()> {
+    let Cli { command, store } = cli;
+    match command {
+        Command::Ingest(args) => ingest::run(&args, &store).await,
+        Command::Report(args) => report::run(&args, &store).await,
+        Command::Export(args) => export::run(&args, &store).await,
+        Command::List(args) => list::run(&args, &store).await,
+        Command::Drop(key) => list::drop_run(&key, &store).await,
+    }
+}

@@ -200,7 +200,53 @@ pub struct SampleBatch {
     pub transaction: Vec<bool>,
 }
 
+impl<T: Copy + Default> Nullable<T> {
+    /// The same column, of these rows only.
+    fn select(&self, rows: &[usize]) -> Self {
+        rows.iter().map(|row| self.get(*row)).collect()
+    }
+}
+
+impl Texts {
+    /// The same column, of these rows only.
+    fn select(&self, rows: &[usize]) -> Self {
+        let mut texts = Self::default();
+        for row in rows {
+            match self.get(*row) {
+                Some(text) => texts.push(text.as_bytes()),
+                None => texts.push_null(),
+            }
+        }
+        texts
+    }
+}
+
+/// The values of these rows; rows beyond the end are left out.
+fn select<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
+    rows.iter().filter_map(|row| values.get(*row).copied()).collect()
+}
+
 impl SampleBatch {
+    /// A batch of these rows only, in their order. Rows must be below [`SampleBatch::len`].
+    pub fn select(&self, rows: &[usize]) -> Self {
+        Self {
+            t_ms: select(&self.t_ms, rows),
+            label: self.label.select(rows),
+            elapsed: select(&self.elapsed, rows),
+            response_code: self.response_code.select(rows),
+            success: select(&self.success, rows),
+            bytes: self.bytes.select(rows),
+            sent_bytes: self.sent_bytes.select(rows),
+            all_threads: self.all_threads.select(rows),
+            latency: self.latency.select(rows),
+            idle_time: self.idle_time.select(rows),
+            connect: self.connect.select(rows),
+            cpu: self.cpu.select(rows),
+            injector: self.injector.select(rows),
+            transaction: select(&self.transaction, rows),
+        }
+    }
+
     /// The number of samples.
     pub fn len(&self) -> usize {
         self.t_ms.len()

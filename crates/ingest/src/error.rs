@@ -134,6 +134,14 @@ impl Error {
         Self::Refused { problem: problem.into(), remedy: remedy.into() }
     }
 
+    /// The refusal to read a run that is not stored.
+    pub(crate) fn missing_run(key: &crate::store::RunKey) -> Self {
+        Self::refused(
+            format!("the store has no run {key}"),
+            "See `perfpipe list` for the runs that are stored.",
+        )
+    }
+
     /// Things asked for that do not fit together, and the remedy as a sentence.
     pub fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Usage { problem: problem.into(), remedy: remedy.into() }

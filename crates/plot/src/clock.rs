@@ -46,7 +46,7 @@ impl TimeFormat {
     pub(crate) fn of(end: f64, step: u32) -> Self {
         match end {
             end if end <= 60.0 => Self::Seconds,
-            end if end <= 7200.0 || step % 60 != 0 => Self::Minutes,
+            end if end <= 7200.0 || !step.is_multiple_of(60) => Self::Minutes,
             _ => Self::Hours,
         }
     }

@@ -1,13 +1,11 @@
 //! The colour bar: which colour stands for which value of the measure.
 
+use crate::axis::Axis;
 use crate::drawing::{Anchor, Drawing, Text};
-use crate::font;
 use crate::frame::{LABEL, Rect};
-use crate::number::grouped;
 use crate::palette::{ColorScale, FRAME, SOFT, STEPS, step_color};
 use crate::stairs::OVERLAP;
 use crate::style::ColorBy;
-use crate::ticks::Values;
 
 /// From the charts to the bar, the bar's width, from it to its labels, from them to its title, the title.
 const WIDTHS: (f64, f64, f64, f64, f64) = (14.0, 10.0, 5.0, 5.0, 8.0);
@@ -15,21 +13,19 @@ const WIDTHS: (f64, f64, f64, f64, f64) = (14.0, 10.0, 5.0, 5.0, 8.0);
 /// The colour bar of a page.
 pub(crate) struct ColorBar {
     by: ColorBy,
-    values: Values,
+    axis: Axis,
 }
 
 impl ColorBar {
     /// The bar for `scale`; `None` where there is nothing to colour by.
     pub(crate) fn new(by: ColorBy, scale: &ColorScale) -> Option<Self> {
         let max = scale.max().filter(|max| *max > 0.0)?;
-        Some(Self { by, values: Values::ending_at(max, 8) })
+        Some(Self { by, axis: Axis::ending_at(max, 10) })
     }
 
     /// The width it takes to the right of the charts, in points.
     pub(crate) fn width(&self) -> f64 {
-        let labels =
-            self.values.ticks().map(|tick| font::width(&self.label(tick), LABEL)).fold(0.0, f64::max);
-        WIDTHS.0 + WIDTHS.1 + WIDTHS.2 + labels + WIDTHS.3 + WIDTHS.4
+        WIDTHS.0 + WIDTHS.1 + WIDTHS.2 + self.axis.label_width() + WIDTHS.3 + WIDTHS.4
     }
 
     /// Draws it within the upper and lower edge of `area`, to the right of it.
@@ -41,17 +37,13 @@ impl ColorBar {
             let high = y((step + 1) as f64 / STEPS as f64);
             drawing.rect((bar.left, (high - OVERLAP).max(bar.top)), (bar.right, low), step_color(step));
         }
-        for tick in self.values.ticks() {
-            let y = y(tick / self.values.top);
+        for (tick, label) in &self.axis.ticks {
+            let y = y(tick / self.axis.top);
             drawing.line(vec![(bar.right, y), (bar.right + 2.5, y)], 0.6, FRAME);
             let place = (bar.right + WIDTHS.2, y);
-            drawing.text(Text::new(&self.label(tick), place, LABEL, Anchor::Start, SOFT));
+            drawing.text(Text::new(label, place, LABEL, Anchor::Start, SOFT));
         }
         let place = (area.right + self.width() - WIDTHS.4 / 2.0, (bar.top + bar.bottom) / 2.0);
         drawing.text(Text::new(self.by.label(), place, 8.0, Anchor::Middle, SOFT).upwards());
-    }
-
-    fn label(&self, tick: f64) -> String {
-        grouped(tick, self.values.decimals())
     }
 }

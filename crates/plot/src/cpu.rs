@@ -31,11 +31,10 @@ impl Chart for Cpu<'_> {
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = self.max().ok_or("No CPU readings for this run")?;
-        let values = match self.0.style.cpu_top() {
-            Some(top) => Values::ending_at(top.max(max), 4),
-            None => Values::up_to(max, 4, 0.0),
-        };
-        Ok(Axis::new(values))
+        Ok(match self.0.style.cpu_top() {
+            Some(top) => Axis::ending_at(top.max(max), 4),
+            None => Axis::new(Values::up_to(max, 4, 0.0)),
+        })
     }
 
     fn height(&self) -> Height {

@@ -4,11 +4,13 @@ use crate::axis::Axis;
 use crate::clock::TimeFormat;
 use crate::drawing::{Anchor, Drawing, Point, Text};
 use crate::font;
-use crate::palette::{FRAME, GRID, SOFT};
+use crate::palette::{FRAME, GRID, PAPER, SOFT};
 use crate::ticks;
 
 /// Size of the axes' labels, in points.
 pub(crate) const LABEL: f64 = 7.5;
+/// Size of a notice in the place of data.
+const NOTICE: f64 = 10.0;
 /// From the frame to the labels of the value axis.
 pub(crate) const LABEL_GAP: f64 = 5.0;
 /// Room that two labels of the time axis leave between them.
@@ -153,7 +155,9 @@ impl Frame {
     /// Says in words why there are no data.
     pub(crate) fn notice(&self, drawing: &mut Drawing, words: &str) {
         let Rect { left, top, right, bottom } = self.area;
-        let place = ((left + right) / 2.0, (top + bottom) / 2.0);
-        drawing.text(Text::new(words, place, 10.0, Anchor::Middle, SOFT));
+        let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0);
+        let half = font::width(words, NOTICE) / 2.0 + 6.0;
+        drawing.rect((x - half, y - NOTICE), (x + half, y + NOTICE), PAPER);
+        drawing.text(Text::new(words, (x, y), NOTICE, Anchor::Middle, SOFT));
     }
 }

@@ -28,6 +28,8 @@ mod footer;
 mod frame;
 mod legend;
 mod line;
+#[cfg(test)]
+mod looks;
 mod marker;
 mod number;
 mod overlay;
@@ -40,6 +42,9 @@ mod run;
 mod sheet;
 mod stairs;
 mod style;
+#[cfg(test)]
+#[path = "../tests/support/mod.rs"]
+mod support;
 mod svg;
 mod ticks;
 

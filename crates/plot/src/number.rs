@@ -1,7 +1,13 @@
 //! Numbers as people read them: thousands separators, shares, units.
 
+/// From here on digits say nothing.
+const HUGE: f64 = 1e15;
+
 /// A number with `decimals` digits behind the point and separators between thousands.
 pub(crate) fn grouped(value: f64, decimals: usize) -> String {
+    if value.abs() >= HUGE {
+        return format!("{value:.1e}");
+    }
     let plain = format!("{value:.decimals$}");
     let (whole, rest) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
     let digits = whole.trim_start_matches('-');
@@ -67,6 +73,7 @@ mod tests {
         assert_eq!(count(1_000), "1,000");
         assert_eq!(count(19_459_860), "19,459,860");
         assert_eq!(grouped(1234.5, 1), "1,234.5");
+        assert_eq!(grouped(2e300, 0), "2.0e300");
         assert_eq!(grouped(-1234.5, 1), "−1,234.5");
     }
 

@@ -43,6 +43,12 @@ impl Page {
         self.drawing.size
     }
 
+    /// What is on the page.
+    #[cfg(test)]
+    pub(crate) fn drawing(&self) -> &Drawing {
+        &self.drawing
+    }
+
     /// The page as an SVG document; the same page gives the same text.
     ///
     /// # Errors

@@ -190,11 +190,11 @@ fn heights(charts: &[Box<dyn Chart + '_>], column: Rect) -> Vec<f64> {
         }
     }
     let free = column.height() - legends - gaps - fixed;
-    let height = |chart: &Box<dyn Chart + '_>| match chart.height() {
+    let height = |wanted| match wanted {
         Height::Fixed(points) => points,
         Height::Share(share) => free * share / shares,
     };
-    charts.iter().map(height).collect()
+    charts.iter().map(|chart| height(chart.height())).collect()
 }
 
 /// The height from the first chart's frame to the last one's, for the colour bar.

@@ -69,7 +69,7 @@ mod tests {
     #[test]
     fn facts_are_never_broken() {
         let parts = ["one fact", "another fact", "a third"].map(str::to_owned);
-        let lines = wrapped(&parts, 10.0, 120.0);
+        let lines = wrapped(&parts, 10.0, 100.0);
         assert_eq!(lines, ["one fact", "another fact", "a third"].map(str::to_owned));
         assert_eq!(wrapped(&parts, 10.0, 1000.0).len(), 1);
     }

@@ -23,6 +23,15 @@ pub(super) fn shown(column: &Column, value: &Value<'_>) -> String {
     }
 }
 
+/// A number with commas between its thousands, as sentences show it.
+///
+/// ```
+/// assert_eq!(perfpipe_analyze::thousands(1234567), "1,234,567");
+/// ```
+pub fn thousands(number: u64) -> String {
+    separated(&number.to_string())
+}
+
 /// Commas between the thousands of a number's whole part.
 fn separated(digits: &str) -> String {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));

@@ -6,13 +6,19 @@ use std::future::Future;
 
 use serde::{Deserialize, Serialize};
 
+mod any;
 pub mod parquet;
+pub mod postgres;
 
 use crate::batch::SampleBatch;
 use crate::counts::{Cell, CellKey, CellTable, ErrorCount, LabelCount};
 use crate::cpu::CpuSeries;
 use crate::error::Result;
 use crate::rejects::RejectSpool;
+
+pub use any::Store;
+pub use parquet::{ParquetStore, ParquetWriter};
+pub use postgres::{PostgresConfig, PostgresStore, PostgresWriter};
 
 /// What identifies a run: the framework under test and the test it was put to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-pub use samples::SampleEncoder;
+pub use samples::{RowGroup, SampleEncoder, SampleExport};
 pub use writer::ParquetWriter;
 
 use crate::batch::SampleBatch;
@@ -90,17 +90,18 @@ impl ParquetStore {
             }
             samples::open(&path.join(tables::SAMPLES))
         })?;
-        let Some(reader) = opened else { return Err(missing(key)) };
+        let Some(reader) = opened else { return Err(Error::missing_run(key)) };
         samples::stream(reader, sink)
     }
 
-    /// The rejected records of a run, in the order of the log.
+    /// Hands the rejected records of a run to `each`, in the order of the log.
     ///
     /// # Errors
-    /// When the run is not stored or its file can't be read.
-    pub fn rejects(&self, key: &RunKey) -> Result<Vec<Reject>> {
-        self.with_generation(key, |_, path| tables::read_rejects(&path.join(tables::REJECTS)))?
-            .ok_or_else(|| missing(key))
+    /// When the run is not stored, its file can't be read, or `each` fails.
+    pub fn rejects(&self, key: &RunKey, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
+        let opened =
+            self.with_generation(key, |_, path| tables::read_rejects(&path.join(tables::REJECTS)))?;
+        opened.ok_or_else(|| Error::missing_run(key))?.try_for_each(|reject| each(reject?))
     }
 
     /// Takes a run away; false if it was not there.
@@ -138,8 +139,4 @@ impl RunStore for ParquetStore {
     async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<ParquetWriter> {
         ParquetWriter::begin(&self.folder, key, keep_samples)
     }
-}
-
-fn missing(key: &RunKey) -> Error {
-    Error::refused(format!("the store has no run {key}"), "See `perfpipe list` for the runs that are stored.")
 }

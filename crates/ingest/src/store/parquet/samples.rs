@@ -1,6 +1,7 @@
 //! The samples of a run as Parquet: each worker fills row groups of its own, one task appends them to the file.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -70,17 +71,29 @@ fn properties() -> WriterProperties {
         .build()
 }
 
-/// The file of samples while it is being written.
-pub(super) struct SampleFile {
-    writer: SerializedFileWriter<File>,
+/// A file of samples while it is being written.
+pub(super) struct SampleFile<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
     rows: u64,
 }
 
-impl SampleFile {
+impl SampleFile<File> {
     pub(super) fn create(path: &Path) -> Result<Self> {
-        let file = File::create_new(path).map_err(|error| Error::io(path, error))?;
+        Self::new(File::create_new(path).map_err(|error| Error::io(path, error))?)
+    }
+
+    /// Ends the file and makes it durable; returns its rows.
+    pub(super) fn close(self) -> Result<u64> {
+        let (file, rows) = self.end()?;
+        file.sync_all().map_err(|error| Error::store("writing samples", error))?;
+        Ok(rows)
+    }
+}
+
+impl<W: Write + Send> SampleFile<W> {
+    fn new(out: W) -> Result<Self> {
         let options = ArrowWriterOptions::new().with_properties(properties()).with_skip_arrow_metadata(true);
-        let (writer, _) = ArrowWriter::try_new_with_options(file, schema(), options)
+        let (writer, _) = ArrowWriter::try_new_with_options(out, schema(), options)
             .and_then(ArrowWriter::into_serialized_writer)
             .map_err(failed)?;
         Ok(Self { writer, rows: 0 })
@@ -103,11 +116,47 @@ impl SampleFile {
         Ok(())
     }
 
-    /// Ends the file and makes it durable; returns its rows.
-    pub(super) fn close(mut self) -> Result<u64> {
-        self.writer.finish().map_err(failed)?;
-        self.writer.inner().sync_all().map_err(|error| Error::store("writing samples", error))?;
-        Ok(self.rows)
+    fn end(self) -> Result<(W, u64)> {
+        Ok((self.writer.into_inner().map_err(failed)?, self.rows))
+    }
+}
+
+/// Writes samples as one Parquet file of the store's own columns, for other programs.
+pub struct SampleExport<W: Write + Send> {
+    file: SampleFile<W>,
+    encoder: SampleEncoder,
+}
+
+impl<W: Write + Send> SampleExport<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn new(out: W) -> Result<Self> {
+        let file = SampleFile::new(out)?;
+        Ok(Self { encoder: file.encoder(), file })
+    }
+
+    /// Appends a batch. Memory: one row group of 262,144 rows.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn write(&mut self, batch: &SampleBatch) -> Result<()> {
+        match self.encoder.encode(batch)? {
+            Some(group) => self.file.append(group),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn finish(mut self) -> Result<()> {
+        if let Some(group) = self.encoder.finish()? {
+            self.file.append(group)?;
+        }
+        self.file.end().map(|_| ())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The small tables of a run as Parquet, readable by any tool: seconds, CPU readings, errors, labels.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -56,7 +56,7 @@ fn write(path: &Path, batches: impl Iterator<Item = Result<RecordBatch>>) -> Res
 }
 
 /// The batches of a table.
-fn read(path: &Path) -> Result<impl Iterator<Item = Result<RecordBatch>>> {
+fn read(path: &Path) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     let what = format!("reading {}", path.display());
     let reader = ParquetRecordBatchReaderBuilder::try_new(file)
@@ -376,15 +376,11 @@ pub(super) fn write_rejects(path: &Path, rejects: &mut RejectSpool) -> Result<()
     file.sync_all().map_err(|error| Error::io(path, error))
 }
 
-/// Reads the rejected records back.
-pub(super) fn read_rejects(path: &Path) -> Result<Vec<Reject>> {
+/// The rejected records, one after another.
+pub(super) fn read_rejects(path: &Path) -> Result<impl Iterator<Item = Result<Reject>> + use<>> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    BufReader::new(file)
-        .lines()
-        .map(|line| {
-            let line = line.map_err(|error| Error::io(path, error))?;
-            serde_json::from_str(&line)
-                .map_err(|error| Error::store(format!("reading {}", path.display()), error))
-        })
-        .collect()
+    let what = format!("reading {}", path.display());
+    Ok(serde_json::Deserializer::from_reader(BufReader::new(file))
+        .into_iter()
+        .map(move |reject| reject.map_err(|error| Error::store(what.clone(), error))))
 }

@@ -1,5 +1,7 @@
 //! Writes one run into the embedded store; until it is committed nobody sees it.
 
+use std::fs::File;
+
 use super::folder::{Folder, Lock, Staging};
 use super::samples::{RowGroup, SampleEncoder, SampleFile};
 use super::tables;
@@ -10,7 +12,7 @@ use crate::store::{FinishedRun, RunKey, RunWriter};
 pub struct ParquetWriter {
     folder: Folder,
     // Fields drop in this order: the files are closed before their folder goes.
-    samples: Option<SampleFile>,
+    samples: Option<SampleFile<File>>,
     staging: Staging,
     lock: Option<Lock>,
 }

@@ -1,0 +1,299 @@
+//! The command line: every flag, with its help.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// From a zipped JMeter log and a CPU export to exact statistics and printed charts.
+#[derive(Debug, Parser)]
+#[command(name = "perfpipe", version, propagate_version = true, max_term_width = 110)]
+#[command(after_help = "Examples:\n  \
+    perfpipe ingest run.zip cpu.csv --report charts   zip in, PDF out\n  \
+    perfpipe report --test 2048                       charts and league table of all frameworks\n  \
+    perfpipe export --framework go --test 2048        the per-second table as CSV\n\n\
+    Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the input is bad beyond the limits.")]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) store: StoreArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Read the JMeter logs and the CPU export of one run into the store
+    Ingest(Box<IngestArgs>),
+    /// Draw the pages of a test, and print its league table
+    Report(ReportArgs),
+    /// Write the figures of a run as CSV, JSON, Parquet or Markdown
+    Export(ExportArgs),
+    /// List the runs that are stored
+    List(ListArgs),
+    /// Take one run out of the store
+    Drop(KeyArgs),
+}
+
+/// Where runs are kept.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Store")]
+pub(crate) struct StoreArgs {
+    /// Folder of the embedded store [default: perfpipe-data]
+    #[arg(long, global = true, value_name = "DIR", conflicts_with = "database")]
+    pub(crate) store: Option<PathBuf>,
+    /// Postgres database in the folder's place, as postgres://user@host/name; PG* variables and .pgpass fill in
+    /// what it leaves out
+    #[arg(long, global = true, value_name = "URL")]
+    pub(crate) database: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe ingest run.zip cpu.csv\n  \
+    perfpipe ingest injector-*.csv.zip cpu.csv --framework go --test 2048 --report charts\n  \
+    zip - run.jtl | perfpipe ingest - cpu.csv\n\n\
+    Each FILE is known by its content: a JMeter CSV log or a CPU export, plain, gzipped, zstd-packed or zipped, or\n\
+    a zip that holds both. Several logs are the injectors of one run. `-` is standard input.")]
+pub(crate) struct IngestArgs {
+    /// JMeter logs and at most one CPU export
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The system under test [default: inferred, and said]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) framework: Option<String>,
+    /// The test, as in 2048 [default: inferred, and said]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: Option<String>,
+    /// Replace any run of the same key, even if the key was inferred
+    #[arg(long)]
+    pub(crate) replace: bool,
+    /// Keep the exact counts of each second only, not the samples
+    #[arg(long)]
+    pub(crate) no_samples: bool,
+    /// Draw the run's page into this folder too
+    #[arg(long, value_name = "DIR")]
+    pub(crate) report: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) style: StyleArgs,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+/// How a log is read.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading")]
+pub(crate) struct LogArgs {
+    /// Zone of dates that name none: Europe/Warsaw, +01:00
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    pub(crate) time_zone: String,
+    /// The log's delimiter, one character or `tab` [default: found in the log]
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) delimiter: Option<String>,
+    /// Columns of a log without a header, by JMeter's names, separated by commas [default: JMeter's default ones]
+    #[arg(long, value_name = "NAMES")]
+    pub(crate) columns: Option<String>,
+    /// Records that may be rejected before the run fails
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub(crate) max_rejects: u64,
+    /// Fail at the first rejected record
+    #[arg(long, conflicts_with = "max_rejects")]
+    pub(crate) strict: bool,
+    /// How far from the log's first record others may be: 7d, 36h, 90m (at most 12d)
+    #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = crate::span::parse)]
+    pub(crate) max_span: u64,
+    /// Time zero in epoch ms; only for a pipe whose earliest record comes late
+    #[arg(long, value_name = "MS")]
+    pub(crate) origin: Option<i64>,
+    /// Regular expression that finds the injector's host in threadName
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) injector_pattern: Option<String>,
+    /// Injectors that sent the load, where the log can't tell them apart
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) injectors: Option<u32>,
+    /// Zabbix item to take, where the CPU export holds several
+    #[arg(long, value_name = "ID")]
+    pub(crate) cpu_item: Option<u64>,
+    #[command(flatten)]
+    pub(crate) cpu: CpuArgs,
+    /// Threads that parse and encode [default: one a core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) workers: Option<u16>,
+}
+
+/// How CPU readings find their seconds.
+#[derive(Debug, Args)]
+pub(crate) struct CpuArgs {
+    /// Seconds added to the clock of CPU readings
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(crate) cpu_offset: Option<i64>,
+    /// Seconds that a CPU reading may lie before the one it is joined to [default: 3]
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) cpu_lookback: Option<u32>,
+}
+
+/// The key of one run.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  perfpipe drop --framework go --test 2048")]
+pub(crate) struct KeyArgs {
+    /// The system under test
+    #[arg(long, value_name = "NAME")]
+    pub(crate) framework: String,
+    /// The test
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: String,
+}
+
+/// What of a run is looked at.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "View")]
+pub(crate) struct ViewArgs {
+    /// First second, from 0
+    #[arg(long, value_name = "SECOND")]
+    pub(crate) from: Option<u32>,
+    /// Last second
+    #[arg(long, value_name = "SECOND")]
+    pub(crate) to: Option<u32>,
+    /// Only requests of this label
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) label: Option<String>,
+    /// Percentiles, in percent (percentile_cont)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "25,50,75,95")]
+    pub(crate) percentiles: Vec<f64>,
+    /// Count transaction controllers' own records as requests
+    #[arg(long)]
+    pub(crate) transactions: bool,
+    /// Take averages and percentiles over failures too
+    #[arg(long)]
+    pub(crate) include_failures: bool,
+    /// Injectors that sent the load, where the log can't tell them apart [default: as told at ingest, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) injectors: Option<u32>,
+    #[command(flatten)]
+    pub(crate) cpu: CpuArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe report --test 2048\n  \
+    perfpipe report --test 2048 --framework go --framework spring --out charts --format pdf --paper letter")]
+pub(crate) struct ReportArgs {
+    /// The test whose runs are drawn
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: String,
+    /// Only this framework; may be given several times [default: all of the test]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) framework: Vec<String>,
+    /// Folder for the pages
+    #[arg(long, value_name = "DIR", default_value = "perfpipe-report")]
+    pub(crate) out: PathBuf,
+    /// How the league table is printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) table: TableFormat,
+    #[command(flatten)]
+    pub(crate) style: StyleArgs,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
+
+/// How pages look.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Pages")]
+pub(crate) struct StyleArgs {
+    /// Formats of the pages
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "svg,pdf", value_name = "LIST")]
+    pub(crate) format: Vec<PageFormat>,
+    /// Paper to lay pages out for
+    #[arg(long, value_enum, default_value_t = PaperArg::A4)]
+    pub(crate) paper: PaperArg,
+    /// What the colours stand for
+    #[arg(long, value_enum, default_value_t = ColorArg::Load)]
+    pub(crate) color_by: ColorArg,
+    /// Top of the CPU axis, in the export's percent [default: from the data]
+    #[arg(long, value_name = "PERCENT")]
+    pub(crate) cpu_max: Option<f64>,
+    /// Cores of the server: the CPU axis goes to 100 for each
+    #[arg(long, value_name = "N", conflicts_with = "cpu_max")]
+    pub(crate) cores: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe export --framework go --test 2048 > seconds.csv\n  \
+    perfpipe export --framework go --test 2048 --percentiles 50,99.9 --label \"Get /\" --format json\n  \
+    perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet")]
+pub(crate) struct ExportArgs {
+    #[command(flatten)]
+    pub(crate) key: KeyArgs,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = What::Seconds)]
+    pub(crate) what: What,
+    /// How to write it
+    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
+    pub(crate) format: ExportFormat,
+    /// File to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  perfpipe list --format json")]
+pub(crate) struct ListArgs {
+    /// How the list is printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum What {
+    /// The per-second table, silent seconds too
+    Seconds,
+    /// Every sample
+    Samples,
+    /// Failures by second, label, code and message
+    Errors,
+    /// The CPU readings
+    Cpu,
+    /// The run in one row
+    Summary,
+    /// A row for each label
+    Labels,
+    /// The rejected records, with their places and reasons
+    Rejects,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    Csv,
+    Json,
+    Parquet,
+    Md,
+    Text,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    Text,
+    Md,
+    Csv,
+    Json,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PageFormat {
+    Svg,
+    Pdf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PaperArg {
+    A4,
+    Letter,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorArg {
+    Load,
+    Cpu,
+    Throughput,
+}

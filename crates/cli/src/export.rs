@@ -1,0 +1,76 @@
+//! `perfpipe export`: the figures of one run in machine formats.
+
+use anyhow::Result;
+use perfpipe_analyze::{Format, Table, cpu_table, error_table, label_stats, label_table};
+use perfpipe_ingest::{Reject, RunKey, StoredRun};
+
+use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
+use crate::output::Output;
+use crate::{samples, store, view};
+
+/// Writes what is asked for of one run.
+pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
+    let mut output = Output::open(args.output.as_deref())?;
+    let store = store::open(store).await?;
+    let key = RunKey { framework: args.key.framework.clone(), test: args.key.test.clone() };
+    if args.what == What::Samples {
+        samples::export(&store, &key, args, &mut output).await?;
+        return output.finish();
+    }
+    let table = match args.what {
+        What::Rejects => {
+            let mut rejects = Vec::new();
+            store
+                .rejects(&key, &mut |reject| {
+                    rejects.push(reject);
+                    Ok(())
+                })
+                .await?;
+            reject_table(&rejects)
+        }
+        _ => table(&store.read(&key).await?, args)?,
+    };
+    write(&table, args.format, &mut output)?;
+    output.finish()
+}
+
+fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
+    let look = view::of(&args.view, &run.info);
+    Ok(match args.what {
+        What::Errors => error_table(run, &look)?,
+        What::Cpu => cpu_table(run, &look)?,
+        What::Labels => label_table(&label_stats(run, &look)?),
+        What::Summary => view::timeline(run, &args.view)?.summary_table(),
+        What::Seconds | What::Samples | What::Rejects => view::timeline(run, &args.view)?.table(),
+    })
+}
+
+fn reject_table(rejects: &[Reject]) -> Table {
+    Table::of(rejects)
+        .column("file", |reject| Some(reject.file.clone()))
+        .column("member", |reject| reject.member.clone())
+        .column("line", |reject| Some(reject.line))
+        .column("byte", |reject| Some(reject.byte))
+        .column("reason", |reject| Some(reject.reason.clone()))
+        .column("record", |reject| Some(reject.record.clone()))
+        .done()
+}
+
+fn write(table: &Table, format: ExportFormat, output: &mut Output) -> Result<()> {
+    match text_format(format) {
+        Some(format) => table.write(format, output)?,
+        None => table.write_parquet(output)?,
+    }
+    Ok(())
+}
+
+/// The text format of an export; `None` is Parquet.
+pub(crate) fn text_format(format: ExportFormat) -> Option<Format> {
+    match format {
+        ExportFormat::Csv => Some(Format::Csv),
+        ExportFormat::Json => Some(Format::Json),
+        ExportFormat::Md => Some(Format::Markdown),
+        ExportFormat::Text => Some(Format::Text),
+        ExportFormat::Parquet => None,
+    }
+}

@@ -1,0 +1,138 @@
+//! `perfpipe ingest`: files into the store, with progress, a summary, and a page if wanted.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use perfpipe_analyze::Timeline;
+use perfpipe_ingest::store::Store;
+use perfpipe_ingest::{
+    CpuJoin, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Progress, SourceOptions,
+};
+
+use crate::args::{IngestArgs, LogArgs, StoreArgs};
+use crate::output::{note, page_folder};
+use crate::progress::Bar;
+use crate::{report, store, view};
+
+/// Ingests the files of one run.
+pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs) -> Result<()> {
+    let options = options(args)?;
+    if let Some(folder) = &args.report {
+        page_folder(folder)?;
+    }
+    let started = Instant::now();
+    let store = store::open(store).await?;
+    let progress = Arc::new(Progress::default());
+    let bar = Bar::start(&args.files, Arc::clone(&progress));
+    let done = store.ingest(&args.files, &options, progress).await;
+    bar.finish();
+    let done = done?;
+    let took = started.elapsed();
+    let run = store.read(&done.info.key).await?;
+    let timeline = Timeline::new(&run, &view::plain(&run.info))?;
+    summarise(&done, &timeline, &store, took);
+    if let Some(folder) = &args.report {
+        report::tell(&report::run_page(&timeline, &args.style, folder)?);
+    }
+    Ok(())
+}
+
+/// From flags to the library's options.
+fn options(args: &IngestArgs) -> Result<IngestOptions> {
+    let log = &args.log;
+    let delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
+    let sizes = PipelineOptions::default();
+    Ok(IngestOptions {
+        framework: args.framework.clone(),
+        test: args.test.clone(),
+        replace: args.replace,
+        origin: log.origin,
+        max_span_ms: log.max_span,
+        max_rejects: if log.strict { 0 } else { log.max_rejects },
+        injector_pattern: log.injector_pattern.clone(),
+        layout: LayoutOptions { delimiter, columns: log.columns.clone() },
+        source: SourceOptions { time_zone: log.time_zone.parse()?, cpu_item: log.cpu_item, delimiter },
+        cpu: view::cpu_join(&log.cpu, CpuJoin::default()),
+        keep_samples: !args.no_samples,
+        sizes: PipelineOptions { workers: log.workers.map_or(sizes.workers, usize::from), ..sizes },
+        noted: noted(log),
+    })
+}
+
+/// The options that a reader of the run may want to know.
+fn noted(log: &LogArgs) -> BTreeMap<String, String> {
+    let named = [
+        (view::INJECTORS, log.injectors.map(|n| n.to_string())),
+        ("injector-pattern", log.injector_pattern.clone()),
+        ("time-zone", (log.time_zone != "UTC").then(|| log.time_zone.clone())),
+        ("delimiter", log.delimiter.clone()),
+        ("columns", log.columns.clone()),
+        ("origin", log.origin.map(|ms| ms.to_string())),
+        ("cpu-item", log.cpu_item.map(|id| id.to_string())),
+    ];
+    named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+fn delimiter(text: &str) -> Result<u8> {
+    match text.as_bytes() {
+        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
+        _ if matches!(text, "tab" | "\\t") => Ok(b'\t'),
+        _ => Err(Error::usage(
+            format!("--delimiter is not one ASCII character: {text}"),
+            "Give one, as in --delimiter ';', or the word tab.",
+        )
+        .into()),
+    }
+}
+
+/// Says what was stored.
+fn summarise(done: &Ingested, timeline: &Timeline, store: &Store, took: Duration) {
+    let info = &done.info;
+    for sentence in
+        done.inferred.iter().map(|what| format!("inferred {what}")).chain(done.notes.iter().cloned())
+    {
+        note(&sentence);
+    }
+    if done.read_twice {
+        note("the earliest record stands late in the log, so the log was read twice");
+    }
+    let number = perfpipe_analyze::thousands;
+    let summary = &timeline.summary;
+    let seconds = took.as_secs_f64();
+    let rate = info.records() as f64 / seconds.max(1e-9);
+    let samples = if info.samples_stored { "" } else { " (counts only)" };
+    let share = summary.failure_share().map_or(String::new(), |share| format!(" ({:.3} %)", share * 100.0));
+    let cpu = match run_has_cpu(info) {
+        true => format!("{:.1} % of the seconds have a reading", summary.cpu_coverage * 100.0),
+        false => "no CPU export was given".to_owned(),
+    };
+    let lines = [
+        ("run", info.key.to_string()),
+        (
+            "requests",
+            format!("{}, {} of them failures{share}", number(info.requests()), number(info.failures)),
+        ),
+        ("transactions", number(info.transactions)),
+        ("rejects", number(info.rejects)),
+        ("seconds", number(info.seconds.into())),
+        ("throughput", format!("{} successes/s", number(summary.throughput.round() as u64))),
+        ("CPU", cpu),
+        ("stored in", format!("{store}{samples}")),
+        ("time taken", format!("{seconds:.2} s, {} records/s", number(rate as u64))),
+    ];
+    for (name, value) in lines {
+        note(&format!("{name:>12}  {value}"));
+    }
+    if info.rejects > 0 {
+        let (framework, test) = (&info.key.framework, &info.key.test);
+        note(&format!(
+            "see the rejects: perfpipe export --framework '{framework}' --test '{test}' --what rejects"
+        ));
+    }
+}
+
+fn run_has_cpu(info: &perfpipe_ingest::RunInfo) -> bool {
+    info.sources.iter().any(|source| source.kind == "cpu")
+}

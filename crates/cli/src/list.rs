@@ -1,0 +1,43 @@
+//! `perfpipe list` and `perfpipe drop`.
+
+use anyhow::Result;
+use perfpipe_analyze::Table;
+use perfpipe_ingest::RunKey;
+
+use crate::args::{KeyArgs, ListArgs, StoreArgs};
+use crate::output::{Output, note};
+use crate::store;
+
+/// Lists the runs that are stored.
+pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
+    let store = store::open(store).await?;
+    let runs = store.runs().await?;
+    if runs.is_empty() {
+        note(&format!("no runs in {store}: bring one in with `perfpipe ingest run.zip cpu.csv`"));
+    }
+    let table = Table::of(&runs)
+        .column("framework", |run| Some(run.key.framework.clone()))
+        .column("test", |run| Some(run.key.test.clone()))
+        .column("t0_ms", |run| Some(run.t0_ms))
+        .identifier()
+        .column("seconds", |run| Some(u64::from(run.seconds)))
+        .column("requests", |run| Some(run.requests()))
+        .column("failures", |run| Some(run.failures))
+        .column("transactions", |run| Some(run.transactions))
+        .column("rejects", |run| Some(run.rejects))
+        .column("samples_stored", |run| Some(run.samples_stored))
+        .column("ingested_at", |run| Some(run.ingested_at.clone()))
+        .done();
+    let mut output = Output::open(None)?;
+    table.write(args.format.into(), &mut output)?;
+    output.finish()
+}
+
+/// Takes one run out of the store.
+pub(crate) async fn drop_run(args: &KeyArgs, store: &StoreArgs) -> Result<()> {
+    let store = store::open(store).await?;
+    let key = RunKey { framework: args.framework.clone(), test: args.test.clone() };
+    store.drop_run(&key).await?;
+    note(&format!("dropped {key} from {store}"));
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! What is written where: data to standard output or whole files, everything else to standard error.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use perfpipe_analyze::Format;
+
+use crate::args::TableFormat;
+
+/// Bytes gathered before they are written.
+const BUFFER: usize = 256 << 10;
+
+impl From<TableFormat> for Format {
+    fn from(format: TableFormat) -> Self {
+        match format {
+            TableFormat::Text => Self::Text,
+            TableFormat::Md => Self::Markdown,
+            TableFormat::Csv => Self::Csv,
+            TableFormat::Json => Self::Json,
+        }
+    }
+}
+
+/// Says something to the person at the terminal.
+pub(crate) fn note(text: &str) {
+    // Where standard error is closed there is nobody to tell.
+    let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Where a command's data go. A file appears under its name only when it is whole.
+pub(crate) enum Output {
+    Stdout(BufWriter<io::Stdout>),
+    File { writer: BufWriter<tempfile::NamedTempFile>, path: PathBuf },
+}
+
+impl Output {
+    /// Opens the file, or standard output where none is named, before any work is done.
+    pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
+        let Some(path) = path else {
+            return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())));
+        };
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let file = new_file(folder).with_context(|| format!("can't write {}", path.display()))?;
+        Ok(Self::File { writer: BufWriter::with_capacity(BUFFER, file), path: path.to_owned() })
+    }
+
+    /// Ends the output: a file gets its name now.
+    pub(crate) fn finish(self) -> Result<()> {
+        match self {
+            Self::Stdout(mut writer) => Ok(writer.flush()?),
+            Self::File { writer, path } => {
+                let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
+                file.persist(&path).with_context(|| format!("can't write {}", path.display()))?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(writer) => writer.write(bytes),
+            Self::File { writer, .. } => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(writer) => writer.flush(),
+            Self::File { writer, .. } => writer.flush(),
+        }
+    }
+}
+
+/// A file without its final name, as readable as any other.
+fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".perfpipe-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
+}
+
+/// A folder for pages, made if it is not there, and checked to be writable before any work is done.
+pub(crate) fn page_folder(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path)
+        .and_then(|()| new_file(path).map(drop))
+        .with_context(|| format!("can't write into {}", path.display()))
+}
+
+/// Writes a file whole.
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut output = Output::open(Some(path))?;
+    output.write_all(bytes).with_context(|| format!("can't write {}", path.display()))?;
+    output.finish()
+}
+
+/// A file name for a run or a test: what is safe everywhere stays, the rest becomes `-`.
+pub(crate) fn file_name(text: &str) -> String {
+    let safe = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    let name: String = text.chars().take(120).map(safe).collect();
+    if name.starts_with('.') { format!("-{name}") } else { name }
+}
+
+/// Whether a person is looking at standard error.
+pub(crate) fn on_terminal() -> bool {
+    use std::io::IsTerminal;
+    io::stderr().is_terminal()
+}
+
+/// Opens a file only to see whether it can be read.
+pub(crate) fn size_of(path: &Path) -> Option<u64> {
+    let file = File::open(path).ok()?;
+    let kind = file.metadata().ok()?;
+    kind.is_file().then_some(kind.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn file_names_are_safe() {
+        assert_eq!(file_name("127.0.0.1:9000_2048"), "127.0.0.1-9000_2048");
+        assert_eq!(file_name("../x y"), "-..-x-y");
+        assert_eq!(file_name("Größe"), "Größe");
+    }
+}

@@ -1,0 +1,117 @@
+//! `perfpipe report`: pages of a test's runs, and its league table.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use perfpipe_analyze::{League, Timeline};
+use perfpipe_ingest::{Error, RunInfo, RunKey};
+use perfpipe_plot::{ColorBy, Page, Paper, Style};
+
+use crate::args::{ColorArg, PageFormat, PaperArg, ReportArgs, StoreArgs, StyleArgs};
+use crate::output::{Output, file_name, note, page_folder, write_file};
+use crate::{store, view};
+
+impl From<&StyleArgs> for Style {
+    fn from(args: &StyleArgs) -> Self {
+        Self {
+            paper: match args.paper {
+                PaperArg::A4 => Paper::A4,
+                PaperArg::Letter => Paper::Letter,
+            },
+            color_by: match args.color_by {
+                ColorArg::Load => ColorBy::Load,
+                ColorArg::Cpu => ColorBy::Cpu,
+                ColorArg::Throughput => ColorBy::Throughput,
+            },
+            cpu_max: args.cpu_max,
+            cores: args.cores,
+        }
+    }
+}
+
+/// Draws the pages of a test and prints its league table.
+pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
+    page_folder(&args.out)?;
+    let store = store::open(store).await?;
+    let keys = choose(&store.runs().await?, &args.test, &args.framework)?;
+    let mut timelines = Vec::new();
+    for key in &keys {
+        timelines.push(view::timeline(&store.read(key).await?, &args.view)?);
+    }
+    let league = League::new(&timelines)?;
+    let mut written = Vec::new();
+    for timeline in &timelines {
+        written.extend(run_page(timeline, &args.style, &args.out)?);
+    }
+    let page = Page::test(&args.test, &timelines, &Style::from(&args.style));
+    written.extend(write_page(&page, &format!("all-frameworks_{}", args.test), &args.style, &args.out)?);
+    let mut output = Output::open(None)?;
+    league.table().write(args.table.into(), &mut output)?;
+    output.finish()?;
+    tell(&written);
+    Ok(())
+}
+
+/// Draws the page of one run; returns the files.
+pub(crate) fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
+    let page = Page::run(timeline, &Style::from(style));
+    write_page(&page, &timeline.info.key.to_string(), style, out)
+}
+
+/// Says which files were written.
+pub(crate) fn tell(written: &[PathBuf]) {
+    for path in written {
+        note(&format!("wrote {}", path.display()));
+    }
+}
+
+fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
+    let mut written = Vec::new();
+    for format in &style.format {
+        let (ending, bytes) = match format {
+            PageFormat::Svg => ("svg", page.svg()?.into_bytes()),
+            PageFormat::Pdf => ("pdf", perfpipe_plot::pdf(std::slice::from_ref(page))?),
+        };
+        let path = out.join(format!("{}.{ending}", file_name(name)));
+        write_file(&path, &bytes)?;
+        written.push(path);
+    }
+    Ok(written)
+}
+
+/// The runs of a test, of the frameworks asked for or of all.
+fn choose(runs: &[RunInfo], test: &str, frameworks: &[String]) -> Result<Vec<RunKey>> {
+    let of_test: Vec<&RunKey> = runs.iter().map(|run| &run.key).filter(|key| key.test == test).collect();
+    if of_test.is_empty() {
+        let tests = names(runs.iter().map(|run| &run.key.test));
+        return Err(missing(format!("the store has no run of the test {test}"), "tests", &tests));
+    }
+    let mut keys = Vec::new();
+    for framework in frameworks {
+        match of_test.iter().find(|key| key.framework == *framework) {
+            Some(key) => keys.push((*key).clone()),
+            None => {
+                let known = names(of_test.iter().map(|key| &key.framework));
+                let problem = format!("the store has no run of {framework} for the test {test}");
+                return Err(missing(problem, "frameworks", &known));
+            }
+        }
+    }
+    keys.dedup();
+    Ok(if frameworks.is_empty() { of_test.into_iter().cloned().collect() } else { keys })
+}
+
+fn names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+    let mut names: Vec<&str> = names.map(String::as_str).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+fn missing(problem: String, what: &str, known: &[&str]) -> anyhow::Error {
+    let remedy = match known {
+        [] => "Bring a run in with `perfpipe ingest run.zip cpu.csv`.".to_owned(),
+        known => format!("The {what} that it has: {}.", known.join(", ")),
+    };
+    Error::refused(problem, remedy).into()
+}

@@ -1,0 +1,126 @@
+//! The samples of a run, streamed into any export format.
+
+use std::io::Write;
+
+use anyhow::Result;
+use perfpipe_analyze::{Column, Kind, RowWriter, Value};
+use perfpipe_ingest::store::Store;
+use perfpipe_ingest::store::parquet::SampleExport;
+use perfpipe_ingest::{RunKey, SampleBatch};
+
+use crate::args::ExportArgs;
+use crate::export::text_format;
+use crate::output::Output;
+
+/// Which samples are wanted.
+struct Wanted<'a> {
+    from_ms: i64,
+    to_ms: i64,
+    label: Option<&'a str>,
+}
+
+impl Wanted<'_> {
+    fn holds(&self, batch: &SampleBatch, row: usize) -> bool {
+        let inside = batch.t_ms.get(row).is_some_and(|t| (self.from_ms..self.to_ms).contains(t));
+        inside && self.label.is_none_or(|label| batch.label.get(row) == Some(label))
+    }
+}
+
+/// Writes the samples of a run, those of the label and the seconds asked for.
+pub(crate) async fn export(
+    store: &Store,
+    key: &RunKey,
+    args: &ExportArgs,
+    output: &mut Output,
+) -> Result<()> {
+    let view = &args.view;
+    let wanted = Wanted {
+        from_ms: i64::from(view.from.unwrap_or(0)) * 1000,
+        to_ms: view.to.map_or(i64::MAX, |second| (i64::from(second) + 1) * 1000),
+        label: view.label.as_deref(),
+    };
+    // What fails in a sink of ours must not be taken for the store's failure.
+    let mut failure = None;
+    let result = match text_format(args.format) {
+        Some(format) => {
+            let mut rows = RowWriter::new(format, columns(), output)?;
+            let result =
+                store.samples(key, &mut |batch| keep(write(&mut rows, &batch, &wanted), &mut failure)).await;
+            if result.is_ok() {
+                rows.finish()?;
+            }
+            result
+        }
+        None => {
+            let mut file = SampleExport::new(output)?;
+            let result = store.samples(key, &mut |batch| file.write(&picked(batch, &wanted))).await;
+            if result.is_ok() {
+                file.finish()?;
+            }
+            result
+        }
+    };
+    match failure {
+        Some(failure) => Err(failure),
+        None => Ok(result?),
+    }
+}
+
+/// Keeps a failure for later, and ends the stream.
+fn keep(result: Result<()>, failure: &mut Option<anyhow::Error>) -> perfpipe_ingest::Result<()> {
+    result.map_err(|error| {
+        let sentence = error.to_string();
+        *failure = Some(error);
+        perfpipe_ingest::Error::store("writing samples", sentence)
+    })
+}
+
+/// The samples of a batch that are wanted.
+fn picked(batch: SampleBatch, wanted: &Wanted<'_>) -> SampleBatch {
+    let rows: Vec<usize> = (0..batch.len()).filter(|row| wanted.holds(&batch, *row)).collect();
+    if rows.len() == batch.len() { batch } else { batch.select(&rows) }
+}
+
+fn columns() -> Vec<Column> {
+    let column = |(name, kind)| Column::new(name, kind);
+    [
+        ("t_ms", Kind::I64),
+        ("label", Kind::Text),
+        ("elapsed", Kind::I64),
+        ("response_code", Kind::Text),
+        ("success", Kind::Bool),
+        ("bytes", Kind::I64),
+        ("sent_bytes", Kind::I64),
+        ("all_threads", Kind::I64),
+        ("latency", Kind::I64),
+        ("idle_time", Kind::I64),
+        ("connect", Kind::I64),
+        ("cpu", Kind::F64),
+        ("injector", Kind::Text),
+        ("transaction", Kind::Bool),
+    ]
+    .map(column)
+    .into()
+}
+
+fn write<W: Write>(rows: &mut RowWriter<W>, batch: &SampleBatch, wanted: &Wanted<'_>) -> Result<()> {
+    for row in (0..batch.len()).filter(|row| wanted.holds(batch, *row)) {
+        rows.row(&[
+            Value::from(batch.t_ms.get(row).copied()),
+            Value::from(batch.label.get(row)),
+            Value::from(batch.elapsed.get(row).copied()),
+            Value::from(batch.response_code.get(row)),
+            Value::from(batch.success.get(row).copied()),
+            Value::from(batch.bytes.get(row)),
+            Value::from(batch.sent_bytes.get(row)),
+            Value::from(batch.all_threads.get(row)),
+            Value::from(batch.latency.get(row)),
+            Value::from(batch.idle_time.get(row)),
+            Value::from(batch.connect.get(row)),
+            Value::from(batch.cpu.get(row)),
+            Value::from(batch.injector.get(row)),
+            Value::from(batch.transaction.get(row).copied()),
+        ])?;
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! From flags to the libraries' choices: views, and the runs they look at.
+
+use anyhow::Result;
+use perfpipe_analyze::{Timeline, View};
+use perfpipe_ingest::{CpuJoin, RunInfo, StoredRun};
+
+use crate::args::{CpuArgs, ViewArgs};
+
+/// The option under which an ingest notes how many injectors there were.
+pub(crate) const INJECTORS: &str = "injectors";
+
+/// How readings are joined: as told, else as at the run's ingest.
+pub(crate) fn cpu_join(args: &CpuArgs, stored: CpuJoin) -> CpuJoin {
+    CpuJoin {
+        offset: args.cpu_offset.unwrap_or(stored.offset),
+        lookback: args.cpu_lookback.unwrap_or(stored.lookback),
+    }
+}
+
+/// The view of a run that nothing is said about: what its ingest was told holds for it.
+pub(crate) fn plain(info: &RunInfo) -> View {
+    View {
+        injectors: info.options.get(INJECTORS).and_then(|n| n.parse().ok()).unwrap_or(1),
+        cpu: CpuJoin { offset: info.cpu_offset, lookback: info.cpu_lookback },
+        ..View::default()
+    }
+}
+
+/// The view of a run that the flags ask for.
+pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
+    let plain = plain(info);
+    View {
+        percentiles: args.percentiles.clone(),
+        from: args.from,
+        to: args.to,
+        label: args.label.clone(),
+        transactions: args.transactions,
+        include_failures: args.include_failures,
+        injectors: args.injectors.unwrap_or(plain.injectors),
+        cpu: cpu_join(&args.cpu, plain.cpu),
+    }
+}
+
+/// The per-second table of a run as the flags ask for it.
+pub(crate) fn timeline(run: &StoredRun, args: &ViewArgs) -> Result<Timeline> {
+    Ok(Timeline::new(run, &of(args, &run.info))?)
+}

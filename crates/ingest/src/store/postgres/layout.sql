@@ -1,0 +1,200 @@
+-- Layout 1 of perfpipe's schema. Run once, inside a transaction.
+
+create schema if not exists perfpipe;
+comment on schema perfpipe is
+  'Load tests stored by perfpipe. Start at perfpipe.runs; each run''s samples are in the table that runs.table_name names.';
+
+create table perfpipe.layout (
+  version    int not null,
+  created_at timestamptz not null default now()
+);
+comment on table perfpipe.layout is 'The version of this schema''s layout: one row.';
+comment on column perfpipe.layout.version is 'A perfpipe reads and writes the layout that it knows and refuses all others.';
+comment on column perfpipe.layout.created_at is 'When the schema was made.';
+insert into perfpipe.layout (version) values (1);
+
+create table perfpipe.runs (
+  run_id         bigint generated always as identity primary key,
+  framework      text not null,
+  test           text not null,
+  table_name     text unique,
+  t0             timestamptz not null generated always as (to_timestamp(t0_ms / 1000.0)) stored,
+  seconds        int not null,
+  requests       bigint not null generated always as (successes + failures) stored,
+  successes      bigint not null,
+  failures       bigint not null,
+  transactions   bigint not null,
+  rejects        bigint not null,
+  samples_stored boolean not null,
+  inferred       boolean not null,
+  t0_ms          bigint not null,
+  last_ms        bigint not null,
+  cpu_offset     bigint not null,
+  cpu_lookback   int not null,
+  labels         text[] not null,
+  injectors      text[] not null,
+  sources        jsonb not null,
+  options        jsonb not null,
+  tool_version   text not null,
+  ingested_at    timestamptz not null,
+  unique (framework, test)
+);
+comment on table perfpipe.runs is 'One row a run: one log of one test against one framework.';
+comment on column perfpipe.runs.run_id is 'Number of the run; a run that replaces another has a new one.';
+comment on column perfpipe.runs.framework is 'The system under test.';
+comment on column perfpipe.runs.test is 'The test it was put to, usually an endpoint.';
+comment on column perfpipe.runs.table_name is 'The table of this schema that holds the samples; null when only their counts were stored.';
+comment on column perfpipe.runs.t0 is 'Time zero: the smallest timeStamp of all accepted records.';
+comment on column perfpipe.runs.seconds is 'Seconds from the first to the last, silent ones counted.';
+comment on column perfpipe.runs.requests is 'All requests: successes and failures.';
+comment on column perfpipe.runs.successes is 'Requests that JMeter calls successful.';
+comment on column perfpipe.runs.failures is 'Requests that JMeter calls failed.';
+comment on column perfpipe.runs.transactions is 'Transaction controllers'' own records, which are not requests.';
+comment on column perfpipe.runs.rejects is 'Records that could not be read: see perfpipe.rejects.';
+comment on column perfpipe.runs.samples_stored is 'Whether the samples themselves are stored, not only their counts.';
+comment on column perfpipe.runs.inferred is 'Whether framework or test were inferred from the files.';
+comment on column perfpipe.runs.t0_ms is 'Time zero as epoch milliseconds.';
+comment on column perfpipe.runs.last_ms is 'The largest timeStamp, epoch milliseconds.';
+comment on column perfpipe.runs.cpu_offset is 'Seconds added to the clock of the CPU readings at ingest.';
+comment on column perfpipe.runs.cpu_lookback is 'How many seconds before its own a sample''s CPU reading could be at ingest.';
+comment on column perfpipe.runs.labels is 'The labels met in perfpipe.seconds.';
+comment on column perfpipe.runs.injectors is 'The machines that sent load; an empty text is one that can not be told.';
+comment on column perfpipe.runs.sources is 'The files read: name, member of a zip, kind, size in bytes and CRC-32.';
+comment on column perfpipe.runs.options is 'Options used at ingest, by name.';
+comment on column perfpipe.runs.tool_version is 'The version of perfpipe that stored the run.';
+comment on column perfpipe.runs.ingested_at is 'When the run was stored.';
+
+create table perfpipe.seconds (
+  run_id           bigint not null references perfpipe.runs on delete cascade,
+  second           int not null,
+  label            text not null,
+  success          boolean not null,
+  transaction      boolean not null,
+  samples          bigint not null,
+  elapsed          int[] not null,
+  counts           int[] not null,
+  latency_n        bigint not null,
+  latency_sum      bigint not null,
+  latency_min      int,
+  latency_max      int,
+  connect_sum      bigint not null,
+  bytes_sum        bigint not null,
+  sent_bytes_sum   bigint not null,
+  before_boundary  bigint not null,
+  injectors        text[] not null,
+  injector_samples bigint[] not null,
+  injector_threads bigint[] not null
+);
+create index seconds_run on perfpipe.seconds (run_id, second);
+comment on table perfpipe.seconds is
+  'Exact counts of each second, by label, success and transaction. perfpipe.elapsed_counts has them one a row.';
+comment on column perfpipe.seconds.run_id is 'The run.';
+comment on column perfpipe.seconds.second is 'Whole seconds since t0, from 0.';
+comment on column perfpipe.seconds.label is 'The sampler''s name; labels beyond 200 share (other).';
+comment on column perfpipe.seconds.success is 'JMeter''s verdict.';
+comment on column perfpipe.seconds.transaction is 'Whether these are transaction controllers'' own records.';
+comment on column perfpipe.seconds.samples is 'How many samples: the sum of counts.';
+comment on column perfpipe.seconds.elapsed is 'The different elapsed times met, ms, ascending.';
+comment on column perfpipe.seconds.counts is 'How many samples took each of them.';
+comment on column perfpipe.seconds.latency_n is 'Samples that had a latency.';
+comment on column perfpipe.seconds.latency_sum is 'Sum of their times to first byte, ms.';
+comment on column perfpipe.seconds.latency_min is 'The smallest, ms.';
+comment on column perfpipe.seconds.latency_max is 'The largest, ms.';
+comment on column perfpipe.seconds.connect_sum is 'Sum of the times to connect, ms.';
+comment on column perfpipe.seconds.bytes_sum is 'Sum of the bytes received.';
+comment on column perfpipe.seconds.sent_bytes_sum is 'Sum of the bytes sent.';
+comment on column perfpipe.seconds.before_boundary is
+  'Samples in the epoch second in which this second begins; the others are in the next one.';
+comment on column perfpipe.seconds.injectors is 'The machines that sent these samples.';
+comment on column perfpipe.seconds.injector_samples is 'For each of them, samples that told the active threads.';
+comment on column perfpipe.seconds.injector_threads is 'For each of them, the sum of the active threads told.';
+
+create table perfpipe.cpu (
+  run_id bigint not null references perfpipe.runs on delete cascade,
+  clock  bigint not null,
+  value  float8 not null,
+  primary key (run_id, clock)
+);
+comment on table perfpipe.cpu is 'CPU use of the server during a run.';
+comment on column perfpipe.cpu.run_id is 'The run.';
+comment on column perfpipe.cpu.clock is 'Epoch second of the reading, as exported.';
+comment on column perfpipe.cpu.value is 'Percent, in the unit of the export.';
+
+create table perfpipe.errors (
+  run_id        bigint not null references perfpipe.runs on delete cascade,
+  second        int not null,
+  label         text not null,
+  response_code text not null,
+  message       text not null,
+  transaction   boolean not null,
+  count         bigint not null
+);
+create index errors_run on perfpipe.errors (run_id, second);
+comment on table perfpipe.errors is 'Failures by second, label, response code and message.';
+comment on column perfpipe.errors.run_id is 'The run.';
+comment on column perfpipe.errors.second is 'Whole seconds since t0, from 0.';
+comment on column perfpipe.errors.label is 'The sampler''s name, or (other).';
+comment on column perfpipe.errors.response_code is 'The response code; empty where the log has none.';
+comment on column perfpipe.errors.message is 'failureMessage, else responseMessage, at most 500 characters; (other) beyond 1,000 different ones.';
+comment on column perfpipe.errors.transaction is 'Whether these are transaction controllers'' own records.';
+comment on column perfpipe.errors.count is 'How many.';
+
+create table perfpipe.labels (
+  run_id       bigint not null references perfpipe.runs on delete cascade,
+  label        text not null,
+  successes    bigint not null,
+  failures     bigint not null,
+  transactions bigint not null
+);
+create index labels_run on perfpipe.labels (run_id);
+comment on table perfpipe.labels is 'Whole-run counts of each label, also where its seconds share (other).';
+comment on column perfpipe.labels.run_id is 'The run.';
+comment on column perfpipe.labels.label is 'The sampler''s name.';
+comment on column perfpipe.labels.successes is 'Successful requests.';
+comment on column perfpipe.labels.failures is 'Failed requests.';
+comment on column perfpipe.labels.transactions is 'Transaction controllers'' own records.';
+
+create table perfpipe.rejects (
+  run_id bigint not null references perfpipe.runs on delete cascade,
+  number bigint not null,
+  file   text not null,
+  member text,
+  line   bigint not null,
+  byte   bigint not null,
+  reason text not null,
+  record text not null,
+  primary key (run_id, number)
+);
+comment on table perfpipe.rejects is 'Records of the logs that could not be read, whole.';
+comment on column perfpipe.rejects.run_id is 'The run.';
+comment on column perfpipe.rejects.number is 'Counts the rejects of a run, from 1, in the order of the log.';
+comment on column perfpipe.rejects.file is 'The log''s file.';
+comment on column perfpipe.rejects.member is 'The member inside a zip.';
+comment on column perfpipe.rejects.line is 'The line, from 1, on which the record begins.';
+comment on column perfpipe.rejects.byte is 'The byte, from 0, of the unpacked log at which it begins.';
+comment on column perfpipe.rejects.reason is 'Why it was not accepted.';
+comment on column perfpipe.rejects.record is 'The record as it stands in the log.';
+
+create view perfpipe.elapsed_counts as
+  select r.framework, r.test, s.second, s.label, s.success, s.transaction, pair.elapsed, pair.count
+  from perfpipe.runs r
+  join perfpipe.seconds s using (run_id)
+  cross join lateral unnest(s.elapsed, s.counts) as pair (elapsed, count);
+comment on view perfpipe.elapsed_counts is
+  'How many samples of a second took how many ms: perfpipe.seconds with its arrays laid out one pair a row.';
+
+create view perfpipe.per_second as
+  select r.framework, r.test, s.second,
+    coalesce(sum(s.samples) filter (where s.success), 0)::bigint as successes,
+    coalesce(sum(s.samples) filter (where not s.success), 0)::bigint as failures,
+    (sum(cell.elapsed_sum) filter (where s.success)
+      / sum(s.samples) filter (where s.success))::float8 as elapsed_mean
+  from perfpipe.runs r
+  join perfpipe.seconds s using (run_id)
+  cross join lateral (
+    select sum(elapsed::bigint * count) as elapsed_sum from unnest(s.elapsed, s.counts) as pair (elapsed, count)
+  ) as cell
+  where not s.transaction
+  group by r.framework, r.test, s.second;
+comment on view perfpipe.per_second is
+  'Requests of each second that had any: successes, failures and the mean elapsed time of the successes, ms.';

@@ -1,0 +1,176 @@
+//! The store in Postgres: one table of samples a run, beside tables of all runs, in the schema `perfpipe`.
+//!
+//! A run is written in one transaction on a connection of its own, so it appears whole or not at all, and until then
+//! readers see the run that it replaces. Samples travel by binary COPY both ways; memory does not grow with the run,
+//! but for the counts by second that [`PostgresStore::read`] returns.
+
+mod config;
+mod connect;
+mod copy;
+mod dsn;
+mod facts;
+mod fields;
+mod layout;
+mod name;
+#[cfg(test)]
+mod oracle;
+mod passfile;
+mod reader;
+mod rows;
+mod runs;
+mod samples;
+mod seconds;
+mod session;
+mod swap;
+mod tls;
+mod writer;
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+pub use config::PostgresConfig;
+pub use rows::Rows;
+pub use samples::SampleEncoder;
+pub use writer::PostgresWriter;
+
+use crate::batch::SampleBatch;
+use crate::error::Result;
+use crate::ingest::RunStore;
+use crate::rejects::Reject;
+use crate::store::{RunInfo, RunKey, StoredRun};
+
+use session::Session;
+
+/// How long a writer waits for the readers of samples that it is to replace.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// Runs stored in a Postgres database.
+pub struct PostgresStore {
+    config: PostgresConfig,
+    patience: Duration,
+    /// A connection at rest, outside any transaction.
+    idle: Mutex<Option<Session>>,
+}
+
+impl PostgresStore {
+    /// Connects. The schema is made by the first writer.
+    ///
+    /// # Errors
+    /// When no server answers, or none lets the user in; the sentence names each one tried.
+    pub async fn connect(config: &PostgresConfig) -> Result<Self> {
+        let session = connect::open(config).await?;
+        Ok(Self { config: config.clone(), patience: PATIENCE, idle: Mutex::new(Some(session)) })
+    }
+
+    /// Sets how long a writer waits for the readers of samples that it is to replace: 5 minutes unless told.
+    /// New readers get their turn meanwhile.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// The runs stored, by test, then framework.
+    ///
+    /// # Errors
+    /// When the schema has a layout of another version, or the server fails.
+    pub async fn runs(&self) -> Result<Vec<RunInfo>> {
+        let session = self.take().await?;
+        let stored = if layout::present(&session).await? { runs::all(&session).await? } else { Vec::new() };
+        self.put_back(session);
+        Ok(stored.into_iter().map(|run| run.info).collect())
+    }
+
+    /// A run, all but its samples, as of one moment.
+    ///
+    /// # Errors
+    /// When the schema has a layout of another version, or the server fails.
+    pub async fn read(&self, key: &RunKey) -> Result<Option<StoredRun>> {
+        let session = self.take().await?;
+        let run = reader::read(&session, key).await?;
+        self.put_back(session);
+        Ok(run)
+    }
+
+    /// Hands a run's samples, in the order of the log, to `each`, some thousands at a time.
+    ///
+    /// # Errors
+    /// When there is no such run, when it was stored without samples, when `each` fails, or when the server does.
+    pub async fn samples(
+        &self,
+        key: &RunKey,
+        each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
+    ) -> Result<()> {
+        let session = self.take().await?;
+        reader::samples(&session, key, each).await?;
+        self.put_back(session);
+        Ok(())
+    }
+
+    /// Hands a run's rejected records, in the order of the log, to `each`.
+    ///
+    /// # Errors
+    /// When there is no such run, when `each` fails, or when the server does.
+    pub async fn rejects(
+        &self,
+        key: &RunKey,
+        each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
+    ) -> Result<()> {
+        let session = self.take().await?;
+        reader::rejects(&session, key, each).await?;
+        self.put_back(session);
+        Ok(())
+    }
+
+    /// Takes a run away; `false` if there is none.
+    ///
+    /// # Errors
+    /// When a writer is at work on it, when its samples are being read all the while, or when the server fails.
+    pub async fn drop_run(&self, key: &RunKey) -> Result<bool> {
+        let session = self.take().await?;
+        let dropped = drop_run(&session, key, self.patience).await?;
+        self.put_back(session);
+        Ok(dropped)
+    }
+
+    /// The connection at rest, or a new one. Whoever fails with it drops it, and its transaction with it.
+    async fn take(&self) -> Result<Session> {
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match idle.filter(|session| !session.client().is_closed()) {
+            Some(session) => Ok(session),
+            None => connect::open(&self.config).await,
+        }
+    }
+
+    fn put_back(&self, session: Session) {
+        *self.idle.lock().unwrap_or_else(PoisonError::into_inner) = Some(session);
+    }
+}
+
+impl RunStore for PostgresStore {
+    type Writer = PostgresWriter;
+
+    async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<PostgresWriter> {
+        let session = connect::open(&self.config).await?;
+        PostgresWriter::begin(session, key, keep_samples, self.patience).await
+    }
+}
+
+async fn drop_run(session: &Session, key: &RunKey, patience: Duration) -> Result<bool> {
+    let what = "dropping a run";
+    if !layout::present(session).await? {
+        return Ok(false);
+    }
+    session.run(what, "begin isolation level read committed read write").await?;
+    swap::claim(session, key).await?;
+    let found = runs::find(session, key).await?;
+    let there = found.is_some();
+    if let Some(run) = found {
+        runs::delete(session, run.number).await?;
+        if let Some(table) = run.table {
+            swap::drop_table(session, &table, patience).await?;
+        }
+    }
+    session.run(what, "commit").await?;
+    Ok(there)
+}

@@ -1,0 +1,132 @@
+//! Reading runs back: all but the samples in one snapshot, the samples as a stream.
+
+use crate::batch::SampleBatch;
+use crate::counts::CellTable;
+use crate::cpu::CpuSeries;
+use crate::error::{Error, Result};
+use crate::rejects::Reject;
+use crate::store::{RunKey, StoredRun};
+
+use super::copy::CopyOut;
+use super::name::in_schema;
+use super::runs::Stored;
+use super::seconds::CellReader;
+use super::session::Session;
+use super::{facts, layout, runs, samples, seconds};
+
+/// Samples in a batch.
+const BATCH: usize = 8192;
+
+/// What is read in one snapshot begins with this.
+const SNAPSHOT: &str = "begin isolation level repeatable read read only";
+
+/// Reads a run, all but its samples.
+pub(super) async fn read(session: &Session, key: &RunKey) -> Result<Option<StoredRun>> {
+    let what = "reading a run";
+    session.run(what, SNAPSHOT).await?;
+    let run = match find(session, key).await? {
+        Some(stored) => Some(read_facts(session, stored).await?),
+        None => None,
+    };
+    session.run(what, "commit").await?;
+    Ok(run)
+}
+
+/// The run of a key, where there is a store at all.
+async fn find(session: &Session, key: &RunKey) -> Result<Option<Stored>> {
+    if layout::present(session).await? { runs::find(session, key).await } else { Ok(None) }
+}
+
+async fn read_facts(session: &Session, stored: Stored) -> Result<StoredRun> {
+    let run = stored.number;
+    let cells = {
+        let reader = CellReader::new(stored.names());
+        select(session, "seconds", seconds::COLUMNS, run).await?.gather(|row| reader.get(row)).await?
+    };
+    let cpu = select(session, "cpu", facts::CPU, run).await?.gather(facts::get_cpu).await?;
+    let mut errors = select(session, "errors", facts::ERRORS, run).await?.gather(facts::get_error).await?;
+    let mut labels = select(session, "labels", facts::LABELS, run).await?.gather(facts::get_label).await?;
+    errors.sort_unstable();
+    labels.sort_unstable_by(|a, b| a.label.cmp(&b.label));
+    let (info, names, injectors) = stored.into_names();
+    let cells = CellTable::new(names, injectors, cells);
+    Ok(StoredRun { info, cells, cpu: CpuSeries::new(cpu), errors, labels })
+}
+
+/// A run's rows of a table of all runs.
+async fn select<'a>(session: &'a Session, table: &str, columns: &str, run: i64) -> Result<CopyOut<'a>> {
+    let query = format!("select {columns} from {} where run_id = {run}", in_schema(table));
+    CopyOut::begin(session, "reading a run", &query).await
+}
+
+/// Hands a run's rejects, in the order of the log, to a function.
+pub(super) async fn rejects(
+    session: &Session,
+    key: &RunKey,
+    each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
+) -> Result<()> {
+    let what = "reading rejected records";
+    session.run(what, SNAPSHOT).await?;
+    let stored = find(session, key).await?.ok_or_else(|| unknown(key))?;
+    let query = format!(
+        "select {} from perfpipe.rejects where run_id = {} order by number",
+        facts::REJECTS,
+        stored.number
+    );
+    CopyOut::begin(session, what, &query).await?.each(|row| each(facts::get_reject(row)?)).await?;
+    session.run(what, "commit").await
+}
+
+/// Hands a run's samples, in the order of the log, to a function, a batch at a time.
+pub(super) async fn samples(
+    session: &Session,
+    key: &RunKey,
+    each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
+) -> Result<()> {
+    let table = hold_table(session, key).await?;
+    let what = "reading samples";
+    let query = format!("select {} from {}", samples::COLUMNS, in_schema(&table));
+    let mut batch = SampleBatch::default();
+    let rows = CopyOut::begin(session, what, &query).await?;
+    rows.each(|row| {
+        samples::get(row, &mut batch)?;
+        if batch.len() < BATCH { Ok(()) } else { each(std::mem::take(&mut batch)) }
+    })
+    .await?;
+    session.run(what, "commit").await?;
+    if batch.is_empty() { Ok(()) } else { each(batch) }
+}
+
+/// Begins a transaction in which the table of a run's samples can't be replaced, and returns its name.
+async fn hold_table(session: &Session, key: &RunKey) -> Result<String> {
+    let what = "reading samples";
+    loop {
+        session.run(what, "begin isolation level read committed read only").await?;
+        let stored = find(session, key).await?.ok_or_else(|| unknown(key))?;
+        let table = stored.table.ok_or_else(|| without_samples(key))?;
+        let lock = format!("lock table {} in access share mode", in_schema(&table));
+        let held = session.client().batch_execute(&lock).await;
+        if held.is_err() {
+            session.run(what, "rollback").await?;
+        }
+        let same = runs::find(session, key).await?.is_some_and(|now| now.number == stored.number);
+        match held {
+            Ok(()) if same => return Ok(table),
+            Ok(()) => session.run(what, "rollback").await?,
+            // The table is gone though its run was not replaced: trying again would not help.
+            Err(error) if same => return Err(session.error(what, &error)),
+            Err(_) => {}
+        }
+    }
+}
+
+fn unknown(key: &RunKey) -> Error {
+    Error::refused(format!("the store has no run {key}"), "See which runs it has with: perfpipe list.")
+}
+
+fn without_samples(key: &RunKey) -> Error {
+    Error::refused(
+        format!("the run {key} was stored without its samples"),
+        "Ingest its log again, this time with the samples.",
+    )
+}

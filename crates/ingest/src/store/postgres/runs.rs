@@ -1,0 +1,136 @@
+//! The table `runs`: a run's own row, written and read.
+
+use jiff::Timestamp;
+use serde::de::DeserializeOwned;
+use tokio_postgres::Row;
+
+use crate::batch::clean_text;
+use crate::error::{Error, Result};
+use crate::store::{RunInfo, RunKey};
+
+use super::seconds::{Names, whole};
+use super::session::{Session, value};
+
+/// A run's row, with what it says of the run's other rows.
+pub(super) struct Stored {
+    pub(super) number: i64,
+    /// The table of its samples, where they are stored.
+    pub(super) table: Option<String>,
+    pub(super) info: RunInfo,
+    labels: Vec<String>,
+    injectors: Vec<String>,
+}
+
+impl Stored {
+    /// The names that its cells point to.
+    pub(super) fn names(&self) -> Names<'_> {
+        Names { labels: &self.labels, injectors: &self.injectors }
+    }
+
+    /// The same, to be kept.
+    pub(super) fn into_names(self) -> (RunInfo, Vec<String>, Vec<String>) {
+        (self.info, self.labels, self.injectors)
+    }
+}
+
+/// All runs, by test, then framework.
+pub(super) async fn all(session: &Session) -> Result<Vec<Stored>> {
+    let sql = r#"select * from perfpipe.runs order by test collate "C", framework collate "C""#;
+    session.query("reading the runs", sql, &[]).await?.iter().map(read).collect()
+}
+
+/// The run of a key.
+pub(super) async fn find(session: &Session, key: &RunKey) -> Result<Option<Stored>> {
+    let sql = "select * from perfpipe.runs where framework = $1 and test = $2";
+    let rows = session.query("reading the run's row", sql, &[&key.framework, &key.test]).await?;
+    rows.first().map(read).transpose()
+}
+
+/// Takes a run away, all but its samples; whatever refers to its number goes with it.
+pub(super) async fn delete(session: &Session, number: i64) -> Result<()> {
+    let sql = "delete from perfpipe.runs where run_id = $1";
+    session.query("taking the old run away", sql, &[&number]).await.map(drop)
+}
+
+/// Says which table holds the samples of a run.
+pub(super) async fn name_table(session: &Session, number: i64, table: &str) -> Result<()> {
+    let sql = "update perfpipe.runs set table_name = $2 where run_id = $1";
+    session.query("naming the run's table", sql, &[&number, &table]).await.map(drop)
+}
+
+/// Writes a run's row, as yet without a table of samples, and returns its number.
+pub(super) async fn insert(session: &Session, info: &RunInfo, names: Names<'_>) -> Result<i64> {
+    let what = "storing the run's row";
+    let ingested_at: Timestamp = info.ingested_at.parse().map_err(|e: jiff::Error| Error::store(what, e))?;
+    let row = session
+        .query_one(
+        what,
+        "insert into perfpipe.runs (framework, test, t0_ms, last_ms, seconds, successes, failures, \
+         transactions, rejects, samples_stored, inferred, sources, options, cpu_offset, cpu_lookback, labels, \
+         injectors, tool_version, ingested_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+         $14, $15, $16, $17, $18, $19) returning run_id",
+        &[
+            &info.key.framework,
+            &info.key.test,
+            &info.t0_ms,
+            &info.last_ms,
+            &whole::<_, i32>(info.seconds)?,
+            &whole::<_, i64>(info.successes)?,
+            &whole::<_, i64>(info.failures)?,
+            &whole::<_, i64>(info.transactions)?,
+            &whole::<_, i64>(info.rejects)?,
+            &info.samples_stored,
+            &info.inferred,
+            &json(what, &info.sources)?,
+            &json(what, &info.options)?,
+            &info.cpu_offset,
+            &whole::<_, i32>(info.cpu_lookback)?,
+            &clean(names.labels),
+            &clean(names.injectors),
+            &info.tool_version,
+            &ingested_at,
+        ],
+    )
+    .await?;
+    value(&row, "run_id")
+}
+
+fn read(row: &Row) -> Result<Stored> {
+    let info = RunInfo {
+        key: RunKey { framework: value(row, "framework")?, test: value(row, "test")? },
+        t0_ms: value(row, "t0_ms")?,
+        last_ms: value(row, "last_ms")?,
+        seconds: whole(value::<i32>(row, "seconds")?)?,
+        successes: whole(value::<i64>(row, "successes")?)?,
+        failures: whole(value::<i64>(row, "failures")?)?,
+        transactions: whole(value::<i64>(row, "transactions")?)?,
+        rejects: whole(value::<i64>(row, "rejects")?)?,
+        samples_stored: value(row, "samples_stored")?,
+        inferred: value(row, "inferred")?,
+        sources: from_json(row, "sources")?,
+        cpu_offset: value(row, "cpu_offset")?,
+        cpu_lookback: whole(value::<i32>(row, "cpu_lookback")?)?,
+        options: from_json(row, "options")?,
+        tool_version: value(row, "tool_version")?,
+        ingested_at: value::<Timestamp>(row, "ingested_at")?.to_string(),
+    };
+    Ok(Stored {
+        number: value(row, "run_id")?,
+        table: value(row, "table_name")?,
+        info,
+        labels: value(row, "labels")?,
+        injectors: value(row, "injectors")?,
+    })
+}
+
+fn json(what: &str, item: &impl serde::Serialize) -> Result<serde_json::Value> {
+    serde_json::to_value(item).map_err(|e| Error::store(what, e))
+}
+
+fn from_json<T: DeserializeOwned>(row: &Row, column: &str) -> Result<T> {
+    serde_json::from_value(value(row, column)?).map_err(|e| Error::store("reading the run's row", e))
+}
+
+fn clean(names: &[String]) -> Vec<String> {
+    names.iter().map(|name| clean_text(name.as_bytes())).collect()
+}

@@ -1,0 +1,157 @@
+//! The per-second counts: the columns of their table, and how cells become its rows and come back from them.
+
+use hashbrown::HashMap;
+
+use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
+use crate::error::{Error, Result};
+
+use super::fields::Fields;
+use super::rows::RowEncoder;
+
+/// The columns, in the order in which the rows are encoded, but for the run's number before them.
+pub(super) const COLUMNS: &str = "second, label, success, transaction, samples, elapsed, counts, latency_n, \
+     latency_sum, latency_min, latency_max, connect_sum, bytes_sum, sent_bytes_sum, before_boundary, \
+     injectors, injector_samples, injector_threads";
+
+/// How many they are, with the run's number.
+const FIELDS: i16 = 19;
+
+/// The names that cells point to by index.
+#[derive(Clone, Copy)]
+pub(super) struct Names<'a> {
+    pub(super) labels: &'a [String],
+    pub(super) injectors: &'a [String],
+}
+
+/// Encodes one cell of a run.
+pub(super) fn put(
+    rows: &mut RowEncoder,
+    run: i64,
+    names: Names<'_>,
+    key: CellKey,
+    cell: &Cell,
+) -> Result<()> {
+    rows.row(FIELDS);
+    rows.i64(run);
+    rows.i32(whole(key.second)?);
+    rows.any_text(named(names.labels, key.label)?);
+    rows.bool(key.success);
+    rows.bool(key.transaction);
+    rows.i64(whole(cell.samples())?);
+    put_elapsed(rows, &cell.elapsed)?;
+    put_latency(rows, &cell.latency)?;
+    rows.i64(cell.connect);
+    rows.i64(cell.bytes);
+    rows.i64(cell.sent_bytes);
+    rows.i64(whole(cell.before_boundary)?);
+    put_injectors(rows, names.injectors, &cell.injectors)
+}
+
+fn put_elapsed(rows: &mut RowEncoder, elapsed: &[(i32, u64)]) -> Result<()> {
+    let counts = elapsed.iter().map(|(_, count)| whole(*count)).collect::<Result<Vec<i32>>>()?;
+    rows.i32_array(elapsed.iter().map(|(elapsed, _)| *elapsed));
+    rows.i32_array(counts.into_iter());
+    Ok(())
+}
+
+fn put_latency(rows: &mut RowEncoder, latency: &Spread) -> Result<()> {
+    let some = latency.n > 0;
+    rows.i64(whole(latency.n)?);
+    rows.i64(latency.sum);
+    rows.maybe(some.then_some(latency.min), RowEncoder::i32);
+    rows.maybe(some.then_some(latency.max), RowEncoder::i32);
+    Ok(())
+}
+
+fn put_injectors(rows: &mut RowEncoder, names: &[String], loads: &[InjectorLoad]) -> Result<()> {
+    let found = loads.iter().map(|load| named(names, load.injector)).collect::<Result<Vec<&str>>>()?;
+    let samples = loads.iter().map(|load| whole(load.samples)).collect::<Result<Vec<i64>>>()?;
+    rows.text_array(found.into_iter());
+    rows.i64_array(samples.into_iter());
+    rows.i64_array(loads.iter().map(|load| load.threads));
+    Ok(())
+}
+
+fn named(names: &[String], index: u32) -> Result<&str> {
+    names.get(index as usize).map(String::as_str).ok_or_else(|| {
+        Error::store("storing the counts by second", format!("name {index} is not in its list"))
+    })
+}
+
+/// A count as the column's type.
+pub(super) fn whole<T: Copy + std::fmt::Display, U: TryFrom<T>>(count: T) -> Result<U> {
+    U::try_from(count).map_err(|_| {
+        Error::store("converting a count between perfpipe and Postgres", format!("{count} is out of range"))
+    })
+}
+
+/// Reads cells back, turning names into indexes again.
+pub(super) struct CellReader<'a> {
+    labels: HashMap<&'a str, u32>,
+    injectors: HashMap<&'a str, u32>,
+}
+
+impl<'a> CellReader<'a> {
+    /// A reader of a run with these names.
+    pub(super) fn new(names: Names<'a>) -> Self {
+        let indexed = |names: &'a [String]| names.iter().map(String::as_str).zip(0_u32..).collect();
+        Self { labels: indexed(names.labels), injectors: indexed(names.injectors) }
+    }
+
+    /// The cell of a row.
+    pub(super) fn get(&self, fields: &mut Fields<'_>) -> Result<(CellKey, Cell)> {
+        let key = CellKey {
+            second: whole(fields.i32()?)?,
+            label: index(&self.labels, fields.text()?)?,
+            success: fields.bool()?,
+            transaction: fields.bool()?,
+        };
+        let _samples = fields.i64()?;
+        let cell = Cell {
+            elapsed: get_elapsed(fields)?,
+            latency: get_latency(fields)?,
+            connect: fields.i64()?,
+            bytes: fields.i64()?,
+            sent_bytes: fields.i64()?,
+            before_boundary: whole(fields.i64()?)?,
+            injectors: self.get_injectors(fields)?,
+        };
+        Ok((key, cell))
+    }
+
+    fn get_injectors(&self, fields: &mut Fields<'_>) -> Result<Vec<InjectorLoad>> {
+        let (length, mut names) = fields.array()?;
+        let (_, mut samples) = fields.array()?;
+        let (_, mut threads) = fields.array()?;
+        (0..length)
+            .map(|_| {
+                Ok(InjectorLoad {
+                    injector: index(&self.injectors, names.text()?)?,
+                    samples: whole(samples.i64()?)?,
+                    threads: threads.i64()?,
+                })
+            })
+            .collect()
+    }
+}
+
+fn get_elapsed(fields: &mut Fields<'_>) -> Result<Vec<(i32, u64)>> {
+    let (length, mut elapsed) = fields.array()?;
+    let (_, mut counts) = fields.array()?;
+    (0..length).map(|_| Ok((elapsed.i32()?, whole(counts.i32()?)?))).collect()
+}
+
+fn get_latency(fields: &mut Fields<'_>) -> Result<Spread> {
+    Ok(Spread {
+        n: whole(fields.i64()?)?,
+        sum: fields.i64()?,
+        min: fields.maybe_i32()?.unwrap_or_default(),
+        max: fields.maybe_i32()?.unwrap_or_default(),
+    })
+}
+
+fn index(names: &HashMap<&str, u32>, name: &str) -> Result<u32> {
+    names.get(name).copied().ok_or_else(|| {
+        Error::store("reading the counts by second", format!("the run's row does not list the name {name:?}"))
+    })
+}

@@ -1,0 +1,88 @@
+//! One connection to the server, with its transaction and the words for what goes wrong on it.
+
+use std::error::Error as _;
+use std::sync::{Arc, OnceLock};
+
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Connection, Row};
+
+use crate::error::{Error, Result};
+
+/// A connection and the task that drives it. Dropped, it is closed, and an open transaction undone.
+pub(super) struct Session {
+    client: Client,
+    /// Why the connection ended; set before anyone waiting on it is told.
+    ended: Arc<OnceLock<String>>,
+}
+
+impl Session {
+    /// Starts the task that drives a connection.
+    pub(super) fn drive<S, T>(client: Client, mut connection: Connection<S, T>) -> Self
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let ended = Arc::new(OnceLock::new());
+        let cause = Arc::clone(&ended);
+        tokio::spawn(async move {
+            if let Err(error) = (&mut connection).await {
+                let _ = cause.set(sentence(&error));
+            }
+        });
+        Self { client, ended }
+    }
+
+    /// The client, for COPY.
+    pub(super) fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Runs statements that give no rows and take no values.
+    pub(super) async fn run(&self, what: &str, sql: &str) -> Result<()> {
+        self.client.batch_execute(sql).await.map_err(|e| self.error(what, &e))
+    }
+
+    /// Runs a statement and returns its rows.
+    pub(super) async fn query(
+        &self,
+        what: &str,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Vec<Row>> {
+        self.client.query(sql, values).await.map_err(|e| self.error(what, &e))
+    }
+
+    /// Runs a statement that returns one row.
+    pub(super) async fn query_one(
+        &self,
+        what: &str,
+        sql: &str,
+        values: &[&(dyn ToSql + Sync)],
+    ) -> Result<Row> {
+        self.client.query_one(sql, values).await.map_err(|e| self.error(what, &e))
+    }
+
+    /// What was being done, and why it failed, as one sentence.
+    pub(super) fn error(&self, what: &str, error: &tokio_postgres::Error) -> Error {
+        if !error.is_closed() {
+            return Error::store(what, sentence(error));
+        }
+        let cause = self.ended.get().map_or_else(String::new, |cause| format!(" ({cause})"));
+        Error::store(what, format!("the server closed the connection{cause}"))
+    }
+}
+
+/// What the server or the network said, without the layers that passed it on.
+pub(super) fn sentence(error: &tokio_postgres::Error) -> String {
+    let Some(said) = error.as_db_error() else {
+        return error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
+    };
+    let more = [said.detail(), said.hint()].into_iter().flatten();
+    more.fold(said.message().to_owned(), |sentence, more| format!("{sentence} ({more})"))
+}
+
+/// A value of a row, by the column's name.
+pub(super) fn value<'a, T: tokio_postgres::types::FromSql<'a>>(row: &'a Row, column: &str) -> Result<T> {
+    row.try_get(column).map_err(|e| Error::store("reading from Postgres", sentence(&e)))
+}

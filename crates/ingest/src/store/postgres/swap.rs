@@ -1,0 +1,111 @@
+//! Who may write a run, and how a new table takes the place of an old one without holding readers up for long.
+
+use std::time::{Duration, Instant};
+
+use tokio_postgres::error::SqlState;
+
+use crate::error::{Error, Result};
+use crate::store::RunKey;
+
+use super::name::{candidates, in_schema, lock_text, quoted};
+use super::session::{Session, value};
+
+/// How long one try for a lock may hold up readers that come after it.
+const TRY: Duration = Duration::from_secs(1);
+
+/// How long readers have between two tries.
+const PAUSE: Duration = Duration::from_millis(500);
+
+/// Undoes a try for a lock.
+const GIVE_UP: &str = "rollback to savepoint swap; release savepoint swap";
+
+/// Makes this transaction the only writer of a key, or says that there is another.
+pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
+    let sql = "select pg_try_advisory_xact_lock(hashtextextended('perfpipe run ' || $1, 0)) as claimed";
+    let row = session.query_one("claiming the run", sql, &[&lock_text(key)]).await?;
+    if value(&row, "claimed")? {
+        return Ok(());
+    }
+    Err(Error::refused(
+        format!("another perfpipe is at this moment writing the run {key}"),
+        "Wait until it has ended, or name this run with --framework and --test.",
+    ))
+}
+
+/// Drops the table of a run's samples, waiting for its readers up to `patience` in all.
+pub(super) async fn drop_table(session: &Session, table: &str, patience: Duration) -> Result<()> {
+    let what = "dropping the old samples";
+    let until = Instant::now() + patience;
+    let lock = format!(
+        "savepoint swap; set local lock_timeout = {}; lock table {} in access exclusive mode",
+        TRY.as_millis(),
+        in_schema(table)
+    );
+    loop {
+        let Err(error) = session.client().batch_execute(&lock).await else { break };
+        match error.code() {
+            Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => {}
+            // Somebody dropped the table by hand.
+            Some(code) if *code == SqlState::UNDEFINED_TABLE => {
+                return session.run(what, GIVE_UP).await;
+            }
+            _ => return Err(session.error(what, &error)),
+        }
+        session.run(what, GIVE_UP).await?;
+        if Instant::now() >= until {
+            return Err(still_read(table));
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+    session.run(what, &format!("drop table {}; release savepoint swap", in_schema(table))).await
+}
+
+fn still_read(table: &str) -> Error {
+    Error::refused(
+        format!(
+            "the old samples in perfpipe.{} are still being read, so they could not be replaced",
+            quoted(table)
+        ),
+        "Let the readers end (see pg_stat_activity), then try again.",
+    )
+}
+
+/// Gives the loaded table and its index their final names, and returns the table's.
+pub(super) async fn rename(
+    session: &Session,
+    key: &RunKey,
+    loaded: &str,
+    patience: Duration,
+) -> Result<String> {
+    let what = "naming the run's table";
+    let alone = format!(
+        "set local lock_timeout = {}; select pg_advisory_xact_lock(hashtextextended('perfpipe names', 0))",
+        patience.max(TRY).as_millis()
+    );
+    session.run(what, &alone).await?;
+    let table = free_name(session, key, "").await?;
+    let rename = format!("alter table {} rename to {}", in_schema(loaded), quoted(&table));
+    session.run(what, &rename).await?;
+    let index = free_name(session, key, "_t_ms").await?;
+    let rename = format!("alter index {} rename to {}", in_schema(&index_of(loaded)), quoted(&index));
+    session.run(what, &rename).await?;
+    Ok(table)
+}
+
+/// The name of a table's index while it is being loaded.
+pub(super) fn index_of(loaded: &str) -> String {
+    format!("{loaded} t_ms")
+}
+
+/// The first candidate that nothing in the schema has.
+async fn free_name(session: &Session, key: &RunKey, ending: &str) -> Result<String> {
+    let sql = "select exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace \
+               where n.nspname = 'perfpipe' and c.relname = $1::text::name) as taken";
+    for name in candidates(key, ending) {
+        let row = session.query_one("looking for a free name", sql, &[&name]).await?;
+        if !value::<bool>(&row, "taken")? {
+            return Ok(name);
+        }
+    }
+    Err(Error::store("looking for a free name", format!("all names for {key} are taken")))
+}

@@ -1,0 +1,224 @@
+//! Writing one run: one transaction on a connection of its own, from the first sample to the commit.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::store::{FinishedRun, Replace, RunInfo, RunKey, RunWriter};
+
+use super::copy::CopyIn;
+use super::layout;
+use super::name::{in_schema, quoted};
+use super::rows::{RowEncoder, Rows};
+use super::samples::{COLUMNS, SampleEncoder};
+use super::seconds::Names;
+use super::session::{Session, value};
+use super::{facts, runs, seconds, swap};
+
+/// Bytes after which a COPY is ended and the next begun. A server that fails in the middle of a COPY says so only
+/// at its end: this is how much may be sent in vain.
+const STRETCH: usize = 64 << 20;
+
+const COPYING: &str = "copying samples to Postgres (the run is not stored)";
+
+/// Time limits, meant for people's queries, that must not end a long load; older servers lack some of them.
+const NO_LIMITS: &str = "select set_config(name, '0', false) from pg_settings where name in \
+     ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')";
+
+/// Writes one run to Postgres. Dropped before it was committed, it leaves nothing.
+pub struct PostgresWriter {
+    session: Session,
+    samples: Option<Loading>,
+    patience: Duration,
+}
+
+/// The table that samples are being copied to, under a name of its own until the run is whole.
+struct Loading {
+    table: String,
+    copy: Option<CopyIn>,
+    /// Bytes sent in the present COPY.
+    sent: usize,
+    /// Rows that ended COPYs stored.
+    rows: u64,
+}
+
+impl PostgresWriter {
+    /// Begins the transaction, alone on the key where it is known.
+    pub(super) async fn begin(
+        session: Session,
+        key: Option<&RunKey>,
+        keep_samples: bool,
+        patience: Duration,
+    ) -> Result<Self> {
+        let what = "beginning to store a run";
+        layout::ensure(&session).await?;
+        session.run(what, NO_LIMITS).await?;
+        session.run(what, "begin isolation level read committed read write").await?;
+        if let Some(key) = key {
+            swap::claim(&session, key).await?;
+        }
+        let samples = if keep_samples { Some(Loading::begin(&session).await?) } else { None };
+        Ok(Self { session, samples, patience })
+    }
+}
+
+impl RunWriter for PostgresWriter {
+    type Encoder = SampleEncoder;
+
+    fn encoder(&self) -> Result<SampleEncoder> {
+        Ok(SampleEncoder::new(self.samples.is_some()))
+    }
+
+    async fn write(&mut self, chunk: Rows) -> Result<()> {
+        match &mut self.samples {
+            Some(samples) => samples.write(&self.session, chunk).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
+        let Self { session, samples, patience } = self;
+        let (key, info) = (&run.info.key, run.info);
+        check_kept(info, samples.is_some())?;
+        let loaded = match samples {
+            Some(samples) => Some(samples.finish(&session, info).await?),
+            None => None,
+        };
+        swap::claim(&session, key).await?;
+        let old = make_way(&session, run.replace, info).await?;
+        let number = runs::insert(&session, info, names(&run)).await?;
+        copy_facts(&session, number, run).await?;
+        if let Some(loaded) = &loaded {
+            index(&session, loaded).await?;
+        }
+        if let Some(old) = old {
+            swap::drop_table(&session, &old, patience).await?;
+        }
+        if let Some(loaded) = &loaded {
+            let table = swap::rename(&session, key, loaded, patience).await?;
+            runs::name_table(&session, number, &table).await?;
+        }
+        session.run("committing the run", "commit").await
+    }
+}
+
+fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
+    if info.samples_stored == kept {
+        return Ok(());
+    }
+    Err(Error::usage(
+        format!(
+            "the run's row says samples_stored {}, and its writer was begun with {kept}",
+            info.samples_stored
+        ),
+        "Give both the same answer.",
+    ))
+}
+
+/// Takes the row of an earlier run of the key away where it may be replaced, and returns its table of samples.
+async fn make_way(session: &Session, replace: Replace, info: &RunInfo) -> Result<Option<String>> {
+    let Some(old) = runs::find(session, &info.key).await? else { return Ok(None) };
+    if !replace.allows(&old.info, info) {
+        return Err(Replace::refusal(&old.info));
+    }
+    runs::delete(session, old.number).await?;
+    Ok(old.table)
+}
+
+/// A small index by time: samples lie nearly in its order.
+async fn index(session: &Session, loaded: &str) -> Result<()> {
+    let (index, table) = (quoted(&swap::index_of(loaded)), in_schema(loaded));
+    let sql = format!("create index {index} on {table} using brin (t_ms)");
+    session.run("indexing the samples", &sql).await
+}
+
+impl Loading {
+    async fn begin(session: &Session) -> Result<Self> {
+        let what = "making a table for the samples";
+        let row = session.query_one(what, "select pg_backend_pid() as process", &[]).await?;
+        // No run's table has a name without an underscore, and no other open transaction this process.
+        let table = format!("loading {}", value::<i32>(&row, "process")?);
+        session.run(what, &include_str!("samples.sql").replace("{table}", &in_schema(&table))).await?;
+        Ok(Self { table, copy: None, sent: 0, rows: 0 })
+    }
+
+    async fn write(&mut self, session: &Session, rows: Rows) -> Result<()> {
+        self.sent += rows.bytes.len();
+        let mut copy = match self.copy.take() {
+            Some(copy) => copy,
+            // Rows that are frozen need no second writing by a vacuum later.
+            None => CopyIn::begin(session, COPYING, &in_schema(&self.table), COLUMNS, ", freeze").await?,
+        };
+        copy.send(session, rows).await?;
+        if self.sent < STRETCH {
+            self.copy = Some(copy);
+            return Ok(());
+        }
+        self.sent = 0;
+        self.rows += copy.finish(session).await?;
+        Ok(())
+    }
+
+    /// Ends the copying, checks that every sample counted is there, and returns the table's name.
+    async fn finish(mut self, session: &Session, info: &RunInfo) -> Result<String> {
+        if let Some(copy) = self.copy.take() {
+            self.rows += copy.finish(session).await?;
+        }
+        let counted = info.requests() + info.transactions;
+        if self.rows != counted {
+            let problem = format!("{counted} samples were counted, and {} were stored", self.rows);
+            return Err(Error::store("storing the samples", problem));
+        }
+        Ok(self.table)
+    }
+}
+
+fn names<'a>(run: &FinishedRun<'a>) -> Names<'a> {
+    Names { labels: run.labels, injectors: run.injectors }
+}
+
+/// Copies all of a run but its samples.
+async fn copy_facts(session: &Session, number: i64, run: FinishedRun<'_>) -> Result<()> {
+    let names = names(&run);
+    copy_rows(session, "seconds", seconds::COLUMNS, run.cells, |rows, (key, cell)| {
+        seconds::put(rows, number, names, key, &cell)
+    })
+    .await?;
+    copy_rows(session, "cpu", facts::CPU, run.cpu.readings(), |rows, reading| {
+        facts::put_cpu(rows, number, *reading);
+        Ok(())
+    })
+    .await?;
+    copy_rows(session, "errors", facts::ERRORS, run.errors, |rows, error| {
+        facts::put_error(rows, number, error)
+    })
+    .await?;
+    copy_rows(session, "labels", facts::LABELS, run.label_counts, |rows, label| {
+        facts::put_label(rows, number, label)
+    })
+    .await?;
+    let rejects = (1_i64..).zip(run.rejects.iter()?);
+    copy_rows(session, "rejects", facts::REJECTS, rejects, |rows, (at, reject)| {
+        facts::put_reject(rows, number, at, &reject?)
+    })
+    .await
+}
+
+/// Copies items to a table of all runs, each encoded as one row.
+async fn copy_rows<T: Send>(
+    session: &Session,
+    table: &str,
+    columns: &str,
+    items: impl IntoIterator<Item = T, IntoIter: Send>,
+    put: impl Fn(&mut RowEncoder, T) -> Result<()> + Send,
+) -> Result<()> {
+    let what = format!("copying to perfpipe.{table} (the run is not stored)");
+    let columns = format!("run_id, {columns}");
+    let mut copy = CopyIn::begin(session, &what, &in_schema(table), &columns, "").await?;
+    let mut encoder = RowEncoder::default();
+    for item in items {
+        put(&mut encoder, item)?;
+        copy.send_full(session, &mut encoder).await?;
+    }
+    copy.send(session, encoder.take()?).await?;
+    copy.finish(session).await.map(drop)
+}

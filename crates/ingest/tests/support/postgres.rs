@@ -1,0 +1,299 @@
+//! A private throw-away Postgres server for tests, also for root, gone with the test's process however that ends.
+//!
+//! Needs nothing but the standard library and `tempfile`. Set `PERFPIPE_TEST_DATABASE_URL` to use a server of your own,
+//! `PERFPIPE_PG_BIN` to say where `initdb` and `postgres` are, and `PERFPIPE_REQUIRE_POSTGRES` to make their absence
+//! a failure.
+
+#![allow(dead_code, unreachable_pub, reason = "shared by test programs, each of which uses a part")]
+
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+/// A certificate and its key for a server that is to speak TLS on 127.0.0.1.
+pub struct Tls {
+    pub certificate: &'static str,
+    pub key: &'static str,
+}
+
+/// A server, or the way to somebody's own.
+pub struct TestServer {
+    own: Option<Own>,
+    /// The URL of a database that is always there.
+    base: String,
+    databases: AtomicU32,
+}
+
+/// What there is of a server that was started here.
+struct Own {
+    programs: Programs,
+    folder: tempfile::TempDir,
+    process: Mutex<Option<Child>>,
+    /// Its input is closed with this process, which tells it to stop the server.
+    _guard: Child,
+    port: u16,
+}
+
+#[derive(Clone)]
+struct Programs {
+    folder: PathBuf,
+    /// Whom to run as: (uid, gid); none when this process is not root.
+    user: Option<(u32, u32)>,
+}
+
+impl TestServer {
+    /// The server of this test program, started by whoever asks first; `None`, with a note, where there is none.
+    pub fn shared() -> Option<&'static TestServer> {
+        static SERVER: OnceLock<Option<TestServer>> = OnceLock::new();
+        SERVER
+            .get_or_init(|| match std::env::var("PERFPIPE_TEST_DATABASE_URL") {
+                Ok(base) => Some(TestServer { own: None, base, databases: AtomicU32::new(0) }),
+                Err(_) => TestServer::start(None),
+            })
+            .as_ref()
+    }
+
+    /// A server of one's own, to be stopped at will; `None`, with a note, where PostgreSQL is not installed.
+    pub fn start(tls: Option<Tls>) -> Option<TestServer> {
+        let Some(programs) = Programs::find() else {
+            let note = "PostgreSQL is not installed (initdb and postgres were looked for in PERFPIPE_PG_BIN, PATH and \
+                        /usr/lib/postgresql/*/bin)";
+            assert!(std::env::var_os("PERFPIPE_REQUIRE_POSTGRES").is_none(), "{note}");
+            eprintln!("test skipped: {note}");
+            return None;
+        };
+        let folder = tempfile::Builder::new().prefix("pgtest").tempdir_in("/tmp").unwrap();
+        programs.give(folder.path());
+        programs.initdb(folder.path());
+        let port = if tls.is_some() { free_port() } else { 5432 };
+        if let Some(tls) = &tls {
+            programs.configure_tls(folder.path(), tls, port);
+        }
+        let base = format!("postgres://postgres@{}:{port}/postgres", encoded(folder.path()));
+        let guard = guard(folder.path());
+        let own = Own { programs, folder, process: Mutex::new(None), _guard: guard, port };
+        own.run();
+        Some(TestServer { own: Some(own), base, databases: AtomicU32::new(0) })
+    }
+
+    /// The URL of a fresh database, made by `psql`.
+    pub fn database(&self) -> String {
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let name = format!("perfpipe_{}_{number}", std::process::id());
+        self.psql(&format!("create database {name} encoding 'UTF8' template template0"));
+        match self.base.split_once('?') {
+            Some((base, query)) => format!("{}/{name}?{query}", cut_database(base)),
+            None => format!("{}/{name}", cut_database(&self.base)),
+        }
+    }
+
+    /// Runs SQL in the database that is always there, and returns what it prints, unaligned.
+    pub fn psql(&self, sql: &str) -> String {
+        psql(&self.base, sql)
+    }
+
+    /// The port on 127.0.0.1 of a server with TLS.
+    pub fn port(&self) -> u16 {
+        self.own.as_ref().expect("a server of one's own").port
+    }
+
+    /// Stops the server as a power failure would.
+    pub fn crash(&self) {
+        let own = self.own.as_ref().expect("a server of one's own");
+        let mut process = own.process.lock().unwrap().take().expect("a running server");
+        signal("QUIT", process.id());
+        process.wait().unwrap();
+    }
+
+    /// Starts the server again.
+    pub fn restart(&self) {
+        self.own.as_ref().expect("a server of one's own").run();
+    }
+}
+
+/// Runs SQL in a database and returns what it prints, unaligned, without headers.
+pub fn psql(url: &str, sql: &str) -> String {
+    let program = Programs::find().map_or_else(|| "psql".into(), |found| found.folder.join("psql"));
+    let program = if program.exists() { program } else { "psql".into() };
+    let output = Command::new(program).args(["-XAtqv", "ON_ERROR_STOP=1", "-d", url, "-c", sql]).output();
+    let output = output.expect("psql can be run");
+    assert!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+impl Own {
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn run(&self) {
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(self.folder.path().join("log"));
+        let log = log.unwrap();
+        let process = self
+            .programs
+            .command("postgres")
+            .arg("-D")
+            .arg(self.data())
+            .arg("-F")
+            .arg("-k")
+            .arg(self.folder.path())
+            .args(["-p", &self.port.to_string(), "-c", "autovacuum=off"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(log)
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        *self.process.lock().unwrap() = Some(process);
+        self.wait();
+    }
+
+    /// Waits until line 8 of the server's own file says that it is ready.
+    fn wait(&self) {
+        let until = Instant::now() + Duration::from_secs(60);
+        let ready = || {
+            let text = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
+            text.lines().nth(7).is_some_and(|line| line.trim() == "ready")
+        };
+        while !ready() {
+            let log = || std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+            assert!(Instant::now() < until, "the server did not start: {}", log());
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Own {
+    fn drop(&mut self) {
+        if let Some(mut process) = self.process.lock().unwrap().take() {
+            signal("QUIT", process.id());
+            let _ = process.wait();
+        }
+    }
+}
+
+impl Programs {
+    fn find() -> Option<Programs> {
+        let told = std::env::var_os("PERFPIPE_PG_BIN").map(PathBuf::from);
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let mut installed: Vec<PathBuf> = std::fs::read_dir("/usr/lib/postgresql")
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
+            .collect();
+        installed.sort();
+        let all = told.into_iter().chain(std::env::split_paths(&path)).chain(installed.into_iter().rev());
+        let mut complete =
+            all.filter(|dir| ["initdb", "postgres"].iter().all(|name| dir.join(name).is_file()));
+        complete.next().map(|folder| Programs { folder, user: other_user() })
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.folder.join(program));
+        if let Some((uid, gid)) = self.user {
+            command.uid(uid).gid(gid);
+        }
+        command.env("LC_ALL", "C").current_dir("/");
+        command
+    }
+
+    /// Gives a file or folder to the server's user.
+    fn give(&self, path: &Path) {
+        if let Some((uid, gid)) = self.user {
+            chown(path, Some(uid), Some(gid)).unwrap();
+        }
+    }
+
+    fn initdb(&self, folder: &Path) {
+        let output = self
+            .command("initdb")
+            .args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync", "-D"])
+            .arg(folder.join("data"))
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "initdb: {}", String::from_utf8_lossy(&output.stderr));
+        self.configure(folder, "listen_addresses = ''\n");
+    }
+
+    fn configure(&self, folder: &Path, lines: &str) {
+        let path = folder.join("data/postgresql.conf");
+        let text = std::fs::read_to_string(&path).unwrap() + "\n" + lines;
+        std::fs::write(&path, text).unwrap();
+    }
+
+    /// Sockets as before, and on 127.0.0.1 TLS alone.
+    fn configure_tls(&self, folder: &Path, tls: &Tls, port: u16) {
+        for (name, text) in [("server.pem", tls.certificate), ("server.key", tls.key)] {
+            let path = folder.join("data").join(name);
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+            self.give(&path);
+        }
+        self.configure(
+            folder,
+            &format!(
+                "listen_addresses = '127.0.0.1'\nport = {port}\nssl = on\nssl_cert_file = 'server.pem'\n\
+                 ssl_key_file = 'server.key'\n"
+            ),
+        );
+        let hosts = "local all all trust\nhostssl all all 127.0.0.1/32 trust\n";
+        std::fs::write(folder.join("data/pg_hba.conf"), hosts).unwrap();
+    }
+}
+
+/// Postgres refuses root: the user postgres, else nobody, runs it then.
+fn other_user() -> Option<(u32, u32)> {
+    let me = std::fs::metadata("/proc/self").map(|about| std::os::unix::fs::MetadataExt::uid(&about));
+    if me.ok()? != 0 {
+        return None;
+    }
+    let users = std::fs::read_to_string("/etc/passwd").ok()?;
+    let ids = |wanted: &str| {
+        let line = users.lines().find(|line| line.split(':').next() == Some(wanted))?;
+        let mut fields = line.split(':').skip(2);
+        Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+    };
+    ids("postgres").or_else(|| ids("nobody"))
+}
+
+/// A process that stops the server and removes its folder once this one has ended, even by `kill -9`.
+fn guard(folder: &Path) -> Child {
+    let script = "trap '' INT TERM HUP; read -r line; kill -QUIT $(head -n 1 \"$1/data/postmaster.pid\") 2>/dev/null; \
+                  sleep 1; rm -rf \"$1\"";
+    Command::new("sh")
+        .args(["-c", script, "guard"])
+        .arg(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .unwrap()
+}
+
+fn signal(name: &str, process: u32) {
+    let status = Command::new("sh")
+        .args(["-c", "kill -\"$1\" \"$2\"", "kill", name])
+        .arg(process.to_string())
+        .status();
+    assert!(status.unwrap().success());
+}
+
+/// A port that nobody listens on at this moment.
+fn free_port() -> u16 {
+    std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+/// A folder as a URL's host.
+fn encoded(folder: &Path) -> String {
+    folder.to_str().unwrap().replace('/', "%2F")
+}
+
+fn cut_database(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    url[host..].find('/').map_or(url, |at| &url[..host + at])
+}

@@ -1,0 +1,155 @@
+//! What holds for every page in either format: well-formed, finite, repeatable, readable.
+
+mod support;
+
+use std::process::Command;
+
+use perfpipe_plot::{ColorBy, Error, Page, Paper, Style, pdf};
+use proptest::prelude::*;
+
+fn pages() -> Vec<(String, Page)> {
+    let mut pages = Vec::new();
+    for (name, run) in support::cases() {
+        for (paper, color_by) in
+            [(Paper::A4, ColorBy::Load), (Paper::Letter, ColorBy::Cpu), (Paper::A4, ColorBy::Throughput)]
+        {
+            let style = Style { paper, color_by, ..Style::default() };
+            pages.push((format!("{name} {style:?}"), Page::run(&run, &style)));
+        }
+    }
+    pages.push(("field".to_owned(), Page::test("2048", &support::field(), &Style::default())));
+    pages.push(("no field".to_owned(), Page::test("2048", [], &Style::default())));
+    pages
+}
+
+#[test]
+fn svg_is_well_formed_and_finite() {
+    for (name, page) in pages() {
+        let svg = page.svg().unwrap();
+        let document = roxmltree::Document::parse(&svg).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let title =
+            document.descendants().find(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "title")));
+        assert_eq!(title.and_then(|node| node.text()), Some(page.title()), "{name}");
+        for node in document.descendants() {
+            for attribute in node.attributes() {
+                let value = attribute.value();
+                let finite = !["NaN", "nan", "inf"].iter().any(|bad| value.contains(bad));
+                assert!(finite, "{name}: {}={value}", attribute.name());
+            }
+        }
+        let words: String = document.descendants().filter(|n| n.is_text()).filter_map(|n| n.text()).collect();
+        assert!(!words.contains("NaN") && !words.contains("inf "), "{name}: {words}");
+    }
+}
+
+#[test]
+fn the_same_page_gives_the_same_bytes() {
+    for ((name, first), (_, second)) in pages().into_iter().zip(pages()) {
+        assert_eq!(first.svg().unwrap(), second.svg().unwrap(), "{name}");
+        assert!(pdf(&[first]).unwrap() == pdf(&[second]).unwrap(), "{name}");
+    }
+}
+
+#[test]
+fn pages_share_one_pdf() {
+    let pages: Vec<Page> = pages().into_iter().map(|(_, page)| page).collect();
+    let bytes = pdf(&pages).unwrap();
+    assert!(bytes.starts_with(b"%PDF-"));
+    assert!(bytes.trim_ascii_end().ends_with(b"%%EOF"));
+    let text = String::from_utf8_lossy(&bytes);
+    assert!(text.contains(&format!("/Count {}", pages.len())));
+    assert!(!text.contains("CreationDate"));
+}
+
+#[test]
+fn no_page_is_no_pdf() {
+    assert!(matches!(pdf(&[]), Err(Error::NoPages)));
+}
+
+#[test]
+fn text_in_the_pdf_is_text() {
+    let folder = std::env::temp_dir().join(format!("perfpipe-plot-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("page.pdf");
+    let page = Page::run(&support::outage(), &Style::default());
+    std::fs::write(&file, pdf(&[page]).unwrap()).unwrap();
+    let output = Command::new("pdftotext").arg("-layout").arg(&file).arg("-").output();
+    std::fs::remove_dir_all(&folder).unwrap();
+    // Without poppler's tools there is nobody to ask.
+    let Ok(output) = output else { return };
+    let text = String::from_utf8(output.stdout).unwrap();
+    for words in ["spring heavy_2048", "Requests per second", "percentile_cont", "60,455", "19:42:18.609 UTC"]
+    {
+        assert!(text.contains(words), "{words} is not in {text}");
+    }
+}
+
+#[test]
+fn the_key_lists_the_best_first() {
+    let svg = Page::test("2048", &support::field(), &Style::default()).svg().unwrap();
+    let place =
+        |name: &str| svg.find(&format!(">{name}</text>")).unwrap_or_else(|| panic!("{name} is missing"));
+    let places = ["PerfectNIO", "Spring", "Größe &amp; &lt;Söhne&gt;", "Node", "Go", "Kitura"].map(place);
+    assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn percentiles_go_by_their_own_names() {
+    let mut run = support::short(20);
+    run.percentiles = vec![99.9, 10.0, 50.0, 90.0];
+    let svg = Page::run(&run, &Style::default()).svg().unwrap();
+    for name in [">p10<", ">p50<", ">p90<", ">p99.9, coloured by load<"] {
+        assert!(svg.contains(name), "{name}");
+    }
+}
+
+prop_compose! {
+    /// A second with anything in it, so many seconds after the one before.
+    fn some_second()(
+        gap in 1u32..400,
+        successes in prop_oneof![Just(0), 0..u64::from(u32::MAX)],
+        failures in 0u64..3,
+        values in proptest::array::uniform3(some_value()),
+    ) -> perfpipe_analyze::Second {
+        let [load, cpu, elapsed] = values;
+        let percentiles = vec![elapsed; 2];
+        perfpipe_analyze::Second { second: gap, successes, failures, load, cpu, percentiles, ..Default::default() }
+    }
+}
+
+fn some_value() -> impl Strategy<Value = Option<f64>> {
+    prop_oneof![
+        Just(None),
+        (0.0..1e7f64).prop_map(Some),
+        Just(Some(f64::NAN)),
+        Just(Some(1e300)),
+        Just(Some(0.0))
+    ]
+}
+
+/// Ascending seconds, some of them missing.
+fn some_seconds() -> impl Strategy<Value = Vec<perfpipe_analyze::Second>> {
+    proptest::collection::vec(some_second(), 0..60).prop_map(|mut seconds| {
+        let mut at = 0;
+        for second in &mut seconds {
+            at += second.second;
+            second.second = at;
+        }
+        seconds
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn any_run_can_be_drawn(seconds in some_seconds(), framework in any::<String>(), cores in any::<Option<u32>>()) {
+        let run = support::timeline(&framework, "2048", seconds);
+        let style = Style { cores, ..Style::default() };
+        let page = Page::run(&run, &style);
+        let svg = page.svg().unwrap();
+        prop_assert!(svg.len() < 2_000_000);
+        prop_assert!(roxmltree::Document::parse(&svg).is_ok());
+        prop_assert!(pdf(&[page, Page::test(&framework, [&run], &style)]).is_ok());
+    }
+}

@@ -1,0 +1,50 @@
+//! Pages of small runs, compared to pictures that were looked at.
+//!
+//! `UPDATE_GOLDEN=1 cargo test -p perfpipe-plot --test golden` writes them anew: look at them before keeping them.
+
+mod support;
+
+use std::path::Path;
+
+use perfpipe_plot::{ColorBy, Page, Paper, Style};
+
+type Checked = Result<(), Box<dyn std::error::Error>>;
+
+fn check(name: &str, page: &Page) -> Checked {
+    let svg = page.svg()?;
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name).with_extension("svg");
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &svg)?;
+    }
+    let golden = std::fs::read_to_string(&path)?;
+    let differing = svg.lines().zip(golden.lines()).enumerate().find(|(_, (is, was))| is != was);
+    assert!(svg == golden, "{name} differs from {}: {differing:?}", path.display());
+    Ok(())
+}
+
+#[test]
+fn a_run_of_five_seconds() -> Checked {
+    check("five", &Page::run(&support::short(5), &Style::default()))
+}
+
+#[test]
+fn a_run_of_one_second_by_cpu_on_letter_paper() -> Checked {
+    let style = Style { paper: Paper::Letter, color_by: ColorBy::Cpu, cores: Some(2), ..Style::default() };
+    check("one", &Page::run(&support::short(1), &style))
+}
+
+#[test]
+fn an_outage() -> Checked {
+    check("outage", &Page::run(&support::outage(), &Style::default()))
+}
+
+#[test]
+fn nothing_succeeds() -> Checked {
+    check("hopeless", &Page::run(&support::hopeless(), &Style::default()))
+}
+
+#[test]
+fn two_frameworks() -> Checked {
+    let runs = [support::steady("slow & <steady>", 900.0, 0.1, 30), support::steady("fast", 2500.0, 0.3, 40)];
+    check("two", &Page::test("2048", &runs, &Style::default()))
+}
