@@ -108,3 +108,34 @@ impl Readings {
         list.join(", ")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_readings_than_fit_are_refused() {
+        let (mut readings, options) = (Readings::default(), SourceOptions::default());
+        let mut add = |clock| {
+            let reading = Reading { clock, ns: 0, value: 1.0, series: None };
+            readings.add(reading, &Place::file("cpu.csv"), &options)
+        };
+        for clock in 0..MOST_READINGS as i64 {
+            add(clock).unwrap();
+        }
+        assert!(add(0).unwrap_err().to_string().contains("more than 4,000,000 readings"));
+    }
+
+    #[test]
+    fn more_series_than_can_be_told_apart_are_refused() {
+        let (mut readings, options) = (Readings::default(), SourceOptions::default());
+        let mut add = |item: usize| {
+            let reading = Reading { clock: 1, ns: 0, value: 1.0, series: Some(item.to_string()) };
+            readings.add(reading, &Place::file("cpu.csv"), &options)
+        };
+        for item in 0..MOST_SERIES {
+            add(item).unwrap();
+        }
+        assert!(add(MOST_SERIES).unwrap_err().to_string().contains("more than 1,000 series"));
+    }
+}
