@@ -101,7 +101,8 @@ impl PostgresStore {
         Ok(run)
     }
 
-    /// Hands a run's samples, in the order of the log, to `each`, some thousands at a time.
+    /// Hands a run's samples to `each`, some thousands at a time, in the order in which they were written: that of
+    /// the log, but for chunks that came from several encoders.
     ///
     /// # Errors
     /// When there is no such run, when it was stored without samples, when `each` fails, or when the server does.
