@@ -44,6 +44,18 @@ use session::Session;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Runs stored in a Postgres database.
+///
+/// ```no_run
+/// # async fn list() -> perfpipe_ingest::Result<()> {
+/// use perfpipe_ingest::store::{PostgresConfig, PostgresStore};
+/// let config = PostgresConfig::resolve("postgres://db.example/load", &|name| std::env::var(name).ok())?;
+/// let store = PostgresStore::connect(&config).await?;
+/// for run in store.runs().await? {
+///     println!("{}: {} requests", run.key, run.requests());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct PostgresStore {
     config: PostgresConfig,
     patience: Duration,
@@ -52,7 +64,7 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects. The schema is made by the first writer.
+    /// Connects, within a tokio runtime. The schema is made by the first writer.
     ///
     /// # Errors
     /// When no server answers, or none lets the user in; the sentence names each one tried.
