@@ -603,7 +603,7 @@ async fn the_counts_read_in_sql_as_the_samples_do() {
     let seconds = psql(&url, "select count(distinct t_ms / 1000) from perfpipe.a_b");
     assert_eq!(psql(&url, means), seconds);
     let bare = "select count(*) from pg_attribute a join pg_class c on c.oid = a.attrelid where attnum > 0 \
-                and relnamespace = 'perfpipe'::regnamespace and relkind = 'r' \
+                and relnamespace = 'perfpipe'::regnamespace and relkind in ('r', 'v') \
                 and col_description(attrelid, attnum) is null";
     assert_eq!(psql(&url, bare), "0");
     assert_eq!(psql(&url, "select t0 at time zone 'UTC' from perfpipe.runs"), "2026-11-20 19:42:18.609");
@@ -642,13 +642,50 @@ async fn keep_writing(writer: &mut PostgresWriter, example: &Example) -> Error {
     }
 }
 
+const TLS: Tls =
+    Tls { certificate: include_str!("support/tls/server.pem"), key: include_str!("support/tls/server.key") };
+
+#[tokio::test]
+async fn passwords_come_from_the_url_or_the_password_file_and_are_never_shown() {
+    let Some(server) = TestServer::start(Some(TLS)) else { return };
+    server.psql("create role guarded login password 'hunter2: \\x'");
+    let url = format!("host=127.0.0.1 port={} user=guarded dbname=postgres sslmode=require", server.port());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), r"127.0.0.1:*:postgres:guarded:hunter2\: \\x").unwrap();
+    let good = [
+        format!("{url} channel_binding=require passfile={}", file.path().display()),
+        format!(r"{url} password='hunter2: \\x'"),
+        format!("postgres://guarded:hunter2%3A%20%5Cx@127.0.0.1:{}/postgres?sslmode=require", server.port()),
+    ];
+    for url in good {
+        assert!(try_connect(&url).await.is_ok(), "{url}");
+    }
+    for (url, why) in [
+        (format!("{url} password=hunter3"), "password authentication failed"),
+        (url.clone(), "asks for a password, and none is known"),
+    ] {
+        let error = try_connect(&url).await.err().unwrap();
+        assert!(error.to_string().contains(why), "{error}");
+        assert!(!format!("{error} {error:?}").contains("hunter"));
+    }
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_hold_every_label_is_refused() {
+    let Some(server) = TestServer::shared() else { return };
+    let url = server.database();
+    let name = psql(&url, "select current_database()");
+    let latin = format!("{name}_latin");
+    let sql =
+        format!("create database {latin} encoding 'LATIN1' template template0 lc_collate 'C' lc_ctype 'C'");
+    psql(&url, &sql);
+    let postgres = connect(&url.replace(&name, &latin)).await;
+    assert!(refusal(postgres.begin(None, true).await.map(drop)).contains("encoded in LATIN1"));
+}
+
 #[tokio::test]
 async fn tls_verifies_what_sslmode_asks_for() {
-    let tls = Tls {
-        certificate: include_str!("support/tls/server.pem"),
-        key: include_str!("support/tls/server.key"),
-    };
-    let Some(server) = TestServer::start(Some(tls)) else { return };
+    let Some(server) = TestServer::start(Some(TLS)) else { return };
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/tls");
     let url = |host: &str, mode: &str, ca: &str| {
         let port = server.port();

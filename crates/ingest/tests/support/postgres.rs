@@ -225,7 +225,7 @@ impl Programs {
         std::fs::write(&path, text).unwrap();
     }
 
-    /// Sockets as before, and on 127.0.0.1 TLS alone.
+    /// Sockets as before, and on 127.0.0.1 TLS alone, with a password for the role `guarded`.
     fn configure_tls(&self, folder: &Path, tls: &Tls, port: u16) {
         for (name, text) in [("server.pem", tls.certificate), ("server.key", tls.key)] {
             let path = folder.join("data").join(name);
@@ -240,7 +240,8 @@ impl Programs {
                  ssl_key_file = 'server.key'\n"
             ),
         );
-        let hosts = "local all all trust\nhostssl all all 127.0.0.1/32 trust\n";
+        let hosts = "local all all trust\nhostssl all guarded 127.0.0.1/32 scram-sha-256\n\
+                     hostssl all all 127.0.0.1/32 trust\n";
         std::fs::write(folder.join("data/pg_hba.conf"), hosts).unwrap();
     }
 }

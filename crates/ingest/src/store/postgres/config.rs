@@ -81,7 +81,7 @@ impl PostgresConfig {
     /// ```
     ///
     /// # Errors
-    /// When a setting is unknown or not understood, or a password file can't be read.
+    /// When a setting is unknown or not understood.
     pub fn resolve(dsn: &str, environment: Environment<'_>) -> Result<Self> {
         let mut settings = dsn::parse(dsn)?;
         complete(&mut settings, environment);
@@ -92,7 +92,7 @@ impl PostgresConfig {
             None => os_user(environment)?,
         };
         let database = settings.remove("dbname").unwrap_or_else(|| user.clone());
-        let (passfile, note) = passfile(&settings, home.as_deref())?;
+        let (passfile, note) = passfile(&settings, home.as_deref());
         let (ssl, roots) = super::tls::resolve(&settings, home.as_deref())?;
         let mut servers = servers(&settings)?;
         for server in &mut servers {
@@ -191,11 +191,11 @@ fn os_user(environment: Environment<'_>) -> Result<String> {
     })
 }
 
-fn passfile(settings: &Settings, home: Option<&Path>) -> Result<(Passfile, Option<String>)> {
+fn passfile(settings: &Settings, home: Option<&Path>) -> (Passfile, Option<String>) {
     let told = settings.get("passfile").map(PathBuf::from);
     match told.or_else(|| home.map(|home| home.join(".pgpass"))) {
         Some(path) => Passfile::load(&path),
-        None => Ok((Passfile::default(), None)),
+        None => Default::default(),
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) async fn ensure(session: &Session) -> Result<()> {
     if present(session).await? {
         return Ok(());
     }
-    check_encoding(session).await?;
+    check_server(session).await?;
     let what = "making the schema perfpipe";
     session.run(what, "begin; select pg_advisory_xact_lock(hashtextextended('perfpipe layout', 0))").await?;
     if !present(session).await? {
@@ -40,18 +40,28 @@ pub(super) async fn ensure(session: &Session) -> Result<()> {
     session.run(what, "commit").await
 }
 
-/// Labels and messages are Unicode; a database of another encoding would fail at the first one it can't hold.
-async fn check_encoding(session: &Session) -> Result<()> {
-    let sql = "select current_setting('server_encoding') as encoding";
+/// The oldest server whose SQL has all that the layout uses, and its number as the server tells it.
+const OLDEST: (&str, i32) = ("12", 120_000);
+
+/// Checks that the database can hold the layout, and every label and message, which are Unicode.
+async fn check_server(session: &Session) -> Result<()> {
+    let sql = "select current_setting('server_encoding') as encoding, \
+               current_setting('server_version_num')::int as version";
     let row = session.query_one("asking for the database's encoding", sql, &[]).await?;
     let encoding: String = value(&row, "encoding")?;
-    if encoding == "UTF8" {
-        return Ok(());
+    if encoding != "UTF8" {
+        return Err(Error::refused(
+            format!("the database is encoded in {encoding}, which cannot hold every label"),
+            "Make one with: create database NAME encoding 'UTF8' template template0.",
+        ));
     }
-    Err(Error::refused(
-        format!("the database is encoded in {encoding}, which cannot hold every label"),
-        "Make one with: create database NAME encoding 'UTF8' template template0.",
-    ))
+    if value::<i32>(&row, "version")? < OLDEST.1 {
+        return Err(Error::refused(
+            format!("the server is older than PostgreSQL {}", OLDEST.0),
+            "Use a newer one, or leave the database out to store the run in a folder.",
+        ));
+    }
+    Ok(())
 }
 
 fn other_layout(found: Option<i32>) -> Error {

@@ -182,6 +182,14 @@ create view perfpipe.elapsed_counts as
   cross join lateral unnest(s.elapsed, s.counts) as pair (elapsed, count);
 comment on view perfpipe.elapsed_counts is
   'How many samples of a second took how many ms: perfpipe.seconds with its arrays laid out one pair a row.';
+comment on column perfpipe.elapsed_counts.framework is 'The system under test.';
+comment on column perfpipe.elapsed_counts.test is 'The test it was put to.';
+comment on column perfpipe.elapsed_counts.second is 'Whole seconds since t0, from 0.';
+comment on column perfpipe.elapsed_counts.label is 'The sampler''s name; labels beyond 200 share (other).';
+comment on column perfpipe.elapsed_counts.success is 'JMeter''s verdict.';
+comment on column perfpipe.elapsed_counts.transaction is 'Whether these are transaction controllers'' own records.';
+comment on column perfpipe.elapsed_counts.elapsed is 'Elapsed time, ms.';
+comment on column perfpipe.elapsed_counts.count is 'How many samples took it.';
 
 create view perfpipe.per_second as
   select r.framework, r.test, s.second,
@@ -198,3 +206,9 @@ create view perfpipe.per_second as
   group by r.framework, r.test, s.second;
 comment on view perfpipe.per_second is
   'Requests of each second that had any: successes, failures and the mean elapsed time of the successes, ms.';
+comment on column perfpipe.per_second.framework is 'The system under test.';
+comment on column perfpipe.per_second.test is 'The test it was put to.';
+comment on column perfpipe.per_second.second is 'Whole seconds since t0, from 0.';
+comment on column perfpipe.per_second.successes is 'Requests that JMeter calls successful.';
+comment on column perfpipe.per_second.failures is 'Requests that JMeter calls failed.';
+comment on column perfpipe.per_second.elapsed_mean is 'Mean elapsed time of the successes, ms; null where there was none.';

@@ -45,6 +45,18 @@ use session::Session;
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Runs stored in a Postgres database.
+///
+/// ```no_run
+/// # async fn list() -> perfpipe_ingest::Result<()> {
+/// use perfpipe_ingest::store::{PostgresConfig, PostgresStore};
+/// let config = PostgresConfig::resolve("postgres://db.example/load", &|name| std::env::var(name).ok())?;
+/// let store = PostgresStore::connect(&config).await?;
+/// for run in store.runs().await? {
+///     println!("{}: {} requests", run.key, run.requests());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 pub struct PostgresStore {
     config: PostgresConfig,
     patience: Duration,
@@ -53,7 +65,7 @@ pub struct PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects. The schema is made by the first writer.
+    /// Connects, within a tokio runtime. The schema is made by the first writer.
     ///
     /// # Errors
     /// When no server answers, or none lets the user in; the sentence names each one tried.
@@ -92,7 +104,8 @@ impl PostgresStore {
         Ok(run)
     }
 
-    /// Hands a run's samples, in the order of the log, to `each`, some thousands at a time.
+    /// Hands a run's samples to `each`, some thousands at a time, in the order in which they were written: that of
+    /// the log, but for chunks that came from several encoders.
     ///
     /// # Errors
     /// When there is no such run, when it was stored without samples, when `each` fails, or when the server does.

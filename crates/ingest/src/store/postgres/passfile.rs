@@ -2,8 +2,6 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Result};
-
 /// The lines of a password file.
 #[derive(Default, Clone)]
 pub(super) struct Passfile {
@@ -20,24 +18,22 @@ pub(super) struct Login<'a> {
 }
 
 impl Passfile {
-    /// Reads a file; one that is not there is empty, one that others may read is left out with a note.
-    pub(super) fn load(path: &Path) -> Result<(Self, Option<String>)> {
-        let about = match std::fs::metadata(path) {
-            Ok(about) => about,
-            Err(_) => return Ok(Self::default()).map(|empty| (empty, None)),
+    /// Reads a file; one that is not there is empty, one that may not be used is left out with a note.
+    pub(super) fn load(path: &Path) -> (Self, Option<String>) {
+        let Ok(about) = std::fs::metadata(path) else { return Default::default() };
+        let text = if !about.is_file() {
+            Err("it is not a plain file".to_owned())
+        } else if open_to_others(&about) {
+            Err("others than its owner may read it (chmod 0600 helps)".to_owned())
+        } else {
+            std::fs::read(path).map_err(|e| e.to_string())
         };
-        let ignored = |why: &str| {
-            let note = format!("the password file {} was ignored: {why}", path.display());
-            Ok((Self::default(), Some(note)))
-        };
-        if !about.is_file() {
-            return ignored("it is not a plain file");
+        match text {
+            Ok(text) => (Self::parse(&String::from_utf8_lossy(&text)), None),
+            Err(why) => {
+                (Self::default(), Some(format!("the password file {} was ignored: {why}", path.display())))
+            }
         }
-        if open_to_others(&about) {
-            return ignored("others than its owner may read it (chmod 0600 helps)");
-        }
-        let text = std::fs::read(path).map_err(|e| Error::io(path, e))?;
-        Ok((Self::parse(&String::from_utf8_lossy(&text)), None))
     }
 
     /// The entries of a file's text: `host:port:database:user:password`, `\` before a `:` or `\` that is meant.
@@ -125,7 +121,7 @@ mod tests {
         std::fs::write(file.path(), "*:*:*:*:secret").unwrap();
         let load = |mode| {
             std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(mode)).unwrap();
-            Passfile::load(file.path()).unwrap()
+            Passfile::load(file.path())
         };
         assert_eq!(find(&load(0o600).0, "h", 1, "d", "u"), Some("secret"));
         let (ignored, note) = load(0o640);

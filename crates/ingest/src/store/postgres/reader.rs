@@ -77,7 +77,7 @@ pub(super) async fn rejects(
     session.run(what, "commit").await
 }
 
-/// Hands a run's samples, in the order of the log, to a function, a batch at a time.
+/// Hands a run's samples, as they were written, to a function, a batch at a time.
 pub(super) async fn samples(
     session: &Session,
     key: &RunKey,

@@ -15,7 +15,7 @@ create table {table} (
   transaction   boolean not null
 );
 comment on table {table} is
-  'Every sample of the run that perfpipe.runs lists with this table_name, in the order of its log. What the log lacks is null.';
+  'Every sample of the run that perfpipe.runs lists with this table_name. What the log lacks is null.';
 comment on column {table}.t_ms is 'timeStamp minus the run''s t0, ms.';
 comment on column {table}.label is 'The sampler''s name.';
 comment on column {table}.elapsed is 'The request''s whole time, ms.';

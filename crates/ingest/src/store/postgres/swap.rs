@@ -80,7 +80,7 @@ pub(super) async fn rename(
     let what = "naming the run's table";
     let alone = format!(
         "set local lock_timeout = {}; select pg_advisory_xact_lock(hashtextextended('perfpipe names', 0))",
-        patience.max(TRY).as_millis()
+        patience.max(TRY).as_millis().min(i32::MAX as u128)
     );
     session.run(what, &alone).await?;
     let table = free_name(session, key, "").await?;
