@@ -52,8 +52,11 @@ fn options(args: &IngestArgs) -> Result<IngestOptions> {
         max_span_ms: log.max_span,
         max_rejects: if log.strict { 0 } else { log.max_rejects },
         injector_pattern: log.injector_pattern.clone(),
-        layout: LayoutOptions { delimiter, columns: log.columns.clone() },
-        source: SourceOptions { time_zone: log.time_zone.parse()?, cpu_item: log.cpu_item, delimiter },
+        source: SourceOptions {
+            time_zone: log.time_zone.parse()?,
+            cpu_item: log.cpu_item,
+            layout: LayoutOptions { delimiter, columns: log.columns.clone() },
+        },
         cpu: view::cpu_join(&log.cpu, CpuJoin::default()),
         keep_samples: !args.no_samples,
         sizes: PipelineOptions { workers: log.workers.map_or(sizes.workers, usize::from), ..sizes },

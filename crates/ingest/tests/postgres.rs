@@ -16,7 +16,7 @@ use perfpipe_ingest::store::{
 };
 use perfpipe_ingest::{
     Cell, CellKey, CpuSeries, Error, ErrorCount, InjectorLoad, LabelCount, Nullable, Reject, RejectSpool,
-    Replace, Result, RunInfo, RunKey, SampleBatch, SourceFile, Spread,
+    Replace, Result, RunInfo, RunKey, RunStore as _, SampleBatch, SourceFile, Spread,
 };
 use support::{TestServer, Tls, psql};
 
