@@ -12,6 +12,8 @@ pub(crate) struct Injectors {
     file: Option<String>,
     /// The last host of this block, and the code of its name.
     last: Option<(Vec<u8>, u32)>,
+    /// The code of those that name no host, once one was met in this block.
+    nameless: Option<u32>,
 }
 
 impl Injectors {
@@ -26,13 +28,14 @@ impl Injectors {
                 "Write one whose first group, or whole match, is the host, as in '^(load-[a-z]+)-'.",
             )
         })?;
-        Ok(Self { pattern, file: None, last: None })
+        Ok(Self { pattern, ..Self::default() })
     }
 
     /// Begins a block; `file` names its log, where the run has several.
     pub(crate) fn start_block(&mut self, file: Option<&str>) {
         self.file = file.map(str::to_owned);
         self.last = None;
+        self.nameless = None;
     }
 
     /// Appends the injector of a sample to the column.
@@ -42,6 +45,19 @@ impl Injectors {
             Some(host) => host,
             None => self.host(thread),
         };
+        if host.is_empty() {
+            // Comparing empty texts is slow in some C libraries, and nearly every log has no host at all.
+            let code = match self.nameless {
+                Some(code) => code,
+                None => {
+                    let code = self.name(host, column);
+                    self.nameless = Some(code);
+                    code
+                }
+            };
+            column.push_code(code);
+            return;
+        }
         match &self.last {
             Some((last, code)) if last == host => column.push_code(*code),
             _ => {
