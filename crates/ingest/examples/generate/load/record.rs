@@ -104,14 +104,12 @@ impl<'a> Line<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn integers_are_written_as_the_standard_library_writes_them() {
         let powers = (0..18).map(|power| 10i64.pow(power));
         for value in powers.flat_map(|power| [power - 1, power, power + 1, power * 3 + 7]) {
             let mut out = Vec::new();
-            integer(&mut out, value);
+            super::integer(&mut out, value);
             assert_eq!(out, value.to_string().into_bytes());
         }
     }

@@ -1,0 +1,122 @@
+//! Runs commands in turn and sets their times side by side.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+
+/// A command that takes part, and one that makes things ready before each of its runs.
+pub(crate) struct Contender {
+    name: &'static str,
+    command: Command,
+    before: Option<Command>,
+}
+
+impl Contender {
+    pub(crate) fn new(name: &'static str, mut command: Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Self { name, command, before: None }
+    }
+
+    /// The same, with a command that is run, unmeasured, before each run.
+    pub(crate) fn after(self, mut before: Command) -> Self {
+        before.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Self { before: Some(before), ..self }
+    }
+
+    fn run(&mut self) -> Run {
+        if let Some(before) = &mut self.before {
+            assert!(before.status().expect("a command").success(), "{}: made ready", self.name);
+        }
+        let cpu = children();
+        let started = Instant::now();
+        let mut child = self.command.spawn().expect("a contender");
+        let mut peak = 0;
+        // The kernel keeps the high-water mark; it only has to be read once near the end.
+        let status = loop {
+            peak = high_water(child.id()).unwrap_or(peak);
+            match child.try_wait().expect("a child") {
+                Some(status) => break status,
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        let wall = started.elapsed();
+        assert!(status.success(), "{} failed", self.name);
+        Run { wall: wall.as_secs_f64(), cpu: children() - cpu, peak_mb: peak as f64 / 1024.0 }
+    }
+}
+
+/// CPU seconds of all children that have ended.
+fn children() -> f64 {
+    let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("resource usage");
+    (usage.user_time().num_microseconds() + usage.system_time().num_microseconds()) as f64 / 1e6
+}
+
+/// The peak of a process's resident memory in KiB, while it lives.
+fn high_water(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// One run: seconds and MiB.
+#[derive(Clone, Copy)]
+struct Run {
+    wall: f64,
+    cpu: f64,
+    peak_mb: f64,
+}
+
+/// The runs of one contender.
+pub(crate) struct Result {
+    name: &'static str,
+    runs: Vec<Run>,
+}
+
+/// Runs all contenders in turn, round after round, having run each once for warmth.
+pub(crate) fn race(contenders: &mut [Contender], rounds: usize) -> Vec<Result> {
+    let mut results: Vec<Result> =
+        contenders.iter().map(|contender| Result { name: contender.name, runs: Vec::new() }).collect();
+    for round in 0..=rounds {
+        for (contender, result) in contenders.iter_mut().zip(&mut results) {
+            let run = contender.run();
+            if round > 0 {
+                result.runs.push(run);
+            }
+        }
+    }
+    results
+}
+
+/// Prints medians, and the ratio of wall times to the first contender's within each round.
+pub(crate) fn print(results: &[Result]) {
+    println!("{:<28} {:>8} {:>8} {:>9} {:>16}", "", "wall s", "CPU s", "peak MiB", "to unzip -p");
+    let Some(reference) = results.first() else { return };
+    for result in results {
+        let ratios: Vec<f64> =
+            result.runs.iter().zip(&reference.runs).map(|(run, other)| run.wall / other.wall).collect();
+        println!(
+            "{:<28} {:>8.2} {:>8.2} {:>9.0} {:>5.2} ({:.2}-{:.2})",
+            result.name,
+            median(result.runs.iter().map(|run| run.wall)),
+            median(result.runs.iter().map(|run| run.cpu)),
+            median(result.runs.iter().map(|run| run.peak_mb)),
+            median(ratios.iter().copied()),
+            ratios.iter().copied().fold(f64::INFINITY, f64::min),
+            ratios.iter().copied().fold(0.0, f64::max),
+        );
+    }
+    if let [.., copy, perfpipe] = results
+        && copy.name.starts_with("psql")
+    {
+        let ratios = perfpipe.runs.iter().zip(&copy.runs).map(|(run, other)| run.wall / other.wall);
+        println!("perfpipe into Postgres to psql \\copy: {:.2}", median(ratios));
+    }
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
