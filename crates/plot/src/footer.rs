@@ -1,6 +1,6 @@
 //! What a run's page says in words: the figures below its title and the facts at its foot.
 
-use perfpipe_analyze::Timeline;
+use perfpipe_analyze::{Timeline, View};
 
 use crate::clock::{duration, utc};
 use crate::number::{count, measured, percent, response, trimmed};
@@ -27,6 +27,8 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     let mut facts =
         vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(info.seconds))];
     facts.extend(window(run));
+    facts.extend(counted(&run.timeline.view));
+    facts.extend(averaged(&run.timeline.view));
     facts.push(format!("Requests {}", count(summary.requests())));
     facts.push(format!("Failures {}{}", count(summary.failures), share.unwrap_or_default()));
     facts.push(format!("CPU readings for {} of the seconds", percent(summary.cpu_coverage)));
@@ -44,6 +46,23 @@ fn window(run: &Run<'_>) -> Option<String> {
     let whole = first == 0.0 && end >= f64::from(run.timeline.info.seconds);
     (!whole)
         .then(|| format!("Shown: seconds {} to {}", count(first as u64), count((end - 1.0).max(0.0) as u64)))
+}
+
+/// Which records are counted, where it is not every request and nothing else.
+pub(crate) fn counted(view: &View) -> impl Iterator<Item = String> + use<> {
+    let label =
+        view.label.as_ref().map(|label| format!("Only requests of the label \u{201c}{label}\u{201d}"));
+    let transactions = view.transactions.then(|| "Transactions are counted as requests".to_owned());
+    label.into_iter().chain(transactions)
+}
+
+/// How they are averaged, where it is not in the plain way.
+fn averaged(view: &View) -> impl Iterator<Item = String> + use<> {
+    let load = view.label.as_ref().map(|_| "Load is that of all labels".to_owned());
+    let failures = view.include_failures.then(|| "Response times and CPU include failures".to_owned());
+    let injectors = (view.injectors != 1)
+        .then(|| format!("Load is what the log reports × {} injectors", count(u64::from(view.injectors))));
+    load.into_iter().chain(failures).chain(injectors)
 }
 
 fn percentiles(percentiles: &[f64]) -> String {
