@@ -16,7 +16,7 @@ pub(crate) fn figures(timeline: &Timeline) -> Vec<String> {
     let times = [("p50", summary.p50), ("p95", summary.p95), ("p99", summary.p99)];
     figures.extend(times.iter().filter_map(|(name, ms)| Some(format!("{name} {}", response((*ms)?)))));
     figures.extend(summary.failure_share().map(|share| format!("failures {}", percent(share))));
-    figures.extend(summary.cpu_mean.map(|mean| format!("CPU {} %", measured(mean))));
+    figures.extend(summary.cpu_mean.map(|mean| format!("mean CPU {} %", measured(mean))));
     figures
 }
 
@@ -31,7 +31,13 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     facts.extend(averaged(&run.timeline.view));
     facts.push(format!("Requests {}", count(summary.requests())));
     facts.push(format!("Failures {}{}", count(summary.failures), share.unwrap_or_default()));
-    facts.push(format!("CPU readings for {} of the seconds", percent(summary.cpu_coverage)));
+    if summary.failures > 0 {
+        facts.push("Throughput and average count successes only".to_owned());
+    }
+    facts.push(match summary.cpu_coverage {
+        share if share > 0.0 => format!("CPU readings for {} of the seconds", percent(share)),
+        _ => "No CPU readings".to_owned(),
+    });
     if run.timeline.seconds.iter().all(|second| second.load.is_none()) {
         facts.push("Load is not in the log".to_owned());
     }
