@@ -101,7 +101,7 @@ impl Error {
                 format!("Labels of this run: {}.", near.join(", "))
             }
             Self::SharedLabel { .. } => {
-                "Its seconds can only be counted by reading the run's samples again.".into()
+                "Its requests are told apart in the run's samples only (export --what samples).".into()
             }
             Self::TransactionLabel { .. } => "Ask for transactions too (--transactions).".into(),
             Self::MixedTests { .. } => "Give the runs of one test.".into(),

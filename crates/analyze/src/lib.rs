@@ -28,3 +28,6 @@ pub use summary::Summary;
 pub use table::{Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, Value, thousands};
 pub use timeline::{Second, Timeline};
 pub use view::View;
+
+// What a [`Timeline`] holds of the ingesting crate, so that its users need not depend on that one.
+pub use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, SourceFile};

@@ -32,11 +32,10 @@ struct Averaged<'a> {
 impl<'a> SecondReader<'a> {
     /// A reader of what a view picks out, with percentiles in percent.
     pub(crate) fn new(selection: &'a Selection<'a>, percentiles: &[f64]) -> Self {
-        let told_apart = selection.run.cells.injectors.iter().any(|name| !name.is_empty());
         Self {
             selection,
             percentiles: Percentiles::new(percentiles),
-            injectors: if told_apart { 1.0 } else { f64::from(selection.view.injectors) },
+            injectors: f64::from(selection.injectors()),
             epoch_second: selection.run.info.t0_ms.div_euclid(1000),
             merger: Merger::default(),
         }

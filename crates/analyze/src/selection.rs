@@ -40,6 +40,12 @@ impl<'a> Selection<'a> {
         self.is_counted(key) && (key.success || self.view.include_failures)
     }
 
+    /// What a reported load is multiplied by: 1 where the log tells injectors apart.
+    pub(crate) fn injectors(&self) -> u32 {
+        let told_apart = self.run.cells.injectors.iter().any(|name| !name.is_empty());
+        if told_apart { 1 } else { self.view.injectors }
+    }
+
     /// Whether the window holds a second.
     pub(crate) fn holds(&self, second: u32) -> bool {
         (self.window.0..=self.window.1).contains(&second)
@@ -82,8 +88,10 @@ fn find_label(run: &StoredRun, view: &View, label: &str) -> Result<u32> {
     let index = run.cells.labels.iter().zip(0u32..).find(|(name, _)| *name == label);
     match (index, counts) {
         (Some((_, index)), _) => Ok(index),
-        (None, Some(_)) => Err(Error::SharedLabel { run: run.info.key.to_string(), label: label.into() }),
-        (None, None) => Err(Error::UnknownLabel {
+        (None, _) if run.shares_cells(label) => {
+            Err(Error::SharedLabel { run: run.info.key.to_string(), label: label.into() })
+        }
+        (None, _) => Err(Error::UnknownLabel {
             run: run.info.key.to_string(),
             label: label.into(),
             near: near_labels(&run.cells.labels, label),

@@ -49,6 +49,8 @@ pub struct Second {
 pub struct Timeline {
     /// The run's own row.
     pub info: RunInfo,
+    /// The choices that made it, as they acted: [`View::injectors`] is 1 where the log tells injectors apart.
+    pub view: View,
     /// The percentiles computed, in percent, each once.
     pub percentiles: Vec<f64>,
     /// A row for every second looked at, ascending, silent ones too.
@@ -105,6 +107,7 @@ impl Timeline {
             })
             .collect();
         let summary = tally.summary(&percentiles);
-        Ok(Self { info: run.info.clone(), percentiles, seconds, summary })
+        let view = View { injectors: selection.injectors(), ..view.clone() };
+        Ok(Self { info: run.info.clone(), view, percentiles, seconds, summary })
     }
 }

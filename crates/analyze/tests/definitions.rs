@@ -218,6 +218,16 @@ fn an_outage_has_a_load_and_the_unknown_injector_is_multiplied() {
 }
 
 #[test]
+fn injectors_that_the_log_tells_apart_are_not_multiplied() {
+    let view = View { injectors: 3, ..View::default() };
+    let mut run = two_readings().stored();
+    assert_eq!(Timeline::new(&run, &view).unwrap().view, view);
+    run.cells.injectors.iter_mut().for_each(|name| *name = "10.0.0.1".into());
+    let timeline = Timeline::new(&run, &view).unwrap();
+    assert_eq!((timeline.view.injectors, timeline.seconds[0].load), (1, Some(4.0)));
+}
+
+#[test]
 fn a_label_among_the_others_has_to_be_read_again() {
     let mut run = two_readings().stored();
     run.labels.push(LabelCount { label: "rare".into(), successes: 1, ..LabelCount::default() });

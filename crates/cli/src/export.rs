@@ -28,7 +28,9 @@ pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
                 .await?;
             reject_table(&rejects)
         }
-        _ => table(&store.read(&key).await?, args)?,
+        // Failures by message are not in the samples, and readings have no label.
+        What::Errors | What::Cpu => table(&store.read(&key).await?, args)?,
+        _ => table(&view::read(&store, &key, &args.view).await?, args)?,
     };
     write(&table, args.format, &mut output)?;
     output.finish()

@@ -2,9 +2,11 @@
 
 use anyhow::Result;
 use perfpipe_analyze::{Timeline, View};
-use perfpipe_ingest::{CpuJoin, RunInfo, StoredRun};
+use perfpipe_ingest::store::Store;
+use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, StoredRun};
 
 use crate::args::{CpuArgs, ViewArgs};
+use crate::output::note;
 
 /// The option under which an ingest notes how many injectors there were.
 pub(crate) const INJECTORS: &str = "injectors";
@@ -39,6 +41,16 @@ pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
         injectors: args.injectors.unwrap_or(plain.injectors),
         cpu: cpu_join(&args.cpu, plain.cpu),
     }
+}
+
+/// A run with cells for the label that the flags ask for, read from the samples where it shares them.
+pub(crate) async fn read(store: &Store, key: &RunKey, args: &ViewArgs) -> Result<StoredRun> {
+    let mut run = store.read(key).await?;
+    if let Some(label) = args.label.as_deref().filter(|label| run.shares_cells(label)) {
+        note(&format!("label {label} shares its counts with others: reading the samples of {key}"));
+        store.recount(&mut run, label).await?;
+    }
+    Ok(run)
 }
 
 /// The per-second table of a run as the flags ask for it.

@@ -84,6 +84,15 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
+    /// Nothing counted yet; these labels have cells of their own, and further ones only below the limit.
+    pub(crate) fn with_labels<'a>(labels: impl Iterator<Item = &'a str>) -> Self {
+        let mut totals = Self::default();
+        for label in labels {
+            totals.labels.index(label, usize::MAX);
+        }
+        totals
+    }
+
     /// Adds a block's counts.
     pub(crate) fn add(&mut self, tally: &Tally) {
         let labels: Vec<u32> = tally.labels.iter().map(|name| self.labels.index(name, LABEL_LIMIT)).collect();

@@ -12,6 +12,9 @@ use crate::ticks::Values;
 /// Width of the line, in points.
 const WIDTH: f64 = 1.3;
 
+/// Height of the chart where there is nothing to draw.
+const NOTHING: f64 = 40.0;
+
 /// CPU utilisation.
 pub(crate) struct Cpu<'a>(pub(crate) &'a Run<'a>);
 
@@ -38,7 +41,7 @@ impl Chart for Cpu<'_> {
     }
 
     fn height(&self) -> Height {
-        Height::Share(0.8)
+        if self.max().is_some() { Height::Share(0.8) } else { Height::Fixed(NOTHING) }
     }
 
     fn draw(&self, drawing: &mut Drawing, frame: &Frame) {

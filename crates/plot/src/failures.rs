@@ -8,12 +8,15 @@ use crate::drawing::Drawing;
 use crate::frame::Frame;
 use crate::legend::{Entry, Legend, Swatch};
 use crate::number::count;
-use crate::palette::FAILURE;
+use crate::palette::{Color, FAILURE};
 use crate::run::Run;
 use crate::stairs::{self, Step};
 
 /// The least height and width of what is there at all, in points.
 const LEAST: (f64, f64) = (1.6, 0.7);
+
+/// The colour of a column's bar above its mean.
+const GREATEST: Color = Color(0x99, 0x99, 0x99);
 
 /// Failures per second.
 pub(crate) struct Failures<'a>(pub(crate) &'a Run<'a>);
@@ -26,7 +29,7 @@ impl Chart for Failures<'_> {
             format!("at most {} in a second, at {}", count(worst.failures), stamp(worst.second))
         });
         let entry = Entry::new(Swatch::Bar(FAILURE), text.unwrap_or_default());
-        let note = self.0.binning("the greatest second of each column");
+        let note = self.0.binning("black up to the mean, grey up to the greatest second");
         Legend { heading: "Failures per second".to_owned(), entries: vec![entry], note }
     }
 
@@ -40,12 +43,22 @@ impl Chart for Failures<'_> {
     }
 
     fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        if self.0.columns.binned() {
+            self.bars(drawing, frame, GREATEST, |column| column.failures.max);
+        }
+        self.bars(drawing, frame, FAILURE, |column| column.failures.mean);
+    }
+}
+
+impl Failures<'_> {
+    /// Draws a bar for each column that has failures.
+    fn bars(&self, drawing: &mut Drawing, frame: &Frame, color: Color, value: impl Fn(&Column) -> f64) {
         let bottom = frame.area.bottom;
         let step = |column: &Column| {
             let (left, right) = (frame.x(column.start), frame.x(column.end));
-            let top = frame.y(column.failures.max).min(bottom - LEAST.0);
+            let top = frame.y(value(column)).min(bottom - LEAST.0);
             let right = right.max((left + LEAST.1).min(frame.area.right));
-            (column.failures.max > 0.0).then_some(Step { left, right, top, bottom, color: FAILURE })
+            (column.failures.max > 0.0).then_some(Step { left, right, top, bottom, color })
         };
         let steps: Vec<Step> = self.0.columns.columns.iter().filter_map(step).collect();
         stairs::draw(drawing, &steps);

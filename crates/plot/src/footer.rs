@@ -1,6 +1,6 @@
 //! What a run's page says in words: the figures below its title and the facts at its foot.
 
-use perfpipe_analyze::Timeline;
+use perfpipe_analyze::{Timeline, View};
 
 use crate::clock::{duration, utc};
 use crate::number::{count, measured, percent, response, trimmed};
@@ -16,7 +16,7 @@ pub(crate) fn figures(timeline: &Timeline) -> Vec<String> {
     let times = [("p50", summary.p50), ("p95", summary.p95), ("p99", summary.p99)];
     figures.extend(times.iter().filter_map(|(name, ms)| Some(format!("{name} {}", response((*ms)?)))));
     figures.extend(summary.failure_share().map(|share| format!("failures {}", percent(share))));
-    figures.extend(summary.cpu_mean.map(|mean| format!("CPU {} %", measured(mean))));
+    figures.extend(summary.cpu_mean.map(|mean| format!("mean CPU {} %", measured(mean))));
     figures
 }
 
@@ -27,9 +27,17 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     let mut facts =
         vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(info.seconds))];
     facts.extend(window(run));
+    facts.extend(counted(&run.timeline.view));
+    facts.extend(averaged(&run.timeline.view));
     facts.push(format!("Requests {}", count(summary.requests())));
     facts.push(format!("Failures {}{}", count(summary.failures), share.unwrap_or_default()));
-    facts.push(format!("CPU readings for {} of the seconds", percent(summary.cpu_coverage)));
+    if summary.failures > 0 {
+        facts.push("Throughput and average count successes only".to_owned());
+    }
+    facts.push(match summary.cpu_coverage {
+        share if share > 0.0 => format!("CPU readings for {} of the seconds", percent(share)),
+        _ => "No CPU readings".to_owned(),
+    });
     if run.timeline.seconds.iter().all(|second| second.load.is_none()) {
         facts.push("Load is not in the log".to_owned());
     }
@@ -44,6 +52,23 @@ fn window(run: &Run<'_>) -> Option<String> {
     let whole = first == 0.0 && end >= f64::from(run.timeline.info.seconds);
     (!whole)
         .then(|| format!("Shown: seconds {} to {}", count(first as u64), count((end - 1.0).max(0.0) as u64)))
+}
+
+/// Which records are counted, where it is not every request and nothing else.
+pub(crate) fn counted(view: &View) -> impl Iterator<Item = String> + use<> {
+    let label =
+        view.label.as_ref().map(|label| format!("Only requests of the label \u{201c}{label}\u{201d}"));
+    let transactions = view.transactions.then(|| "Transactions are counted as requests".to_owned());
+    label.into_iter().chain(transactions)
+}
+
+/// How they are averaged, where it is not in the plain way.
+fn averaged(view: &View) -> impl Iterator<Item = String> + use<> {
+    let load = view.label.as_ref().map(|_| "Load is that of all labels".to_owned());
+    let failures = view.include_failures.then(|| "Response times and CPU include failures".to_owned());
+    let injectors = (view.injectors != 1)
+        .then(|| format!("Load is what the log reports × {} injectors", count(u64::from(view.injectors))));
+    load.into_iter().chain(failures).chain(injectors)
 }
 
 fn percentiles(percentiles: &[f64]) -> String {

@@ -151,6 +151,10 @@ fn a_single_failure_in_a_day_is_drawn() {
     assert_eq!(count(&run), 0);
     run.seconds[50_000].failures = 1;
     (run.summary.failures, run.info.failures) = (1, 1);
-    // The bar on top of the successes, the bar in the strip, and a swatch in each key.
-    assert_eq!(count(&run), 4);
+    // The bar in the strip, and a swatch in each key; on top of a minute's successes it would be a speck.
+    assert_eq!(count(&run), 3);
+    // A failing minute stands on top of its successes too.
+    run.seconds[60_000..60_060].iter_mut().for_each(|second| second.failures = 500);
+    run.summary.failures += 30_000;
+    assert_eq!(count(&run), 5);
 }

@@ -7,6 +7,7 @@ use crate::clock::duration;
 use crate::column::{self, Column, Columns, Spread};
 use crate::drawing::{Anchor, Drawing, Text};
 use crate::font;
+use crate::footer;
 use crate::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
 use crate::line::Line;
 use crate::marker::Marker;
@@ -57,7 +58,8 @@ pub(crate) fn draw(mut timelines: Vec<&Timeline>, style: &Style, title: &str) ->
     let series: Vec<Series<'_>> =
         timelines.iter().enumerate().map(|(rank, timeline)| Series::new(rank, timeline, width)).collect();
     let mut drawing = Drawing::new(style.paper.landscape());
-    let room = Sheet { title, subtitle: &subtitle(&series), footer: &facts(width) }.draw(&mut drawing);
+    let room =
+        Sheet { title, subtitle: &subtitle(&series), footer: &facts(&timelines, width) }.draw(&mut drawing);
     let axis = axis(&series);
     let key = Key::new(&series);
     let area = Rect {
@@ -216,9 +218,11 @@ fn subtitle(series: &[Series<'_>]) -> Vec<String> {
     [runs].into_iter().chain(best).collect()
 }
 
-fn facts(width: u32) -> Vec<String> {
+fn facts(timelines: &[&Timeline], width: u32) -> Vec<String> {
     let mut facts =
         vec!["Average: successes ÷ seconds from first to last, silent seconds counted".to_owned()];
+    // Whoever draws them together has looked at all in the same way.
+    facts.extend(timelines.first().into_iter().flat_map(|timeline| footer::counted(&timeline.view)));
     if width > 1 {
         let column = duration(width);
         facts.push(format!(

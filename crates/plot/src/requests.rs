@@ -64,7 +64,7 @@ impl Chart for Requests<'_> {
         } else {
             self.successes(drawing, frame, 0.0, |s| s.mean);
         }
-        self.bars(drawing, frame, |c| (c.successes.mean, c.successes.mean + c.failures.mean, FAILURE));
+        self.failures(drawing, frame);
         self.average(drawing, frame);
     }
 }
@@ -73,6 +73,17 @@ impl Requests<'_> {
     fn successes(&self, drawing: &mut Drawing, frame: &Frame, tint: f64, value: impl Fn(Spread) -> f64) {
         let scale = &self.0.scale;
         self.bars(drawing, frame, |c| (0.0, value(c.successes), scale.color(c.measure).tint(tint)));
+    }
+
+    /// Stacks the failures on the successes.
+    fn failures(&self, drawing: &mut Drawing, frame: &Frame) {
+        // Specks among the shades of binned seconds would look like a line; the strip below has every failure.
+        let least = if self.0.columns.binned() { LEAST } else { 0.0 };
+        let seen = |c: &Column| frame.y(0.0) - frame.y(c.failures.mean) >= least;
+        self.bars(drawing, frame, |c| {
+            let failures = if seen(c) { c.failures.mean } else { 0.0 };
+            (c.successes.mean, c.successes.mean + failures, FAILURE)
+        });
     }
 
     /// Draws a bar for each column, from one value up to another.

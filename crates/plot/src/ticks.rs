@@ -13,13 +13,20 @@ impl Values {
     /// An axis that holds `max` in about `count` round steps, none smaller than `least`.
     pub(crate) fn up_to(max: f64, count: u32, least: f64) -> Self {
         let max = if max.is_finite() && max > 0.0 { max } else { least.max(1.0) };
-        let step = round_step(max / f64::from(count.max(1))).max(least);
+        let usual = Self::holding(max, round_step(max / f64::from(count.max(1))).max(least));
+        // A few more steps are worth it where they leave less of the axis empty.
+        let finer = Self::holding(max, round_step(max / f64::from(count + count / 3)).max(least));
+        if finer.top < usual.top { finer } else { usual }
+    }
+
+    /// The shortest axis of whole steps that holds `max`.
+    fn holding(max: f64, step: f64) -> Self {
         Self { top: (max / step - 1e-9).ceil().max(1.0) * step, step }
     }
 
     /// An axis that ends at `top` exactly, whether a tick is there or not.
     pub(crate) fn ending_at(top: f64, count: u32) -> Self {
-        Self { top, step: Self::up_to(top, count, 0.0).step }
+        Self { top, step: round_step(top / f64::from(count.max(1))) }
     }
 
     /// The ticks, from 0 up to the top at most.
@@ -83,6 +90,8 @@ mod tests {
     #[test]
     fn values_have_round_ticks() {
         assert_eq!(ticks(58_300.0), [0.0, 20_000.0, 40_000.0, 60_000.0]);
+        // A quarter of the axis would be empty by thousands.
+        assert_eq!(Values::up_to(3_100.0, 6, 1.0), Values { top: 3_500.0, step: 500.0 });
         assert_eq!(ticks(1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
         assert_eq!(Values::up_to(1.0, 5, 0.0).decimals(), 1);
         assert_eq!(Values::up_to(3.0, 5, 1.0).step, 1.0);

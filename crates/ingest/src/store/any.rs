@@ -8,6 +8,7 @@ use crate::batch::SampleBatch;
 use crate::error::{Error, Result};
 use crate::ingest::{IngestOptions, Ingested, ingest};
 use crate::pipeline::Progress;
+use crate::recount::Recount;
 use crate::rejects::Reject;
 use crate::store::parquet::ParquetStore;
 use crate::store::postgres::{PostgresConfig, PostgresStore};
@@ -99,6 +100,33 @@ impl Store {
             Self::Parquet(store) => store.samples(key, each),
             Self::Postgres(store, _) => store.samples(key, each).await,
         }
+    }
+
+    /// Reads the samples of a run to give one label cells of its own, where it shares those of others.
+    ///
+    /// It costs a pass over all samples. The run's other labels keep their cells.
+    ///
+    /// # Errors
+    /// As [`Store::samples`].
+    pub async fn recount(&self, run: &mut StoredRun, label: &str) -> Result<()> {
+        let key = run.info.key.clone();
+        if !run.info.samples_stored {
+            return Err(Error::refused(
+                format!(
+                    "in the run {key}, the label \"{label}\" shares its counts with others, and the samples that \
+                     would tell them apart were not stored"
+                ),
+                "Ingest the run again without --no-samples, or look at all labels together.",
+            ));
+        }
+        let mut recount = Recount::new(run, label);
+        self.samples(&key, &mut |batch| {
+            recount.add(batch);
+            Ok(())
+        })
+        .await?;
+        run.cells = recount.cells();
+        Ok(())
     }
 
     /// Streams the rejected records of a run, in the order of the log.

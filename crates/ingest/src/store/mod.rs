@@ -145,6 +145,14 @@ pub struct StoredRun {
     pub labels: Vec<LabelCount>,
 }
 
+impl StoredRun {
+    /// Whether a label of the run has no cells of its own, but shares those of [`crate::OTHER`].
+    pub fn shares_cells(&self, label: &str) -> bool {
+        !self.cells.labels.iter().any(|own| own == label)
+            && self.labels.iter().any(|counts| counts.label == label)
+    }
+}
+
 /// A run that has been read to its end and is to be committed.
 pub struct FinishedRun<'a> {
     /// The run's own row.

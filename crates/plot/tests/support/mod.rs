@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_analyze::{Second, Summary, Timeline};
-use perfpipe_ingest::{RunInfo, RunKey, SourceFile};
+use perfpipe_analyze::{RunInfo, RunKey, Second, SourceFile, Summary, Timeline, View};
 
 /// A small generator of numbers that look random (splitmix64).
 pub struct Dice(u64);
@@ -74,7 +73,8 @@ pub fn timeline(framework: &str, test: &str, seconds: Vec<Second>) -> Timeline {
         tool_version: "0.1.0".to_owned(),
         ingested_at: "2026-11-20T20:00:00Z".to_owned(),
     };
-    Timeline { info, percentiles: vec![25.0, 50.0, 75.0, 95.0], seconds, summary }
+    let view = View::default();
+    Timeline { info, percentiles: view.percentiles.clone(), view, seconds, summary }
 }
 
 fn summary(seconds: &[Second]) -> Summary {
@@ -215,6 +215,19 @@ pub fn bare() -> Timeline {
     run
 }
 
+/// A run that was not looked at in the plain way.
+pub fn chosen() -> Timeline {
+    let mut run = short(5);
+    run.view = View {
+        label: Some("Get \"heavy\", <all>".to_owned()),
+        transactions: true,
+        include_failures: true,
+        injectors: 3,
+        ..View::default()
+    };
+    run
+}
+
 /// Ten frameworks of one test.
 pub fn field() -> Vec<Timeline> {
     let rates = [
@@ -249,5 +262,6 @@ pub fn cases() -> Vec<(&'static str, Timeline)> {
         ("bare", bare()),
         ("empty", timeline("nothing", "2048", Vec::new())),
         ("lengthy", lengthy),
+        ("chosen", chosen()),
     ]
 }

@@ -149,7 +149,7 @@ fn seconds(cells: &[(CellKey, Cell)], labels: &[String], injectors: &[String]) -
         ("label", Arc::new(label)),
         ("success", flags(|key| key.success)),
         ("transaction", flags(|key| key.transaction)),
-        ("requests", large(|cell| cell.samples() as i64)),
+        ("samples", large(|cell| cell.samples() as i64)),
         ("elapsed", Arc::new(elapsed.finish())),
         ("counts", Arc::new(counts.finish())),
         ("latency_n", large(|cell| cell.latency.n as i64)),
