@@ -6,7 +6,7 @@ use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::postgres::TestServer;
+use crate::postgres::{TestServer, psql};
 
 /// The command, with nothing in its environment that could name another store.
 pub(crate) fn perfpipe() -> Command {
@@ -139,6 +139,23 @@ impl Store {
         self.run(&["list", "--format", "json"]).json().as_array().unwrap().clone()
     }
 
+    /// What there is in the store that belongs to no run: staged folders and old generations, stray tables and rows.
+    pub(crate) fn leftovers(&self) -> Vec<String> {
+        if self.is_database() {
+            return psql(self.place(), STRAY).lines().map(str::to_owned).collect();
+        }
+        let entries = |folder: &Path| -> Vec<PathBuf> {
+            std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
+        };
+        let root = Path::new(self.place());
+        let mut stray = entries(&root.join("staging"));
+        for run in entries(&root.join("runs")) {
+            let generations = entries(&run).into_iter().filter(|path| path.is_dir());
+            stray.extend(generations.skip(usize::from(run.join("manifest.json").is_file())));
+        }
+        stray.iter().map(|path| path.display().to_string()).collect()
+    }
+
     /// The keys of the runs that are stored, as `framework test`.
     pub(crate) fn keys(&self) -> Vec<String> {
         let key = |run: &Value| format!("{} {}", text(run, "framework"), text(run, "test"));
@@ -165,6 +182,16 @@ impl Store {
         rows[0].clone()
     }
 }
+
+/// Relations of the schema that are neither the layout's nor a run's, and rows that belong to no run.
+const STRAY: &str = "
+  select relname from pg_class
+  where relnamespace = 'perfpipe'::regnamespace and relkind in ('r', 'v', 'm', 'p')
+    and relname not in ('layout', 'runs', 'seconds', 'cpu', 'errors', 'labels', 'rejects', 'elapsed_counts',
+                        'per_second')
+    and relname not in (select table_name from perfpipe.runs)
+  union all
+  select 'seconds of run ' || run_id from perfpipe.seconds where run_id not in (select run_id from perfpipe.runs)";
 
 /// A run's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
