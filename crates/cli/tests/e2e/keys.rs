@@ -82,6 +82,22 @@ fn an_inferred_key_replaces_only_a_run_of_the_same_file() {
 }
 
 #[test]
+fn an_inferred_key_of_a_pipe_replaces_only_the_same_content() {
+    let url = "http://a:1/2048";
+    let (short, long) = (log(&[url], &["x"]), log(&[url, url], &["x"]));
+    for store in Store::each() {
+        for _ in 0..2 {
+            store.pipe(short.as_bytes(), &["ingest", "-"]).said();
+        }
+        let complaint = store.pipe(long.as_bytes(), &["ingest", "-"]).complaint(1);
+        assert!(complaint.contains("made from standard input"), "{complaint}");
+        assert_eq!(requests(&store), [1]);
+        store.pipe(long.as_bytes(), &["ingest", "-", "--replace"]).said();
+        assert_eq!(requests(&store), [2]);
+    }
+}
+
+#[test]
 fn a_replaced_run_leaves_nothing_behind() {
     for store in Store::each() {
         let fixture = Fixture::named("Results-flaky-8181.csv");
