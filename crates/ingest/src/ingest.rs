@@ -127,9 +127,9 @@ pub async fn ingest<S: RunStore>(
     let mut origin = options.origin;
     let mut read_twice = false;
     loop {
-        let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
         let plan = prepared.plan(files, options, origin)?;
         let parser = prepared.parser(options)?;
+        let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, Arc::clone(&progress)).await? {
             Outcome::Done(writer, collected) => {
                 return prepared.commit(writer, collected, options, read_twice).await;
