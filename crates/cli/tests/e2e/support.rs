@@ -142,6 +142,9 @@ impl Store {
     /// What there is in the store that belongs to no run: staged folders and old generations, stray tables and rows.
     pub(crate) fn leftovers(&self) -> Vec<String> {
         if self.is_database() {
+            if psql(self.place(), "select to_regnamespace('perfpipe')").is_empty() {
+                return Vec::new();
+            }
             return psql(self.place(), STRAY).lines().map(str::to_owned).collect();
         }
         let entries = |folder: &Path| -> Vec<PathBuf> {

@@ -127,6 +127,6 @@ fn unknown(key: &RunKey) -> Error {
 fn without_samples(key: &RunKey) -> Error {
     Error::refused(
         format!("the run {key} was stored without its samples"),
-        "Ingest its log again, this time with the samples.",
+        "Ingest its log again, without --no-samples.",
     )
 }
