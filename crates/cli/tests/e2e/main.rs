@@ -19,6 +19,7 @@ mod reports;
 mod sql;
 mod stores;
 mod support;
+mod together;
 #[allow(dead_code, reason = "shared with the tests of the inputs, which use all of it")]
 #[path = "../../../ingest/tests/inputs/zips.rs"]
 mod zips;
