@@ -11,13 +11,20 @@ use crate::{samples, store, view};
 /// Writes what is asked for of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(args.output.as_deref())?;
+    match export(args, store, &mut output).await {
+        Ok(()) => output.finish(),
+        Err(error) => {
+            output.discard();
+            Err(error)
+        }
+    }
+}
+
+async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Result<()> {
     let store = store::open(store).await?;
     let key = RunKey { framework: args.key.framework.clone(), test: args.key.test.clone() };
-    if args.what == What::Samples {
-        samples::export(&store, &key, args, &mut output).await?;
-        return output.finish();
-    }
     let table = match args.what {
+        What::Samples => return samples::export(&store, &key, args, output).await,
         What::Rejects => {
             let mut rejects = Vec::new();
             store
@@ -32,8 +39,7 @@ pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
         What::Errors | What::Cpu => table(&store.read(&key).await?, args)?,
         _ => table(&view::read(&store, &key, &args.view).await?, args)?,
     };
-    write(&table, args.format, &mut output)?;
-    output.finish()
+    write(&table, args.format, output)
 }
 
 fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {

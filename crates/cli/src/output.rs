@@ -60,6 +60,14 @@ impl Output {
             }
         }
     }
+
+    /// Ends the output of a command that failed: what is not yet written is not written any more, so that a failure
+    /// at the start leaves no header behind.
+    pub(crate) fn discard(self) {
+        if let Self::Stdout(writer) = self {
+            drop(writer.into_parts());
+        }
+    }
 }
 
 impl Write for Output {

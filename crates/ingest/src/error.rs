@@ -142,6 +142,14 @@ impl Error {
         )
     }
 
+    /// The refusal to read samples of a run that has none.
+    pub(crate) fn without_samples(key: &crate::store::RunKey) -> Self {
+        Self::refused(
+            format!("the run {key} was stored without its samples"),
+            "Ingest it again without --no-samples.",
+        )
+    }
+
     /// Things asked for that do not fit together, and the remedy as a sentence.
     pub fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Usage { problem: problem.into(), remedy: remedy.into() }

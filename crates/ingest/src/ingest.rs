@@ -127,9 +127,9 @@ pub async fn ingest<S: RunStore>(
     let mut origin = options.origin;
     let mut read_twice = false;
     loop {
-        let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
         let plan = prepared.plan(files, options, origin)?;
         let parser = prepared.parser(options)?;
+        let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, Arc::clone(&progress)).await? {
             Outcome::Done(writer, collected) => {
                 return prepared.commit(writer, collected, options, read_twice).await;
@@ -168,7 +168,7 @@ impl IngestOptions {
 struct Prepared {
     inputs: Option<Inputs>,
     place: Place,
-    stem: String,
+    stems: Vec<String>,
     can_restart: bool,
     cpu: Arc<CpuSeries>,
     cpu_file: Option<SourceFile>,
@@ -186,7 +186,7 @@ impl Prepared {
         };
         let mut prepared = Self {
             place: first.place().clone(),
-            stem: first.stem(),
+            stems: first.stems(),
             can_restart: inputs.logs.iter().all(|log| log.can_restart()),
             cpu: Arc::default(),
             cpu_file: None,
@@ -297,7 +297,7 @@ impl Prepared {
             path: collected.endpoints.path.one(),
             host: collected.endpoints.host.one(),
             label: collected.totals.single_label().map(str::to_owned),
-            stem: if self.stem == "-" { "stdin".into() } else { self.stem.clone() },
+            stems: self.stems.clone(),
         }
     }
 

@@ -2,6 +2,9 @@
 
 use crate::store::RunKey;
 
+/// What a run is called that came by a pipe, and of which nothing else is known.
+const NAMELESS: &str = "stdin";
+
 /// What is known of a run when its log has been read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Clues {
@@ -15,8 +18,8 @@ pub(crate) struct Clues {
     pub(crate) host: Option<String>,
     /// The only label.
     pub(crate) label: Option<String>,
-    /// The log's name, without its endings.
-    pub(crate) stem: String,
+    /// The names of the log's file and of the member in it, without their endings; none where a pipe has none.
+    pub(crate) stems: Vec<String>,
 }
 
 /// A run's key, and how it was come by.
@@ -49,22 +52,29 @@ impl Clues {
         if let Some(segment) = segment {
             return (segment.to_owned(), "the URL path that all requests share");
         }
-        if let Some(test) = test_in_name(&self.stem) {
-            return (test.to_owned(), "the log's name");
+        if let Some(test) = self.stems.iter().find_map(|stem| test_in_name(stem)) {
+            return (test.to_owned(), "the file's name");
         }
         match &self.label {
             Some(label) => (label.clone(), "the only label"),
-            None => (self.stem.clone(), "the log's name"),
+            None => self.first_stem(),
         }
     }
 
     fn infer_framework(&self, test: &str) -> (String, &'static str) {
-        if let Some(framework) = framework_in_name(&self.stem, test) {
-            return (framework.to_owned(), "the log's name");
+        if let Some(framework) = self.stems.iter().find_map(|stem| framework_in_name(stem, test)) {
+            return (framework.to_owned(), "the file's name");
         }
         match &self.host {
             Some(host) => (host.clone(), "the host that all requests share"),
-            None => (self.stem.clone(), "the log's name"),
+            None => self.first_stem(),
+        }
+    }
+
+    fn first_stem(&self) -> (String, &'static str) {
+        match self.stems.first() {
+            Some(stem) => (stem.clone(), "the file's name"),
+            None => (NAMELESS.to_owned(), "standard input"),
         }
     }
 }
@@ -100,13 +110,13 @@ fn framework_in_name<'a>(stem: &'a str, test: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
 
-    fn key(path: &str, host: &str, label: &str, stem: &str) -> String {
+    fn key(path: &str, host: &str, label: &str, stems: &str) -> String {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         let clues = Clues {
             path: some(path),
             host: some(host),
             label: some(label),
-            stem: stem.to_owned(),
+            stems: stems.split_whitespace().map(str::to_owned).collect(),
             ..Clues::default()
         };
         let key = clues.infer().key;
@@ -128,5 +138,15 @@ mod tests {
         assert_eq!(key("", "a:1", "Get", "monday"), "a:1 Get");
         assert_eq!(key("", "", "", "monday"), "monday monday");
         assert_eq!(key("", "a:1", "", "Results-monday"), "a:1 Results-monday");
+    }
+
+    #[test]
+    fn the_file_speaks_before_its_member() {
+        assert_eq!(key("/2048", "a:1", "Get", "perfectnio_2048 results"), "perfectnio 2048");
+        assert_eq!(key("/2048", "a:1", "Get", "monday perfectnio_2048"), "perfectnio 2048");
+        assert_eq!(key("", "a:1", "Get", "spring_heavy Results-mix-8181"), "spring heavy");
+        assert_eq!(key("", "a:1", "Get", "monday Results-mix-8181"), "a:1 mix");
+        assert_eq!(key("", "", "", "monday results"), "monday monday");
+        assert_eq!(key("", "", "", ""), "stdin stdin");
     }
 }

@@ -55,9 +55,13 @@ impl LogSource {
         own_name(&self.place)
     }
 
-    /// The log's own name without folders and the endings of packed and CSV files.
-    pub fn stem(&self) -> String {
-        stem(&self.file_name()).to_owned()
+    /// What the log goes by, without folders and the endings of packed and CSV files: the file's name, then the
+    /// member's. A pipe has no name, and neither has a member that was packed from one.
+    pub fn stems(&self) -> Vec<String> {
+        let file = self.place.file.to_string_lossy();
+        let names = [Some(file.as_ref()), self.place.member.as_deref()];
+        let said = names.into_iter().flatten().map(last_part).filter(|name| !matches!(*name, "" | "-"));
+        said.map(|name| stem(name).to_owned()).collect()
     }
 
     /// Whether it can be opened more than once: not standard input, nor a named pipe.

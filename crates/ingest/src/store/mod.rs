@@ -42,6 +42,9 @@ impl fmt::Display for RunKey {
     }
 }
 
+/// The file name of standard input.
+const PIPE: &str = "-";
+
 /// One input file (or zip member) that a run was made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceFile {
@@ -180,16 +183,18 @@ pub struct FinishedRun<'a> {
 pub enum Replace {
     /// Any run of the same key: the key was told, or `--replace` given.
     Any,
-    /// Only a run made from log files of the same names: the key was inferred.
+    /// Only a run made from log files of the same names, or from a pipe of the same content: the key was inferred.
     SameFile,
 }
 
 impl Replace {
     /// Whether `old` may give way to `new`.
     pub fn allows(self, old: &RunInfo, new: &RunInfo) -> bool {
-        fn logs(info: &RunInfo) -> Vec<&str> {
-            let mut names: Vec<&str> =
-                info.sources.iter().filter(|s| s.kind == "log").map(|s| s.file.as_str()).collect();
+        fn logs(info: &RunInfo) -> Vec<(&str, Option<u32>)> {
+            let logs = info.sources.iter().filter(|source| source.kind == "log");
+            // A pipe has no name to be known by again, only its content.
+            let mut names: Vec<_> =
+                logs.map(|log| (log.file.as_str(), (log.file == PIPE).then_some(log.crc32))).collect();
             names.sort_unstable();
             names.dedup();
             names
@@ -199,8 +204,10 @@ impl Replace {
 
     /// The error that says why `old` may not be replaced, and which flags help.
     pub fn refusal(old: &RunInfo) -> crate::error::Error {
-        let names: Vec<&str> =
-            old.sources.iter().filter(|s| s.kind == "log").map(|s| s.file.as_str()).collect();
+        let logs = old.sources.iter().filter(|source| source.kind == "log");
+        let mut names: Vec<&str> =
+            logs.map(|log| if log.file == PIPE { "standard input" } else { log.file.as_str() }).collect();
+        names.dedup();
         crate::error::Error::refused(
             format!("the store already has a run {}, made from {}", old.key, names.join(", ")),
             "Name this run with --framework and --test, or give --replace to put it in the old one's place.",

@@ -72,7 +72,7 @@ fn a_zip_may_hold_several_logs_and_the_cpu_export_among_other_things() {
     let mut inputs = recognise(&[&file.path]).unwrap();
     let names: Vec<String> = inputs.logs.iter().map(|log| log.file_name()).collect();
     assert_eq!(names, ["a.csv", "b.jtl"]);
-    assert_eq!(inputs.logs[0].stem(), "a");
+    assert_eq!(inputs.logs[0].stems(), ["run", "a"]);
     assert_eq!(inputs.logs[0].place().member.as_deref(), Some("run/a.csv"));
     assert!(inputs.logs[0].can_restart());
     let notes = inputs.notes.join("\n");

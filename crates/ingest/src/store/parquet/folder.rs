@@ -15,6 +15,8 @@ const LAYOUT: u32 = 1;
 const MARKER: &str = "perfpipe.json";
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = ".lock";
+/// How the names of files begin that are not yet whole.
+const UNFINISHED: &str = ".new-";
 
 /// What the folder says of itself.
 #[derive(Debug, Serialize, Deserialize)]
@@ -74,15 +76,18 @@ impl Folder {
         }
     }
 
-    /// A folder without a marker is fine if there is nothing in it.
+    /// A folder without a marker is fine if there is nothing in it but a marker that is being written.
     fn check_unmarked(&self) -> Result<()> {
-        let mut entries = match fs::read_dir(&self.path) {
+        let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::io(&self.path, error)),
         };
-        match entries.next() {
+        let is_new = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(UNFINISHED);
+        match entries.flatten().find(|entry| !is_new(entry)) {
             None => Ok(()),
+            // Another writer has marked it since; nothing of a store is there before its marker.
+            Some(_) if self.path.join(MARKER).exists() => self.check_layout(),
             Some(_) => Err(Error::refused(
                 format!("{} is not a perfpipe store, and not empty", self.path.display()),
                 "Name another folder with --store.",
@@ -90,15 +95,17 @@ impl Folder {
         }
     }
 
-    /// Makes the folder and marks it, where that was not done before.
+    /// Makes the folder and marks it, where that was not done before. The marker comes first, so that whoever
+    /// looks meanwhile, or after a kill, sees a store.
     pub(super) fn create(&self) -> Result<()> {
-        for part in ["runs", "staging"] {
-            let path = self.path.join(part);
-            fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
-        }
+        fs::create_dir_all(&self.path).map_err(|error| Error::io(&self.path, error))?;
         let marker = self.path.join(MARKER);
         if !marker.exists() {
             write_json(&marker, &Marker { layout: LAYOUT })?;
+        }
+        for part in ["runs", "staging"] {
+            let path = self.path.join(part);
+            fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
         }
         Ok(())
     }
@@ -129,6 +136,7 @@ impl Folder {
     /// # Errors
     /// When another writer holds it.
     pub(super) fn lock(&self, key: &RunKey) -> Result<Lock> {
+        self.create()?;
         let run = self.run(key);
         fs::create_dir_all(&run).map_err(|error| Error::io(&run, error))?;
         Lock::try_new(&run.join(LOCK))?.ok_or_else(|| {
@@ -268,7 +276,8 @@ fn sweep(staging: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes the generations that a manifest no longer names. What can't be removed is left to the next commit.
+/// Removes the generations that a manifest no longer names, and manifests that a killed writer did not finish.
+/// What can't be removed is left to the next commit.
 fn remove_other_generations(run: &Path, current: &str) {
     let Ok(entries) = fs::read_dir(run) else { return };
     for entry in entries.flatten() {
@@ -276,6 +285,8 @@ fn remove_other_generations(run: &Path, current: &str) {
         let name = name.to_string_lossy();
         if name.starts_with("run-") && name != current {
             let _ = fs::remove_dir_all(entry.path());
+        } else if name.starts_with(UNFINISHED) {
+            let _ = fs::remove_file(entry.path());
         }
     }
 }
@@ -301,7 +312,7 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_vec_pretty(value)
         .map_err(|error| Error::store(format!("writing {}", path.display()), error))?;
     let write = || -> std::io::Result<()> {
-        let mut file = temporary(".new-", 0o666).tempfile_in(folder)?;
+        let mut file = temporary(UNFINISHED, 0o666).tempfile_in(folder)?;
         file.write_all(&text)?;
         file.as_file().sync_all()?;
         file.persist(path)?;
@@ -381,6 +392,18 @@ mod tests {
         assert!(folder.check_layout().unwrap_err().to_string().contains("not a perfpipe store"));
         fs::write(dir.path().join(MARKER), "{\"layout\": 99}").unwrap();
         assert!(folder.check_layout().unwrap_err().to_string().contains("layout 99"));
+    }
+
+    #[test]
+    fn a_store_that_is_being_made_is_a_store() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(dir.path());
+        fs::write(dir.path().join(".new-1"), "{").unwrap();
+        folder.check_layout().unwrap();
+        let _lock = folder.lock(&RunKey::new("a", "b")).unwrap();
+        folder.check_layout().unwrap();
+        // As seen by one who looked for the marker before it was there.
+        folder.check_unmarked().unwrap();
     }
 
     #[test]

@@ -83,10 +83,7 @@ impl ParquetStore {
     pub fn samples(&self, key: &RunKey, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
         let opened = self.with_generation(key, |manifest, path| {
             if !manifest.info.samples_stored {
-                return Err(Error::refused(
-                    format!("the run {key} was stored without its samples"),
-                    "Ingest it again without --no-samples.",
-                ));
+                return Err(Error::without_samples(key));
             }
             samples::open(&path.join(tables::SAMPLES))
         })?;

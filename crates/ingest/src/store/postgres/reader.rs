@@ -67,7 +67,7 @@ pub(super) async fn rejects(
 ) -> Result<()> {
     let what = "reading rejected records";
     session.run(what, SNAPSHOT).await?;
-    let stored = find(session, key).await?.ok_or_else(|| unknown(key))?;
+    let stored = find(session, key).await?.ok_or_else(|| Error::missing_run(key))?;
     let query = format!(
         "select {} from perfpipe.rejects where run_id = {} order by number",
         facts::REJECTS,
@@ -102,8 +102,8 @@ async fn hold_table(session: &Session, key: &RunKey) -> Result<String> {
     let what = "reading samples";
     loop {
         session.run(what, "begin isolation level read committed read only").await?;
-        let stored = find(session, key).await?.ok_or_else(|| unknown(key))?;
-        let table = stored.table.ok_or_else(|| without_samples(key))?;
+        let stored = find(session, key).await?.ok_or_else(|| Error::missing_run(key))?;
+        let table = stored.table.ok_or_else(|| Error::without_samples(key))?;
         let lock = format!("lock table {} in access share mode", in_schema(&table));
         let held = session.client().batch_execute(&lock).await;
         if held.is_err() {
@@ -118,15 +118,4 @@ async fn hold_table(session: &Session, key: &RunKey) -> Result<String> {
             Err(_) => {}
         }
     }
-}
-
-fn unknown(key: &RunKey) -> Error {
-    Error::refused(format!("the store has no run {key}"), "See which runs it has with: perfpipe list.")
-}
-
-fn without_samples(key: &RunKey) -> Error {
-    Error::refused(
-        format!("the run {key} was stored without its samples"),
-        "Ingest its log again, this time with the samples.",
-    )
 }

@@ -1,0 +1,81 @@
+//! Help and usage: an example for every command, and exit code 2 for what can't be meant.
+
+use crate::support::*;
+
+#[test]
+fn every_command_explains_itself_with_an_example() {
+    for command in ["ingest", "report", "export", "list", "drop"] {
+        for help in [&[command, "--help"][..], &["help", command]] {
+            let text = Done::from(perfpipe().args(help).output().unwrap()).text();
+            assert!(text.contains(&format!("\n  perfpipe {command} ")), "no example: {text}");
+            assert!(text.contains("--store") && text.contains("--database"), "{text}");
+        }
+    }
+    let text = Done::from(perfpipe().arg("--help").output().unwrap()).text();
+    assert!(text.contains("Exit codes") && text.contains("perfpipe ingest run.zip"), "{text}");
+}
+
+#[test]
+fn examples_of_the_help_are_commands_that_exist() {
+    for command in ["ingest", "report", "export", "list", "drop"] {
+        let text = Done::from(perfpipe().args([command, "--help"]).output().unwrap()).text();
+        let examples = text.lines().filter(|line| line.starts_with("  perfpipe "));
+        for flag in examples.flat_map(str::split_whitespace).filter(|word| word.starts_with("--")) {
+            assert!(text.matches(flag).count() > 1, "{flag} of an example of {command} is not explained");
+        }
+    }
+}
+
+#[test]
+fn wrong_usage_is_told_before_any_work() {
+    let store = Store::embedded();
+    let log = fixture("crlf.csv");
+    let log = log.to_str().unwrap();
+    let key = ["--framework", "a", "--test", "b"];
+    let export = |flags: &[&'static str]| [&["export"], &key[..], flags].concat();
+    let ingest = |flags: &[&'static str]| [&["ingest", log], flags].concat();
+    for (arguments, part) in [
+        (vec!["ingest"], "FILE"),
+        (vec!["frobnicate"], "frobnicate"),
+        (vec!["export", "--test", "b"], "--framework"),
+        (vec!["report"], "--test"),
+        (export(&["--what", "everything"]), "everything"),
+        (export(&["--format", "xls"]), "xls"),
+        (export(&["--from", "-1"]), "-1"),
+        (export(&["--injectors", "0"]), "--injectors"),
+        (ingest(&["--delimiter", "ab"]), "--delimiter"),
+        (ingest(&["--time-zone", "Mars/Olympus"]), "Mars/Olympus"),
+        (ingest(&["--max-span", "7"]), "--max-span"),
+        (ingest(&["--max-span", "13d"]), "12 days"),
+        (ingest(&["--framework", " "]), "--framework"),
+        (ingest(&["--strict", "--max-rejects", "3"]), "--strict"),
+        (ingest(&["--injector-pattern", "("]), "("),
+        (ingest(&["--workers", "0"]), "--workers"),
+        (ingest(&["--database", "postgres://localhost/x"]), "--database"),
+    ] {
+        let complaint = store.run(&arguments).complaint(2);
+        assert!(complaint.contains(part), "{arguments:?}: {complaint}");
+        assert!(!std::path::Path::new(store.place()).exists(), "{arguments:?} made a store");
+    }
+}
+
+#[test]
+fn views_that_can_not_be_are_wrong_usage() {
+    for store in Store::each() {
+        let key = Fixture::named("transactions.csv").ingest_into(&store);
+        for (flags, parts) in [
+            (&["--percentiles", "101"][..], &["101", "0 to 100"][..]),
+            (&["--percentiles", "nan"], &["NaN"]),
+            (&["--from", "9", "--to", "3"], &["9", "3"]),
+            (&["--from", "5000"], &["5000", "12"]),
+            (&["--label", "Get 2408 1"], &["Get 2408 1", "Get 2048 1"]),
+            (&["--label", "Visit"], &["Visit", "--transactions"]),
+        ] {
+            let run = ["export", "--framework", &key.framework, "--test", &key.test];
+            let complaint = store.run(&[&run[..], flags].concat()).complaint(2);
+            for part in parts {
+                assert!(complaint.contains(part), "{flags:?}: {complaint}");
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! An ingest that is killed in its middle: the run before stays whole, and the next ingest cleans up.
+
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, Command};
+use std::time::{Duration, Instant};
+
+use crate::postgres::psql;
+use crate::support::*;
+
+const TOLD: [&str; 6] = ["ingest", "-", "--framework", "nio", "--test", "2048"];
+
+/// More than is looked ahead and buffered, bytes, so that samples have reached the store.
+const FLOWING: usize = 48 << 20;
+
+/// A store with one run, and its exports.
+fn store_with_run(store: Store) -> (Store, Vec<String>) {
+    let log = fixture("distributed.csv");
+    store.run(&["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"]).said();
+    let exports = exports(&store);
+    (store, exports)
+}
+
+fn exports(store: &Store) -> Vec<String> {
+    let key = store.only_key();
+    ["seconds", "samples", "errors", "summary"].map(|what| store.export(&key, what, "csv", &[])).into()
+}
+
+/// An ingest of the same key that has read so many bytes and waits for more.
+fn ingest_that_waits(store: &Store, bytes: usize) -> (Child, ChildStdin) {
+    let mut child = store.spawn(&TOLD);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(b"timeStamp,elapsed,label,success,failureMessage\n").unwrap();
+    let padding = "x".repeat(500);
+    let mut written = 0;
+    let mut at = 1_795_203_738_615_i64;
+    while written < bytes {
+        let block: String = (at..at + 100).map(|at| format!("{at},12,Get,true,{padding}\n")).collect();
+        stdin.write_all(block.as_bytes()).unwrap();
+        (written, at) = (written + block.len(), at + 100);
+    }
+    (child, stdin)
+}
+
+/// Waits for what happens in another process.
+fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !happened() {
+        assert!(Instant::now() < until, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// How many of the store's writers are at work.
+fn writers(store: &Store) -> usize {
+    if store.is_database() {
+        let sql = "select count(*) from pg_stat_activity
+                   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'";
+        psql(store.place(), sql).parse().unwrap()
+    } else {
+        store.leftovers().len()
+    }
+}
+
+/// Samples have reached the store.
+fn samples_are_stored(store: &Store) -> bool {
+    if store.is_database() {
+        let sql = "select coalesce(sum(tuples_processed), 0) > 0 from pg_stat_progress_copy
+                   where datname = current_database()";
+        psql(store.place(), sql) == "t"
+    } else {
+        writers(store) > 0
+    }
+}
+
+#[test]
+fn a_killed_ingest_leaves_the_earlier_run_whole() {
+    for (store, before) in Store::each().into_iter().map(store_with_run) {
+        let (mut child, stdin) = ingest_that_waits(&store, FLOWING);
+        wait_for("samples flow", || samples_are_stored(&store));
+        assert_eq!(exports(&store), before, "readers see the old run meanwhile");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(stdin);
+        assert_eq!(exports(&store), before);
+        clean_after_next(&store);
+    }
+}
+
+#[test]
+fn an_ingest_killed_at_its_start_leaves_the_earlier_run_whole() {
+    for (store, before) in Store::each().into_iter().map(store_with_run) {
+        let (mut child, stdin) = ingest_that_waits(&store, 100_000);
+        wait_for("a writer is at work", || writers(&store) > 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(stdin);
+        assert_eq!(exports(&store), before);
+        clean_after_next(&store);
+    }
+}
+
+/// The next ingest takes the run's place, and nothing of the killed one stays.
+fn clean_after_next(store: &Store) {
+    if store.is_database() {
+        wait_for("the server has seen its client go", || writers(store) == 0);
+    }
+    let log = fixture("crlf.csv");
+    store.run(&["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"]).said();
+    assert_eq!(count(&store.list()[0], "requests"), 200);
+    assert_eq!(store.leftovers(), Vec::<String>::new());
+}
+
+#[test]
+fn a_signal_ends_an_ingest_with_its_code_and_nothing_left() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        for (store, before) in Store::each().into_iter().map(store_with_run) {
+            let (mut child, stdin) = ingest_that_waits(&store, FLOWING);
+            wait_for("samples flow", || samples_are_stored(&store));
+            let status =
+                Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
+            assert!(status.success());
+            let status = child.wait().unwrap();
+            let mut complaint = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+            assert_eq!(status.code(), Some(code), "{complaint}");
+            assert!(complaint.contains(&format!("SIG{signal}")), "{complaint}");
+            drop(stdin);
+            if store.is_database() {
+                wait_for("the server has seen its client go", || writers(&store) == 0);
+            }
+            assert_eq!(store.leftovers(), Vec::<String>::new(), "{signal}");
+            assert_eq!(exports(&store), before);
+        }
+    }
+}
+
+#[test]
+fn a_second_writer_of_the_same_key_is_told_so() {
+    for (store, before) in Store::each().into_iter().map(store_with_run) {
+        let (mut child, stdin) = ingest_that_waits(&store, 100_000);
+        wait_for("a writer is at work", || writers(&store) > 0);
+        let log = fixture("crlf.csv");
+        let second = ["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"];
+        let complaint = store.run(&second).complaint(1);
+        assert!(complaint.contains("nio_2048") && complaint.contains("another perfpipe"), "{complaint}");
+        assert_eq!(exports(&store), before);
+        // The first one goes on, and its end is the run.
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
+        assert_ne!(exports(&store), before);
+    }
+}

@@ -1,0 +1,25 @@
+//! The binary from end to end: real files in, figures and pages out, in both stores.
+
+// clippy.toml allows these in #[test] functions, but not in their helpers.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "tests")]
+
+mod failures;
+mod fixtures;
+mod help;
+mod injectors;
+mod keys;
+mod kills;
+mod late;
+mod packings;
+mod parquet;
+mod pipes;
+#[path = "../../../ingest/tests/support/postgres.rs"]
+mod postgres;
+mod reports;
+mod sql;
+mod stores;
+mod support;
+mod together;
+#[allow(dead_code, reason = "shared with the tests of the inputs, which use all of it")]
+#[path = "../../../ingest/tests/inputs/zips.rs"]
+mod zips;

@@ -1,0 +1,177 @@
+//! Pages and the league table.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::*;
+
+/// The same log under three frameworks of one test, the second faster than the others.
+fn ingest_three(store: &Store) {
+    for (framework, name) in
+        [("spring", "Results-flaky-8181.csv"), ("nio", "Results-2048-9000.csv"), ("go", "outage.csv")]
+    {
+        let fixture = Fixture::named(name);
+        let files = fixture.files(&fixture.logs()[0]);
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let arguments = [&["ingest"], &files[..], &["--framework", framework, "--test", "2048"]].concat();
+        store.run(&arguments).said();
+    }
+}
+
+/// The files of a folder, by name.
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+/// Checks that each page is what its ending says, and returns the texts of the SVG ones.
+fn check_pages(folder: &Path) -> String {
+    let mut texts = String::new();
+    for path in names(folder).iter().map(|name| folder.join(name)) {
+        let bytes = std::fs::read(&path).unwrap();
+        if path.extension().unwrap() == "pdf" {
+            assert!(bytes.starts_with(b"%PDF-"), "{}", path.display());
+            assert!(bytes.trim_ascii_end().ends_with(b"%%EOF"), "{}", path.display());
+        } else {
+            let svg = String::from_utf8(bytes).unwrap();
+            let document = roxmltree::Document::parse(&svg).unwrap();
+            assert_eq!(document.root_element().tag_name().name(), "svg");
+            for node in document.descendants().filter(|node| node.is_text()) {
+                texts.push_str(node.text().unwrap());
+            }
+        }
+    }
+    texts
+}
+
+fn report_into(store: &Store, folder: &str, flags: &[&str]) -> (Done, PathBuf) {
+    let path = store.folder.path().join(folder);
+    let out = ["report", "--test", "2048", "--out", path.to_str().unwrap()];
+    (store.run(&[&out[..], flags].concat()), path)
+}
+
+#[test]
+fn a_test_gives_a_page_a_run_one_for_all_and_the_league() {
+    let mut both = Vec::new();
+    for store in Store::each() {
+        ingest_three(&store);
+        let (done, folder) = report_into(&store, "charts", &[]);
+        assert_eq!(done.err.lines().filter(|line| line.starts_with("wrote ")).count(), 8, "{}", done.err);
+        let league = done.text();
+        let order: Vec<&str> =
+            league.lines().skip(2).filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!(order, ["nio", "spring", "go"], "{league}");
+        assert!(league.contains("1,565.8"), "{league}");
+        let pages = ["all-frameworks", "go", "nio", "spring"];
+        let expected: Vec<String> = pages
+            .iter()
+            .flat_map(|page| ["pdf", "svg"].map(|ending| format!("{page}_2048.{ending}")))
+            .collect();
+        assert_eq!(names(&folder), expected);
+        let texts = check_pages(&folder);
+        assert!(texts.contains("nio 2048") && texts.contains("spring 2048"), "{texts}");
+        let pages: Vec<Vec<u8>> =
+            names(&folder).iter().map(|name| std::fs::read(folder.join(name)).unwrap()).collect();
+        both.push((league, pages));
+    }
+    assert!(both.iter().all(|one| *one == both[0]), "the stores give different pages");
+}
+
+#[test]
+fn the_league_comes_in_every_format() {
+    let store = Store::embedded();
+    ingest_three(&store);
+    let league = |format: &str| report_into(&store, "charts", &["--table", format]).0.text();
+    let csv = league("csv");
+    assert_eq!(header(&csv), "framework,throughput,p50,p95,p99,failures_percent,cpu_mean");
+    let rows = rows(&csv);
+    assert_eq!((rows.len(), rows[0]["framework"].as_str()), (3, "nio"));
+    let json: serde_json::Value = serde_json::from_str(&league("json")).unwrap();
+    assert_eq!(json[0]["framework"], "nio");
+    assert_eq!(json[0]["throughput"].to_string(), rows[0]["throughput"]);
+    assert!(league("md").starts_with("| framework"), "{}", league("md"));
+}
+
+#[test]
+fn frameworks_formats_and_paper_are_chosen() {
+    let store = Store::embedded();
+    ingest_three(&store);
+    let chosen = ["--framework", "nio", "--framework", "go", "--format", "svg", "--table", "csv"];
+    let (done, folder) = report_into(&store, "some", &chosen);
+    assert_eq!(rows(&done.text()).len(), 2);
+    assert_eq!(names(&folder), ["all-frameworks_2048.svg", "go_2048.svg", "nio_2048.svg"]);
+    let size = |folder: &Path| {
+        let svg = std::fs::read_to_string(folder.join("nio_2048.svg")).unwrap();
+        let document = roxmltree::Document::parse(&svg).unwrap();
+        document.root_element().attribute("width").unwrap().to_owned()
+    };
+    let (done, letter) = report_into(&store, "letter", &["--paper", "letter"]);
+    done.text();
+    assert_ne!(size(&folder), size(&letter));
+}
+
+#[test]
+fn the_same_runs_give_the_same_bytes() {
+    let store = Store::embedded();
+    ingest_three(&store);
+    let pages = |folder: &str| -> Vec<Vec<u8>> {
+        let (done, folder) = report_into(&store, folder, &[]);
+        done.text();
+        names(&folder).iter().map(|name| std::fs::read(folder.join(name)).unwrap()).collect()
+    };
+    assert!(pages("one") == pages("two"));
+}
+
+#[test]
+fn unknown_tests_and_frameworks_list_the_known_ones() {
+    for store in Store::each() {
+        let (done, _) = report_into(&store, "charts", &[]);
+        assert!(done.complaint(1).contains("perfpipe ingest"));
+        ingest_three(&store);
+        let complaint = store.run(&["report", "--test", "4096"]).complaint(1);
+        assert!(complaint.contains("4096") && complaint.contains("2048"), "{complaint}");
+        let (done, _) = report_into(&store, "charts", &["--framework", "rails"]);
+        let complaint = done.complaint(1);
+        for part in ["rails", "go, nio, spring"] {
+            assert!(complaint.contains(part), "{complaint}");
+        }
+    }
+}
+
+#[test]
+fn an_ingest_draws_its_page_in_the_same_breath() {
+    for store in Store::each() {
+        let fixture = Fixture::named("Results-2048-9000.csv");
+        let files = fixture.files(&fixture.logs()[0]);
+        let folder = store.folder.path().join("deep/charts");
+        let report = ["--report", folder.to_str().unwrap()];
+        let said = store.run(&["ingest", &files[0], &files[1], report[0], report[1]]).said();
+        assert_eq!(said.lines().filter(|line| line.starts_with("wrote ")).count(), 2, "{said}");
+        assert_eq!(names(&folder), ["127.0.0.1-9000_2048.pdf", "127.0.0.1-9000_2048.svg"]);
+        let alone = check_pages(&folder);
+        assert!(alone.contains("127.0.0.1:9000 2048"), "{alone}");
+        // The page is the one that `report` draws later.
+        let (done, later) = report_into(&store, "later", &[]);
+        done.text();
+        for name in names(&folder) {
+            let page = |folder: &Path| std::fs::read(folder.join(&name)).unwrap();
+            assert!(page(&folder) == page(&later), "{name}");
+        }
+    }
+}
+
+#[test]
+fn every_fixture_can_be_drawn() {
+    for fixture in Fixture::all() {
+        let store = Store::embedded();
+        let key = fixture.ingest_into(&store);
+        for color in ["load", "cpu", "throughput"] {
+            let folder = store.folder.path().join(color);
+            let out = ["report", "--test", &key.test, "--out", folder.to_str().unwrap(), "--color-by", color];
+            store.run(&out).text();
+            check_pages(&folder);
+        }
+    }
+}

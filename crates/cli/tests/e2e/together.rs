@@ -1,0 +1,98 @@
+//! Several commands on one store at once, and kills at any moment: whoever reads, reads a whole run.
+
+use std::process::Stdio;
+use std::time::Duration;
+
+use crate::support::*;
+
+/// The exports that a reader can't take for another run's.
+fn exports(store: &Store) -> [String; 2] {
+    let key = Key::new("nio", "2048");
+    ["seconds", "summary"].map(|what| store.export(&key, what, "csv", &[]))
+}
+
+fn ingest<'a>(log: &'a str, framework: &'a str) -> [&'a str; 6] {
+    ["ingest", log, "--framework", framework, "--test", "2048"]
+}
+
+/// Two logs that can take each other's place.
+fn two_logs() -> [String; 2] {
+    ["Results-flaky-8181.csv", "crlf.csv"].map(|name| fixture(name).to_str().unwrap().to_owned())
+}
+
+/// The exports that the two logs give.
+fn two_runs(store: &Store) -> [[String; 2]; 2] {
+    two_logs().map(|log| {
+        store.run(&ingest(&log, "nio")).said();
+        exports(store)
+    })
+}
+
+#[test]
+fn a_fresh_store_takes_several_runs_at_once() {
+    let [_, log] = two_logs();
+    let frameworks = ["a", "b", "c", "d"];
+    for store in Store::each() {
+        let children = frameworks.map(|framework| store.spawn(&ingest(&log, framework)));
+        for child in children {
+            Done::from(child.wait_with_output().unwrap()).said();
+        }
+        assert_eq!(store.keys(), frameworks.map(|framework| format!("{framework} 2048")));
+        assert!(store.list().iter().all(|run| count(run, "requests") == 200));
+        assert_eq!(store.leftovers(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_reader_sees_the_old_run_or_the_new_one_never_a_mixture() {
+    for store in Store::each() {
+        let runs = two_runs(&store);
+        let logs = two_logs();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for log in logs.iter().cycle().take(8) {
+                    store.run(&ingest(log, "nio")).said();
+                }
+            });
+            while !writer.is_finished() {
+                let [seconds, summary] = exports(&store);
+                assert!(runs.iter().any(|run| run[0] == seconds), "{seconds}");
+                assert!(runs.iter().any(|run| run[1] == summary), "{summary}");
+            }
+        });
+    }
+}
+
+#[test]
+fn a_kill_at_any_moment_leaves_one_run_whole() {
+    for store in Store::each() {
+        let runs = two_runs(&store);
+        let logs = two_logs();
+        for (log, wait) in logs.iter().cycle().zip((0..24).map(|step| Duration::from_millis(step * 5))) {
+            let mut command = store.command(&ingest(log, "nio"));
+            let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+            std::thread::sleep(wait);
+            // It may have ended already.
+            child.kill().unwrap();
+            child.wait().unwrap();
+            let now = exports(&store);
+            assert!(runs.contains(&now), "after {wait:?}: {now:?}");
+        }
+        settle(&store, &logs[0]);
+        assert_eq!(exports(&store), runs[0]);
+        assert_eq!(store.leftovers(), Vec::<String>::new());
+    }
+}
+
+/// Ingests once more, as soon as the server has seen the last killed writer go.
+fn settle(store: &Store, log: &str) {
+    for _ in 0..600 {
+        let done = store.run(&ingest(log, "nio"));
+        if done.code == Some(0) {
+            return;
+        }
+        assert!(done.err.contains("another perfpipe"), "{}", done.err);
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("a killed writer still holds the key");
+}
