@@ -55,19 +55,16 @@ pub(crate) struct Cutter<R> {
 impl<R: Read> Cutter<R> {
     /// A cutter for a log whose first bytes, `head`, were read already.
     pub(crate) fn new(reader: R, head: Vec<u8>, at: u64, delimiter: u8, block_size: usize) -> Self {
-        let block_size = block_size.max(1);
+        // A larger block could hold records that are rejected where they don't fit into one.
+        let block_size = block_size.clamp(1, RECORD_LIMIT);
         Self { reader, delimiter, block_size, carry: head, at, ended: false, ahead: VecDeque::new() }
     }
 
-    /// Reads blocks ahead until they hold `window` bytes, and shows them.
-    pub(crate) fn look_ahead(&mut self, window: usize) -> std::io::Result<&VecDeque<Block>> {
-        let mut held: usize = self.ahead.iter().map(|block| block.bytes.len()).sum();
-        while held < window {
-            let Some(block) = self.cut(Vec::new())? else { break };
-            held += block.bytes.len();
-            self.ahead.push_back(block);
-        }
-        Ok(&self.ahead)
+    /// Reads one more block ahead, and shows it; `None` at the log's end.
+    pub(crate) fn look_ahead(&mut self) -> std::io::Result<Option<&Block>> {
+        let Some(block) = self.cut(Vec::new())? else { return Ok(None) };
+        self.ahead.push_back(block);
+        Ok(self.ahead.back())
     }
 
     /// The next block, or `None` at the log's end or when there are no more buffers.
@@ -275,7 +272,8 @@ mod tests {
     fn looking_ahead_changes_nothing() {
         let log = b"a,1\nb,2\nc,3\nd,4\n";
         let mut cutter = Cutter::new(&log[..], Vec::new(), 0, b',', 5);
-        assert_eq!(cutter.look_ahead(6).unwrap().len(), 2);
+        assert_eq!(cutter.look_ahead().unwrap().unwrap().bytes, b"a,1\n");
+        assert_eq!(cutter.look_ahead().unwrap().unwrap().bytes, b"b,2\n");
         let bytes: Vec<u8> =
             std::iter::from_fn(|| cutter.next(&mut NewBuffers).unwrap()).flat_map(|b| b.bytes).collect();
         assert_eq!(bytes, log);
