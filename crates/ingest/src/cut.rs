@@ -1,7 +1,7 @@
 //! Cuts a log into blocks of whole records, whatever pieces it is read in.
 
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{Cursor, Read};
 
 use crossbeam_channel::Receiver;
 
@@ -40,6 +40,8 @@ impl Buffers for Receiver<Vec<u8>> {
 
 /// Reads a log and cuts it after its last whole record within each block.
 pub(crate) struct Cutter<R> {
+    /// What was read before the cutter was made.
+    head: Cursor<Vec<u8>>,
     reader: R,
     delimiter: u8,
     block_size: usize,
@@ -57,7 +59,16 @@ impl<R: Read> Cutter<R> {
     pub(crate) fn new(reader: R, head: Vec<u8>, at: u64, delimiter: u8, block_size: usize) -> Self {
         // A larger block could hold records that are rejected where they don't fit into one.
         let block_size = block_size.clamp(1, RECORD_LIMIT);
-        Self { reader, delimiter, block_size, carry: head, at, ended: false, ahead: VecDeque::new() }
+        Self {
+            head: Cursor::new(head),
+            reader,
+            delimiter,
+            block_size,
+            carry: Vec::new(),
+            at,
+            ended: false,
+            ahead: VecDeque::new(),
+        }
     }
 
     /// Reads one more block ahead, and shows it; `None` at the log's end.
@@ -122,7 +133,11 @@ impl<R: Read> Cutter<R> {
         buffer.resize(goal, 0);
         let result = loop {
             let Some(free) = buffer.get_mut(filled..).filter(|free| !free.is_empty()) else { break Ok(()) };
-            match self.reader.read(free) {
+            let read = match self.head.read(free) {
+                Ok(0) => self.reader.read(free),
+                read => read,
+            };
+            match read {
                 Ok(0) => {
                     self.ended = true;
                     break Ok(());
