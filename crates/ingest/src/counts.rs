@@ -49,8 +49,8 @@ impl Spread {
             *self = *other;
             return;
         }
-        self.n += other.n;
-        self.sum += other.sum;
+        self.n = self.n.saturating_add(other.n);
+        self.sum = self.sum.saturating_add(other.sum);
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
     }
@@ -89,24 +89,29 @@ pub struct Cell {
 impl Cell {
     /// The number of samples.
     pub fn samples(&self) -> u64 {
-        self.elapsed.iter().map(|(_, samples)| samples).sum()
+        self.elapsed.iter().fold(0, |sum, (_, samples)| sum.saturating_add(*samples))
     }
 
-    /// Adds another cell's samples to these.
+    /// Adds another cell's samples to these. Sums that no log reaches stop at their type's limit.
     pub fn merge(&mut self, other: &Self) {
-        merge_sorted(&mut self.elapsed, &other.elapsed, |entry| entry.0, |into, from| into.1 += from.1);
+        merge_sorted(
+            &mut self.elapsed,
+            &other.elapsed,
+            |entry| entry.0,
+            |into, from| into.1 = into.1.saturating_add(from.1),
+        );
         self.latency.merge(&other.latency);
-        self.connect += other.connect;
-        self.bytes += other.bytes;
-        self.sent_bytes += other.sent_bytes;
-        self.before_boundary += other.before_boundary;
+        self.connect = self.connect.saturating_add(other.connect);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
+        self.before_boundary = self.before_boundary.saturating_add(other.before_boundary);
         merge_sorted(
             &mut self.injectors,
             &other.injectors,
             |load| load.injector,
             |into, from| {
-                into.samples += from.samples;
-                into.threads += from.threads;
+                into.samples = into.samples.saturating_add(from.samples);
+                into.threads = into.threads.saturating_add(from.threads);
             },
         );
     }

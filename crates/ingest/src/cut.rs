@@ -1,7 +1,7 @@
 //! Cuts a log into blocks of whole records, whatever pieces it is read in.
 
 use std::collections::VecDeque;
-use std::io::Read;
+use std::io::{Cursor, Read};
 
 use crossbeam_channel::Receiver;
 
@@ -40,6 +40,8 @@ impl Buffers for Receiver<Vec<u8>> {
 
 /// Reads a log and cuts it after its last whole record within each block.
 pub(crate) struct Cutter<R> {
+    /// What was read before the cutter was made.
+    head: Cursor<Vec<u8>>,
     reader: R,
     delimiter: u8,
     block_size: usize,
@@ -55,19 +57,25 @@ pub(crate) struct Cutter<R> {
 impl<R: Read> Cutter<R> {
     /// A cutter for a log whose first bytes, `head`, were read already.
     pub(crate) fn new(reader: R, head: Vec<u8>, at: u64, delimiter: u8, block_size: usize) -> Self {
-        let block_size = block_size.max(1);
-        Self { reader, delimiter, block_size, carry: head, at, ended: false, ahead: VecDeque::new() }
+        // A larger block could hold records that are rejected where they don't fit into one.
+        let block_size = block_size.clamp(1, RECORD_LIMIT);
+        Self {
+            head: Cursor::new(head),
+            reader,
+            delimiter,
+            block_size,
+            carry: Vec::new(),
+            at,
+            ended: false,
+            ahead: VecDeque::new(),
+        }
     }
 
-    /// Reads blocks ahead until they hold `window` bytes, and shows them.
-    pub(crate) fn look_ahead(&mut self, window: usize) -> std::io::Result<&VecDeque<Block>> {
-        let mut held: usize = self.ahead.iter().map(|block| block.bytes.len()).sum();
-        while held < window {
-            let Some(block) = self.cut(Vec::new())? else { break };
-            held += block.bytes.len();
-            self.ahead.push_back(block);
-        }
-        Ok(&self.ahead)
+    /// Reads one more block ahead, and shows it; `None` at the log's end.
+    pub(crate) fn look_ahead(&mut self) -> std::io::Result<Option<&Block>> {
+        let Some(block) = self.cut(Vec::new())? else { return Ok(None) };
+        self.ahead.push_back(block);
+        Ok(self.ahead.back())
     }
 
     /// The next block, or `None` at the log's end or when there are no more buffers.
@@ -125,7 +133,11 @@ impl<R: Read> Cutter<R> {
         buffer.resize(goal, 0);
         let result = loop {
             let Some(free) = buffer.get_mut(filled..).filter(|free| !free.is_empty()) else { break Ok(()) };
-            match self.reader.read(free) {
+            let read = match self.head.read(free) {
+                Ok(0) => self.reader.read(free),
+                read => read,
+            };
+            match read {
                 Ok(0) => {
                     self.ended = true;
                     break Ok(());
@@ -275,7 +287,8 @@ mod tests {
     fn looking_ahead_changes_nothing() {
         let log = b"a,1\nb,2\nc,3\nd,4\n";
         let mut cutter = Cutter::new(&log[..], Vec::new(), 0, b',', 5);
-        assert_eq!(cutter.look_ahead(6).unwrap().len(), 2);
+        assert_eq!(cutter.look_ahead().unwrap().unwrap().bytes, b"a,1\n");
+        assert_eq!(cutter.look_ahead().unwrap().unwrap().bytes, b"b,2\n");
         let bytes: Vec<u8> =
             std::iter::from_fn(|| cutter.next(&mut NewBuffers).unwrap()).flat_map(|b| b.bytes).collect();
         assert_eq!(bytes, log);

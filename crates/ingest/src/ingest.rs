@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 
 use crate::collect::Collected;
 use crate::cpu::{CpuJoin, CpuSeries};
@@ -15,7 +15,7 @@ use crate::key::Clues;
 use crate::parse::Parser;
 use crate::pipeline::{Outcome, PipelineOptions, Progress, run};
 use crate::read::ReadPlan;
-use crate::source::{Inputs, SourceOptions};
+use crate::source::{Inputs, LogSource, SourceOptions};
 use crate::store::{FinishedRun, Replace, RunInfo, RunKey, RunWriter, SourceFile};
 
 /// The longest span that a run's milliseconds fit into: 12 days on either side of its head.
@@ -123,11 +123,11 @@ pub async fn ingest<S: RunStore>(
     progress: Arc<Progress>,
 ) -> Result<Ingested> {
     check(options)?;
-    let mut prepared = Prepared::new(files, options).await?;
+    let prepared = Prepared::new(files, options).await?;
     let mut origin = options.origin;
     let mut read_twice = false;
     loop {
-        let plan = prepared.plan(files, options, origin)?;
+        let plan = prepared.plan(options, origin);
         let parser = prepared.parser(options)?;
         let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, Arc::clone(&progress)).await? {
@@ -164,9 +164,16 @@ impl IngestOptions {
     }
 }
 
+/// Recognises the files where waiting for them holds up nothing else: a pipe may be slow to say anything.
+async fn recognise(files: Vec<PathBuf>, options: SourceOptions) -> Result<Inputs> {
+    tokio::task::spawn_blocking(move || Inputs::recognise(&files, &options))
+        .await
+        .map_err(|error| Error::store("looking at the files", error))?
+}
+
 /// The inputs of a run, recognised, and their CPU readings.
 struct Prepared {
-    inputs: Option<Inputs>,
+    logs: Arc<Mutex<Vec<LogSource>>>,
     place: Place,
     stems: Vec<String>,
     can_restart: bool,
@@ -177,7 +184,7 @@ struct Prepared {
 
 impl Prepared {
     async fn new(files: &[PathBuf], options: &IngestOptions) -> Result<Self> {
-        let mut inputs = Inputs::recognise(files, &options.source)?;
+        let inputs = recognise(files.to_vec(), options.source.clone()).await?;
         let Some(first) = inputs.logs.first() else {
             return Err(Error::usage(
                 "none of the files is a JMeter log",
@@ -187,36 +194,30 @@ impl Prepared {
         let mut prepared = Self {
             place: first.place().clone(),
             stems: first.stems(),
-            can_restart: inputs.logs.iter().all(|log| log.can_restart()),
+            can_restart: inputs.logs.iter().all(LogSource::can_restart),
             cpu: Arc::default(),
             cpu_file: None,
-            notes: std::mem::take(&mut inputs.notes),
-            inputs: None,
+            notes: inputs.notes,
+            logs: Arc::new(Mutex::new(inputs.logs)),
         };
-        if let Some(cpu) = inputs.cpu.take() {
+        if let Some(cpu) = inputs.cpu {
             let export = cpu.read(&options.source).await?;
             prepared.cpu = Arc::new(export.series);
             prepared.cpu_file = Some(export.file);
             prepared.notes.extend(export.notes);
         }
-        prepared.inputs = Some(inputs);
         Ok(prepared)
     }
 
-    fn plan(&mut self, files: &[PathBuf], options: &IngestOptions, origin: Option<i64>) -> Result<ReadPlan> {
-        let inputs = match self.inputs.take() {
-            Some(inputs) => inputs,
-            // The second time round; only files get here, and they can be opened again.
-            None => Inputs::recognise(files, &options.source)?,
-        };
-        Ok(ReadPlan {
-            sources: inputs.logs,
+    fn plan(&self, options: &IngestOptions, origin: Option<i64>) -> ReadPlan {
+        ReadPlan {
+            sources: Arc::clone(&self.logs),
             layout: options.source.layout.clone(),
             origin,
             max_span_ms: options.max_span_ms,
             block_size: options.sizes.block_size,
             look_ahead: options.sizes.look_ahead,
-        })
+        }
     }
 
     fn parser(&self, options: &IngestOptions) -> Result<Parser> {

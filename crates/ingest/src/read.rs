@@ -1,19 +1,23 @@
 //! Reads the logs of a run one after another, having looked ahead in all of them for t0.
 
-use std::collections::VecDeque;
+use std::collections::HashSet;
 use std::io::Read;
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::cut::{Block, Buffers, Cutter, RECORD_LIMIT};
-use crate::error::{Place, Result};
+use crate::error::{Error, Place, Result};
 use crate::layout::{Layout, LayoutOptions};
 use crate::parse::{Clock, Parsed, Parser};
+use crate::source::head::text;
 use crate::source::{LogReader, LogSource};
 use crate::store::SourceFile;
 
 /// Bytes that tell a log's layout.
 const HEAD: usize = 64 << 10;
+
+/// Bytes of a log that are looked at, however small the window, for a first record that can be taken.
+const SEARCHED: usize = 32 << 20;
 
 /// Where the blocks of the logs go. Each call but `start` and `buffers` says whether to go on.
 pub(crate) trait LogFeed {
@@ -41,8 +45,8 @@ pub(crate) trait LogFeed {
 
 /// What is to be read, and how.
 pub(crate) struct ReadPlan {
-    /// The logs.
-    pub(crate) sources: Vec<LogSource>,
+    /// The logs. They are held while they are read, and can be read again after that, if they are files.
+    pub(crate) sources: Arc<Mutex<Vec<LogSource>>>,
     pub(crate) layout: LayoutOptions,
     /// t0, where it is known already.
     pub(crate) origin: Option<i64>,
@@ -61,16 +65,37 @@ struct Survey {
 }
 
 impl Survey {
-    fn look(&mut self, blocks: &VecDeque<Block>, layout: &Layout) {
-        for block in blocks.iter().filter(|block| block.oversized.is_none()) {
-            if self.head.is_none() {
-                self.parse(block, layout);
-                self.head = self.parsed.first_ms;
+    fn new(parser: Parser, max_span_ms: u64) -> Self {
+        Self { parser, parsed: Parsed::default(), max_span_ms, head: None, earliest: None }
+    }
+
+    /// Reads the beginning of a log ahead: a window of it, and more until there is a record that can be
+    /// taken, since by the first one all others are judged.
+    fn look<R: Read>(
+        &mut self,
+        cutter: &mut Cutter<R>,
+        window: usize,
+        layout: &Layout,
+    ) -> std::io::Result<()> {
+        let mut held = 0;
+        while held < window || (self.head.is_none() && held < SEARCHED) {
+            let Some(block) = cutter.look_ahead()? else { break };
+            held += block.bytes.len();
+            if block.oversized.is_none() {
+                self.add(block, layout);
             }
-            // Once more, now that records too far from the head can be told.
-            self.parse(block, layout);
-            self.earliest = [self.earliest, self.parsed.earliest_ms].into_iter().flatten().min();
         }
+        Ok(())
+    }
+
+    fn add(&mut self, block: &Block, layout: &Layout) {
+        if self.head.is_none() {
+            self.parse(block, layout);
+            self.head = self.parsed.first_ms;
+        }
+        // Once more, now that records too far from the head can be told.
+        self.parse(block, layout);
+        self.earliest = [self.earliest, self.parsed.earliest_ms].into_iter().flatten().min();
     }
 
     fn parse(&mut self, block: &Block, layout: &Layout) {
@@ -83,6 +108,12 @@ impl Survey {
         let origin = known.or(self.earliest).unwrap_or(i64::MAX);
         Clock { origin, head: self.head.or(known), max_span_ms: self.max_span_ms }
     }
+
+    /// The first record, where a told t0 is so far from it that it can't be the smallest timeStamp.
+    fn contradicts(&self, known: Option<i64>) -> Option<i64> {
+        let (head, known) = (self.head?, known?);
+        (head.abs_diff(known) > self.max_span_ms).then_some(head)
+    }
 }
 
 impl ReadPlan {
@@ -90,44 +121,39 @@ impl ReadPlan {
     ///
     /// # Errors
     /// When a file can't be read or is not what it was taken for.
-    pub(crate) fn run(
-        mut self,
-        parser: Parser,
-        packed: Arc<AtomicU64>,
-        feed: &mut impl LogFeed,
-    ) -> Result<()> {
+    pub(crate) fn run(&self, parser: Parser, packed: Arc<AtomicU64>, feed: &mut impl LogFeed) -> Result<()> {
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         // What can be read only once is read first, since looking ahead in it is reading it.
-        self.sources.sort_by_key(LogSource::can_restart);
-        let sources = std::mem::take(&mut self.sources);
+        sources.sort_by_key(LogSource::can_restart);
         let window = self.look_ahead / sources.len().max(1);
-        let mut survey = Survey {
-            parser,
-            parsed: Parsed::default(),
-            max_span_ms: self.max_span_ms,
-            head: None,
-            earliest: None,
-        };
-        let several = sources.len() > 1;
-        let mut sources = sources;
+        let mut survey = Survey::new(parser, self.max_span_ms);
         for source in sources.iter_mut().filter(|source| source.can_restart()) {
             self.peek(source, window, &mut survey)?;
         }
         let mut survey = Some(survey);
-        if sources.first().is_none_or(LogSource::can_restart) {
-            self.start(&mut survey, feed);
+        if let Some(first) = sources.first().filter(|first| first.can_restart()) {
+            self.start(&mut survey, first.place(), feed)?;
         }
-        for source in &mut sources {
-            if !self.read(source, several, window, &packed, &mut survey, feed)? {
+        let mut names = Names::new(&sources);
+        for source in sources.iter_mut() {
+            if !self.read(source, &mut names, window, &packed, &mut survey, feed)? {
                 break;
             }
         }
         Ok(())
     }
 
-    fn start(&self, survey: &mut Option<Survey>, feed: &mut impl LogFeed) {
-        if let Some(survey) = survey.take() {
-            feed.start(survey.clock(self.origin));
+    fn start(&self, survey: &mut Option<Survey>, place: &Place, feed: &mut impl LogFeed) -> Result<()> {
+        let Some(survey) = survey.take() else { return Ok(()) };
+        if let (Some(origin), Some(head)) = (self.origin, survey.contradicts(self.origin)) {
+            return Err(Error::input(
+                place.clone(),
+                format!("its first record is of {head}, so --origin {origin} is not its smallest timeStamp"),
+                "Leave --origin out: perfpipe says which one is needed, if one is.",
+            ));
         }
+        feed.start(survey.clock(self.origin));
+        Ok(())
     }
 
     /// Looks at the beginning of a file that will be opened again.
@@ -135,47 +161,38 @@ impl ReadPlan {
         let mut stream = source.open(Arc::default())?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
         let (layout, mut cutter) = self.open_log(log)?;
-        match cutter.look_ahead(window) {
-            Ok(blocks) => survey.look(blocks, &layout),
-            Err(error) => return Err(cutter.into_reader().explain(error)),
-        }
-        Ok(())
+        survey.look(&mut cutter, window, &layout).map_err(|error| cutter.into_reader().explain(error))
     }
 
     /// Reads all logs of a source; false when the feed wants no more.
     fn read(
         &self,
         source: &mut LogSource,
-        several: bool,
+        names: &mut Names,
         window: usize,
         packed: &Arc<AtomicU64>,
         survey: &mut Option<Survey>,
         feed: &mut impl LogFeed,
     ) -> Result<bool> {
         let mut stream = source.open(Arc::clone(packed))?;
-        let mut first = true;
         while let Some(log) = stream.next_log()? {
             let place = log.place().clone();
-            let name: Arc<str> = log.file_name().into();
-            // The only log of a run needs no name; of a pipe's logs, each after the first has one.
-            let file = (several || !first).then_some(&name);
-            first = false;
+            let file = names.next(&log);
             let (layout, mut cutter) = self.open_log(log)?;
             let layout = Arc::new(layout);
             if let Some(survey) = survey.as_mut() {
-                match cutter.look_ahead(window) {
-                    Ok(blocks) => survey.look(blocks, &layout),
-                    Err(error) => return Err(cutter.into_reader().explain(error)),
+                if let Err(error) = survey.look(&mut cutter, window, &layout) {
+                    return Err(cutter.into_reader().explain(error));
                 }
             }
-            self.start(survey, feed);
+            self.start(survey, &place, feed)?;
             if !feed.begin_log(place) {
                 return Ok(false);
             }
             loop {
                 match cutter.next(feed.buffers()) {
                     Ok(Some(block)) => {
-                        if !feed.block(block, &layout, file) {
+                        if !feed.block(block, &layout, file.as_ref()) {
                             return Ok(false);
                         }
                     }
@@ -196,7 +213,7 @@ impl ReadPlan {
     /// Reads a log's first bytes and finds out its layout.
     fn open_log<'a>(&self, mut log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
         let mut head = Vec::new();
-        while head.len() < HEAD || (!head.contains(&b'\n') && head.len() < RECORD_LIMIT) {
+        while head.len() < HEAD || (!text(&head).contains(&b'\n') && head.len() < RECORD_LIMIT) {
             let wanted = (head.len() + HEAD) as u64 - head.len() as u64;
             match log.by_ref().take(wanted).read_to_end(&mut head) {
                 Ok(0) => break,
@@ -206,8 +223,50 @@ impl ReadPlan {
         }
         let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         let head = head.split_off(mark);
-        let layout = Layout::detect(&head, &self.layout, log.place())?;
+        // Blank lines before the first record count as lines, but tell nothing of the layout.
+        let layout = Layout::detect(text(&head), &self.layout, log.place())?;
         let cutter = Cutter::new(log, head, mark as u64, layout.delimiter, self.block_size);
         Ok((layout, cutter))
     }
+}
+
+/// The logs' names, by which injectors are told apart.
+struct Names {
+    /// Whether there is more than one log: the only one of a run needs no name.
+    several: bool,
+    /// Names that more than one log has.
+    shared: HashSet<String>,
+    given: HashSet<String>,
+}
+
+impl Names {
+    fn new(sources: &[LogSource]) -> Self {
+        let mut seen = HashSet::new();
+        let shared =
+            sources.iter().map(LogSource::file_name).filter(|name| !seen.insert(name.clone())).collect();
+        Self { several: sources.len() > 1, shared, given: HashSet::new() }
+    }
+
+    /// The name of the log that is read next: that of its file, with its folders where others have the same.
+    ///
+    /// Of a pipe's logs the first has none, as there may be no other.
+    fn next(&mut self, log: &LogReader<'_>) -> Option<Arc<str>> {
+        if !std::mem::replace(&mut self.several, true) {
+            self.given.insert(log.file_name());
+            return None;
+        }
+        let short = log.file_name();
+        let known = self.shared.contains(&short) || self.given.contains(&short);
+        let base = if known { long_name(log.place()) } else { short };
+        let numbered = (2..).map(|number| format!("{base} ({number})"));
+        let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.given.contains(name))?;
+        self.given.insert(name.clone());
+        Some(name.into())
+    }
+}
+
+/// A log's name with its folders.
+fn long_name(place: &Place) -> String {
+    let file = place.file.display();
+    place.member.as_ref().map_or_else(|| file.to_string(), |member| format!("{file}/{member}"))
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use hashbrown::HashMap;
 
-use crate::counts::{Cell, CellKey, ErrorCount, LABEL_LIMIT, LabelCount, OTHER};
+use crate::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER};
 use crate::pack::{pack, unpack};
-use crate::tally::{LocalError, LocalKey, Tally};
+use crate::tally::{LocalKey, Tally};
 
 /// How many labels have whole-run counts of their own.
 const LABEL_COUNT_LIMIT: usize = 100_000;
@@ -23,14 +23,18 @@ const MESSAGE_LIMIT: usize = 500;
 /// How many kinds of failure a second, over all seconds, are told apart.
 const ERROR_LIMIT: usize = 500_000;
 
+/// Bytes of all the names of one sort, since a single one may be megabytes long.
+const NAME_BYTES: usize = 16 << 20;
+
 /// A second this far behind the newest is packed; a late record opens it again.
 const OPEN_SECONDS: u32 = 60;
 
-/// Names by index; beyond a limit all further names share [`OTHER`].
+/// Names by index; beyond a limit, and beyond [`NAME_BYTES`], all further names share [`OTHER`].
 #[derive(Debug, Default)]
 struct Names {
     names: Vec<String>,
     by_name: HashMap<String, u32>,
+    bytes: usize,
 }
 
 impl Names {
@@ -38,11 +42,13 @@ impl Names {
         if let Some(index) = self.by_name.get(name) {
             return *index;
         }
-        let name = if self.names.len() < limit { name } else { OTHER };
+        let fits = self.names.len() < limit && self.bytes + name.len() <= NAME_BYTES;
+        let name = if fits { name } else { OTHER };
         if let Some(index) = self.by_name.get(name) {
             return *index;
         }
         let index = self.names.len() as u32;
+        self.bytes += name.len();
         self.names.push(name.to_owned());
         self.by_name.insert(name.to_owned(), index);
         index
@@ -50,6 +56,26 @@ impl Names {
 
     fn name(&self, index: u32) -> String {
         self.names.get(index as usize).cloned().unwrap_or_default()
+    }
+}
+
+/// Whole-run counts by label; beyond a limit all further labels share [`OTHER`].
+#[derive(Debug, Default)]
+struct LabelCounts {
+    counts: HashMap<String, LabelCount>,
+    /// Bytes of the labels.
+    bytes: usize,
+}
+
+impl LabelCounts {
+    fn of(&mut self, label: &str) -> &mut LabelCount {
+        let fits = self.counts.len() < LABEL_COUNT_LIMIT && self.bytes + label.len() <= NAME_BYTES;
+        let label = if fits || self.counts.contains_key(label) { label } else { OTHER };
+        let bytes = &mut self.bytes;
+        self.counts.entry_ref(label).or_insert_with(|| {
+            *bytes += label.len();
+            LabelCount { label: label.to_owned(), ..LabelCount::default() }
+        })
     }
 }
 
@@ -64,6 +90,9 @@ struct ErrorKey {
 }
 
 /// The counts of a run, merged block by block in the order of the log.
+///
+/// Names get their indexes in the order of their first appearance, so that where one block ends and the next
+/// begins makes no difference.
 #[derive(Debug, Default)]
 pub(crate) struct Totals {
     labels: Names,
@@ -73,8 +102,11 @@ pub(crate) struct Totals {
     open: BTreeMap<CellKey, Cell>,
     packed: BTreeMap<CellKey, Box<[u8]>>,
     newest: u32,
+    /// The smallest keys, up to [`ERROR_LIMIT`] of them.
     errors: BTreeMap<ErrorKey, u64>,
-    label_counts: HashMap<String, LabelCount>,
+    /// All other failures, by second and whether they are transactions.
+    other_errors: BTreeMap<(u32, bool), u64>,
+    label_counts: LabelCounts,
     /// Successful requests.
     pub(crate) successes: u64,
     /// Failed requests.
@@ -95,7 +127,12 @@ impl Totals {
 
     /// Adds a block's counts.
     pub(crate) fn add(&mut self, tally: &Tally) {
+        for label in &tally.labels {
+            self.label_counts.of(label);
+        }
         let labels: Vec<u32> = tally.labels.iter().map(|name| self.labels.index(name, LABEL_LIMIT)).collect();
+        // First, as a block doesn't say when it came.
+        let untold = self.injectors.index("", INJECTOR_LIMIT);
         let injectors: Vec<u32> =
             tally.injectors.iter().map(|name| self.injectors.index(name, INJECTOR_LIMIT)).collect();
         for (local, cell) in &tally.cells {
@@ -106,12 +143,9 @@ impl Totals {
             self.newest = self.newest.max(second);
             let mut cell = cell.clone();
             for load in &mut cell.injectors {
-                load.injector = match injectors.get(load.injector as usize) {
-                    Some(index) => *index,
-                    None => self.injectors.index("", INJECTOR_LIMIT),
-                };
+                load.injector = injectors.get(load.injector as usize).copied().unwrap_or(untold);
             }
-            cell.injectors.sort_by_key(|load| load.injector);
+            join_loads(&mut cell.injectors);
             self.merge(key, &cell);
         }
         self.add_errors(tally, &labels);
@@ -129,12 +163,7 @@ impl Totals {
     fn count(&mut self, local: &LocalKey, cell: &Cell, labels: &[String]) {
         let samples = cell.samples();
         let name = labels.get(local.label as usize).map_or("", String::as_str);
-        let known = self.label_counts.contains_key(name) || self.label_counts.len() < LABEL_COUNT_LIMIT;
-        let name = if known { name } else { OTHER };
-        let count = self
-            .label_counts
-            .entry_ref(name)
-            .or_insert_with(|| LabelCount { label: name.to_owned(), ..LabelCount::default() });
+        let count = self.label_counts.of(name);
         let (total, of_label) = match (local.transaction, local.success) {
             (true, _) => (&mut self.transactions, &mut count.transactions),
             (false, true) => (&mut self.successes, &mut count.successes),
@@ -166,25 +195,37 @@ impl Totals {
     }
 
     fn add_errors(&mut self, tally: &Tally, labels: &[u32]) {
+        let messages: Vec<u32> =
+            tally.messages.iter().map(|message| self.messages.index(&short(message), TEXT_LIMIT)).collect();
+        let response_codes = self.response_codes(tally);
         for (local, count) in &tally.errors {
-            let LocalError { second, transaction, .. } = *local;
-            let code = tally.response_codes.get(local.response_code as usize).map_or("", String::as_str);
-            let message: String = tally
-                .messages
-                .get(local.message as usize)
-                .map(|message| message.chars().take(MESSAGE_LIMIT).collect())
-                .unwrap_or_default();
-            let label = self.translate_label(local.label, labels);
-            let response_code = self.response_codes.index(&short(code), TEXT_LIMIT);
-            let message = self.messages.index(&message, TEXT_LIMIT);
-            let mut key = ErrorKey { second, label, response_code, message, transaction };
-            if self.errors.len() >= ERROR_LIMIT && !self.errors.contains_key(&key) {
-                key.label = self.labels.index(OTHER, 0);
-                key.response_code = self.response_codes.index(OTHER, 0);
-                key.message = self.messages.index(OTHER, 0);
-            }
+            let key = ErrorKey {
+                second: local.second,
+                label: self.translate_label(local.label, labels),
+                response_code: response_codes.get(&local.response_code).copied().unwrap_or_default(),
+                message: messages.get(local.message as usize).copied().unwrap_or_default(),
+                transaction: local.transaction,
+            };
             *self.errors.entry(key).or_default() += count;
+            // A key that goes stays gone, being larger than all that are kept: what stays does not hang on
+            // the order in which they came.
+            if self.errors.len() > ERROR_LIMIT
+                && let Some((key, count)) = self.errors.pop_last()
+            {
+                *self.other_errors.entry((key.second, key.transaction)).or_default() += count;
+            }
         }
+    }
+
+    /// The indexes of the response codes with which requests of a block failed, by the block's own codes.
+    fn response_codes(&mut self, tally: &Tally) -> BTreeMap<u32, u32> {
+        let mut codes: BTreeMap<u32, u32> =
+            tally.errors.iter().map(|(local, _)| (local.response_code, 0)).collect();
+        for (local, index) in &mut codes {
+            let name = tally.response_codes.get(*local as usize).map_or("", String::as_str);
+            *index = self.response_codes.index(&short(name), TEXT_LIMIT);
+        }
+        codes
     }
 
     /// The labels that the cells' keys point to.
@@ -199,7 +240,8 @@ impl Totals {
 
     /// The only label, if there is just one and it is not empty.
     pub(crate) fn single_label(&self) -> Option<&str> {
-        let mut requests = self.label_counts.values().filter(|count| count.successes + count.failures > 0);
+        let mut requests =
+            self.label_counts.counts.values().filter(|count| count.successes + count.failures > 0);
         match (requests.next(), requests.next()) {
             (Some(count), None) if !count.label.is_empty() => Some(&count.label),
             _ => None,
@@ -226,39 +268,75 @@ impl Totals {
 
     /// Failures, ascending.
     pub(crate) fn errors(&self) -> Vec<ErrorCount> {
-        let mut errors: Vec<ErrorCount> = self
-            .errors
-            .iter()
-            .map(|(key, count)| ErrorCount {
-                second: key.second,
-                label: self.labels.name(key.label),
-                response_code: self.response_codes.name(key.response_code),
-                message: self.messages.name(key.message),
-                transaction: key.transaction,
-                count: *count,
-            })
-            .collect();
+        let told = self.errors.iter().map(|(key, count)| ErrorCount {
+            second: key.second,
+            label: self.labels.name(key.label),
+            response_code: self.response_codes.name(key.response_code),
+            message: self.messages.name(key.message),
+            transaction: key.transaction,
+            count: *count,
+        });
+        let others = self.other_errors.iter().map(|((second, transaction), count)| ErrorCount {
+            second: *second,
+            label: OTHER.to_owned(),
+            response_code: OTHER.to_owned(),
+            message: OTHER.to_owned(),
+            transaction: *transaction,
+            count: *count,
+        });
+        let mut errors: Vec<ErrorCount> = told.chain(others).collect();
         errors.sort_unstable();
+        join_errors(&mut errors);
         errors
     }
 
     /// Whole-run counts by label, ascending by label.
     pub(crate) fn label_counts(&self) -> Vec<LabelCount> {
-        let mut counts: Vec<LabelCount> = self.label_counts.values().cloned().collect();
+        let mut counts: Vec<LabelCount> = self.label_counts.counts.values().cloned().collect();
         counts.sort_unstable_by(|a, b| a.label.cmp(&b.label));
         counts
     }
 }
 
-fn short(code: &str) -> String {
-    code.chars().take(MESSAGE_LIMIT).collect()
+/// Adds up what injectors of one index reported, ascending: beyond the limit several have the same.
+fn join_loads(loads: &mut Vec<InjectorLoad>) {
+    loads.sort_by_key(|load| load.injector);
+    loads.dedup_by(|from, into| {
+        let same = from.injector == into.injector;
+        if same {
+            into.samples += from.samples;
+            into.threads += from.threads;
+        }
+        same
+    });
+}
+
+/// Adds up failures of one kind in a sorted list: beyond the limits several have the same names.
+fn join_errors(errors: &mut Vec<ErrorCount>) {
+    let kind = |e: &ErrorCount| (e.second, e.transaction);
+    errors.dedup_by(|from, into| {
+        let texts = from.label == into.label
+            && from.response_code == into.response_code
+            && from.message == into.message;
+        let same = texts && kind(from) == kind(into);
+        if same {
+            into.count += from.count;
+        }
+        same
+    });
+}
+
+/// As much of a text as is kept of it.
+fn short(text: &str) -> String {
+    text.chars().take(MESSAGE_LIMIT).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::batch::Texts;
-    use crate::counts::{CellTable, InjectorLoad};
+    use crate::counts::CellTable;
+    use crate::tally::LocalError;
 
     fn tally(second: u32, label: &str, elapsed: i32) -> Tally {
         let key = LocalKey { second, label: 0, success: true, transaction: false };
@@ -296,5 +374,116 @@ mod tests {
         assert_eq!(last.1.samples(), 100);
         assert_eq!(totals.label_counts().len(), LABEL_LIMIT + 50);
         assert_eq!(totals.successes, 2 * (LABEL_LIMIT as u64 + 50));
+    }
+
+    /// Failures of one label and code, by second and message.
+    fn failures(kinds: &[(u32, u32)], messages: &[String]) -> Tally {
+        let error = |(second, message): &(u32, u32)| LocalError {
+            second: *second,
+            label: 0,
+            response_code: 0,
+            message: *message,
+            transaction: false,
+        };
+        let mut errors: Vec<_> = kinds.iter().map(|kind| (error(kind), 1)).collect();
+        errors.sort_unstable();
+        Tally {
+            errors,
+            labels: vec!["a".into()],
+            response_codes: vec!["500".into()],
+            messages: messages.to_vec(),
+            ..Tally::default()
+        }
+    }
+
+    #[test]
+    fn messages_beyond_the_limit_share_a_name_wherever_a_block_ends() {
+        let messages: Vec<String> = (0..TEXT_LIMIT + 300).map(|n| format!("message {n}")).collect();
+        // In a block, failures are sorted by second first, while messages are in the order of the log.
+        let kinds: Vec<(u32, u32)> = (0..messages.len() as u32).map(|n| (9 - n % 10, n)).collect();
+        let mut whole = Totals::default();
+        whole.add(&failures(&kinds, &messages));
+        let mut pieces = Totals::default();
+        for (kinds, messages) in kinds.chunks(7).zip(messages.chunks(7)) {
+            let local: Vec<(u32, u32)> = (0..).zip(kinds).map(|(n, (second, _))| (*second, n)).collect();
+            pieces.add(&failures(&local, messages));
+        }
+        let errors = whole.errors();
+        assert_eq!(errors, pieces.errors());
+        assert_eq!(errors.iter().map(|error| error.count).sum::<u64>(), messages.len() as u64);
+        let others: u64 = errors.iter().filter(|e| e.message == OTHER).map(|e| e.count).sum();
+        assert_eq!((others, errors.len()), (300, TEXT_LIMIT + 10));
+        assert!(errors.iter().all(|error| error.message != format!("message {TEXT_LIMIT}")));
+    }
+
+    #[test]
+    fn long_messages_are_cut_between_characters() {
+        let mut totals = Totals::default();
+        totals.add(&failures(&[(0, 0)], &["é".repeat(MESSAGE_LIMIT + 1)]));
+        assert_eq!(totals.errors()[0].message, "é".repeat(MESSAGE_LIMIT));
+    }
+
+    #[test]
+    fn kinds_of_failures_are_bounded_whatever_their_order_and_none_is_lost() {
+        let messages: Vec<String> = (0..TEXT_LIMIT).map(|n| n.to_string()).collect();
+        let seconds = ERROR_LIMIT as u32 / TEXT_LIMIT as u32 + 20;
+        let of_second = |second| (0..TEXT_LIMIT as u32).map(move |n| (second, n)).collect::<Vec<_>>();
+        let (mut forwards, mut backwards) = (Totals::default(), Totals::default());
+        for second in 0..seconds {
+            forwards.add(&failures(&of_second(second), &messages));
+            backwards.add(&failures(&of_second(seconds - 1 - second), &messages));
+        }
+        let errors = forwards.errors();
+        assert!(errors == backwards.errors(), "the same failures, the same counts");
+        assert_eq!(errors.len(), ERROR_LIMIT + 20);
+        let counted: u64 = errors.iter().map(|error| error.count).sum();
+        assert_eq!(counted, u64::from(seconds) * TEXT_LIMIT as u64);
+    }
+
+    #[test]
+    fn injectors_beyond_the_limit_share_one_entry_of_a_cell() {
+        let mut tally = tally(0, "a", 1);
+        let injectors = INJECTOR_LIMIT as u32 + 10;
+        tally.injectors = (0..injectors).map(|n| n.to_string()).collect();
+        tally.cells[0].1.injectors =
+            (0..injectors).map(|injector| InjectorLoad { injector, samples: 1, threads: 2 }).collect();
+        let mut totals = Totals::default();
+        totals.add(&tally);
+        totals.add(&tally);
+        let (_, cell) = totals.cells().next().unwrap();
+        assert_eq!(cell.injectors.len(), INJECTOR_LIMIT, "those told apart, and the others");
+        assert_eq!(cell.injectors.iter().map(|load| load.samples).sum::<u64>(), 2 * u64::from(injectors));
+        assert!(cell.injectors.is_sorted_by(|a, b| a.injector < b.injector));
+    }
+
+    #[test]
+    fn labels_of_megabytes_are_few() {
+        let mut totals = Totals::default();
+        for label in ["a", "b", "c", "d", "e", "f"] {
+            totals.add(&tally(0, &label.repeat(NAME_BYTES / 4), 1));
+        }
+        assert_eq!((totals.labels().len(), totals.label_counts().len()), (5, 5));
+        assert_eq!(totals.labels().last().unwrap(), OTHER);
+        assert_eq!(totals.successes, 12);
+    }
+
+    #[test]
+    fn whole_run_counts_of_labels_are_bounded_wherever_a_block_ends() {
+        let labels: Vec<String> = (0..LABEL_COUNT_LIMIT + 5).map(|n| n.to_string()).collect();
+        let block = |labels: &[String], backwards: bool| {
+            let mut tally = tally(0, "", 1);
+            let (key, cell) = tally.cells.remove(0);
+            let codes = 0..labels.len() as u32;
+            tally.cells = codes.map(|label| (LocalKey { label, ..key }, cell.clone())).collect();
+            if backwards {
+                tally.cells.reverse();
+            }
+            Tally { labels: labels.to_vec(), ..tally }
+        };
+        let (mut whole, mut pieces) = (Totals::default(), Totals::default());
+        whole.add(&block(&labels, true));
+        labels.chunks(1000).for_each(|labels| pieces.add(&block(labels, false)));
+        assert_eq!(whole.label_counts().len(), LABEL_COUNT_LIMIT + 1);
+        assert!(whole.label_counts() == pieces.label_counts());
     }
 }

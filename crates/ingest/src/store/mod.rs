@@ -124,12 +124,12 @@ impl RunInfo {
 
     /// All requests: successes and failures.
     pub fn requests(&self) -> u64 {
-        self.successes + self.failures
+        self.successes.saturating_add(self.failures)
     }
 
     /// All records of the log: requests, transactions and rejects.
     pub fn records(&self) -> u64 {
-        self.requests() + self.transactions + self.rejects
+        self.requests().saturating_add(self.transactions).saturating_add(self.rejects)
     }
 }
 

@@ -42,6 +42,19 @@ pub struct OracleSample {
     pub connect: Option<i64>,
     pub injector: Option<String>,
     pub transaction: bool,
+    /// failureMessage, else responseMessage.
+    pub message: String,
+}
+
+/// One record that was not accepted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OracleReject {
+    /// Index of the log among the run's logs.
+    pub log: usize,
+    /// The byte at which it begins.
+    pub byte: usize,
+    /// It, as logged, without its line end.
+    pub record: String,
 }
 
 /// All of a run's logs, or one of them.
@@ -51,6 +64,8 @@ pub struct OracleRun {
     pub samples: Vec<OracleSample>,
     /// The line, from 1, on which each reject begins.
     pub rejects: Vec<u64>,
+    /// The same rejects, as they stand in the log.
+    pub rejected: Vec<OracleReject>,
 }
 
 impl OracleRun {
@@ -64,21 +79,17 @@ impl OracleRun {
     }
 
     fn read_log(&mut self, log: usize, bytes: &[u8]) {
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .delimiter(delimiter(bytes))
-            .from_reader(bytes);
+        let mark = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let bytes = &bytes[mark..];
         let mut columns: Vec<String> = DEFAULT_COLUMNS.split(',').map(String::from).collect();
         let mut head = None;
-        let records: Vec<csv::ByteRecord> = reader.byte_records().map(Result::unwrap).collect();
-        // A quote that is opened and never closed takes the rest of the file into one last record.
-        let open = bytes.iter().filter(|byte| **byte == b'"').count() % 2 == 1;
+        let records = records(bytes);
+        // A quote that is opened and never closed takes the rest of the file, and whatever is put after it,
+        // into one last record.
+        let open = self::records(&[bytes, b"\nx"].concat()).len() == records.len();
         let broken = if open { records.len() - 1 } else { records.len() };
-        for (index, record) in records.iter().enumerate() {
-            let fields: Vec<String> =
-                record.iter().map(|f| String::from_utf8_lossy(f).into_owned()).collect();
+        for (index, (start, record)) in records.iter().enumerate() {
+            let fields: Vec<String> = record.iter().map(text).collect();
             if index == 0 && fields.iter().any(|field| field == "timeStamp") {
                 columns = fields;
             } else if fields == columns {
@@ -87,7 +98,13 @@ impl OracleRun {
                 let sample = accept(log, &columns, &fields).filter(|_| index != broken);
                 match sample.filter(|s| near(s.timestamp_ms, &mut head)) {
                     Some(sample) => self.samples.push(sample),
-                    None => self.rejects.push(record.position().unwrap().line()),
+                    None => {
+                        let end = records.get(index + 1).map_or(bytes.len(), |(next, _)| *next);
+                        let lines = bytes[..*start].iter().filter(|byte| **byte == b'\n').count();
+                        self.rejects.push(1 + lines as u64);
+                        let record = without_line_ends(&bytes[*start..end], index == broken);
+                        self.rejected.push(OracleReject { log, byte: mark + start, record });
+                    }
                 }
             }
         }
@@ -109,9 +126,41 @@ impl OracleRun {
     }
 }
 
-/// The most frequent of the usual delimiters in the first line.
+/// Every record that is not a blank line, with the byte at which it begins.
+fn records(bytes: &[u8]) -> Vec<(usize, csv::ByteRecord)> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter(bytes))
+        .from_reader(bytes);
+    let records = reader.byte_records().map(Result::unwrap);
+    // The crate has a record begin with the blank lines before it.
+    let start = |record: &csv::ByteRecord| {
+        let from = record.position().unwrap().byte() as usize;
+        from + bytes[from..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
+    };
+    records.map(|record| (start(&record), record)).collect()
+}
+
+/// A field as the stores can hold it.
+fn text(field: &[u8]) -> String {
+    String::from_utf8_lossy(field).replace('\0', "\u{fffd}")
+}
+
+/// A record without what ends it: one line end where an open quote took all others into the record.
+fn without_line_ends(record: &[u8], open: bool) -> String {
+    let text = String::from_utf8_lossy(record);
+    let one = text.strip_suffix('\n').map(|text| text.strip_suffix('\r').unwrap_or(text));
+    if open { one.unwrap_or(&text).to_owned() } else { text.trim_end_matches(['\r', '\n']).to_owned() }
+}
+
+/// What stands beside `timeStamp` in the header, else the most frequent of the usual delimiters.
 fn delimiter(bytes: &[u8]) -> u8 {
-    let line = bytes.split(|byte| *byte == b'\n').next().unwrap();
+    let line = bytes.split(|byte| *byte == b'\n').find(|line| !line.trim_ascii().is_empty()).unwrap();
+    let line: Vec<u8> = line.iter().copied().filter(|byte| !matches!(byte, b'"' | b'\r')).collect();
+    if let Some(at) = line.windows(9).position(|window| window == b"timeStamp") {
+        return *line.get(at + 9).unwrap_or_else(|| &line[at - 1]);
+    }
     let count = |delimiter: u8| line.iter().filter(|byte| **byte == delimiter).count();
     *[b'|', b'\t', b';', b','].iter().max_by_key(|delimiter| count(**delimiter)).unwrap()
 }
@@ -153,6 +202,11 @@ fn accept(log: usize, columns: &[String], fields: &[String]) -> Option<OracleSam
         connect: numbers["Connect"],
         injector: text("Hostname").filter(|h| !h.is_empty()).or_else(|| injector(field("threadName")?)),
         transaction: is_transaction,
+        message: ["failureMessage", "responseMessage"]
+            .into_iter()
+            .filter_map(text)
+            .find(|message| !message.is_empty())
+            .unwrap_or_default(),
     })
 }
 

@@ -8,6 +8,7 @@
 //! ```
 
 mod folder;
+mod piece;
 mod samples;
 mod tables;
 mod writer;

@@ -6,14 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::builder::{Int32Builder, Int64Builder, ListBuilder, StringBuilder};
-use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
-use arrow_array::{
-    ArrayRef, ArrowPrimitiveType, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch,
-    StringArray,
-};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
@@ -21,6 +16,7 @@ use crate::counts::{Cell, CellKey, CellTable, ErrorCount, InjectorLoad, LabelCou
 use crate::cpu::CpuSeries;
 use crate::error::{Error, Result};
 use crate::rejects::{Reject, RejectSpool};
+use crate::store::parquet::piece::{Piece, at, read};
 
 pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const SECONDS: &str = "seconds.parquet";
@@ -29,7 +25,7 @@ pub(super) const ERRORS: &str = "errors.parquet";
 pub(super) const LABELS: &str = "labels.parquet";
 pub(super) const REJECTS: &str = "rejects.jsonl";
 
-/// Cells a batch; a run of any length is written and read in pieces.
+/// Cells a batch; a run of any length is written in pieces.
 const CELLS: usize = 4096;
 
 /// Writes a table of one or more batches, durably.
@@ -55,39 +51,8 @@ fn write(path: &Path, batches: impl Iterator<Item = Result<RecordBatch>>) -> Res
     writer.inner().sync_all().map_err(|error| Error::io(path, error))
 }
 
-/// The batches of a table.
-fn read(path: &Path) -> Result<impl Iterator<Item = Result<RecordBatch>> + use<>> {
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    let what = format!("reading {}", path.display());
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-        .and_then(|builder| builder.with_batch_size(CELLS).build())
-        .map_err(|error| Error::store(what.clone(), error))?;
-    Ok(reader.map(move |batch| batch.map_err(|error| Error::store(what.clone(), error))))
-}
-
 fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
     RecordBatch::try_from_iter(columns).map_err(|error| Error::store("making a table", error))
-}
-
-fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
-    batch.column_by_name(name).ok_or_else(|| Error::store("reading the store", format!("no column {name}")))
-}
-
-fn numbers<'a, T: ArrowPrimitiveType>(batch: &'a RecordBatch, name: &str) -> Result<&'a [T::Native]> {
-    let array = column(batch, name)?.as_primitive_opt::<T>();
-    array.map(|array| &**array.values()).ok_or_else(|| unexpected(name))
-}
-
-fn texts<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a StringArray> {
-    column(batch, name)?.as_string_opt::<i32>().ok_or_else(|| unexpected(name))
-}
-
-fn flags<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a BooleanArray> {
-    column(batch, name)?.as_boolean_opt().ok_or_else(|| unexpected(name))
-}
-
-fn unexpected(name: &str) -> Error {
-    Error::store("reading the store", format!("column {name} has another type than perfpipe writes"))
 }
 
 /// Writes the exact counts, the cells ascending by key.
@@ -186,84 +151,82 @@ impl Names {
 pub(super) fn read_seconds(path: &Path) -> Result<CellTable> {
     let (mut labels, mut injectors) = (Names::default(), Names::default());
     let mut cells = Vec::new();
-    for batch in read(path)? {
-        read_cells(&batch?, &mut labels, &mut injectors, &mut cells)?;
+    for piece in read(path)? {
+        read_cells(&piece?, &mut labels, &mut injectors, &mut cells)?;
     }
     Ok(CellTable::new(labels.names, injectors.names, cells))
 }
 
-/// The values of a list column, and where each row's begin and end.
-fn list<'a, T: ArrowPrimitiveType>(
-    batch: &'a RecordBatch,
-    name: &str,
-) -> Result<(&'a [i32], &'a [T::Native])> {
-    let lists = column(batch, name)?.as_list_opt::<i32>().ok_or_else(|| unexpected(name))?;
-    let values = lists.values().as_primitive_opt::<T>().ok_or_else(|| unexpected(name))?;
-    Ok((lists.value_offsets(), values.values()))
-}
-
-/// The part of a list column that belongs to a row.
-fn part<'a, T>((offsets, values): (&[i32], &'a [T]), row: usize) -> &'a [T] {
-    match offsets.get(row..row + 2) {
-        Some([from, to]) => values.get(*from as usize..*to as usize).unwrap_or_default(),
-        _ => &[],
-    }
-}
-
 fn read_cells(
-    batch: &RecordBatch,
+    piece: &Piece,
     labels: &mut Names,
     injectors: &mut Names,
     cells: &mut Vec<(CellKey, Cell)>,
 ) -> Result<()> {
-    let large = |name: &str| numbers::<Int64Type>(batch, name);
-    let small = |name: &str| numbers::<Int32Type>(batch, name);
-    let (second, label) = (small("second")?, texts(batch, "label")?);
-    let (success, transaction) = (flags(batch, "success")?, flags(batch, "transaction")?);
-    let (elapsed, counts) = (list::<Int32Type>(batch, "elapsed")?, list::<Int64Type>(batch, "counts")?);
-    let (latency_n, latency_sum) = (large("latency_n")?, large("latency_sum")?);
-    let (latency_min, latency_max) = (small("latency_min")?, small("latency_max")?);
+    let large = |name: &str| piece.numbers::<Int64Type>(name);
+    let (second, label) = (piece.seconds("second")?, piece.texts("label")?);
+    let (success, transaction) = (piece.flags("success")?, piece.flags("transaction")?);
+    let (elapsed, counts) = (piece.number_lists::<Int32Type>("elapsed")?, piece.count_lists("counts")?);
+    let latency = read_latency(piece)?;
     let (connect, bytes, sent) = (large("connect_sum")?, large("bytes_sum")?, large("sent_bytes_sum")?);
-    let before = large("before_boundary")?;
-    let hosts = column(batch, "injectors")?.as_list_opt::<i32>().ok_or_else(|| unexpected("injectors"))?;
-    let host_names = hosts.values().as_string_opt::<i32>().ok_or_else(|| unexpected("injectors"))?;
-    let host_indexes: Vec<u32> =
-        host_names.iter().map(|name| injectors.index(name.unwrap_or_default())).collect();
-    let hosts = (hosts.value_offsets(), host_indexes.as_slice());
-    let samples = list::<Int64Type>(batch, "injector_samples")?;
-    let threads = list::<Int64Type>(batch, "injector_threads")?;
-    for row in 0..batch.num_rows() {
+    let before = piece.counts("before_boundary")?;
+    let hosts = piece.text_lists("injectors", |name| injectors.index(name))?;
+    let samples = piece.count_lists("injector_samples")?;
+    let threads = piece.number_lists::<Int64Type>("injector_threads")?;
+    for row in 0..piece.len() {
         let key = CellKey {
-            second: second[row] as u32,
-            label: labels.index(label.value(row)),
-            success: success.value(row),
-            transaction: transaction.value(row),
+            second: at(&second, row),
+            label: labels.index(at(&label, row)),
+            success: at(&success, row),
+            transaction: at(&transaction, row),
         };
-        let pairs = part(elapsed, row).iter().zip(part(counts, row));
-        let loads = part(hosts, row).iter().zip(part(samples, row)).zip(part(threads, row));
         let cell = Cell {
-            elapsed: pairs.map(|(value, count)| (*value, *count as u64)).collect(),
-            latency: Spread {
-                n: latency_n[row] as u64,
-                sum: latency_sum[row],
-                min: latency_min[row],
-                max: latency_max[row],
-            },
-            connect: connect[row],
-            bytes: bytes[row],
-            sent_bytes: sent[row],
-            before_boundary: before[row] as u64,
-            injectors: loads
-                .map(|((injector, samples), threads)| InjectorLoad {
-                    injector: *injector,
-                    samples: *samples as u64,
-                    threads: *threads,
-                })
-                .collect(),
+            elapsed: pairs(piece, elapsed.get(row), counts.get(row))?,
+            latency: at(&latency, row),
+            connect: at(connect, row),
+            bytes: at(bytes, row),
+            sent_bytes: at(sent, row),
+            before_boundary: at(&before, row),
+            injectors: loads(piece, hosts.get(row), samples.get(row), threads.get(row))?,
         };
         cells.push((key, cell));
     }
     Ok(())
+}
+
+fn read_latency(piece: &Piece) -> Result<Vec<Spread>> {
+    let (n, sum) = (piece.counts("latency_n")?, piece.numbers::<Int64Type>("latency_sum")?);
+    let (min, max) = (piece.numbers::<Int32Type>("latency_min")?, piece.numbers::<Int32Type>("latency_max")?);
+    let spread = |row| Spread { n: at(&n, row), sum: at(sum, row), min: at(min, row), max: at(max, row) };
+    Ok((0..piece.len()).map(spread).collect())
+}
+
+/// The counts of a cell's elapsed times.
+fn pairs(piece: &Piece, elapsed: &[i32], counts: &[u64]) -> Result<Vec<(i32, u64)>> {
+    if elapsed.len() != counts.len() {
+        return Err(piece.damaged("columns elapsed and counts differ in length"));
+    }
+    if !elapsed.is_sorted_by(|a, b| a < b) {
+        return Err(piece.damaged("column elapsed is not ascending"));
+    }
+    Ok(elapsed.iter().copied().zip(counts.iter().copied()).collect())
+}
+
+/// The loads of a cell's injectors, ascending by their indexes.
+fn loads(piece: &Piece, hosts: &[u32], samples: &[u64], threads: &[i64]) -> Result<Vec<InjectorLoad>> {
+    if hosts.len() != samples.len() || hosts.len() != threads.len() {
+        return Err(piece.damaged("the columns of injectors differ in length"));
+    }
+    let columns = hosts.iter().zip(samples).zip(threads);
+    let mut loads: Vec<InjectorLoad> = columns
+        .map(|((injector, samples), threads)| InjectorLoad {
+            injector: *injector,
+            samples: *samples,
+            threads: *threads,
+        })
+        .collect();
+    loads.sort_by_key(|load| load.injector);
+    Ok(loads)
 }
 
 /// Writes the CPU readings.
@@ -279,10 +242,9 @@ pub(super) fn write_cpu(path: &Path, cpu: &CpuSeries) -> Result<()> {
 /// Reads the CPU readings back.
 pub(super) fn read_cpu(path: &Path) -> Result<CpuSeries> {
     let mut readings = Vec::new();
-    for batch in read(path)? {
-        let batch = batch?;
-        let clocks = numbers::<Int64Type>(&batch, "clock")?;
-        let values = numbers::<Float64Type>(&batch, "value")?;
+    for piece in read(path)? {
+        let piece = piece?;
+        let (clocks, values) = (piece.numbers::<Int64Type>("clock")?, piece.numbers::<Float64Type>("value")?);
         readings.extend(clocks.iter().copied().zip(values.iter().copied()));
     }
     Ok(CpuSeries::new(readings))
@@ -310,22 +272,19 @@ pub(super) fn write_errors(path: &Path, errors: &[ErrorCount]) -> Result<()> {
 /// Reads the failures back.
 pub(super) fn read_errors(path: &Path) -> Result<Vec<ErrorCount>> {
     let mut errors = Vec::new();
-    for batch in read(path)? {
-        let batch = batch?;
-        let (seconds, counts) =
-            (numbers::<Int32Type>(&batch, "second")?, numbers::<Int64Type>(&batch, "count")?);
-        let (labels, codes) = (texts(&batch, "label")?, texts(&batch, "response_code")?);
-        let (messages, transactions) = (texts(&batch, "message")?, flags(&batch, "transaction")?);
-        for row in 0..batch.num_rows() {
-            errors.push(ErrorCount {
-                second: seconds[row] as u32,
-                label: labels.value(row).to_owned(),
-                response_code: codes.value(row).to_owned(),
-                message: messages.value(row).to_owned(),
-                transaction: transactions.value(row),
-                count: counts[row] as u64,
-            });
-        }
+    for piece in read(path)? {
+        let piece = piece?;
+        let (seconds, counts) = (piece.seconds("second")?, piece.counts("count")?);
+        let (labels, codes) = (piece.texts("label")?, piece.texts("response_code")?);
+        let (messages, transactions) = (piece.texts("message")?, piece.flags("transaction")?);
+        errors.extend((0..piece.len()).map(|row| ErrorCount {
+            second: at(&seconds, row),
+            label: at(&labels, row).to_owned(),
+            response_code: at(&codes, row).to_owned(),
+            message: at(&messages, row).to_owned(),
+            transaction: at(&transactions, row),
+            count: at(&counts, row),
+        }));
     }
     Ok(errors)
 }
@@ -347,19 +306,16 @@ pub(super) fn write_labels(path: &Path, labels: &[LabelCount]) -> Result<()> {
 /// Reads the whole-run counts by label back.
 pub(super) fn read_labels(path: &Path) -> Result<Vec<LabelCount>> {
     let mut counts = Vec::new();
-    for batch in read(path)? {
-        let batch = batch?;
-        let number = |name: &str| numbers::<Int64Type>(&batch, name);
-        let (successes, failures) = (number("successes")?, number("failures")?);
-        let (labels, transactions) = (texts(&batch, "label")?, number("transactions")?);
-        for row in 0..batch.num_rows() {
-            counts.push(LabelCount {
-                label: labels.value(row).to_owned(),
-                successes: successes[row] as u64,
-                failures: failures[row] as u64,
-                transactions: transactions[row] as u64,
-            });
-        }
+    for piece in read(path)? {
+        let piece = piece?;
+        let (successes, failures) = (piece.counts("successes")?, piece.counts("failures")?);
+        let (labels, transactions) = (piece.texts("label")?, piece.counts("transactions")?);
+        counts.extend((0..piece.len()).map(|row| LabelCount {
+            label: at(&labels, row).to_owned(),
+            successes: at(&successes, row),
+            failures: at(&failures, row),
+            transactions: at(&transactions, row),
+        }));
     }
     Ok(counts)
 }

@@ -1,0 +1,188 @@
+//! What is to come out of a run, worked out from the slow reader's samples one by one.
+
+use std::collections::BTreeMap;
+
+use perfpipe_ingest::{
+    Cell, CellKey, CellTable, ErrorCount, InjectorLoad, LabelCount, Reject, SampleBatch, Spread,
+};
+
+use crate::oracle::{OracleRun, OracleSample};
+
+/// A sample with all its columns, in words.
+pub(crate) type Row = String;
+
+/// Cells by second, label, success and transaction, their injectors by name.
+pub(crate) type NamedCells = BTreeMap<(u32, String, bool, bool), (Cell, BTreeMap<String, (u64, i64)>)>;
+
+/// A run as the slow reader has it, with what the run's files say beside.
+pub(crate) struct Expected<'a> {
+    pub(crate) run: &'a OracleRun,
+    /// The logs' names.
+    pub(crate) files: &'a [&'a str],
+    /// CPU readings by epoch second.
+    pub(crate) cpu: &'a BTreeMap<i64, f64>,
+}
+
+impl Expected<'_> {
+    /// The rows, ascending.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let t0 = self.run.t0_ms();
+        let mut rows: Vec<Row> = self.run.samples.iter().map(|sample| self.row(sample, t0)).collect();
+        rows.sort();
+        rows
+    }
+
+    fn row(&self, s: &OracleSample, t0: i64) -> Row {
+        let second = s.timestamp_ms.div_euclid(1000);
+        let cpu = (0..=3).find_map(|back| self.cpu.get(&(second - back)));
+        row(
+            (s.timestamp_ms - t0, s.label.as_deref(), s.elapsed as i32, s.response_code.as_deref()),
+            (s.success, s.bytes, s.sent_bytes, small(s.all_threads), small(s.latency), small(s.idle_time)),
+            (small(s.connect), cpu.copied(), self.injector(s).as_deref(), s.transaction),
+        )
+    }
+
+    /// The injector: where there are several logs, one of its log's.
+    fn injector(&self, sample: &OracleSample) -> Option<String> {
+        match (self.files, &sample.injector) {
+            ([_], injector) => injector.clone(),
+            (files, None) => Some(files[sample.log].to_owned()),
+            (files, Some(injector)) => Some(format!("{}/{injector}", files[sample.log])),
+        }
+    }
+
+    pub(crate) fn cells(&self) -> NamedCells {
+        let mut cells = NamedCells::new();
+        let t0 = self.run.t0_ms();
+        for sample in &self.run.samples {
+            let second = (sample.timestamp_ms - t0) / 1000;
+            let label = sample.label.clone().unwrap_or_default();
+            let key = (second as u32, label, sample.success, sample.transaction);
+            let (cell, loads) = cells.entry(key).or_default();
+            let at = cell.elapsed.partition_point(|(elapsed, _)| i64::from(*elapsed) < sample.elapsed);
+            match cell.elapsed.get_mut(at) {
+                Some((elapsed, count)) if i64::from(*elapsed) == sample.elapsed => *count += 1,
+                _ => cell.elapsed.insert(at, (sample.elapsed as i32, 1)),
+            }
+            add_latency(&mut cell.latency, small(sample.latency));
+            cell.connect += sample.connect.unwrap_or(0);
+            cell.bytes += sample.bytes.unwrap_or(0);
+            cell.sent_bytes += sample.sent_bytes.unwrap_or(0);
+            let boundary = t0.div_euclid(1000) + second;
+            cell.before_boundary += u64::from(sample.timestamp_ms.div_euclid(1000) == boundary);
+            if let Some(threads) = sample.all_threads {
+                let load = loads.entry(self.injector(sample).unwrap_or_default()).or_default();
+                *load = (load.0 + 1, load.1 + threads);
+            }
+        }
+        cells
+    }
+
+    /// Failures, ascending.
+    pub(crate) fn errors(&self) -> Vec<ErrorCount> {
+        let mut counts: BTreeMap<(u32, String, String, String, bool), u64> = BTreeMap::new();
+        let t0 = self.run.t0_ms();
+        for sample in self.run.samples.iter().filter(|sample| !sample.success) {
+            let second = ((sample.timestamp_ms - t0) / 1000) as u32;
+            let label = sample.label.clone().unwrap_or_default();
+            let code = sample.response_code.clone().unwrap_or_default();
+            let message = sample.message.chars().take(500).collect();
+            *counts.entry((second, label, code, message, sample.transaction)).or_default() += 1;
+        }
+        let error = |((second, label, response_code, message, transaction), count)| ErrorCount {
+            second,
+            label,
+            response_code,
+            message,
+            transaction,
+            count,
+        };
+        counts.into_iter().map(error).collect()
+    }
+
+    /// Whole-run counts by label, ascending.
+    pub(crate) fn labels(&self) -> Vec<LabelCount> {
+        let mut labels: BTreeMap<String, LabelCount> = BTreeMap::new();
+        for sample in &self.run.samples {
+            let label = sample.label.clone().unwrap_or_default();
+            let count = labels.entry(label.clone()).or_insert(LabelCount { label, ..LabelCount::default() });
+            match (sample.transaction, sample.success) {
+                (true, _) => count.transactions += 1,
+                (false, true) => count.successes += 1,
+                (false, false) => count.failures += 1,
+            }
+        }
+        labels.into_values().collect()
+    }
+
+    /// Each reject's file, line, byte and record, in the order of the logs.
+    pub(crate) fn rejects(&self) -> Vec<(String, u64, u64, String)> {
+        let rejects = self.run.rejects.iter().zip(&self.run.rejected);
+        rejects
+            .map(|(line, r)| (self.files[r.log].to_owned(), *line, r.byte as u64, r.record.clone()))
+            .collect()
+    }
+}
+
+/// What can be known of rejects without the reasons' words; a reject without a reason fails.
+pub(crate) fn places(rejects: &[Reject]) -> Vec<(String, u64, u64, String)> {
+    assert!(rejects.iter().all(|reject| !reject.reason.is_empty()), "{rejects:?}");
+    rejects.iter().map(|r| (r.file.clone(), r.line, r.byte, r.record.clone())).collect()
+}
+
+fn small(number: Option<i64>) -> Option<i32> {
+    number.map(|number| number as i32)
+}
+
+fn add_latency(latency: &mut Spread, ms: Option<i32>) {
+    let Some(ms) = ms else { return };
+    let first = latency.n == 0;
+    latency.min = if first { ms } else { latency.min.min(ms) };
+    latency.max = if first { ms } else { latency.max.max(ms) };
+    latency.sum += i64::from(ms);
+    latency.n += 1;
+}
+
+/// The cells of a table by names in the place of indexes.
+pub(crate) fn named(table: &CellTable) -> NamedCells {
+    let named = |(key, cell): &(CellKey, Cell)| {
+        let label = table.labels[key.label as usize].clone();
+        let injector = |load: &InjectorLoad| {
+            (table.injectors[load.injector as usize].clone(), (load.samples, load.threads))
+        };
+        let loads = cell.injectors.iter().map(injector).collect();
+        (
+            (key.second, label, key.success, key.transaction),
+            (Cell { injectors: vec![], ..cell.clone() }, loads),
+        )
+    };
+    let cells: NamedCells = table.cells.iter().map(named).collect();
+    assert_eq!(cells.len(), table.cells.len(), "each key once");
+    cells
+}
+
+/// The rows of a batch.
+pub(crate) fn rows(batch: &SampleBatch) -> impl Iterator<Item = Row> {
+    (0..batch.len()).map(|at| {
+        row(
+            (batch.t_ms[at], batch.label.get(at), batch.elapsed[at], batch.response_code.get(at)),
+            (
+                batch.success[at],
+                batch.bytes.get(at),
+                batch.sent_bytes.get(at),
+                batch.all_threads.get(at),
+                batch.latency.get(at),
+                batch.idle_time.get(at),
+            ),
+            (batch.connect.get(at), batch.cpu.get(at), batch.injector.get(at), batch.transaction[at]),
+        )
+    })
+}
+
+type Start<'a> = (i64, Option<&'a str>, i32, Option<&'a str>);
+type Middle = (bool, Option<i64>, Option<i64>, Option<i32>, Option<i32>, Option<i32>);
+type End<'a> = (Option<i32>, Option<f64>, Option<&'a str>, bool);
+
+fn row(start: Start<'_>, middle: Middle, end: End<'_>) -> Row {
+    format!("{start:?} {middle:?} {end:?}")
+}

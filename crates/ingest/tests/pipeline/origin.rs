@@ -1,0 +1,166 @@
+//! t0, wherever in the log its record stands.
+
+use std::path::PathBuf;
+
+use perfpipe_ingest::{Error, IngestOptions};
+
+use crate::support::{Desk, block_on, options, streamed};
+
+const T0: i64 = 1_795_203_738_615;
+
+/// Records of `late`: enough that the earliest is not among the first 64 KiB, by which a log is recognised.
+const RECORDS: u64 = 5002;
+
+/// A log whose earliest record, at `T0`, is its last but one.
+fn late() -> String {
+    let mut log = "timeStamp,elapsed,success\n".to_owned();
+    for record in 0..RECORDS - 2 {
+        log.push_str(&format!("{},7,true\n", T0 + 900 + record as i64 / 10));
+    }
+    log + &format!("{T0},1400,true\n{},7,true\n", T0 + 1400)
+}
+
+/// Blocks of a hundred bytes, and a window of two or so.
+fn small() -> IngestOptions {
+    options(2, 100, 200)
+}
+
+fn input(error: Error) -> (String, String) {
+    assert!(matches!(error, Error::Input { .. }), "{error:?}");
+    (error.to_string(), error.remedy().unwrap().to_owned())
+}
+
+#[test]
+fn a_file_is_read_a_second_time_once_its_earliest_record_is_known() {
+    let desk = Desk::new();
+    let files = [desk.file("log.csv", late())];
+    let done = desk.ingest(&files, &small()).unwrap();
+    assert!(done.read_twice);
+    assert_eq!((done.info.t0_ms, done.info.last_ms, done.info.seconds), (T0, T0 + 1400, 2));
+    assert_eq!((done.info.successes, done.info.rejects), (RECORDS, 0));
+    let twice = desk.stored(&files, &small());
+    assert_eq!(twice, desk.stored(&files, &options(1, 1 << 20, 1 << 20)));
+    let (kept, done) = streamed(&files, &small()).unwrap();
+    assert!(done.read_twice);
+    assert_eq!((kept.restarts, &kept.rows), (1, &twice.rows));
+}
+
+#[test]
+fn a_file_is_read_once_where_looking_ahead_or_the_user_tells() {
+    let desk = Desk::new();
+    let files = [desk.file("log.csv", late())];
+    assert!(!desk.ingest(&files, &options(2, 100, 1 << 20)).unwrap().read_twice);
+    let told = desk.ingest(&files, &IngestOptions { origin: Some(T0), ..small() }).unwrap();
+    assert!(!told.read_twice && told.info.t0_ms == T0);
+}
+
+#[test]
+fn the_earliest_record_may_be_in_any_log_of_several() {
+    let desk = Desk::new();
+    let other = late().replace(&T0.to_string(), &(T0 + 1).to_string());
+    let files = [desk.file("a.csv", &other), desk.file("b.csv", late()), desk.file("c.csv", &other)];
+    let done = desk.ingest(&files, &small()).unwrap();
+    assert_eq!((done.info.t0_ms, done.info.successes, done.read_twice), (T0, 3 * RECORDS, true));
+}
+
+#[test]
+fn a_told_origin_that_is_wrong_is_refused_with_the_right_one() {
+    let desk = Desk::new();
+    let files = [desk.file("log.csv", late())];
+    for wrong in [T0 - 1, T0 + 1, T0 + 100_000] {
+        for options in [small(), options(2, 9000, 1 << 20)] {
+            let failed = desk.ingest(&files, &IngestOptions { origin: Some(wrong), ..options });
+            let (problem, remedy) = input(failed.unwrap_err());
+            assert!(problem.contains(&format!("{wrong}")) && problem.contains(&format!("{T0}")), "{problem}");
+            assert!(remedy.contains(&format!("--origin {T0}")), "{remedy}");
+        }
+    }
+    desk.assert_empty();
+}
+
+#[test]
+fn a_told_origin_that_no_record_is_near_is_refused_at_once() {
+    let desk = Desk::new();
+    let files = [desk.file("log.csv", late())];
+    for wrong in [0, i64::MIN, i64::MAX, T0 - 8 * 86_400_000] {
+        let (problem, remedy) =
+            input(desk.ingest(&files, &IngestOptions { origin: Some(wrong), ..small() }).unwrap_err());
+        assert!(problem.contains(&(T0 + 900).to_string()), "{problem}");
+        assert!(remedy.contains("--origin"), "{remedy}");
+    }
+    desk.assert_empty();
+}
+
+#[test]
+fn one_mad_clock_at_the_end_moves_nothing_however_small_the_window() {
+    let desk = Desk::new();
+    let files = [desk.file("log.csv", late() + "5,7,true\n1895203738615,7,true\n")];
+    for look_ahead in [0, 1, 200, 1 << 20] {
+        let done = desk.ingest(&files, &options(2, 1000, look_ahead)).unwrap();
+        assert_eq!((done.info.t0_ms, done.info.rejects), (T0, 2), "a window of {look_ahead} bytes");
+    }
+}
+
+#[test]
+fn files_that_are_read_twice_give_their_notes_and_sizes_once() {
+    let desk = Desk::new();
+    let files = [desk.file("log.zip", late())];
+    let done = desk.ingest(&files, &small()).unwrap();
+    assert!(done.read_twice);
+    assert_eq!((done.notes.len(), done.info.sources.len()), (1, 1), "{:?}", done.notes);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_names_the_origin_that_it_needs() {
+    let desk = Desk::new();
+    let ingest = |options: IngestOptions| {
+        crate::support::through_pipe(&desk, "pipe", late().as_bytes(), |fifo| desk.ingest(&[fifo], &options))
+    };
+    let (problem, remedy) = input(ingest(small()).unwrap_err());
+    assert!(problem.contains(&T0.to_string()), "{problem}");
+    assert!(remedy.contains(&format!("--origin {T0}")), "{remedy}");
+    desk.assert_empty();
+    let done = ingest(IngestOptions { origin: Some(T0), ..small() }).unwrap();
+    assert_eq!((done.info.t0_ms, done.info.successes, done.read_twice), (T0, RECORDS, false));
+    let done = ingest(options(2, 100, 1 << 20)).unwrap();
+    assert_eq!((done.info.t0_ms, done.info.successes), (T0, RECORDS));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_and_a_file_are_looked_ahead_in_together() {
+    let desk = Desk::new();
+    let head = format!("timeStamp,elapsed,success\n{T0},7,true\n");
+    let file = desk.file("file.csv", head);
+    let done = crate::support::through_pipe(
+        &desk,
+        "pipe",
+        late().replace(&T0.to_string(), "1795203738700").as_bytes(),
+        |fifo| desk.ingest(&[fifo, file], &small()),
+    );
+    let done = done.unwrap();
+    assert_eq!((done.info.t0_ms, done.info.successes, done.read_twice), (T0, RECORDS + 1, false));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_that_says_nothing_holds_up_nothing_else() {
+    let desk = Desk::new();
+    let fifo = desk.path("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let files: Vec<PathBuf> = vec![fifo.clone()];
+    block_on(async {
+        let store = desk.store();
+        let sizes = small();
+        let ingest = perfpipe_ingest::ingest(&store, &files, &sizes, Default::default());
+        // The runtime has one thread: what runs beside the ingest is what makes the pipe speak.
+        let write = tokio::task::spawn_blocking(move || std::fs::write(fifo, late()));
+        let beside = async {
+            tokio::task::yield_now().await;
+            write.await.unwrap().unwrap();
+        };
+        let (done, ()) = tokio::join!(ingest, beside);
+        assert!(input(done.unwrap_err()).1.contains("--origin"));
+    });
+}

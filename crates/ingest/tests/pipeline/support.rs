@@ -1,0 +1,136 @@
+//! Ingesting into a store of the test's own, and reading all of it back.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use perfpipe_ingest::store::ParquetStore;
+use perfpipe_ingest::{
+    IngestOptions, Ingested, PipelineOptions, Reject, Result, SampleBatch, SampleSink, StoredRun, ingest,
+    stream,
+};
+
+use crate::expected::{Row, rows};
+
+/// A folder with files in it and a store beside them.
+pub(crate) struct Desk {
+    folder: tempfile::TempDir,
+}
+
+/// Everything that a store gives back of a run.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Stored {
+    pub(crate) run: StoredRun,
+    pub(crate) rejects: Vec<Reject>,
+    /// Ascending.
+    pub(crate) rows: Vec<Row>,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Puts a file of this content here.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(crate) fn store(&self) -> ParquetStore {
+        ParquetStore::open(self.path("data")).unwrap()
+    }
+
+    /// Ingests the files into the store, in the place of whatever it holds.
+    pub(crate) fn ingest(&self, files: &[PathBuf], options: &IngestOptions) -> Result<Ingested> {
+        block_on(ingest(&self.store(), files, options, Default::default()))
+    }
+
+    /// The one run of the store, once it was ingested.
+    pub(crate) fn stored(&self, files: &[PathBuf], options: &IngestOptions) -> Stored {
+        let key = self.ingest(files, options).unwrap().info.key;
+        let store = self.store();
+        let (mut rejects, mut found) = (Vec::new(), Vec::new());
+        store.rejects(&key, &mut |reject| Ok(rejects.push(reject))).unwrap();
+        store.samples(&key, &mut |batch| Ok(found.extend(rows(&batch)))).unwrap();
+        found.sort();
+        let mut run = store.read(&key).unwrap().unwrap();
+        run.info.ingested_at.clear();
+        Stored { run, rejects, rows: found }
+    }
+
+    /// Nothing of an ingest that failed is to be seen.
+    pub(crate) fn assert_empty(&self) {
+        assert_eq!(self.store().runs().unwrap(), []);
+        let left = |name: &str| std::fs::read_dir(self.path("data").join(name)).map_or(0, Iterator::count);
+        assert_eq!(left("staging"), 0);
+    }
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+/// A key that is told, and these sizes.
+pub(crate) fn options(workers: usize, block_size: usize, look_ahead: usize) -> IngestOptions {
+    IngestOptions {
+        framework: Some("f".into()),
+        test: Some("t".into()),
+        sizes: PipelineOptions { workers, block_size, look_ahead },
+        ..IngestOptions::default()
+    }
+}
+
+/// The usual sizes.
+pub(crate) fn usual() -> IngestOptions {
+    options(2, 1 << 20, 32 << 20)
+}
+
+/// A sink that keeps everything, and counts how often it was told to begin again.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Keep {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) restarts: usize,
+}
+
+impl SampleSink for Keep {
+    fn batch(&mut self, batch: SampleBatch) -> Result<()> {
+        self.rows.extend(rows(&batch));
+        Ok(())
+    }
+
+    fn restart(&mut self) {
+        *self = Self { rows: Vec::new(), restarts: self.restarts + 1 };
+    }
+}
+
+/// Streams the files; the rows ascending.
+pub(crate) fn streamed(files: &[PathBuf], options: &IngestOptions) -> Result<(Keep, Ingested)> {
+    let (mut keep, done) = block_on(stream(Keep::default(), files, options))?;
+    keep.rows.sort();
+    Ok((keep, done))
+}
+
+pub(crate) fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
+/// Writes bytes into a named pipe while `read` reads it.
+#[cfg(unix)]
+pub(crate) fn through_pipe<T>(desk: &Desk, name: &str, bytes: &[u8], read: impl FnOnce(PathBuf) -> T) -> T {
+    let fifo = desk.path(name);
+    let _ = std::fs::remove_file(&fifo);
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let failed = Arc::new(Mutex::new(None));
+    std::thread::scope(|scope| {
+        // A reader that gives up closes the pipe, which is no fault of the writer's.
+        scope.spawn(|| *failed.lock().unwrap() = std::fs::write(&fifo, bytes).err());
+        read(fifo.clone())
+    })
+}
