@@ -16,6 +16,9 @@ mod layout;
 mod number;
 mod pack;
 mod parse;
+#[cfg(feature = "parts")]
+#[doc(hidden)]
+pub mod parts;
 mod pipeline;
 mod read;
 mod record;

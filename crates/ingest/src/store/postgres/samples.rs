@@ -26,7 +26,7 @@ pub struct SampleEncoder {
 
 impl SampleEncoder {
     /// An encoder; where samples are not kept it hands out nothing.
-    pub(super) fn new(kept: bool) -> Self {
+    pub fn new(kept: bool) -> Self {
         Self { rows: RowEncoder::default(), kept }
     }
 }
