@@ -47,7 +47,11 @@ impl Parts {
     /// Finds the delimiters, quotes and line feeds of a block; returns how many there are.
     pub fn scan(&self, block: &[u8]) -> usize {
         let mut scanner = Scanner::new(block, self.layout.delimiter);
-        std::iter::from_fn(|| scanner.next()).count()
+        let mut found = 0;
+        while scanner.next_stop(|_| found += 1).is_some() {
+            found += 1;
+        }
+        found
     }
 
     /// Cuts a block into records and fields; returns how many fields there are.

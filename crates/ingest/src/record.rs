@@ -78,35 +78,30 @@ impl<'a> Records<'a> {
         }
         self.bounds.clear();
         let mut field = start;
-        loop {
-            let position = self.scanner.next().unwrap_or(self.bytes.len());
-            match self.bytes.get(position) {
-                Some(byte) if *byte == self.delimiter => {
-                    self.bounds.push((field as u32, position as u32));
-                    field = position + 1;
+        let bounds = &mut self.bounds;
+        let end = loop {
+            let stop = self.scanner.next_stop(|at| {
+                bounds.push((field as u32, at as u32));
+                field = at + 1;
+            });
+            match stop {
+                Some(at) if self.bytes.get(at) == Some(&b'"') => {
+                    if at == field {
+                        return Some(self.quoted(start));
+                    }
+                    // A quote inside an unquoted field is a byte like any other.
                 }
-                // A quote inside an unquoted field is a byte like any other.
-                Some(b'"') if position != field => {}
-                Some(b'"') => return Some(self.quoted(start)),
-                end => {
-                    let feed = end.is_some();
-                    let stop = without_carriage_return(self.bytes, field, position);
-                    self.bounds.push((field as u32, stop as u32));
-                    self.at = position + usize::from(feed);
-                    let line = self.lines;
-                    self.lines += u64::from(feed);
-                    let raw = self.bytes.get(start..stop).unwrap_or_default();
-                    return Some(Record {
-                        text: self.bytes,
-                        bounds: &self.bounds,
-                        start,
-                        raw,
-                        line,
-                        open: false,
-                    });
-                }
+                stop => break stop,
             }
-        }
+        };
+        let position = end.unwrap_or(self.bytes.len());
+        let stop = without_carriage_return(self.bytes, field, position);
+        self.bounds.push((field as u32, stop as u32));
+        self.at = position + usize::from(end.is_some());
+        let line = self.lines;
+        self.lines += u64::from(end.is_some());
+        let raw = self.bytes.get(start..stop).unwrap_or_default();
+        Some(Record { text: self.bytes, bounds: &self.bounds, start, raw, line, open: false })
     }
 
     /// The record at `start`, read byte by byte since it has a quoted field.

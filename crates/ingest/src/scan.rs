@@ -5,52 +5,65 @@ use wide::u8x16;
 /// The width of one step.
 const STEP: usize = 64;
 
-/// Walks over the positions of a delimiter, a quote and the line feed in a block.
+/// Walks over the delimiters of a block, from one quote or line feed to the next.
 pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
-    wanted: [u8x16; 3],
+    delimiter: u8x16,
     /// Where the current step begins.
     base: usize,
-    /// Bit `i` is set where `base + i` is still to be handed out.
-    mask: u64,
+    /// Bit `i` is set where `base + i` is a delimiter not handed out yet.
+    delimiters: u64,
+    /// Bit `i` is set where `base + i` is a quote or a line feed not handed out yet.
+    stops: u64,
 }
 
 impl<'a> Scanner<'a> {
     /// A scanner at the start of a block.
     pub(crate) fn new(bytes: &'a [u8], delimiter: u8) -> Self {
-        let wanted = [delimiter, b'"', b'\n'].map(u8x16::splat);
-        let mut scanner = Self { bytes, wanted, base: 0, mask: 0 };
-        scanner.mask = scanner.classify();
+        let delimiter = u8x16::splat(delimiter);
+        let mut scanner = Self { bytes, delimiter, base: 0, delimiters: 0, stops: 0 };
+        scanner.classify();
         scanner
     }
 
-    /// The next position, ascending, or `None` at the end of the block.
+    /// Hands every delimiter up to the next quote or line feed to `each`, ascending, and returns the position
+    /// of that one, or `None` at the end of the block.
     #[inline]
-    pub(crate) fn next(&mut self) -> Option<usize> {
-        while self.mask == 0 {
+    pub(crate) fn next_stop(&mut self, mut each: impl FnMut(usize)) -> Option<usize> {
+        loop {
+            // Of the lowest stop, all bits below it; of none, all bits.
+            let before = self.stops.wrapping_sub(1) & !self.stops;
+            let mut delimiters = self.delimiters & before;
+            while delimiters != 0 {
+                each(self.base + delimiters.trailing_zeros() as usize);
+                delimiters &= delimiters - 1;
+            }
+            self.delimiters &= !before;
+            if self.stops != 0 {
+                let at = self.base + self.stops.trailing_zeros() as usize;
+                self.stops &= self.stops - 1;
+                return Some(at);
+            }
             self.base += STEP;
             if self.base >= self.bytes.len() {
                 self.base = self.bytes.len();
                 return None;
             }
-            self.mask = self.classify();
+            self.classify();
         }
-        let at = self.base + self.mask.trailing_zeros() as usize;
-        self.mask &= self.mask - 1;
-        Some(at)
     }
 
     /// Goes on at a position, forwards or back.
     pub(crate) fn seek(&mut self, position: usize) {
         self.base = position.min(self.bytes.len());
-        self.mask = self.classify();
+        self.classify();
     }
 
-    /// Bit `i` for each wanted byte `base + i`.
+    /// Finds what the step at `base` holds.
     #[inline]
-    fn classify(&self) -> u64 {
+    fn classify(&mut self) {
         let rest = self.bytes.get(self.base..).unwrap_or_default();
-        match rest.first_chunk::<STEP>() {
+        (self.delimiters, self.stops) = match rest.first_chunk::<STEP>() {
             Some(step) => self.bits(step),
             None => {
                 // Zero is none of the wanted bytes, so the padding adds nothing.
@@ -58,18 +71,21 @@ impl<'a> Scanner<'a> {
                 step[..rest.len()].copy_from_slice(rest);
                 self.bits(&step)
             }
-        }
+        };
     }
 
+    /// A bit for each delimiter, and one for each quote and line feed.
     #[inline]
-    fn bits(&self, step: &[u8; STEP]) -> u64 {
-        let mut bits = 0;
+    fn bits(&self, step: &[u8; STEP]) -> (u64, u64) {
+        let (quote, feed) = (u8x16::splat(b'"'), u8x16::splat(b'\n'));
+        let (mut delimiters, mut stops) = (0, 0);
         for (lane, bytes) in step.as_chunks::<16>().0.iter().enumerate() {
             let bytes = u8x16::new(*bytes);
-            let [delimiter, quote, feed] = self.wanted.map(|wanted| bytes.simd_eq(wanted));
-            bits |= u64::from((delimiter | quote | feed).to_bitmask()) << (16 * lane);
+            let stop = bytes.simd_eq(quote) | bytes.simd_eq(feed);
+            delimiters |= u64::from(bytes.simd_eq(self.delimiter).to_bitmask()) << (16 * lane);
+            stops |= u64::from(stop.to_bitmask()) << (16 * lane);
         }
-        bits
+        (delimiters, stops)
     }
 }
 
@@ -78,19 +94,29 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// All positions, the delimiters and the stops apart.
+    fn positions(scanner: &mut Scanner<'_>) -> (Vec<usize>, Vec<usize>) {
+        let (mut delimiters, mut stops) = (Vec::new(), Vec::new());
+        while let Some(stop) = scanner.next_stop(|at| delimiters.push(at)) {
+            assert!(delimiters.iter().all(|at| *at < stop), "a delimiter behind the stop");
+            stops.push(stop);
+        }
+        (delimiters, stops)
+    }
+
     proptest! {
         #[test]
         fn finds_what_a_plain_loop_finds(
             bytes in proptest::collection::vec(prop_oneof![Just(b','), Just(b'"'), Just(b'\n'), any::<u8>()], 0..300),
             seek in 0usize..320,
         ) {
-            let plain = |from: usize| -> Vec<usize> {
-                (from..bytes.len()).filter(|i| matches!(bytes[*i], b',' | b'"' | b'\n')).collect()
+            let plain = |from: usize, wanted: &[u8]| -> Vec<usize> {
+                (from..bytes.len()).filter(|i| wanted.contains(&bytes[*i])).collect()
             };
             let mut scanner = Scanner::new(&bytes, b',');
-            prop_assert_eq!(std::iter::from_fn(|| scanner.next()).collect::<Vec<_>>(), plain(0));
+            prop_assert_eq!(positions(&mut scanner), (plain(0, b","), plain(0, b"\"\n")));
             scanner.seek(seek);
-            prop_assert_eq!(std::iter::from_fn(|| scanner.next()).collect::<Vec<_>>(), plain(seek));
+            prop_assert_eq!(positions(&mut scanner), (plain(seek, b","), plain(seek, b"\"\n")));
         }
     }
 }
