@@ -10,6 +10,7 @@ mod injectors;
 mod keys;
 mod kills;
 mod late;
+mod odd;
 mod packings;
 mod parquet;
 mod pipes;
