@@ -101,7 +101,10 @@ impl Error {
                 format!("Labels of this run: {}.", near.join(", "))
             }
             Self::SharedLabel { .. } => {
-                "Its seconds can only be counted by reading the run's samples again.".into()
+                format!(
+                    "Leave the label out: it is part of \"{}\"; or count the run again from its samples.",
+                    perfpipe_ingest::OTHER
+                )
             }
             Self::TransactionLabel { .. } => "Ask for transactions too (--transactions).".into(),
             Self::MixedTests { .. } => "Give the runs of one test.".into(),

@@ -35,7 +35,11 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
                 .await?;
             reject_table(&rejects)
         }
-        _ => table(&store.read(&key).await?, args)?,
+        // Failures are stored by label, and readings have none: counting again would not help.
+        What::Errors | What::Cpu => table(&store.read(&key).await?, args)?,
+        What::Seconds | What::Summary | What::Labels => {
+            table(&view::read(&store, &key, &args.view).await?, args)?
+        }
     };
     write(&table, args.format, output)
 }

@@ -36,7 +36,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let keys = choose(&store.runs().await?, &args.test, &args.framework)?;
     let mut timelines = Vec::new();
     for key in &keys {
-        timelines.push(view::timeline(&store.read(key).await?, &args.view)?);
+        timelines.push(view::timeline(&view::read(&store, key, &args.view).await?, &args.view)?);
     }
     let league = League::new(&timelines)?;
     let mut written = Vec::new();

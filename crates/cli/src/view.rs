@@ -2,9 +2,11 @@
 
 use anyhow::Result;
 use perfpipe_analyze::{Timeline, View};
-use perfpipe_ingest::{CpuJoin, RunInfo, StoredRun};
+use perfpipe_ingest::store::Store;
+use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, StoredRun};
 
 use crate::args::{CpuArgs, ViewArgs};
+use crate::output::note;
 
 /// The option under which an ingest notes how many injectors there were.
 pub(crate) const INJECTORS: &str = "injectors";
@@ -38,6 +40,18 @@ pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
         include_failures: args.include_failures,
         injectors: args.injectors.unwrap_or(plain.injectors),
         cpu: cpu_join(&args.cpu, plain.cpu),
+    }
+}
+
+/// A run with cells of its own for the label that the flags ask for; the samples are read where it has none stored.
+pub(crate) async fn read(store: &Store, key: &RunKey, args: &ViewArgs) -> Result<StoredRun> {
+    let run = store.read(key).await?;
+    match &args.label {
+        Some(label) if run.shares_cells(label) => {
+            note(&format!("the run {key} has many labels: its samples are read to count \"{label}\""));
+            Ok(store.recount(run, label).await?)
+        }
+        _ => Ok(run),
     }
 }
 

@@ -19,6 +19,7 @@ mod parse;
 mod pipeline;
 mod read;
 mod record;
+mod recount;
 mod rejects;
 mod scan;
 mod source;

@@ -84,6 +84,13 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
+    /// Nothing yet, but this label has its place below the limit.
+    pub(crate) fn with_label(label: &str) -> Self {
+        let mut totals = Self::default();
+        totals.labels.index(label, LABEL_LIMIT);
+        totals
+    }
+
     /// Adds a block's counts.
     pub(crate) fn add(&mut self, tally: &Tally) {
         let labels: Vec<u32> = tally.labels.iter().map(|name| self.labels.index(name, LABEL_LIMIT)).collect();

@@ -8,6 +8,7 @@ use crate::batch::SampleBatch;
 use crate::error::{Error, Result};
 use crate::ingest::{IngestOptions, Ingested, ingest};
 use crate::pipeline::Progress;
+use crate::recount::Recount;
 use crate::rejects::Reject;
 use crate::store::parquet::ParquetStore;
 use crate::store::postgres::{PostgresConfig, PostgresStore};
@@ -84,6 +85,28 @@ impl Store {
             Self::Postgres(store, _) => store.read(key).await?,
         };
         run.ok_or_else(|| Error::missing_run(key))
+    }
+
+    /// The same run counted again from its samples, with cells of its own for a label that shared them
+    /// (see [`StoredRun::shares_cells`]). It takes as long as reading the samples does.
+    ///
+    /// # Errors
+    /// When the run was replaced since, was stored without samples, or the store can't be read.
+    pub async fn recount(&self, run: StoredRun, label: &str) -> Result<StoredRun> {
+        let key = &run.info.key;
+        let mut recount = Recount::new(&run.info, label);
+        let mut each = |batch| {
+            recount.add(batch);
+            Ok(())
+        };
+        self.samples(key, &mut each).await?;
+        if self.read(key).await?.info != run.info {
+            return Err(Error::refused(
+                format!("the run {key} was replaced while it was being read"),
+                "Run the command again.",
+            ));
+        }
+        Ok(StoredRun { cells: recount.finish(), ..run })
     }
 
     /// Streams the samples of a run, batch by batch.

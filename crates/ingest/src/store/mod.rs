@@ -148,6 +148,13 @@ pub struct StoredRun {
     pub labels: Vec<LabelCount>,
 }
 
+impl StoredRun {
+    /// Whether this label is one of so many that its seconds are counted in cells which it shares with others.
+    pub fn shares_cells(&self, label: &str) -> bool {
+        !self.cells.labels.iter().any(|own| own == label) && self.labels.iter().any(|all| all.label == label)
+    }
+}
+
 /// A run that has been read to its end and is to be committed.
 pub struct FinishedRun<'a> {
     /// The run's own row.
