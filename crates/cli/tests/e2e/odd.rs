@@ -100,6 +100,41 @@ fn many_labels_and_messages_are_counted_alike() {
 }
 
 #[test]
+fn a_label_beyond_the_limit_is_counted_from_the_samples() {
+    let log = |others: &str| {
+        let mut log = "timeStamp,elapsed,label,success,allThreads,threadName\n".to_owned();
+        for at in 0..6_000_i64 {
+            let label =
+                if at % 300 == 250 { "Label 250" } else { &others.replace('#', &(at % 300).to_string()) };
+            let (t, success) = (1_795_203_738_400 + at * 3, at % 7 != 0);
+            writeln!(log, "{t},{},{label},{success},{},10.0.0.{}-T 1-1", at % 50, at % 20, at % 3).unwrap();
+        }
+        log
+    };
+    let cpu = "clock,value\n1795203738,10\n1795203739,70\n1795203745,33.3\n";
+    for store in Store::each() {
+        let cpu = store.file("cpu.csv", cpu);
+        let (many, two) =
+            (store.file("nio_many.csv", log("Label #")), store.file("nio_two.csv", log("rest")));
+        for path in [many, two] {
+            store.run(&["ingest", &path, &cpu]).said();
+        }
+        let view = ["--label", "Label 250", "--percentiles", "50,99.9"];
+        for what in ["seconds", "labels"] {
+            let of = |test| store.export(&Key::new("nio", test), what, "csv", &view);
+            assert_eq!(of("many"), of("two"), "{what}");
+        }
+        let export = ["export", "--framework", "nio", "--test", "many"];
+        let done = store.run(&[&export[..], &view].concat());
+        assert!(done.err.contains("reading the samples"), "{}", done.err);
+        store.run(&["report", "--test", "many", "--label", "Label 250", "--format", "svg"]).text();
+        let errors = [&export[..], &["--what", "errors", "--label", "Label 250"]].concat();
+        let complaint = store.run(&errors).complaint(1);
+        assert!(complaint.contains("Label 250") && complaint.contains("(other)"), "{complaint}");
+    }
+}
+
+#[test]
 fn runs_of_any_name_are_kept_apart() {
     let log = "timeStamp,elapsed,success\n1795203738615,12,true\n";
     let long = "x".repeat(200);
