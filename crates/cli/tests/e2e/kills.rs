@@ -2,7 +2,6 @@
 
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command};
-use std::time::{Duration, Instant};
 
 use crate::postgres::psql;
 use crate::support::*;
@@ -41,26 +40,6 @@ fn ingest_that_waits(store: &Store, bytes: usize) -> (Child, ChildStdin) {
     (child, stdin)
 }
 
-/// Waits for what happens in another process.
-fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !happened() {
-        assert!(Instant::now() < until, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// How many of the store's writers are at work.
-fn writers(store: &Store) -> usize {
-    if store.is_database() {
-        let sql = "select count(*) from pg_stat_activity
-                   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'";
-        psql(store.place(), sql).parse().unwrap()
-    } else {
-        store.leftovers().len()
-    }
-}
-
 /// Samples have reached the store.
 fn samples_are_stored(store: &Store) -> bool {
     if store.is_database() {
@@ -68,7 +47,7 @@ fn samples_are_stored(store: &Store) -> bool {
                    where datname = current_database()";
         psql(store.place(), sql) == "t"
     } else {
-        writers(store) > 0
+        store.writers() > 0
     }
 }
 
@@ -90,7 +69,7 @@ fn a_killed_ingest_leaves_the_earlier_run_whole() {
 fn an_ingest_killed_at_its_start_leaves_the_earlier_run_whole() {
     for (store, before) in Store::each().into_iter().map(store_with_run) {
         let (mut child, stdin) = ingest_that_waits(&store, 100_000);
-        wait_for("a writer is at work", || writers(&store) > 0);
+        wait_for("a writer is at work", || store.writers() > 0);
         child.kill().unwrap();
         child.wait().unwrap();
         drop(stdin);
@@ -101,9 +80,7 @@ fn an_ingest_killed_at_its_start_leaves_the_earlier_run_whole() {
 
 /// The next ingest takes the run's place, and nothing of the killed one stays.
 fn clean_after_next(store: &Store) {
-    if store.is_database() {
-        wait_for("the server has seen its client go", || writers(store) == 0);
-    }
+    store.wait_for_killed_writers();
     let log = fixture("crlf.csv");
     store.run(&["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"]).said();
     assert_eq!(count(&store.list()[0], "requests"), 200);
@@ -125,9 +102,7 @@ fn a_signal_ends_an_ingest_with_its_code_and_nothing_left() {
             assert_eq!(status.code(), Some(code), "{complaint}");
             assert!(complaint.contains(&format!("SIG{signal}")), "{complaint}");
             drop(stdin);
-            if store.is_database() {
-                wait_for("the server has seen its client go", || writers(&store) == 0);
-            }
+            store.wait_for_killed_writers();
             assert_eq!(store.leftovers(), Vec::<String>::new(), "{signal}");
             assert_eq!(exports(&store), before);
         }
@@ -138,7 +113,7 @@ fn a_signal_ends_an_ingest_with_its_code_and_nothing_left() {
 fn a_second_writer_of_the_same_key_is_told_so() {
     for (store, before) in Store::each().into_iter().map(store_with_run) {
         let (mut child, stdin) = ingest_that_waits(&store, 100_000);
-        wait_for("a writer is at work", || writers(&store) > 0);
+        wait_for("a writer is at work", || store.writers() > 0);
         let log = fixture("crlf.csv");
         let second = ["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"];
         let complaint = store.run(&second).complaint(1);

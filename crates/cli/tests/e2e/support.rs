@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -159,6 +160,25 @@ impl Store {
         stray.iter().map(|path| path.display().to_string()).collect()
     }
 
+    /// How many writers are at work in the store; where it is a folder, those that were killed count too.
+    pub(crate) fn writers(&self) -> usize {
+        if self.is_database() {
+            let sql = "select count(*) from pg_stat_activity
+                       where datname = current_database() and pid <> pg_backend_pid()
+                         and backend_type = 'client backend'";
+            psql(self.place(), sql).parse().unwrap()
+        } else {
+            self.leftovers().len()
+        }
+    }
+
+    /// Waits until the server has seen its killed clients go: until then one may be committing.
+    pub(crate) fn wait_for_killed_writers(&self) {
+        if self.is_database() {
+            wait_for("the server has seen its clients go", || self.writers() == 0);
+        }
+    }
+
     /// The keys of the runs that are stored, as `framework test`.
     pub(crate) fn keys(&self) -> Vec<String> {
         let key = |run: &Value| format!("{} {}", text(run, "framework"), text(run, "test"));
@@ -183,6 +203,15 @@ impl Store {
         let rows: Value = serde_json::from_str(&self.export(key, "summary", "json", flags)).unwrap();
         assert_eq!(rows.as_array().unwrap().len(), 1);
         rows[0].clone()
+    }
+}
+
+/// Waits for what happens in another process.
+pub(crate) fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !happened() {
+        assert!(Instant::now() < until, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

@@ -75,24 +75,12 @@ fn a_kill_at_any_moment_leaves_one_run_whole() {
             // It may have ended already.
             child.kill().unwrap();
             child.wait().unwrap();
+            store.wait_for_killed_writers();
             let now = exports(&store);
             assert!(runs.contains(&now), "after {wait:?}: {now:?}");
         }
-        settle(&store, &logs[0]);
+        store.run(&ingest(&logs[0], "nio")).said();
         assert_eq!(exports(&store), runs[0]);
         assert_eq!(store.leftovers(), Vec::<String>::new());
     }
-}
-
-/// Ingests once more, as soon as the server has seen the last killed writer go.
-fn settle(store: &Store, log: &str) {
-    for _ in 0..600 {
-        let done = store.run(&ingest(log, "nio"));
-        if done.code == Some(0) {
-            return;
-        }
-        assert!(done.err.contains("another perfpipe"), "{}", done.err);
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    panic!("a killed writer still holds the key");
 }
