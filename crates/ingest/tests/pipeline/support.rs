@@ -10,7 +10,7 @@ use perfpipe_ingest::{
     stream,
 };
 
-use crate::expected::{Row, rows};
+use crate::read_back::{Row, rows};
 
 /// A folder with files in it and a store beside them.
 pub(crate) struct Desk {

@@ -16,6 +16,9 @@ const MARKER: &str = "perfpipe.json";
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = ".lock";
 
+/// How the names of files begin that are renamed once they are whole.
+const NEW: &str = ".new-";
+
 /// What the folder says of itself.
 #[derive(Debug, Serialize, Deserialize)]
 struct Marker {
@@ -74,33 +77,37 @@ impl Folder {
         }
     }
 
-    /// A folder without a marker is fine if there is nothing in it.
+    /// A folder without a marker is fine if there is nothing in it, but for a marker that is being written.
     fn check_unmarked(&self) -> Result<()> {
-        let mut entries = match fs::read_dir(&self.path) {
+        let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::io(&self.path, error)),
         };
-        match entries.next() {
-            None => Ok(()),
-            Some(_) => Err(Error::refused(
-                format!("{} is not a perfpipe store, and not empty", self.path.display()),
-                "Name another folder with --store.",
-            )),
+        for entry in entries {
+            let entry = entry.map_err(|error| Error::io(&self.path, error))?;
+            // Whoever began this store may have marked it by now.
+            if !is_new(&entry) && !self.path.join(MARKER).exists() {
+                return Err(Error::refused(
+                    format!("{} is not a perfpipe store, and not empty", self.path.display()),
+                    "Name another folder with --store.",
+                ));
+            }
         }
+        Ok(())
     }
 
     /// Makes the folder and marks it, where that was not done before.
     pub(super) fn create(&self) -> Result<()> {
-        for part in ["runs", "staging"] {
-            let path = self.path.join(part);
-            fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
-        }
+        let make = |path: &Path| fs::create_dir_all(path).map_err(|error| Error::io(path, error));
+        make(&self.path)?;
+        // First of all, so that whatever stops this later, the folder is known for a store.
         let marker = self.path.join(MARKER);
         if !marker.exists() {
             write_json(&marker, &Marker { layout: LAYOUT })?;
         }
-        Ok(())
+        make(&self.path.join("runs"))?;
+        make(&self.path.join("staging"))
     }
 
     /// The manifest of a run; `None` if it is not stored.
@@ -129,6 +136,7 @@ impl Folder {
     /// # Errors
     /// When another writer holds it.
     pub(super) fn lock(&self, key: &RunKey) -> Result<Lock> {
+        self.create()?;
         let run = self.run(key);
         fs::create_dir_all(&run).map_err(|error| Error::io(&run, error))?;
         Lock::try_new(&run.join(LOCK))?.ok_or_else(|| {
@@ -179,7 +187,7 @@ impl Folder {
         staging.move_to(&path)?;
         sync_dir(&run)?;
         write_json(&run.join(MANIFEST), &Manifest { generation: generation.clone(), info: info.clone() })?;
-        remove_other_generations(&run, &generation);
+        remove_leftovers(&run, &generation);
         Ok(())
     }
 
@@ -268,16 +276,24 @@ fn sweep(staging: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes the generations that a manifest no longer names. What can't be removed is left to the next commit.
-fn remove_other_generations(run: &Path, current: &str) {
+/// Removes from a run's folder what its manifest does not name: other generations, and manifests that were
+/// never put in place. What can't be removed is left to the next commit.
+fn remove_leftovers(run: &Path, current: &str) {
     let Ok(entries) = fs::read_dir(run) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with("run-") && name != current {
             let _ = fs::remove_dir_all(entry.path());
+        } else if is_new(&entry) {
+            let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Whether a file is one of those that are written beside their place first.
+fn is_new(entry: &fs::DirEntry) -> bool {
+    entry.file_name().to_string_lossy().starts_with(NEW)
 }
 
 fn read_manifest(path: &Path) -> Result<Option<Manifest>> {
@@ -301,7 +317,7 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_vec_pretty(value)
         .map_err(|error| Error::store(format!("writing {}", path.display()), error))?;
     let write = || -> std::io::Result<()> {
-        let mut file = temporary(".new-", 0o666).tempfile_in(folder)?;
+        let mut file = temporary(NEW, 0o666).tempfile_in(folder)?;
         file.write_all(&text)?;
         file.as_file().sync_all()?;
         file.persist(path)?;
