@@ -147,7 +147,7 @@ fn cell(second: u32, mark: u64) -> (CellKey, Cell) {
         bytes: 6,
         sent_bytes: 7,
         before_boundary: 2,
-        injectors: if second % 2 == 0 { vec![load(1)] } else { vec![load(0), load(1)] },
+        injectors: if second.is_multiple_of(2) { vec![load(1)] } else { vec![load(0), load(1)] },
     };
     (CellKey { second, label: second % 2, success: true, transaction: false }, cell)
 }
