@@ -173,3 +173,24 @@ fn a_run_that_is_dropped_is_gone_unless_it_is_being_written() {
     assert!(told.to_string().contains("no run perfectnio_2048"), "{told}");
     store(&place.store, &example(3, 70)).unwrap();
 }
+
+#[cfg(unix)]
+#[test]
+fn a_writer_that_is_gone_holds_nothing_though_processes_are_started_meanwhile() {
+    let place = Place::new();
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let start = || {
+            while !done.load(Ordering::Relaxed) {
+                assert!(std::process::Command::new("true").status().unwrap().success());
+            }
+        };
+        (0..3).for_each(|_| _ = scope.spawn(start));
+        let told: Vec<String> = (0..400)
+            .filter_map(|_| begin(&place.store, &example(0, 0)).err())
+            .map(|error| error.to_string())
+            .collect();
+        done.store(true, Ordering::Relaxed);
+        assert_eq!(told, [""; 0]);
+    });
+}

@@ -233,7 +233,14 @@ impl Drop for Staging {
 
 /// A file that is locked for as long as this lives; the system frees it when the process ends, however it ends.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "held for its lock")] File);
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a process that is just being started still has it open for a moment.
+        let _ = self.0.unlock();
+    }
+}
 
 impl Lock {
     fn file(path: &Path) -> Result<File> {
