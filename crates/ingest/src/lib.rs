@@ -13,6 +13,7 @@ mod ingest;
 mod injector;
 mod key;
 mod layout;
+mod log_names;
 mod number;
 mod pack;
 mod parse;

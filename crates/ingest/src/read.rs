@@ -1,6 +1,5 @@
 //! Reads the logs of a run one after another, having looked ahead in all of them for t0.
 
-use std::collections::HashSet;
 use std::io::Read;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::cut::{Block, Buffers, Cutter, RECORD_LIMIT};
 use crate::error::{Error, Place, Result};
 use crate::layout::{Layout, LayoutOptions};
+use crate::log_names::LogNames;
 use crate::parse::{Clock, Parsed, Parser};
 use crate::source::head::text;
 use crate::source::{LogReader, LogSource};
@@ -134,7 +134,7 @@ impl ReadPlan {
         if let Some(first) = sources.first().filter(|first| first.can_restart()) {
             self.start(&mut survey, first.place(), feed)?;
         }
-        let mut names = Names::new(&sources);
+        let mut names = LogNames::new(&sources);
         for source in sources.iter_mut() {
             if !self.read(source, &mut names, window, &packed, &mut survey, feed)? {
                 break;
@@ -168,7 +168,7 @@ impl ReadPlan {
     fn read(
         &self,
         source: &mut LogSource,
-        names: &mut Names,
+        names: &mut LogNames,
         window: usize,
         packed: &Arc<AtomicU64>,
         survey: &mut Option<Survey>,
@@ -180,30 +180,17 @@ impl ReadPlan {
             let file = names.next(&log);
             let (layout, mut cutter) = self.open_log(log)?;
             let layout = Arc::new(layout);
-            if let Some(survey) = survey.as_mut() {
-                if let Err(error) = survey.look(&mut cutter, window, &layout) {
-                    return Err(cutter.into_reader().explain(error));
-                }
+            if let Some(survey) = survey.as_mut()
+                && let Err(error) = survey.look(&mut cutter, window, &layout)
+            {
+                return Err(cutter.into_reader().explain(error));
             }
             self.start(survey, &place, feed)?;
             if !feed.begin_log(place) {
                 return Ok(false);
             }
-            loop {
-                match cutter.next(feed.buffers()) {
-                    Ok(Some(block)) => {
-                        if !feed.block(block, &layout, file.as_ref()) {
-                            return Ok(false);
-                        }
-                    }
-                    Ok(None) => break,
-                    Err(error) => return Err(cutter.into_reader().explain(error)),
-                }
-            }
-            if !cutter.has_ended() {
-                return Ok(false);
-            }
-            if !feed.end_log(cutter.into_reader().finish()?) {
+            let Some(log) = hand_out(cutter, &layout, file.as_ref(), feed)? else { return Ok(false) };
+            if !feed.end_log(log.finish()?) {
                 return Ok(false);
             }
         }
@@ -214,8 +201,7 @@ impl ReadPlan {
     fn open_log<'a>(&self, mut log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
         let mut head = Vec::new();
         while head.len() < HEAD || (!text(&head).contains(&b'\n') && head.len() < RECORD_LIMIT) {
-            let wanted = (head.len() + HEAD) as u64 - head.len() as u64;
-            match log.by_ref().take(wanted).read_to_end(&mut head) {
+            match log.by_ref().take(HEAD as u64).read_to_end(&mut head) {
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(error) => return Err(log.explain(error)),
@@ -230,43 +216,22 @@ impl ReadPlan {
     }
 }
 
-/// The logs' names, by which injectors are told apart.
-struct Names {
-    /// Whether there is more than one log: the only one of a run needs no name.
-    several: bool,
-    /// Names that more than one log has.
-    shared: HashSet<String>,
-    given: HashSet<String>,
-}
-
-impl Names {
-    fn new(sources: &[LogSource]) -> Self {
-        let mut seen = HashSet::new();
-        let shared =
-            sources.iter().map(LogSource::file_name).filter(|name| !seen.insert(name.clone())).collect();
-        Self { several: sources.len() > 1, shared, given: HashSet::new() }
-    }
-
-    /// The name of the log that is read next: that of its file, with its folders where others have the same.
-    ///
-    /// Of a pipe's logs the first has none, as there may be no other.
-    fn next(&mut self, log: &LogReader<'_>) -> Option<Arc<str>> {
-        if !std::mem::replace(&mut self.several, true) {
-            self.given.insert(log.file_name());
-            return None;
+/// Hands a log's blocks to the feed; returns the log, read to its end, or `None` when the feed wants no more.
+fn hand_out<'a>(
+    mut cutter: Cutter<LogReader<'a>>,
+    layout: &Arc<Layout>,
+    file: Option<&Arc<str>>,
+    feed: &mut impl LogFeed,
+) -> Result<Option<LogReader<'a>>> {
+    loop {
+        match cutter.next(feed.buffers()) {
+            Ok(Some(block)) => {
+                if !feed.block(block, layout, file) {
+                    return Ok(None);
+                }
+            }
+            Ok(None) => return Ok(cutter.has_ended().then(|| cutter.into_reader())),
+            Err(error) => return Err(cutter.into_reader().explain(error)),
         }
-        let short = log.file_name();
-        let known = self.shared.contains(&short) || self.given.contains(&short);
-        let base = if known { long_name(log.place()) } else { short };
-        let numbered = (2..).map(|number| format!("{base} ({number})"));
-        let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.given.contains(name))?;
-        self.given.insert(name.clone());
-        Some(name.into())
     }
-}
-
-/// A log's name with its folders.
-fn long_name(place: &Place) -> String {
-    let file = place.file.display();
-    place.member.as_ref().map_or_else(|| file.to_string(), |member| format!("{file}/{member}"))
 }

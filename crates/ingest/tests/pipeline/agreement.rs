@@ -9,10 +9,11 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
 
-use crate::expected::{Expected, NamedCells, named, places};
+use crate::expected::{Expected, places};
 use crate::log::{NOON, log};
 use crate::memory::in_memory;
 use crate::oracle::{OracleRun, read_cpu};
+use crate::read_back::{NamedCells, named};
 use crate::support::{Desk, Stored, fixtures, options, streamed, usual};
 
 const FILES: [&str; 3] = ["a.csv", "b.csv", "c.csv"];

@@ -2,17 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::{
-    Cell, CellKey, CellTable, ErrorCount, InjectorLoad, LabelCount, Reject, SampleBatch, Spread,
-};
+use perfpipe_ingest::{ErrorCount, LabelCount, Reject, Spread};
 
 use crate::oracle::{OracleRun, OracleSample};
-
-/// A sample with all its columns, in words.
-pub(crate) type Row = String;
-
-/// Cells by second, label, success and transaction, their injectors by name.
-pub(crate) type NamedCells = BTreeMap<(u32, String, bool, bool), (Cell, BTreeMap<String, (u64, i64)>)>;
+use crate::read_back::{NamedCells, Row, row};
 
 /// A run as the slow reader has it, with what the run's files say beside.
 pub(crate) struct Expected<'a> {
@@ -141,48 +134,4 @@ fn add_latency(latency: &mut Spread, ms: Option<i32>) {
     latency.max = if first { ms } else { latency.max.max(ms) };
     latency.sum += i64::from(ms);
     latency.n += 1;
-}
-
-/// The cells of a table by names in the place of indexes.
-pub(crate) fn named(table: &CellTable) -> NamedCells {
-    let named = |(key, cell): &(CellKey, Cell)| {
-        let label = table.labels[key.label as usize].clone();
-        let injector = |load: &InjectorLoad| {
-            (table.injectors[load.injector as usize].clone(), (load.samples, load.threads))
-        };
-        let loads = cell.injectors.iter().map(injector).collect();
-        (
-            (key.second, label, key.success, key.transaction),
-            (Cell { injectors: vec![], ..cell.clone() }, loads),
-        )
-    };
-    let cells: NamedCells = table.cells.iter().map(named).collect();
-    assert_eq!(cells.len(), table.cells.len(), "each key once");
-    cells
-}
-
-/// The rows of a batch.
-pub(crate) fn rows(batch: &SampleBatch) -> impl Iterator<Item = Row> {
-    (0..batch.len()).map(|at| {
-        row(
-            (batch.t_ms[at], batch.label.get(at), batch.elapsed[at], batch.response_code.get(at)),
-            (
-                batch.success[at],
-                batch.bytes.get(at),
-                batch.sent_bytes.get(at),
-                batch.all_threads.get(at),
-                batch.latency.get(at),
-                batch.idle_time.get(at),
-            ),
-            (batch.connect.get(at), batch.cpu.get(at), batch.injector.get(at), batch.transaction[at]),
-        )
-    })
-}
-
-type Start<'a> = (i64, Option<&'a str>, i32, Option<&'a str>);
-type Middle = (bool, Option<i64>, Option<i64>, Option<i32>, Option<i32>, Option<i32>);
-type End<'a> = (Option<i32>, Option<f64>, Option<&'a str>, bool);
-
-fn row(start: Start<'_>, middle: Middle, end: End<'_>) -> Row {
-    format!("{start:?} {middle:?} {end:?}")
 }

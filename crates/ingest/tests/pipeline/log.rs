@@ -235,7 +235,7 @@ impl Shape {
 #[derive(Debug, Clone)]
 enum End {
     Whole,
-    WithoutLineEnd,
+    Unended,
     BlankLines,
     /// In the middle of a record.
     Cut(Record, Index),
@@ -246,7 +246,7 @@ enum End {
 fn end() -> impl Strategy<Value = End> {
     prop_oneof![
         Just(End::Whole),
-        Just(End::WithoutLineEnd),
+        Just(End::Unended),
         Just(End::BlankLines),
         (record(true), any::<Index>()).prop_map(|(record, at)| End::Cut(record, at)),
         (record(true), select(vec![&b""[..], b"a", b"\n", b"a\r\n1,2\n"]))
@@ -258,7 +258,7 @@ impl End {
     fn apply(&self, shape: &Shape, log: &mut Vec<u8>) {
         match self {
             Self::Whole => {}
-            Self::WithoutLineEnd => {
+            Self::Unended => {
                 log.pop();
             }
             Self::BlankLines => log.extend_from_slice(b"\n\r\n\n"),

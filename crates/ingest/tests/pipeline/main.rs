@@ -17,5 +17,7 @@ mod memory;
 #[path = "../oracle/mod.rs"]
 mod oracle;
 mod origin;
+#[path = "../support/read_back.rs"]
+mod read_back;
 mod rejects;
 mod support;

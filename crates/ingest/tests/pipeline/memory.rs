@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use perfpipe_ingest::store::{BatchEncoder, FinishedRun, RunWriter};
 use perfpipe_ingest::{CellTable, IngestOptions, Result, RunKey, RunStore, SampleBatch, StoredRun, ingest};
 
-use crate::expected::{Row, rows};
+use crate::read_back::{Row, rows};
 use crate::support::{Stored, block_on};
 
 /// What a run came to that was ingested into memory.

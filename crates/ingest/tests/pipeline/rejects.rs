@@ -143,6 +143,6 @@ fn blank_lines_at_the_beginning_are_lines_and_nothing_else() {
         assert_eq!((reject.line, reject.byte), (6, log.find("oops").unwrap() as u64));
         assert_eq!(stored.run.info.successes, 1);
     }
-    let bare = format!("\n\n1795203738615,12,a,200,OK,T,text,true,,1,2,3,4,u,5,6,7\n");
+    let bare = "\n\n1795203738615,12,a,200,OK,T,text,true,,1,2,3,4,u,5,6,7\n";
     assert_eq!(desk.stored(&[desk.file("headless", bare)], &usual()).run.info.records(), 1);
 }

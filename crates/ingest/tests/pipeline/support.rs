@@ -10,7 +10,7 @@ use perfpipe_ingest::{
     stream,
 };
 
-use crate::expected::{Row, rows};
+use crate::read_back::{Row, rows};
 
 /// A folder with files in it and a store beside them.
 pub(crate) struct Desk {
@@ -57,8 +57,16 @@ impl Desk {
         let key = self.ingest(files, options).unwrap().info.key;
         let store = self.store();
         let (mut rejects, mut found) = (Vec::new(), Vec::new());
-        store.rejects(&key, &mut |reject| Ok(rejects.push(reject))).unwrap();
-        store.samples(&key, &mut |batch| Ok(found.extend(rows(&batch)))).unwrap();
+        let mut add_reject = |reject| {
+            rejects.push(reject);
+            Ok(())
+        };
+        let mut add_rows = |batch| {
+            found.extend(rows(&batch));
+            Ok(())
+        };
+        store.rejects(&key, &mut add_reject).unwrap();
+        store.samples(&key, &mut add_rows).unwrap();
         found.sort();
         let mut run = store.read(&key).unwrap().unwrap();
         run.info.ingested_at.clear();

@@ -15,8 +15,9 @@ const LAYOUT: u32 = 1;
 const MARKER: &str = "perfpipe.json";
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = ".lock";
-/// How the names of files begin that are not yet whole.
-const UNFINISHED: &str = ".new-";
+
+/// How the names of files begin that are renamed once they are whole.
+const NEW: &str = ".new-";
 
 /// What the folder says of itself.
 #[derive(Debug, Serialize, Deserialize)]
@@ -76,38 +77,38 @@ impl Folder {
         }
     }
 
-    /// A folder without a marker is fine if there is nothing in it but a marker that is being written.
+    /// A folder without a marker is fine if there is nothing in it, but for a marker that is being written.
     fn check_unmarked(&self) -> Result<()> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::io(&self.path, error)),
         };
-        let is_new = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with(UNFINISHED);
-        match entries.flatten().find(|entry| !is_new(entry)) {
-            None => Ok(()),
-            // Another writer has marked it since; nothing of a store is there before its marker.
-            Some(_) if self.path.join(MARKER).exists() => self.check_layout(),
-            Some(_) => Err(Error::refused(
-                format!("{} is not a perfpipe store, and not empty", self.path.display()),
-                "Name another folder with --store.",
-            )),
+        for entry in entries {
+            let entry = entry.map_err(|error| Error::io(&self.path, error))?;
+            // Whoever began this store may have marked it by now.
+            if !is_new(&entry) && !self.path.join(MARKER).exists() {
+                return Err(Error::refused(
+                    format!("{} is not a perfpipe store, and not empty", self.path.display()),
+                    "Name another folder with --store.",
+                ));
+            }
         }
+        Ok(())
     }
 
     /// Makes the folder and marks it, where that was not done before. The marker comes first, so that whoever
     /// looks meanwhile, or after a kill, sees a store.
     pub(super) fn create(&self) -> Result<()> {
-        fs::create_dir_all(&self.path).map_err(|error| Error::io(&self.path, error))?;
+        let make = |path: &Path| fs::create_dir_all(path).map_err(|error| Error::io(path, error));
+        make(&self.path)?;
+        // First of all, so that whatever stops this later, the folder is known for a store.
         let marker = self.path.join(MARKER);
         if !marker.exists() {
             write_json(&marker, &Marker { layout: LAYOUT })?;
         }
-        for part in ["runs", "staging"] {
-            let path = self.path.join(part);
-            fs::create_dir_all(&path).map_err(|error| Error::io(&path, error))?;
-        }
-        Ok(())
+        make(&self.path.join("runs"))?;
+        make(&self.path.join("staging"))
     }
 
     /// The manifest of a run; `None` if it is not stored.
@@ -187,7 +188,7 @@ impl Folder {
         staging.move_to(&path)?;
         sync_dir(&run)?;
         write_json(&run.join(MANIFEST), &Manifest { generation: generation.clone(), info: info.clone() })?;
-        remove_other_generations(&run, &generation);
+        remove_leftovers(&run, &generation);
         Ok(())
     }
 
@@ -233,7 +234,14 @@ impl Drop for Staging {
 
 /// A file that is locked for as long as this lives; the system frees it when the process ends, however it ends.
 #[derive(Debug)]
-pub(super) struct Lock(#[expect(dead_code, reason = "held for its lock")] File);
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a process that is just being started still has it open for a moment.
+        let _ = self.0.unlock();
+    }
+}
 
 impl Lock {
     fn file(path: &Path) -> Result<File> {
@@ -276,19 +284,24 @@ fn sweep(staging: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Removes the generations that a manifest no longer names, and manifests that a killed writer did not finish.
-/// What can't be removed is left to the next commit.
-fn remove_other_generations(run: &Path, current: &str) {
+/// Removes from a run's folder what its manifest does not name: other generations, and manifests that were
+/// never put in place. What can't be removed is left to the next commit.
+fn remove_leftovers(run: &Path, current: &str) {
     let Ok(entries) = fs::read_dir(run) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if name.starts_with("run-") && name != current {
             let _ = fs::remove_dir_all(entry.path());
-        } else if name.starts_with(UNFINISHED) {
+        } else if is_new(&entry) {
             let _ = fs::remove_file(entry.path());
         }
     }
+}
+
+/// Whether a file is one of those that are written beside their place first.
+fn is_new(entry: &fs::DirEntry) -> bool {
+    entry.file_name().to_string_lossy().starts_with(NEW)
 }
 
 fn read_manifest(path: &Path) -> Result<Option<Manifest>> {
@@ -312,7 +325,7 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let text = serde_json::to_vec_pretty(value)
         .map_err(|error| Error::store(format!("writing {}", path.display()), error))?;
     let write = || -> std::io::Result<()> {
-        let mut file = temporary(UNFINISHED, 0o666).tempfile_in(folder)?;
+        let mut file = temporary(NEW, 0o666).tempfile_in(folder)?;
         file.write_all(&text)?;
         file.as_file().sync_all()?;
         file.persist(path)?;

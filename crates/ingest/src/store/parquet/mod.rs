@@ -8,6 +8,7 @@
 //! ```
 
 mod folder;
+mod guard;
 mod piece;
 mod samples;
 mod tables;

@@ -10,6 +10,7 @@ use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
+use crate::store::parquet::guard::Guarded;
 
 /// Rows a piece; a table of any length is read in pieces.
 const ROWS: usize = 4096;
@@ -25,13 +26,11 @@ pub(super) struct Piece {
 pub(super) fn read(path: &Path) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     let what: Arc<str> = format!("reading {}", path.display()).into();
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file)
-        .and_then(|builder| builder.with_batch_size(ROWS).build())
-        .map_err(|error| Error::store(&*what, error))?;
-    Ok(reader.map(move |rows| match rows {
-        Ok(rows) => Ok(Piece { rows, what: Arc::clone(&what) }),
-        Err(error) => Err(Error::store(&*what, error)),
-    }))
+    let rows = Guarded::open(path, || {
+        ParquetRecordBatchReaderBuilder::try_new(file)
+            .and_then(|builder| builder.with_batch_size(ROWS).build())
+    })?;
+    Ok(rows.map(move |rows| Ok(Piece { rows: rows?, what: Arc::clone(&what) })))
 }
 
 impl Piece {

@@ -8,13 +8,12 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray, RecordBatch, StringArray,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray,
+    RecordBatch, StringArray,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::{
-    ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
-};
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
 };
@@ -26,6 +25,7 @@ use parquet::schema::types::ColumnPath;
 use crate::batch::{Nullable, SampleBatch, Texts};
 use crate::error::{Error, Result};
 use crate::store::BatchEncoder;
+use crate::store::parquet::guard::Guarded;
 
 /// Rows a row group, about: enough that its metadata does not count, few enough that memory stays flat.
 const ROW_GROUP: usize = 256 << 10;
@@ -243,7 +243,7 @@ fn arrays(batch: &SampleBatch) -> Result<Vec<ArrayRef>> {
     ])
 }
 
-fn numbers<T: arrow_array::ArrowPrimitiveType>(column: &Nullable<T::Native>) -> ArrayRef {
+fn numbers<T: ArrowPrimitiveType>(column: &Nullable<T::Native>) -> ArrayRef {
     let nulls = column.valid().map(|valid| valid.to_vec().into());
     Arc::new(PrimitiveArray::<T>::new(column.values().to_vec().into(), nulls))
 }
@@ -265,64 +265,61 @@ fn texts(column: &Texts) -> Result<ArrayRef> {
 }
 
 /// Opens a file of samples.
-pub(super) fn open(path: &Path) -> Result<ParquetRecordBatchReader> {
+pub(super) fn open(path: &Path) -> Result<Guarded> {
     let file = File::open(path).map_err(|error| Error::io(path, error))?;
     let options = ArrowReaderOptions::new().with_schema(schema());
-    ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-        .and_then(|builder| builder.with_batch_size(READ_ROWS).build())
-        .map_err(unreadable)
-}
-
-fn unreadable(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Error {
-    Error::store("reading samples", error)
+    Guarded::open(path, || {
+        ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
+            .and_then(|builder| builder.with_batch_size(READ_ROWS).build())
+    })
 }
 
 /// Hands the samples of a file to a sink, batch by batch.
-pub(super) fn stream(
-    reader: ParquetRecordBatchReader,
-    sink: &mut dyn FnMut(SampleBatch) -> Result<()>,
-) -> Result<()> {
-    for record_batch in reader {
-        sink(batch(&record_batch.map_err(unreadable)?)?)?;
+pub(super) fn stream(rows: Guarded, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
+    for rows in rows {
+        sink(batch(&rows?)?)?;
     }
     Ok(())
 }
 
 fn batch(from: &RecordBatch) -> Result<SampleBatch> {
-    let column = |name: &str| {
-        from.column_by_name(name).ok_or_else(|| unreadable(format!("the file has no column {name}")))
-    };
     let flags = |name: &str| -> Result<Vec<bool>> {
-        Ok(column(name)?.as_boolean().iter().map(Option::unwrap_or_default).collect())
+        let column = from.column_by_name(name).and_then(|column| column.as_boolean_opt());
+        let flags = column.ok_or_else(|| unexpected(name))?;
+        Ok(flags.iter().map(Option::unwrap_or_default).collect())
     };
-    let small = |name: &str| -> Result<Nullable<i32>> {
-        Ok(column(name)?.as_primitive::<Int32Type>().iter().collect())
-    };
-    let large = |name: &str| -> Result<Nullable<i64>> {
-        Ok(column(name)?.as_primitive::<Int64Type>().iter().collect())
-    };
-    let named = |name: &str| -> Result<Texts> { Ok(read_texts(column(name)?)) };
     Ok(SampleBatch {
-        t_ms: column("t_ms")?.as_primitive::<Int32Type>().values().iter().copied().map(i64::from).collect(),
-        label: named("label")?,
-        elapsed: column("elapsed")?.as_primitive::<Int32Type>().values().to_vec(),
-        response_code: named("response_code")?,
+        t_ms: primitive::<Int32Type>(from, "t_ms")?.values().iter().copied().map(i64::from).collect(),
+        label: read_texts(from, "label")?,
+        elapsed: primitive::<Int32Type>(from, "elapsed")?.values().to_vec(),
+        response_code: read_texts(from, "response_code")?,
         success: flags("success")?,
-        bytes: large("bytes")?,
-        sent_bytes: large("sent_bytes")?,
-        all_threads: small("all_threads")?,
-        latency: small("latency")?,
-        idle_time: small("idle_time")?,
-        connect: small("connect")?,
-        cpu: column("cpu")?.as_primitive::<Float64Type>().iter().collect(),
-        injector: named("injector")?,
+        bytes: primitive::<Int64Type>(from, "bytes")?.iter().collect(),
+        sent_bytes: primitive::<Int64Type>(from, "sent_bytes")?.iter().collect(),
+        all_threads: primitive::<Int32Type>(from, "all_threads")?.iter().collect(),
+        latency: primitive::<Int32Type>(from, "latency")?.iter().collect(),
+        idle_time: primitive::<Int32Type>(from, "idle_time")?.iter().collect(),
+        connect: primitive::<Int32Type>(from, "connect")?.iter().collect(),
+        cpu: primitive::<Float64Type>(from, "cpu")?.iter().collect(),
+        injector: read_texts(from, "injector")?,
         transaction: flags("transaction")?,
     })
 }
 
-fn read_texts(array: &ArrayRef) -> Texts {
-    let dictionary = array.as_dictionary::<Int32Type>();
-    let values = dictionary.values().as_string::<i32>();
+fn unexpected(name: &str) -> Error {
+    Error::store("reading samples", format!("column {name} is not what perfpipe writes"))
+}
+
+fn primitive<'a, T: ArrowPrimitiveType>(from: &'a RecordBatch, name: &str) -> Result<&'a PrimitiveArray<T>> {
+    from.column_by_name(name).and_then(|column| column.as_primitive_opt()).ok_or_else(|| unexpected(name))
+}
+
+fn read_texts(from: &RecordBatch, name: &str) -> Result<Texts> {
+    let dictionary = from
+        .column_by_name(name)
+        .and_then(|column| column.as_dictionary_opt::<Int32Type>())
+        .ok_or_else(|| unexpected(name))?;
+    let values = dictionary.values().as_string_opt::<i32>().ok_or_else(|| unexpected(name))?;
     let mut texts = Texts::default();
     for key in dictionary.keys() {
         match key.and_then(|key| usize::try_from(key).ok()) {
@@ -330,5 +327,5 @@ fn read_texts(array: &ArrayRef) -> Texts {
             _ => texts.push_null(),
         }
     }
-    texts
+    Ok(texts)
 }

@@ -1,0 +1,146 @@
+//! The states in which a process that is killed can leave the folder, each made by hand.
+
+use std::fs;
+use std::path::Path;
+
+use perfpipe_ingest::store::ParquetStore;
+
+use crate::example::{Place, assert_stored, begin, example, generations, key, names, store};
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for name in names(from) {
+        let (from, to) = (from.join(&name), to.join(&name));
+        if from.is_dir() { copy(&from, &to) } else { _ = fs::copy(&from, &to).unwrap() }
+    }
+}
+
+/// A store of `old`, and beside it the files of `new` as they are once it is whole.
+fn old_and_new() -> (Place, tempfile::TempDir) {
+    let (place, other) = (Place::new(), Place::new());
+    store(&place.store, &example(1, 50)).unwrap();
+    store(&other.store, &example(2, 60)).unwrap();
+    let aside = tempfile::tempdir().unwrap();
+    copy(&other.generation(), &aside.path().join("generation"));
+    let manifest = fs::read_to_string(other.run().join("manifest.json")).unwrap();
+    let name = other.generation().file_name().unwrap().to_str().unwrap().to_owned();
+    fs::write(aside.path().join("manifest.json"), manifest.replace(&name, "run-killed")).unwrap();
+    (place, aside)
+}
+
+/// The store holds the old run, and takes a further one that leaves no trace of what was killed.
+fn assert_old_and_usable(place: &Place) {
+    assert_stored(&place.store, &example(1, 50));
+    assert_next_is_clean(place);
+}
+
+fn assert_next_is_clean(place: &Place) {
+    let next = example(3, 70);
+    store(&ParquetStore::open(place.path()).unwrap(), &next).unwrap();
+    assert_stored(&place.store, &next);
+    assert_eq!(names(&place.path().join("staging")), [""; 0]);
+    let left: Vec<String> = names(&place.run()).into_iter().filter(|name| name != ".lock").collect();
+    assert_eq!(left.len(), 2, "the manifest and one generation: {left:?}");
+    assert_eq!(names(&place.path()), [".lock", "perfpipe.json", "runs", "staging"]);
+}
+
+#[test]
+fn killed_while_it_was_writing() {
+    let (place, aside) = old_and_new();
+    let staged = place.path().join("staging/run-killed");
+    copy(&aside.path().join("generation"), &staged);
+    fs::write(staged.join(".lock"), "").unwrap();
+    fs::write(staged.join("seconds.parquet"), "half").unwrap();
+    assert_old_and_usable(&place);
+}
+
+#[test]
+fn killed_after_its_staging_lost_its_lock() {
+    let (place, aside) = old_and_new();
+    copy(&aside.path().join("generation"), &place.path().join("staging/run-killed"));
+    assert_old_and_usable(&place);
+}
+
+#[test]
+fn killed_after_the_generation_moved() {
+    let (place, aside) = old_and_new();
+    copy(&aside.path().join("generation"), &place.run().join("run-killed"));
+    assert_old_and_usable(&place);
+}
+
+#[test]
+fn killed_while_it_wrote_the_manifest() {
+    let (place, aside) = old_and_new();
+    copy(&aside.path().join("generation"), &place.run().join("run-killed"));
+    fs::write(place.run().join(".new-x1"), "{\"generation\": \"run-k").unwrap();
+    assert_old_and_usable(&place);
+}
+
+#[test]
+fn killed_before_the_old_generation_went() {
+    let (place, aside) = old_and_new();
+    copy(&aside.path().join("generation"), &place.run().join("run-killed"));
+    fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
+    assert_eq!(generations(&place.run()).len(), 2);
+    assert_stored(&place.store, &example(2, 60));
+    assert_next_is_clean(&place);
+}
+
+#[test]
+fn killed_while_the_old_generation_went() {
+    let (place, aside) = old_and_new();
+    fs::remove_file(place.generation().join("cpu.parquet")).unwrap();
+    copy(&aside.path().join("generation"), &place.run().join("run-killed"));
+    fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
+    assert_stored(&place.store, &example(2, 60));
+    assert_next_is_clean(&place);
+}
+
+#[test]
+fn killed_at_the_first_run_of_a_key() {
+    let (place, aside) = old_and_new();
+    fs::remove_file(place.run().join("manifest.json")).unwrap();
+    copy(&aside.path().join("generation"), &place.run().join("run-killed"));
+    assert_eq!(place.store.runs().unwrap(), []);
+    assert!(place.store.read(&key()).unwrap().is_none());
+    assert!(!place.store.drop_run(&key()).unwrap());
+    assert_next_is_clean(&place);
+}
+
+#[test]
+fn killed_while_the_store_was_being_made() {
+    for made in [&[][..], &[".new-a"], &[".new-a", "perfpipe.json"], &["perfpipe.json", "runs/"]] {
+        let place = Place::new();
+        fs::create_dir(place.path()).unwrap();
+        for name in made {
+            match name.strip_suffix('/') {
+                Some(folder) => fs::create_dir(place.path().join(folder)).unwrap(),
+                None => fs::write(place.path().join(name), "{\"layout\": 1}").unwrap(),
+            }
+        }
+        let opened = ParquetStore::open(place.path()).unwrap();
+        assert_eq!(opened.runs().unwrap(), [], "{made:?}");
+        store(&opened, &example(3, 70)).unwrap();
+        assert_stored(&opened, &example(3, 70));
+    }
+}
+
+#[test]
+fn what_dead_writers_left_is_swept_and_nothing_else() {
+    let place = Place::new();
+    let alive = begin(&place.store, &example(1, 50)).unwrap();
+    let staging = place.path().join("staging");
+    let living = names(&staging);
+    fs::create_dir_all(staging.join("run-dead")).unwrap();
+    fs::write(staging.join("run-dead/samples.parquet"), "x").unwrap();
+    fs::create_dir_all(staging.join("mine")).unwrap();
+    fs::write(staging.join("note.txt"), "x").unwrap();
+    let mut other = example(2, 60);
+    other.info.key.test = "4096".into();
+    store(&place.store, &other).unwrap();
+    let mut expected = [living, vec!["mine".into(), "note.txt".into()]].concat();
+    expected.sort();
+    assert_eq!(names(&staging), expected);
+    crate::example::commit(alive, &example(1, 50), perfpipe_ingest::Replace::Any).unwrap();
+    assert_stored(&place.store, &example(1, 50));
+}

@@ -1,0 +1,230 @@
+//! Runs to be stored, and the storing of them step by step.
+
+use std::future::Future;
+use std::path::{Path, PathBuf};
+
+use perfpipe_ingest::store::{BatchEncoder, FinishedRun, ParquetStore, ParquetWriter, RunWriter};
+use perfpipe_ingest::{
+    Cell, CellKey, CpuSeries, ErrorCount, InjectorLoad, LabelCount, Reject, RejectSpool, Replace, Result,
+    RunInfo, RunKey, RunStore, SampleBatch, SourceFile, Spread,
+};
+
+use crate::read_back::{Row, rows};
+
+/// Everything that a run consists of.
+#[derive(Debug, Clone)]
+pub(crate) struct Example {
+    pub(crate) info: RunInfo,
+    pub(crate) batch: SampleBatch,
+    pub(crate) labels: Vec<String>,
+    pub(crate) injectors: Vec<String>,
+    pub(crate) cells: Vec<(CellKey, Cell)>,
+    pub(crate) cpu: CpuSeries,
+    pub(crate) errors: Vec<ErrorCount>,
+    pub(crate) label_counts: Vec<LabelCount>,
+    pub(crate) rejects: Vec<Reject>,
+}
+
+/// A store in a folder of the test's own.
+pub(crate) struct Place {
+    folder: tempfile::TempDir,
+    pub(crate) store: ParquetStore,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = ParquetStore::open(folder.path().join("data")).unwrap();
+        Self { folder, store }
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// The folder of the one run that is stored here.
+    pub(crate) fn run(&self) -> PathBuf {
+        let [run] = names(&self.path().join("runs")).try_into().unwrap();
+        self.path().join("runs").join(run)
+    }
+
+    /// The one generation of the one run that is stored here.
+    pub(crate) fn generation(&self) -> PathBuf {
+        let [name] = generations(&self.run()).try_into().unwrap();
+        self.run().join(name)
+    }
+}
+
+/// The names in a folder, ascending.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+pub(crate) fn generations(run: &Path) -> Vec<String> {
+    names(run).into_iter().filter(|name| name.starts_with("run-")).collect()
+}
+
+pub(crate) fn key() -> RunKey {
+    RunKey::new("perfectnio", "2048")
+}
+
+/// A run of this many samples, told from others by `mark`, which is its failures' count.
+pub(crate) fn example(mark: u64, samples: usize) -> Example {
+    let mut info = RunInfo::new(key(), 1_795_203_738_609, 1_795_203_816_638);
+    info.failures = mark;
+    info.successes = samples as u64 - mark;
+    info.rejects = 1;
+    info.samples_stored = true;
+    info.sources = vec![source("run.csv", "log"), source("cpu.csv", "cpu")];
+    Example {
+        info,
+        batch: batch(mark, samples),
+        labels: vec!["a".into(), "b\n\"é\"".into()],
+        injectors: vec![String::new(), "10.0.0.1".into()],
+        cells: (0..80).map(|second| cell(second, mark)).collect(),
+        cpu: CpuSeries::new((0..90).map(|second| (1_795_203_730 + second, mark as f64 / 3.0)).collect()),
+        errors: vec![ErrorCount {
+            second: 0,
+            label: "a".into(),
+            response_code: "500".into(),
+            message: "m".into(),
+            transaction: false,
+            count: mark,
+        }],
+        label_counts: vec![LabelCount {
+            label: "a".into(),
+            successes: samples as u64 - mark,
+            failures: mark,
+            transactions: 0,
+        }],
+        rejects: vec![Reject {
+            file: "run.csv".into(),
+            member: None,
+            line: 7,
+            byte: mark,
+            reason: "because".into(),
+            record: "1,2".into(),
+        }],
+    }
+}
+
+pub(crate) fn source(file: &str, kind: &str) -> SourceFile {
+    SourceFile { file: file.into(), member: None, kind: kind.into(), bytes: 5, crc32: 7 }
+}
+
+fn batch(mark: u64, samples: usize) -> SampleBatch {
+    let mut batch = SampleBatch::default();
+    for at in 0..samples {
+        let failed = (at as u64) < mark;
+        batch.t_ms.push(at as i64 % 79_000);
+        batch.label.push(if at % 2 == 0 { b"a" } else { b"b\n\"\xc3\xa9\"" });
+        batch.elapsed.push(at as i32 % 300);
+        batch.response_code.push(if failed { b"500" } else { b"200" });
+        batch.success.push(!failed);
+        batch.bytes.push(Some(at as i64));
+        batch.sent_bytes.push((at % 3 == 0).then_some(121));
+        batch.all_threads.push(Some(9));
+        batch.latency.push(Some(at as i32 % 100));
+        batch.idle_time.push(None);
+        batch.connect.push(Some(0));
+        batch.cpu.push((at % 5 != 0).then_some(at as f64 / 7.0));
+        batch.injector.push_null();
+        batch.transaction.push(false);
+    }
+    batch
+}
+
+fn cell(second: u32, mark: u64) -> (CellKey, Cell) {
+    let load = |injector| InjectorLoad { injector, samples: mark, threads: 3 };
+    let cell = Cell {
+        elapsed: vec![(1, 5), (second as i32 + 2, mark)],
+        latency: Spread { n: 4, sum: 9, min: 1, max: 3 },
+        connect: 5,
+        bytes: 6,
+        sent_bytes: 7,
+        before_boundary: 2,
+        injectors: if second.is_multiple_of(2) { vec![load(1)] } else { vec![load(0), load(1)] },
+    };
+    (CellKey { second, label: second % 2, success: true, transaction: false }, cell)
+}
+
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+}
+
+/// Begins a run and writes its samples, without committing it.
+pub(crate) fn begin(store: &ParquetStore, example: &Example) -> Result<ParquetWriter> {
+    block_on(async {
+        let mut writer = store.begin(Some(&example.info.key), example.info.samples_stored).await?;
+        write(&mut writer, &example.batch).await?;
+        Ok(writer)
+    })
+}
+
+pub(crate) async fn write(writer: &mut ParquetWriter, batch: &SampleBatch) -> Result<()> {
+    let mut encoder = writer.encoder()?;
+    for chunk in [encoder.encode(batch)?, encoder.finish()?].into_iter().flatten() {
+        writer.write(chunk).await?;
+    }
+    Ok(())
+}
+
+pub(crate) fn commit(writer: ParquetWriter, example: &Example, replace: Replace) -> Result<()> {
+    let mut rejects = RejectSpool::default();
+    example.rejects.iter().for_each(|reject| rejects.push(reject).unwrap());
+    block_on(writer.commit(FinishedRun {
+        info: &example.info,
+        labels: &example.labels,
+        injectors: &example.injectors,
+        cells: &mut example.cells.iter().cloned(),
+        cpu: &example.cpu,
+        errors: &example.errors,
+        label_counts: &example.label_counts,
+        rejects: &mut rejects,
+        replace,
+    }))
+}
+
+pub(crate) fn store(store: &ParquetStore, example: &Example) -> Result<()> {
+    commit(begin(store, example)?, example, Replace::Any)
+}
+
+/// The stored rows of a run, in their order.
+pub(crate) fn stored_rows(store: &ParquetStore, key: &RunKey) -> Result<Vec<Row>> {
+    let mut found = Vec::new();
+    store.samples(key, &mut |batch| {
+        found.extend(rows(&batch));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+pub(crate) fn stored_rejects(store: &ParquetStore, key: &RunKey) -> Result<Vec<Reject>> {
+    let mut rejects = Vec::new();
+    store.rejects(key, &mut |reject| {
+        rejects.push(reject);
+        Ok(())
+    })?;
+    Ok(rejects)
+}
+
+/// The store holds the whole of this run, and no other of its key.
+pub(crate) fn assert_stored(store: &ParquetStore, example: &Example) {
+    let key = &example.info.key;
+    let run = store.read(key).unwrap().unwrap();
+    assert_eq!(run.info, example.info);
+    assert_eq!((&run.cpu, &run.errors), (&example.cpu, &example.errors));
+    assert_eq!(run.labels, example.label_counts);
+    let table = perfpipe_ingest::CellTable::new(
+        example.labels.clone(),
+        example.injectors.clone(),
+        example.cells.iter().cloned(),
+    );
+    assert_eq!(crate::read_back::named(&run.cells), crate::read_back::named(&table));
+    assert_eq!(stored_rejects(store, key).unwrap(), example.rejects);
+    assert!(stored_rows(store, key).unwrap() == rows(&example.batch).collect::<Vec<_>>());
+}
