@@ -162,9 +162,7 @@ fn offset_seconds(text: &[u8]) -> Option<i32> {
 
 /// A number of a few digits.
 fn number(digits: &[u8]) -> Option<i64> {
-    digits
-        .iter()
-        .try_fold(0, |sum, digit| digit.is_ascii_digit().then_some(sum * 10 + i64::from(digit - b'0')))
+    digits.iter().try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0')))
 }
 
 #[cfg(test)]
@@ -221,6 +219,7 @@ mod tests {
             "2026-11-20 19:45:08+19:00",
             " 2026-11-20 19:45:08",
             "2026-11-20 1\u{fffd}:45:08",
+            "\0\0\0\0-\0\0-\0\0 \0\0:\0\0:\0\0",
         ] {
             assert_eq!(parse("UTC", text), None, "{text}");
         }
