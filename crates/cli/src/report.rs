@@ -44,7 +44,12 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
         written.extend(run_page(timeline, &args.style, &args.out)?);
     }
     let page = Page::test(&args.test, &timelines, &Style::from(&args.style));
-    written.extend(write_page(&page, &format!("all-frameworks_{}", args.test), &args.style, &args.out)?);
+    written.extend(write_page(
+        &page,
+        &page_name(&format!("all-frameworks_{}", args.test), args.view.label.as_deref()),
+        &args.style,
+        &args.out,
+    )?);
     let mut output = Output::open(None)?;
     league.table().write(args.table.into(), &mut output)?;
     output.finish()?;
@@ -55,7 +60,12 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
 /// Draws the page of one run; returns the files.
 pub(crate) fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
     let page = Page::run(timeline, &Style::from(style));
-    write_page(&page, &timeline.info.key.to_string(), style, out)
+    write_page(&page, &page_name(&timeline.info.key.to_string(), timeline.view.label.as_deref()), style, out)
+}
+
+/// A page's name: one label's page must not take the place of the whole run's.
+fn page_name(name: &str, label: Option<&str>) -> String {
+    label.map_or_else(|| name.to_owned(), |label| format!("{name}_{label}"))
 }
 
 /// Says which files were written.

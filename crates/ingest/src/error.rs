@@ -81,7 +81,7 @@ pub enum Error {
         remedy: String,
     },
     /// More records were rejected than the limit allows; nothing was stored.
-    #[error("{place}: {reason}; that makes {rejects} rejects, and the limit is {limit}")]
+    #[error("{place}: {reason}{}", past_limit(*rejects, *limit))]
     Rejects {
         /// The first reject past the limit.
         place: Box<Place>,
@@ -116,6 +116,14 @@ pub enum Error {
         /// Why it failed.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+/// What makes a reject an error: nothing, where none is allowed, else that there are too many.
+fn past_limit(rejects: u64, limit: u64) -> String {
+    match limit {
+        0 => ", and no reject is allowed".into(),
+        _ => format!("; that makes {rejects} rejects, and the limit is {limit}"),
+    }
 }
 
 impl Error {
@@ -169,6 +177,9 @@ impl Error {
             Self::Input { remedy, .. } | Self::Usage { remedy, .. } | Self::Refused { remedy, .. } => {
                 Some(remedy)
             }
+            Self::Rejects { limit: 0, .. } => Some(
+                "Look at the record; with a limit above 0 it would be kept aside, whole, and the run stored without it.",
+            ),
             Self::Rejects { .. } => Some(
                 "Look at the records named; if they may be left out, raise --max-rejects (they are kept whole in the store).",
             ),

@@ -163,7 +163,7 @@ mod foreign {
             }
             "latency_min" | "latency_max" => no_nulls && *other.data_type() == arrow_schema::DataType::Int32,
             // It is for other readers; the counts say the same.
-            "requests" => true,
+            "samples" => true,
             _ => false,
         }
     }
@@ -182,7 +182,7 @@ mod foreign {
                 for other in changed {
                     write(&path, &with(&whole, name, other.clone()));
                     let told = place.store.read(&key());
-                    let fits = other.as_ref().map_or(name == "requests", |other| fits(name, other));
+                    let fits = other.as_ref().map_or(name == "samples", |other| fits(name, other));
                     assert_eq!(told.is_ok(), fits, "{name}: {other:?}");
                     if let Err(told) = told {
                         let told = told.to_string();
