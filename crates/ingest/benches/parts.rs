@@ -4,6 +4,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first thing that is amiss")]
 
+#[allow(dead_code, reason = "the generator uses all of it")]
+#[path = "../examples/generate/options.rs"]
+mod generate;
 #[allow(dead_code, unused_imports, reason = "the generator uses all of it")]
 #[path = "../examples/generate/load/mod.rs"]
 mod load;
@@ -11,6 +14,7 @@ mod load;
 use std::io::Read;
 use std::sync::LazyLock;
 
+use clap::Parser;
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
 use perfpipe_ingest::CpuSeries;
@@ -24,27 +28,8 @@ fn main() {
 
 /// A block of about 1 MiB of whole records.
 static BLOCK: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let plan = load::Plan {
-        start_ms: 1_795_000_000_250,
-        records: 200_000,
-        duration: 10_000,
-        rate: 20_000.0,
-        threads: 1000,
-        ramp: 1000,
-        steps: 4,
-        failures: 0.005,
-        outage: None,
-        labels: 1,
-        quoted: 0.0,
-        injectors: 1,
-        transactions: false,
-        seed: 1,
-        test: "2048".into(),
-        server: "127.0.0.1:8181".into(),
-        late_first: None,
-        header: false,
-        delimiter: b',',
-    };
+    let words = "generate x --rows 200000 --seconds 10 --threads 1000 --failures 0.5 --no-header";
+    let plan = generate::Options::try_parse_from(words.split(' ')).unwrap().plan().unwrap();
     let mut log = Vec::new();
     load::write_log(&plan, &mut log).unwrap();
     let end = memchr::memrchr(b'\n', &log[..1 << 20]).unwrap();

@@ -13,6 +13,9 @@
 )]
 
 #[allow(dead_code, reason = "the generator's own options use all of it")]
+#[path = "../../../ingest/examples/generate/options.rs"]
+mod generate;
+#[allow(dead_code, reason = "the generator's own options use all of it")]
 #[path = "../../../ingest/examples/generate/load/mod.rs"]
 mod load;
 mod measure;
@@ -27,6 +30,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use clap::Parser;
 use measure::{Contender, print, race};
 
 /// The command that this benchmark gives itself to inflate a file and nothing else.
@@ -73,27 +77,9 @@ impl Inputs {
     fn make(folder: &Path, rows: u64) -> Self {
         let inputs = Self { log: folder.join("perfectnio_2048.zip"), cpu: folder.join("cpu.csv") };
         let seconds = (rows / 24_000).max(10);
-        let plan = load::Plan {
-            start_ms: 1_795_000_000_250,
-            records: rows,
-            duration: seconds as i64 * 1000,
-            rate: rows as f64 / seconds as f64,
-            threads: 3000,
-            ramp: seconds as i64 * 1000 / 6,
-            steps: 6,
-            failures: 0.005,
-            outage: None,
-            labels: 1,
-            quoted: 0.0,
-            injectors: 1,
-            transactions: false,
-            seed: 1,
-            test: "2048".into(),
-            server: "127.0.0.1:8181".into(),
-            late_first: None,
-            header: true,
-            delimiter: b',',
-        };
+        let words = format!("generate x --rows {rows} --seconds {seconds} --threads 3000 --failures 0.5");
+        let options = generate::Options::try_parse_from(words.split(' ')).expect("the generator's options");
+        let plan = options.plan().expect("a plan");
         let tally = output::write(&plan, &inputs.log).expect("a generated log");
         let mut cpu = File::create(&inputs.cpu).expect("a CPU export");
         load::write_cpu(&plan, &tally, false, &mut cpu).expect("a CPU export");
