@@ -1,5 +1,8 @@
 //! The perfpipe command: flags in, a plan of the libraries' work out, and an exit code.
 
+// No input may reach a panic, so nothing is indexed that could be out of bounds.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+
 mod args;
 mod export;
 mod failure;

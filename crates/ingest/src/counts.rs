@@ -131,7 +131,7 @@ fn merge_sorted<T: Copy, K: Ord>(
     let mut fresh = Vec::new();
     let mut at = 0;
     for item in from {
-        while at < into.len() && key(&into[at]) < key(item) {
+        while into.get(at).is_some_and(|found| key(found) < key(item)) {
             at += 1;
         }
         match into.get_mut(at) {

@@ -1,5 +1,8 @@
 //! From a zipped JMeter log and a CPU export to a store: every sample, and exact counts by second.
 
+// No input may reach a panic, so nothing is indexed that could be out of bounds.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+
 mod batch;
 mod collect;
 mod counts;

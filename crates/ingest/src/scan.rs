@@ -68,7 +68,7 @@ impl<'a> Scanner<'a> {
             None => {
                 // Zero is none of the wanted bytes, so the padding adds nothing.
                 let mut step = [0; STEP];
-                step[..rest.len()].copy_from_slice(rest);
+                step.iter_mut().zip(rest).for_each(|(into, from)| *into = *from);
                 self.bits(&step)
             }
         };

@@ -13,6 +13,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+// No input may reach a panic, so nothing is indexed that could be out of bounds.
+#![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+
 mod axis;
 mod canvas;
 mod chart;

@@ -27,8 +27,10 @@ impl RowDecoder {
         if self.ended || !self.passed_header()? {
             return Ok(None);
         }
-        let Some(head) = self.buffer.get(self.at..self.at + 2) else { return Ok(None) };
-        let count = i16::from_be_bytes([head[0], head[1]]);
+        let Some(head) = self.buffer.get(self.at..).and_then(|rest| rest.first_chunk()) else {
+            return Ok(None);
+        };
+        let count = i16::from_be_bytes(*head);
         if count < 0 {
             self.ended = true;
             return Ok(None);
