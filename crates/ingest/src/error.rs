@@ -178,7 +178,7 @@ impl Error {
                 Some(remedy)
             }
             Self::Rejects { limit: 0, .. } => Some(
-                "Look at the record; with a limit above 0 it would be kept aside, whole, and the run stored without it.",
+                "Look at the record; with --max-rejects, in the place of --strict, it would be kept aside whole, and the run stored without it.",
             ),
             Self::Rejects { .. } => Some(
                 "Look at the records named; if they may be left out, raise --max-rejects (they are kept whole in the store).",
