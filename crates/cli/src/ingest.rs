@@ -30,10 +30,10 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs) -> Result<()> {
     bar.finish();
     let done = done?;
     let took = started.elapsed();
-    let run = store.read(&done.info.key).await?;
-    let timeline = Timeline::new(&run, &view::plain(&run.info))?;
-    summarise(&done, &timeline, &store, took);
+    summarise(&done, &store, took);
     if let Some(folder) = &args.report {
+        let run = store.read(&done.info.key).await?;
+        let timeline = Timeline::new(&run, &view::plain(&run.info))?;
         report::tell(&report::run_page(&timeline, &args.style, folder)?);
     }
     Ok(())
@@ -91,7 +91,7 @@ fn delimiter(text: &str) -> Result<u8> {
 }
 
 /// Says what was stored.
-fn summarise(done: &Ingested, timeline: &Timeline, store: &Store, took: Duration) {
+fn summarise(done: &Ingested, store: &Store, took: Duration) {
     let info = &done.info;
     for sentence in
         done.inferred.iter().map(|what| format!("inferred {what}")).chain(done.notes.iter().cloned())
@@ -102,13 +102,18 @@ fn summarise(done: &Ingested, timeline: &Timeline, store: &Store, took: Duration
         note("the earliest record stands late in the log, so the log was read twice");
     }
     let number = perfpipe_analyze::thousands;
-    let summary = &timeline.summary;
+    let of_all = f64::from(info.seconds).max(1.0);
     let seconds = took.as_secs_f64();
     let rate = info.records() as f64 / seconds.max(1e-9);
     let samples = if info.samples_stored { "" } else { " (counts only)" };
-    let share = summary.failure_share().map_or(String::new(), |share| format!(" ({:.3} %)", share * 100.0));
+    let share = match info.requests() {
+        0 => String::new(),
+        requests => format!(" ({:.3} %)", info.failures as f64 / requests as f64 * 100.0),
+    };
     let cpu = match run_has_cpu(info) {
-        true => format!("{:.1} % of the seconds have a reading", summary.cpu_coverage * 100.0),
+        true => {
+            format!("{:.1} % of the seconds have a reading", f64::from(done.cpu_seconds) / of_all * 100.0)
+        }
         false => "no CPU export was given".to_owned(),
     };
     let lines = [
@@ -120,7 +125,7 @@ fn summarise(done: &Ingested, timeline: &Timeline, store: &Store, took: Duration
         ("transactions", number(info.transactions)),
         ("rejects", number(info.rejects)),
         ("seconds", number(info.seconds.into())),
-        ("throughput", format!("{} successes/s", number(summary.throughput.round() as u64))),
+        ("throughput", format!("{} successes/s", number((info.successes as f64 / of_all).round() as u64))),
         ("CPU", cpu),
         ("stored in", format!("{store}{samples}")),
         ("time taken", format!("{seconds:.2} s, {} records/s", number(rate as u64))),

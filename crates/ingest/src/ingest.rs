@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use crate::collect::Collected;
+use crate::coverage::seconds_with_reading;
 use crate::cpu::{CpuJoin, CpuSeries};
 use crate::date::DateParser;
 use crate::error::{Error, Place, Result};
@@ -81,6 +82,8 @@ pub struct Ingested {
     pub notes: Vec<String>,
     /// Whether the log had to be read twice, its earliest record being beyond the look-ahead.
     pub read_twice: bool,
+    /// How many of the run's seconds have a CPU reading.
+    pub cpu_seconds: u32,
 }
 
 /// A store that runs can be written to.
@@ -268,6 +271,8 @@ impl Prepared {
         }
         let inferred = self.clues(&collected, options).infer();
         let info = self.info(&collected, options, inferred.key, !inferred.notes.is_empty(), t0_ms, last_ms);
+        let cells = collected.totals.cells();
+        let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, options.cpu);
         let replace = match options.replace || inferred.notes.is_empty() {
             true => Replace::Any,
             false => Replace::SameFile,
@@ -288,7 +293,7 @@ impl Prepared {
             .await?;
         let mut notes = self.notes;
         notes.append(&mut collected.notes);
-        Ok(Ingested { info, inferred: inferred.notes, notes, read_twice })
+        Ok(Ingested { info, inferred: inferred.notes, notes, read_twice, cpu_seconds })
     }
 
     fn clues(&self, collected: &Collected, options: &IngestOptions) -> Clues {

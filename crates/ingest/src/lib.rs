@@ -6,6 +6,7 @@
 mod batch;
 mod collect;
 mod counts;
+mod coverage;
 mod cpu;
 mod cpu_export;
 mod cut;

@@ -17,8 +17,24 @@ fn every_fixture_gives_the_facts_of_its_readme() {
                 let said = store.run(&[&["ingest"], &files[..]].concat()).said();
                 assert!(said.contains("inferred test"), "{said}");
                 check(&fixture, store);
+                check_said(&said, store);
             }
         }
+    }
+}
+
+/// What an ingest says at its end, without reading the run again, is what the stored run says.
+fn check_said(said: &str, store: &Store) {
+    let summary = store.summary(&store.only_key(), &[]);
+    let throughput = summary["throughput"].as_f64().unwrap().round();
+    let line = said.lines().find(|line| line.contains("throughput")).unwrap();
+    assert!(
+        line.replace(',', "").contains(&format!(" {throughput} successes/s")),
+        "{line}, not {throughput}"
+    );
+    if let Some(line) = said.lines().find(|line| line.contains("have a reading")) {
+        let share = format!("{:.1} % of", summary["cpu_coverage"].as_f64().unwrap() * 100.0);
+        assert!(line.contains(&share), "{line}, not {share}");
     }
 }
 
