@@ -183,8 +183,21 @@ impl Error {
             Self::Rejects { .. } => Some(
                 "Look at the records named; if they may be left out, raise --max-rejects (they are kept whole in the store).",
             ),
-            Self::Io { .. } | Self::Store { .. } => None,
+            Self::Io { source, .. } => io_remedy(source.kind()),
+            Self::Store { .. } => None,
         }
+    }
+}
+
+/// What the user can do about an operating-system error, where its kind says so.
+fn io_remedy(kind: std::io::ErrorKind) -> Option<&'static str> {
+    use std::io::ErrorKind;
+    match kind {
+        ErrorKind::NotFound => Some("Check the name, and the folder that it is looked for in."),
+        ErrorKind::PermissionDenied => Some("Check who may read and write there."),
+        ErrorKind::ReadOnlyFilesystem => Some("Name a folder that can be written to."),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("Make room there, or name another folder."),
+        _ => None,
     }
 }
 

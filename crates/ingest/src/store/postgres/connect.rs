@@ -20,7 +20,10 @@ pub(super) async fn open(config: &PostgresConfig) -> Result<Session> {
             Err(problem) => problems.push(format!("{server}: {problem}")),
         }
     }
-    Err(Error::store("connecting to Postgres", problems.join("; ")))
+    Err(Error::refused(
+        format!("connecting to Postgres: {}", problems.join("; ")),
+        "Check that a server listens there, and what the URL, the PG* variables and .pgpass say.",
+    ))
 }
 
 /// Tries one server; the inner error is a sentence, and the next server may do better.
