@@ -28,7 +28,7 @@ pub use labels::{LabelStats, label_stats, label_table};
 pub use league::{League, Standing};
 pub use records::{cpu_table, error_table};
 pub use summary::Summary;
-pub use table::{Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, Value, thousands};
+pub use table::{Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, Value, one_line, thousands};
 pub use timeline::{Second, Timeline};
 pub use view::View;
 

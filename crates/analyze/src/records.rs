@@ -20,13 +20,13 @@ pub fn error_table(run: &StoredRun, view: &View) -> Result<Table> {
     let errors: Vec<_> = run
         .errors
         .iter()
-        .filter(|error| selection.holds(error.second) && label.is_none_or(|label| label == error.label))
+        .filter(|error| selection.holds(error.second) && label.is_none_or(|label| label == &*error.label))
         .collect();
     Ok(Table::of(&errors)
         .column("second", |row| Some(u64::from(row.second)))
-        .column("label", |row| Some(row.label.clone()))
-        .column("response_code", |row| Some(row.response_code.clone()))
-        .column("message", |row| Some(row.message.clone()))
+        .column("label", |row| Some(row.label.to_string()))
+        .column("response_code", |row| Some(row.response_code.to_string()))
+        .column("message", |row| Some(row.message.to_string()))
         .column("transaction", |row| Some(row.transaction))
         .column("count", |row| Some(row.count))
         .done())

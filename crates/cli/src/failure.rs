@@ -3,6 +3,10 @@
 use std::io::Write;
 use std::process::ExitCode;
 
+use perfpipe_ingest::store::{CommitStage, Stage};
+
+use crate::output::{note, sentence};
+
 /// The exit code of wrong usage.
 const USAGE: u8 = 2;
 /// The exit code of input that is bad beyond the limits.
@@ -10,15 +14,40 @@ const BAD_INPUT: u8 = 3;
 
 /// A signal that asked the command to end.
 #[derive(Debug, thiserror::Error)]
-#[error("stopped by {name}; nothing was stored of what was at work")]
+#[error("stopped by {name}; {}", outcome(*stage))]
 pub(crate) struct Interrupted {
     name: &'static str,
     code: u8,
+    stage: Stage,
 }
 
-/// Waits for SIGINT or SIGTERM.
+/// What is known of a run when the command is stopped.
+fn outcome(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Before => "nothing was stored of what was at work",
+        Stage::Asked => {
+            "the server had not yet said whether the run is stored (whole, or not at all): see `perfpipe list`"
+        }
+        Stage::Stored => "the run had been stored before",
+    }
+}
+
+/// Waits for a signal that ends the command. While the server is committing, one does not: only its answer tells
+/// whether the run is stored. A second one does.
+pub(crate) async fn interrupted(commit: &CommitStage) -> Interrupted {
+    let (mut name, mut code) = signalled().await;
+    if commit.get() == Stage::Asked {
+        note(&format!(
+            "{name}: the run is being committed, and the server's answer is waited for; once more ends this"
+        ));
+        (name, code) = signalled().await;
+    }
+    Interrupted { name, code, stage: commit.get() }
+}
+
+/// Waits for SIGINT or SIGTERM, and gives its name and the exit code that is usual for it.
 #[cfg(unix)]
-pub(crate) async fn interrupted() -> Interrupted {
+async fn signalled() -> (&'static str, u8) {
     use tokio::signal::unix::{SignalKind, signal};
     let term = async {
         match signal(SignalKind::terminate()) {
@@ -27,16 +56,28 @@ pub(crate) async fn interrupted() -> Interrupted {
         }
     };
     tokio::select! {
-        _ = tokio::signal::ctrl_c() => Interrupted { name: "SIGINT", code: 130 },
-        () = term => Interrupted { name: "SIGTERM", code: 143 },
+        _ = tokio::signal::ctrl_c() => ("SIGINT", 130),
+        () = term => ("SIGTERM", 143),
     }
 }
 
+/// For as long as this lives, a file that grows beyond what the system allows (`ulimit -f`) gives an error like any
+/// other, in the place of a death by SIGXFSZ that would leave a half-written run and no word.
+#[cfg(unix)]
+pub(crate) fn large_files_fail() -> Option<tokio::signal::unix::Signal> {
+    use tokio::signal::unix::{SignalKind, signal};
+    signal(SignalKind::from_raw(libc::SIGXFSZ)).ok()
+}
+
+/// Elsewhere there is no such signal.
+#[cfg(not(unix))]
+pub(crate) fn large_files_fail() {}
+
 /// Waits for Ctrl-C.
 #[cfg(not(unix))]
-pub(crate) async fn interrupted() -> Interrupted {
+async fn signalled() -> (&'static str, u8) {
     let _ = tokio::signal::ctrl_c().await;
-    Interrupted { name: "Ctrl-C", code: 130 }
+    ("Ctrl-C", 130)
 }
 
 /// Says what went wrong and what to do about it, and gives the exit code.
@@ -45,15 +86,15 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // Whoever read the output has seen enough.
         return ExitCode::SUCCESS;
     }
-    let mut text = format!("perfpipe: {error}\n");
+    let mut text = format!("perfpipe: {}\n", sentence(&error.to_string()));
     for cause in error.chain().skip(1) {
-        let cause = cause.to_string();
+        let cause = sentence(&cause.to_string());
         if !text.contains(&cause) {
             text.push_str(&format!("  because: {cause}\n"));
         }
     }
     if let Some(remedy) = remedy(error) {
-        text.push_str(&format!("  {remedy}\n"));
+        text.push_str(&format!("  {}\n", sentence(&remedy)));
     }
     // There is nowhere left to complain to.
     let _ = std::io::stderr().write_all(text.as_bytes());

@@ -17,14 +17,13 @@ use crate::progress::Bar;
 use crate::{report, store, view};
 
 /// Ingests the files of one run.
-pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs) -> Result<()> {
+pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Progress>) -> Result<()> {
     let options = options(args)?;
     if let Some(folder) = &args.report {
         page_folder(folder)?;
     }
     let started = Instant::now();
     let store = store::open(store).await?;
-    let progress = Arc::new(Progress::default());
     let bar = Bar::start(&args.files, Arc::clone(&progress));
     let done = store.ingest(&args.files, &options, progress).await;
     bar.finish();
@@ -134,11 +133,16 @@ fn summarise(done: &Ingested, store: &Store, took: Duration) {
         note(&format!("{name:>12}  {value}"));
     }
     if info.rejects > 0 {
-        let (framework, test) = (&info.key.framework, &info.key.test);
+        let (framework, test) = (in_quotes(&info.key.framework), in_quotes(&info.key.test));
         note(&format!(
-            "see the rejects: perfpipe export --framework '{framework}' --test '{test}' --what rejects"
+            "see the rejects: perfpipe export --framework {framework} --test {test} --what rejects"
         ));
     }
+}
+
+/// A name as a shell takes it, whatever is in it: the log may have given it.
+fn in_quotes(name: &str) -> String {
+    format!("'{}'", name.replace('\'', r"'\''"))
 }
 
 fn run_has_cpu(info: &perfpipe_ingest::RunInfo) -> bool {

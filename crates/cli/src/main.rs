@@ -17,9 +17,11 @@ mod store;
 mod view;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Parser;
+use perfpipe_ingest::Progress;
 
 use args::{Cli, Command};
 
@@ -34,9 +36,11 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let result = runtime.block_on(async {
+        let _heard = failure::large_files_fail();
+        let progress = Arc::<Progress>::default();
         tokio::select! {
-            result = command(cli) => result,
-            signal = failure::interrupted() => Err(signal.into()),
+            result = command(cli, Arc::clone(&progress)) => result,
+            signal = failure::interrupted(&progress.commit) => Err(signal.into()),
         }
     });
     // A task that still waits for a server must not keep the command from ending.
@@ -44,10 +48,10 @@ fn run(cli: Cli) -> Result<()> {
     result
 }
 
-async fn command(cli: Cli) -> Result<()> {
+async fn command(cli: Cli, progress: Arc<Progress>) -> Result<()> {
     let Cli { command, store } = cli;
     match command {
-        Command::Ingest(args) => ingest::run(&args, &store).await,
+        Command::Ingest(args) => ingest::run(&args, &store, progress).await,
         Command::Report(args) => report::run(&args, &store).await,
         Command::Export(args) => export::run(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,

@@ -12,6 +12,9 @@ use crate::args::TableFormat;
 /// Bytes gathered before they are written.
 const BUFFER: usize = 256 << 10;
 
+/// Characters of a sentence that are shown at most.
+const SENTENCE: usize = 1500;
+
 impl From<TableFormat> for Format {
     fn from(format: TableFormat) -> Self {
         match format {
@@ -23,10 +26,23 @@ impl From<TableFormat> for Format {
     }
 }
 
-/// Says something to the person at the terminal.
+/// Says something to the person at the terminal, in one line.
 pub(crate) fn note(text: &str) {
     // Where standard error is closed there is nobody to tell.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", sentence(text));
+}
+
+/// A sentence as a terminal can be given it, whatever the names in it hold: no control characters, and, where it is
+/// very long, its beginning and its end.
+pub(crate) fn sentence(text: &str) -> String {
+    let line = perfpipe_analyze::one_line(text);
+    let length = line.chars().count();
+    if length <= SENTENCE {
+        return line;
+    }
+    let begin: String = line.chars().take(SENTENCE / 2).collect();
+    let end: String = line.chars().skip(length - SENTENCE / 2).collect();
+    format!("{begin} … {end}")
 }
 
 /// Where a command's data go. A file appears under its name only when it is whole.
@@ -112,11 +128,25 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     output.finish()
 }
 
-/// A file name for a run or a test: what is safe everywhere stays, the rest becomes `-`.
+/// Bytes of a file name, without its ending, at most; file systems take 255.
+const FILE_NAME: usize = 120;
+
+/// A file name for a run or a test: what is safe everywhere stays, the rest becomes `-`. One that would be too long is
+/// cut, and told from others by a hash of the whole.
 pub(crate) fn file_name(text: &str) -> String {
     let safe = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let name: String = text.chars().take(120).map(safe).collect();
+    let mut name: String = text.chars().map(safe).collect();
+    if name.len() > FILE_NAME {
+        name.truncate(name.floor_char_boundary(FILE_NAME));
+        name.push_str(&format!("-{:016x}", hash(text)));
+    }
     if name.starts_with('.') { format!("-{name}") } else { name }
+}
+
+/// FNV-1a: the same in all versions, so that a page is written over by its successor.
+fn hash(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// Whether a person is looking at standard error.
@@ -134,12 +164,25 @@ pub(crate) fn size_of(path: &Path) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::file_name;
+    use super::{SENTENCE, file_name, sentence};
+
+    #[test]
+    fn a_sentence_is_one_line_of_bounded_length() {
+        assert_eq!(sentence("a\nb \u{1b}[31m"), r"a\nb \u{1b}[31m");
+        let long = format!("run {} is not there", "x".repeat(10_000));
+        let shown = sentence(&long);
+        assert!(shown.chars().count() < SENTENCE + 10, "{shown}");
+        assert!(shown.starts_with("run x") && shown.ends_with("x is not there"), "{shown}");
+    }
 
     #[test]
     fn file_names_are_safe() {
         assert_eq!(file_name("127.0.0.1:9000_2048"), "127.0.0.1-9000_2048");
         assert_eq!(file_name("../x y"), "-..-x-y");
         assert_eq!(file_name("Größe"), "Größe");
+        let long = "配".repeat(1_000);
+        let name = file_name(&long);
+        assert!(name.len() <= 140 && name.starts_with("配配"), "{name}");
+        assert_ne!(name, file_name(&format!("{long}x")));
     }
 }

@@ -4,51 +4,19 @@
 
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first thing that is amiss")]
 
-#[allow(dead_code, reason = "the generator uses all of it")]
-#[path = "../examples/generate/options.rs"]
-mod generate;
-#[allow(dead_code, unused_imports, reason = "the generator uses all of it")]
-#[path = "../examples/generate/load/mod.rs"]
-mod load;
+mod block;
 
 use std::io::Read;
 use std::sync::LazyLock;
 
-use clap::Parser;
+use block::{BLOCK, DEFLATED, parts};
 use divan::Bencher;
 use divan::counter::{BytesCount, ItemsCount};
-use perfpipe_ingest::CpuSeries;
-use perfpipe_ingest::parts::Parts;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::store::postgres::SampleEncoder;
 
 fn main() {
     divan::main();
-}
-
-/// A block of about 1 MiB of whole records.
-static BLOCK: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let words = "generate x --rows 200000 --seconds 10 --threads 1000 --failures 0.5 --no-header";
-    let plan = generate::Options::try_parse_from(words.split(' ')).unwrap().plan().unwrap();
-    let mut log = Vec::new();
-    load::write_log(&plan, &mut log).unwrap();
-    let end = memchr::memrchr(b'\n', &log[..1 << 20]).unwrap();
-    log.truncate(end + 1);
-    log
-});
-
-/// The same block, deflated as in a zip.
-static DEFLATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut packed = Vec::new();
-    flate2::read::DeflateEncoder::new(BLOCK.as_slice(), flate2::Compression::new(5))
-        .read_to_end(&mut packed)
-        .unwrap();
-    packed
-});
-
-fn parts() -> Parts {
-    let readings = (0..600).map(|second| (1_795_000_000 + second, 50.0 + second as f64)).collect();
-    Parts::new(&BLOCK, CpuSeries::new(readings)).unwrap()
 }
 
 fn counted<'a, 'b>(bencher: Bencher<'a, 'b>) -> Bencher<'a, 'b> {

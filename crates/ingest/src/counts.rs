@@ -1,5 +1,7 @@
 //! What a second keeps: exact counts by second, label, success and transaction, merged by addition.
 
+use std::sync::Arc;
+
 /// The label of the cell that all labels beyond [`LABEL_LIMIT`] share.
 pub const OTHER: &str = "(other)";
 
@@ -189,17 +191,17 @@ pub struct LabelCount {
     pub transactions: u64,
 }
 
-/// How often one failure was seen in one second.
+/// How often one failure was seen in one second. Its texts are few, and shared by many of its kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ErrorCount {
     /// The second.
     pub second: u32,
     /// The label, or `(other)`.
-    pub label: String,
+    pub label: Arc<str>,
     /// The response code; empty where the log has none.
-    pub response_code: String,
+    pub response_code: Arc<str>,
     /// failureMessage, else responseMessage, at most 500 characters; `(other)` beyond 1,000 distinct ones.
-    pub message: String,
+    pub message: Arc<str>,
     /// Whether these are transaction records.
     pub transaction: bool,
     /// How many.

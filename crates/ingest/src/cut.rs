@@ -45,6 +45,8 @@ pub(crate) struct Cutter<R> {
     reader: R,
     delimiter: u8,
     block_size: usize,
+    /// The longest record that is taken, in bytes, with its line end.
+    limit: usize,
     /// Bytes read beyond the last cut.
     carry: Vec<u8>,
     /// Where `carry` begins in the unpacked log.
@@ -57,13 +59,25 @@ pub(crate) struct Cutter<R> {
 impl<R: Read> Cutter<R> {
     /// A cutter for a log whose first bytes, `head`, were read already.
     pub(crate) fn new(reader: R, head: Vec<u8>, at: u64, delimiter: u8, block_size: usize) -> Self {
-        // A larger block could hold records that are rejected where they don't fit into one.
-        let block_size = block_size.clamp(1, RECORD_LIMIT);
+        Self::limited(reader, head, at, delimiter, block_size, RECORD_LIMIT)
+    }
+
+    /// A cutter that takes records of this many bytes at most.
+    pub(crate) fn limited(
+        reader: R,
+        head: Vec<u8>,
+        at: u64,
+        delimiter: u8,
+        block_size: usize,
+        limit: usize,
+    ) -> Self {
         Self {
             head: Cursor::new(head),
             reader,
             delimiter,
-            block_size,
+            // A larger block could hold records that are rejected where they don't fit into one.
+            block_size: block_size.clamp(1, limit),
+            limit,
             carry: Vec::new(),
             at,
             ended: false,
@@ -117,10 +131,10 @@ impl<R: Read> Cutter<R> {
                 buffer.truncate(end);
                 return Ok(Some(self.block(buffer, None)));
             }
-            if buffer.len() > RECORD_LIMIT {
+            if buffer.len() > self.limit {
                 return self.oversized(buffer).map(Some);
             }
-            goal = (buffer.len() * 2).min(RECORD_LIMIT + 1);
+            goal = (buffer.len() * 2).min(self.limit + 1);
         }
     }
 
@@ -230,30 +244,9 @@ fn after_closing_quote(bytes: &[u8], from: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fuzz::{NewBuffers, Trickle};
     use crate::record::Records;
     use proptest::prelude::*;
-
-    /// New buffers for ever.
-    struct NewBuffers;
-
-    impl Buffers for NewBuffers {
-        fn take(&mut self) -> Option<Vec<u8>> {
-            Some(Vec::new())
-        }
-    }
-
-    /// A reader that hands out at most so many bytes at a time.
-    struct Trickle<'a>(&'a [u8], usize);
-
-    impl Read for Trickle<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-            let length = self.1.min(buffer.len()).min(self.0.len());
-            let (now, later) = self.0.split_at(length);
-            buffer[..length].copy_from_slice(now);
-            self.0 = later;
-            Ok(length)
-        }
-    }
 
     fn blocks(log: &[u8], step: usize, block_size: usize) -> Vec<Block> {
         let mut cutter = Cutter::new(Trickle(log, step), Vec::new(), 0, b',', block_size);

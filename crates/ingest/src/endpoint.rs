@@ -1,5 +1,7 @@
 //! Whether all requests of a run share one host and one URL path.
 
+use crate::batch::clean_text;
+
 /// Something that all of many may agree on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Agreed {
@@ -34,7 +36,7 @@ impl Agreed {
     /// What all agree on, if they do and it is not empty.
     pub(crate) fn one(&self) -> Option<String> {
         match self {
-            Self::One(value) if !value.is_empty() => Some(String::from_utf8_lossy(value).into_owned()),
+            Self::One(value) if !value.is_empty() => Some(clean_text(value)),
             _ => None,
         }
     }

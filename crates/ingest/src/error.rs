@@ -118,6 +118,14 @@ pub enum Error {
     },
 }
 
+/// Why a store failed, and what the user can do about it.
+#[derive(Debug, thiserror::Error)]
+#[error("{why}")]
+struct Failure {
+    why: String,
+    remedy: &'static str,
+}
+
 /// What makes a reject an error: nothing, where none is allowed, else that there are too many.
 fn past_limit(rejects: u64, limit: u64) -> String {
     match limit {
@@ -171,6 +179,11 @@ impl Error {
         Self::Store { what: what.into(), source: source.into() }
     }
 
+    /// An error of the store, with what was being done, why it failed, and the remedy as a sentence.
+    pub(crate) fn failed(what: impl Into<String>, why: impl Into<String>, remedy: &'static str) -> Self {
+        Self::store(what, Failure { why: why.into(), remedy })
+    }
+
     /// What the user can do about it, where there is something.
     pub fn remedy(&self) -> Option<&str> {
         match self {
@@ -184,7 +197,10 @@ impl Error {
                 "Look at the records named; if they may be left out, raise --max-rejects (they are kept whole in the store).",
             ),
             Self::Io { source, .. } => io_remedy(source.kind()),
-            Self::Store { .. } => None,
+            Self::Store { source, .. } => match source.downcast_ref::<Failure>() {
+                Some(failure) => Some(failure.remedy),
+                None => io_remedy(source.downcast_ref::<std::io::Error>()?.kind()),
+            },
         }
     }
 }
@@ -197,6 +213,7 @@ fn io_remedy(kind: std::io::ErrorKind) -> Option<&'static str> {
         ErrorKind::PermissionDenied => Some("Check who may read and write there."),
         ErrorKind::ReadOnlyFilesystem => Some("Name a folder that can be written to."),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("Make room there, or name another folder."),
+        ErrorKind::FileTooLarge => Some("Allow larger files there (see ulimit -f), or name another folder."),
         _ => None,
     }
 }

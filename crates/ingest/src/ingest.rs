@@ -16,8 +16,9 @@ use crate::key::Clues;
 use crate::parse::Parser;
 use crate::pipeline::{Outcome, PipelineOptions, Progress, run};
 use crate::read::ReadPlan;
+use crate::rejects::RejectSpool;
 use crate::source::{Inputs, LogSource, SourceOptions};
-use crate::store::{FinishedRun, Replace, RunInfo, RunKey, RunWriter, SourceFile};
+use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, SourceFile, Stage};
 
 /// The longest span that a run's milliseconds fit into: 12 days on either side of its head.
 const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
@@ -135,7 +136,7 @@ pub async fn ingest<S: RunStore>(
         let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, Arc::clone(&progress)).await? {
             Outcome::Done(writer, collected) => {
-                return prepared.commit(writer, collected, options, read_twice).await;
+                return prepared.commit(writer, collected, options, read_twice, &progress.commit).await;
             }
             Outcome::Earlier(earliest) => {
                 prepared.check_earlier(earliest, options, read_twice)?;
@@ -167,6 +168,23 @@ impl IngestOptions {
     }
 }
 
+/// The note on CPU readings none of which is of the run's time.
+fn apart(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<String> {
+    let ((first, _), (last, _)) = (cpu.readings().first()?, cpu.readings().last()?);
+    let shown = |second: i64| match jiff::Timestamp::from_second(second) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => second.to_string(),
+    };
+    Some(format!(
+        "no CPU reading is of the run's time: they go from {} to {}, the run from {} to {} (UTC); see --cpu-offset \
+         and --time-zone",
+        shown(first.saturating_add(join.offset)),
+        shown(last.saturating_add(join.offset)),
+        shown(t0_ms.div_euclid(1000)),
+        shown(last_ms.div_euclid(1000)),
+    ))
+}
+
 /// Recognises the files where waiting for them holds up nothing else: a pipe may be slow to say anything.
 async fn recognise(files: Vec<PathBuf>, options: SourceOptions) -> Result<Inputs> {
     tokio::task::spawn_blocking(move || Inputs::recognise(&files, &options))
@@ -189,8 +207,9 @@ impl Prepared {
     async fn new(files: &[PathBuf], options: &IngestOptions) -> Result<Self> {
         let inputs = recognise(files.to_vec(), options.source.clone()).await?;
         let Some(first) = inputs.logs.first() else {
+            let cpu = inputs.cpu.map(|cpu| format!("{} is a CPU export, and ", cpu.place()));
             return Err(Error::usage(
-                "none of the files is a JMeter log",
+                format!("{}none of the files is a JMeter log", cpu.unwrap_or_default()),
                 "Name the log that belongs to the CPU export.",
             ));
         };
@@ -254,13 +273,10 @@ impl Prepared {
         mut collected: Box<Collected>,
         options: &IngestOptions,
         read_twice: bool,
+        stage: &CommitStage,
     ) -> Result<Ingested> {
         let (Some(t0_ms), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
-            return Err(Error::input(
-                self.place,
-                format!("it has no record that can be taken ({} were rejected)", collected.rejects.len()),
-                "Look at its first lines: is it a JMeter CSV log of a run that was started?",
-            ));
+            return Err(self.nothing_taken(&mut collected.rejects));
         };
         if let Some(origin) = options.origin.filter(|origin| *origin != t0_ms) {
             return Err(Error::input(
@@ -289,11 +305,26 @@ impl Prepared {
                 label_counts: &label_counts,
                 rejects: &mut collected.rejects,
                 replace,
+                stage,
             })
             .await?;
+        stage.set(Stage::Stored);
         let mut notes = self.notes;
         notes.append(&mut collected.notes);
+        if cpu_seconds == 0 {
+            notes.extend(apart(&self.cpu, options.cpu, t0_ms, last_ms));
+        }
         Ok(Ingested { info, inferred: inferred.notes, notes, read_twice, cpu_seconds })
+    }
+
+    /// Says that there is no record to make a run of, and why the first one was rejected.
+    fn nothing_taken(&self, rejects: &mut RejectSpool) -> Error {
+        let mut problem = format!("it has no record that can be taken (rejected: {})", rejects.len());
+        if let Ok(Some(Ok(first))) = rejects.iter().map(|mut all| all.next()) {
+            problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
+        }
+        let remedy = "Look at its first lines: is it a JMeter CSV log of a run that was started?";
+        Error::input(self.place.clone(), problem, remedy)
     }
 
     fn clues(&self, collected: &Collected, options: &IngestOptions) -> Clues {

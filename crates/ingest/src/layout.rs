@@ -30,7 +30,7 @@ pub(crate) struct Columns {
     pub(crate) connect: Option<usize>,
     pub(crate) hostname: Option<usize>,
     /// Whole numbers that are checked but not kept.
-    pub(crate) other_numbers: Vec<usize>,
+    pub(crate) other_numbers: Vec<(&'static str, usize)>,
 }
 
 /// How a log is laid out.
@@ -149,7 +149,8 @@ fn header_delimiter(line: &[u8], found: usize) -> Option<u8> {
     let before = line.get(..found).unwrap_or_default();
     let after = after.strip_prefix(b"\"").unwrap_or(after);
     let before = before.strip_suffix(b"\"").unwrap_or(before);
-    after.first().or(before.last()).copied()
+    // What ends or quotes a field can't part it from the next one.
+    after.first().or(before.last()).copied().filter(|byte| !b"\"\r\n".contains(byte))
 }
 
 /// The fields of one line as text.
@@ -164,9 +165,8 @@ impl Columns {
     /// Columns found by JMeter's names. Of a name that stands twice, the first counts.
     fn by_name(names: &[String]) -> Result<Self, &'static str> {
         let at = |wanted: &str| names.iter().position(|name| name == wanted);
-        let mut others: Vec<usize> =
-            ["grpThreads", "SampleCount", "ErrorCount"].into_iter().filter_map(at).collect();
-        others.sort_unstable();
+        let other = |name: &'static str| Some((name, at(name)?));
+        let others = ["grpThreads", "SampleCount", "ErrorCount"].into_iter().filter_map(other).collect();
         Ok(Self {
             time_stamp: at("timeStamp").ok_or("timeStamp")?,
             elapsed: at("elapsed").ok_or("elapsed")?,

@@ -13,6 +13,9 @@ mod cut;
 mod date;
 mod endpoint;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzz;
 mod ingest;
 mod injector;
 mod key;
@@ -30,7 +33,9 @@ mod record;
 mod recount;
 mod rejects;
 mod scan;
+mod share;
 mod source;
+mod spool;
 pub mod store;
 mod stream;
 mod tally;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::batch::{SampleBatch, Texts};
+use crate::batch::{SampleBatch, Texts, clean_text};
 use crate::cpu::{CpuJoin, CpuSeries};
 use crate::date::DateParser;
 use crate::endpoint::Endpoints;
@@ -112,12 +112,34 @@ impl Parser {
         out.clear();
         self.injectors.start_block(file);
         let mut records = Records::new(bytes, layout.delimiter);
-        while let Some(record) = records.next() {
+        while let Some(mut record) = records.next() {
             if let Err(reason) = self.record(&record, layout, clock, out) {
+                let stray = record.open && self.goes_on(record.raw, layout);
+                if stray {
+                    record.cut_to_first_line();
+                }
                 self.refuse(&record, layout, reason, out);
+                let (start, line) = (record.start, record.line);
+                if stray {
+                    records.go_back_behind_line(start, line);
+                }
             }
         }
         out.lines = records.lines();
+    }
+
+    /// Whether a record whose quote is never closed has a whole record in one of its later lines: then the quote
+    /// costs its own line only.
+    #[cold]
+    fn goes_on(&mut self, raw: &[u8], layout: &Layout) -> bool {
+        let Some(feed) = memchr::memchr(b'\n', raw) else { return false };
+        let mut records = Records::new(raw.get(feed + 1..).unwrap_or_default(), layout.delimiter);
+        while let Some(record) = records.next() {
+            if record.len() == layout.width && !record.open && self.numbers(&record, layout).is_ok() {
+                return true;
+            }
+        }
+        false
     }
 
     /// Takes one record, or says why not.
@@ -136,7 +158,7 @@ impl Parser {
         if let Some(head) = clock.head
             && numbers.time_ms.abs_diff(head) > clock.max_span_ms
         {
-            return Err(Reason::Span);
+            return Err(Reason::Span(head));
         }
         self.push(record, layout, clock, &numbers, out);
         Ok(())
@@ -150,8 +172,8 @@ impl Parser {
             Some(ms) => ms,
             None => self.dates.parse(time).ok_or(Reason::Field("timeStamp", columns.time_stamp))?,
         };
-        for other in &columns.other_numbers {
-            whole(record, Some(*other), "a thread or sample count", parse_i64)?;
+        for (name, other) in &columns.other_numbers {
+            whole(record, Some(*other), name, parse_i64)?;
         }
         Ok(Numbers {
             time_ms,
@@ -239,7 +261,8 @@ impl Parser {
 #[derive(Debug, Clone, Copy)]
 enum Reason {
     Shape,
-    Span,
+    /// Too far from the first record's timeStamp.
+    Span(i64),
     Field(&'static str, usize),
 }
 
@@ -248,9 +271,11 @@ impl Reason {
         match self {
             Self::Shape if record.open => "a quote is opened and never closed".into(),
             Self::Shape => format!("{} fields in the place of {}", record.len(), layout.width),
-            Self::Span => "its time is further from the head of the log than --max-span allows".into(),
+            Self::Span(head) => {
+                format!("its time is further than --max-span from that of the first record, {head}")
+            }
             Self::Field(name, index) => {
-                let text: String = String::from_utf8_lossy(record.field(index)).chars().take(60).collect();
+                let text: String = clean_text(record.field(index)).chars().take(60).collect();
                 let wanted = match name {
                     "success" => "true or false",
                     "timeStamp" => "epoch milliseconds or a date",
@@ -363,10 +388,24 @@ mod tests {
                 (6, "success is not true or false: `yes`"),
                 (7, "Latency is not a whole number in range: `4x`"),
                 (8, "2 fields in the place of 17"),
-                (9, "its time is further from the head of the log than --max-span allows"),
+                (9, "its time is further than --max-span from that of the first record, 1795203855000"),
             ]
         );
         assert_eq!(parsed.rejects[4].record, b"1,2");
+    }
+
+    #[test]
+    fn a_stray_quote_costs_its_own_line_and_a_cut_record_is_one_reject() {
+        let good = record("1795203855304", "44", "true", "40");
+        let told = |log: &str| {
+            let parsed = parse(log).unwrap();
+            let rejects = parsed.rejects.iter().map(|reject| (reject.line, reject.record.clone()));
+            (parsed.batch.len(), parsed.lines, rejects.collect::<Vec<_>>())
+        };
+        let stray = format!("{HEADER}\n{good}1795203855304,\"44,Get\r\n{good}{good}");
+        assert_eq!(told(&stray), (3, 5, vec![(2, b"1795203855304,\"44,Get".to_vec())]));
+        let cut = format!("{HEADER}\n{good}1795203855304,44,\"Get,\nthen wait");
+        assert_eq!(told(&cut), (1, 3, vec![(2, b"1795203855304,44,\"Get,\nthen wait".to_vec())]));
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Inflating, parsing and storing side by side: every thread and channel of an ingest is here.
 //!
 //! One thread reads and cuts the logs, workers parse, count and encode, and the calling task merges the
-//! counts in the order of the log and hands the encoded chunks to the writer. Buffers go round: there are
-//! only so many, so memory stays flat however fast one stage is.
+//! counts and hands the encoded chunks to the writer, both in the order of the log. Buffers go round: there
+//! are only so many, and a block's comes back when the block is stored, so memory stays flat and little waits
+//! for its turn, however fast or slow one stage is.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -18,7 +19,7 @@ use crate::error::{Error, Place, Result};
 use crate::layout::Layout;
 use crate::parse::{Clock, Parsed, Parser};
 use crate::read::{LogFeed, ReadPlan};
-use crate::store::{BatchEncoder, RunWriter, SourceFile};
+use crate::store::{BatchEncoder, CommitStage, RunWriter, SourceFile};
 use crate::tally::Counter;
 
 /// How far an ingest has come; shared with whoever shows it.
@@ -28,6 +29,8 @@ pub struct Progress {
     pub packed_bytes: Arc<AtomicU64>,
     /// Samples parsed.
     pub samples: AtomicU64,
+    /// Whether the run is stored.
+    pub commit: CommitStage,
 }
 
 /// A block on its way to a worker.
@@ -44,15 +47,24 @@ pub(crate) enum Message<C> {
     /// A log begins; its blocks come after this.
     Log(Place),
     /// A block was parsed and counted.
-    Block(Box<BlockCounts>),
-    /// Something for the writer.
-    Chunk(C),
+    Block(Box<Done<C>>),
+    /// What an encoder held at the end.
+    Last(C),
     /// A log was read to its clean end.
     Source(SourceFile),
     /// Sentences for the user.
     Notes(Vec<String>),
     /// A stage failed; nothing more comes from it.
     Failed(Error),
+}
+
+/// What became of a block.
+pub(crate) struct Done<C> {
+    counts: BlockCounts,
+    /// Something for the writer.
+    chunk: Option<C>,
+    /// The block's buffer, to be filled again.
+    buffer: Vec<u8>,
 }
 
 /// How a pass over the logs ended.
@@ -81,6 +93,9 @@ impl Default for PipelineOptions {
     }
 }
 
+/// What the encoder of a writer hands out.
+type ChunkOf<W> = <<W as RunWriter>::Encoder as BatchEncoder>::Chunk;
+
 /// What the workers share.
 struct Shared {
     clock: OnceLock<Clock>,
@@ -101,9 +116,11 @@ pub(crate) async fn run<W: RunWriter>(
     let workers = sizes.workers.max(1);
     let shared = Arc::new(Shared { clock: OnceLock::new(), times_only: AtomicBool::new(false), progress });
     let (messages, mut inbox) = mpsc::channel(workers * 4);
-    let (work, queue) = crossbeam_channel::bounded(1);
-    let (give_back, buffers) = crossbeam_channel::bounded(workers + 2);
-    for _ in 0..workers + 2 {
+    // One being filled and one at each worker, and as many that wait for the one before them.
+    let blocks = 2 * workers + 2;
+    let (work, queue) = crossbeam_channel::bounded(blocks);
+    let (give_back, buffers) = crossbeam_channel::bounded(blocks);
+    for _ in 0..blocks {
         // The channel has room for all of them.
         let _ = give_back.try_send(Vec::with_capacity(sizes.block_size));
     }
@@ -114,17 +131,18 @@ pub(crate) async fn run<W: RunWriter>(
             encoder: writer.encoder()?,
             shared: Arc::clone(&shared),
             queue: queue.clone(),
-            buffers: give_back.clone(),
             messages: messages.clone(),
         };
         threads.push(spawn("parse", move || worker.run())?);
     }
-    drop((queue, give_back));
+    drop(queue);
     threads.push(spawn("read", {
         let feed = Feed { work, buffers, messages, shared: Arc::clone(&shared), sequence: 0, logs: 0 };
         move || feed.run(plan, parser)
     })?);
-    let collected = collect(&mut inbox, &mut writer, &shared, max_rejects).await;
+    let collector =
+        Collector { collected: Collected::new(max_rejects), writer: &mut writer, give_back, shared: &shared };
+    let collected = collector.run(&mut inbox).await;
     // Nobody listens from here on, so every thread that still works stops at its next message.
     drop(inbox);
     let joined = tokio::task::spawn_blocking(move || join(threads)).await;
@@ -136,38 +154,53 @@ pub(crate) async fn run<W: RunWriter>(
     })
 }
 
-async fn collect<W: RunWriter>(
-    inbox: &mut mpsc::Receiver<Message<<W::Encoder as BatchEncoder>::Chunk>>,
-    writer: &mut W,
-    shared: &Shared,
-    max_rejects: u64,
-) -> Result<Collected> {
-    let mut collected = Collected::new(max_rejects);
-    // Blocks are merged in the log's order, so that the result does not hang on which worker was faster.
-    let mut waiting = BTreeMap::new();
-    let mut next = 0;
-    while let Some(message) = inbox.recv().await {
-        match message {
-            Message::Log(place) => collected.begin_log(place),
-            Message::Source(source) => collected.sources.push(source),
-            Message::Notes(notes) => collected.notes.extend(notes),
-            Message::Chunk(chunk) => writer.write(chunk).await?,
-            Message::Failed(error) => return Err(error),
-            Message::Block(counts) => {
-                waiting.insert(counts.sequence, counts);
-                while let Some(counts) = waiting.remove(&next) {
-                    next += 1;
-                    shared.progress.samples.fetch_add(counts.samples, Ordering::Relaxed);
-                    collected.add(*counts)?;
-                    let origin = shared.clock.get().map(|clock| clock.origin);
-                    if collected.earliest_ms < origin && collected.earliest_ms.is_some() {
-                        shared.times_only.store(true, Ordering::Release);
+/// The collecting task.
+struct Collector<'a, W> {
+    collected: Collected,
+    writer: &'a mut W,
+    give_back: Sender<Vec<u8>>,
+    shared: &'a Shared,
+}
+
+impl<W: RunWriter> Collector<'_, W> {
+    async fn run(mut self, inbox: &mut mpsc::Receiver<Message<ChunkOf<W>>>) -> Result<Collected> {
+        // Blocks are taken in the log's order, so that the result does not hang on which worker was faster.
+        let mut waiting = BTreeMap::new();
+        let mut next = 0;
+        while let Some(message) = inbox.recv().await {
+            match message {
+                Message::Log(place) => self.collected.begin_log(place),
+                Message::Source(source) => self.collected.sources.push(source),
+                Message::Notes(notes) => self.collected.notes.extend(notes),
+                Message::Last(chunk) => self.writer.write(chunk).await?,
+                Message::Failed(error) => return Err(error),
+                Message::Block(done) => {
+                    waiting.insert(done.counts.sequence, done);
+                    while let Some(done) = waiting.remove(&next) {
+                        next += 1;
+                        self.take(*done).await?;
                     }
                 }
             }
         }
+        Ok(self.collected)
     }
-    Ok(collected)
+
+    async fn take(&mut self, done: Done<ChunkOf<W>>) -> Result<()> {
+        let Done { counts, chunk, buffer } = done;
+        self.shared.progress.samples.fetch_add(counts.samples, Ordering::Relaxed);
+        self.collected.add(counts)?;
+        let origin = self.shared.clock.get().map(|clock| clock.origin);
+        if self.collected.earliest_ms < origin && self.collected.earliest_ms.is_some() {
+            self.shared.times_only.store(true, Ordering::Release);
+        }
+        if let Some(chunk) = chunk {
+            self.writer.write(chunk).await?;
+        }
+        // The reader may be gone already, having read everything.
+        let _ = self.give_back.try_send(buffer);
+        Ok(())
+    }
 }
 
 fn spawn<F>(name: &str, work: F) -> Result<JoinHandle<()>>
@@ -251,7 +284,6 @@ struct Worker<E: BatchEncoder> {
     encoder: E,
     shared: Arc<Shared>,
     queue: Receiver<Work>,
-    buffers: Sender<Vec<u8>>,
     messages: mpsc::Sender<Message<E::Chunk>>,
 }
 
@@ -260,14 +292,14 @@ impl<E: BatchEncoder> Worker<E> {
         let mut parsed = Parsed::default();
         let mut counter = Counter::default();
         while let Ok(work) = self.queue.recv() {
-            let result = self.block(work, &mut parsed, &mut counter);
-            if !self.pass_on(result) {
+            let done = self.block(work, &mut parsed, &mut counter);
+            if !self.pass_on(done.map(|done| done.map(|done| Message::Block(Box::new(done))))) {
                 return;
             }
         }
         if !self.shared.times_only.load(Ordering::Acquire) {
             let last = self.encoder.finish();
-            self.pass_on(last.map(|chunk| chunk.map(Message::Chunk).into_iter().collect()));
+            self.pass_on(last.map(|chunk| chunk.map(Message::Last)));
         }
     }
 
@@ -276,32 +308,30 @@ impl<E: BatchEncoder> Worker<E> {
         work: Work,
         parsed: &mut Parsed,
         counter: &mut Counter,
-    ) -> Result<Vec<Message<E::Chunk>>> {
+    ) -> Result<Option<Done<E::Chunk>>> {
         let Work { sequence, log, block, layout, file } = work;
-        let Some(clock) = self.shared.clock.get() else { return Ok(Vec::new()) };
+        let Some(clock) = self.shared.clock.get() else { return Ok(None) };
         if let Some(reason) = block.oversized {
             let counts = BlockCounts::oversized(sequence, log, block, reason);
-            return Ok(vec![Message::Block(Box::new(counts))]);
+            // Its buffer stays with the reject; another one takes its place.
+            return Ok(Some(Done { counts, chunk: None, buffer: Vec::new() }));
         }
         self.parser.parse(&block.bytes, file.as_deref(), &layout, clock, parsed);
         let early = parsed.earliest_ms.is_some_and(|earliest| earliest < clock.origin);
         let times_only = early || self.shared.times_only.load(Ordering::Acquire);
         let mut counts = BlockCounts::new(sequence, log, block.first_byte, parsed);
-        // The reader may be gone already, having read everything.
-        let _ = self.buffers.try_send(block.bytes);
-        let mut out = Vec::with_capacity(2);
+        let mut chunk = None;
         if !times_only {
             counts.tally = counter.tally(parsed, clock);
-            out.extend(self.encoder.encode(&parsed.batch)?.map(Message::Chunk));
+            chunk = self.encoder.encode(&parsed.batch)?;
         }
-        out.push(Message::Block(Box::new(counts)));
-        Ok(out)
+        Ok(Some(Done { counts, chunk, buffer: block.bytes }))
     }
 
-    /// Sends messages on, or the error; false when the work is over.
-    fn pass_on(&self, result: Result<Vec<Message<E::Chunk>>>) -> bool {
+    /// Sends a message on, or the error; false when the work is over.
+    fn pass_on(&self, result: Result<Option<Message<E::Chunk>>>) -> bool {
         match result {
-            Ok(messages) => messages.into_iter().all(|message| self.messages.blocking_send(message).is_ok()),
+            Ok(message) => message.is_none_or(|message| self.messages.blocking_send(message).is_ok()),
             Err(error) => {
                 let _ = self.messages.blocking_send(Message::Failed(error));
                 false

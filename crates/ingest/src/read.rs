@@ -4,20 +4,26 @@ use std::io::Read;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cut::{Block, Buffers, Cutter, RECORD_LIMIT};
+use crate::cut::{Block, Buffers, Cutter};
 use crate::error::{Error, Place, Result};
 use crate::layout::{Layout, LayoutOptions};
 use crate::log_names::LogNames;
 use crate::parse::{Clock, Parsed, Parser};
-use crate::source::head::text;
+use crate::source::head::{read_head, text};
 use crate::source::{LogReader, LogSource};
 use crate::store::SourceFile;
 
-/// Bytes that tell a log's layout.
-const HEAD: usize = 64 << 10;
-
 /// Bytes of a log that are looked at, however small the window, for a first record that can be taken.
 const SEARCHED: usize = 32 << 20;
+
+/// How much of a file to look at ahead: looking costs time, which a second reading of a small file costs too.
+fn worth_a_look(source: &LogSource) -> usize {
+    let quarter = source.packed_size().map_or(u64::MAX, |bytes| bytes / 4);
+    usize::try_from(quarter).unwrap_or(usize::MAX).max(4 << 20)
+}
+
+/// The years from 1 to 9999 in epoch ms, short of their last days: what calendars and databases can show.
+const TIMES: std::ops::Range<i64> = -62_135_596_800_000..253_400_000_000_000;
 
 /// Where the blocks of the logs go. Each call but `start` and `buffers` says whether to go on.
 pub(crate) trait LogFeed {
@@ -128,7 +134,7 @@ impl ReadPlan {
         let window = self.look_ahead / sources.len().max(1);
         let mut survey = Survey::new(parser, self.max_span_ms);
         for source in sources.iter_mut().filter(|source| source.can_restart()) {
-            self.peek(source, window, &mut survey)?;
+            self.peek(source, window.min(worth_a_look(source)), &mut survey)?;
         }
         let mut survey = Some(survey);
         if let Some(first) = sources.first().filter(|first| first.can_restart()) {
@@ -145,6 +151,13 @@ impl ReadPlan {
 
     fn start(&self, survey: &mut Option<Survey>, place: &Place, feed: &mut impl LogFeed) -> Result<()> {
         let Some(survey) = survey.take() else { return Ok(()) };
+        if let Some(head) = survey.head.filter(|head| !TIMES.contains(head)) {
+            return Err(Error::input(
+                place.clone(),
+                format!("its first record is of {head}, which is no time in milliseconds since 1970"),
+                "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates.",
+            ));
+        }
         if let (Some(origin), Some(head)) = (self.origin, survey.contradicts(self.origin)) {
             return Err(Error::input(
                 place.clone(),
@@ -199,14 +212,10 @@ impl ReadPlan {
 
     /// Reads a log's first bytes and finds out its layout.
     fn open_log<'a>(&self, mut log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
-        let mut head = Vec::new();
-        while head.len() < HEAD || (!text(&head).contains(&b'\n') && head.len() < RECORD_LIMIT) {
-            match log.by_ref().take(HEAD as u64).read_to_end(&mut head) {
-                Ok(0) => break,
-                Ok(_) => {}
-                Err(error) => return Err(log.explain(error)),
-            }
-        }
+        let mut head = match read_head(&mut log) {
+            Ok(head) => head,
+            Err(error) => return Err(log.explain(error)),
+        };
         let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         let head = head.split_off(mark);
         // Blank lines before the first record count as lines, but tell nothing of the layout.

@@ -33,6 +33,13 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Leaves only the first line of the record as logged.
+    #[cold]
+    pub(crate) fn cut_to_first_line(&mut self) {
+        let line = self.raw.split(|byte| *byte == b'\n').next().unwrap_or_default();
+        self.raw = line.strip_suffix(b"\r").unwrap_or(line);
+    }
+
     /// Whether nothing stands on the line.
     pub(crate) fn is_blank(&self) -> bool {
         self.raw.is_empty()
@@ -67,6 +74,16 @@ impl<'a> Records<'a> {
     /// Line feeds seen so far.
     pub(crate) fn lines(&self) -> u64 {
         self.lines
+    }
+
+    /// Goes back to the line behind the first one of a record that was given last.
+    #[cold]
+    pub(crate) fn go_back_behind_line(&mut self, start: usize, line: u64) {
+        let rest = self.bytes.get(start..).unwrap_or_default();
+        let Some(feed) = memchr::memchr(b'\n', rest) else { return };
+        self.at = start + feed + 1;
+        self.lines = line + 1;
+        self.scanner.seek(self.at);
     }
 
     /// The next record, or `None` at the end of the block.

@@ -1,10 +1,11 @@
 //! Rejected records, whole, with their place and reason; beyond a few MiB they wait in a temporary file.
 
-use std::io::{BufReader, Seek, SeekFrom, Write};
+use std::io::BufReader;
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
+use crate::spool::Spool;
 
 /// One record that was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,18 +24,15 @@ pub struct Reject {
     pub record: String,
 }
 
-/// Bytes of rejects kept in memory before they move to a temporary file.
-const IN_MEMORY: usize = 4 << 20;
-
 /// Rejects in the order of the log.
 pub struct RejectSpool {
-    file: tempfile::SpooledTempFile,
+    spool: Spool,
     len: u64,
 }
 
 impl Default for RejectSpool {
     fn default() -> Self {
-        Self { file: tempfile::SpooledTempFile::new(IN_MEMORY), len: 0 }
+        Self { spool: Spool::new("rejected records"), len: 0 }
     }
 }
 
@@ -47,7 +45,7 @@ impl RejectSpool {
         let mut line =
             serde_json::to_vec(reject).map_err(|e| Error::store("keeping a rejected record", e))?;
         line.push(b'\n');
-        self.file.write_all(&line).map_err(|e| Error::store("keeping a rejected record", e))?;
+        self.spool.push(&line)?;
         self.len += 1;
         Ok(())
     }
@@ -67,10 +65,7 @@ impl RejectSpool {
     /// # Errors
     /// When the temporary file can't be read.
     pub fn iter(&mut self) -> Result<impl Iterator<Item = Result<Reject>> + '_> {
-        self.file
-            .seek(SeekFrom::Start(0))
-            .map_err(|e| Error::store("reading the rejected records back", e))?;
-        let reader = BufReader::new(&mut self.file);
+        let reader = BufReader::new(self.spool.reader()?);
         Ok(serde_json::Deserializer::from_reader(reader)
             .into_iter()
             .map(|reject| reject.map_err(|e| Error::store("reading the rejected records back", e))))

@@ -10,7 +10,7 @@ use crate::ingest::{IngestOptions, Ingested, RunStore, ingest};
 use crate::pipeline::Progress;
 use crate::store::{BatchEncoder, FinishedRun, RunKey, RunWriter};
 
-/// Something that takes samples as they stream past. Batches come in any order; each holds rows of one block.
+/// Something that takes samples as they stream past, batch by batch, in the order of the log.
 pub trait SampleSink: Send + 'static {
     /// Takes a batch.
     ///

@@ -1,6 +1,7 @@
 //! What is gathered over a whole run while its blocks stream past: seconds, labels, failures.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use hashbrown::HashMap;
 
@@ -54,8 +55,9 @@ impl Names {
         index
     }
 
-    fn name(&self, index: u32) -> String {
-        self.names.get(index as usize).cloned().unwrap_or_default()
+    /// The names by index, to be shared.
+    fn shared(&self) -> Vec<Arc<str>> {
+        self.names.iter().map(|name| Arc::from(name.as_str())).collect()
     }
 }
 
@@ -268,19 +270,23 @@ impl Totals {
 
     /// Failures, ascending.
     pub(crate) fn errors(&self) -> Vec<ErrorCount> {
+        let (labels, codes, messages) =
+            (self.labels.shared(), self.response_codes.shared(), self.messages.shared());
+        let name = |names: &[Arc<str>], index: u32| names.get(index as usize).cloned().unwrap_or_default();
         let told = self.errors.iter().map(|(key, count)| ErrorCount {
             second: key.second,
-            label: self.labels.name(key.label),
-            response_code: self.response_codes.name(key.response_code),
-            message: self.messages.name(key.message),
+            label: name(&labels, key.label),
+            response_code: name(&codes, key.response_code),
+            message: name(&messages, key.message),
             transaction: key.transaction,
             count: *count,
         });
+        let other: Arc<str> = OTHER.into();
         let others = self.other_errors.iter().map(|((second, transaction), count)| ErrorCount {
             second: *second,
-            label: OTHER.to_owned(),
-            response_code: OTHER.to_owned(),
-            message: OTHER.to_owned(),
+            label: Arc::clone(&other),
+            response_code: Arc::clone(&other),
+            message: Arc::clone(&other),
             transaction: *transaction,
             count: *count,
         });
@@ -411,16 +417,16 @@ mod tests {
         let errors = whole.errors();
         assert_eq!(errors, pieces.errors());
         assert_eq!(errors.iter().map(|error| error.count).sum::<u64>(), messages.len() as u64);
-        let others: u64 = errors.iter().filter(|e| e.message == OTHER).map(|e| e.count).sum();
+        let others: u64 = errors.iter().filter(|e| *e.message == *OTHER).map(|e| e.count).sum();
         assert_eq!((others, errors.len()), (300, TEXT_LIMIT + 10));
-        assert!(errors.iter().all(|error| error.message != format!("message {TEXT_LIMIT}")));
+        assert!(errors.iter().all(|error| *error.message != format!("message {TEXT_LIMIT}")));
     }
 
     #[test]
     fn long_messages_are_cut_between_characters() {
         let mut totals = Totals::default();
         totals.add(&failures(&[(0, 0)], &["é".repeat(MESSAGE_LIMIT + 1)]));
-        assert_eq!(totals.errors()[0].message, "é".repeat(MESSAGE_LIMIT));
+        assert_eq!(*totals.errors()[0].message, "é".repeat(MESSAGE_LIMIT));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use perfpipe_ingest::store::postgres::Rows;
 use perfpipe_ingest::store::{
-    BatchEncoder, FinishedRun, PostgresConfig, PostgresStore, PostgresWriter, RunWriter,
+    BatchEncoder, CommitStage, FinishedRun, PostgresConfig, PostgresStore, PostgresWriter, RunWriter,
 };
 use perfpipe_ingest::{
     Cell, CellKey, CpuSeries, Error, ErrorCount, InjectorLoad, LabelCount, Nullable, Reject, RejectSpool,
@@ -209,6 +209,7 @@ async fn commit(writer: PostgresWriter, example: &Example, replace: Replace) -> 
         label_counts: &example.label_counts,
         rejects: &mut rejects,
         replace,
+        stage: &CommitStage::default(),
     };
     writer.commit(run).await
 }

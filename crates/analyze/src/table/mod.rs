@@ -15,7 +15,7 @@ mod writer;
 use std::io::Write;
 
 pub use column::{Column, Kind};
-pub use people::thousands;
+pub use people::{one_line, thousands};
 pub use value::{Datum, Value};
 pub use writer::{Format, RowWriter};
 

@@ -46,17 +46,30 @@ fn separated(digits: &str) -> String {
     out
 }
 
-/// A text on one line: its control characters written out, as in `\n`.
-fn one_line(text: &str) -> String {
+/// A text on one line, as terminals can be given it: control characters, line separators, and what turns the direction
+/// of writing are written out, as in `\n` and `\u{1b}`.
+///
+/// ```
+/// assert_eq!(perfpipe_analyze::one_line("red \u{1b}[31m\nGröße"), r"red \u{1b}[31m\nGröße");
+/// ```
+pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() {
+        if character.is_control() || unsettles(character) {
             line.extend(character.escape_default());
         } else {
             line.push(character);
         }
     }
     line
+}
+
+/// Whether a character ends a line or turns the direction of writing.
+fn unsettles(character: char) -> bool {
+    matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
 }
 
 #[cfg(test)]

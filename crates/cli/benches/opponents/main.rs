@@ -1,7 +1,8 @@
 //! The whole job against its opponents, in turn, on one log: `cargo bench -p perfpipe --bench opponents`.
 //!
 //! Makes a log, runs each contender once a round, and prints medians and the ratio to `unzip -p` within each
-//! round, so that a machine whose speed drifts does no harm. Options after `--`: `--rows N`, `--runs N`.
+//! round, so that a machine whose speed drifts does no harm. Options after `--`: `--rows N` samples, `--runs N`
+//! rounds, `--against FILE` for another build of perfpipe, `--only WORD,WORD` for those with such a word in their name.
 
 #![allow(
     clippy::print_stdout,
@@ -19,6 +20,7 @@ mod generate;
 #[path = "../../../ingest/examples/generate/load/mod.rs"]
 mod load;
 mod measure;
+mod others;
 #[path = "../../../ingest/examples/generate/output.rs"]
 mod output;
 #[path = "../../../ingest/tests/support/postgres.rs"]
@@ -31,15 +33,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Parser;
-use measure::{Contender, print, race};
+use measure::{BEST, Contender, print, race};
+
+/// The rows that are ready to be copied, in the folder of the benchmark.
+const READY: &str = "ready.bin";
 
 /// The command that this benchmark gives itself to inflate a file and nothing else.
 const INFLATE: &str = "--inflate-only";
-
-struct Options {
-    rows: u64,
-    runs: usize,
-}
 
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -48,23 +48,34 @@ fn main() {
     {
         return inflate(Path::new(file));
     }
-    let number = |flag: &str, default: u64| {
-        let value = words.iter().position(|word| word == flag).and_then(|at| words.get(at + 1));
-        value.map_or(default, |value| value.parse().expect("a whole number"))
-    };
-    let options = Options { rows: number("--rows", 10_000_000), runs: number("--runs", 5) as usize };
+    let told = |flag: &str| words.iter().position(|word| word == flag).and_then(|at| words.get(at + 1));
+    let number =
+        |flag: &str, default: u64| told(flag).map_or(default, |value| value.parse().expect("a whole number"));
+    let (rows, runs) = (number("--rows", 10_000_000), number("--runs", 5));
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let inputs = Inputs::make(folder.path(), options.rows);
-    println!("{} records, {} bytes of zip, {} rounds", options.rows, inputs.size(), options.runs);
+    let inputs = Inputs::make(folder.path(), rows);
+    println!("{rows} samples, {} bytes of zip, {runs} rounds", inputs.size());
 
     let mut contenders = embedded(&inputs, folder.path());
-    let server = postgres::TestServer::start(None);
-    match &server {
-        Some(server) => contenders.extend(database(&inputs, server, folder.path())),
-        None => println!("PostgreSQL is not installed: its contenders are left out"),
+    if let Some(other) = told("--against") {
+        contenders.push(inputs.other(other, folder.path()));
     }
-    let results = race(&mut contenders, options.runs);
-    print(&results);
+    contenders.extend(others::installed(folder.path()));
+    let server = postgres::TestServer::durable();
+    let url = server.as_ref().map(postgres::TestServer::database);
+    if let Some(url) = &url {
+        contenders.push(others::chain(&inputs.log, url));
+        contenders.extend(database(&inputs, url, folder.path()));
+    }
+    contenders.retain(|contender| told("--only").is_none_or(|words| contender.is_named(words)));
+    let any = |word: &str| contenders.iter().any(|contender| contender.is_named(word));
+    if any("unzipped") {
+        inputs.unzip_to(&folder.path().join(others::PLAIN));
+    }
+    if let Some(url) = url.filter(|_| any("copy") || any("the server")) {
+        make_ready(&inputs, &url, folder.path());
+    }
+    print(&race(&mut contenders, runs as usize), rows);
 }
 
 /// The log and its CPU export.
@@ -91,9 +102,25 @@ impl Inputs {
     }
 
     fn ingest(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_perfpipe"));
+        self.ingest_by(env!("CARGO_BIN_EXE_perfpipe"), arguments)
+    }
+
+    fn ingest_by(&self, program: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(program);
         command.arg("ingest").arg(&self.log).arg(&self.cpu).args(arguments);
         command
+    }
+
+    /// Another build, all samples kept.
+    fn other(&self, program: &str, folder: &Path) -> Contender {
+        let store = folder.join("other").display().to_string();
+        Contender::new("the other perfpipe, samples kept", self.ingest_by(program, &["--store", &store]))
+    }
+
+    fn unzip_to(&self, plain: &Path) {
+        let file = File::create(plain).expect("a plain log");
+        let unzip = Command::new("unzip").arg("-p").arg(&self.log).stdout(file).status().expect("unzip");
+        assert!(unzip.success());
     }
 }
 
@@ -112,27 +139,46 @@ fn embedded(inputs: &Inputs, folder: &Path) -> Vec<Contender> {
     ]
 }
 
-/// perfpipe into Postgres, and `psql \copy` of the same rows, ready in binary, into a table of the same kind.
-fn database(inputs: &Inputs, server: &postgres::TestServer, folder: &Path) -> Vec<Contender> {
-    let url = server.database();
-    let run = inputs.ingest(&["--database", &url]).output().expect("perfpipe");
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
-    let ready = folder.join("ready.bin");
-    let sql = |text: &str| psql(&url, text);
-    let mut copied = sql(&format!("\\copy perfpipe.perfectnio_2048 to '{}' binary", ready.display()));
-    assert!(copied.output().expect("psql").status.success());
-    let load = sql(&format!("\\copy opponent from '{}' binary", ready.display()));
-    let fresh =
-        "drop table if exists opponent; create table opponent (like perfpipe.perfectnio_2048 including all)";
+/// perfpipe into Postgres, and `psql \copy` of the same rows, ready in binary, into a table of the same kind: as
+/// one would, and as the server is fastest, the table new in its transaction and its index made last.
+fn database(inputs: &Inputs, url: &str, folder: &Path) -> Vec<Contender> {
+    let ready = folder.join(READY);
+    let sql = |texts: &[&str]| psql(url, texts);
+    let load = |options: &str| format!("\\copy opponent from '{}' (format binary{options})", ready.display());
+    let (gone, table) =
+        ("drop table if exists opponent", "create table opponent (like perfpipe.perfectnio_2048");
+    let plain = sql(&[&load("")]);
+    let best = sql(&[
+        &format!("begin; {table})"),
+        &load(", freeze"),
+        "create index on opponent using brin (t_ms); commit",
+    ]);
     vec![
-        Contender::new("psql \\copy, ready in binary", load).after(sql(fresh)),
-        Contender::new("perfpipe into Postgres", inputs.ingest(&["--database", &url])),
+        Contender::new("psql \\copy, ready in binary", plain).after(sql(&[
+            gone,
+            &format!("{table} including all)"),
+            "checkpoint",
+        ])),
+        Contender::new(BEST, best).after(sql(&[gone, "checkpoint"])),
+        Contender::new("perfpipe into Postgres", inputs.ingest(&["--database", url]))
+            .after(sql(&["checkpoint"])),
     ]
 }
 
-fn psql(url: &str, text: &str) -> Command {
+/// Stores the run and writes its rows to a file, in COPY's binary form.
+fn make_ready(inputs: &Inputs, url: &str, folder: &Path) {
+    let run = inputs.ingest(&["--database", url]).output().expect("perfpipe");
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+    let copy = format!("\\copy perfpipe.perfectnio_2048 to '{}' binary", folder.join(READY).display());
+    assert!(psql(url, &[&copy]).output().expect("psql").status.success());
+}
+
+fn psql(url: &str, texts: &[&str]) -> Command {
     let mut command = Command::new("psql");
-    command.args(["-q", "-X", "-d", url, "-c", text]);
+    command.args(["-q", "-X", "-v", "ON_ERROR_STOP=1", "-d", url]);
+    texts.iter().for_each(|text| {
+        command.args(["-c", text]);
+    });
     command
 }
 

@@ -1,10 +1,14 @@
 //! Runs commands in turn and sets their times side by side.
 
+use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::time::TimeValLike;
+
+/// The contender that perfpipe into Postgres is measured by, which runs right before it.
+pub(crate) const BEST: &str = "the same, the server's best way";
 
 /// A command that takes part, and one that makes things ready before each of its runs.
 pub(crate) struct Contender {
@@ -15,7 +19,7 @@ pub(crate) struct Contender {
 
 impl Contender {
     pub(crate) fn new(name: &'static str, mut command: Command) -> Self {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         Self { name, command, before: None }
     }
 
@@ -23,6 +27,11 @@ impl Contender {
     pub(crate) fn after(self, mut before: Command) -> Self {
         before.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         Self { before: Some(before), ..self }
+    }
+
+    /// Whether the name has one of these words in it.
+    pub(crate) fn is_named(&self, words: &str) -> bool {
+        words.split(',').any(|word| self.name.contains(word))
     }
 
     fn run(&mut self) -> Run {
@@ -42,7 +51,9 @@ impl Contender {
             }
         };
         let wall = started.elapsed();
-        assert!(status.success(), "{} failed", self.name);
+        let mut said = String::new();
+        let _ = child.stderr.take().expect("a pipe").read_to_string(&mut said);
+        assert!(status.success(), "{} failed: {said}", self.name);
         Run { wall: wall.as_secs_f64(), cpu: children() - cpu, peak_mb: peak as f64 / 1024.0 }
     }
 }
@@ -90,28 +101,32 @@ pub(crate) fn race(contenders: &mut [Contender], rounds: usize) -> Vec<Result> {
 }
 
 /// Prints medians, and the ratio of wall times to the first contender's within each round.
-pub(crate) fn print(results: &[Result]) {
-    println!("{:<28} {:>8} {:>8} {:>9} {:>16}", "", "wall s", "CPU s", "peak MiB", "to unzip -p");
+pub(crate) fn print(results: &[Result], samples: u64) {
+    println!(
+        "{:<36} {:>7} {:>7} {:>9} {:>6} {:>17}",
+        "", "wall s", "CPU s", "peak MiB", "M/s", "to unzip -p"
+    );
     let Some(reference) = results.first() else { return };
     for result in results {
         let ratios: Vec<f64> =
             result.runs.iter().zip(&reference.runs).map(|(run, other)| run.wall / other.wall).collect();
+        let wall = median(result.runs.iter().map(|run| run.wall));
         println!(
-            "{:<28} {:>8.2} {:>8.2} {:>9.0} {:>5.2} ({:.2}-{:.2})",
+            "{:<36} {wall:>7.2} {:>7.2} {:>9.0} {:>6.2} {:>6.2} ({:.2}-{:.2})",
             result.name,
-            median(result.runs.iter().map(|run| run.wall)),
             median(result.runs.iter().map(|run| run.cpu)),
             median(result.runs.iter().map(|run| run.peak_mb)),
+            samples as f64 / 1e6 / wall,
             median(ratios.iter().copied()),
             ratios.iter().copied().fold(f64::INFINITY, f64::min),
             ratios.iter().copied().fold(0.0, f64::max),
         );
     }
     if let [.., copy, perfpipe] = results
-        && copy.name.starts_with("psql")
+        && copy.name == BEST
     {
         let ratios = perfpipe.runs.iter().zip(&copy.runs).map(|(run, other)| run.wall / other.wall);
-        println!("perfpipe into Postgres to psql \\copy: {:.2}", median(ratios));
+        println!("perfpipe into Postgres to the server's best way: {:.2}", median(ratios));
     }
 }
 

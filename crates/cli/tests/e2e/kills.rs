@@ -1,7 +1,7 @@
 //! An ingest that is killed in its middle: the run before stays whole, and the next ingest cleans up.
 
 use std::io::{Read, Write};
-use std::process::{Child, ChildStdin, Command};
+use std::process::{Child, ChildStdin};
 
 use crate::postgres::psql;
 use crate::support::*;
@@ -9,23 +9,23 @@ use crate::support::*;
 const TOLD: [&str; 6] = ["ingest", "-", "--framework", "nio", "--test", "2048"];
 
 /// More than is looked ahead and buffered, bytes, so that samples have reached the store.
-const FLOWING: usize = 48 << 20;
+pub(crate) const FLOWING: usize = 48 << 20;
 
 /// A store with one run, and its exports.
-fn store_with_run(store: Store) -> (Store, Vec<String>) {
+pub(crate) fn store_with_run(store: Store) -> (Store, Vec<String>) {
     let log = fixture("distributed.csv");
     store.run(&["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"]).said();
     let exports = exports(&store);
     (store, exports)
 }
 
-fn exports(store: &Store) -> Vec<String> {
+pub(crate) fn exports(store: &Store) -> Vec<String> {
     let key = store.only_key();
     ["seconds", "samples", "errors", "summary"].map(|what| store.export(&key, what, "csv", &[])).into()
 }
 
 /// An ingest of the same key that has read so many bytes and waits for more.
-fn ingest_that_waits(store: &Store, bytes: usize) -> (Child, ChildStdin) {
+pub(crate) fn ingest_that_waits(store: &Store, bytes: usize) -> (Child, ChildStdin) {
     let mut child = store.spawn(&TOLD);
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"timeStamp,elapsed,label,success,failureMessage\n").unwrap();
@@ -41,7 +41,7 @@ fn ingest_that_waits(store: &Store, bytes: usize) -> (Child, ChildStdin) {
 }
 
 /// Samples have reached the store.
-fn samples_are_stored(store: &Store) -> bool {
+pub(crate) fn samples_are_stored(store: &Store) -> bool {
     if store.is_database() {
         let sql = "select coalesce(sum(tuples_processed), 0) > 0 from pg_stat_progress_copy
                    where datname = current_database()";
@@ -79,7 +79,7 @@ fn an_ingest_killed_at_its_start_leaves_the_earlier_run_whole() {
 }
 
 /// The next ingest takes the run's place, and nothing of the killed one stays.
-fn clean_after_next(store: &Store) {
+pub(crate) fn clean_after_next(store: &Store) {
     store.wait_for_killed_writers();
     let log = fixture("crlf.csv");
     store.run(&["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"]).said();
@@ -93,18 +93,55 @@ fn a_signal_ends_an_ingest_with_its_code_and_nothing_left() {
         for (store, before) in Store::each().into_iter().map(store_with_run) {
             let (mut child, stdin) = ingest_that_waits(&store, FLOWING);
             wait_for("samples flow", || samples_are_stored(&store));
-            let status =
-                Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().unwrap();
-            assert!(status.success());
-            let status = child.wait().unwrap();
-            let mut complaint = String::new();
-            child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
-            assert_eq!(status.code(), Some(code), "{complaint}");
-            assert!(complaint.contains(&format!("SIG{signal}")), "{complaint}");
+            crate::support::signal(signal, child.id());
+            assert_ended(&mut child, signal, code);
             drop(stdin);
             store.wait_for_killed_writers();
             assert_eq!(store.leftovers(), Vec::<String>::new(), "{signal}");
             assert_eq!(exports(&store), before);
+        }
+    }
+}
+
+/// A command ends, says by which signal, and with the code that is usual for it.
+fn assert_ended(child: &mut Child, signal: &str, code: i32) {
+    let status = child.wait().unwrap();
+    let mut complaint = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
+    assert_eq!(status.code(), Some(code), "{complaint}");
+    for part in [&format!("stopped by SIG{signal}"), "nothing was stored"] {
+        assert!(complaint.contains(part), "{complaint}");
+    }
+}
+
+/// An ingest of a file that it is in the middle of.
+fn ingest_of_a_file(store: &Store) -> Child {
+    let path = endless_log(store, "endless.csv");
+    let child = store.spawn(&[&["ingest", &path], &TOLD[2..]].concat());
+    wait_for("a writer is at work", || store.writers() > 0);
+    wait_for("it reads the file", || read_by(child.id()) > 100 << 20);
+    child
+}
+
+#[test]
+fn a_signal_or_a_kill_in_the_middle_of_a_file_leaves_what_was_there() {
+    let empty = || Store::each().into_iter().map(|store| (store, None));
+    let with_run = || Store::each().into_iter().map(store_with_run).map(|(store, run)| (store, Some(run)));
+    for (signal, code) in [("INT", Some(130)), ("TERM", Some(143)), ("KILL", None)] {
+        for (store, before) in empty().chain(with_run()) {
+            let mut child = ingest_of_a_file(&store);
+            crate::support::signal(signal, child.id());
+            match code {
+                Some(code) => assert_ended(&mut child, signal, code),
+                None => assert_eq!(child.wait().unwrap().code(), None),
+            }
+            store.wait_for_killed_writers();
+            assert!(code.is_none() || store.leftovers().is_empty(), "{signal}: {:?}", store.leftovers());
+            match before {
+                Some(before) => assert_eq!(exports(&store), before),
+                None => assert!(store.list().is_empty()),
+            }
+            clean_after_next(&store);
         }
     }
 }

@@ -3,6 +3,9 @@
 // clippy.toml allows these in #[test] functions, but not in their helpers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 
+mod changing;
+mod damaged;
+mod disk;
 mod failures;
 mod fixtures;
 mod help;
@@ -10,17 +13,27 @@ mod injectors;
 mod keys;
 mod kills;
 mod late;
+mod lost;
+mod mount;
 mod odd;
 mod packings;
 mod parquet;
 mod pipes;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
+mod proxy;
 mod reports;
+mod roles;
+mod secrets;
+mod server;
 mod sql;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod steps;
 mod stores;
 mod support;
 mod together;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod traced;
 #[allow(dead_code, reason = "shared with the tests of the inputs, which use all of it")]
 #[path = "../../../ingest/tests/inputs/zips.rs"]
 mod zips;

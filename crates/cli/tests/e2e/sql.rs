@@ -117,3 +117,19 @@ fn check_run_row(store: &Store, fixture: &Fixture) {
     let rejects = psql(store.place(), "select count(*) from perfpipe.rejects");
     assert_eq!(rejects, fact("rejects").to_string(), "{}", fixture.name());
 }
+
+#[test]
+fn the_rows_of_a_table_stand_in_the_order_of_the_log() {
+    let Some(store) = Store::database() else { return };
+    let mut log = "timeStamp,elapsed,success,bytes\n".to_owned();
+    for record in 0..200_000 {
+        log += &format!("{},{},true,{record}\n", 1_795_203_738_000_i64 + record % 977, record % 50);
+    }
+    store.run(&["ingest", &store.file("nio_order.csv", log)]).said();
+    let table = psql(store.place(), "select quote_ident(table_name) from perfpipe.runs");
+    let count = |rows: &str| psql(store.place(), &format!("select count(*) from {rows}"));
+    let numbered =
+        format!("(select bytes, row_number() over (order by ctid) as n from perfpipe.{table}) as numbered");
+    assert_eq!(count(&numbered), "200000");
+    assert_eq!(count(&format!("{numbered} where bytes <> n - 1")), "0");
+}

@@ -152,10 +152,17 @@ impl Store {
             std::fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
         };
         let root = Path::new(self.place());
+        let new = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(".new-");
         let mut stray = entries(&root.join("staging"));
+        stray.extend(entries(root).into_iter().filter(new));
         for run in entries(&root.join("runs")) {
-            let generations = entries(&run).into_iter().filter(|path| path.is_dir());
-            stray.extend(generations.skip(usize::from(run.join("manifest.json").is_file())));
+            let parts = entries(&run);
+            stray.extend(parts.iter().filter(|path| new(path)).cloned());
+            let generations = parts.into_iter().filter(|path| path.is_dir());
+            match run.join("manifest.json").is_file() {
+                true => stray.extend(generations.skip(1)),
+                false => stray.push(run),
+            }
         }
         stray.iter().map(|path| path.display().to_string()).collect()
     }
@@ -213,6 +220,28 @@ pub(crate) fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
         assert!(Instant::now() < until, "waited in vain until {what}");
         std::thread::sleep(Duration::from_millis(10));
     }
+}
+
+/// How many bytes a process has read; without end once it has ended.
+pub(crate) fn read_by(process: u32) -> u64 {
+    let counts = std::fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
+    let read = counts.lines().find_map(|line| line.strip_prefix("rchar: "));
+    read.map_or(u64::MAX, |read| read.parse().unwrap())
+}
+
+/// A log that takes hours to read, and little room: its end is a hole.
+pub(crate) fn endless_log(store: &Store, name: &str) -> String {
+    let mut log = "timeStamp,elapsed,label,success\n".to_owned();
+    log.extend((0..1000).map(|at| format!("{},12,Get,true\n", 1_795_203_738_615_i64 + at)));
+    let path = store.file(name, log);
+    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
+    path
+}
+
+/// Sends a signal to a process.
+pub(crate) fn signal(name: &str, process: u32) {
+    let status = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
+    assert!(status.success());
 }
 
 /// Relations of the schema that are neither the layout's nor a run's, and rows that belong to no run.

@@ -1,5 +1,6 @@
 //! Several commands on one store at once, and kills at any moment: whoever reads, reads a whole run.
 
+use std::io::Write;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -81,6 +82,83 @@ fn a_kill_at_any_moment_leaves_one_run_whole() {
         }
         store.run(&ingest(&logs[0], "nio")).said();
         assert_eq!(exports(&store), runs[0]);
+        assert_eq!(store.leftovers(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn two_ingests_of_one_file_at_once_leave_one_run_whole() {
+    for store in Store::each() {
+        let [log, _] = two_logs();
+        for _ in 0..3 {
+            // The key is inferred at the end: whoever comes second replaces the first, or is told.
+            let children = [0, 1].map(|_| store.spawn(&["ingest", &log, "--framework", "nio"]));
+            let ended = children.map(|child| Done::from(child.wait_with_output().unwrap()));
+            for done in &ended {
+                let told = done.err.contains("another perfpipe") && done.code == Some(1);
+                assert!(done.code == Some(0) || told, "{}", done.err);
+            }
+            assert!(ended.iter().any(|done| done.code == Some(0)));
+            assert_eq!(store.list().len(), 1);
+            assert_eq!(count(&store.list()[0], "requests"), 5187);
+            store.wait_for_killed_writers();
+            assert_eq!(store.leftovers(), Vec::<String>::new());
+        }
+    }
+}
+
+#[test]
+fn a_report_during_a_re_ingest_is_of_one_run() {
+    for store in Store::each() {
+        let logs = two_logs();
+        let report = |folder: &str| {
+            let flags = ["--framework", "nio", "--test", "2048", "--format", "svg", "--out", folder];
+            store.run(&[&["report"], &flags[..]].concat()).text();
+            let folder = store.folder.path().join(folder);
+            let mut pages: Vec<_> =
+                std::fs::read_dir(folder).unwrap().map(|page| page.unwrap().path()).collect();
+            pages.sort();
+            pages.iter().map(|page| std::fs::read_to_string(page).unwrap()).collect::<Vec<_>>()
+        };
+        let whole = [0, 1].map(|at| {
+            store.run(&ingest(&logs[at], "nio")).said();
+            report(&format!("page-{at}"))
+        });
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                for log in logs.iter().cycle().take(4) {
+                    store.run(&ingest(log, "nio")).said();
+                }
+            });
+            let mut number = 0;
+            while !writer.is_finished() {
+                number += 1;
+                assert!(whole.contains(&report(&format!("during-{number}"))));
+            }
+        });
+    }
+}
+
+#[test]
+fn a_run_that_is_being_written_is_not_dropped() {
+    for store in Store::each() {
+        let [log, _] = two_logs();
+        store.run(&ingest(&log, "nio")).said();
+        let before = exports(&store);
+        let mut child = store.spawn(&ingest("-", "nio"));
+        child.stdin.as_mut().unwrap().write_all(&std::fs::read(&log).unwrap()).unwrap();
+        wait_for("a writer is at work", || store.writers() > 0);
+        if !store.is_database() {
+            let complaint = store.run(&["drop", "--framework", "nio", "--test", "2048"]).complaint(1);
+            assert!(complaint.contains("nio_2048") && complaint.contains("another perfpipe"), "{complaint}");
+        }
+        assert_eq!(exports(&store), before);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        store.wait_for_killed_writers();
+        store.run(&["drop", "--framework", "nio", "--test", "2048"]).said();
+        assert!(store.list().is_empty());
+        store.run(&ingest(&log, "nio")).said();
         assert_eq!(store.leftovers(), Vec::<String>::new());
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-use crate::load::Plan;
+use super::load::Plan;
 
 /// Requests a second where nothing says otherwise.
 const RATE: f64 = 1800.0;

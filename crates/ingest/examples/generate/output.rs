@@ -7,7 +7,7 @@ use std::path::Path;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use crate::load::{Plan, Tally, write_log};
+use super::load::{Plan, Tally, write_log};
 
 /// As small as JMeter's logs get for a bearable time: 15 bytes of log to about one.
 const LEVEL: i64 = 5;

@@ -56,7 +56,9 @@ fn pump(mut opened: Opened, mut into: DuplexStream, runtime: &Handle) -> io::Res
 /// Watches the lines: the parser would keep an endless one, or an open quote, in memory.
 #[derive(Default)]
 struct Lines {
+    /// Whole lines so far, and the byte at which this one begins.
     number: u64,
+    begins: u64,
     length: u64,
     open_quote: bool,
 }
@@ -67,13 +69,13 @@ impl Lines {
             self.length += 1;
             self.open_quote ^= *byte == b'"';
             if *byte == b'\n' {
-                self.number += 1;
                 if self.open_quote {
                     return Err(self.fault("a quote is not closed"));
                 }
+                self.number += 1;
+                self.begins += self.length;
                 self.length = 0;
             } else if self.length > LONGEST_LINE {
-                self.number += 1;
                 return Err(self.fault("the line is longer than 64 KiB"));
             }
         }
@@ -81,7 +83,7 @@ impl Lines {
     }
 
     fn fault(&self, what: &str) -> io::Error {
-        Fault::new(format!("line {}: {what}", self.number), super::row::CORRECT).into()
+        Fault::new(what, super::row::CORRECT).at_line(self.number + 1, self.begins).into()
     }
 }
 

@@ -5,10 +5,9 @@ mod form;
 mod readings;
 mod row;
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::Read;
 
 use csv_async::{AsyncReaderBuilder, ByteRecord};
-use tempfile::SpooledTempFile;
 
 use crate::cpu::CpuSeries;
 use crate::error::{Error, Place, Result};
@@ -18,6 +17,7 @@ use crate::source::fault::explain;
 use crate::source::log::source_file;
 use crate::source::packed::PackedCount;
 use crate::source::stored::{Opened, Stored};
+use crate::spool::Spool;
 use crate::store::SourceFile;
 
 use feed::feed;
@@ -25,8 +25,6 @@ pub(crate) use form::CpuForm;
 use readings::Readings;
 use row::RowReader;
 
-/// Bytes of an export kept in memory before it moves to a temporary file, where it came by a pipe.
-const IN_MEMORY: usize = 4 << 20;
 /// Bytes of the buffer by which an export is taken out of a pipe.
 const COPY_BUFFER: usize = 64 << 10;
 
@@ -39,7 +37,7 @@ pub struct CpuSource {
 
 enum Origin {
     Stored(Stored),
-    Spooled(SpooledTempFile),
+    Spooled(Spool),
 }
 
 /// What came of a CPU export.
@@ -65,9 +63,8 @@ impl CpuSource {
         rest: &mut (impl Read + ?Sized),
         form: CpuForm,
     ) -> Result<Self> {
-        let mut spool = SpooledTempFile::new(IN_MEMORY);
-        let keep = |e| Error::store("keeping the CPU export aside", e);
-        spool.write_all(head).map_err(keep)?;
+        let mut spool = Spool::new("the CPU export");
+        spool.push(head)?;
         let mut size = head.len() as u64;
         let mut buffer = vec![0; COPY_BUFFER];
         loop {
@@ -77,7 +74,7 @@ impl CpuSource {
             }
             size += read as u64;
             feed::limit(size).map_err(|e| explain(place.clone(), e))?;
-            spool.write_all(buffer.get(..read).unwrap_or_default()).map_err(keep)?;
+            spool.push(buffer.get(..read).unwrap_or_default())?;
         }
         Ok(Self { place, origin: Origin::Spooled(spool), form })
     }
@@ -95,7 +92,7 @@ impl CpuSource {
     /// several items and none was chosen; and outside of a tokio runtime.
     pub async fn read(self, options: &SourceOptions) -> Result<CpuExport> {
         let (place, form) = (self.place.clone(), self.form.clone());
-        let (input, fed) = self.open().and_then(feed).map_err(|e| explain(place.clone(), e))?;
+        let (input, fed) = feed(self.open()?).map_err(|e| explain(place.clone(), e))?;
         let parsed = parse(input, &place, &form, options).await;
         // What is wrong with the file comes before what its text, cut short by that, looks like.
         let digest = match fed.await {
@@ -106,13 +103,10 @@ impl CpuSource {
         Ok(CpuExport { series, file: source_file(&place, "cpu", &digest), notes })
     }
 
-    fn open(self) -> io::Result<Opened> {
+    fn open(self) -> Result<Opened> {
         match self.origin {
-            Origin::Stored(stored) => stored.open(PackedCount::default()),
-            Origin::Spooled(mut spool) => {
-                spool.seek(SeekFrom::Start(0))?;
-                Ok(Opened::Direct(Box::new(Checked::new(spool, None))))
-            }
+            Origin::Stored(stored) => stored.open(PackedCount::default()).map_err(|e| explain(self.place, e)),
+            Origin::Spooled(spool) => Ok(Opened::Direct(Box::new(Checked::new(spool.into_reader()?, None)))),
         }
     }
 }
@@ -131,7 +125,11 @@ async fn parse(
     let mut reader = RowReader::new(place, form, options);
     let mut readings = Readings::default();
     let mut row = ByteRecord::new();
-    while rows.read_byte_record(&mut row).await.map_err(|e| Error::io(place.clone(), io::Error::other(e)))? {
+    while rows
+        .read_byte_record(&mut row)
+        .await
+        .map_err(|e| Error::io(place.clone(), std::io::Error::other(e)))?
+    {
         if let Some(reading) = reader.read(&row)? {
             readings.add(reading, place, options)?;
         }

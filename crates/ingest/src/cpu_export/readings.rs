@@ -68,7 +68,7 @@ impl Readings {
         self.check_choice(place, options)?;
         let mut notes = Vec::new();
         if self.empty_values > 0 {
-            notes.push(format!("{place}: {} rows without a value were left out", self.empty_values));
+            notes.push(format!("{place}: rows without a value, left out: {}", self.empty_values));
         }
         if self.kept.is_empty() {
             notes.push(format!("{place}: the CPU export holds no readings"));

@@ -88,7 +88,8 @@ impl<'a> RowReader<'a> {
     fn clock(&mut self, row: &ByteRecord) -> Result<i64> {
         let text = self.field(row, self.form.clock, "clock")?;
         if let Some(ms) = self.dates.parse(text) {
-            return Ok(ms.div_euclid(1000));
+            let clock = Some(ms.div_euclid(1000)).filter(|clock| CLOCKS.contains(clock));
+            return clock.ok_or_else(|| self.flaw(row, "clock", text, "is no time that can be meant"));
         }
         let whole = text.split(|byte| *byte == b'.').next().unwrap_or_default();
         let fraction = text.get(whole.len() + 1..).unwrap_or_default();
@@ -135,7 +136,7 @@ impl<'a> RowReader<'a> {
         // Only the first row can carry a byte-order mark.
         let text = text.map(|text| text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
         text.ok_or_else(|| {
-            let problem = format!("the row has {} fields, and {name} is in field {}", row.len(), column + 1);
+            let problem = format!("the row ends before field {}, {name} (fields: {})", column + 1, row.len());
             Error::input(self.place_of(row), problem, CORRECT)
         })
     }

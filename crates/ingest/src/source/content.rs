@@ -26,10 +26,12 @@ impl Content {
     pub(crate) fn of(head: &[u8], options: &LayoutOptions) -> Result<Self> {
         let body = text(whole_lines(head));
         match Layout::detect(body, options, &Place::default()) {
-            Ok(layout) => Ok(Self::of_log(body, &layout)),
-            Err(Error::Input { problem, remedy, .. }) => Ok(match CpuForm::of(body) {
+            Ok(layout) => Ok(Self::of_log(body, &layout, head.len() < HEAD)),
+            Err(Error::Input { problem, remedy, place }) => Ok(match CpuForm::of(body) {
                 Some(form) => Self::Cpu(form),
-                None if names_a_time(body) => Self::Other(Fault { problem, remedy }),
+                None if names_a_time(body) => {
+                    Self::Other(Fault { problem, remedy, line: place.line.zip(place.byte) })
+                }
                 None => Self::Other(neither(head)),
             }),
             Err(error) => Err(error),
@@ -37,12 +39,14 @@ impl Content {
     }
 
     /// What has the layout of a log: one, or the readings that JMeter's PerfMon plugin logs.
-    fn of_log(body: &[u8], layout: &Layout) -> Self {
+    ///
+    /// A head that is not the whole text may end within its first record.
+    fn of_log(body: &[u8], layout: &Layout, whole: bool) -> Self {
         if let Some(form) = CpuForm::of_perfmon(body, layout) {
             return Self::Cpu(form);
         }
         let header = usize::from(layout.header.is_some());
-        if records(body, layout.delimiter).nth(header).is_some() {
+        if !whole || records(body, layout.delimiter).nth(header).is_some() {
             return Self::Log;
         }
         Self::Other(Fault::new(
@@ -57,7 +61,7 @@ fn names_a_time(body: &[u8]) -> bool {
     memchr::memmem::find(first_line(body), b"timeStamp").is_some()
 }
 
-/// A head without the line that it cuts.
+/// A head without the line that it cuts, unless that is its only one.
 fn whole_lines(head: &[u8]) -> &[u8] {
     match head.iter().rposition(|byte| *byte == b'\n') {
         Some(end) if head.len() >= HEAD => head.get(..end).unwrap_or(head),

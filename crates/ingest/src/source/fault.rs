@@ -12,6 +12,8 @@ pub(crate) struct Fault {
     pub(crate) problem: String,
     /// What the user can do about it, as a sentence.
     pub(crate) remedy: String,
+    /// Line, from 1, and byte, from 0, where they are known.
+    pub(crate) line: Option<(u64, u64)>,
 }
 
 /// The remedy for bytes that were harmed on their way here.
@@ -20,7 +22,13 @@ pub(crate) const COPY_AGAIN: &str = "Copy or export the file again; nothing was 
 impl Fault {
     /// A flaw and its remedy.
     pub(crate) fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { problem: problem.into(), remedy: remedy.into() }
+        Self { problem: problem.into(), remedy: remedy.into(), line: None }
+    }
+
+    /// The same flaw, at a line (from 1) and a byte (from 0).
+    pub(crate) fn at_line(mut self, line: u64, byte: u64) -> Self {
+        self.line = Some((line, byte));
+        self
     }
 
     /// The input ends before it should; `what` names what is missing.
@@ -35,6 +43,10 @@ impl Fault {
 
     /// The flaw as an error at a place.
     pub(crate) fn at(self, place: Place) -> Error {
+        let place = match self.line {
+            Some((line, byte)) => place.at(line, byte),
+            None => place,
+        };
         Error::input(place, self.problem, self.remedy)
     }
 }

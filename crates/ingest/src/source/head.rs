@@ -1,5 +1,9 @@
 //! The first records of a text, by which it is recognised.
 
+use std::io::{self, Read};
+
+use super::packed::read_up_to;
+use crate::cut::RECORD_LIMIT;
 use crate::record::Records;
 
 /// Bytes by which a text is recognised.
@@ -10,6 +14,20 @@ const FIRST_FIELD: usize = 40;
 
 /// The byte-order mark that some editors put before UTF-8.
 const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// The first bytes of a text: `HEAD` of them, and more until its first line is whole.
+pub(crate) fn read_head(reader: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    loop {
+        let filled = head.len();
+        head.resize(filled + HEAD, 0);
+        let read = read_up_to(reader, head.get_mut(filled..).unwrap_or_default())?;
+        head.truncate(filled + read);
+        if read < HEAD || text(&head).contains(&b'\n') || head.len() >= RECORD_LIMIT {
+            return Ok(head);
+        }
+    }
+}
 
 /// The text without its byte-order mark and leading blank lines.
 pub(crate) fn text(head: &[u8]) -> &[u8] {

@@ -142,7 +142,7 @@ impl Inputs {
             Container::Zip => members(path).map_err(failed)?.into_iter().map(Part::Member).collect(),
             _ => vec![Part::Whole(container)],
         };
-        Ok(parts.into_iter().map(|part| Stored { path: path.to_owned(), part }).collect())
+        parts.into_iter().map(|part| Stored::new(path, part).map_err(failed)).collect()
     }
 
     /// Reads a pipe up to its first log.

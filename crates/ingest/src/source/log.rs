@@ -72,7 +72,7 @@ impl LogSource {
     /// Size in bytes, packed, where it is known before reading.
     pub fn packed_size(&self) -> Option<u64> {
         match &self.origin {
-            Origin::Stored(stored) => stored.packed_size(),
+            Origin::Stored(stored) => Some(stored.packed_size()),
             Origin::Pipe(_) => None,
         }
     }
@@ -86,7 +86,7 @@ impl LogSource {
             Origin::Stored(stored) => {
                 let opened = stored.open(PackedCount::to(progress));
                 let opened = opened.map_err(|e| explain(self.place.clone(), e))?;
-                StreamSource::Stored { opened, place: self.place.clone(), taken: false }
+                StreamSource::Stored { opened, stored: stored.clone(), taken: false }
             }
             Origin::Pipe(logs) => {
                 let logs = logs.take().ok_or_else(|| {
@@ -144,6 +144,16 @@ pub(crate) fn left_out(place: &Place, fault: &Fault) -> String {
     format!("{place} {fault}: left out")
 }
 
+/// The note on what was written to a log after its recognition.
+fn left_behind(stored: &Stored, bytes: u64) -> String {
+    format!(
+        "{} has grown by {bytes} bytes while it was read: the {} bytes that it had are stored; once its test has \
+         ended, ingest it again",
+        stored.place(),
+        stored.packed_size()
+    )
+}
+
 /// The logs of one source, one after another.
 pub struct LogStream {
     source: StreamSource,
@@ -151,7 +161,7 @@ pub struct LogStream {
 }
 
 enum StreamSource {
-    Stored { opened: Opened, place: Place, taken: bool },
+    Stored { opened: Opened, stored: Stored, taken: bool },
     Pipe(Box<PipedLogs>),
 }
 
@@ -163,9 +173,14 @@ impl LogStream {
     /// When the input can't be read or is damaged, or a CPU export comes behind a log in a pipe.
     pub fn next_log(&mut self) -> Result<Option<LogReader<'_>>> {
         match &mut self.source {
-            StreamSource::Stored { taken: true, .. } => Ok(None),
-            StreamSource::Stored { opened, place, taken } => {
+            StreamSource::Stored { stored, taken: true, .. } => {
+                let grown = stored.grown().map_err(|e| explain(stored.place(), e))?;
+                self.notes.extend((grown > 0).then(|| left_behind(stored, grown)));
+                Ok(None)
+            }
+            StreamSource::Stored { opened, stored, taken } => {
                 *taken = true;
+                let place = stored.place();
                 let input = opened.reader().map_err(|e| explain(place.clone(), e))?;
                 Ok(Some(LogReader::new(place.clone(), Vec::new(), input)))
             }
@@ -267,7 +282,7 @@ fn last_part(name: &str) -> &str {
 }
 
 /// A file name without the endings of packed and CSV files.
-fn stem(name: &str) -> &str {
+pub(crate) fn stem(name: &str) -> &str {
     const ENDINGS: [&str; 8] = ["zip", "gz", "zst", "csv", "jtl", "log", "txt", "tsv"];
     match Path::new(name).extension().and_then(|ending| ending.to_str()) {
         Some(ending) if ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)) => {

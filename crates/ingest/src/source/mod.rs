@@ -8,10 +8,12 @@ pub(crate) mod fault;
 pub(crate) mod head;
 mod inputs;
 pub(crate) mod log;
+mod lzma;
 pub(crate) mod packed;
 mod pipe;
+mod seen;
 pub(crate) mod stored;
-mod zip_dir;
+pub(crate) mod zip_dir;
 mod zip_header;
 mod zip_pipe;
 

@@ -7,7 +7,7 @@ use super::checked::Digested;
 use super::container::{Container, MAGIC};
 use super::content::Content;
 use super::fault::{Fault, explain};
-use super::head::HEAD;
+use super::head::read_head;
 use super::packed::{Meter, PackedCount, packed, read_up_to};
 use super::stored::unpack;
 use super::zip_dir::is_litter;
@@ -83,9 +83,7 @@ impl Pipe {
                 }
             }
         }
-        let mut head = vec![0; HEAD];
-        let read = read_up_to(self.reader(), &mut head).map_err(|e| explain(place.clone(), e))?;
-        head.truncate(read);
+        let head = read_head(self.reader()).map_err(|e| explain(place.clone(), e))?;
         let content = Content::of(&head, options)?;
         Ok(Some(Piece { place, head, content }))
     }

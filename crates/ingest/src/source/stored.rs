@@ -1,15 +1,16 @@
 //! A log or CPU export in a regular file: it can be opened any number of times.
 
-use std::fs::File;
+use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::checked::{Checked, Digested, Gunzip, Unpacked};
 use super::codec::{Codec, Extent, Unpacker};
 use super::container::Container;
 use super::fault::{Fault, explain};
-use super::head::HEAD;
-use super::packed::{Meter, PackedCount, packed, read_up_to};
+use super::head::read_head;
+use super::packed::{Meter, PackedCount, packed};
+use super::seen::Seen;
 use super::zip_dir::{Member, OpenArchive, open_member};
 use crate::error::{Place, Result};
 
@@ -25,8 +26,9 @@ pub(crate) enum Part {
 /// A text in a regular file.
 #[derive(Debug, Clone)]
 pub(crate) struct Stored {
-    pub(crate) path: PathBuf,
-    pub(crate) part: Part,
+    path: PathBuf,
+    part: Part,
+    seen: Seen,
 }
 
 /// A text in a regular file, opened.
@@ -48,6 +50,11 @@ impl Opened {
 }
 
 impl Stored {
+    /// A text in the file at `path`, which must stay as it is now; a log that is not packed may grow.
+    pub(crate) fn new(path: &Path, part: Part) -> io::Result<Self> {
+        Ok(Self { path: path.to_owned(), part, seen: Seen::of(&fs::metadata(path)?) })
+    }
+
     /// The place of the text.
     pub(crate) fn place(&self) -> Place {
         match &self.part {
@@ -57,20 +64,36 @@ impl Stored {
     }
 
     /// Size in bytes, packed.
-    pub(crate) fn packed_size(&self) -> Option<u64> {
+    pub(crate) fn packed_size(&self) -> u64 {
         match &self.part {
-            Part::Whole(_) => Some(std::fs::metadata(&self.path).ok()?.len()),
-            Part::Member(member) => Some(member.packed),
+            Part::Whole(_) => self.seen.bytes(),
+            Part::Member(member) => member.packed,
         }
+    }
+
+    /// How many bytes were added to it since it was recognised: they are not read.
+    ///
+    /// # Errors
+    /// When it changed in another way.
+    pub(crate) fn grown(&self) -> io::Result<u64> {
+        self.seen.grown(&self.path, self.may_grow())
+    }
+
+    /// Whether bytes that are added to the file do not change what was there.
+    fn may_grow(&self) -> bool {
+        self.part == Part::Whole(Container::Plain)
     }
 
     /// Opens it at its start.
     pub(crate) fn open(&self, progress: PackedCount) -> io::Result<Opened> {
-        let container = match &self.part {
-            Part::Whole(container) => *container,
-            Part::Member(member) => return open_member(&self.path, member, progress),
-        };
-        unpack(container, Meter::new(File::open(&self.path)?, progress)).map(Opened::Direct)
+        let file = self.seen.open(&self.path, self.may_grow())?;
+        match &self.part {
+            Part::Member(member) => open_member(&self.path, member, progress),
+            Part::Whole(container) => {
+                let file = self.seen.snapshot(Meter::new(file, progress));
+                unpack(*container, file).map(Opened::Direct)
+            }
+        }
     }
 
     /// Its first bytes; `Ok(Err(_))` says why it can't be unpacked at all.
@@ -81,10 +104,8 @@ impl Stored {
                 return error.downcast::<Fault>().map(Err).map_err(|e| explain(self.place(), e));
             }
         };
-        let mut head = vec![0; HEAD];
-        let read = opened.reader().and_then(|mut reader| read_up_to(&mut reader, &mut head));
-        head.truncate(read.map_err(|e| explain(self.place(), e))?);
-        Ok(Ok(head))
+        let head = opened.reader().and_then(|mut reader| read_head(&mut reader));
+        head.map(Ok).map_err(|e| explain(self.place(), e))
     }
 }
 

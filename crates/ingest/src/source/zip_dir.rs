@@ -10,8 +10,15 @@ use zip::{CompressionMethod, ZipArchive};
 use super::checked::{Checked, Digested, Stated, Unpacked};
 use super::codec::{Codec, Extent, Unpacker};
 use super::fault::{COPY_AGAIN, Fault};
-use super::packed::{Meter, PackedCount, packed};
+use super::lzma::{lzma, xz};
+use super::packed::{Meter, Packed, PackedCount, packed};
 use super::stored::Opened;
+
+/// The most members that are looked at: each is opened by reading the directory.
+pub(crate) const MOST_MEMBERS: u64 = 1000;
+
+/// Characters of a member's name that are kept at either end; some zips, most of them damaged, name theirs by 64 KiB.
+const NAME_END: usize = 100;
 
 /// A member that may hold a log or a CPU export.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,10 +35,16 @@ pub(crate) struct Member {
 
 /// The members of the zip at `path` but for folders and the litter of file managers.
 pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
-    let archive = ZipArchive::new(File::open(path)?).map_err(directory_fault)?;
+    let mut archive = ZipArchive::new(File::open(path)?).map_err(directory_fault)?;
     if archive.has_duplicate_names() {
-        let remedy = "Unpack it and give the files by themselves.";
-        return Err(Fault::new("two members of the zip have the same name", remedy).into());
+        return Err(Fault::new("two members of the zip have the same name", UNPACK).into());
+    }
+    if archive.len() as u64 > MOST_MEMBERS {
+        return Err(too_many().into());
+    }
+    // A member whose place can't be known is told of when it is opened.
+    if archive.has_overlapping_entries().unwrap_or(false) {
+        return Err(Fault::damaged("the zip's directory has members lie over each other, or over itself"));
     }
     let mut members = Vec::new();
     for index in 0..archive.len() {
@@ -52,15 +65,28 @@ pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
     Ok(members)
 }
 
+/// The remedy for a zip whose members had better be given one by one.
+const UNPACK: &str = "Unpack it and give the files by themselves.";
+
+/// The fault of a zip with more members than are looked at.
+pub(crate) fn too_many() -> Fault {
+    Fault::new(format!("the zip has more than {MOST_MEMBERS} members"), UNPACK)
+}
+
 /// Whether a member is a folder or what a file manager leaves in zips.
 pub(crate) fn is_litter(name: &str) -> bool {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     name.starts_with("__MACOSX/") || name.ends_with('/') || last == ".DS_Store" || last == "Thumbs.db"
 }
 
-/// A member's name with nothing in it that could garble a message.
+/// A member's name with nothing in it that could garble a message, and not longer than one.
 pub(crate) fn printable(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
+    let mut name: Vec<char> =
+        name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect();
+    if let Some(cut) = name.len().checked_sub(NAME_END).filter(|cut| *cut > NAME_END) {
+        name.splice(NAME_END..cut, ['…']);
+    }
+    name.into_iter().collect()
 }
 
 /// The fault of a member whose bytes can't be read without a password.
@@ -71,7 +97,7 @@ pub(crate) fn encrypted() -> Fault {
 /// The fault of a member packed in a way that is not understood.
 pub(crate) fn unsupported(method: &str) -> Fault {
     Fault::new(
-        format!("is packed by a method that is not supported ({method})"),
+        format!("is packed by a method that is not supported (number {method})"),
         "Unpack it, and give the file itself.",
     )
 }
@@ -81,25 +107,42 @@ pub(crate) fn open_member(path: &Path, member: &Member, progress: PackedCount) -
     if member.encrypted {
         return Err(encrypted().into());
     }
+    let stated = member.stated;
     let codec = match member.method {
         CompressionMethod::Stored => Codec::Stored,
         CompressionMethod::Deflated => Codec::deflate(),
-        CompressionMethod::Zstd => Codec::zstd()?,
-        CompressionMethod::Deflate64
-        | CompressionMethod::Bzip2
-        | CompressionMethod::Lzma
-        | CompressionMethod::Xz => {
+        CompressionMethod::ZSTD => Codec::zstd()?,
+        CompressionMethod::LZMA => {
+            let unpacked = lzma(bytes_of(path, member, progress)?.take(member.packed), stated.bytes)?;
+            return Ok(Opened::Direct(Box::new(Checked::new(unpacked, Some(stated)))));
+        }
+        CompressionMethod::XZ => {
+            let unpacked = xz(bytes_of(path, member, progress)?.take(member.packed));
+            return Ok(Opened::Direct(Box::new(Checked::new(unpacked, Some(stated)))));
+        }
+        CompressionMethod::DEFLATE64 | CompressionMethod::BZIP2 => {
             let file = Meter::new(File::open(path)?, progress);
             let archive = ZipArchive::new(file).map_err(directory_fault)?;
-            return Ok(Opened::Archive(OpenArchive { archive, index: member.index, stated: member.stated }));
+            return Ok(Opened::Archive(OpenArchive { archive, index: member.index, stated }));
         }
-        other => return Err(unsupported(&other.to_string()).into()),
+        other => return Err(unsupported(&number_of(other).to_string()).into()),
     };
+    let unpacker = Unpacker::new(codec, Extent::Bytes(member.packed));
+    let unpacked = Unpacked::new(bytes_of(path, member, progress)?, unpacker);
+    Ok(Opened::Direct(Box::new(Checked::new(unpacked, Some(stated)))))
+}
+
+/// The file from a member's first packed byte on.
+fn bytes_of(path: &Path, member: &Member, progress: PackedCount) -> io::Result<Packed> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(data_start(path, member)?))?;
-    let unpacker = Unpacker::new(codec, Extent::Bytes(member.packed));
-    let unpacked = Unpacked::new(packed(Meter::new(file, progress)), unpacker);
-    Ok(Opened::Direct(Box::new(Checked::new(unpacked, Some(member.stated)))))
+    Ok(packed(Meter::new(file, progress)))
+}
+
+/// The number of a compression method that has no name here.
+#[allow(deprecated, reason = "the zip crate gives it in no other way")]
+fn number_of(method: CompressionMethod) -> u16 {
+    method.to_u16()
 }
 
 /// A member that the zip crate unpacks, as it is packed by one of the rare methods.
@@ -119,9 +162,13 @@ impl OpenArchive {
 
 /// Where a member's packed bytes begin, by its local header.
 fn data_start(path: &Path, member: &Member) -> io::Result<u64> {
+    let misplaced = || Fault::damaged("it does not begin where the zip's directory says");
     let mut archive = ZipArchive::new(File::open(path)?).map_err(directory_fault)?;
-    let entry = archive.by_index_raw(member.index).map_err(directory_fault)?;
-    entry.data_start().ok_or_else(|| Fault::damaged("a member's place is not known"))
+    let entry = archive.by_index_raw(member.index).map_err(|e| match e {
+        ZipError::Io(e) if e.raw_os_error().is_some() => e,
+        _ => misplaced(),
+    })?;
+    entry.data_start().ok_or_else(misplaced)
 }
 
 /// A reader of the zip crate, its errors told as flaws.
@@ -146,6 +193,23 @@ fn directory_fault(error: ZipError) -> io::Error {
             Fault::new("the zip's directory is missing: the file was cut short", COPY_AGAIN).into()
         }
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => encrypted().into(),
+        ZipError::InvalidArchive(what) => {
+            Fault::damaged(&format!("the zip's directory is not valid ({what})"))
+        }
         other => Fault::damaged(&format!("the zip's directory is not valid ({other})")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn names_in_messages_are_short_and_garble_nothing() {
+        assert_eq!(printable("a/b\x1b[2J.csv"), "a/b\u{fffd}[2J.csv");
+        let usual = "é".repeat(200);
+        assert_eq!(printable(&usual), usual);
+        let long = printable(&format!("{}/run.csv", "\0".repeat(60_000)));
+        assert!(long.chars().count() == 201 && long.ends_with("\u{fffd}/run.csv"), "{long}");
     }
 }

@@ -6,7 +6,7 @@ use super::checked::{Digest, Digested, Stated, wrong_checksum};
 use super::codec::{Codec, Extent, Unpacker};
 use super::fault::{COPY_AGAIN, Fault};
 use super::packed::Packed;
-use super::zip_dir::{encrypted, unsupported};
+use super::zip_dir::{MOST_MEMBERS, encrypted, too_many, unsupported};
 use super::zip_header::{
     END, END_64, ENTRY, LOCAL, LocalHeader, directory, local_header, read_all, signature, skip,
 };
@@ -52,6 +52,9 @@ impl ZipPipe {
                 let header = local_header(&mut self.input)?;
                 let name = header.name.clone();
                 self.members += 1;
+                if self.members > MOST_MEMBERS {
+                    return Err(too_many().into());
+                }
                 self.digest = Digest::default();
                 self.current = Some(Current { header, unpacker: None });
                 Ok(Some(name))
@@ -147,7 +150,7 @@ fn unpacker(header: &LocalHeader) -> io::Result<Unpacker> {
         0 => Codec::Stored,
         8 => Codec::deflate(),
         93 => Codec::zstd()?,
-        other => return Err(unsupported(&format!("number {other}, from a pipe")).into()),
+        other => return Err(unsupported(&format!("{other}, from a pipe")).into()),
     };
     let extent = match (&codec, header.described_after) {
         (_, false) => Extent::Bytes(header.packed),

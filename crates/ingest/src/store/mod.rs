@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 mod any;
 pub mod parquet;
 pub mod postgres;
+mod stage;
 
 use crate::batch::SampleBatch;
 use crate::counts::{Cell, CellKey, CellTable, ErrorCount, LabelCount};
@@ -19,6 +20,7 @@ use crate::rejects::RejectSpool;
 pub use any::Store;
 pub use parquet::{ParquetStore, ParquetWriter};
 pub use postgres::{PostgresConfig, PostgresStore, PostgresWriter};
+pub use stage::{CommitStage, Stage};
 
 /// What identifies a run: the framework under test and the test it was put to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -176,7 +178,13 @@ pub struct FinishedRun<'a> {
     pub rejects: &'a mut RejectSpool,
     /// What an earlier run of the same key must be for this one to replace it.
     pub replace: Replace,
+    /// Where the writer notes that dropping it can't undo the run any more.
+    pub stage: &'a CommitStage,
 }
+
+/// How to replace a run on purpose.
+const REPLACE: &str =
+    "Name this run with --framework and --test, or give --replace to put it in the old one's place.";
 
 /// What a new run may replace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -210,8 +218,14 @@ impl Replace {
         names.dedup();
         crate::error::Error::refused(
             format!("the store already has a run {}, made from {}", old.key, names.join(", ")),
-            "Name this run with --framework and --test, or give --replace to put it in the old one's place.",
+            REPLACE,
         )
+    }
+
+    /// The refusal where it can't be told what the earlier run is: `what` failed.
+    pub(crate) fn refusal_unread(what: &str) -> crate::error::Error {
+        let problem = format!("the store has a run of this key that can't be read: {what} failed");
+        crate::error::Error::refused(problem, REPLACE)
     }
 }
 
@@ -220,7 +234,8 @@ pub trait BatchEncoder: Send + 'static {
     /// What the writer takes.
     type Chunk: Send + 'static;
 
-    /// Encodes one batch, handing out whatever is ready to be written. Order between batches is free.
+    /// Encodes one batch, handing out whatever is ready to be written. Chunks are written in the log's order of the
+    /// batches after which they were handed out; those of several encoders take turns.
     fn encode(&mut self, batch: &SampleBatch) -> Result<Option<Self::Chunk>>;
 
     /// Hands out what is left.

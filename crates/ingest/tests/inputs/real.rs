@@ -7,7 +7,7 @@ fn every_fixture_is_what_it_is() {
     for entry in std::fs::read_dir(fixture("")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if name.ends_with(".md") || name.ends_with(".json") {
+        if path.is_dir() || name.ends_with(".md") || name.ends_with(".json") {
             continue;
         }
         for (kind, inputs) in

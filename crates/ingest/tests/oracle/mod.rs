@@ -82,32 +82,56 @@ impl OracleRun {
         let mark = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
         let bytes = &bytes[mark..];
         let mut columns: Vec<String> = DEFAULT_COLUMNS.split(',').map(String::from).collect();
-        let mut head = None;
-        let records = records(bytes);
+        let (mut head, mut from) = (None, Some(0));
+        while let Some(at) = from {
+            from = self.read_from(log, (bytes, mark), at, &mut columns, &mut head);
+        }
+    }
+
+    /// Reads on from a byte behind the mark; the byte from which to read again, where a quote was never closed and
+    /// whole records stand behind its line.
+    fn read_from(
+        &mut self,
+        log: usize,
+        (bytes, mark): (&[u8], usize),
+        from: usize,
+        columns: &mut Vec<String>,
+        head: &mut Option<i64>,
+    ) -> Option<usize> {
+        let delimiter = delimiter(bytes);
+        let records = records(bytes, from, delimiter);
         // A quote that is opened and never closed takes the rest of the file, and whatever is put after it,
         // into one last record.
-        let open = self::records(&[bytes, b"\nx"].concat()).len() == records.len();
-        let broken = if open { records.len() - 1 } else { records.len() };
+        let broken = match is_open(bytes, from, delimiter, records.len()) {
+            true => records.len() - 1,
+            false => records.len(),
+        };
         for (index, (start, record)) in records.iter().enumerate() {
             let fields: Vec<String> = record.iter().map(text).collect();
-            if index == 0 && fields.iter().any(|field| field == "timeStamp") {
-                columns = fields;
-            } else if fields == columns {
+            if from == 0 && index == 0 && fields.iter().any(|field| field == "timeStamp") {
+                *columns = fields;
+            } else if fields == *columns {
                 // A header once more: two logs in one file.
             } else {
-                let sample = accept(log, &columns, &fields).filter(|_| index != broken);
-                match sample.filter(|s| near(s.timestamp_ms, &mut head)) {
+                let sample = accept(log, columns, &fields).filter(|_| index != broken);
+                match sample.filter(|s| near(s.timestamp_ms, head)) {
                     Some(sample) => self.samples.push(sample),
                     None => {
-                        let end = records.get(index + 1).map_or(bytes.len(), |(next, _)| *next);
+                        let next = records.get(index + 1).map_or(bytes.len(), |(next, _)| *next);
+                        let behind = (index == broken).then(|| goes_on(bytes, *start, columns)).flatten();
+                        let end = behind.unwrap_or(next);
                         let lines = bytes[..*start].iter().filter(|byte| **byte == b'\n').count();
                         self.rejects.push(1 + lines as u64);
                         let record = without_line_ends(&bytes[*start..end], index == broken);
                         self.rejected.push(OracleReject { log, byte: mark + start, record });
+                        if behind.is_some() {
+                            return behind;
+                        }
                     }
                 }
             }
         }
+        None
     }
 
     /// The smallest timeStamp, epoch ms.
@@ -126,17 +150,34 @@ impl OracleRun {
     }
 }
 
-/// Every record that is not a blank line, with the byte at which it begins.
-fn records(bytes: &[u8]) -> Vec<(usize, csv::ByteRecord)> {
+/// Whether the last of `count` records has a quote that is never closed.
+fn is_open(bytes: &[u8], from: usize, delimiter: u8, count: usize) -> bool {
+    count > 0 && records(&[bytes, b"\nx"].concat(), from, delimiter).len() == count
+}
+
+/// The byte behind the line at `start`, if a record behind it can be taken.
+fn goes_on(bytes: &[u8], start: usize, columns: &[String]) -> Option<usize> {
+    let behind = start + 1 + bytes[start..].iter().position(|byte| *byte == b'\n')?;
+    let delimiter = delimiter(bytes);
+    let mut records = records(bytes, behind, delimiter);
+    if is_open(bytes, behind, delimiter, records.len()) {
+        records.pop();
+    }
+    let fields = |record: &csv::ByteRecord| record.iter().map(text).collect::<Vec<_>>();
+    records.iter().any(|(_, record)| accept(0, columns, &fields(record)).is_some()).then_some(behind)
+}
+
+/// Every record from a byte on that is not a blank line, with the byte at which it begins.
+fn records(bytes: &[u8], from: usize, delimiter: u8) -> Vec<(usize, csv::ByteRecord)> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
-        .delimiter(delimiter(bytes))
-        .from_reader(bytes);
+        .delimiter(delimiter)
+        .from_reader(&bytes[from..]);
     let records = reader.byte_records().map(Result::unwrap);
     // The crate has a record begin with the blank lines before it.
     let start = |record: &csv::ByteRecord| {
-        let from = record.position().unwrap().byte() as usize;
+        let from = from + record.position().unwrap().byte() as usize;
         from + bytes[from..].iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count()
     };
     records.map(|record| (start(&record), record)).collect()

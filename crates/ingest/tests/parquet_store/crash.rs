@@ -5,7 +5,7 @@ use std::path::Path;
 
 use perfpipe_ingest::store::ParquetStore;
 
-use crate::example::{Place, assert_stored, begin, example, generations, key, names, store};
+use crate::example::{Place, assert_stored, begin, edit_manifest, example, generations, key, names, store};
 
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
@@ -22,9 +22,9 @@ fn old_and_new() -> (Place, tempfile::TempDir) {
     store(&other.store, &example(2, 60)).unwrap();
     let aside = tempfile::tempdir().unwrap();
     copy(&other.generation(), &aside.path().join("generation"));
-    let manifest = fs::read_to_string(other.run().join("manifest.json")).unwrap();
-    let name = other.generation().file_name().unwrap().to_str().unwrap().to_owned();
-    fs::write(aside.path().join("manifest.json"), manifest.replace(&name, "run-killed")).unwrap();
+    let manifest = aside.path().join("manifest.json");
+    fs::copy(other.run().join("manifest.json"), &manifest).unwrap();
+    edit_manifest(&manifest, |run| run["generation"] = "run-killed".into());
     (place, aside)
 }
 
@@ -109,19 +109,22 @@ fn killed_at_the_first_run_of_a_key() {
 
 #[test]
 fn killed_while_the_store_was_being_made() {
-    for made in [&[][..], &[".new-a"], &[".new-a", "perfpipe.json"], &["perfpipe.json", "runs/"]] {
+    for made in
+        [&[][..], &[".lock", ".new-a"], &[".lock", ".new-a", "perfpipe.json"], &["perfpipe.json", "runs/"]]
+    {
         let place = Place::new();
         fs::create_dir(place.path()).unwrap();
         for name in made {
             match name.strip_suffix('/') {
                 Some(folder) => fs::create_dir(place.path().join(folder)).unwrap(),
-                None => fs::write(place.path().join(name), "{\"layout\": 1}").unwrap(),
+                None => fs::write(place.path().join(name), "{\"layout\": 2}").unwrap(),
             }
         }
         let opened = ParquetStore::open(place.path()).unwrap();
         assert_eq!(opened.runs().unwrap(), [], "{made:?}");
         store(&opened, &example(3, 70)).unwrap();
         assert_stored(&opened, &example(3, 70));
+        assert_eq!(names(&place.path()), [".lock", "perfpipe.json", "runs", "staging"]);
     }
 }
 
@@ -143,4 +146,25 @@ fn what_dead_writers_left_is_swept_and_nothing_else() {
     assert_eq!(names(&staging), expected);
     crate::example::commit(alive, &example(1, 50), perfpipe_ingest::Replace::Any).unwrap();
     assert_stored(&place.store, &example(1, 50));
+}
+
+#[test]
+fn what_was_left_of_any_run_is_removed_by_the_ingest_of_another() {
+    let (place, aside) = old_and_new();
+    let runs = place.path().join("runs");
+    let run = place.run();
+    copy(&aside.path().join("generation"), &run.join("run-killed"));
+    fs::write(run.join(".new-x1"), "{").unwrap();
+    copy(&aside.path().join("generation"), &runs.join("first+one/run-killed"));
+    fs::write(runs.join("first+one/.lock"), "").unwrap();
+    fs::create_dir_all(runs.join("mine")).unwrap();
+    fs::write(runs.join("mine/run-notes.txt"), "x").unwrap();
+    let mut other = example(2, 60);
+    other.info.key.test = "4096".into();
+    store(&place.store, &other).unwrap();
+    assert_eq!(names(&runs), ["mine", "perfectnio+2048", "perfectnio+4096"]);
+    assert_eq!(names(&runs.join("mine")), ["run-notes.txt"]);
+    assert_eq!(names(&run).len(), 3, "the lock, the manifest and one generation");
+    assert_stored(&place.store, &example(1, 50));
+    assert_stored(&place.store, &other);
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use crate::example::{Place, example, key, store, stored_rejects, stored_rows};
+use crate::example::{Place, assert_stored, example, key, reseal, store, stored_rejects, stored_rows};
 
 /// Reads everything of the run; whether all of it could be read.
 fn read_all(place: &Place) -> bool {
@@ -22,10 +22,101 @@ fn files(place: &Place) -> Vec<std::path::PathBuf> {
     crate::example::names(&generation).into_iter().map(|name| generation.join(name)).collect()
 }
 
-/// Puts `damaged` into the file's place, reads, and says whether that panicked.
+/// Puts `damaged` into the file's place as if it were what was stored, reads, and says whether that panicked.
 fn panics(place: &Place, path: &Path, damaged: &[u8]) -> bool {
     fs::write(path, damaged).unwrap();
+    reseal(place);
     catch_unwind(AssertUnwindSafe(|| read_all(place))).is_err()
+}
+
+/// What reading each part of the run says, where it fails.
+fn complaints(place: &Place) -> Vec<String> {
+    let told = [
+        place.store.read(&key()).err(),
+        stored_rows(&place.store, &key()).err(),
+        stored_rejects(&place.store, &key()).err(),
+    ];
+    told.into_iter().flatten().map(|error| error.to_string()).collect()
+}
+
+#[test]
+fn a_byte_that_is_changed_is_told() {
+    let place = Place::new();
+    store(&place.store, &example(5, 300)).unwrap();
+    for path in files(&place) {
+        let whole = fs::read(&path).unwrap();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        for at in (0..whole.len()).step_by((whole.len() / 80).max(1)).chain(whole.len() - 8..whole.len()) {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1 << (at % 8);
+            fs::write(&path, &damaged).unwrap();
+            let told = complaints(&place);
+            assert!(
+                told.len() == 1 && told[0].contains(name) && told[0].contains("checksum"),
+                "{at}: {told:?}"
+            );
+            assert!(told[0].contains("ingest the run again"), "{told:?}");
+        }
+        fs::write(&path, [&whole[..], b"x"].concat()).unwrap();
+        assert!(complaints(&place)[0].contains("in the place of"), "{name}");
+        fs::write(&path, &whole).unwrap();
+    }
+    assert_stored(&place.store, &example(5, 300));
+}
+
+#[test]
+fn a_byte_of_the_manifest_that_is_changed_is_told_or_changes_nothing() {
+    let place = Place::new();
+    store(&place.store, &example(5, 300)).unwrap();
+    let path = place.run().join("manifest.json");
+    let whole = fs::read(&path).unwrap();
+    for at in (0..whole.len()).step_by(3) {
+        let mut damaged = whole.clone();
+        damaged[at] ^= 1 << (at % 8);
+        fs::write(&path, &damaged).unwrap();
+        match place.store.runs() {
+            Ok(runs) => assert_eq!(runs, [example(5, 300).info], "{at}"),
+            Err(told) => assert!(told.to_string().contains("manifest.json"), "{told}"),
+        }
+    }
+    fs::write(&path, &whole).unwrap();
+    assert_stored(&place.store, &example(5, 300));
+}
+
+#[test]
+fn a_run_whose_manifest_is_damaged_can_be_replaced_and_dropped() {
+    use crate::example::{begin, commit};
+    use perfpipe_ingest::Replace;
+    let place = Place::new();
+    let new = example(6, 200);
+    for damaged in ["", "{\"layout\": 2}"] {
+        store(&place.store, &example(5, 300)).unwrap();
+        fs::write(place.run().join("manifest.json"), damaged).unwrap();
+        let told = commit(begin(&place.store, &new).unwrap(), &new, Replace::SameFile).unwrap_err();
+        assert!(told.to_string().contains("can't be read"), "{told}");
+        assert!(told.remedy().unwrap().contains("--replace"));
+        store(&place.store, &new).unwrap();
+        assert_stored(&place.store, &new);
+        assert_eq!(crate::example::generations(&place.run()).len(), 1);
+        fs::write(place.run().join("manifest.json"), damaged).unwrap();
+        assert!(place.store.drop_run(&key()).unwrap());
+        assert_eq!(crate::example::names(&place.path().join("runs")), [""; 0]);
+    }
+}
+
+#[test]
+fn a_manifest_of_another_layout_is_refused_and_left_alone() {
+    let place = Place::new();
+    store(&place.store, &example(5, 300)).unwrap();
+    let path = place.run().join("manifest.json");
+    let newer = fs::read_to_string(&path).unwrap().replace("\"layout\": 2", "\"layout\": 3");
+    fs::write(&path, &newer).unwrap();
+    let told =
+        [place.store.runs().err(), place.store.read(&key()).err(), store(&place.store, &example(6, 9)).err()];
+    for told in told.into_iter().flatten().map(|told| told.to_string()) {
+        assert!(told.contains("layout 3") && told.contains("layout 2"), "{told}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }
 
 #[test]
@@ -39,8 +130,11 @@ fn a_file_that_is_cut_anywhere_gives_an_error() {
         for length in (0..whole.len()).step_by(step).chain(whole.len() - 12..whole.len()) {
             fs::write(&path, &whole[..length]).unwrap();
             assert!(!read_all(&place), "{} cut at {length}", path.display());
+            reseal(&place);
+            assert!(!read_all(&place), "{} cut at {length}, and sealed so", path.display());
         }
         fs::write(&path, &whole).unwrap();
+        reseal(&place);
     }
     assert!(read_all(&place));
 }
@@ -65,6 +159,7 @@ fn bytes_that_are_changed_give_an_error_or_values() {
             }
         }
         fs::write(&path, &whole).unwrap();
+        reseal(&place);
     }
     assert!(panicked.is_empty(), "{panicked:?}");
     assert!(read_all(&place));
@@ -78,12 +173,7 @@ fn a_file_that_is_missing_is_named() {
         let whole = fs::read(&path).unwrap();
         fs::remove_file(&path).unwrap();
         let name = path.file_name().unwrap().to_str().unwrap();
-        let told = [
-            place.store.read(&key()).err(),
-            stored_rows(&place.store, &key()).err(),
-            stored_rejects(&place.store, &key()).err(),
-        ];
-        let told: Vec<String> = told.into_iter().flatten().map(|error| error.to_string()).collect();
+        let told = complaints(&place);
         assert!(told.len() == 1 && told[0].contains(name), "{told:?}");
         fs::write(&path, whole).unwrap();
     }
@@ -181,6 +271,7 @@ mod foreign {
                 let changed = others(column).into_iter().map(Some).chain([None]);
                 for other in changed {
                     write(&path, &with(&whole, name, other.clone()));
+                    reseal(&place);
                     let told = place.store.read(&key());
                     let fits = other.as_ref().map_or(name == "samples", |other| fits(name, other));
                     assert_eq!(told.is_ok(), fits, "{name}: {other:?}");
@@ -191,6 +282,7 @@ mod foreign {
                 }
             }
             write(&path, &whole);
+            reseal(&place);
         }
         assert!(read_all(&place));
     }
@@ -205,6 +297,7 @@ mod foreign {
             let column = whole.column_by_name(field.name()).unwrap();
             for other in others(column).into_iter().map(Some).chain([None]) {
                 write(&path, &with(&whole, field.name(), other));
+                reseal(&place);
                 assert!(catch_unwind(AssertUnwindSafe(|| read_all(&place))).is_ok(), "{}", field.name());
             }
         }

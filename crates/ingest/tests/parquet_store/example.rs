@@ -3,7 +3,9 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 
-use perfpipe_ingest::store::{BatchEncoder, FinishedRun, ParquetStore, ParquetWriter, RunWriter};
+use perfpipe_ingest::store::{
+    BatchEncoder, CommitStage, FinishedRun, ParquetStore, ParquetWriter, RunWriter,
+};
 use perfpipe_ingest::{
     Cell, CellKey, CpuSeries, ErrorCount, InjectorLoad, LabelCount, Reject, RejectSpool, Replace, Result,
     RunInfo, RunKey, RunStore, SampleBatch, SourceFile, Spread,
@@ -62,6 +64,28 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+/// Changes what a run's manifest says, and seals it again.
+pub(crate) fn edit_manifest(path: &Path, edit: impl FnOnce(&mut serde_json::Value)) {
+    let sealed = std::fs::read(path).unwrap();
+    let mut sealed: serde_json::Value = serde_json::from_slice(&sealed).unwrap();
+    edit(&mut sealed["run"]);
+    let run = sealed["run"].to_string();
+    let (layout, crc32) = (&sealed["layout"], crc32fast::hash(run.as_bytes()));
+    std::fs::write(path, format!("{{\"layout\":{layout},\"crc32\":{crc32},\"run\":{run}}}")).unwrap();
+}
+
+/// Makes the manifest of the one run say that its files are what they are by now.
+pub(crate) fn reseal(place: &Place) {
+    let generation = place.generation();
+    let sums = |name: &String| {
+        let bytes = std::fs::read(generation.join(name)).unwrap();
+        let crc32: Vec<u32> = bytes.chunks(1 << 20).map(crc32fast::hash).collect();
+        (name.clone(), serde_json::json!({"bytes": bytes.len(), "crc32": crc32}))
+    };
+    let files: serde_json::Map<_, _> = names(&generation).iter().map(sums).collect();
+    edit_manifest(&place.run().join("manifest.json"), |run| run["files"] = files.into());
 }
 
 pub(crate) fn generations(run: &Path) -> Vec<String> {
@@ -165,7 +189,7 @@ pub(crate) fn begin(store: &ParquetStore, example: &Example) -> Result<ParquetWr
     })
 }
 
-pub(crate) async fn write(writer: &mut ParquetWriter, batch: &SampleBatch) -> Result<()> {
+pub(crate) async fn write(writer: &mut impl RunWriter, batch: &SampleBatch) -> Result<()> {
     let mut encoder = writer.encoder()?;
     for chunk in [encoder.encode(batch)?, encoder.finish()?].into_iter().flatten() {
         writer.write(chunk).await?;
@@ -174,9 +198,14 @@ pub(crate) async fn write(writer: &mut ParquetWriter, batch: &SampleBatch) -> Re
 }
 
 pub(crate) fn commit(writer: ParquetWriter, example: &Example, replace: Replace) -> Result<()> {
+    block_on(finish(writer, example, replace))
+}
+
+/// Commits all of a run but its samples, which have been written.
+pub(crate) async fn finish(writer: impl RunWriter, example: &Example, replace: Replace) -> Result<()> {
     let mut rejects = RejectSpool::default();
     example.rejects.iter().for_each(|reject| rejects.push(reject).unwrap());
-    block_on(writer.commit(FinishedRun {
+    let run = FinishedRun {
         info: &example.info,
         labels: &example.labels,
         injectors: &example.injectors,
@@ -186,7 +215,9 @@ pub(crate) fn commit(writer: ParquetWriter, example: &Example, replace: Replace)
         label_counts: &example.label_counts,
         rejects: &mut rejects,
         replace,
-    }))
+        stage: &CommitStage::default(),
+    };
+    writer.commit(run).await
 }
 
 pub(crate) fn store(store: &ParquetStore, example: &Example) -> Result<()> {

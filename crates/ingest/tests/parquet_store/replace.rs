@@ -76,6 +76,7 @@ fn a_dropped_writer_leaves_nothing() {
     assert_eq!(place.store.runs().unwrap(), []);
     assert!(place.store.read(&key()).unwrap().is_none());
     assert_eq!(names(&place.path().join("staging")), [""; 0]);
+    assert_eq!(names(&place.path().join("runs")), [""; 0]);
     let old = example(2, 60);
     store(&place.store, &old).unwrap();
     drop(begin(&place.store, &example(3, 50)).unwrap());
@@ -172,6 +173,35 @@ fn a_run_that_is_dropped_is_gone_unless_it_is_being_written() {
     let told = stored_rows(&place.store, &key()).unwrap_err();
     assert!(told.to_string().contains("no run perfectnio_2048"), "{told}");
     store(&place.store, &example(3, 70)).unwrap();
+}
+
+#[test]
+fn writers_and_droppers_of_one_key_at_once_do_their_work_or_are_told() {
+    let place = Place::new();
+    let told = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for mark in 1..5 {
+            let (place, told) = (&place, &told);
+            scope.spawn(move || {
+                let opened = ParquetStore::open(place.path()).unwrap();
+                for _ in 0..25 {
+                    let done = match mark % 2 {
+                        0 => opened.drop_run(&key()).map(|_| ()),
+                        _ => begin(&opened, &example(mark, 10)).map(drop).and_then(|()| {
+                            if mark == 3 { Ok(()) } else { store(&opened, &example(mark, 10)) }
+                        }),
+                    };
+                    told.lock().unwrap().extend(done.err());
+                }
+            });
+        }
+    });
+    let told = told.into_inner().unwrap();
+    assert!(told.iter().all(|told| matches!(told, Error::Refused { .. })), "{told:?}");
+    let _ = place.store.drop_run(&key()).unwrap();
+    assert_eq!(names(&place.path().join("runs")), [""; 0]);
+    store(&place.store, &example(9, 20)).unwrap();
+    assert_stored(&place.store, &example(9, 20));
 }
 
 #[cfg(unix)]

@@ -1,11 +1,15 @@
 //! What is to come out of a run, worked out from the slow reader's samples one by one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use perfpipe_ingest::{ErrorCount, LabelCount, Reject, Spread};
 
 use crate::oracle::{OracleRun, OracleSample};
 use crate::read_back::{NamedCells, Row, row};
+
+/// Second, texts and transaction of a failure, and how many there were.
+type Counted = ((u32, [Arc<str>; 3], bool), u64);
 
 /// A run as the slow reader has it, with what the run's files say beside.
 pub(crate) struct Expected<'a> {
@@ -17,12 +21,10 @@ pub(crate) struct Expected<'a> {
 }
 
 impl Expected<'_> {
-    /// The rows, ascending.
+    /// The rows, in the order of the logs.
     pub(crate) fn rows(&self) -> Vec<Row> {
         let t0 = self.run.t0_ms();
-        let mut rows: Vec<Row> = self.run.samples.iter().map(|sample| self.row(sample, t0)).collect();
-        rows.sort();
-        rows
+        self.run.samples.iter().map(|sample| self.row(sample, t0)).collect()
     }
 
     fn row(&self, s: &OracleSample, t0: i64) -> Row {
@@ -73,16 +75,16 @@ impl Expected<'_> {
 
     /// Failures, ascending.
     pub(crate) fn errors(&self) -> Vec<ErrorCount> {
-        let mut counts: BTreeMap<(u32, String, String, String, bool), u64> = BTreeMap::new();
+        let mut counts: BTreeMap<(u32, [Arc<str>; 3], bool), u64> = BTreeMap::new();
         let t0 = self.run.t0_ms();
         for sample in self.run.samples.iter().filter(|sample| !sample.success) {
             let second = ((sample.timestamp_ms - t0) / 1000) as u32;
-            let label = sample.label.clone().unwrap_or_default();
-            let code = sample.response_code.clone().unwrap_or_default();
-            let message = sample.message.chars().take(500).collect();
-            *counts.entry((second, label, code, message, sample.transaction)).or_default() += 1;
+            let label = Arc::from(sample.label.clone().unwrap_or_default());
+            let code = Arc::from(sample.response_code.clone().unwrap_or_default());
+            let message = Arc::from(sample.message.chars().take(500).collect::<String>());
+            *counts.entry((second, [label, code, message], sample.transaction)).or_default() += 1;
         }
-        let error = |((second, label, response_code, message, transaction), count)| ErrorCount {
+        let error = |((second, [label, response_code, message], transaction), count): Counted| ErrorCount {
             second,
             label,
             response_code,

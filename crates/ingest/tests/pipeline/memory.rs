@@ -58,10 +58,9 @@ impl RunWriter for Writer {
         Ok(())
     }
 
-    async fn commit(mut self, run: FinishedRun<'_>) -> Result<()> {
+    async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let mut info = run.info.clone();
         info.ingested_at.clear();
-        self.rows.sort();
         *self.memory.0.lock().unwrap() = Some(Stored {
             run: StoredRun {
                 info,

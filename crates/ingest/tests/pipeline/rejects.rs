@@ -54,6 +54,16 @@ fn lines_longer_than_four_mib_are_rejects_whatever_the_blocks() {
 }
 
 #[test]
+fn long_lines_may_be_many() {
+    let desk = Desk::new();
+    let long = "x".repeat(9 << 19);
+    let log: String = (0..9).map(|record| format!("{}{long}\n", good(record))).collect();
+    let files = [desk.file("log.csv", format!("{HEADER}{log}"))];
+    let stored = in_memory(&files, &options(1, 1 << 20, 0));
+    assert_eq!((stored.rejects.len(), stored.run.info.successes), (9, 9));
+}
+
+#[test]
 fn a_quote_never_closed_costs_one_record_where_much_follows() {
     let desk = Desk::new();
     let many: String = (0..250_000).map(good).collect();
@@ -70,14 +80,26 @@ fn a_quote_never_closed_costs_one_record_where_much_follows() {
 }
 
 #[test]
-fn a_quote_never_closed_takes_what_little_follows_with_it() {
+fn a_quote_never_closed_costs_one_record_where_little_follows() {
     let desk = Desk::new();
     let end = format!("1,\"2\n{}{}", good(1), good(2));
     let files = [desk.file("log.csv", format!("{HEADER}{}{end}", good(0)))];
+    for block_size in [3, 50, 1 << 20] {
+        let stored = desk.stored(&files, &options(2, block_size, 0));
+        let [reject] = stored.rejects.as_slice() else { panic!("{:?}", stored.rejects) };
+        assert_eq!((reject.line, reject.record.as_str()), (3, "1,\"2"));
+        assert!(reject.reason.contains("never closed"), "{}", reject.reason);
+        assert_eq!(stored.run.info.successes, 3);
+    }
+}
+
+#[test]
+fn a_record_cut_within_a_quote_is_one_reject_of_all_its_lines() {
+    let desk = Desk::new();
+    let files = [desk.file("log.csv", format!("{HEADER}{}1795203738616,7,\"a,\nb,c", good(0)))];
     let stored = desk.stored(&files, &options(2, 3, 0));
     let [reject] = stored.rejects.as_slice() else { panic!("{:?}", stored.rejects) };
-    assert_eq!((reject.line, reject.record.as_str()), (3, end.trim_end()));
-    assert!(reject.reason.contains("never closed"), "{}", reject.reason);
+    assert_eq!((reject.line, reject.record.as_str()), (3, "1795203738616,7,\"a,\nb,c"));
 }
 
 #[test]
@@ -128,7 +150,7 @@ fn a_log_without_a_record_that_can_be_taken_says_so() {
     let files = [desk.file("log.csv", format!("{HEADER}noon,7,a,true\n1,x,a,true\n"))];
     for sizes in [usual(), options(3, 1, 0)] {
         let failed = desk.ingest(&files, &sizes).unwrap_err();
-        assert!(failed.to_string().contains("2 were rejected"), "{failed}");
+        assert!(failed.to_string().contains("rejected: 2); on line 2: timeStamp"), "{failed}");
     }
     desk.assert_empty();
 }

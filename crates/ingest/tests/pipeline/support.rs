@@ -22,7 +22,7 @@ pub(crate) struct Desk {
 pub(crate) struct Stored {
     pub(crate) run: StoredRun,
     pub(crate) rejects: Vec<Reject>,
-    /// Ascending.
+    /// In the order of the logs, or ascending where they come from the embedded store, which mixes blocks.
     pub(crate) rows: Vec<Row>,
 }
 
@@ -81,6 +81,13 @@ impl Desk {
     }
 }
 
+/// The same rows, sorted.
+pub(crate) fn ascending(rows: &[Row]) -> Vec<Row> {
+    let mut rows = rows.to_vec();
+    rows.sort();
+    rows
+}
+
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
@@ -118,11 +125,9 @@ impl SampleSink for Keep {
     }
 }
 
-/// Streams the files; the rows ascending.
+/// Streams the files.
 pub(crate) fn streamed(files: &[PathBuf], options: &IngestOptions) -> Result<(Keep, Ingested)> {
-    let (mut keep, done) = block_on(stream(Keep::default(), files, options))?;
-    keep.rows.sort();
-    Ok((keep, done))
+    block_on(stream(Keep::default(), files, options))
 }
 
 pub(crate) fn fixtures() -> PathBuf {

@@ -20,6 +20,9 @@ pub struct Tls {
     pub key: &'static str,
 }
 
+/// Settings of a server whose data nobody needs after a power failure.
+const NOTHING_TO_LOSE: &[&str] = &["-F", "-c", "autovacuum=off"];
+
 /// A server, or the way to somebody's own.
 pub struct TestServer {
     own: Option<Own>,
@@ -31,8 +34,11 @@ pub struct TestServer {
 /// What there is of a server that was started here.
 struct Own {
     programs: Programs,
+    settings: &'static [&'static str],
     folder: tempfile::TempDir,
     process: Mutex<Option<Child>>,
+    /// KiB of a file system that the server alone sees.
+    small: Option<u32>,
     /// Its input is closed with this process, which tells it to stop the server.
     _guard: Child,
     port: u16,
@@ -59,6 +65,33 @@ impl TestServer {
 
     /// A server of one's own, to be stopped at will; `None`, with a note, where PostgreSQL is not installed.
     pub fn start(tls: Option<Tls>) -> Option<TestServer> {
+        Self::start_with(tls, NOTHING_TO_LOSE, None)
+    }
+
+    /// A server with the tablespace `small` of so many KiB; `None`, with a note, where nothing can be mounted.
+    pub fn with_small_space(kib: u32) -> Option<TestServer> {
+        if other_user().is_none() || !Command::new("unshare").args(["-m", "true"]).status().ok()?.success() {
+            eprintln!(
+                "test skipped: only root can mount a file system for a server that runs as somebody else"
+            );
+            return None;
+        }
+        let server = Self::start_with(None, NOTHING_TO_LOSE, Some(kib))?;
+        let path = server.own.as_ref()?.folder.path().join("small");
+        server.psql(&format!("create tablespace small location '{}'", path.display()));
+        Some(server)
+    }
+
+    /// A server with all settings as they are when it is installed: what it has committed is on the disk.
+    pub fn durable() -> Option<TestServer> {
+        Self::start_with(None, &[], None)
+    }
+
+    fn start_with(
+        tls: Option<Tls>,
+        settings: &'static [&'static str],
+        small: Option<u32>,
+    ) -> Option<TestServer> {
         let Some(programs) = Programs::find() else {
             let note = "PostgreSQL is not installed (initdb and postgres were looked for in PERFPIPE_PG_BIN, PATH and \
                         /usr/lib/postgresql/*/bin)";
@@ -75,7 +108,7 @@ impl TestServer {
         }
         let base = format!("postgres://postgres@{}:{port}/postgres", encoded(folder.path()));
         let guard = guard(folder.path());
-        let own = Own { programs, folder, process: Mutex::new(None), _guard: guard, port };
+        let own = Own { programs, settings, folder, process: Mutex::new(None), small, _guard: guard, port };
         own.run();
         Some(TestServer { own: Some(own), base, databases: AtomicU32::new(0) })
     }
@@ -91,6 +124,11 @@ impl TestServer {
         }
     }
 
+    /// The URL of the database that is always there.
+    pub fn url(&self) -> String {
+        self.base.clone()
+    }
+
     /// Runs SQL in the database that is always there, and returns what it prints, unaligned.
     pub fn psql(&self, sql: &str) -> String {
         psql(&self.base, sql)
@@ -99,6 +137,20 @@ impl TestServer {
     /// The port on 127.0.0.1 of a server with TLS.
     pub fn port(&self) -> u16 {
         self.own.as_ref().expect("a server of one's own").port
+    }
+
+    /// The socket of a server that was started here.
+    pub fn socket(&self) -> Option<PathBuf> {
+        let own = self.own.as_ref()?;
+        Some(own.folder.path().join(format!(".s.PGSQL.{}", own.port)))
+    }
+
+    /// From its next start on, the server only follows another one, and can only be read.
+    pub fn make_standby(&self) {
+        let own = self.own.as_ref().expect("a server of one's own");
+        let path = own.data().join("standby.signal");
+        std::fs::write(&path, "").unwrap();
+        own.programs.give(&path);
     }
 
     /// Stops the server as a power failure would.
@@ -117,12 +169,18 @@ impl TestServer {
 
 /// Runs SQL in a database and returns what it prints, unaligned, without headers.
 pub fn psql(url: &str, sql: &str) -> String {
-    let program = Programs::find().map_or_else(|| "psql".into(), |found| found.folder.join("psql"));
-    let program = if program.exists() { program } else { "psql".into() };
-    let output = Command::new(program).args(["-XAtqv", "ON_ERROR_STOP=1", "-d", url, "-c", sql]).output();
-    let output = output.expect("psql can be run");
+    let output = psql_command(url).args(["-c", sql]).output().expect("psql can be run");
     assert!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+}
+
+/// `psql` on a database, to be given SQL.
+pub fn psql_command(url: &str) -> Command {
+    let program = Programs::find().map_or_else(|| "psql".into(), |found| found.folder.join("psql"));
+    let program = if program.exists() { program } else { "psql".into() };
+    let mut command = Command::new(program);
+    command.args(["-XAtqv", "ON_ERROR_STOP=1", "-d", url]);
+    command
 }
 
 impl Own {
@@ -134,14 +192,13 @@ impl Own {
         let log = std::fs::OpenOptions::new().create(true).append(true).open(self.folder.path().join("log"));
         let log = log.unwrap();
         let process = self
-            .programs
-            .command("postgres")
+            .server()
             .arg("-D")
             .arg(self.data())
-            .arg("-F")
+            .args(self.settings)
             .arg("-k")
             .arg(self.folder.path())
-            .args(["-p", &self.port.to_string(), "-c", "autovacuum=off"])
+            .args(["-p", &self.port.to_string()])
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(log)
@@ -152,12 +209,28 @@ impl Own {
         self.wait();
     }
 
+    /// The server, in a namespace of mounts with a small file system where one is wanted.
+    fn server(&self) -> Command {
+        let (Some(kib), Some((uid, gid))) = (self.small, self.programs.user) else {
+            return self.programs.command("postgres");
+        };
+        let folder = self.folder.path().join("small");
+        std::fs::create_dir_all(&folder).unwrap();
+        let script = "mount -t tmpfs -o \"$1\" perfpipe \"$2\" && shift 2 && exec setpriv \"$@\"";
+        let options = format!("size={kib}k,mode=0700,uid={uid},gid={gid}");
+        let mut command = Command::new("unshare");
+        command.args(["-m", "sh", "-c", script, "sh", &options]).arg(folder);
+        command.args([format!("--reuid={uid}"), format!("--regid={gid}"), "--clear-groups".into()]);
+        command.arg(self.programs.folder.join("postgres")).env("LC_ALL", "C").current_dir("/");
+        command
+    }
+
     /// Waits until line 8 of the server's own file says that it is ready.
     fn wait(&self) {
         let until = Instant::now() + Duration::from_secs(60);
         let ready = || {
             let text = std::fs::read_to_string(self.data().join("postmaster.pid")).unwrap_or_default();
-            text.lines().nth(7).is_some_and(|line| line.trim() == "ready")
+            text.lines().nth(7).is_some_and(|line| ["ready", "standby"].contains(&line.trim()))
         };
         while !ready() {
             let log = || std::fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();

@@ -1,37 +1,22 @@
 //! The folder of an embedded store: where a run lies, who may write it, and how a new one takes its place.
 
-use std::fs::{self, File};
-use std::io::Write;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
-
+use super::lock::Lock;
+use super::manifest::{Manifest, NEW, check_mark, mark, sync_dir, temporary};
+use super::sums::Sums;
 use crate::error::{Error, Result};
 use crate::store::{Replace, RunInfo, RunKey};
-
-/// The version of the files' layout.
-const LAYOUT: u32 = 1;
 
 const MARKER: &str = "perfpipe.json";
 const MANIFEST: &str = "manifest.json";
 const LOCK: &str = ".lock";
 
-/// How the names of files begin that are renamed once they are whole.
-const NEW: &str = ".new-";
-
-/// What the folder says of itself.
-#[derive(Debug, Serialize, Deserialize)]
-struct Marker {
-    layout: u32,
-}
-
-/// What a run's folder says of itself: the run's own row and its current generation.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Manifest {
-    pub(super) generation: String,
-    #[serde(flatten)]
-    pub(super) info: RunInfo,
-}
+/// How the names of generations and of staged runs begin.
+const GENERATION: &str = "run-";
 
 /// The folder of a store.
 #[derive(Debug, Clone)]
@@ -48,8 +33,16 @@ impl Folder {
         &self.path
     }
 
+    fn runs(&self) -> PathBuf {
+        self.path.join("runs")
+    }
+
+    fn staging(&self) -> PathBuf {
+        self.path.join("staging")
+    }
+
     fn run(&self, key: &RunKey) -> PathBuf {
-        self.path.join("runs").join(folder_name(key))
+        self.runs().join(folder_name(key))
     }
 
     pub(super) fn generation(&self, key: &RunKey, generation: &str) -> PathBuf {
@@ -58,36 +51,38 @@ impl Folder {
 
     /// Refuses a folder that holds a store of another layout, or something else.
     pub(super) fn check_layout(&self) -> Result<()> {
-        let marker = self.path.join(MARKER);
-        let text = match fs::read(&marker) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return self.check_unmarked(),
-            Err(error) => return Err(Error::io(&marker, error)),
-        };
-        match serde_json::from_slice::<Marker>(&text) {
-            Ok(Marker { layout: LAYOUT }) => Ok(()),
-            Ok(Marker { layout }) => Err(Error::refused(
-                format!(
-                    "{} is a store of layout {layout}, and this perfpipe writes layout {LAYOUT}",
-                    self.path.display()
-                ),
-                "Use the perfpipe that wrote it, or another folder with --store.",
-            )),
-            Err(error) => Err(Error::store(format!("reading {}", marker.display()), error)),
+        self.check_folder()?;
+        match check_mark(&self.path.join(MARKER))? {
+            true => Ok(()),
+            false => self.check_unmarked(),
         }
+    }
+
+    /// Refuses a path that can't become a folder.
+    fn check_folder(&self) -> Result<()> {
+        let problem = match fs::metadata(&self.path) {
+            Ok(found) if !found.is_dir() => "is a file, not a folder",
+            Err(_) if self.path.is_symlink() => "is a link to a folder that is not there",
+            _ => return Ok(()),
+        };
+        Err(Error::refused(
+            format!("{} {problem}", self.path.display()),
+            "Name another folder with --store, or make that one.",
+        ))
     }
 
     /// A folder without a marker is fine if there is nothing in it, but for a marker that is being written.
     fn check_unmarked(&self) -> Result<()> {
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::io(&self.path, error)),
         };
         for entry in entries {
             let entry = entry.map_err(|error| Error::io(&self.path, error))?;
+            let ours = is_new(&entry) || entry.file_name() == LOCK;
             // Whoever began this store may have marked it by now.
-            if !is_new(&entry) && !self.path.join(MARKER).exists() {
+            if !ours && !self.path.join(MARKER).exists() {
                 return Err(Error::refused(
                     format!("{} is not a perfpipe store, and not empty", self.path.display()),
                     "Name another folder with --store.",
@@ -99,35 +94,44 @@ impl Folder {
 
     /// Makes the folder and marks it, where that was not done before. The marker comes first, so that whoever
     /// looks meanwhile, or after a kill, sees a store.
-    pub(super) fn create(&self) -> Result<()> {
+    fn create(&self) -> Result<()> {
         let make = |path: &Path| fs::create_dir_all(path).map_err(|error| Error::io(path, error));
         make(&self.path)?;
         // First of all, so that whatever stops this later, the folder is known for a store.
         let marker = self.path.join(MARKER);
         if !marker.exists() {
-            write_json(&marker, &Marker { layout: LAYOUT })?;
+            let _gate = self.gate()?;
+            if !marker.exists() {
+                mark(&marker)?;
+            }
         }
-        make(&self.path.join("runs"))?;
-        make(&self.path.join("staging"))
+        make(&self.runs())?;
+        make(&self.staging())
+    }
+
+    /// Held for moments only: while locks are taken or given back, and while leftovers are removed, so that no
+    /// lock's file goes from under the one who is just opening it.
+    fn gate(&self) -> Result<Lock> {
+        Lock::wait(&self.path.join(LOCK))
     }
 
     /// The manifest of a run; `None` if it is not stored.
     pub(super) fn manifest(&self, key: &RunKey) -> Result<Option<Manifest>> {
-        read_manifest(&self.run(key).join(MANIFEST))
+        Manifest::read(&self.run(key).join(MANIFEST))
     }
 
     /// All manifests.
     pub(super) fn manifests(&self) -> Result<Vec<Manifest>> {
-        let runs = self.path.join("runs");
+        let runs = self.runs();
         let entries = match fs::read_dir(&runs) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::io(&runs, error)),
         };
         let mut manifests = Vec::new();
         for entry in entries {
             let entry = entry.map_err(|error| Error::io(&runs, error))?;
-            manifests.extend(read_manifest(&entry.path().join(MANIFEST))?);
+            manifests.extend(Manifest::read(&entry.path().join(MANIFEST))?);
         }
         Ok(manifests)
     }
@@ -136,28 +140,55 @@ impl Folder {
     ///
     /// # Errors
     /// When another writer holds it.
-    pub(super) fn lock(&self, key: &RunKey) -> Result<Lock> {
+    pub(super) fn lock(&self, key: &RunKey) -> Result<RunLock> {
         self.create()?;
         let run = self.run(key);
+        let _gate = self.gate()?;
         fs::create_dir_all(&run).map_err(|error| Error::io(&run, error))?;
-        Lock::try_new(&run.join(LOCK))?.ok_or_else(|| {
+        // An empty folder, where there was no room for the lock, goes again.
+        let lock = Lock::try_new(&run.join(LOCK)).inspect_err(|_| _ = fs::remove_dir(&run))?;
+        let lock = lock.ok_or_else(|| {
             Error::refused(
-                format!("the run {key} is being written by another perfpipe"),
+                format!("the run {key} is being written or dropped by another perfpipe"),
                 "Wait until it is done, or name this run with --framework and --test.",
             )
-        })
+        })?;
+        Ok(RunLock { folder: self.clone(), run, _lock: lock })
     }
 
     /// A new folder for a run that is to be written, and the lock that says its writer lives.
     pub(super) fn stage(&self) -> Result<Staging> {
         self.create()?;
-        let _gate = Lock::wait(&self.path.join(LOCK))?;
-        let staging = self.path.join("staging");
-        sweep(&staging)?;
-        let path =
-            temporary("run-", 0o777).tempdir_in(&staging).map_err(|error| Error::io(&staging, error))?.keep();
+        let _gate = self.gate()?;
+        self.sweep();
+        let staging = self.staging();
+        let made = temporary(GENERATION, 0o777).tempdir_in(&staging);
+        let path = made.map_err(|error| Error::io(&staging, error))?.keep();
         let alive = Lock::wait(&path.join(LOCK))?;
         Ok(Staging { path, _alive: alive })
+    }
+
+    /// Removes what killed writers left, wherever nobody holds the lock. Whoever calls holds the gate.
+    fn sweep(&self) {
+        for staged in entries(&self.staging()).filter(is_generation) {
+            // One that vanished meanwhile was its writer's to remove.
+            if let Ok(Some(_dead)) = Lock::try_new(&staged.path().join(LOCK)) {
+                let _ = fs::remove_dir_all(staged.path());
+            }
+        }
+        for run in entries(&self.runs()) {
+            let lock = run.path().join(LOCK);
+            if !lock.exists() {
+                // Not a run's, unless it was to become one: then it is empty.
+                let _ = fs::remove_dir(run.path());
+            } else if let Ok(Some(_free)) = Lock::try_new(&lock) {
+                clear(&run.path());
+            }
+        }
+        // Markers are written by whoever holds the gate: these are nobody's.
+        for marker in entries(&self.path).filter(is_new) {
+            let _ = fs::remove_file(marker.path());
+        }
     }
 
     /// Makes a staged run appear in the place of any earlier one of its key.
@@ -167,43 +198,65 @@ impl Folder {
     pub(super) fn publish(
         &self,
         staging: Staging,
+        files: BTreeMap<String, Sums>,
         info: &RunInfo,
-        lock: Option<Lock>,
+        lock: Option<RunLock>,
         replace: Replace,
     ) -> Result<()> {
-        let _lock = match lock {
+        let lock = match lock {
             Some(lock) => lock,
             None => self.lock(&info.key)?,
         };
-        let old = self.manifest(&info.key)?;
-        if let Some(old) = &old
-            && !replace.allows(&old.info, info)
-        {
-            return Err(Replace::refusal(&old.info));
+        match self.manifest(&info.key) {
+            Ok(Some(old)) if !replace.allows(&old.info, info) => return Err(Replace::refusal(&old.info)),
+            // A run that can't be read any more gives way to whoever names it.
+            Err(Error::Store { .. }) if replace == Replace::Any => {}
+            Err(Error::Store { what, .. }) => return Err(Replace::refusal_unread(&what)),
+            old => _ = old?,
         }
-        let run = self.run(&info.key);
         let generation = staging.name();
-        let path = run.join(&generation);
         sync_dir(&staging.path)?;
-        staging.move_to(&path)?;
-        sync_dir(&run)?;
-        write_json(&run.join(MANIFEST), &Manifest { generation: generation.clone(), info: info.clone() })?;
-        remove_leftovers(&run, &generation);
-        Ok(())
+        staging.move_to(&lock.run.join(&generation))?;
+        sync_dir(&lock.run)?;
+        let manifest = Manifest { generation, files, info: info.clone() };
+        let written = manifest.write(&lock.run.join(MANIFEST));
+        // Of the old generation and the new one, that which the manifest does not name by now.
+        tidy(&lock.run);
+        written
     }
 
     /// Takes a run away; false if it was not there.
     pub(super) fn drop_run(&self, key: &RunKey) -> Result<bool> {
-        if self.manifest(key)?.is_none() {
+        let manifest = self.run(key).join(MANIFEST);
+        if !manifest.exists() {
             return Ok(false);
         }
-        let _lock = self.lock(key)?;
-        let run = self.run(key);
-        let manifest = run.join(MANIFEST);
-        fs::remove_file(&manifest).map_err(|error| Error::io(&manifest, error))?;
-        sync_dir(&run)?;
-        fs::remove_dir_all(&run).map_err(|error| Error::io(&run, error))?;
+        let lock = self.lock(key)?;
+        match fs::remove_file(&manifest) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(Error::io(&manifest, error)),
+        }
+        sync_dir(&lock.run)?;
         Ok(true)
+    }
+}
+
+/// The right to write a run; given back, it leaves no folder where there is no run.
+#[derive(Debug)]
+pub(super) struct RunLock {
+    folder: Folder,
+    run: PathBuf,
+    _lock: Lock,
+}
+
+impl Drop for RunLock {
+    fn drop(&mut self) {
+        if !self.run.join(MANIFEST).exists()
+            && let Ok(_gate) = self.folder.gate()
+        {
+            clear(&self.run);
+        }
     }
 }
 
@@ -220,8 +273,10 @@ impl Staging {
     }
 
     fn move_to(&self, path: &Path) -> Result<()> {
-        fs::remove_file(self.path.join(LOCK)).map_err(|error| Error::io(&self.path, error))?;
-        fs::rename(&self.path, path).map_err(|error| Error::io(path, error))
+        fs::rename(&self.path, path).map_err(|error| Error::io(path, error))?;
+        // Not before: without it, the folder would be a dead writer's.
+        let lock = path.join(LOCK);
+        fs::remove_file(&lock).map_err(|error| Error::io(&lock, error))
     }
 }
 
@@ -232,70 +287,35 @@ impl Drop for Staging {
     }
 }
 
-/// A file that is locked for as long as this lives; the system frees it when the process ends, however it ends.
-#[derive(Debug)]
-pub(super) struct Lock(File);
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        // Closing the file is not enough: a process that is just being started still has it open for a moment.
-        let _ = self.0.unlock();
-    }
+/// What is in a folder; nothing, where it can't be read.
+fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
+    fs::read_dir(folder).into_iter().flatten().flatten()
 }
 
-impl Lock {
-    fn file(path: &Path) -> Result<File> {
-        File::options()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(path)
-            .map_err(|error| Error::io(path, error))
-    }
-
-    fn wait(path: &Path) -> Result<Self> {
-        let file = Self::file(path)?;
-        file.lock().map_err(|error| Error::io(path, error))?;
-        Ok(Self(file))
-    }
-
-    fn try_new(path: &Path) -> Result<Option<Self>> {
-        let file = Self::file(path)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(Self(file))),
-            Err(fs::TryLockError::WouldBlock) => Ok(None),
-            Err(fs::TryLockError::Error(error)) => Err(Error::io(path, error)),
-        }
-    }
-}
-
-/// Removes what killed writers left: staged runs whose lock nobody holds.
-fn sweep(staging: &Path) -> Result<()> {
-    let entries = fs::read_dir(staging).map_err(|error| Error::io(staging, error))?;
-    for entry in entries.flatten() {
-        let path = entry.path();
-        if entry.file_name().to_string_lossy().starts_with("run-") {
-            // One that vanished meanwhile was its writer's to remove.
-            if let Ok(Some(_dead)) = Lock::try_new(&path.join(LOCK)) {
-                let _ = fs::remove_dir_all(&path);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Removes from a run's folder what its manifest does not name: other generations, and manifests that were
-/// never put in place. What can't be removed is left to the next commit.
-fn remove_leftovers(run: &Path, current: &str) {
-    let Ok(entries) = fs::read_dir(run) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        if name.starts_with("run-") && name != current {
-            let _ = fs::remove_dir_all(entry.path());
-        } else if is_new(&entry) {
+/// Removes from a run's folder what its manifest does not name: other generations, and manifests that were never
+/// put in place; without a manifest, all of perfpipe's own. What can't be removed is left to the next ingest.
+/// Whoever calls holds the run's lock.
+fn tidy(run: &Path) {
+    let current = match Manifest::read(&run.join(MANIFEST)) {
+        Ok(manifest) => manifest.map(|manifest| manifest.generation),
+        // What it names is not known.
+        Err(_) => return,
+    };
+    for entry in entries(run) {
+        if is_new(&entry) {
             let _ = fs::remove_file(entry.path());
+        } else if is_generation(&entry) && Some(entry.file_name()) != current.as_ref().map(Into::into) {
+            let _ = fs::remove_dir_all(entry.path());
         }
+    }
+}
+
+/// Tidies a run's folder, and removes it if nothing is left. Whoever calls holds the gate too.
+fn clear(run: &Path) {
+    tidy(run);
+    if entries(run).all(|entry| entry.file_name() == LOCK) {
+        let _ = fs::remove_file(run.join(LOCK));
+        let _ = fs::remove_dir(run);
     }
 }
 
@@ -304,58 +324,13 @@ fn is_new(entry: &fs::DirEntry) -> bool {
     entry.file_name().to_string_lossy().starts_with(NEW)
 }
 
-fn read_manifest(path: &Path) -> Result<Option<Manifest>> {
-    let text = match fs::read(path) {
-        Ok(text) => text,
-        Err(error)
-            if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) =>
-        {
-            return Ok(None);
-        }
-        Err(error) => return Err(Error::io(path, error)),
-    };
-    serde_json::from_slice(&text)
-        .map(Some)
-        .map_err(|error| Error::store(format!("reading {}", path.display()), error))
-}
-
-/// Writes a file whole or not at all: beside it first, synced, then renamed.
-fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    let text = serde_json::to_vec_pretty(value)
-        .map_err(|error| Error::store(format!("writing {}", path.display()), error))?;
-    let write = || -> std::io::Result<()> {
-        let mut file = temporary(NEW, 0o666).tempfile_in(folder)?;
-        file.write_all(&text)?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
-    };
-    write().map_err(|error| Error::io(path, error))?;
-    sync_dir(folder)
-}
-
-/// Names for temporary files that end up as readable as any other: private ones would lock colleagues out.
-fn temporary(prefix: &str, mode: u32) -> tempfile::Builder<'_, '_> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(prefix);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(mode));
-    }
-    #[cfg(not(unix))]
-    let _ = mode;
-    builder
-}
-
-/// Makes renames in a folder durable.
-fn sync_dir(path: &Path) -> Result<()> {
-    File::open(path).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(path, error))
+/// Whether a folder is one that a run is, or was to be, in.
+fn is_generation(entry: &fs::DirEntry) -> bool {
+    entry.file_name().to_string_lossy().starts_with(GENERATION)
 }
 
 /// A folder's name for a key: what is safe in every file system stays, the rest is percent-encoded.
-fn folder_name(key: &RunKey) -> String {
+pub(super) fn folder_name(key: &RunKey) -> String {
     let mut name = String::new();
     for part in [&key.framework, &key.test] {
         // Encoding `%` and the joint's own `+` keeps different keys apart.

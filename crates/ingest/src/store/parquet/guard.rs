@@ -2,32 +2,31 @@
 //! dictionary page is missing, or a column's place is negative). They give an error like all others.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
 
 use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use parquet::errors::ParquetError;
 
 use crate::error::{Error, Result};
+use crate::store::parquet::sums::{CheckedFile, damaged};
 
 /// The rows of a file, piece by piece. Nothing follows an error.
 pub(super) struct Guarded {
     reader: Option<ParquetRecordBatchReader>,
+    file: CheckedFile,
     /// What is being done, for messages.
     what: String,
 }
 
 impl Guarded {
-    /// The rows of the file that `open` opens.
-    pub(super) fn open<E>(
-        path: &Path,
-        open: impl FnOnce() -> Result<ParquetRecordBatchReader, E>,
-    ) -> Result<Self>
-    where
-        E: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
-        let what = format!("reading {}", path.display());
-        let reader = guarded(&what, open)?;
-        Ok(Self { reader: Some(reader), what })
+    /// The rows of a file, as `open` makes a reader of it.
+    pub(super) fn open(
+        file: CheckedFile,
+        open: impl FnOnce(CheckedFile) -> Result<ParquetRecordBatchReader, ParquetError>,
+    ) -> Result<Self> {
+        let what = format!("reading {}", file.path().display());
+        let reader = guarded(&what, &file, || open(file.clone()).map_err(plain))?;
+        Ok(Self { reader: Some(reader), file, what })
     }
 }
 
@@ -37,7 +36,7 @@ impl Iterator for Guarded {
     fn next(&mut self) -> Option<Self::Item> {
         // A reader that has failed is not asked again.
         let mut reader = self.reader.take()?;
-        let rows = match guarded(&self.what, || reader.next().transpose()) {
+        let rows = match guarded(&self.what, &self.file, || Ok(reader.next().transpose()?)) {
             Ok(rows) => rows?,
             Err(error) => return Some(Err(error)),
         };
@@ -46,13 +45,25 @@ impl Iterator for Guarded {
     }
 }
 
-fn guarded<T, E>(what: &str, read: impl FnOnce() -> Result<T, E>) -> Result<T>
-where
-    E: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
+/// An error of the parquet crate, or that of the file below it.
+pub(super) fn plain(error: ParquetError) -> Box<dyn std::error::Error + Send + Sync> {
+    match error {
+        ParquetError::External(below) => below,
+        error => error.into(),
+    }
+}
+
+fn guarded<T>(
+    what: &str,
+    file: &CheckedFile,
+    read: impl FnOnce() -> Result<T, Box<dyn std::error::Error + Send + Sync>>,
+) -> Result<T> {
     // Whatever the panic left half done is dropped with the reader.
     match catch_unwind(AssertUnwindSafe(read)) {
-        Ok(result) => result.map_err(|error| Error::store(what, error)),
-        Err(_) => Err(Error::store(what, "the file is damaged: ingest the run again")),
+        Ok(result) => result.map_err(|error| match file.damage() {
+            Some(damage) => Error::store(what, damage),
+            None => Error::store(what, error),
+        }),
+        Err(_) => Err(Error::store(what, damaged("it makes no sense"))),
     }
 }

@@ -2,19 +2,27 @@
 //!
 //! ```text
 //! DIR/perfpipe.json                     the layout's version
-//! DIR/runs/KEY/manifest.json            the run's own row, and which generation is current
+//! DIR/runs/KEY/manifest.json            the run's own row, which generation is current, its files' checksums
 //! DIR/runs/KEY/GENERATION/*.parquet     samples, seconds, cpu, errors, labels; rejects.jsonl
 //! DIR/staging/RANDOM/                   a run that is being written
 //! ```
+//!
+//! Whoever writes holds a lock: `.lock` in a run's folder for its key, `.lock` in a staged run to say that its writer
+//! lives, and the store's own `.lock` for moments while the others are taken or given back.
 
 mod folder;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzz;
 mod guard;
+mod lock;
+mod manifest;
 mod piece;
 mod samples;
+mod sums;
 mod tables;
 mod writer;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub use samples::{RowGroup, SampleEncoder, SampleExport};
 pub use writer::ParquetWriter;
@@ -24,7 +32,9 @@ use crate::error::{Error, Result};
 use crate::ingest::RunStore;
 use crate::rejects::Reject;
 use crate::store::{RunInfo, RunKey, StoredRun};
-use folder::{Folder, Manifest};
+use folder::Folder;
+use manifest::Manifest;
+use sums::CheckedFile;
 
 /// How often a reader starts again when a new generation takes the place of the one it was reading.
 const ATTEMPTS: usize = 5;
@@ -67,13 +77,13 @@ impl ParquetStore {
     /// # Errors
     /// When its files can't be read.
     pub fn read(&self, key: &RunKey) -> Result<Option<StoredRun>> {
-        self.with_generation(key, |manifest, path| {
+        self.with_generation(key, |manifest, file| {
             Ok(StoredRun {
                 info: manifest.info.clone(),
-                cells: tables::read_seconds(&path.join(tables::SECONDS))?,
-                cpu: tables::read_cpu(&path.join(tables::CPU))?,
-                errors: tables::read_errors(&path.join(tables::ERRORS))?,
-                labels: tables::read_labels(&path.join(tables::LABELS))?,
+                cells: tables::read_seconds(file(tables::SECONDS)?)?,
+                cpu: tables::read_cpu(file(tables::CPU)?)?,
+                errors: tables::read_errors(file(tables::ERRORS)?)?,
+                labels: tables::read_labels(file(tables::LABELS)?)?,
             })
         })
     }
@@ -83,11 +93,11 @@ impl ParquetStore {
     /// # Errors
     /// When the run is not stored, was stored without samples, or its files can't be read.
     pub fn samples(&self, key: &RunKey, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
-        let opened = self.with_generation(key, |manifest, path| {
+        let opened = self.with_generation(key, |manifest, file| {
             if !manifest.info.samples_stored {
                 return Err(Error::without_samples(key));
             }
-            samples::open(&path.join(tables::SAMPLES))
+            samples::open(file(tables::SAMPLES)?)
         })?;
         let Some(reader) = opened else { return Err(Error::missing_run(key)) };
         samples::stream(reader, sink)
@@ -99,7 +109,7 @@ impl ParquetStore {
     /// When the run is not stored, its file can't be read, or `each` fails.
     pub fn rejects(&self, key: &RunKey, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
         let opened =
-            self.with_generation(key, |_, path| tables::read_rejects(&path.join(tables::REJECTS)))?;
+            self.with_generation(key, |_, file| Ok(tables::read_rejects(&file(tables::REJECTS)?)))?;
         opened.ok_or_else(|| Error::missing_run(key))?.try_for_each(|reject| each(reject?))
     }
 
@@ -115,12 +125,19 @@ impl ParquetStore {
     fn with_generation<T>(
         &self,
         key: &RunKey,
-        read: impl Fn(&Manifest, &PathBuf) -> Result<T>,
+        read: impl Fn(&Manifest, &dyn Fn(&str) -> Result<CheckedFile>) -> Result<T>,
     ) -> Result<Option<T>> {
         let mut attempt = 1;
         loop {
             let Some(manifest) = self.folder.manifest(key)? else { return Ok(None) };
-            match read(&manifest, &self.folder.generation(key, &manifest.generation)) {
+            let generation = self.folder.generation(key, &manifest.generation);
+            let file = |name: &str| {
+                CheckedFile::open(
+                    generation.join(name),
+                    manifest.files.get(name).cloned().unwrap_or_default(),
+                )
+            };
+            match read(&manifest, &file) {
                 Err(Error::Io { source, .. })
                     if source.kind() == std::io::ErrorKind::NotFound && attempt < ATTEMPTS =>
                 {

@@ -1,7 +1,5 @@
 //! Rows of a small table, checked as they are read: whatever a file holds, it gives values or an error.
 
-use std::fs::File;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -11,6 +9,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
 use crate::store::parquet::guard::Guarded;
+use crate::store::parquet::sums::{CheckedFile, damaged};
 
 /// Rows a piece; a table of any length is read in pieces.
 const ROWS: usize = 4096;
@@ -23,10 +22,9 @@ pub(super) struct Piece {
 }
 
 /// The pieces of a table.
-pub(super) fn read(path: &Path) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    let what: Arc<str> = format!("reading {}", path.display()).into();
-    let rows = Guarded::open(path, || {
+pub(super) fn read(file: CheckedFile) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
+    let what: Arc<str> = format!("reading {}", file.path().display()).into();
+    let rows = Guarded::open(file, |file| {
         ParquetRecordBatchReaderBuilder::try_new(file)
             .and_then(|builder| builder.with_batch_size(ROWS).build())
     })?;
@@ -85,7 +83,7 @@ impl Piece {
 
     /// The error that the table does not hold together.
     pub(super) fn damaged(&self, problem: impl Into<String>) -> Error {
-        Error::store(&*self.what, format!("{} (the file is damaged: ingest the run again)", problem.into()))
+        Error::store(&*self.what, damaged(&problem.into()))
     }
 
     fn other_type(&self, name: &str) -> Error {

@@ -1,6 +1,5 @@
 //! The samples of a run as Parquet: each worker fills row groups of its own, one task appends them to the file.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +24,8 @@ use parquet::schema::types::ColumnPath;
 use crate::batch::{Nullable, SampleBatch, Texts};
 use crate::error::{Error, Result};
 use crate::store::BatchEncoder;
-use crate::store::parquet::guard::Guarded;
+use crate::store::parquet::guard::{Guarded, plain};
+use crate::store::parquet::sums::{CheckedFile, SummedFile, Sums};
 
 /// Rows a row group, about: enough that its metadata does not count, few enough that memory stays flat.
 const ROW_GROUP: usize = 256 << 10;
@@ -75,28 +75,29 @@ fn properties() -> WriterProperties {
 pub(super) struct SampleFile<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     rows: u64,
+    /// What is being done, for messages.
+    what: String,
 }
 
-impl SampleFile<File> {
+impl SampleFile<SummedFile> {
     pub(super) fn create(path: &Path) -> Result<Self> {
-        Self::new(File::create_new(path).map_err(|error| Error::io(path, error))?)
+        Self::new(SummedFile::create(path)?, format!("writing {}", path.display()))
     }
 
     /// Ends the file and makes it durable; returns its rows.
-    pub(super) fn close(self) -> Result<u64> {
-        let (file, rows) = self.end()?;
-        file.sync_all().map_err(|error| Error::store("writing samples", error))?;
-        Ok(rows)
+    pub(super) fn close(mut self) -> Result<(u64, Sums)> {
+        self.end()?;
+        Ok((self.rows, self.writer.inner_mut().finish()?))
     }
 }
 
 impl<W: Write + Send> SampleFile<W> {
-    fn new(out: W) -> Result<Self> {
+    fn new(out: W, what: String) -> Result<Self> {
         let options = ArrowWriterOptions::new().with_properties(properties()).with_skip_arrow_metadata(true);
-        let (writer, _) = ArrowWriter::try_new_with_options(out, schema(), options)
-            .and_then(ArrowWriter::into_serialized_writer)
-            .map_err(failed)?;
-        Ok(Self { writer, rows: 0 })
+        let made = ArrowWriter::try_new_with_options(out, schema(), options)
+            .and_then(ArrowWriter::into_serialized_writer);
+        let (writer, _) = made.map_err(|error| Error::store(&*what, plain(error)))?;
+        Ok(Self { writer, rows: 0, what })
     }
 
     /// An encoder for one worker.
@@ -107,6 +108,7 @@ impl<W: Write + Send> SampleFile<W> {
 
     /// Appends a row group.
     pub(super) fn append(&mut self, group: RowGroup) -> Result<()> {
+        let failed = |error| Error::store(&*self.what, plain(error));
         let mut writer = self.writer.next_row_group().map_err(failed)?;
         for column in group.columns {
             column.append_to_row_group(&mut writer).map_err(failed)?;
@@ -116,8 +118,9 @@ impl<W: Write + Send> SampleFile<W> {
         Ok(())
     }
 
-    fn end(self) -> Result<(W, u64)> {
-        Ok((self.writer.into_inner().map_err(failed)?, self.rows))
+    fn end(&mut self) -> Result<()> {
+        let ended = self.writer.finish();
+        ended.map(|_| ()).map_err(|error| Error::store(&*self.what, plain(error)))
     }
 }
 
@@ -133,7 +136,7 @@ impl<W: Write + Send> SampleExport<W> {
     /// # Errors
     /// When it can't be written.
     pub fn new(out: W) -> Result<Self> {
-        let file = SampleFile::new(out)?;
+        let file = SampleFile::new(out, "writing samples".to_owned())?;
         Ok(Self { encoder: file.encoder(), file })
     }
 
@@ -156,12 +159,12 @@ impl<W: Write + Send> SampleExport<W> {
         if let Some(group) = self.encoder.finish()? {
             self.file.append(group)?;
         }
-        self.file.end().map(|_| ())
+        self.file.end()
     }
 }
 
 fn failed(error: parquet::errors::ParquetError) -> Error {
-    Error::store("writing samples", error)
+    Error::store("encoding samples", error)
 }
 
 /// An encoded row group.
@@ -265,10 +268,9 @@ fn texts(column: &Texts) -> Result<ArrayRef> {
 }
 
 /// Opens a file of samples.
-pub(super) fn open(path: &Path) -> Result<Guarded> {
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
+pub(super) fn open(file: CheckedFile) -> Result<Guarded> {
     let options = ArrowReaderOptions::new().with_schema(schema());
-    Guarded::open(path, || {
+    Guarded::open(file, |file| {
         ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
             .and_then(|builder| builder.with_batch_size(READ_ROWS).build())
     })

@@ -1,6 +1,5 @@
 //! The small tables of a run as Parquet, readable by any tool: seconds, CPU readings, errors, labels.
 
-use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +15,10 @@ use crate::counts::{Cell, CellKey, CellTable, ErrorCount, InjectorLoad, LabelCou
 use crate::cpu::CpuSeries;
 use crate::error::{Error, Result};
 use crate::rejects::{Reject, RejectSpool};
+use crate::share::Shared;
+use crate::store::parquet::guard::plain;
 use crate::store::parquet::piece::{Piece, at, read};
+use crate::store::parquet::sums::{CheckedFile, SummedFile, Sums};
 
 pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const SECONDS: &str = "seconds.parquet";
@@ -26,16 +28,22 @@ pub(super) const LABELS: &str = "labels.parquet";
 pub(super) const REJECTS: &str = "rejects.jsonl";
 
 /// Cells a batch; a run of any length is written in pieces.
-const CELLS: usize = 4096;
+const CELLS: usize = 1024;
+
+/// Rows a batch of failures.
+const FAILURES: usize = 16 << 10;
+
+/// Bytes of encoded rows that are held before they are written, as a row group of their own.
+const HELD: usize = 8 << 20;
 
 /// Writes a table of one or more batches, durably.
-fn write(path: &Path, batches: impl Iterator<Item = Result<RecordBatch>>) -> Result<()> {
-    let failed = |error| Error::store(format!("writing {}", path.display()), error);
-    let mut writer: Option<ArrowWriter<File>> = None;
+fn write(path: &Path, batches: impl Iterator<Item = Result<RecordBatch>>) -> Result<Sums> {
+    let failed = |error| Error::store(format!("writing {}", path.display()), plain(error));
+    let mut writer: Option<ArrowWriter<SummedFile>> = None;
     for batch in batches {
         let batch = batch?;
         if writer.is_none() {
-            let file = File::create_new(path).map_err(|error| Error::io(path, error))?;
+            let file = SummedFile::create(path)?;
             let properties = WriterProperties::builder()
                 .set_compression(Compression::ZSTD(ZstdLevel::default()))
                 .set_created_by(concat!("perfpipe ", env!("CARGO_PKG_VERSION")).to_owned())
@@ -44,11 +52,18 @@ fn write(path: &Path, batches: impl Iterator<Item = Result<RecordBatch>>) -> Res
         }
         if let Some(writer) = &mut writer {
             writer.write(&batch).map_err(failed)?;
+            if writer.in_progress_size() > HELD {
+                writer.flush().map_err(failed)?;
+            }
         }
     }
-    let Some(mut writer) = writer else { return Ok(()) };
-    writer.finish().map_err(failed)?;
-    writer.inner().sync_all().map_err(|error| Error::io(path, error))
+    match &mut writer {
+        Some(writer) => {
+            writer.finish().map_err(failed)?;
+            writer.inner_mut().finish()
+        }
+        None => SummedFile::create(path)?.finish(),
+    }
 }
 
 fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
@@ -61,7 +76,7 @@ pub(super) fn write_seconds(
     labels: &[String],
     injectors: &[String],
     cells: &mut dyn Iterator<Item = (CellKey, Cell)>,
-) -> Result<()> {
+) -> Result<Sums> {
     let mut first = true;
     write(
         path,
@@ -148,10 +163,10 @@ impl Names {
 }
 
 /// Reads the exact counts back.
-pub(super) fn read_seconds(path: &Path) -> Result<CellTable> {
+pub(super) fn read_seconds(file: CheckedFile) -> Result<CellTable> {
     let (mut labels, mut injectors) = (Names::default(), Names::default());
     let mut cells = Vec::new();
-    for piece in read(path)? {
+    for piece in read(file)? {
         read_cells(&piece?, &mut labels, &mut injectors, &mut cells)?;
     }
     Ok(CellTable::new(labels.names, injectors.names, cells))
@@ -230,7 +245,7 @@ fn loads(piece: &Piece, hosts: &[u32], samples: &[u64], threads: &[i64]) -> Resu
 }
 
 /// Writes the CPU readings.
-pub(super) fn write_cpu(path: &Path, cpu: &CpuSeries) -> Result<()> {
+pub(super) fn write_cpu(path: &Path, cpu: &CpuSeries) -> Result<Sums> {
     let (clock, value): (Vec<i64>, Vec<f64>) = cpu.readings().iter().copied().unzip();
     let batch = table(vec![
         ("clock", Arc::new(Int64Array::from(clock))),
@@ -240,9 +255,9 @@ pub(super) fn write_cpu(path: &Path, cpu: &CpuSeries) -> Result<()> {
 }
 
 /// Reads the CPU readings back.
-pub(super) fn read_cpu(path: &Path) -> Result<CpuSeries> {
+pub(super) fn read_cpu(file: CheckedFile) -> Result<CpuSeries> {
     let mut readings = Vec::new();
-    for piece in read(path)? {
+    for piece in read(file)? {
         let piece = piece?;
         let (clocks, values) = (piece.numbers::<Int64Type>("clock")?, piece.numbers::<Float64Type>("value")?);
         readings.extend(clocks.iter().copied().zip(values.iter().copied()));
@@ -251,37 +266,42 @@ pub(super) fn read_cpu(path: &Path) -> Result<CpuSeries> {
 }
 
 /// Writes the failures.
-pub(super) fn write_errors(path: &Path, errors: &[ErrorCount]) -> Result<()> {
+pub(super) fn write_errors(path: &Path, errors: &[ErrorCount]) -> Result<Sums> {
+    let (first, rest) = errors.split_at(errors.len().min(FAILURES));
+    // A run without a failure still has a file.
+    write(path, std::iter::once(first).chain(rest.chunks(FAILURES)).map(failures))
+}
+
+fn failures(errors: &[ErrorCount]) -> Result<RecordBatch> {
     let text = |of: fn(&ErrorCount) -> &str| -> ArrayRef {
         Arc::new(StringArray::from_iter_values(errors.iter().map(of)))
     };
     let second: Int32Array = errors.iter().map(|error| error.second as i32).collect();
     let transaction: BooleanArray = errors.iter().map(|error| Some(error.transaction)).collect();
     let count: Int64Array = errors.iter().map(|error| error.count as i64).collect();
-    let batch = table(vec![
+    table(vec![
         ("second", Arc::new(second)),
         ("label", text(|error| &error.label)),
         ("response_code", text(|error| &error.response_code)),
         ("message", text(|error| &error.message)),
         ("transaction", Arc::new(transaction)),
         ("count", Arc::new(count)),
-    ]);
-    write(path, std::iter::once(batch))
+    ])
 }
 
 /// Reads the failures back.
-pub(super) fn read_errors(path: &Path) -> Result<Vec<ErrorCount>> {
-    let mut errors = Vec::new();
-    for piece in read(path)? {
+pub(super) fn read_errors(file: CheckedFile) -> Result<Vec<ErrorCount>> {
+    let (mut errors, mut shared) = (Vec::new(), Shared::default());
+    for piece in read(file)? {
         let piece = piece?;
         let (seconds, counts) = (piece.seconds("second")?, piece.counts("count")?);
         let (labels, codes) = (piece.texts("label")?, piece.texts("response_code")?);
         let (messages, transactions) = (piece.texts("message")?, piece.flags("transaction")?);
         errors.extend((0..piece.len()).map(|row| ErrorCount {
             second: at(&seconds, row),
-            label: at(&labels, row).to_owned(),
-            response_code: at(&codes, row).to_owned(),
-            message: at(&messages, row).to_owned(),
+            label: shared.text(at(&labels, row)),
+            response_code: shared.text(at(&codes, row)),
+            message: shared.text(at(&messages, row)),
             transaction: at(&transactions, row),
             count: at(&counts, row),
         }));
@@ -290,7 +310,7 @@ pub(super) fn read_errors(path: &Path) -> Result<Vec<ErrorCount>> {
 }
 
 /// Writes the whole-run counts by label.
-pub(super) fn write_labels(path: &Path, labels: &[LabelCount]) -> Result<()> {
+pub(super) fn write_labels(path: &Path, labels: &[LabelCount]) -> Result<Sums> {
     let number = |of: fn(&LabelCount) -> u64| -> ArrayRef {
         Arc::new(labels.iter().map(|label| of(label) as i64).collect::<Int64Array>())
     };
@@ -304,9 +324,9 @@ pub(super) fn write_labels(path: &Path, labels: &[LabelCount]) -> Result<()> {
 }
 
 /// Reads the whole-run counts by label back.
-pub(super) fn read_labels(path: &Path) -> Result<Vec<LabelCount>> {
+pub(super) fn read_labels(file: CheckedFile) -> Result<Vec<LabelCount>> {
     let mut counts = Vec::new();
-    for piece in read(path)? {
+    for piece in read(file)? {
         let piece = piece?;
         let (successes, failures) = (piece.counts("successes")?, piece.counts("failures")?);
         let (labels, transactions) = (piece.texts("label")?, piece.counts("transactions")?);
@@ -321,22 +341,19 @@ pub(super) fn read_labels(path: &Path) -> Result<Vec<LabelCount>> {
 }
 
 /// Writes the rejected records, one JSON object a line.
-pub(super) fn write_rejects(path: &Path, rejects: &mut RejectSpool) -> Result<()> {
-    let file = File::create_new(path).map_err(|error| Error::io(path, error))?;
-    let mut writer = BufWriter::new(file);
+pub(super) fn write_rejects(path: &Path, rejects: &mut RejectSpool) -> Result<Sums> {
+    let mut writer = BufWriter::new(SummedFile::create(path)?);
     for reject in rejects.iter()? {
         let line = serde_json::to_string(&reject?).map_err(|error| Error::store("writing rejects", error))?;
         writeln!(writer, "{line}").map_err(|error| Error::io(path, error))?;
     }
-    let file = writer.into_inner().map_err(|error| Error::io(path, error.into_error()))?;
-    file.sync_all().map_err(|error| Error::io(path, error))
+    writer.into_inner().map_err(|error| Error::io(path, error.into_error()))?.finish()
 }
 
 /// The rejected records, one after another.
-pub(super) fn read_rejects(path: &Path) -> Result<impl Iterator<Item = Result<Reject>> + use<>> {
-    let file = File::open(path).map_err(|error| Error::io(path, error))?;
-    let what = format!("reading {}", path.display());
-    Ok(serde_json::Deserializer::from_reader(BufReader::new(file))
+pub(super) fn read_rejects(file: &CheckedFile) -> impl Iterator<Item = Result<Reject>> + use<> {
+    let what = format!("reading {}", file.path().display());
+    serde_json::Deserializer::from_reader(BufReader::new(file.reader(0)))
         .into_iter()
-        .map(move |reject| reject.map_err(|error| Error::store(what.clone(), error))))
+        .map(move |reject| reject.map_err(|error| Error::store(what.clone(), error)))
 }

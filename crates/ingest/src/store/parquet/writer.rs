@@ -1,9 +1,10 @@
 //! Writes one run into the embedded store; until it is committed nobody sees it.
 
-use std::fs::File;
+use std::collections::BTreeMap;
 
-use super::folder::{Folder, Lock, Staging};
+use super::folder::{Folder, RunLock, Staging};
 use super::samples::{RowGroup, SampleEncoder, SampleFile};
+use super::sums::SummedFile;
 use super::tables;
 use crate::error::{Error, Result};
 use crate::store::{FinishedRun, RunKey, RunWriter};
@@ -12,9 +13,9 @@ use crate::store::{FinishedRun, RunKey, RunWriter};
 pub struct ParquetWriter {
     folder: Folder,
     // Fields drop in this order: the files are closed before their folder goes.
-    samples: Option<SampleFile<File>>,
+    samples: Option<SampleFile<SummedFile>>,
     staging: Staging,
-    lock: Option<Lock>,
+    lock: Option<RunLock>,
 }
 
 impl ParquetWriter {
@@ -43,21 +44,29 @@ impl RunWriter for ParquetWriter {
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let Self { folder, samples, staging, lock } = self;
+        let mut files = BTreeMap::new();
         if let Some(samples) = samples {
-            let (stored, expected) = (samples.close()?, run.info.requests() + run.info.transactions);
+            let (stored, sums) = samples.close()?;
+            let expected = run.info.requests() + run.info.transactions;
             if stored != expected {
                 return Err(Error::store(
                     "checking the samples",
                     format!("{stored} were stored of {expected}; nothing was kept"),
                 ));
             }
+            files.insert(tables::SAMPLES.to_owned(), sums);
         }
         let path = |name: &str| staging.path.join(name);
-        tables::write_seconds(&path(tables::SECONDS), run.labels, run.injectors, run.cells)?;
-        tables::write_cpu(&path(tables::CPU), run.cpu)?;
-        tables::write_errors(&path(tables::ERRORS), run.errors)?;
-        tables::write_labels(&path(tables::LABELS), run.label_counts)?;
-        tables::write_rejects(&path(tables::REJECTS), run.rejects)?;
-        folder.publish(staging, run.info, lock, run.replace)
+        let seconds = tables::write_seconds(&path(tables::SECONDS), run.labels, run.injectors, run.cells)?;
+        for (name, sums) in [
+            (tables::SECONDS, seconds),
+            (tables::CPU, tables::write_cpu(&path(tables::CPU), run.cpu)?),
+            (tables::ERRORS, tables::write_errors(&path(tables::ERRORS), run.errors)?),
+            (tables::LABELS, tables::write_labels(&path(tables::LABELS), run.label_counts)?),
+            (tables::REJECTS, tables::write_rejects(&path(tables::REJECTS), run.rejects)?),
+        ] {
+            files.insert(name.to_owned(), sums);
+        }
+        folder.publish(staging, files, run.info, lock, run.replace)
     }
 }

@@ -8,6 +8,7 @@ use tokio_postgres::config::{ChannelBinding, TargetSessionAttrs};
 
 use crate::error::{Error, Result};
 
+use super::alive::Alive;
 use super::dsn::{self, Settings};
 use super::passfile::{Login, Passfile};
 use super::tls::{Roots, SslMode};
@@ -39,7 +40,16 @@ const VARIABLES: [(&str, &str); 14] = [
 ];
 
 /// Settings that no variable completes.
-const OTHER_SETTINGS: [&str; 3] = ["fallback_application_name", "client_encoding", "gssencmode"];
+const OTHER_SETTINGS: [&str; 8] = [
+    "fallback_application_name",
+    "client_encoding",
+    "gssencmode",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_count",
+    "tcp_user_timeout",
+];
 
 /// How to reach the database: all that is needed, resolved. Neither `Debug` nor any error shows a password.
 #[derive(Clone)]
@@ -54,6 +64,7 @@ pub struct PostgresConfig {
     pub(super) roots: Roots,
     pub(super) attributes: TargetSessionAttrs,
     pub(super) binding: ChannelBinding,
+    pub(super) alive: Alive,
     notes: Vec<String>,
 }
 
@@ -109,6 +120,7 @@ impl PostgresConfig {
             roots,
             attributes: attributes(&settings)?,
             binding: binding(&settings)?,
+            alive: Alive::resolve(&settings)?,
             notes: note.into_iter().collect(),
         })
     }

@@ -112,6 +112,7 @@ fn settings(config: &PostgresConfig, server: &Server, wire: Wire) -> Config {
         .ssl_mode(wire)
         .channel_binding(config.binding)
         .target_session_attrs(config.attributes);
+    config.alive.apply(&mut settings);
     server.address.into_iter().for_each(|address| {
         settings.hostaddr(address);
     });

@@ -3,6 +3,7 @@
 use crate::counts::{ErrorCount, LabelCount};
 use crate::error::Result;
 use crate::rejects::Reject;
+use crate::share::Shared;
 
 use super::fields::Fields;
 use super::rows::RowEncoder;
@@ -43,12 +44,12 @@ pub(super) fn put_error(rows: &mut RowEncoder, run: i64, error: &ErrorCount) -> 
     Ok(())
 }
 
-pub(super) fn get_error(fields: &mut Fields<'_>) -> Result<ErrorCount> {
+pub(super) fn get_error(fields: &mut Fields<'_>, texts: &mut Shared) -> Result<ErrorCount> {
     Ok(ErrorCount {
         second: whole(fields.i32()?)?,
-        label: fields.text()?.to_owned(),
-        response_code: fields.text()?.to_owned(),
-        message: fields.text()?.to_owned(),
+        label: texts.text(fields.text()?),
+        response_code: texts.text(fields.text()?),
+        message: texts.text(fields.text()?),
         transaction: fields.bool()?,
         count: whole(fields.i64()?)?,
     })

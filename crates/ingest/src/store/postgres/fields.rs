@@ -39,7 +39,7 @@ impl RowDecoder {
         let rest = self.buffer.get(start..).unwrap_or_default();
         let Some(length) = row_length(rest, count) else { return Ok(None) };
         self.at = start + length;
-        Ok(Some(Fields { rest: self.buffer.get(start..self.at).unwrap_or_default() }))
+        Ok(Some(Fields::new(self.buffer.get(start..self.at).unwrap_or_default())))
     }
 
     /// Whether the stream said that it was whole.
@@ -82,6 +82,11 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
+    /// The fields of a row without its head.
+    pub(super) fn new(rest: &'a [u8]) -> Self {
+        Self { rest }
+    }
+
     /// The next field's bytes, `None` where it is null.
     #[inline]
     fn next(&mut self) -> Result<Option<&'a [u8]>> {
@@ -153,21 +158,9 @@ impl<'a> Fields<'a> {
         self.maybe_text()?.ok_or_else(absent)
     }
 
-    /// An array without nulls, as fields that follow one another, and how many they are.
-    pub(super) fn array(&mut self) -> Result<(usize, Fields<'a>)> {
-        let short = || damaged("an array is cut short");
-        let array = self.next()?.ok_or_else(absent)?;
-        let (head, rest) = array.split_first_chunk::<12>().ok_or_else(short)?;
-        if head.starts_with(&[0, 0, 0, 0]) {
-            return Ok((0, Fields { rest: &[] }));
-        }
-        if !head.starts_with(&[0, 0, 0, 1]) {
-            return Err(damaged("an array has several dimensions"));
-        }
-        let (dimension, rest) = rest.split_first_chunk::<8>().ok_or_else(short)?;
-        let [a, b, c, d, ..] = *dimension;
-        let length = usize::try_from(i32::from_be_bytes([a, b, c, d])).map_err(|_| short())?;
-        Ok((length, Fields { rest }))
+    #[inline]
+    pub(super) fn bytes(&mut self) -> Result<&'a [u8]> {
+        self.next()?.ok_or_else(absent)
     }
 }
 

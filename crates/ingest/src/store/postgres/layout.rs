@@ -35,6 +35,11 @@ pub(super) async fn ensure(session: &Session) -> Result<()> {
     let what = "making the schema perfpipe";
     session.run(what, "begin; select pg_advisory_xact_lock(hashtextextended('perfpipe layout', 0))").await?;
     if !present(session).await? {
+        // One made by hand may belong to a role that may not make others.
+        let sql = "select exists (select from pg_namespace where nspname = 'perfpipe') as there";
+        if !value::<bool>(&session.query_one(what, sql, &[]).await?, "there")? {
+            session.run(what, "create schema perfpipe").await?;
+        }
         session.run(what, SQL).await?;
     }
     session.run(what, "commit").await

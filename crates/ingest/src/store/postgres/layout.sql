@@ -1,6 +1,5 @@
--- Layout 1 of perfpipe's schema. Run once, inside a transaction.
+-- Layout 1 of perfpipe's schema, which is there. Run once, inside a transaction.
 
-create schema if not exists perfpipe;
 comment on schema perfpipe is
   'Load tests stored by perfpipe. Start at perfpipe.runs; each run''s samples are in the table that runs.table_name names.';
 
@@ -83,8 +82,11 @@ create table perfpipe.seconds (
   before_boundary  bigint not null,
   injectors        text[] not null,
   injector_samples bigint[] not null,
-  injector_threads bigint[] not null
+  injector_threads bigint[] not null,
+  packed           bytea not null
 );
+-- In the row itself: it is what perfpipe reads, and the arrays are what gives way to it.
+alter table perfpipe.seconds alter column packed set storage main;
 create index seconds_run on perfpipe.seconds (run_id, second);
 comment on table perfpipe.seconds is
   'Exact counts of each second, by label, success and transaction. perfpipe.elapsed_counts has them one a row.';
@@ -108,6 +110,8 @@ comment on column perfpipe.seconds.before_boundary is
 comment on column perfpipe.seconds.injectors is 'The machines that sent these samples.';
 comment on column perfpipe.seconds.injector_samples is 'For each of them, samples that told the active threads.';
 comment on column perfpipe.seconds.injector_threads is 'For each of them, the sum of the active threads told.';
+comment on column perfpipe.seconds.packed is
+  'The same figures in few bytes, for perfpipe''s own reading, which arrays would hold up.';
 
 create table perfpipe.cpu (
   run_id bigint not null references perfpipe.runs on delete cascade,

@@ -4,16 +4,21 @@
 //! readers see the run that it replaces. Samples travel by binary COPY both ways; memory does not grow with the run,
 //! but for the counts by second that [`PostgresStore::read`] returns.
 
+mod access;
+mod alive;
 mod config;
 mod connect;
 mod copy;
 mod dsn;
 mod facts;
 mod fields;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzz;
 mod layout;
 mod name;
 #[cfg(test)]
 mod oracle;
+mod outcome;
 mod passfile;
 mod reader;
 mod rows;
@@ -105,7 +110,7 @@ impl PostgresStore {
     }
 
     /// Hands a run's samples to `each`, some thousands at a time, in the order in which they were written: that of
-    /// the log, but for chunks that came from several encoders.
+    /// the log.
     ///
     /// # Errors
     /// When there is no such run, when it was stored without samples, when `each` fails, or when the server does.
@@ -165,7 +170,7 @@ impl RunStore for PostgresStore {
 
     async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<PostgresWriter> {
         let session = connect::open(&self.config).await?;
-        PostgresWriter::begin(session, key, keep_samples, self.patience).await
+        PostgresWriter::begin(session, &self.config, key, keep_samples, self.patience).await
     }
 }
 
@@ -174,6 +179,7 @@ async fn drop_run(session: &Session, key: &RunKey, patience: Duration) -> Result
     if !layout::present(session).await? {
         return Ok(false);
     }
+    access::check_write(session).await?;
     session.run(what, "begin isolation level read committed read write").await?;
     swap::claim(session, key).await?;
     let found = runs::find(session, key).await?;

@@ -5,6 +5,7 @@ use crate::counts::CellTable;
 use crate::cpu::CpuSeries;
 use crate::error::{Error, Result};
 use crate::rejects::Reject;
+use crate::share::Shared;
 use crate::store::{RunKey, StoredRun};
 
 use super::copy::CopyOut;
@@ -41,10 +42,12 @@ async fn read_facts(session: &Session, stored: Stored) -> Result<StoredRun> {
     let run = stored.number;
     let cells = {
         let reader = CellReader::new(stored.names());
-        select(session, "seconds", seconds::COLUMNS, run).await?.gather(|row| reader.get(row)).await?
+        select(session, "seconds", seconds::PACKED, run).await?.gather(|row| reader.get(row)).await?
     };
     let cpu = select(session, "cpu", facts::CPU, run).await?.gather(facts::get_cpu).await?;
-    let mut errors = select(session, "errors", facts::ERRORS, run).await?.gather(facts::get_error).await?;
+    let mut texts = Shared::default();
+    let errors = select(session, "errors", facts::ERRORS, run).await?;
+    let mut errors = errors.gather(|row| facts::get_error(row, &mut texts)).await?;
     let mut labels = select(session, "labels", facts::LABELS, run).await?.gather(facts::get_label).await?;
     errors.sort_unstable();
     labels.sort_unstable_by(|a, b| a.label.cmp(&b.label));
@@ -101,7 +104,9 @@ pub(super) async fn samples(
 async fn hold_table(session: &Session, key: &RunKey) -> Result<String> {
     let what = "reading samples";
     loop {
-        session.run(what, "begin isolation level read committed read only").await?;
+        // Rows come in the order in which they were written, though somebody else be scanning the table already.
+        let begin = "begin isolation level read committed read only; set local synchronize_seqscans = off";
+        session.run(what, begin).await?;
         let stored = find(session, key).await?.ok_or_else(|| Error::missing_run(key))?;
         let table = stored.table.ok_or_else(|| Error::without_samples(key))?;
         let lock = format!("lock table {} in access share mode", in_schema(&table));

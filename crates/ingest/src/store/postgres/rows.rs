@@ -99,8 +99,13 @@ impl RowEncoder {
     /// A text that is known to hold no NUL.
     #[inline]
     pub(super) fn text(&mut self, text: &str) {
-        self.length(text.len());
-        self.bytes.extend_from_slice(text.as_bytes());
+        self.bytes(text.as_bytes());
+    }
+
+    #[inline]
+    pub(super) fn bytes(&mut self, bytes: &[u8]) {
+        self.length(bytes.len());
+        self.bytes.extend_from_slice(bytes);
     }
 
     /// A text from elsewhere; NUL, which Postgres can't hold, becomes U+FFFD.

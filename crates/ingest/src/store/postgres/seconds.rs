@@ -4,6 +4,7 @@ use hashbrown::HashMap;
 
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::{Error, Result};
+use crate::pack::{pack, unpack};
 
 use super::fields::Fields;
 use super::rows::RowEncoder;
@@ -11,10 +12,13 @@ use super::rows::RowEncoder;
 /// The columns, in the order in which the rows are encoded, but for the run's number before them.
 pub(super) const COLUMNS: &str = "second, label, success, transaction, samples, elapsed, counts, latency_n, \
      latency_sum, latency_min, latency_max, connect_sum, bytes_sum, sent_bytes_sum, before_boundary, \
-     injectors, injector_samples, injector_threads";
+     injectors, injector_samples, injector_threads, packed";
 
 /// How many they are, with the run's number.
-const FIELDS: i16 = 19;
+const FIELDS: i16 = 20;
+
+/// The columns that are read back: a server takes several times as long to send arrays.
+pub(super) const PACKED: &str = "second, label, success, transaction, samples, packed";
 
 /// The names that cells point to by index.
 #[derive(Clone, Copy)]
@@ -44,7 +48,9 @@ pub(super) fn put(
     rows.i64(cell.bytes);
     rows.i64(cell.sent_bytes);
     rows.i64(whole(cell.before_boundary)?);
-    put_injectors(rows, names.injectors, &cell.injectors)
+    put_injectors(rows, names.injectors, &cell.injectors)?;
+    rows.bytes(&pack(cell));
+    Ok(())
 }
 
 fn put_elapsed(rows: &mut RowEncoder, elapsed: &[(i32, u64)]) -> Result<()> {
@@ -85,73 +91,43 @@ pub(super) fn whole<T: Copy + std::fmt::Display, U: TryFrom<T>>(count: T) -> Res
     })
 }
 
-/// Reads cells back, turning names into indexes again.
+/// Reads cells back, turning labels into indexes again.
 pub(super) struct CellReader<'a> {
     labels: HashMap<&'a str, u32>,
-    injectors: HashMap<&'a str, u32>,
+    injectors: usize,
 }
 
 impl<'a> CellReader<'a> {
     /// A reader of a run with these names.
     pub(super) fn new(names: Names<'a>) -> Self {
-        let indexed = |names: &'a [String]| names.iter().map(String::as_str).zip(0_u32..).collect();
-        Self { labels: indexed(names.labels), injectors: indexed(names.injectors) }
+        let labels = names.labels.iter().map(String::as_str).zip(0..).collect();
+        Self { labels, injectors: names.injectors.len() }
     }
 
-    /// The cell of a row.
+    /// The cell of a row of the columns [`PACKED`].
     pub(super) fn get(&self, fields: &mut Fields<'_>) -> Result<(CellKey, Cell)> {
         let key = CellKey {
             second: whole(fields.i32()?)?,
-            label: index(&self.labels, fields.text()?)?,
+            label: self.label(fields.text()?)?,
             success: fields.bool()?,
             transaction: fields.bool()?,
         };
-        let _samples = fields.i64()?;
-        let cell = Cell {
-            elapsed: get_elapsed(fields)?,
-            latency: get_latency(fields)?,
-            connect: fields.i64()?,
-            bytes: fields.i64()?,
-            sent_bytes: fields.i64()?,
-            before_boundary: whole(fields.i64()?)?,
-            injectors: self.get_injectors(fields)?,
-        };
-        Ok((key, cell))
+        let samples: u64 = whole(fields.i64()?)?;
+        let cell = unpack(fields.bytes()?).filter(|cell| cell.samples() == samples);
+        match cell {
+            Some(cell) if cell.injectors.iter().all(|load| (load.injector as usize) < self.injectors) => {
+                Ok((key, cell))
+            }
+            _ => Err(damaged(format!("the counts of second {} are damaged", key.second))),
+        }
     }
 
-    fn get_injectors(&self, fields: &mut Fields<'_>) -> Result<Vec<InjectorLoad>> {
-        let (length, mut names) = fields.array()?;
-        let (_, mut samples) = fields.array()?;
-        let (_, mut threads) = fields.array()?;
-        (0..length)
-            .map(|_| {
-                Ok(InjectorLoad {
-                    injector: index(&self.injectors, names.text()?)?,
-                    samples: whole(samples.i64()?)?,
-                    threads: threads.i64()?,
-                })
-            })
-            .collect()
+    fn label(&self, name: &str) -> Result<u32> {
+        let missing = || damaged(format!("the run's row does not list the label {name:?}"));
+        self.labels.get(name).copied().ok_or_else(missing)
     }
 }
 
-fn get_elapsed(fields: &mut Fields<'_>) -> Result<Vec<(i32, u64)>> {
-    let (length, mut elapsed) = fields.array()?;
-    let (_, mut counts) = fields.array()?;
-    (0..length).map(|_| Ok((elapsed.i32()?, whole(counts.i32()?)?))).collect()
-}
-
-fn get_latency(fields: &mut Fields<'_>) -> Result<Spread> {
-    Ok(Spread {
-        n: whole(fields.i64()?)?,
-        sum: fields.i64()?,
-        min: fields.maybe_i32()?.unwrap_or_default(),
-        max: fields.maybe_i32()?.unwrap_or_default(),
-    })
-}
-
-fn index(names: &HashMap<&str, u32>, name: &str) -> Result<u32> {
-    names.get(name).copied().ok_or_else(|| {
-        Error::store("reading the counts by second", format!("the run's row does not list the name {name:?}"))
-    })
+fn damaged(problem: String) -> Error {
+    Error::store("reading the counts by second", format!("{problem} (ingest the run again)"))
 }

@@ -4,6 +4,7 @@ use std::error::Error as _;
 use std::sync::{Arc, OnceLock};
 
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Connection, Row};
 
@@ -65,11 +66,16 @@ impl Session {
 
     /// What was being done, and why it failed, as one sentence.
     pub(super) fn error(&self, what: &str, error: &tokio_postgres::Error) -> Error {
-        if !error.is_closed() {
-            return Error::store(what, sentence(error));
+        let why = if error.is_closed() {
+            let cause = self.ended.get().map_or_else(String::new, |cause| format!(" ({cause})"));
+            format!("the server closed the connection{cause}")
+        } else {
+            sentence(error)
+        };
+        match remedy(error) {
+            Some(remedy) => Error::failed(what, why, remedy),
+            None => Error::store(what, why),
         }
-        let cause = self.ended.get().map_or_else(String::new, |cause| format!(" ({cause})"));
-        Error::store(what, format!("the server closed the connection{cause}"))
     }
 }
 
@@ -80,6 +86,24 @@ pub(super) fn sentence(error: &tokio_postgres::Error) -> String {
     };
     let more = [said.detail(), said.hint()].into_iter().flatten();
     more.fold(said.message().to_owned(), |sentence, more| format!("{sentence} ({more})"))
+}
+
+/// What the user can do about it, where the server's code says so.
+fn remedy(error: &tokio_postgres::Error) -> Option<&'static str> {
+    let Some(code) = error.code() else {
+        return Some("See whether the server runs and what its log says, then run the command again.");
+    };
+    match *code {
+        SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
+            Some("See why the server ended the connection (its log says so), then run the command again.")
+        }
+        SqlState::QUERY_CANCELED => {
+            Some("Where nobody cancelled it, raise the role's statement_timeout; then run the command again.")
+        }
+        SqlState::DISK_FULL => Some("Make room on the server's disk, then run the command again."),
+        SqlState::INSUFFICIENT_PRIVILEGE => Some(super::access::GRANTS),
+        _ => None,
+    }
 }
 
 /// A value of a row, by the column's name.

@@ -16,13 +16,16 @@ const TRY: Duration = Duration::from_secs(1);
 /// How long readers have between two tries.
 const PAUSE: Duration = Duration::from_millis(500);
 
+/// The number of the lock that the writer of a key holds; its value is the key's text.
+pub(super) const LOCK: &str = "hashtextextended('perfpipe run ' || $1, 0)";
+
 /// Undoes a try for a lock.
 const GIVE_UP: &str = "rollback to savepoint swap; release savepoint swap";
 
 /// Makes this transaction the only writer of a key, or says that there is another.
 pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
-    let sql = "select pg_try_advisory_xact_lock(hashtextextended('perfpipe run ' || $1, 0)) as claimed";
-    let row = session.query_one("claiming the run", sql, &[&lock_text(key)]).await?;
+    let sql = format!("select pg_try_advisory_xact_lock({LOCK}) as claimed");
+    let row = session.query_one("claiming the run", &sql, &[&lock_text(key)]).await?;
     if value(&row, "claimed")? {
         return Ok(());
     }

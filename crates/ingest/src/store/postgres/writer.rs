@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::store::{FinishedRun, Replace, RunInfo, RunKey, RunWriter};
+use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, Stage};
 
+use super::config::PostgresConfig;
 use super::copy::CopyIn;
 use super::layout;
 use super::name::{in_schema, quoted};
@@ -12,7 +13,7 @@ use super::rows::{RowEncoder, Rows};
 use super::samples::{COLUMNS, SampleEncoder};
 use super::seconds::Names;
 use super::session::{Session, value};
-use super::{facts, runs, seconds, swap};
+use super::{access, facts, outcome, runs, seconds, swap};
 
 /// Bytes after which a COPY is ended and the next begun. A server that fails in the middle of a COPY says so only
 /// at its end: this is how much may be sent in vain.
@@ -27,6 +28,8 @@ const NO_LIMITS: &str = "select set_config(name, '0', false) from pg_settings wh
 /// Writes one run to Postgres. Dropped before it was committed, it leaves nothing.
 pub struct PostgresWriter {
     session: Session,
+    /// How to reach the server again.
+    config: PostgresConfig,
     samples: Option<Loading>,
     patience: Duration,
 }
@@ -45,19 +48,21 @@ impl PostgresWriter {
     /// Begins the transaction, alone on the key where it is known.
     pub(super) async fn begin(
         session: Session,
+        config: &PostgresConfig,
         key: Option<&RunKey>,
         keep_samples: bool,
         patience: Duration,
     ) -> Result<Self> {
         let what = "beginning to store a run";
-        layout::ensure(&session).await?;
         session.run(what, NO_LIMITS).await?;
+        access::check_write(&session).await?;
+        layout::ensure(&session).await?;
         session.run(what, "begin isolation level read committed read write").await?;
         if let Some(key) = key {
             swap::claim(&session, key).await?;
         }
         let samples = if keep_samples { Some(Loading::begin(&session).await?) } else { None };
-        Ok(Self { session, samples, patience })
+        Ok(Self { session, config: config.clone(), samples, patience })
     }
 }
 
@@ -76,8 +81,8 @@ impl RunWriter for PostgresWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        let Self { session, samples, patience } = self;
-        let (key, info) = (&run.info.key, run.info);
+        let Self { session, config, samples, patience } = self;
+        let (key, info, stage) = (&run.info.key, run.info, run.stage);
         check_kept(info, samples.is_some())?;
         let loaded = match samples {
             Some(samples) => Some(samples.finish(&session, info).await?),
@@ -97,8 +102,23 @@ impl RunWriter for PostgresWriter {
             let table = swap::rename(&session, key, loaded, patience).await?;
             runs::name_table(&session, number, &table).await?;
         }
-        session.run("committing the run", "commit").await
+        finish(session, &config, info, number, stage).await
     }
+}
+
+/// Commits. Where that fails, the answer may only have been lost: then the server is asked.
+async fn finish(
+    session: Session,
+    config: &PostgresConfig,
+    info: &RunInfo,
+    number: i64,
+    stage: &CommitStage,
+) -> Result<()> {
+    stage.set(Stage::Asked);
+    let Err(lost) = session.run("committing the run", "commit").await else { return Ok(()) };
+    // If that connection still stands, its transaction ends with it.
+    drop(session);
+    outcome::settle(config, info, number, lost).await
 }
 
 fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {

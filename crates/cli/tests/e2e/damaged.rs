@@ -1,0 +1,137 @@
+//! Stores that are not what they should be: one clear message, never a wrong figure.
+
+use std::path::{Path, PathBuf};
+
+use crate::support::*;
+
+const KEY: [&str; 4] = ["--framework", "nio", "--test", "2048"];
+
+fn stored() -> Store {
+    let store = Store::embedded();
+    let log = fixture("distributed.csv");
+    let cpu = fixture("distributed.cpu.csv");
+    store.run(&[&["ingest", log.to_str().unwrap(), cpu.to_str().unwrap()], &KEY[..]].concat()).said();
+    store
+}
+
+fn run_folder(store: &Store) -> PathBuf {
+    Path::new(store.place()).join("runs/nio+2048")
+}
+
+/// The files of the one run.
+fn files(store: &Store) -> Vec<PathBuf> {
+    let generation = std::fs::read_dir(run_folder(store)).unwrap().map(|entry| entry.unwrap().path());
+    let generation = generation.into_iter().find(|path| path.is_dir()).unwrap();
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(generation).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// What shows the contents of a file of the run.
+fn what(file: &Path) -> &str {
+    match file.file_stem().unwrap().to_str().unwrap() {
+        "errors" | "labels" | "cpu" | "samples" | "rejects" => file.file_stem().unwrap().to_str().unwrap(),
+        _ => "seconds",
+    }
+}
+
+#[test]
+fn a_damaged_file_of_a_run_gives_one_message_and_no_figure() {
+    let store = stored();
+    let files = files(&store);
+    assert_eq!(files.len(), 6);
+    for file in files.iter().filter(|file| file.metadata().unwrap().len() > 0) {
+        let whole = std::fs::read(file).unwrap();
+        for at in [0, 5, whole.len() / 3, whole.len() / 2, whole.len() - 6] {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 4;
+            std::fs::write(file, damaged).unwrap();
+            let done = store.run(&[&["export", "--what", what(file)], &KEY[..]].concat());
+            let complaint = done.complaint(1);
+            for part in [file.to_str().unwrap(), "checksum", "ingest the run again"] {
+                assert!(complaint.contains(part), "{part} is not in: {complaint}");
+            }
+            assert_eq!(complaint.trim_end().lines().count(), 1, "{complaint}");
+        }
+        std::fs::write(file, whole).unwrap();
+    }
+    assert_eq!(store.summary(&store.only_key(), &[])["successes"], 600);
+}
+
+#[test]
+fn a_damaged_manifest_is_named_and_the_run_can_be_ingested_again_or_dropped() {
+    let store = stored();
+    let manifest = run_folder(&store).join("manifest.json");
+    let whole = std::fs::read_to_string(&manifest).unwrap();
+    let log = fixture("distributed.csv");
+    let changed = whole.replace("\"successes\": 600", "\"successes\": 900");
+    assert_ne!(changed, whole);
+    for damaged in [&changed, "", "null", &whole[..whole.len() / 2]] {
+        std::fs::write(&manifest, damaged).unwrap();
+        for arguments in [&["list"][..], &[&["export"], &KEY[..]].concat()] {
+            let complaint = store.run(arguments).complaint(1);
+            assert!(complaint.contains("manifest.json") && complaint.contains("again"), "{complaint}");
+        }
+        store.run(&[&["ingest", log.to_str().unwrap()], &KEY[..]].concat()).said();
+        assert_eq!(store.summary(&store.only_key(), &[])["successes"], 600);
+        assert_eq!(store.leftovers(), Vec::<String>::new());
+    }
+    std::fs::write(&manifest, "").unwrap();
+    store.run(&[&["drop"], &KEY[..]].concat()).said();
+    assert!(store.list().is_empty());
+}
+
+#[test]
+fn another_layout_is_refused_by_its_version() {
+    let log = fixture("distributed.csv");
+    let ingest = [&["ingest", log.to_str().unwrap()], &KEY[..]].concat();
+    for name in ["perfpipe.json", "runs/nio+2048/manifest.json"] {
+        for (from, to) in [(2, 1), (2, 3), (2, 99)] {
+            let store = stored();
+            let path = Path::new(store.place()).join(name);
+            let text = std::fs::read_to_string(&path).unwrap();
+            let other = text.replace(&format!("\"layout\": {from}"), &format!("\"layout\": {to}"));
+            assert_ne!(other, text);
+            std::fs::write(&path, &other).unwrap();
+            let commands = [vec!["list"], [&["export"], &KEY[..]].concat(), ingest.clone()];
+            for arguments in commands {
+                let complaint = store.run(&arguments).complaint(1);
+                for part in [store.place(), &format!("layout {to}"), "layout 2", "--store"] {
+                    assert!(complaint.contains(part), "{part} is not in: {complaint}");
+                }
+            }
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+            assert_eq!(files(&store).len(), 6);
+        }
+    }
+}
+
+#[test]
+fn a_file_in_the_place_of_a_store_is_named_and_left_alone() {
+    let store = Store::embedded();
+    std::fs::write(store.place(), "my thesis").unwrap();
+    let log = fixture("crlf.csv");
+    for arguments in [&["list"][..], &[&["ingest", log.to_str().unwrap()], &KEY[..]].concat()] {
+        let complaint = store.run(arguments).complaint(1);
+        assert!(complaint.contains(store.place()) && complaint.contains("folder"), "{complaint}");
+        assert!(complaint.contains("--store"), "{complaint}");
+    }
+    assert_eq!(std::fs::read_to_string(store.place()).unwrap(), "my thesis");
+}
+
+#[test]
+fn a_link_to_a_store_is_the_store_and_a_dangling_one_is_named() {
+    let store = Store::embedded();
+    let real = store.folder.path().join("elsewhere");
+    std::os::unix::fs::symlink(&real, store.place()).unwrap();
+    let log = fixture("crlf.csv");
+    let ingest = [&["ingest", log.to_str().unwrap()], &KEY[..]].concat();
+    let complaint = store.run(&ingest).complaint(1);
+    assert!(complaint.contains(store.place()), "{complaint}");
+    std::fs::create_dir(&real).unwrap();
+    store.run(&ingest).said();
+    assert_eq!(store.keys(), ["nio 2048"]);
+    assert!(real.join("runs/nio+2048/manifest.json").is_file());
+    assert_eq!(store.leftovers(), Vec::<String>::new());
+}

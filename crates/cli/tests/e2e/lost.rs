@@ -1,0 +1,256 @@
+//! Servers and connections that go away in the middle of an ingest, or while it commits: what became of the run is
+//! told truly, the run before stays, nothing else does, and the next ingest succeeds.
+
+use std::io::Read;
+use std::process::{Child, ChildStderr};
+
+use crate::kills::{FLOWING, clean_after_next, exports, ingest_that_waits};
+use crate::kills::{samples_are_stored, store_with_run};
+use crate::postgres::{TestServer, psql};
+use crate::proxy::{Fault, Proxy, Then};
+use crate::support::*;
+
+const TOLD: [&str; 4] = ["--framework", "nio", "--test", "2048"];
+
+/// A server of one's own with a store that has a run, and what that exports.
+fn own_server() -> Option<(TestServer, Store, Vec<String>)> {
+    let server = TestServer::start(None)?;
+    let flag = ["--database".into(), server.database()];
+    let (store, before) = store_with_run(Store { flag, folder: tempfile::tempdir().unwrap() });
+    Some((server, store, before))
+}
+
+/// A store that has a run, what that exports, and a faulty way to the store.
+fn faulty(fault: Fault, parameters: &str) -> Option<(Store, Vec<String>, Proxy, Store)> {
+    let Some(socket) = TestServer::shared()?.socket() else {
+        eprintln!("test skipped: it needs the socket of a server that the test has started");
+        return None;
+    };
+    let (store, before) = store_with_run(Store::database()?);
+    let (proxy, way) = way_to(&store, socket, fault, parameters);
+    Some((store, before, proxy, way))
+}
+
+fn way_to(store: &Store, socket: std::path::PathBuf, fault: Fault, parameters: &str) -> (Proxy, Store) {
+    let proxy = Proxy::new(socket, fault);
+    let flag = ["--database".into(), proxy.url(store.place(), parameters)];
+    (proxy, Store { flag, folder: tempfile::tempdir().unwrap() })
+}
+
+/// Starts the ingest of a small log in the place of the run.
+fn start(store: &Store) -> Child {
+    let log = fixture("crlf.csv");
+    store.spawn(&[&["ingest", log.to_str().unwrap()], &TOLD[..]].concat())
+}
+
+/// Starts the ingest of a log whose samples are some ten times what a faulty way lets through.
+fn start_large(store: &Store) -> Child {
+    let records = (0..300_000_i64).map(|at| format!("{},12,Get,true\n", 1_795_203_738_615 + at));
+    let log = "timeStamp,elapsed,label,success\n".to_owned() + &records.collect::<String>();
+    store.spawn(&[&["ingest", &store.file("large.csv", log)], &TOLD[..]].concat())
+}
+
+fn ended(child: Child) -> Done {
+    child.wait_with_output().unwrap().into()
+}
+
+/// The ingest failed, says all this and a remedy; the run before is there and nothing else, and the next one succeeds.
+fn assert_lost(child: Child, store: &Store, before: &[String], parts: &[&str]) {
+    let complaint = ended(child).complaint(1);
+    for part in parts {
+        assert!(complaint.contains(part), "{part} is not in: {complaint}");
+    }
+    assert!(complaint.lines().count() >= 2, "no remedy: {complaint}");
+    assert_unchanged(store, before);
+}
+
+fn assert_unchanged(store: &Store, before: &[String]) {
+    store.wait_for_killed_writers();
+    assert_eq!(exports(store), before);
+    assert_eq!(store.leftovers(), Vec::<String>::new());
+    clean_after_next(store);
+}
+
+/// The new run is stored, whole, in the place of the old one.
+fn assert_stored(child: Child, store: &Store) {
+    let said = ended(child).said();
+    assert!(said.contains("stored in"), "{said}");
+    store.wait_for_killed_writers();
+    assert_eq!(count(&store.list()[0], "requests"), 200);
+    assert_eq!(store.leftovers(), Vec::<String>::new());
+    clean_after_next(store);
+}
+
+const IN_COPY: [&str; 2] = ["copying samples to Postgres (the run is not stored)", "run the command again"];
+
+#[test]
+fn a_server_that_stops_in_the_middle_of_a_copy() {
+    let Some((server, store, before)) = own_server() else { return };
+    let (child, stdin) = ingest_that_waits(&store, FLOWING);
+    wait_for("samples flow", || samples_are_stored(&store));
+    server.crash();
+    drop(stdin);
+    let complaint = ended(child).complaint(1);
+    IN_COPY.iter().for_each(|part| assert!(complaint.contains(part), "{complaint}"));
+    let gone = start(&store);
+    let complaint = ended(gone).complaint(1);
+    assert!(complaint.contains("connecting to Postgres") && complaint.contains("listens"), "{complaint}");
+    server.restart();
+    assert_unchanged(&store, &before);
+}
+
+#[test]
+fn a_backend_that_is_terminated_in_the_middle_of_a_copy() {
+    let Some((store, before)) = Store::database().map(store_with_run) else { return };
+    let (child, stdin) = ingest_that_waits(&store, FLOWING);
+    wait_for("samples flow", || samples_are_stored(&store));
+    let terminate = "select pg_terminate_backend(pid) from pg_stat_activity
+                     where query like 'copy%' and datname = current_database()";
+    assert_eq!(psql(store.place(), terminate), "t");
+    drop(stdin);
+    assert_lost(child, &store, &before, &["(the run is not stored)", "the server", "run the command again"]);
+}
+
+#[test]
+fn a_copy_that_is_cancelled() {
+    let Some((store, before)) = Store::database().map(store_with_run) else { return };
+    let (child, stdin) = ingest_that_waits(&store, FLOWING);
+    wait_for("samples flow", || samples_are_stored(&store));
+    let cancel = "select pg_cancel_backend(pid) from pg_stat_activity
+                  where query like 'copy%' and datname = current_database()";
+    assert_eq!(psql(store.place(), cancel), "t");
+    drop(stdin);
+    assert_lost(
+        child,
+        &store,
+        &before,
+        &["(the run is not stored)", "canceling statement", "statement_timeout"],
+    );
+}
+
+#[test]
+fn a_connection_that_is_cut_in_the_middle_of_a_copy() {
+    let Some((store, before, _proxy, way)) = faulty(Fault::CutAfter(3 << 20), "") else { return };
+    let child = start_large(&way);
+    assert_lost(child, &store, &before, &IN_COPY);
+}
+
+#[test]
+fn a_connection_that_falls_silent_is_given_up_where_tcp_user_timeout_says_so() {
+    let fault = Fault::SilentAfter(3 << 20);
+    let Some((store, before, proxy, way)) = faulty(fault, "&tcp_user_timeout=1500") else { return };
+    let child = start_large(&way);
+    proxy.wait();
+    let complaint = ended(child).complaint(1);
+    for part in IN_COPY.iter().chain(&["timed out"]) {
+        assert!(complaint.contains(part), "{part} is not in: {complaint}");
+    }
+    proxy.then(Then::Cut);
+    assert_unchanged(&store, &before);
+}
+
+#[test]
+fn a_connection_that_falls_silent_does_not_keep_a_signal_from_ending_the_ingest() {
+    let Some((store, before, proxy, way)) = faulty(Fault::SilentAfter(3 << 20), "") else { return };
+    let child = start_large(&way);
+    proxy.wait();
+    signal("INT", child.id());
+    let complaint = ended(child).complaint(130);
+    assert!(complaint.contains("nothing was stored"), "{complaint}");
+    proxy.then(Then::Cut);
+    assert_unchanged(&store, &before);
+}
+
+const NOT_THERE: [&str; 3] =
+    ["committing the run", "the server does not have the run", "run the command again"];
+
+#[test]
+fn a_commit_that_never_arrives_is_told() {
+    let Some((store, before, proxy, way)) = faulty(Fault::HoldCommit, "") else { return };
+    let child = start(&way);
+    proxy.wait();
+    proxy.then(Then::Cut);
+    assert_lost(child, &store, &before, &NOT_THERE);
+}
+
+#[test]
+fn a_commit_whose_answer_is_lost_is_a_commit() {
+    let Some((store, _, proxy, way)) = faulty(Fault::HoldAnswer, "") else { return };
+    let child = start(&way);
+    proxy.wait();
+    proxy.then(Then::Cut);
+    assert_stored(child, &store);
+}
+
+#[test]
+fn a_server_that_stops_at_the_commit() {
+    let Some((server, store, before)) = own_server() else { return };
+    let socket = server.socket().unwrap();
+    for fault in [Fault::HoldCommit, Fault::HoldAnswer] {
+        let (proxy, way) = way_to(&store, socket.clone(), fault, "");
+        let child = start(&way);
+        proxy.wait();
+        server.crash();
+        proxy.then(Then::Cut);
+        server.restart();
+        match fault {
+            Fault::HoldAnswer => assert_stored(child, &store),
+            _ => assert_lost(child, &store, &before, &NOT_THERE),
+        }
+    }
+}
+
+#[test]
+fn where_nobody_can_be_asked_the_doubt_is_told_with_the_way_out_of_it() {
+    let Some((store, _, proxy, way)) = faulty(Fault::HoldAnswer, "&connect_timeout=2") else { return };
+    let child = start(&way);
+    proxy.wait();
+    proxy.then(Then::CutForGood);
+    let complaint = ended(child).complaint(1);
+    for part in ["committing the run", "is not known", "perfpipe list", "nio_2048", "ingested at"] {
+        assert!(complaint.contains(part), "{part} is not in: {complaint}");
+    }
+    let at = text(&store.list()[0], "ingested_at").to_owned();
+    assert!(complaint.contains(&at), "{at} is not in: {complaint}");
+    clean_after_next(&store);
+}
+
+/// Reads what a command says up to the end of the line in which this stands.
+fn hear(stderr: &mut ChildStderr, part: &str) -> String {
+    let mut heard = String::new();
+    let mut byte = [0];
+    while !(heard.contains(part) && heard.ends_with('\n')) {
+        assert_eq!(stderr.read(&mut byte).unwrap(), 1, "{part} is not in: {heard}");
+        heard.push(char::from(byte[0]));
+    }
+    heard
+}
+
+#[test]
+fn a_signal_during_the_commit_waits_for_its_answer() {
+    for (name, then) in [("INT", Then::Pass), ("TERM", Then::Cut)] {
+        let Some((store, _, proxy, way)) = faulty(Fault::HoldAnswer, "") else { return };
+        let mut child = start(&way);
+        proxy.wait();
+        signal(name, child.id());
+        hear(child.stderr.as_mut().unwrap(), "answer is waited for");
+        proxy.then(then);
+        assert_stored(child, &store);
+    }
+}
+
+#[test]
+fn a_second_signal_ends_the_wait_and_says_what_is_not_known() {
+    let Some((store, before, proxy, way)) = faulty(Fault::HoldCommit, "") else { return };
+    let mut child = start(&way);
+    proxy.wait();
+    signal("TERM", child.id());
+    hear(child.stderr.as_mut().unwrap(), "answer is waited for");
+    signal("INT", child.id());
+    let complaint = ended(child).complaint(130);
+    for part in ["stopped by SIGINT", "not yet said whether the run is stored", "perfpipe list"] {
+        assert!(complaint.contains(part), "{part} is not in: {complaint}");
+    }
+    proxy.then(Then::Cut);
+    assert_unchanged(&store, &before);
+}

@@ -1,0 +1,128 @@
+//! Files of any bytes, as files and as pipes: what comes out of them is whole and right, or an error says why not.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read, Write};
+use std::sync::{Arc, LazyLock};
+
+use tempfile::NamedTempFile;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::error::Result;
+use crate::source::zip_dir::printable;
+use crate::source::{Inputs, LogReader, SourceOptions};
+
+/// Bytes read of a log; of a larger one, which small files can hold, no more is asked for.
+const READ: usize = 1 << 20;
+
+/// For what only runs on one.
+pub(super) static RUNTIME: LazyLock<Runtime> =
+    LazyLock::new(|| Builder::new_current_thread().build().unwrap());
+
+/// A reader that hands out at most so many bytes at a time, and owns them.
+pub(super) struct Pipe(pub(super) Cursor<Vec<u8>>, pub(super) usize);
+
+impl Read for Pipe {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let length = out.len().min(self.1);
+        self.0.read(&mut out[..length])
+    }
+}
+
+/// The inputs in a file of these bytes, which is there as long as the file is held.
+pub(super) fn as_file(bytes: &[u8]) -> (Result<Inputs>, NamedTempFile) {
+    let mut file = NamedTempFile::new().unwrap();
+    file.write_all(bytes).unwrap();
+    (Inputs::recognise(&[file.path().to_owned()], &SourceOptions::default()), file)
+}
+
+/// The inputs in a pipe of these bytes.
+pub(super) fn as_pipe(bytes: &[u8], step: usize) -> Result<Inputs> {
+    Inputs::of_reader("-", Pipe(Cursor::new(bytes.to_vec()), step), &SourceOptions::default())
+}
+
+/// A log's member, and what it holds.
+type Log = (Option<String>, Vec<u8>);
+
+/// A log that was read to its end; `None` where it is too long for that.
+fn read(mut log: LogReader<'_>) -> Result<Option<Log>> {
+    let mut content = Vec::new();
+    if let Err(error) = log.by_ref().take(READ as u64).read_to_end(&mut content) {
+        return Err(log.explain(error));
+    }
+    if content.len() == READ {
+        return Ok(None);
+    }
+    let member = log.place().member.clone();
+    let source = log.finish()?;
+    assert_eq!((source.bytes, source.crc32), (content.len() as u64, crc32fast::hash(&content)));
+    assert_eq!(source.member, member);
+    Ok(Some((member, content)))
+}
+
+/// All logs, read to their checked ends; `None` where one is too long for that.
+fn logs(inputs: Inputs) -> Result<Option<Vec<Log>>> {
+    let mut all = Vec::new();
+    for mut source in inputs.logs {
+        let mut stream = source.open(Arc::default())?;
+        while let Some(log) = stream.next_log()? {
+            match read(log)? {
+                Some(log) => all.push(log),
+                None => return Ok(None),
+            }
+        }
+    }
+    Ok(Some(all))
+}
+
+/// The members of a zip by another reader of zips, where that can read them.
+fn members(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let mut members = BTreeMap::new();
+    for index in 0..zip.len() {
+        let mut content = Vec::new();
+        let Ok(member) = zip.by_index(index) else { continue };
+        let name = printable(&member.name().unwrap());
+        if member.take(READ as u64).read_to_end(&mut content).is_ok() {
+            members.insert(name, content);
+        }
+    }
+    members
+}
+
+/// The bytes of a packed file by the libraries' own readers.
+fn unpacked(bytes: &[u8]) -> Vec<u8> {
+    let mut content = Vec::new();
+    match bytes {
+        [0x1f, 0x8b, ..] => flate2::read::MultiGzDecoder::new(bytes).read_to_end(&mut content).unwrap(),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
+            zstd::Decoder::new(bytes).unwrap().read_to_end(&mut content).unwrap()
+        }
+        bytes => content.write(bytes).unwrap(),
+    };
+    content
+}
+
+/// A file of any bytes: each log in it comes out as another reader has it, or as an error; out of a pipe it has
+/// a checksum that stands in the file.
+pub fn inputs(data: &[u8]) {
+    let (&step, data) = data.split_first().unwrap_or((&0, data));
+    let is_zip = data.starts_with(b"PK\x03\x04") || data.starts_with(b"PK\x05\x06");
+    let (file, _held) = as_file(data);
+    if let Ok(Some(logs)) = file.and_then(logs) {
+        let members = if is_zip { members(data) } else { BTreeMap::new() };
+        for (name, content) in logs {
+            let expected = name.map_or_else(|| unpacked(data), |name| members[&name].clone());
+            assert!(content == expected, "another reader reads something else");
+        }
+    }
+    if let Ok(Some(logs)) = as_pipe(data, usize::from(step) + 1).and_then(logs) {
+        for (name, content) in logs {
+            if name.is_none() {
+                assert!(content == unpacked(data), "another reader reads something else");
+                continue;
+            }
+            let crc32 = crc32fast::hash(&content).to_le_bytes();
+            assert!(data.windows(4).any(|window| window == crc32), "the checksum stands in the file");
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! What a run is called: inferred from any URLs, labels and names, and made into names of tables and folders.
+
+use super::Taker;
+use crate::endpoint::Endpoints;
+use crate::key::Clues;
+use crate::source::log::stem;
+use crate::store::RunKey;
+
+fn endpoints(urls: &[&[u8]]) -> Endpoints {
+    let mut endpoints = Endpoints::default();
+    urls.iter().for_each(|url| endpoints.add(url));
+    endpoints
+}
+
+/// What URLs agree on, wherever the parts of a run end and in whatever order they come.
+fn agreed(urls: &[&[u8]], cut: usize) -> (Option<String>, Option<String>) {
+    let (head, tail) = urls.split_at(cut.min(urls.len()));
+    let both = |first: &[&[u8]], second: &[&[u8]]| {
+        let mut all = endpoints(first);
+        all.merge(&endpoints(second));
+        (all.host.one(), all.path.one())
+    };
+    let all = both(urls, &[]);
+    assert_eq!(both(head, tail), all);
+    assert_eq!(both(tail, head), all);
+    all
+}
+
+/// Names of tables and folders are safe and their own.
+fn check_names(key: &RunKey, other: &RunKey) {
+    use crate::store::{parquet::fuzz::folder, postgres::fuzz::table_names};
+    let name = folder(key);
+    let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+%~".contains(&byte);
+    assert!(!name.is_empty() && name.len() <= 150 && name.bytes().all(safe), "{name}");
+    assert!(!name.starts_with('.'), "{name}");
+    assert_eq!(folder(other) == name, key == other);
+    assert!(table_names(key).iter().all(|name| !name.is_empty() && name.len() <= 63));
+}
+
+/// Any clues give a key, that which was told as it was told; of a URL's user and password nothing is kept.
+pub fn keys(data: &[u8]) {
+    let mut taker = Taker::new(data);
+    let cut = taker.byte().into();
+    let urls = taker.list(|taker| taker.bytes());
+    let (host, path) = agreed(&urls, cut);
+    assert!(host.as_deref().is_none_or(|host| !host.is_empty() && !host.contains(['@', '/', '?', '#'])));
+    assert!(path.as_deref().is_none_or(|path| path.starts_with('/') && !path.contains(['?', '#'])));
+    let names = taker.list(Taker::text);
+    let stems = names.iter();
+    let said = |name: &String| !name.trim().is_empty();
+    let clues = Clues {
+        framework: taker.maybe(Taker::text).filter(said),
+        test: taker.maybe(Taker::text).filter(said),
+        path,
+        host,
+        label: taker.maybe(Taker::text).filter(|label| !label.is_empty()),
+        stems: stems.filter(|name| !name.is_empty()).map(|name| stem(name).to_owned()).collect(),
+    };
+    let inferred = clues.infer();
+    let (key, told) = (inferred.key, [&clues.framework, &clues.test]);
+    for (told, name) in told.into_iter().zip([&key.framework, &key.test]) {
+        assert_eq!(told.as_ref().unwrap_or(name), name);
+        assert!(told.is_some() || !name.is_empty());
+    }
+    assert_eq!(inferred.notes.len(), told.into_iter().filter(|told| told.is_none()).count());
+    let other = RunKey::new(taker.text(), taker.text());
+    check_names(&key, &other);
+}

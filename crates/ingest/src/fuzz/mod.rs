@@ -1,0 +1,127 @@
+//! What must hold for any bytes: one function a target, which panics where it does not.
+//!
+//! The fuzz targets in `fuzz/` call them, and so do the tests, over what `fuzz/corpus` keeps. Not part of the
+//! API, and free to change.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a property that does not hold is told by panicking"
+)]
+
+mod cells;
+mod cpu;
+mod dates;
+mod inputs;
+mod keys;
+mod parse;
+mod records;
+mod taker;
+
+pub use crate::store::parquet::fuzz::tables;
+pub use crate::store::postgres::fuzz::{copy, passfile, rows, settings};
+pub(crate) use cells::cell;
+pub use cells::cells;
+pub use cpu::cpu;
+pub use dates::dates;
+pub use inputs::inputs;
+pub use keys::keys;
+pub use parse::parse;
+pub use records::records;
+
+#[cfg(test)]
+pub(crate) use records::{NewBuffers, Trickle};
+pub(crate) use taker::Taker;
+
+/// A property, which panics where it does not hold.
+pub type Target = fn(&[u8]);
+
+/// The targets by the names of their programs and of their folders in `fuzz/corpus`.
+pub const TARGETS: [(&str, Target); 12] = [
+    ("cells", cells),
+    ("copy", copy),
+    ("cpu", cpu),
+    ("dates", dates),
+    ("inputs", inputs),
+    ("keys", keys),
+    ("parse", parse),
+    ("passfile", passfile),
+    ("records", records),
+    ("rows", rows),
+    ("settings", settings),
+    ("tables", tables),
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::{Path, PathBuf};
+
+    use proptest::prelude::*;
+    use proptest::sample::Index;
+
+    use super::*;
+
+    fn names(folder: &Path) -> BTreeSet<String> {
+        let entries = std::fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    fn top() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz")
+    }
+
+    #[test]
+    fn whatever_the_corpus_keeps_holds() {
+        let mut failed = Vec::new();
+        for (name, target) in TARGETS {
+            let folder = top().join("corpus").join(name);
+            for file in names(&folder) {
+                let bytes = std::fs::read(folder.join(&file)).unwrap();
+                if std::panic::catch_unwind(|| target(&bytes)).is_err() {
+                    failed.push(format!("{name}/{file}"));
+                }
+            }
+            assert!(names(&folder).len() > 3, "{name}");
+        }
+        assert_eq!(failed, Vec::<String>::new(), "what panicked is told above");
+    }
+
+    /// A file of a target's corpus.
+    fn kept(name: &str, which: Index) -> Vec<u8> {
+        let folder = top().join("corpus").join(name);
+        let files: Vec<String> = names(&folder).into_iter().collect();
+        std::fs::read(folder.join(which.get(&files))).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1200) })]
+
+        #[test]
+        fn what_is_changed_in_the_corpus_holds_too(
+            target in 0..TARGETS.len(), which in any::<[Index; 2]>(), at in any::<[Index; 4]>(), byte in any::<u8>(),
+        ) {
+            let (name, target) = TARGETS[target];
+            let mut bytes = kept(name, which[0]);
+            let other = kept(name, which[1]);
+            target(&bytes[..at[0].index(bytes.len() + 1)]);
+            let spliced = [&bytes[..at[1].index(bytes.len() + 1)], &other[at[2].index(other.len() + 1)..]];
+            target(&spliced.concat());
+            let place = at[3].index(bytes.len() + 1);
+            bytes.get_mut(place).into_iter().for_each(|changed| *changed = byte);
+            target(&bytes);
+        }
+    }
+
+    #[test]
+    fn every_target_has_a_program_and_a_corpus() {
+        let expected: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let programs = names(&top().join("fuzz_targets"));
+        let programs: BTreeSet<String> =
+            programs.iter().map(|name| name.strip_suffix(".rs").unwrap().to_owned()).collect();
+        assert_eq!(programs, expected);
+        assert_eq!(names(&top().join("corpus")), expected);
+    }
+}

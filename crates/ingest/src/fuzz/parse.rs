@@ -1,0 +1,263 @@
+//! Parsing and counting a log: against a slow reader, and by blocks of any size in any order.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use regex_lite::Regex;
+
+use super::records::{Found, Sizes, slow};
+use super::{Taker, dates};
+use crate::batch::{SampleBatch, clean_text};
+use crate::counts::{Cell, ErrorCount, LabelCount};
+use crate::cpu::{CpuJoin, CpuSeries};
+use crate::date::{DateParser, TimeZone};
+use crate::error::Place;
+use crate::injector::Injectors;
+use crate::layout::{Layout, LayoutOptions};
+use crate::parse::{Clock, Parsed, Parser};
+use crate::source::head::text;
+use crate::tally::Counter;
+use crate::totals::Totals;
+
+const DAY_MS: u64 = 86_400_000;
+
+/// One sample in words: everything that a batch says of it, its failure's message last.
+type Row =
+    (i64, Option<String>, i32, Option<String>, [bool; 2], [Option<i64>; 6], Option<String>, Option<String>);
+
+/// A reject: its line and byte, and itself.
+type Rejected = (u64, u64, Vec<u8>);
+
+/// What a log holds.
+#[derive(Debug, Default, PartialEq)]
+struct Content {
+    rows: Vec<Row>,
+    rejects: Vec<Rejected>,
+    other_header: bool,
+    first_ms: Option<i64>,
+    earliest_ms: Option<i64>,
+    latest_ms: Option<i64>,
+}
+
+/// Second, label, success and transaction.
+type Key = (u32, String, bool, bool);
+
+/// Samples and threads by injector.
+type Loads = BTreeMap<String, (u64, i64)>;
+
+/// What is gathered of a log, in names.
+#[derive(Debug, PartialEq)]
+struct Gathered {
+    cells: BTreeMap<Key, (Cell, Loads)>,
+    errors: Vec<ErrorCount>,
+    labels: Vec<LabelCount>,
+    sums: [u64; 3],
+}
+
+fn parser() -> Parser {
+    let dates = DateParser::new(TimeZone::default());
+    Parser::new(dates, Injectors::default(), Arc::new(CpuSeries::default()), CpuJoin::default())
+}
+
+/// A number as JMeter writes one, of at most 19 digits and not the smallest of all.
+fn whole(text: &[u8]) -> Option<i64> {
+    let text = std::str::from_utf8(text).ok()?;
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let plain = (1..=19).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+    text.parse().ok().filter(|number| plain && *number != i64::MIN)
+}
+
+/// Whether a number that may be empty is one.
+fn optional(text: &[u8]) -> Option<Option<i64>> {
+    if text.is_empty() { Some(None) } else { whole(text).map(Some) }
+}
+
+/// `host:port` or an IPv4 address before the first `-` behind one.
+fn injector(thread: &[u8]) -> Option<String> {
+    static HOST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([A-Za-z0-9._\[\]:-]+?:[0-9]+)-").unwrap());
+    // Bytes that are not ASCII end a host, whatever they are.
+    let ascii: String = thread.iter().map(|byte| if byte.is_ascii() { *byte as char } else { ' ' }).collect();
+    let address = ascii.split_once('-').map(|(host, _)| host.to_owned());
+    let address = address.filter(|host| host.parse::<std::net::Ipv4Addr>().is_ok());
+    address.or_else(|| HOST.captures(&ascii).map(|found| found[1].to_owned()))
+}
+
+/// The sample of a record, at its timeStamp, or `None` for a reject.
+fn sample(found: &Found, layout: &Layout) -> Option<(i64, Row)> {
+    if found.fields.len() != layout.width || found.open {
+        return None;
+    }
+    let columns = &layout.columns;
+    let of = |column: Option<usize>| column.map(|column| found.fields[column].as_slice());
+    let number = |column: Option<usize>| of(column).map_or(Some(None), optional);
+    let small = |column| number(column).filter(|n| n.is_none_or(|n| i32::try_from(n).is_ok()));
+    let time = &found.fields[columns.time_stamp];
+    let time_ms = whole(time).or_else(|| dates::slow(time, "UTC"))?;
+    let success = match found.fields[columns.success].to_ascii_lowercase().as_slice() {
+        b"true" => true,
+        b"false" => false,
+        _ => return None,
+    };
+    for (_, other) in &columns.other_numbers {
+        number(Some(*other))?;
+    }
+    let message = [columns.failure_message, columns.response_message].into_iter().filter_map(of);
+    let message = message.into_iter().find(|text| !text.is_empty()).map_or(String::new(), clean_text);
+    let controller = of(columns.response_message)
+        .is_some_and(|message| message.starts_with(b"Number of samples in transaction : "))
+        && of(columns.data_type).unwrap_or_default().is_empty()
+        && [&b""[..], b"null"].contains(&of(columns.url).unwrap_or_default());
+    let host = of(columns.hostname).filter(|host| !host.is_empty()).map(clean_text);
+    let row = (
+        time_ms,
+        of(columns.label).map(clean_text),
+        whole(&found.fields[columns.elapsed])?.try_into().ok()?,
+        of(columns.response_code).map(clean_text),
+        [success, controller],
+        [
+            number(columns.bytes)?,
+            number(columns.sent_bytes)?,
+            small(columns.all_threads)?,
+            small(columns.latency)?,
+            small(columns.idle_time)?,
+            small(columns.connect)?,
+        ],
+        host.or_else(|| injector(of(columns.thread_name).unwrap_or_default())),
+        (!success).then_some(message),
+    );
+    Some((time_ms, row))
+}
+
+/// The whole log by the slow reader; its clock begins at the earliest sample.
+fn slow_content(log: &[u8], layout: &Layout, max_span_ms: u64) -> (Content, Clock) {
+    let records = slow(log, layout.delimiter);
+    let mut content = Content::default();
+    let mut samples = Vec::new();
+    for found in &records {
+        let near = |time: i64| content.first_ms.is_none_or(|head| head.abs_diff(time) <= max_span_ms);
+        match sample(found, layout).filter(|(time, _)| near(*time)) {
+            Some((time, row)) => {
+                content.first_ms.get_or_insert(time);
+                samples.push((time, row));
+            }
+            None if layout.is_other_header(&found.raw) => content.other_header = true,
+            None if layout.is_header(&found.raw) || layout.is_same_header(&found.raw) => {}
+            None => content.rejects.push((found.line, found.start as u64, found.raw.clone())),
+        }
+    }
+    content.earliest_ms = samples.iter().map(|(time, _)| *time).min();
+    content.latest_ms = samples.iter().map(|(time, _)| *time).max();
+    let origin = content.earliest_ms.unwrap_or_default();
+    for (_, row) in &mut samples {
+        row.0 -= origin;
+    }
+    content.rows = samples.into_iter().map(|(_, row)| row).collect();
+    let clock = Clock { origin, head: content.first_ms, max_span_ms };
+    (content, clock)
+}
+
+fn row(batch: &SampleBatch, at: usize, message: Option<&str>) -> Row {
+    let text = |text: Option<&str>| text.map(str::to_owned);
+    let large = |number: Option<i32>| number.map(i64::from);
+    (
+        batch.t_ms[at],
+        text(batch.label.get(at)),
+        batch.elapsed[at],
+        text(batch.response_code.get(at)),
+        [batch.success[at], batch.transaction[at]],
+        [
+            batch.bytes.get(at),
+            batch.sent_bytes.get(at),
+            large(batch.all_threads.get(at)),
+            large(batch.latency.get(at)),
+            large(batch.idle_time.get(at)),
+            large(batch.connect.get(at)),
+        ],
+        text(batch.injector.get(at)),
+        text(message),
+    )
+}
+
+/// What the parser finds, block by block, each with the byte at which it begins.
+fn content(parsed: &[(u64, Parsed)]) -> Content {
+    let mut all = Content::default();
+    let mut lines = 0;
+    for (first_byte, parsed) in parsed {
+        let mut failures = parsed.failures.iter().peekable();
+        for at in 0..parsed.batch.len() {
+            let failure = failures.next_if(|(failed, _)| *failed as usize == at);
+            let message = failure.and_then(|(_, code)| parsed.messages.value(*code));
+            all.rows.push(row(&parsed.batch, at, message));
+        }
+        let rejects = parsed.rejects.iter();
+        all.rejects.extend(rejects.map(|r| (lines + r.line, first_byte + r.byte, r.record.clone())));
+        all.other_header |= parsed.other_header.is_some();
+        all.first_ms = all.first_ms.or(parsed.first_ms);
+        all.earliest_ms = [all.earliest_ms, parsed.earliest_ms].into_iter().flatten().min();
+        all.latest_ms = all.latest_ms.max(parsed.latest_ms);
+        lines += parsed.lines;
+    }
+    all
+}
+
+fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) -> Gathered {
+    let (mut totals, mut counter) = (Totals::default(), Counter::default());
+    parsed.for_each(|(_, parsed)| totals.add(&counter.tally(parsed, clock)));
+    let (labels, injectors) = (totals.labels(), totals.injectors());
+    let mut cells = BTreeMap::new();
+    for (key, mut cell) in totals.cells() {
+        let loads = std::mem::take(&mut cell.injectors);
+        let load = |load: crate::InjectorLoad| {
+            (injectors[load.injector as usize].clone(), (load.samples, load.threads))
+        };
+        let loads = loads.into_iter().map(load).collect();
+        let key = (key.second, labels[key.label as usize].clone(), key.success, key.transaction);
+        assert_eq!(cells.insert(key, (cell, loads)), None, "each key once");
+    }
+    let sums = [totals.successes, totals.failures, totals.transactions];
+    Gathered { cells, errors: totals.errors(), labels: totals.label_counts(), sums }
+}
+
+/// The elapsed times of the cells are those of the rows.
+fn check_counts(gathered: &Gathered, rows: &[Row]) {
+    let mut expected: BTreeMap<Key, BTreeMap<i32, u64>> = BTreeMap::new();
+    for (t_ms, label, elapsed, _, [success, transaction], ..) in rows {
+        let key = ((t_ms / 1000) as u32, label.clone().unwrap_or_default(), *success, *transaction);
+        *expected.entry(key).or_default().entry(*elapsed).or_default() += 1;
+    }
+    let found = gathered.cells.iter();
+    let found = found.map(|(key, (cell, _))| (key.clone(), cell.elapsed.iter().copied().collect()));
+    assert_eq!(found.collect::<BTreeMap<_, BTreeMap<i32, u64>>>(), expected);
+    assert_eq!(gathered.sums.iter().sum::<u64>(), rows.len() as u64);
+    let failed = gathered.errors.iter().map(|error| error.count).sum::<u64>();
+    assert_eq!(failed, rows.iter().filter(|(.., [success, _], _, _, _)| !success).count() as u64);
+}
+
+/// Any log: its samples and rejects are those of a slow reader, and the same come out of blocks of any size; the
+/// counts are the same whatever the order of the blocks.
+pub fn parse(data: &[u8]) {
+    let mut taker = Taker::new(data);
+    let sizes = Sizes::take(&mut taker).unlimited();
+    let max_span_ms = [7 * DAY_MS, 12 * DAY_MS, 1000, 0][usize::from(taker.byte() % 4)];
+    let log = text(taker.rest());
+    let Ok(layout) = Layout::detect(log, &LayoutOptions::default(), &Place::default()) else { return };
+    assert!(!b"\"\n\r".contains(&layout.delimiter), "no such delimiter can be told from what it parts");
+    if log.starts_with(b"\xef\xbb\xbf") {
+        return;
+    }
+    let (expected, clock) = slow_content(log, &layout, max_span_ms);
+    let parse = |bytes: &[u8]| {
+        let mut parsed = Parsed::default();
+        parser().parse(bytes, None, &layout, &clock, &mut parsed);
+        parsed
+    };
+    let whole = [(0, parse(log))];
+    assert_eq!(content(&whole), expected);
+    let blocks = sizes.blocks(log, layout.delimiter);
+    let blocks: Vec<_> = blocks.iter().map(|block| (block.first_byte, parse(&block.bytes))).collect();
+    assert_eq!(content(&blocks), expected);
+    let counts = gathered(whole.iter(), &clock);
+    check_counts(&counts, &expected.rows);
+    assert_eq!(gathered(blocks.iter(), &clock), counts);
+    assert_eq!(gathered(blocks.iter().rev(), &clock), counts);
+}

@@ -1,0 +1,203 @@
+//! Cutting a log into blocks and records: against the `csv` crate, and by pieces of any size.
+
+use std::io::Read;
+
+use super::Taker;
+use crate::cut::{Block, Buffers, Cutter};
+use crate::record::Records;
+
+/// New buffers for ever.
+pub(crate) struct NewBuffers;
+
+impl Buffers for NewBuffers {
+    fn take(&mut self) -> Option<Vec<u8>> {
+        Some(Vec::new())
+    }
+}
+
+/// A reader that hands out at most so many bytes at a time.
+pub(crate) struct Trickle<'a>(pub(crate) &'a [u8], pub(crate) usize);
+
+impl Read for Trickle<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let length = self.1.min(buffer.len()).min(self.0.len());
+        let (now, later) = self.0.split_at(length);
+        buffer[..length].copy_from_slice(now);
+        self.0 = later;
+        Ok(length)
+    }
+}
+
+/// How a log is cut into blocks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sizes {
+    /// Bytes read before the cutter was made.
+    head: usize,
+    /// The most bytes that one read gives.
+    step: usize,
+    block: usize,
+    limit: usize,
+}
+
+impl Sizes {
+    pub(super) fn take(taker: &mut Taker<'_>) -> Self {
+        let mut size = || usize::from(taker.byte());
+        Self { head: size(), step: size() + 1, block: size() + 1, limit: size() + 2 }
+    }
+
+    /// The same, but for records of any length.
+    pub(super) fn unlimited(self) -> Self {
+        Self { limit: usize::MAX / 4, ..self }
+    }
+
+    pub(super) fn blocks(self, log: &[u8], delimiter: u8) -> Vec<Block> {
+        let (head, rest) = log.split_at(self.head.min(log.len()));
+        let reader = Trickle(rest, self.step);
+        let mut cutter = Cutter::limited(reader, head.to_vec(), 0, delimiter, self.block, self.limit);
+        let blocks = std::iter::from_fn(|| cutter.next(&mut NewBuffers).unwrap()).collect();
+        assert!(cutter.has_ended());
+        blocks
+    }
+}
+
+/// A record by its place and content; blank lines are none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) start: usize,
+    pub(super) line: u64,
+    pub(super) open: bool,
+    /// As logged, without its line end.
+    pub(super) raw: Vec<u8>,
+    pub(super) fields: Vec<Vec<u8>>,
+}
+
+/// The records of a block, and the line feeds in it.
+fn read(bytes: &[u8], delimiter: u8) -> (Vec<Found>, u64) {
+    let mut records = Records::new(bytes, delimiter);
+    let mut all = Vec::new();
+    let mut end = 0;
+    while let Some(record) = records.next() {
+        assert_eq!(record.start, end, "no byte is left out");
+        let after = &bytes[end + record.raw.len()..];
+        let line_end = [&b"\r\n"[..], b"\n"].into_iter().find(|line_end| after.starts_with(line_end));
+        end += record.raw.len() + line_end.map_or(after.len(), <[u8]>::len);
+        assert!(line_end.is_some() || matches!(after, b"" | b"\r"), "{after:?}");
+        if !record.is_blank() {
+            all.push(Found {
+                start: record.start,
+                line: record.line,
+                open: record.open,
+                raw: record.raw.to_vec(),
+                fields: (0..record.len()).map(|i| record.field(i).to_vec()).collect(),
+            });
+        }
+    }
+    (all, records.lines())
+}
+
+/// The records as the `csv` crate has them, whose fields keep the carriage return of a CR LF.
+pub(super) fn slow(log: &[u8], delimiter: u8) -> Vec<Found> {
+    let whole = csv_records(log, delimiter);
+    // A quote that is never closed takes whatever is put behind it.
+    let open = csv_records(&[log, b"\nx"].concat(), delimiter).len() == whole.len();
+    let last = whole.len();
+    let mut found = Vec::new();
+    for (number, (start, end, mut fields)) in (1..).zip(whole) {
+        let record = &log[start..end];
+        let record = record.strip_suffix(b"\n").unwrap_or(record);
+        if record == b"\r" {
+            continue;
+        }
+        let open = open && number == last;
+        if !open && record.ends_with(b"\r") {
+            fields.last_mut().and_then(Vec::pop);
+        }
+        let line = log[..start].iter().filter(|byte| **byte == b'\n').count() as u64;
+        let raw = record.strip_suffix(b"\r").unwrap_or(record).to_vec();
+        found.push(Found { start, line, open, raw, fields });
+    }
+    found
+}
+
+/// Where each record begins and ends, and its fields.
+fn csv_records(log: &[u8], delimiter: u8) -> Vec<(usize, usize, Vec<Vec<u8>>)> {
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .terminator(csv::Terminator::Any(b'\n'))
+        .from_reader(log);
+    let mut record = csv::ByteRecord::new();
+    let mut all = Vec::new();
+    while reader.read_byte_record(&mut record).unwrap() {
+        // The crate has a record begin with the blank lines before it.
+        let from = record.position().unwrap().byte() as usize;
+        let start = from + log[from..].iter().take_while(|byte| **byte == b'\n').count();
+        let end = reader.position().byte() as usize;
+        all.push((start, end, record.iter().map(<[u8]>::to_vec).collect()));
+    }
+    all
+}
+
+/// The records of blocks by their places in the log.
+fn of_blocks(blocks: &[Block], delimiter: u8) -> Vec<Found> {
+    let mut lines = 0;
+    let mut all = Vec::new();
+    for block in blocks {
+        let (records, lines_here) = read(&block.bytes, delimiter);
+        all.extend(records.into_iter().map(|record| Found {
+            start: record.start + block.first_byte as usize,
+            line: record.line + lines,
+            ..record
+        }));
+        lines += lines_here;
+    }
+    all
+}
+
+/// What becomes of each record where their length is limited: its place, its bytes, and why it is a reject.
+fn limited(blocks: &[Block], delimiter: u8) -> Vec<(u64, u64, Vec<u8>, Option<&'static str>)> {
+    let mut lines = 0;
+    let mut all = Vec::new();
+    for block in blocks {
+        let first = block.first_byte;
+        if block.oversized.is_some() {
+            all.push((first, lines, block.bytes.clone(), block.oversized));
+            lines += block.skipped_lines;
+            continue;
+        }
+        let mut records = Records::new(&block.bytes, delimiter);
+        while let Some(record) = records.next() {
+            all.push((first + record.start as u64, lines + record.line, record.raw.to_vec(), None));
+        }
+        lines += records.lines();
+    }
+    all
+}
+
+/// Any log with any delimiter: its records are those of the `csv` crate, whatever blocks it is cut into, and with
+/// a limit to their length it is the same records that are rejected.
+pub fn records(data: &[u8]) {
+    let mut taker = Taker::new(data);
+    let delimiter = match taker.byte() {
+        b'"' | b'\n' | b'\r' => b',',
+        byte => byte,
+    };
+    let (sizes, others) = (Sizes::take(&mut taker), Sizes::take(&mut taker));
+    let log = taker.rest();
+    // The crate leaves a byte-order mark out.
+    let log = log.strip_prefix(b"\xef\xbb\xbf").unwrap_or(log);
+    if log.starts_with(b"\xef\xbb\xbf") {
+        return;
+    }
+    let (whole, _) = read(log, delimiter);
+    assert_eq!(whole, slow(log, delimiter));
+    let blocks = sizes.unlimited().blocks(log, delimiter);
+    assert!(blocks.iter().all(|block| block.oversized.is_none()));
+    let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.bytes.clone()).collect();
+    assert_eq!(bytes, log);
+    assert_eq!(of_blocks(&blocks, delimiter), whole);
+    let others = Sizes { limit: sizes.limit, ..others };
+    let cut = |sizes: Sizes| limited(&sizes.blocks(log, delimiter), delimiter);
+    assert_eq!(cut(sizes), cut(others));
+}

@@ -1,0 +1,69 @@
+//! Values out of a fuzzer's bytes; beyond their end everything is zero, empty or absent.
+
+/// The bytes that are left.
+pub(crate) struct Taker<'a>(&'a [u8]);
+
+impl<'a> Taker<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self(bytes)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// All that is left.
+    pub(crate) fn rest(self) -> &'a [u8] {
+        self.0
+    }
+
+    fn take(&mut self, length: usize) -> &'a [u8] {
+        let (taken, rest) = self.0.split_at(length.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+
+    pub(crate) fn byte(&mut self) -> u8 {
+        self.take(1).first().copied().unwrap_or_default()
+    }
+
+    pub(crate) fn flag(&mut self) -> bool {
+        self.byte() & 1 == 1
+    }
+
+    /// The bytes of a number.
+    pub(crate) fn number<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        let taken = self.take(N);
+        bytes[..taken.len()].copy_from_slice(taken);
+        bytes
+    }
+
+    pub(crate) fn i32(&mut self) -> i32 {
+        i32::from_le_bytes(self.number())
+    }
+
+    pub(crate) fn i64(&mut self) -> i64 {
+        i64::from_le_bytes(self.number())
+    }
+
+    pub(crate) fn maybe<T>(&mut self, value: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        self.flag().then(|| value(self))
+    }
+
+    /// At most 255 bytes.
+    pub(crate) fn bytes(&mut self) -> &'a [u8] {
+        let length = self.byte();
+        self.take(length.into())
+    }
+
+    /// A text of at most 255 bytes, what is not UTF-8 in it replaced.
+    pub(crate) fn text(&mut self) -> String {
+        String::from_utf8_lossy(self.bytes()).into_owned()
+    }
+
+    /// As many values as the next byte says.
+    pub(crate) fn list<T>(&mut self, mut value: impl FnMut(&mut Self) -> T) -> Vec<T> {
+        (0..self.byte()).map_while(|_| (!self.is_empty()).then(|| value(self))).collect()
+    }
+}

@@ -1,0 +1,106 @@
+//! What a file was when it was recognised, so that one that changes while it is read does not go unnoticed.
+
+use std::fs::{File, Metadata};
+use std::io::{self, Read};
+use std::path::Path;
+
+use super::fault::Fault;
+
+/// A regular file's size and identity at the time it was recognised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Seen {
+    bytes: u64,
+    identity: (u64, u64),
+}
+
+impl Seen {
+    pub(crate) fn of(file: &Metadata) -> Self {
+        Self { bytes: file.len(), identity: identity(file) }
+    }
+
+    /// Size in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Opens the file; fails where it is another one by now, or has shrunk, or, if it is packed, grown.
+    pub(crate) fn open(&self, path: &Path, may_grow: bool) -> io::Result<File> {
+        let file = File::open(path)?;
+        let now = file.metadata()?;
+        if identity(&now) != self.identity {
+            return Err(changed("another file took its place"));
+        }
+        self.compare(now.len(), may_grow)?;
+        Ok(file)
+    }
+
+    /// How many bytes the file has more than when it was recognised, now that it has been read. One that has lost
+    /// its name meanwhile was read all the same.
+    pub(crate) fn grown(&self, path: &Path, may_grow: bool) -> io::Result<u64> {
+        match std::fs::metadata(path) {
+            Ok(now) if identity(&now) == self.identity => self.compare(now.len(), may_grow),
+            _ => Ok(0),
+        }
+    }
+
+    /// How many bytes a size of now is more than that of then.
+    fn compare(&self, now: u64, may_grow: bool) -> io::Result<u64> {
+        match now.checked_sub(self.bytes) {
+            None => Err(self.shrunk(now)),
+            Some(1..) if !may_grow => Err(changed(&format!("it has {now} bytes, and had {}", self.bytes))),
+            Some(grown) => Ok(grown),
+        }
+    }
+
+    /// The bytes of a text that were there when it was recognised.
+    pub(crate) fn snapshot<R>(&self, text: R) -> Snapshot<R> {
+        Snapshot { text, seen: *self, read: 0 }
+    }
+
+    fn shrunk(&self, bytes: u64) -> io::Error {
+        changed(&format!("{bytes} of its {} bytes are left", self.bytes))
+    }
+}
+
+fn changed(how: &str) -> io::Error {
+    let problem = format!("it changed while it was being read: {how}");
+    Fault::new(problem, "Ingest it again once nothing writes to it; nothing was stored.").into()
+}
+
+/// Device and number of a file, where these are known.
+fn identity(file: &Metadata) -> (u64, u64) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        (file.dev(), file.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        (0, 0)
+    }
+}
+
+/// A text up to the size it had; an error where it has become shorter.
+pub(crate) struct Snapshot<R> {
+    text: R,
+    seen: Seen,
+    read: u64,
+}
+
+impl<R: Read> Read for Snapshot<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.seen.bytes.saturating_sub(self.read)).unwrap_or(usize::MAX);
+        let length = left.min(out.len());
+        if length == 0 {
+            return Ok(0);
+        }
+        match self.text.read(out.get_mut(..length).unwrap_or_default())? {
+            0 => Err(self.seen.shrunk(self.read)),
+            read => {
+                self.read += read as u64;
+                Ok(read)
+            }
+        }
+    }
+}

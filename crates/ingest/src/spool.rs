@@ -1,0 +1,55 @@
+//! What is kept aside while an ingest goes on: in memory, and beyond a few MiB in a temporary file.
+
+use std::io::{self, Read, Seek, Write};
+
+use tempfile::SpooledTempFile;
+
+use crate::error::{Error, Result};
+
+/// Bytes kept in memory before they move to the temporary file.
+const IN_MEMORY: usize = 4 << 20;
+
+/// Bytes that are written once and then read.
+pub(crate) struct Spool {
+    file: SpooledTempFile,
+    /// What is kept, for messages.
+    what: &'static str,
+}
+
+impl Spool {
+    /// An empty one for `what`.
+    pub(crate) fn new(what: &'static str) -> Self {
+        Self { file: SpooledTempFile::new(IN_MEMORY), what }
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(|error| self.failed(error))
+    }
+
+    /// All the bytes, from the first.
+    ///
+    /// # Errors
+    /// When the temporary file can't be read.
+    pub(crate) fn reader(&mut self) -> Result<&mut impl Read> {
+        self.file.rewind().map_err(|error| self.failed(error))?;
+        Ok(&mut self.file)
+    }
+
+    /// The same, for a reader that outlives this.
+    ///
+    /// # Errors
+    /// When the temporary file can't be read.
+    pub(crate) fn into_reader(mut self) -> Result<impl Read + Send + use<>> {
+        self.file.rewind().map_err(|error| self.failed(error))?;
+        Ok(self.file)
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        let folder = std::env::temp_dir();
+        Error::store(format!("keeping {} in {} (TMPDIR names it)", self.what, folder.display()), error)
+    }
+}

@@ -1,0 +1,146 @@
+//! The small files that say what a store and a run are, each written whole or not at all.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::error::{Error, Result};
+use crate::store::RunInfo;
+use crate::store::parquet::sums::{Sums, damaged};
+
+/// The version of the files' layout.
+const LAYOUT: u32 = 2;
+
+/// How the names of files begin that are renamed once they are whole.
+pub(super) const NEW: &str = ".new-";
+
+/// What says which layout a file is of.
+#[derive(Debug, Serialize, Deserialize)]
+struct Marker {
+    layout: u32,
+}
+
+impl Marker {
+    /// Refuses what another version wrote.
+    fn check(&self, path: &Path) -> Result<()> {
+        match self.layout {
+            LAYOUT => Ok(()),
+            layout => Err(Error::refused(
+                format!("{} is of layout {layout}, and this perfpipe knows layout {LAYOUT}", path.display()),
+                "Use the perfpipe that wrote it, or another folder with --store.",
+            )),
+        }
+    }
+}
+
+/// Marks a folder as a store of this layout.
+pub(super) fn mark(path: &Path) -> Result<()> {
+    write_json(path, &Marker { layout: LAYOUT })
+}
+
+/// Refuses a store of another layout; false if there is no mark.
+pub(super) fn check_mark(path: &Path) -> Result<bool> {
+    let text = match fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(Error::io(path, error)),
+    };
+    parse::<Marker>(path, &text)?.check(path)?;
+    Ok(true)
+}
+
+/// What a run's folder says of itself: the run's own row, its current generation, and what its files must be.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Manifest {
+    pub(super) generation: String,
+    pub(super) files: BTreeMap<String, Sums>,
+    #[serde(flatten)]
+    pub(super) info: RunInfo,
+}
+
+/// A manifest as it is written, so that not a digit of it changes unseen.
+#[derive(Serialize, Deserialize)]
+struct Sealed {
+    layout: u32,
+    /// CRC-32 (IEEE) of the run's text.
+    crc32: u32,
+    run: Box<RawValue>,
+}
+
+impl Manifest {
+    /// Reads a manifest; `None` where there is none.
+    ///
+    /// # Errors
+    /// `Refused` when it is of another layout, `Store` when it is damaged.
+    pub(super) fn read(path: &Path) -> Result<Option<Self>> {
+        let text = match fs::read(path) {
+            Ok(text) => text,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::io(path, error)),
+        };
+        parse::<Marker>(path, &text)?.check(path)?;
+        let sealed: Sealed = parse(path, &text)?;
+        if crc32fast::hash(sealed.run.get().as_bytes()) != sealed.crc32 {
+            return Err(unreadable(path, "its checksum does not match"));
+        }
+        parse(path, sealed.run.get().as_bytes()).map(Some)
+    }
+
+    /// Puts the manifest in its place, in that of an earlier one if there is one.
+    pub(super) fn write(&self, path: &Path) -> Result<()> {
+        let failed = |error| Error::store(format!("writing {}", path.display()), error);
+        let text = serde_json::to_string_pretty(self).map_err(failed)?;
+        let crc32 = crc32fast::hash(text.as_bytes());
+        let run = RawValue::from_string(text).map_err(failed)?;
+        write_json(path, &Sealed { layout: LAYOUT, crc32, run })
+    }
+}
+
+fn parse<'a, T: Deserialize<'a>>(path: &Path, text: &'a [u8]) -> Result<T> {
+    serde_json::from_slice(text).map_err(|error| unreadable(path, &error.to_string()))
+}
+
+fn unreadable(path: &Path, problem: &str) -> Error {
+    Error::store(format!("reading {}", path.display()), damaged(problem))
+}
+
+/// Writes a file whole or not at all: beside it first, synced, then renamed.
+fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let text = serde_json::to_vec_pretty(value)
+        .map_err(|error| Error::store(format!("writing {}", path.display()), error))?;
+    let write = || -> std::io::Result<()> {
+        let mut file = temporary(NEW, 0o666).tempfile_in(folder)?;
+        file.write_all(&text)?;
+        file.as_file().sync_all()?;
+        file.persist(path)?;
+        Ok(())
+    };
+    write().map_err(|error| Error::io(path, error))?;
+    sync_dir(folder)
+}
+
+/// Names for temporary files that end up as readable as any other: private ones would lock colleagues out.
+pub(super) fn temporary(prefix: &str, mode: u32) -> tempfile::Builder<'_, '_> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(prefix);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(mode));
+    }
+    #[cfg(not(unix))]
+    let _ = mode;
+    builder
+}
+
+/// Makes renames in a folder durable.
+pub(super) fn sync_dir(path: &Path) -> Result<()> {
+    File::open(path).and_then(|folder| folder.sync_all()).map_err(|error| Error::io(path, error))
+}

@@ -1,0 +1,64 @@
+//! Whether a run is stored, where the answer to its COMMIT was lost: the server is asked on another connection.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::store::RunInfo;
+
+use super::config::PostgresConfig;
+use super::connect;
+use super::name::lock_text;
+use super::session::{Session, value};
+use super::swap::LOCK;
+
+/// How long the server is asked, where `connect_timeout` does not say: a restart takes some seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long between two tries.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Says whether a run is stored whose commit failed as `lost` says.
+pub(super) async fn settle(config: &PostgresConfig, info: &RunInfo, number: i64, lost: Error) -> Result<()> {
+    let mut why = "it did not answer".to_owned();
+    let asking = async {
+        loop {
+            match ask(config, info, number).await {
+                Ok(stored) => return stored,
+                Err(error) => why = error.to_string(),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    match tokio::time::timeout(config.timeout.unwrap_or(PATIENCE), asking).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::refused(
+            format!("{lost}; asked again, the server does not have the run"),
+            lost.remedy().unwrap_or("Run the command again."),
+        )),
+        Err(_) => Err(Error::refused(
+            format!("{lost}; whether the run is stored is not known, since the server can't be asked: {why}"),
+            format!(
+                "See `perfpipe list` once it answers: the run {} is stored if it was ingested at {}, else ingest it \
+                 again.",
+                info.key, info.ingested_at
+            ),
+        )),
+    }
+}
+
+/// Whether the run is there, once its transaction has ended.
+async fn ask(config: &PostgresConfig, info: &RunInfo, number: i64) -> Result<bool> {
+    let what = "asking whether the run is stored";
+    let session = connect::open(config).await?;
+    wait_for_end(&session, what, info).await?;
+    let sql = "select exists (select from perfpipe.runs where run_id = $1 and framework = $2 and test = $3) as there";
+    let row = session.query_one(what, sql, &[&number, &info.key.framework, &info.key.test]).await?;
+    value(&row, "there")
+}
+
+/// The writer's transaction holds the lock on its key until it has ended.
+async fn wait_for_end(session: &Session, what: &str, info: &RunInfo) -> Result<()> {
+    session.run(what, "begin isolation level read committed").await?;
+    let sql = format!("select pg_advisory_xact_lock({LOCK})");
+    session.query(what, &sql, &[&lock_text(&info.key)]).await.map(drop)
+}

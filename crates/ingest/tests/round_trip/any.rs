@@ -1,0 +1,225 @@
+//! Runs of any values that a store has to hold.
+
+use perfpipe_ingest::{
+    Cell, CellKey, CpuSeries, ErrorCount, InjectorLoad, LabelCount, Reject, RunInfo, RunKey, SampleBatch,
+    SourceFile, Spread, Texts,
+};
+use proptest::collection::{btree_map, vec};
+use proptest::option;
+use proptest::prelude::*;
+
+use crate::example::Example;
+
+/// What is counted, up to the largest that fits.
+fn count() -> impl Strategy<Value = u64> {
+    prop_oneof![0..9u64, 0..=i64::MAX as u64, Just(i64::MAX as u64)]
+}
+
+fn second() -> impl Strategy<Value = u32> {
+    prop_oneof![0..9u32, 0..=i32::MAX as u32]
+}
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), "[a-c]", any::<String>(), Just("two\r\nlines\t\"é\"\u{0}".into())]
+}
+
+/// Subnormal numbers and infinities too; of those that are none, no two are equal.
+fn real() -> impl Strategy<Value = f64> {
+    use proptest::num::f64::{INFINITE, NORMAL, SUBNORMAL, ZERO};
+    prop_oneof![NORMAL | SUBNORMAL | ZERO | INFINITE, Just(f64::MIN_POSITIVE / 3.0), Just(f64::MAX)]
+}
+
+type Sample = (
+    (i64, i32, [bool; 2]),
+    (Option<Vec<u8>>, Option<String>, Option<String>),
+    ([Option<i64>; 2], [Option<i32>; 4], Option<f64>),
+);
+
+fn sample() -> impl Strategy<Value = Sample> {
+    let t_ms = prop_oneof![0..5000i64, 0..=i64::from(i32::MAX)];
+    let texts = (option::of(vec(any::<u8>(), 0..6)), option::of(text()), option::of(text()));
+    let elapsed = prop_oneof![any::<i32>(), Just(i32::MIN), Just(i32::MAX)];
+    let large = || option::of(prop_oneof![any::<i64>(), Just(i64::MIN), Just(i64::MAX)]);
+    let numbers = ([large(), large()], any::<[Option<i32>; 4]>(), option::of(real()));
+    ((t_ms, elapsed, any::<[bool; 2]>()), texts, numbers)
+}
+
+fn push(batch: &mut SampleBatch, ((t_ms, elapsed, flags), texts, (large, small, cpu)): Sample) {
+    batch.t_ms.push(t_ms);
+    batch.elapsed.push(elapsed);
+    let columns = [&mut batch.label, &mut batch.response_code, &mut batch.injector];
+    let texts = [texts.0, texts.1.map(String::into_bytes), texts.2.map(String::into_bytes)];
+    for (column, text) in columns.into_iter().zip(texts) {
+        match text {
+            Some(text) => column.push(&text),
+            None => column.push_null(),
+        }
+    }
+    batch.success.push(flags[0]);
+    batch.transaction.push(flags[1]);
+    batch.bytes.push(large[0]);
+    batch.sent_bytes.push(large[1]);
+    batch.all_threads.push(small[0]);
+    batch.latency.push(small[1]);
+    batch.idle_time.push(small[2]);
+    batch.connect.push(small[3]);
+    batch.cpu.push(cpu);
+}
+
+prop_compose! {
+    fn cell()(
+        elapsed in btree_map(any::<i32>(), count(), 0..5), n in count(), sums in any::<[i64; 4]>(),
+        (min, max) in any::<(i32, i32)>(), before_boundary in count(),
+        loads in btree_map(0..3u32, (count(), any::<i64>()), 0..4),
+    ) -> Cell {
+        let load = |(injector, (samples, threads))| InjectorLoad { injector, samples, threads };
+        Cell {
+            elapsed: elapsed.into_iter().collect(),
+            latency: Spread { n, sum: sums[0], min, max },
+            connect: sums[1],
+            bytes: sums[2],
+            sent_bytes: sums[3],
+            before_boundary,
+            injectors: loads.into_iter().map(load).collect(),
+        }
+    }
+}
+
+prop_compose! {
+    fn cell_key()(second in second(), label in 0..3u32, success in any::<bool>(), transaction in any::<bool>())
+        -> CellKey { CellKey { second, label, success, transaction } }
+}
+
+prop_compose! {
+    fn error()(second in second(), texts in any::<[String; 3]>(), transaction in any::<bool>(), count in count())
+        -> ErrorCount {
+        let [label, response_code, message] = texts.map(Into::into);
+        ErrorCount { second, label, response_code, message, transaction, count }
+    }
+}
+
+prop_compose! {
+    fn reject()(file in text(), member in option::of(text()), line in any::<u64>(), byte in any::<u64>(),
+        reason in text(), record in text()) -> Reject {
+        Reject { file, member, line, byte, reason, record }
+    }
+}
+
+prop_compose! {
+    fn info()(
+        (framework, test) in ("[a-z_./:%é]{1,9}", "[a-z_./:+é]{1,200}"), times in any::<[i64; 2]>(),
+        seconds in any::<u32>(), rejects in any::<u64>(), inferred in any::<bool>(),
+        sources in vec((text(), option::of(text()), text(), any::<u64>(), any::<u32>()), 0..3),
+        cpu in any::<(i64, u32)>(), options in btree_map(text(), text(), 0..3), words in any::<[String; 2]>(),
+    ) -> RunInfo {
+        let source = |(file, member, kind, bytes, crc32)| SourceFile { file, member, kind, bytes, crc32 };
+        let [tool_version, ingested_at] = words;
+        RunInfo {
+            seconds, rejects, inferred, tool_version, ingested_at, options,
+            samples_stored: true,
+            sources: sources.into_iter().map(source).collect(),
+            cpu_offset: cpu.0,
+            cpu_lookback: cpu.1,
+            ..RunInfo::new(RunKey::new(framework, test), times[0], times[1])
+        }
+    }
+}
+
+/// Labels, and injectors.
+fn odd_names() -> Vec<String> {
+    ["a", "", "two\r\nlines, \"é\""].map(String::from).to_vec()
+}
+
+/// Any run that the folder store has to hold.
+pub(crate) fn any_example() -> impl Strategy<Value = Example> {
+    let tables = (
+        vec(sample(), 0..30),
+        btree_map(cell_key(), cell(), 0..8),
+        btree_map(any::<i64>(), real(), 0..5),
+        vec(error(), 0..5),
+        btree_map(text(), [count(), count(), count()], 0..5),
+        vec(reject(), 0..4),
+    );
+    (info(), tables).prop_map(|(mut info, (samples, cells, cpu, mut errors, labels, rejects))| {
+        info.successes = samples.len() as u64;
+        errors.sort();
+        let label = |(label, [successes, failures, transactions]): (String, [u64; 3])| LabelCount {
+            label,
+            successes,
+            failures,
+            transactions,
+        };
+        let mut batch = SampleBatch::default();
+        samples.into_iter().for_each(|sample| push(&mut batch, sample));
+        Example {
+            info,
+            batch,
+            labels: odd_names(),
+            injectors: odd_names(),
+            cells: cells.into_iter().collect(),
+            cpu: CpuSeries::new(cpu.into_iter().collect()),
+            errors,
+            label_counts: labels.into_iter().map(label).collect(),
+            rejects,
+        }
+    })
+}
+
+/// A text as Postgres holds it.
+fn without_nul(text: &mut String) {
+    *text = text.replace('\0', "\u{FFFD}");
+}
+
+/// The same run within the bounds of Postgres's types, which hold whatever a run of 24 days can count, and without
+/// NUL in its names, which neither a command line nor a zip's member can bring there.
+pub(crate) fn within_postgres(mut run: Example) -> Example {
+    let info = &mut run.info;
+    // Of the years that have four digits.
+    [&mut info.t0_ms, &mut info.last_ms].into_iter().for_each(|ms| *ms %= 62_135_596_800_000);
+    info.seconds &= i32::MAX as u32;
+    info.cpu_lookback &= i32::MAX as u32;
+    info.rejects &= i64::MAX as u64;
+    info.ingested_at = "2026-11-20T21:48:00.123456Z".into();
+    without_nul(&mut info.tool_version);
+    for source in &mut info.sources {
+        source.member.as_mut().into_iter().chain([&mut source.file, &mut source.kind]).for_each(without_nul);
+    }
+    let options = std::mem::take(&mut info.options).into_iter();
+    info.options = options.map(|(flag, text)| (flag.replace('\0', ""), text.replace('\0', ""))).collect();
+    for (_, cell) in &mut run.cells {
+        cell.elapsed.iter_mut().for_each(|(_, count)| *count &= i32::MAX as u64);
+        if cell.latency.n == 0 {
+            cell.latency = Spread { sum: cell.latency.sum, ..Spread::default() };
+        }
+    }
+    for reject in &mut run.rejects {
+        reject.line &= i64::MAX as u64;
+        reject.byte &= i64::MAX as u64;
+    }
+    run
+}
+
+/// The same run as it comes back from Postgres: U+FFFD in the place of NUL, and no injector in that of an empty one.
+pub(crate) fn out_of_postgres(mut run: Example) -> Example {
+    for error in &mut run.errors {
+        for text in [&mut error.label, &mut error.response_code, &mut error.message] {
+            *text = text.replace('\0', "\u{FFFD}").into();
+        }
+    }
+    let mut injectors = Texts::default();
+    for row in 0..run.batch.len() {
+        match run.batch.injector.get(row) {
+            None | Some("") => injectors.push_null(),
+            Some(name) => injectors.push(name.as_bytes()),
+        }
+    }
+    run.batch.injector = injectors;
+    run.errors.sort();
+    run.label_counts.iter_mut().for_each(|count| without_nul(&mut count.label));
+    run.label_counts.sort_by(|a, b| a.label.cmp(&b.label));
+    for reject in &mut run.rejects {
+        let texts = [&mut reject.file, &mut reject.reason, &mut reject.record];
+        reject.member.as_mut().into_iter().chain(texts).for_each(without_nul);
+    }
+    run
+}
