@@ -34,30 +34,56 @@ fn outcome(stage: Stage) -> &'static str {
 
 /// Waits for a signal that ends the command. While the server is committing, one does not: only its answer tells
 /// whether the run is stored. A second one does.
-pub(crate) async fn interrupted(commit: &CommitStage) -> Interrupted {
-    let (mut name, mut code) = signalled().await;
+pub(crate) async fn interrupted(mut signals: Signals, commit: &CommitStage) -> Interrupted {
+    let (mut name, mut code) = signals.next().await;
     if commit.get() == Stage::Asked {
         note(&format!(
             "{name}: the run is being committed, and the server's answer is waited for; once more ends this"
         ));
-        (name, code) = signalled().await;
+        (name, code) = signals.next().await;
     }
     Interrupted { name, code, stage: commit.get() }
 }
 
-/// Waits for SIGINT or SIGTERM, and gives its name and the exit code that is usual for it.
+/// The signals that ask the command to end. They are heard from the making of this on: one that comes while nobody
+/// waits is not lost.
 #[cfg(unix)]
-async fn signalled() -> (&'static str, u8) {
-    use tokio::signal::unix::{SignalKind, signal};
-    let term = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => _ = signal.recv().await,
-            Err(_) => std::future::pending().await,
+pub(crate) struct Signals {
+    int: tokio::signal::unix::Signal,
+    term: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// Hears SIGINT and SIGTERM from now on.
+    pub(crate) fn hear() -> std::io::Result<Self> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Self { int: signal(SignalKind::interrupt())?, term: signal(SignalKind::terminate())? })
+    }
+
+    /// Waits for the next one, and gives its name and the exit code that is usual for it.
+    async fn next(&mut self) -> (&'static str, u8) {
+        tokio::select! {
+            Some(()) = self.int.recv() => ("SIGINT", 130),
+            Some(()) = self.term.recv() => ("SIGTERM", 143),
+            else => std::future::pending().await,
         }
-    };
-    tokio::select! {
-        _ = tokio::signal::ctrl_c() => ("SIGINT", 130),
-        () = term => ("SIGTERM", 143),
+    }
+}
+
+/// The signal that asks the command to end, where there is only Ctrl-C.
+#[cfg(not(unix))]
+pub(crate) struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    pub(crate) fn hear() -> std::io::Result<Self> {
+        Ok(Self)
+    }
+
+    async fn next(&mut self) -> (&'static str, u8) {
+        let _ = tokio::signal::ctrl_c().await;
+        ("Ctrl-C", 130)
     }
 }
 
@@ -72,13 +98,6 @@ pub(crate) fn large_files_fail() -> Option<tokio::signal::unix::Signal> {
 /// Elsewhere there is no such signal.
 #[cfg(not(unix))]
 pub(crate) fn large_files_fail() {}
-
-/// Waits for Ctrl-C.
-#[cfg(not(unix))]
-async fn signalled() -> (&'static str, u8) {
-    let _ = tokio::signal::ctrl_c().await;
-    ("Ctrl-C", 130)
-}
 
 /// Says what went wrong and what to do about it, and gives the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {

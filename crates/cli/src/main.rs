@@ -37,10 +37,11 @@ fn run(cli: Cli) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
     let result = runtime.block_on(async {
         let _heard = failure::large_files_fail();
+        let signals = failure::Signals::hear()?;
         let progress = Arc::<Progress>::default();
         tokio::select! {
             result = command(cli, Arc::clone(&progress)) => result,
-            signal = failure::interrupted(&progress.commit) => Err(signal.into()),
+            signal = failure::interrupted(signals, &progress.commit) => Err(signal.into()),
         }
     });
     // A task that still waits for a server must not keep the command from ending.

@@ -92,7 +92,7 @@ fn watched(store: &Store, input: &[u8], arguments: &[String]) -> Done {
     let mut child = store.spawn(&arguments);
     let (pid, mut stdin) = (child.id(), child.stdin.take().unwrap());
     let ended = AtomicBool::new(false);
-    let (output, peak) = std::thread::scope(|scope| {
+    let (done, peak) = std::thread::scope(|scope| {
         // A command that refuses the input may end before it has read it all.
         scope.spawn(move || _ = stdin.write_all(input));
         let watcher = scope.spawn(|| {
@@ -103,12 +103,12 @@ fn watched(store: &Store, input: &[u8], arguments: &[String]) -> Done {
             }
             peak
         });
-        let output = child.wait_with_output().unwrap();
+        let done = finish(child);
         ended.store(true, Ordering::Relaxed);
-        (output, watcher.join().unwrap())
+        (done, watcher.join().unwrap())
     });
     assert!(peak < MOST_KIB, "{peak} KiB for {arguments:?}");
-    output.into()
+    done
 }
 
 /// The most memory that a process had so far, in KiB; 0 where it has ended.

@@ -34,12 +34,6 @@ fn ingest_that_waits(store: &Store, path: &str) -> Child {
     child
 }
 
-/// Lets the ingest go on, to its end.
-fn finish(mut child: Child) -> Done {
-    drop(child.stdin.take());
-    child.wait_with_output().unwrap().into()
-}
-
 fn piped() -> i64 {
     long_log(40 << 20).1
 }
@@ -89,7 +83,7 @@ fn a_log_that_is_cut_while_it_is_read_is_refused() {
     let file = OpenOptions::new().write(true).open(&path).unwrap();
     file.set_len(LONG as u64).unwrap();
     drop(child.stdin.take());
-    assert_told(&store, child.wait_with_output().unwrap().into(), &["cut.csv", "bytes are left"]);
+    assert_told(&store, finish(child), &["cut.csv", "bytes are left"]);
 }
 
 #[test]
@@ -144,6 +138,6 @@ fn a_log_that_loses_its_name_while_it_is_read_is_read_whole() {
     // The look-ahead was a reading of its own; from here on the file is open.
     wait_for("the file is being read", || read_by(child.id()) > 50 << 20);
     let _ = std::fs::remove_file(&path);
-    Done::from(child.wait_with_output().unwrap()).said();
+    finish(child).said();
     assert_eq!(count(&store.list()[0], "requests"), records);
 }

@@ -104,7 +104,7 @@ fn a_full_folder_for_temporary_files_is_named() {
     );
     let log = store.file("nio_rejects.csv", log);
     let folder = mount.path();
-    let done: Done = store.command(&ingest(&log, &[])).env("TMPDIR", &folder).output().unwrap().into();
+    let done = done(store.command(&ingest(&log, &[])).env("TMPDIR", &folder));
     let complaint = done.complaint(1);
     for part in ["rejected records", folder.to_str().unwrap(), "TMPDIR", "No space left", "Make room there"] {
         assert!(complaint.contains(part), "{part} is not in: {complaint}");
@@ -123,7 +123,7 @@ fn a_limit_on_the_size_of_files_is_an_error_not_a_death() {
     let mut command = std::process::Command::new("sh");
     command.args(["-c", "ulimit -f 512; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_perfpipe")]);
     command.args(ingest(&log, &[])).args(&store.flag);
-    let complaint = Done::from(command.output().unwrap()).complaint(1);
+    let complaint = done(&mut command).complaint(1);
     for part in [store.place(), "samples.parquet", "File too large", "ulimit"] {
         assert!(complaint.contains(part), "{part} is not in: {complaint}");
     }

@@ -163,10 +163,10 @@ fn stores_that_can_not_be_are_refused() {
     }
     assert_eq!(std::fs::read_dir(store.place()).unwrap().count(), 1);
     let nobody = ["list", "--database", "postgres://x@127.0.0.1:1/y"];
-    let complaint = Done::from(perfpipe().args(nobody).output().unwrap()).complaint(1);
+    let complaint = done(perfpipe().args(nobody)).complaint(1);
     assert!(complaint.contains("127.0.0.1"), "{complaint}");
     let odd = ["list", "--database", "mysql://x@127.0.0.1/y"];
-    Done::from(perfpipe().args(odd).output().unwrap()).complaint(2);
+    done(perfpipe().args(odd)).complaint(2);
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn without_a_flag_the_environment_names_the_store_and_else_the_folder() {
         command
             .env("DATABASE_URL", "postgres://x@127.0.0.1:1/y")
             .envs(variable.map(|url| ("PERFPIPE_DATABASE_URL", url)));
-        Done::from(command.output().unwrap()).said()
+        done(&mut command).said()
     };
     ingest(None);
     assert!(folder.join("perfpipe-data/perfpipe.json").is_file());
@@ -191,7 +191,7 @@ fn without_a_flag_the_environment_names_the_store_and_else_the_folder() {
         assert_eq!(database.list().len(), 1);
         // A flag is stronger than the variable.
         let mut list = store.command(&["list", "--format", "json"]);
-        let done: Done = list.env("PERFPIPE_DATABASE_URL", database.place()).output().unwrap().into();
+        let done = done(list.env("PERFPIPE_DATABASE_URL", database.place()));
         assert_eq!(done.json().as_array().unwrap().len(), 0);
     }
 }
@@ -206,7 +206,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
             let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
             let mut first = [0; 4];
             child.stdout.take().unwrap().read_exact(&mut first).unwrap();
-            let done = Done::from(child.wait_with_output().unwrap());
+            let done = finish(child);
             assert_eq!((done.code, done.err.as_str()), (Some(0), ""), "{format}");
         }
     }

@@ -6,19 +6,19 @@ use crate::support::*;
 fn every_command_explains_itself_with_an_example() {
     for command in ["ingest", "report", "export", "list", "drop"] {
         for help in [&[command, "--help"][..], &["help", command]] {
-            let text = Done::from(perfpipe().args(help).output().unwrap()).text();
+            let text = done(perfpipe().args(help)).text();
             assert!(text.contains(&format!("\n  perfpipe {command} ")), "no example: {text}");
             assert!(text.contains("--store") && text.contains("--database"), "{text}");
         }
     }
-    let text = Done::from(perfpipe().arg("--help").output().unwrap()).text();
+    let text = done(perfpipe().arg("--help")).text();
     assert!(text.contains("Exit codes") && text.contains("perfpipe ingest run.zip"), "{text}");
 }
 
 #[test]
 fn examples_of_the_help_are_commands_that_exist() {
     for command in ["ingest", "report", "export", "list", "drop"] {
-        let text = Done::from(perfpipe().args([command, "--help"]).output().unwrap()).text();
+        let text = done(perfpipe().args([command, "--help"])).text();
         let examples = text.lines().filter(|line| line.starts_with("  perfpipe "));
         for flag in examples.flat_map(str::split_whitespace).filter(|word| word.starts_with("--")) {
             assert!(text.matches(flag).count() > 1, "{flag} of an example of {command} is not explained");

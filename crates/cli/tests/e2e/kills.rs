@@ -105,6 +105,7 @@ fn a_signal_ends_an_ingest_with_its_code_and_nothing_left() {
 
 /// A command ends, says by which signal, and with the code that is usual for it.
 fn assert_ended(child: &mut Child, signal: &str, code: i32) {
+    let _watch = Watch::over(child);
     let status = child.wait().unwrap();
     let mut complaint = String::new();
     child.stderr.take().unwrap().read_to_string(&mut complaint).unwrap();
@@ -149,7 +150,7 @@ fn a_signal_or_a_kill_in_the_middle_of_a_file_leaves_what_was_there() {
 #[test]
 fn a_second_writer_of_the_same_key_is_told_so() {
     for (store, before) in Store::each().into_iter().map(store_with_run) {
-        let (mut child, stdin) = ingest_that_waits(&store, 100_000);
+        let (child, stdin) = ingest_that_waits(&store, 100_000);
         wait_for("a writer is at work", || store.writers() > 0);
         let log = fixture("crlf.csv");
         let second = ["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"];
@@ -158,7 +159,7 @@ fn a_second_writer_of_the_same_key_is_told_so() {
         assert_eq!(exports(&store), before);
         // The first one goes on, and its end is the run.
         drop(stdin);
-        assert!(child.wait().unwrap().success());
+        finish(child).said();
         assert_ne!(exports(&store), before);
     }
 }

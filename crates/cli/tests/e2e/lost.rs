@@ -2,7 +2,7 @@
 //! told truly, the run before stays, nothing else does, and the next ingest succeeds.
 
 use std::io::Read;
-use std::process::{Child, ChildStderr};
+use std::process::Child;
 
 use crate::kills::{FLOWING, clean_after_next, exports, ingest_that_waits};
 use crate::kills::{samples_are_stored, store_with_run};
@@ -50,13 +50,9 @@ fn start_large(store: &Store) -> Child {
     store.spawn(&[&["ingest", &store.file("large.csv", log)], &TOLD[..]].concat())
 }
 
-fn ended(child: Child) -> Done {
-    child.wait_with_output().unwrap().into()
-}
-
 /// The ingest failed, says all this and a remedy; the run before is there and nothing else, and the next one succeeds.
 fn assert_lost(child: Child, store: &Store, before: &[String], parts: &[&str]) {
-    let complaint = ended(child).complaint(1);
+    let complaint = finish(child).complaint(1);
     for part in parts {
         assert!(complaint.contains(part), "{part} is not in: {complaint}");
     }
@@ -73,7 +69,7 @@ fn assert_unchanged(store: &Store, before: &[String]) {
 
 /// The new run is stored, whole, in the place of the old one.
 fn assert_stored(child: Child, store: &Store) {
-    let said = ended(child).said();
+    let said = finish(child).said();
     assert!(said.contains("stored in"), "{said}");
     store.wait_for_killed_writers();
     assert_eq!(count(&store.list()[0], "requests"), 200);
@@ -90,10 +86,10 @@ fn a_server_that_stops_in_the_middle_of_a_copy() {
     wait_for("samples flow", || samples_are_stored(&store));
     server.crash();
     drop(stdin);
-    let complaint = ended(child).complaint(1);
+    let complaint = finish(child).complaint(1);
     IN_COPY.iter().for_each(|part| assert!(complaint.contains(part), "{complaint}"));
     let gone = start(&store);
-    let complaint = ended(gone).complaint(1);
+    let complaint = finish(gone).complaint(1);
     assert!(complaint.contains("connecting to Postgres") && complaint.contains("listens"), "{complaint}");
     server.restart();
     assert_unchanged(&store, &before);
@@ -141,7 +137,7 @@ fn a_connection_that_falls_silent_is_given_up_where_tcp_user_timeout_says_so() {
     let Some((store, before, proxy, way)) = faulty(fault, "&tcp_user_timeout=1500") else { return };
     let child = start_large(&way);
     proxy.wait();
-    let complaint = ended(child).complaint(1);
+    let complaint = finish(child).complaint(1);
     for part in IN_COPY.iter().chain(&["timed out"]) {
         assert!(complaint.contains(part), "{part} is not in: {complaint}");
     }
@@ -155,7 +151,7 @@ fn a_connection_that_falls_silent_does_not_keep_a_signal_from_ending_the_ingest(
     let child = start_large(&way);
     proxy.wait();
     signal("INT", child.id());
-    let complaint = ended(child).complaint(130);
+    let complaint = finish(child).complaint(130);
     assert!(complaint.contains("nothing was stored"), "{complaint}");
     proxy.then(Then::Cut);
     assert_unchanged(&store, &before);
@@ -206,7 +202,7 @@ fn where_nobody_can_be_asked_the_doubt_is_told_with_the_way_out_of_it() {
     let child = start(&way);
     proxy.wait();
     proxy.then(Then::CutForGood);
-    let complaint = ended(child).complaint(1);
+    let complaint = finish(child).complaint(1);
     for part in ["committing the run", "is not known", "perfpipe list", "nio_2048", "ingested at"] {
         assert!(complaint.contains(part), "{part} is not in: {complaint}");
     }
@@ -216,7 +212,9 @@ fn where_nobody_can_be_asked_the_doubt_is_told_with_the_way_out_of_it() {
 }
 
 /// Reads what a command says up to the end of the line in which this stands.
-fn hear(stderr: &mut ChildStderr, part: &str) -> String {
+fn hear(child: &mut Child, part: &str) -> String {
+    let _watch = Watch::over(child);
+    let stderr = child.stderr.as_mut().unwrap();
     let mut heard = String::new();
     let mut byte = [0];
     while !(heard.contains(part) && heard.ends_with('\n')) {
@@ -233,7 +231,7 @@ fn a_signal_during_the_commit_waits_for_its_answer() {
         let mut child = start(&way);
         proxy.wait();
         signal(name, child.id());
-        hear(child.stderr.as_mut().unwrap(), "answer is waited for");
+        hear(&mut child, "answer is waited for");
         proxy.then(then);
         assert_stored(child, &store);
     }
@@ -245,9 +243,9 @@ fn a_second_signal_ends_the_wait_and_says_what_is_not_known() {
     let mut child = start(&way);
     proxy.wait();
     signal("TERM", child.id());
-    hear(child.stderr.as_mut().unwrap(), "answer is waited for");
+    hear(&mut child, "answer is waited for");
     signal("INT", child.id());
-    let complaint = ended(child).complaint(130);
+    let complaint = finish(child).complaint(130);
     for part in ["stopped by SIGINT", "not yet said whether the run is stored", "perfpipe list"] {
         assert!(complaint.contains(part), "{part} is not in: {complaint}");
     }

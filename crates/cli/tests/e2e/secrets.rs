@@ -30,7 +30,7 @@ impl Way {
     }
 
     fn run(&self, arguments: &[&str]) -> Done {
-        self.command(arguments).output().unwrap().into()
+        done(&mut self.command(arguments))
     }
 }
 
@@ -126,7 +126,7 @@ fn a_password_in_the_environment_does_not_reach_a_folder() {
         store.command(&["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"]);
     let url = format!("postgres://u:{SECRET}@127.0.0.1:1/d");
     command.envs([("PGPASSWORD", SECRET), ("PERFPIPE_DATABASE_URL", &url)]);
-    let done: Done = command.output().unwrap().into();
+    let done = done(&mut command);
     assert_eq!(done.code, Some(0), "{}", said(&done));
     said(&done);
     let mut folders = vec![Path::new(store.place()).to_owned()];

@@ -49,7 +49,7 @@ fn time_limits_for_people_do_not_end_a_load() {
     wait_for("samples flow", || crate::kills::samples_are_stored(&store));
     std::thread::sleep(Duration::from_millis(1300));
     drop(stdin);
-    let said = Done::from(child.wait_with_output().unwrap()).said();
+    let said = finish(child).said();
     assert!(said.contains("stored in"), "{said}");
     limits.iter().for_each(|limit| alter(&store, &format!("reset {limit}")));
     clean_after_next(&store);

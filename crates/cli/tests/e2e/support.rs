@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -64,6 +65,39 @@ impl Done {
     }
 }
 
+/// Runs a command to its end.
+pub(crate) fn done(command: &mut Command) -> Done {
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    finish(command.spawn().unwrap())
+}
+
+/// Waits for a command, and gives what it left behind.
+pub(crate) fn finish(child: Child) -> Done {
+    let _watch = Watch::over(&child);
+    child.wait_with_output().unwrap().into()
+}
+
+/// Kills a command that hangs: its test is to fail, and not to hang with it.
+pub(crate) struct Watch {
+    /// Its end tells the watcher that there is nothing left to watch.
+    _over: Sender<()>,
+}
+
+impl Watch {
+    /// Watches a command for as long as this lives; it must not be waited for after that.
+    pub(crate) fn over(child: &Child) -> Self {
+        let (over, is_over) = channel();
+        let process = child.id();
+        std::thread::spawn(move || {
+            if is_over.recv_timeout(Duration::from_secs(240)) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("process {process} hangs, and is killed");
+                signal("KILL", process);
+            }
+        });
+        Self { _over: over }
+    }
+}
+
 /// A fresh store of either kind, and a folder for the test's files; both go with it.
 pub(crate) struct Store {
     /// The flag and its value that name the store.
@@ -107,7 +141,7 @@ impl Store {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Done {
-        self.command(arguments).output().unwrap().into()
+        done(&mut self.command(arguments))
     }
 
     /// Runs the command with this on its standard input.
@@ -117,7 +151,7 @@ impl Store {
         std::thread::scope(|scope| {
             // A command that refuses the input may end before it has read it all.
             scope.spawn(move || _ = stdin.write_all(input));
-            child.wait_with_output().unwrap().into()
+            finish(child)
         })
     }
 

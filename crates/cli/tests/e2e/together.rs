@@ -36,7 +36,7 @@ fn a_fresh_store_takes_several_runs_at_once() {
     for store in Store::each() {
         let children = frameworks.map(|framework| store.spawn(&ingest(&log, framework)));
         for child in children {
-            Done::from(child.wait_with_output().unwrap()).said();
+            finish(child).said();
         }
         assert_eq!(store.keys(), frameworks.map(|framework| format!("{framework} 2048")));
         assert!(store.list().iter().all(|run| count(run, "requests") == 200));
@@ -93,7 +93,7 @@ fn two_ingests_of_one_file_at_once_leave_one_run_whole() {
         for _ in 0..3 {
             // The key is inferred at the end: whoever comes second replaces the first, or is told.
             let children = [0, 1].map(|_| store.spawn(&["ingest", &log, "--framework", "nio"]));
-            let ended = children.map(|child| Done::from(child.wait_with_output().unwrap()));
+            let ended = children.map(finish);
             for done in &ended {
                 let told = done.err.contains("another perfpipe") && done.code == Some(1);
                 assert!(done.code == Some(0) || told, "{}", done.err);

@@ -1,11 +1,10 @@
 //! SIGKILL at random moments of an ingest, by file and by pipe, over an earlier run and into an empty store.
 
-use std::os::unix::process::ExitStatusExt;
 use std::time::{Duration, Instant};
 
 use crate::random::Random;
 use crate::support::*;
-use crate::trial::{TOLD, end, exports, ingested, samples, start};
+use crate::trial::{TOLD, exports, ingested, samples, start};
 
 /// Kills a store.
 const KILLS: usize = 60;
@@ -80,11 +79,11 @@ fn kill(store: &Store, log: &str, piped: bool, wait: Duration, tally: &mut Tally
     std::thread::sleep(wait);
     // It may have ended already.
     child.kill().unwrap();
-    let output = end(child, log);
-    match output.status.signal() {
-        Some(9) => tally.killed += 1,
-        _ => {
-            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let done = finish(child);
+    match done.code {
+        None => tally.killed += 1,
+        Some(code) => {
+            assert_eq!(code, 0, "{}", done.err);
             tally.ended_before += 1;
         }
     }

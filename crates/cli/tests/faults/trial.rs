@@ -1,7 +1,6 @@
 //! What the trials share: one run that must never be lost, and how a command may end.
 
-use std::process::{Child, Output, Stdio};
-use std::time::Duration;
+use std::process::{Child, Stdio};
 
 use crate::support::*;
 
@@ -36,22 +35,4 @@ pub(crate) fn start(store: &Store, log: &str, piped: bool) -> Child {
         std::thread::spawn(move || cat.wait());
     }
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
-}
-
-/// Waits for a command that must not hang; what it left behind.
-pub(crate) fn end(child: Child, about: &str) -> Output {
-    let process = child.id();
-    let (sender, ended) = std::sync::mpsc::channel();
-    // All the while its output is read, however much it is.
-    let waiting = std::thread::spawn(move || sender.send(child.wait_with_output().unwrap()));
-    match ended.recv_timeout(Duration::from_secs(120)) {
-        Ok(output) => {
-            let _ = waiting.join().unwrap();
-            output
-        }
-        Err(_) => {
-            signal("KILL", process);
-            panic!("it hangs: {about}");
-        }
-    }
 }
