@@ -1,5 +1,7 @@
 //! The one error type of the crate: what went wrong, and what to do about it.
 
+use crate::phases::{Phase, Phases};
+
 /// What can go wrong between a stored run and its statistics.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -19,6 +21,18 @@ pub enum Error {
         to: u32,
         /// The run's last second.
         last: u32,
+    },
+    /// The run has no such phase.
+    #[error("the run {run} has no {phase}: {because}")]
+    NoPhase {
+        /// The run's key.
+        run: String,
+        /// The phase asked for.
+        phase: Phase,
+        /// Why it has none, as a clause.
+        because: &'static str,
+        /// The phases that it has.
+        phases: Phases,
     },
     /// The run has no such label.
     #[error("the run {run} has no label \"{label}\"")]
@@ -95,6 +109,10 @@ impl Error {
                 "Give a first second that is not after the last.".into()
             }
             Self::Window { last, .. } => format!("Give a first second from 0 to {last}."),
+            Self::NoPhase { phases, .. } if *phases == Phases::default() => {
+                "Choose the seconds yourself (--from, --to).".into()
+            }
+            Self::NoPhase { phases, .. } => format!("Phases of this run: {phases}."),
             Self::UnknownLabel { near, .. } if near.is_empty() => "The run has no labels at all.".into(),
             Self::UnknownLabel { near, .. } => {
                 let near: Vec<String> = near.iter().map(|label| format!("\"{label}\"")).collect();

@@ -3,7 +3,7 @@
 use perfpipe_ingest::{CpuJoin, StoredRun};
 
 use crate::error::Result;
-use crate::selection::Selection;
+use crate::selection::{Selection, in_seconds};
 use crate::table::Table;
 use crate::view::View;
 
@@ -12,9 +12,9 @@ use crate::view::View;
 /// Transactions' failures are among them whatever the view says, told apart by their own column.
 ///
 /// # Errors
-/// When the window holds no second of the run, or the label has no counts of its own (see [`crate::Error`]).
+/// When the window holds no second of the run, the run does not have the phase, or the label has no counts of its own (see [`crate::Error`]).
 pub fn error_table(run: &StoredRun, view: &View) -> Result<Table> {
-    let view = View { transactions: true, ..view.clone() };
+    let view = View { transactions: true, ..in_seconds(run, view)? };
     let selection = Selection::new(run, &view)?;
     let label = view.label.as_deref();
     let errors: Vec<_> = run
@@ -38,11 +38,11 @@ pub fn error_table(run: &StoredRun, view: &View) -> Result<Table> {
 /// With a window, only the readings whose second it holds.
 ///
 /// # Errors
-/// When the window holds no second of the run.
+/// When the window holds no second of the run, or the run does not have the phase.
 pub fn cpu_table(run: &StoredRun, view: &View) -> Result<Table> {
     let view = View { label: None, ..view.clone() };
     let selection = Selection::new(run, &view)?;
-    let whole = view.from.is_none() && view.to.is_none();
+    let whole = view.from.is_none() && view.to.is_none() && view.phase.is_none();
     let readings: Vec<(i64, Option<u32>, f64)> = run
         .cpu
         .readings()

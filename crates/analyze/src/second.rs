@@ -1,8 +1,9 @@
 //! One second's figures from the cells that were counted in it.
 
-use perfpipe_ingest::{Cell, CellKey, InjectorLoad, Spread};
+use perfpipe_ingest::{Cell, CellKey, Spread};
 
 use crate::histogram::{mean, product};
+use crate::load;
 use crate::merge::Merger;
 use crate::percentile::Percentiles;
 use crate::selection::Selection;
@@ -42,7 +43,12 @@ impl<'a> SecondReader<'a> {
     }
 
     /// One second from its cells; those that averages are taken over are tallied too.
-    pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)], tally: &mut Tally) -> Second {
+    pub(crate) fn read(
+        &mut self,
+        second: u32,
+        cells: &[(CellKey, Cell)],
+        tallies: &mut [&mut Tally],
+    ) -> Second {
         let mut row = Second { second, load: self.load(cells), ..Second::default() };
         let mut averaged = Averaged::default();
         for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
@@ -50,12 +56,17 @@ impl<'a> SecondReader<'a> {
             *(if key.success { &mut row.successes } else { &mut row.failures }) += samples;
             if self.selection.is_averaged(key) {
                 averaged.add(cell, samples);
-                tally.add_cell(cell);
+                tallies.iter_mut().for_each(|tally| tally.add_cell(cell));
             }
         }
         row.cpu = self.cpu(second, &averaged);
         self.fill(&mut row, &averaged);
         row
+    }
+
+    /// The load of a second over all injectors.
+    fn load(&self, cells: &[(CellKey, Cell)]) -> Option<f64> {
+        Some(load::reported(cells, self.selection.view.transactions)? * self.injectors)
     }
 
     /// Fills in means, extremes and percentiles.
@@ -70,25 +81,6 @@ impl<'a> SecondReader<'a> {
         row.latency_mean = mean(latency.sum, latency.n);
         row.latency_min = (latency.n > 0).then_some(latency.min);
         row.latency_max = (latency.n > 0).then_some(latency.max);
-    }
-
-    /// The load of a second: the sum over injectors of the mean of the threads they reported.
-    fn load(&self, cells: &[(CellKey, Cell)]) -> Option<f64> {
-        let mut loads: Vec<InjectorLoad> = Vec::new();
-        let requests = cells.iter().filter(|(key, _)| self.selection.is_request(key));
-        for load in requests.flat_map(|(_, cell)| &cell.injectors) {
-            match loads.iter_mut().find(|sum| sum.injector == load.injector) {
-                Some(sum) => {
-                    sum.samples += load.samples;
-                    sum.threads += load.threads;
-                }
-                None => loads.push(*load),
-            }
-        }
-        // In one order, so that a sum of fractions does not hang on which cell came first.
-        loads.sort_by_key(|load| load.injector);
-        let means: Vec<f64> = loads.iter().filter_map(|load| mean(load.threads, load.samples)).collect();
-        (!means.is_empty()).then(|| means.iter().sum::<f64>() * self.injectors)
     }
 
     /// The CPU of a second. It spans two epoch seconds, so that its samples share two readings.

@@ -80,7 +80,7 @@ impl Timeline {
     }
 
     /// The percentiles asked for and the usual three, ascending, each once.
-    fn summary_percentiles(&self) -> Vec<(f64, Option<f64>)> {
+    pub(crate) fn summary_percentiles(&self) -> Vec<(f64, Option<f64>)> {
         let summary = &self.summary;
         let asked = self.percentiles.iter().copied().zip(summary.percentiles.iter().copied());
         let mut all: Vec<(f64, Option<f64>)> =

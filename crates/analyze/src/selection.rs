@@ -3,6 +3,7 @@
 use perfpipe_ingest::{Cell, CellKey, LABEL_LIMIT, StoredRun};
 
 use crate::error::{Error, Result};
+use crate::phases::{Phases, Span};
 use crate::view::View;
 
 /// Labels named to somebody who asked for one that is not there.
@@ -51,6 +52,12 @@ impl<'a> Selection<'a> {
         (self.window.0..=self.window.1).contains(&second)
     }
 
+    /// The seconds of a span that the window holds, where it holds others too.
+    pub(crate) fn part(&self, span: Option<Span>) -> Option<Span> {
+        let window = Span { first: self.window.0, last: self.window.1 };
+        span?.shared(window).filter(|part| *part != window)
+    }
+
     /// All cells within the window, ascending.
     pub(crate) fn cells(&self) -> &'a [(CellKey, Cell)] {
         let cells = self.run.cells.cells.as_slice();
@@ -69,14 +76,24 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// The first and last second, within the run.
+/// The first and last second, within the run and the phase looked at.
 fn window(run: &StoredRun, view: &View) -> Result<(u32, u32)> {
     let last = run.info.seconds.saturating_sub(1);
+    let view = in_seconds(run, view)?;
     let (from, to) = (view.from.unwrap_or(0), view.to.unwrap_or(last));
     if from > to || from > last {
         return Err(Error::Window { from, to, last });
     }
     Ok((from, to.min(last)))
+}
+
+/// A view of a phase as one of its seconds.
+pub(crate) fn in_seconds(run: &StoredRun, view: &View) -> Result<View> {
+    let Some(phase) = view.phase else { return Ok(view.clone()) };
+    let span = Phases::of_run(run, view).require(phase, run)?;
+    let from = view.from.unwrap_or(0).max(span.first);
+    let to = view.to.unwrap_or(u32::MAX).min(span.last);
+    Ok(View { from: Some(from), to: Some(to), phase: None, ..view.clone() })
 }
 
 /// The index of a label that has cells of its own.

@@ -4,6 +4,7 @@ use perfpipe_ingest::{RunInfo, StoredRun};
 
 use crate::error::Result;
 use crate::percentile;
+use crate::phases::Phases;
 use crate::second::SecondReader;
 use crate::selection::Selection;
 use crate::summary::{Summary, Tally};
@@ -57,17 +58,21 @@ pub struct Timeline {
     pub seconds: Vec<Second>,
     /// What holds for all of them together.
     pub summary: Summary,
+    /// The phases of the whole run.
+    pub phases: Phases,
+    /// What holds for those of the seconds that are in the run's hold, where there are some, and others beside them.
+    pub hold: Option<Summary>,
 }
 
 impl Timeline {
     /// The per-second table of a stored run, as the view asks for it.
     ///
     /// It holds a row for every second from `view.from` (else 0) to `view.to` (else the last; a later one
-    /// means the last). It is computed from the exact counts alone, so it costs milliseconds for a run of
+    /// means the last), of those of the phase that the view asks for. It is computed from the exact counts alone, so it costs milliseconds for a run of
     /// any number of samples: about 100 ms for a day of seconds with 200 distinct times each.
     ///
     /// # Errors
-    /// When a percentile is not from 0 to 100, the window holds no second of the run, or the label has no
+    /// When a percentile is not from 0 to 100, the window holds no second of the run, the run does not have the phase, or the label has no
     /// counts of its own (see [`crate::Error`]).
     ///
     /// ```
@@ -97,17 +102,21 @@ impl Timeline {
         let percentiles = percentile::checked(&view.percentiles)?;
         let selection = Selection::new(run, view)?;
         let mut reader = SecondReader::new(&selection, &percentiles);
-        let mut tally = Tally::default();
-        let seconds = selection
-            .seconds()
-            .map(|(second, cells)| {
-                let second = reader.read(second, cells, &mut tally);
-                tally.add(&second);
-                second
-            })
-            .collect();
-        let summary = tally.summary(&percentiles);
+        let phases = Phases::of_run(run, view);
+        let hold = selection.part(phases.hold);
+        let (mut all, mut held) = (Tally::default(), Tally::default());
+        let mut seconds = Vec::new();
+        for (second, cells) in selection.seconds() {
+            let is_held = hold.is_some_and(|hold| hold.holds(second));
+            let mut tallies: Vec<&mut Tally> =
+                std::iter::once(&mut all).chain(is_held.then_some(&mut held)).collect();
+            let second = reader.read(second, cells, &mut tallies);
+            tallies.iter_mut().for_each(|tally| tally.add(&second));
+            seconds.push(second);
+        }
+        let summary = all.summary(&percentiles);
+        let hold = hold.map(|_| held.summary(&percentiles));
         let view = View { injectors: selection.injectors(), ..view.clone() };
-        Ok(Self { info: run.info.clone(), view, percentiles, seconds, summary })
+        Ok(Self { info: run.info.clone(), view, percentiles, seconds, summary, phases, hold })
     }
 }

@@ -2,6 +2,8 @@
 
 use perfpipe_ingest::CpuJoin;
 
+use crate::phases::Phase;
+
 /// The reader's choices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct View {
@@ -11,6 +13,8 @@ pub struct View {
     pub from: Option<u32>,
     /// Last second, inclusive.
     pub to: Option<u32>,
+    /// Only the seconds of this phase of the run.
+    pub phase: Option<Phase>,
     /// Only samples of this label.
     pub label: Option<String>,
     /// Count transaction controllers' own records as requests.
@@ -29,6 +33,7 @@ impl Default for View {
             percentiles: vec![25.0, 50.0, 75.0, 95.0],
             from: None,
             to: None,
+            phase: None,
             label: None,
             transactions: false,
             include_failures: false,

@@ -18,6 +18,7 @@ fn view() -> impl Strategy<Value = View> {
             percentiles,
             from,
             to,
+            phase: None,
             label: label.map(String::from),
             transactions,
             include_failures,

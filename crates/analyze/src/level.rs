@@ -1,0 +1,188 @@
+//! Where a load curve is level: the rule by which a run's hold is found.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// How far below its peak a load may be and still be held, as shares of the peak; each is tried.
+const BANDS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
+/// The share of a hold's seconds that must be within the band.
+const WITHIN: f64 = 0.9;
+/// The fewest seconds of a hold.
+const LEAST: usize = 5;
+/// How much longer the load must be held than at any other level: so many times, after so many seconds more, which
+/// whole seconds and the median may make of a climb.
+const LONGER: (f64, usize) = (1.5, 2);
+/// By how much the first and the last third of a hold may differ, as a share of its level.
+const DRIFT: f64 = 0.03;
+/// The same, in standard errors of the difference of two medians.
+const ERRORS: f64 = 4.0;
+/// A second is at the hold's level if it is this near, as a share of it, or within its scatter.
+const NEAR: f64 = 0.01;
+/// Scatter: so many times the median distance from the level.
+const SCATTER: f64 = 3.0;
+/// Seconds on either side over which the median is taken.
+const RADIUS: usize = 2;
+/// Parts of a run whose medians tell whether it climbs.
+const PARTS: usize = 10;
+/// What a climb gains at least, as a share of the peak, and the share of its gain that it may lose on the way.
+const CLIMB: (f64, f64) = (0.2, 0.2);
+
+/// The stretch in which a load is held, if it is: see [`crate::Phases`] for the rule.
+pub(crate) fn hold(loads: &[f64]) -> Option<Range<usize>> {
+    let smooth = smoothed(loads);
+    let peak = peak(&smooth);
+    let mut best: Option<Range<usize>> = None;
+    for band in BANDS {
+        let found = candidate(loads, &smooth, peak, band);
+        if found.as_ref().map_or(0, Range::len) > best.as_ref().map_or(0, Range::len) {
+            best = found;
+        }
+    }
+    best
+}
+
+/// Whether a load that is never held climbs all the way, with small losses only.
+pub(crate) fn climbs(loads: &[f64]) -> bool {
+    if loads.len() < PARTS {
+        return false;
+    }
+    let part = |at: usize| loads.get(loads.len() * at / PARTS..loads.len() * (at + 1) / PARTS);
+    let medians: Vec<f64> = (0..PARTS).filter_map(part).filter_map(median).collect();
+    let changes = medians.iter().zip(medians.iter().skip(1)).map(|(one, next)| next - one);
+    let (gain, loss) = changes
+        .fold((0.0, 0.0), |(gain, loss), change: f64| (gain + change.max(0.0), loss + (-change).max(0.0)));
+    gain > CLIMB.0 * peak(&smoothed(loads)) && loss <= CLIMB.1 * gain
+}
+
+/// The median; of an even number the upper of the two in the middle, so that it is one of the values.
+pub(crate) fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied()
+}
+
+/// Each second's median with its neighbours', which takes out odd seconds and moves no edge.
+fn smoothed(loads: &[f64]) -> Vec<f64> {
+    let around = |at: usize| {
+        let radius = RADIUS.min(at).min(loads.len() - 1 - at);
+        loads.get(at - radius..=at + radius).and_then(median).unwrap_or_default()
+    };
+    (0..loads.len()).map(around).collect()
+}
+
+/// The largest smoothed load; the first seconds and the last, which have too few neighbours, do not count.
+fn peak(smooth: &[f64]) -> f64 {
+    let inner = smooth.get(RADIUS..smooth.len().saturating_sub(RADIUS)).filter(|inner| !inner.is_empty());
+    inner.unwrap_or(smooth).iter().copied().fold(0.0, f64::max)
+}
+
+/// The hold, if the load is held within a band below its peak.
+fn candidate(loads: &[f64], smooth: &[f64], peak: f64, band: f64) -> Option<Range<usize>> {
+    let within = |load: &f64| *load >= (1.0 - band) * peak;
+    let wide = smooth.iter().position(within)?..smooth.iter().rposition(within)? + 1;
+    let many = smooth.get(wide.clone())?.iter().filter(|load| within(load)).count();
+    if (many as f64) < WITHIN * wide.len() as f64 {
+        return None;
+    }
+    let hold = trimmed(loads, wide)?;
+    let other = longest_level(smooth.get(..hold.start)?, band * peak)
+        .max(longest_level(smooth.get(hold.end..)?, band * peak));
+    let longer = other == 0 || hold.len() as f64 >= LONGER.0 * (other + LONGER.1) as f64;
+    (hold.len() >= LEAST && longer && is_level(loads.get(hold.clone())?)).then_some(hold)
+}
+
+/// A stretch without the seconds at its ends that are not at its level.
+fn trimmed(loads: &[f64], wide: Range<usize>) -> Option<Range<usize>> {
+    let stretch = loads.get(wide.clone())?;
+    let level = median(stretch)?;
+    let distances: Vec<f64> = stretch.iter().map(|load| (load - level).abs()).collect();
+    let scatter = (SCATTER * median(&distances)?).max(NEAR * level);
+    let at_level = |load: &f64| (load - level).abs() <= scatter;
+    let (first, last) = (stretch.iter().position(at_level)?, stretch.iter().rposition(at_level)?);
+    Some(wide.start + first..wide.start + last + 1)
+}
+
+/// Whether the first third of a stretch is as high as the last, but for what the noise from second to second explains.
+fn is_level(stretch: &[f64]) -> bool {
+    let third = stretch.len().div_ceil(3);
+    let first = stretch.get(..third).and_then(median);
+    let last = stretch.get(stretch.len() - third..).and_then(median);
+    let changes: Vec<f64> = stretch.iter().zip(stretch.iter().skip(1)).map(|(a, b)| (b - a).abs()).collect();
+    let (Some(first), Some(last), Some(change)) = (first, last, median(&changes)) else { return false };
+    // Of normal noise: a change is √2 times as large as a value's deviation, its median 0.6745 of the standard one;
+    // and a median of n values deviates by √(π/2n).
+    let deviation = change / (2f64.sqrt() * 0.6745);
+    let error = deviation * (std::f64::consts::PI / third as f64).sqrt();
+    (last - first).abs() <= (DRIFT * first.max(last)).max(ERRORS * error)
+}
+
+/// The longest stretch whose greatest and least load are no further apart than `width`.
+fn longest_level(loads: &[f64], width: f64) -> usize {
+    // A hair more, for sums of fractions.
+    let width = width * (1.0 + 1e-9);
+    let (mut longest, mut start) = (0, 0);
+    let mut greatest: VecDeque<(usize, f64)> = VecDeque::new();
+    let mut least: VecDeque<(usize, f64)> = VecDeque::new();
+    for (at, load) in loads.iter().copied().enumerate() {
+        while greatest.back().is_some_and(|(_, other)| *other <= load) {
+            greatest.pop_back();
+        }
+        while least.back().is_some_and(|(_, other)| *other >= load) {
+            least.pop_back();
+        }
+        greatest.push_back((at, load));
+        least.push_back((at, load));
+        while let (Some((high_at, high)), Some((low_at, low))) = (greatest.front(), least.front()) {
+            if high - low <= width {
+                break;
+            }
+            start = 1 + (*high_at).min(*low_at);
+            greatest.retain(|(at, _)| *at >= start);
+            least.retain(|(at, _)| *at >= start);
+        }
+        longest = longest.max(at + 1 - start);
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The definition: every stretch is looked at.
+    fn longest_by_trying(loads: &[f64], width: f64) -> usize {
+        let spread = |stretch: &[f64]| {
+            let of = |pick: fn(f64, f64) -> f64| stretch.iter().copied().reduce(pick).unwrap();
+            of(f64::max) - of(f64::min)
+        };
+        (1..=loads.len())
+            .rev()
+            .find(|length| loads.windows(*length).any(|stretch| spread(stretch) <= width))
+            .unwrap_or(0)
+    }
+
+    proptest! {
+        #[test]
+        fn the_longest_level_stretch_is_that_of_all_stretches(
+            loads in prop::collection::vec((0..12u32).prop_map(f64::from), 0..60),
+            width in 0..6u32,
+        ) {
+            prop_assert_eq!(longest_level(&loads, width.into()), longest_by_trying(&loads, width.into()));
+        }
+    }
+
+    #[test]
+    fn odd_seconds_are_smoothed_and_edges_stay() {
+        let loads = [1.0, 1.0, 1.0, 9.0, 1.0, 1.0, 5.0, 5.0, 5.0, 0.0, 0.0, 5.0, 5.0, 5.0];
+        let smooth = [1.0, 1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0];
+        assert_eq!(smoothed(&loads)[..3], smooth[..3]);
+        assert_eq!(smoothed(&loads)[7..], smooth[7..]);
+    }
+
+    #[test]
+    fn a_median_is_one_of_the_values() {
+        assert_eq!(median(&[3.0, 1.0, 2.0, 9.0]), Some(3.0));
+        assert_eq!(median(&[]), None);
+    }
+}

@@ -1,0 +1,37 @@
+//! The load of seconds: how many client threads were active.
+
+use perfpipe_ingest::{Cell, CellKey, InjectorLoad, StoredRun};
+
+use crate::histogram::mean;
+use crate::view::View;
+
+/// The load that the log reports for a second's cells: the sum over injectors of the mean of the threads they reported.
+pub(crate) fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Option<f64> {
+    let mut loads: Vec<InjectorLoad> = Vec::new();
+    let requests = cells.iter().filter(|(key, _)| transactions || !key.transaction);
+    for load in requests.flat_map(|(_, cell)| &cell.injectors) {
+        match loads.iter_mut().find(|sum| sum.injector == load.injector) {
+            Some(sum) => {
+                sum.samples += load.samples;
+                sum.threads += load.threads;
+            }
+            None => loads.push(*load),
+        }
+    }
+    // In one order, so that a sum of fractions does not hang on which cell came first.
+    loads.sort_by_key(|load| load.injector);
+    let means: Vec<f64> = loads.iter().filter_map(|load| mean(load.threads, load.samples)).collect();
+    (!means.is_empty()).then(|| means.iter().sum())
+}
+
+/// The reported load of every second of a run, from second 0 to its last; absent where nobody reported.
+pub(crate) fn curve(run: &StoredRun, view: &View) -> Vec<Option<f64>> {
+    let mut curve = vec![None; run.info.seconds as usize];
+    for cells in run.cells.cells.chunk_by(|(a, _), (b, _)| a.second == b.second) {
+        let second = cells.first().and_then(|(key, _)| curve.get_mut(key.second as usize));
+        if let Some(load) = second {
+            *load = reported(cells, view.transactions);
+        }
+    }
+    curve
+}
