@@ -4,6 +4,7 @@ use crate::axis::Axis;
 use crate::drawing::Drawing;
 use crate::frame::{Frame, Rect, TimeAxis};
 use crate::legend::Legend;
+use crate::phase_band::PhaseBand;
 
 /// Room for the labels of a time axis, in points.
 pub(crate) const TIME_LABELS: f64 = 15.0;
@@ -38,16 +39,24 @@ pub(crate) trait Chart {
 }
 
 /// Draws a chart whose frame is `area`, with its legend above.
-pub(crate) fn draw(chart: &dyn Chart, drawing: &mut Drawing, area: Rect, time: TimeAxis) -> Frame {
+pub(crate) fn draw(
+    chart: &dyn Chart,
+    drawing: &mut Drawing,
+    area: Rect,
+    time: TimeAxis,
+    phases: &PhaseBand,
+) -> Frame {
     let legend = chart.legend();
     legend.draw(drawing, area.rows(area.top - legend.height(area.width()), area.top));
     let axis = chart.axis();
     let frame = Frame { area, time, top: axis.as_ref().map_or(1.0, |axis| axis.top) };
+    phases.shade(drawing, &frame);
     frame.time_grid(drawing);
     match axis {
         Ok(axis) => {
             frame.value_grid(drawing, &axis);
             chart.draw(drawing, &frame);
+            phases.edges(drawing, &frame);
         }
         Err(words) => frame.notice(drawing, words),
     }

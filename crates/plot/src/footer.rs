@@ -1,6 +1,6 @@
 //! What a run's page says in words: the figures below its title and the facts at its foot.
 
-use perfpipe_analyze::{Timeline, View};
+use perfpipe_analyze::{Summary, Timeline, View};
 
 use crate::clock::{duration, utc};
 use crate::number::{count, measured, percent, response, trimmed};
@@ -9,9 +9,15 @@ use crate::run::Run;
 /// Names of source files told before the rest is only counted.
 const FILES: usize = 4;
 
-/// The figures that matter most.
-pub(crate) fn figures(timeline: &Timeline) -> Vec<String> {
-    let summary = &timeline.summary;
+/// The figures that matter most, and those of the hold beside those of the whole.
+pub(crate) fn figures(timeline: &Timeline) -> Vec<Vec<String>> {
+    let whole = figures_of(&timeline.summary);
+    let Some(hold) = &timeline.hold else { return vec![whole] };
+    let named = |name: &str, figures: Vec<String>| [name.to_owned()].into_iter().chain(figures).collect();
+    vec![named("All", whole), named("Hold", figures_of(hold))]
+}
+
+fn figures_of(summary: &Summary) -> Vec<String> {
     let mut figures = vec![format!("throughput {}/s", measured(summary.throughput))];
     let times = [("p50", summary.p50), ("p95", summary.p95), ("p99", summary.p99)];
     figures.extend(times.iter().filter_map(|(name, ms)| Some(format!("{name} {}", response((*ms)?)))));
@@ -27,6 +33,7 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     let mut facts =
         vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(info.seconds))];
     facts.extend(window(run));
+    facts.extend(hold(run.timeline));
     facts.extend(counted(&run.timeline.view));
     facts.extend(averaged(&run.timeline.view));
     facts.push(format!("Requests {}", count(summary.requests())));
@@ -50,8 +57,17 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
 fn window(run: &Run<'_>) -> Option<String> {
     let (first, end) = run.columns.span;
     let whole = first == 0.0 && end >= f64::from(run.timeline.info.seconds);
-    (!whole)
-        .then(|| format!("Shown: seconds {} to {}", count(first as u64), count((end - 1.0).max(0.0) as u64)))
+    let phase = run.timeline.view.phase.map(|phase| format!("the {phase}, ")).unwrap_or_default();
+    (!whole).then(|| {
+        format!("Shown: {phase}seconds {} to {}", count(first as u64), count((end - 1.0).max(0.0) as u64))
+    })
+}
+
+/// Which seconds the hold's figures are of, where they stand beside those of the whole.
+fn hold(timeline: &Timeline) -> Option<String> {
+    let span = timeline.hold.as_ref().and(timeline.phases.hold)?;
+    let (first, last) = (count(span.first.into()), count(span.last.into()));
+    Some(format!("Hold: seconds {first} to {last}, in which the load is level at its peak"))
 }
 
 /// Which records are counted, where it is not every request and nothing else.

@@ -39,6 +39,7 @@ mod overlay;
 mod page;
 mod palette;
 mod pdf;
+mod phase_band;
 mod requests;
 mod response;
 mod run;

@@ -1,5 +1,7 @@
 //! Tests of pages as they are laid out: nothing overlaps, nothing vanishes, nothing is made up.
 
+use perfpipe_analyze::Phases;
+
 use crate::column;
 use crate::drawing::{Anchor, Drawing, Point, Shape, Text};
 use crate::font;
@@ -126,7 +128,9 @@ fn every_busy_second_has_a_bar_and_no_silent_one() {
             row.load = Some(dice.roll());
             row
         };
-        let run = support::timeline("spring", "2048", (0..length).map(row).collect());
+        let mut run = support::timeline("spring", "2048", (0..length).map(row).collect());
+        // Their shades are areas too.
+        run.phases = Phases::default();
         let page = Page::run(&run, &Style::default());
         let (areas, [left, right, bottom]) = requests(&page);
         let width = column::width(length);
@@ -138,6 +142,34 @@ fn every_busy_second_has_a_bar_and_no_silent_one() {
             assert_eq!(drawn, busy, "second {start} of {length}");
         }
     }
+}
+
+#[test]
+fn what_is_not_the_hold_is_shaded_and_all_phases_are_named() {
+    let run = support::ramp("perfectnio");
+    let page = Page::run(&run, &Style::default());
+    let names: Vec<&str> = texts(page.drawing()).iter().map(|text| text.text.as_str()).collect();
+    let named = |name: &str| names.iter().filter(|text| **text == name).count();
+    assert_eq!((named("ramp"), named("hold"), named("tail")), (1, 1, 0), "{}", run.phases);
+    assert!(names.iter().any(|text| text.starts_with("Hold  ·  throughput")), "{names:?}");
+
+    let (areas, [left, right, bottom]) = requests(&page);
+    // The bars begin with the first request: just below the upper edge of the frame there is nothing but shade.
+    let top = areas.iter().flat_map(|area| area.iter().map(|(_, y)| *y)).fold(f64::MAX, f64::min);
+    let shaded = |share: f64| {
+        let at = (left + share * (right - left), top + 0.1);
+        areas.iter().any(|area| area.len() == 4 && covers(area, at))
+    };
+    let hold = run.phases.hold.unwrap();
+    let edge = f64::from(hold.first) / 420.0;
+    assert!(shaded(0.01) && shaded(edge - 0.005) && !shaded(edge + 0.005), "{hold:?}");
+    assert!(bottom > top);
+
+    let mut whole = support::hopeless();
+    assert_eq!(whole.phases.all().count(), 1);
+    let page = Page::run(&whole, &Style::default());
+    whole.phases = Phases::default();
+    assert_eq!(page, Page::run(&whole, &Style::default()), "one phase alone is not shown");
 }
 
 #[test]

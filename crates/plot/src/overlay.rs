@@ -59,7 +59,7 @@ pub(crate) fn draw(mut timelines: Vec<&Timeline>, style: &Style, title: &str) ->
         timelines.iter().enumerate().map(|(rank, timeline)| Series::new(rank, timeline, width)).collect();
     let mut drawing = Drawing::new(style.paper.landscape());
     let room =
-        Sheet { title, subtitle: &subtitle(&series), footer: &facts(&timelines, width) }.draw(&mut drawing);
+        Sheet { title, subtitle: &[subtitle(&series)], footer: &facts(&timelines, width) }.draw(&mut drawing);
     let axis = axis(&series);
     let key = Key::new(&series);
     let area = Rect {

@@ -14,6 +14,7 @@ use crate::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
 use crate::legend::Swatch;
 use crate::line::Line;
 use crate::palette::{Color, ColorScale, NEUTRAL};
+use crate::phase_band::PhaseBand;
 use crate::requests::Requests;
 use crate::response::Response;
 use crate::sheet::{self, Sheet};
@@ -139,6 +140,7 @@ impl<'a> Run<'a> {
 /// Draws the page of a run.
 pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
     let run = Run::new(timeline, style);
+    let phases = PhaseBand::new(timeline, run.columns.span);
     let mut drawing = Drawing::new(style.paper.portrait());
     let room = Sheet { title, subtitle: &footer::figures(timeline), footer: &footer::facts(&run) }
         .draw(&mut drawing);
@@ -150,22 +152,30 @@ pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
         right: room.right - bar.as_ref().map_or(0.0, ColorBar::width),
         ..room
     };
-    stack(&mut drawing, &charts, column, run.columns.span);
+    stack(&mut drawing, &charts, column, run.columns.span, &phases);
     if let Some(bar) = bar {
-        bar.draw(&mut drawing, bar_area(&charts, column));
+        bar.draw(&mut drawing, bar_area(&charts, column.rows(column.top + phases.height(), column.bottom)));
     }
     drawing
 }
 
 /// Draws charts one under another.
-fn stack(drawing: &mut Drawing, charts: &[Box<dyn Chart + '_>], column: Rect, span: (f64, f64)) {
+fn stack(
+    drawing: &mut Drawing,
+    charts: &[Box<dyn Chart + '_>],
+    column: Rect,
+    span: (f64, f64),
+    phases: &PhaseBand,
+) {
     let time = TimeAxis::new(span, column.width());
+    phases.draw(drawing, column, time);
+    let column = column.rows(column.top + phases.height(), column.bottom);
     let mut top = column.top;
     let mut last = None;
     for (chart, height) in charts.iter().zip(heights(charts, column)) {
         top += chart.legend().height(column.width());
         let area = column.rows(top, top + height);
-        last = Some(chart::draw(chart.as_ref(), drawing, area, time));
+        last = Some(chart::draw(chart.as_ref(), drawing, area, time, phases));
         top = area.bottom + below(chart.as_ref());
     }
     if let Some(frame) = last {

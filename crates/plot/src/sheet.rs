@@ -9,6 +9,8 @@ use crate::palette::{GRID, INK, SOFT};
 const MARGIN: f64 = 36.0;
 /// Sizes of the title, the line below it, and the footer.
 const SIZES: (f64, f64, f64) = (17.0, 9.0, 7.0);
+/// From one line below the title to the next.
+const SUBTITLE: f64 = 12.0;
 /// From one line of the footer to the next.
 const LEADING: f64 = 10.0;
 /// Room for labels at the left of charts, even where there are none.
@@ -17,8 +19,8 @@ pub(crate) const LEAST_LABEL: f64 = 14.0;
 /// A page's words.
 pub(crate) struct Sheet<'a> {
     pub(crate) title: &'a str,
-    /// The figures that matter most.
-    pub(crate) subtitle: &'a [String],
+    /// The figures that matter most, on a line or two.
+    pub(crate) subtitle: &'a [Vec<String>],
     /// What else is to be known, broken over lines as need be.
     pub(crate) footer: &'a [String],
 }
@@ -33,7 +35,9 @@ impl Sheet<'_> {
             drawing.text(Text::new(&text, (page.left, y), size, Anchor::Start, color));
         };
         line(self.title, page.top + SIZES.0 / 2.0, SIZES.0, INK);
-        line(&self.subtitle.join(SEPARATOR), page.top + SIZES.0 + 11.0, SIZES.1, SOFT);
+        for (at, figures) in self.subtitle.iter().enumerate() {
+            line(&figures.join(SEPARATOR), page.top + SIZES.0 + 11.0 + SUBTITLE * at as f64, SIZES.1, SOFT);
+        }
         let lines = wrapped(self.footer, SIZES.2, page.width());
         let first = page.bottom - LEADING * lines.len() as f64;
         for (at, text) in lines.iter().enumerate() {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_analyze::{RunInfo, RunKey, Second, SourceFile, Summary, Timeline, View};
+use perfpipe_analyze::{Phases, RunInfo, RunKey, Second, SourceFile, Summary, Timeline, View};
 
 /// A small generator of numbers that look random (splitmix64).
 pub struct Dice(u64);
@@ -74,7 +74,21 @@ pub fn timeline(framework: &str, test: &str, seconds: Vec<Second>) -> Timeline {
         ingested_at: "2026-11-20T20:00:00Z".to_owned(),
     };
     let view = View::default();
-    Timeline { info, percentiles: view.percentiles.clone(), view, seconds, summary }
+    let (phases, hold) = phases(&seconds);
+    Timeline { info, percentiles: view.percentiles.clone(), view, seconds, summary, phases, hold }
+}
+
+/// The phases of seconds, and the summary of the hold where it is not all of them.
+fn phases(seconds: &[Second]) -> (Phases, Option<Summary>) {
+    let mut loads = vec![None; seconds.last().map_or(0, |second| second.second as usize + 1)];
+    seconds.iter().for_each(|second| loads[second.second as usize] = second.load);
+    let phases = Phases::of_loads(&loads);
+    let hold = phases.hold.filter(|_| phases.all().count() > 1).map(|span| {
+        let held = seconds.iter().filter(|second| span.holds(second.second)).cloned();
+        let held: Vec<Second> = held.map(|row| Second { second: row.second - span.first, ..row }).collect();
+        summary(&held)
+    });
+    (phases, hold)
 }
 
 fn summary(seconds: &[Second]) -> Summary {
