@@ -152,6 +152,9 @@ pub(crate) struct ViewArgs {
     /// Last second
     #[arg(long, value_name = "SECOND")]
     pub(crate) to: Option<u32>,
+    /// Only the seconds of a phase, found from the load
+    #[arg(long, value_enum, conflicts_with_all = ["from", "to"])]
+    pub(crate) phase: Option<PhaseArg>,
     /// Only requests of this label
     #[arg(long, value_name = "LABEL")]
     pub(crate) label: Option<String>,
@@ -219,6 +222,7 @@ pub(crate) struct StyleArgs {
 #[command(after_help = "Examples:\n  \
     perfpipe export --framework go --test 2048 > seconds.csv\n  \
     perfpipe export --framework go --test 2048 --percentiles 50,99.9 --label \"Get /\" --format json\n  \
+    perfpipe export --framework go --test 2048 --what summary --phase hold\n  \
     perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
@@ -256,10 +260,22 @@ pub(crate) enum What {
     Cpu,
     /// The run in one row
     Summary,
+    /// The run and its phases (ramp, hold, tail), a row each
+    Phases,
     /// A row for each label
     Labels,
     /// The rejected records, with their places and reasons
     Rejects,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PhaseArg {
+    /// The load climbs
+    Ramp,
+    /// The load is level at its peak
+    Hold,
+    /// What comes after the hold
+    Tail,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

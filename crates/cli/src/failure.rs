@@ -150,6 +150,7 @@ fn code(error: &anyhow::Error) -> u8 {
             Some(
                 Analyze::Percentile { .. }
                 | Analyze::Window { .. }
+                | Analyze::NoPhase { .. }
                 | Analyze::UnknownLabel { .. }
                 | Analyze::TransactionLabel { .. },
             ) => Some(USAGE),

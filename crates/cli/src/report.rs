@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use perfpipe_analyze::{League, Timeline};
+use perfpipe_analyze::{League, Phase, Timeline};
 use perfpipe_ingest::{Error, RunInfo, RunKey};
 use perfpipe_plot::{ColorBy, Page, Paper, Style};
 
@@ -46,7 +46,11 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let page = Page::test(&args.test, &timelines, &Style::from(&args.style));
     written.extend(write_page(
         &page,
-        &page_name(&format!("all-frameworks_{}", args.test), args.view.label.as_deref()),
+        &page_name(
+            &format!("all-frameworks_{}", args.test),
+            args.view.label.as_deref(),
+            args.view.phase.map(Phase::from),
+        ),
         &args.style,
         &args.out,
     )?);
@@ -60,12 +64,19 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
 /// Draws the page of one run; returns the files.
 pub(crate) fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
     let page = Page::run(timeline, &Style::from(style));
-    write_page(&page, &page_name(&timeline.info.key.to_string(), timeline.view.label.as_deref()), style, out)
+    let view = &timeline.view;
+    write_page(
+        &page,
+        &page_name(&timeline.info.key.to_string(), view.label.as_deref(), view.phase),
+        style,
+        out,
+    )
 }
 
-/// A page's name: one label's page must not take the place of the whole run's.
-fn page_name(name: &str, label: Option<&str>) -> String {
-    label.map_or_else(|| name.to_owned(), |label| format!("{name}_{label}"))
+/// A page's name: that of one label or of one phase must not take the place of the whole run's.
+fn page_name(name: &str, label: Option<&str>, phase: Option<Phase>) -> String {
+    let parts = [Some(name), label, phase.map(Phase::name)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("_")
 }
 
 /// Says which files were written.

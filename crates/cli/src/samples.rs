@@ -3,14 +3,15 @@
 use std::io::Write;
 
 use anyhow::Result;
-use perfpipe_analyze::{Column, Kind, RowWriter, Value};
+use perfpipe_analyze::{Column, Kind, Phases, RowWriter, Value};
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunKey, SampleBatch};
 
-use crate::args::ExportArgs;
+use crate::args::{ExportArgs, ViewArgs};
 use crate::export::text_format;
 use crate::output::Output;
+use crate::view;
 
 /// Which samples are wanted.
 struct Wanted<'a> {
@@ -33,11 +34,11 @@ pub(crate) async fn export(
     args: &ExportArgs,
     output: &mut Output,
 ) -> Result<()> {
-    let view = &args.view;
+    let (from, to) = seconds(store, key, &args.view).await?;
     let wanted = Wanted {
-        from_ms: i64::from(view.from.unwrap_or(0)) * 1000,
-        to_ms: view.to.map_or(i64::MAX, |second| (i64::from(second) + 1) * 1000),
-        label: view.label.as_deref(),
+        from_ms: i64::from(from.unwrap_or(0)) * 1000,
+        to_ms: to.map_or(i64::MAX, |second| (i64::from(second) + 1) * 1000),
+        label: args.view.label.as_deref(),
     };
     // What fails in a sink of ours must not be taken for the store's failure.
     let mut failure = None;
@@ -64,6 +65,14 @@ pub(crate) async fn export(
         Some(failure) => Err(failure),
         None => Ok(result?),
     }
+}
+
+/// The first and the last second asked for; those of a phase are in the counts.
+async fn seconds(store: &Store, key: &RunKey, args: &ViewArgs) -> Result<(Option<u32>, Option<u32>)> {
+    let Some(phase) = args.phase else { return Ok((args.from, args.to)) };
+    let run = store.read(key).await?;
+    let span = Phases::of_run(&run, &view::of(args, &run.info)).require(phase.into(), &run)?;
+    Ok((Some(span.first), Some(span.last)))
 }
 
 /// Keeps a failure for later, and ends the stream.

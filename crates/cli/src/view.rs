@@ -1,11 +1,11 @@
 //! From flags to the libraries' choices: views, and the runs they look at.
 
 use anyhow::Result;
-use perfpipe_analyze::{Timeline, View};
+use perfpipe_analyze::{Phase, Timeline, View};
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, StoredRun};
 
-use crate::args::{CpuArgs, ViewArgs};
+use crate::args::{CpuArgs, PhaseArg, ViewArgs};
 use crate::output::note;
 
 /// The option under which an ingest notes how many injectors there were.
@@ -16,6 +16,16 @@ pub(crate) fn cpu_join(args: &CpuArgs, stored: CpuJoin) -> CpuJoin {
     CpuJoin {
         offset: args.cpu_offset.unwrap_or(stored.offset),
         lookback: args.cpu_lookback.unwrap_or(stored.lookback),
+    }
+}
+
+impl From<PhaseArg> for Phase {
+    fn from(phase: PhaseArg) -> Self {
+        match phase {
+            PhaseArg::Ramp => Self::Ramp,
+            PhaseArg::Hold => Self::Hold,
+            PhaseArg::Tail => Self::Tail,
+        }
     }
 }
 
@@ -35,6 +45,7 @@ pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
         percentiles: args.percentiles.clone(),
         from: args.from,
         to: args.to,
+        phase: args.phase.map(Phase::from),
         label: args.label.clone(),
         transactions: args.transactions,
         include_failures: args.include_failures,

@@ -18,6 +18,7 @@ mod mount;
 mod odd;
 mod packings;
 mod parquet;
+mod phases;
 mod pipes;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
