@@ -34,6 +34,12 @@ pub enum Error {
         /// The phases that it has.
         phases: Phases,
     },
+    /// No request of the run has `allThreads`.
+    #[error("the run {run} has no load: allThreads is not in its log")]
+    NoLoad {
+        /// The run's key.
+        run: String,
+    },
     /// The run has no such label.
     #[error("the run {run} has no label \"{label}\"")]
     UnknownLabel {
@@ -113,6 +119,9 @@ impl Error {
                 "Choose the seconds yourself (--from, --to).".into()
             }
             Self::NoPhase { phases, .. } => format!("Phases of this run: {phases}."),
+            Self::NoLoad { .. } => {
+                "Let JMeter write the number of threads (jmeter.save.saveservice.thread_counts=true).".into()
+            }
             Self::UnknownLabel { near, .. } if near.is_empty() => "The run has no labels at all.".into(),
             Self::UnknownLabel { near, .. } => {
                 let near: Vec<String> = near.iter().map(|label| format!("\"{label}\"")).collect();

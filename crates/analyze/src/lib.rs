@@ -9,6 +9,7 @@
 
 mod error;
 mod histogram;
+mod knee;
 mod labels;
 mod league;
 mod level;
@@ -22,18 +23,21 @@ mod second;
 mod seconds;
 mod selection;
 mod summary;
+mod sweep;
 mod table;
 mod timeline;
 mod view;
 
 pub use error::{Error, Result};
 pub use histogram::Histogram;
+pub use knee::Knee;
 pub use labels::{LabelStats, label_stats, label_table};
 pub use league::{League, Standing};
 pub use phase_table::phase_table;
 pub use phases::{Phase, Phases, Span};
 pub use records::{cpu_table, error_table};
 pub use summary::Summary;
+pub use sweep::{LoadStep, Sweep};
 pub use table::{Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, Value, one_line, thousands};
 pub use timeline::{Second, Timeline};
 pub use view::View;

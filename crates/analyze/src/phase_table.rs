@@ -5,6 +5,7 @@ use perfpipe_ingest::StoredRun;
 use crate::error::Result;
 use crate::percentile::column_name;
 use crate::phases::{Phases, Span};
+use crate::seconds::summary_percentiles;
 use crate::table::Table;
 use crate::timeline::Timeline;
 use crate::view::View;
@@ -18,6 +19,10 @@ struct Part {
 impl Part {
     fn new(name: &'static str, run: &StoredRun, view: View) -> Result<Self> {
         Ok(Self { name, timeline: Timeline::new(run, &view)? })
+    }
+
+    fn percentiles(&self) -> Vec<(f64, Option<f64>)> {
+        summary_percentiles(&self.timeline.percentiles, &self.timeline.summary)
     }
 
     fn second(&self, of: impl Fn(&Span) -> u32) -> Option<u64> {
@@ -46,8 +51,7 @@ pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
             parts.push(Part::new(phase.name(), run, view)?);
         }
     }
-    let percents: Vec<f64> =
-        parts.iter().take(1).flat_map(|part| part.timeline.summary_percentiles()).map(|p| p.0).collect();
+    let percents: Vec<f64> = parts.iter().take(1).flat_map(|part| part.percentiles()).map(|p| p.0).collect();
     let table = Table::of(&parts)
         .column("phase", |part| Some(part.name.to_owned()))
         .column("first", |part| part.second(|span| span.first))
@@ -63,7 +67,7 @@ pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
         .title("mean")
         .unit("ms", 1);
     let table = percents.iter().enumerate().fold(table, |table, (at, percent)| {
-        let value = |part: &Part| part.timeline.summary_percentiles().get(at)?.1;
+        let value = |part: &Part| part.percentiles().get(at)?.1;
         table.column(column_name(*percent), value).unit("ms", 1)
     });
     Ok(table

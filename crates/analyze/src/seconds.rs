@@ -1,6 +1,7 @@
 //! A timeline's own tables: its seconds, and its summary in one row.
 
 use crate::percentile::column_name;
+use crate::summary::Summary;
 use crate::table::{Table, TableBuilder};
 use crate::timeline::{Second, Timeline};
 
@@ -63,9 +64,11 @@ impl Timeline {
             .column("elapsed_max", |row| row.elapsed_max.map(i64::from))
             .column("latency_mean", |row| row.latency_mean)
             .unit("ms", 1);
-        let table = self.summary_percentiles().into_iter().fold(table, |table, (percent, value)| {
-            table.column(column_name(percent), |_| value).unit("ms", 1)
-        });
+        let table = summary_percentiles(&self.percentiles, summary)
+            .into_iter()
+            .fold(table, |table, (percent, value)| {
+                table.column(column_name(percent), |_| value).unit("ms", 1)
+            });
         table
             .column("cpu_mean", |row| row.cpu_mean)
             .unit("%", 1)
@@ -78,17 +81,20 @@ impl Timeline {
             .column("sent_bytes", |row| Some(row.sent_bytes))
             .done()
     }
+}
 
-    /// The percentiles asked for and the usual three, ascending, each once.
-    pub(crate) fn summary_percentiles(&self) -> Vec<(f64, Option<f64>)> {
-        let summary = &self.summary;
-        let asked = self.percentiles.iter().copied().zip(summary.percentiles.iter().copied());
-        let mut all: Vec<(f64, Option<f64>)> =
-            asked.chain([(50.0, summary.p50), (95.0, summary.p95), (99.0, summary.p99)]).collect();
-        all.sort_by(|a, b| a.0.total_cmp(&b.0));
-        all.dedup_by_key(|(percent, _)| *percent);
-        all
-    }
+/// The percentiles asked for and the usual three, ascending, each once.
+pub(crate) fn summary_percentiles(asked: &[f64], summary: &Summary) -> Vec<(f64, Option<f64>)> {
+    let values = summary.percentiles.iter().copied().chain(std::iter::repeat(None));
+    let mut all: Vec<(f64, Option<f64>)> = asked
+        .iter()
+        .copied()
+        .zip(values)
+        .chain([(50.0, summary.p50), (95.0, summary.p95), (99.0, summary.p99)])
+        .collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.dedup_by_key(|(percent, _)| *percent);
+    all
 }
 
 /// Adds the three columns of a measure in ms: its mean, least and largest value.

@@ -1,0 +1,125 @@
+//! The knee of throughput over load: where the two asymptotic bounds of a closed system meet.
+
+/// Where throughput stops growing with load.
+///
+/// A system that a number of clients keep busy has, by its asymptotic bounds (Denning & Buzen, "The operational
+/// analysis of queueing network models", 1978; Lazowska et al., "Quantitative system performance", 1984, chapter 5), at
+/// most the throughput min(N / R, X): N clients, each of which gets an answer every R while nobody waits, and the
+/// capacity X. The two bounds meet at N* = R · X: with fewer clients the system is idle in part, with more of them
+/// requests wait. R is measured where the load gets the most out of each thread, X is the largest throughput.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Knee {
+    /// N*, in threads.
+    pub load: f64,
+    /// X, in successes a second.
+    pub throughput: f64,
+    /// The first step of the sweep that is not below N*, as a place in [`crate::Sweep::steps`].
+    pub step: usize,
+}
+
+/// The throughput at one load.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Point {
+    pub(crate) load: f64,
+    /// The median of the seconds.
+    pub(crate) throughput: f64,
+    /// Its standard error.
+    pub(crate) error: f64,
+    /// Its place among the steps.
+    pub(crate) step: usize,
+}
+
+/// Loads without which nothing can be said.
+const POINTS: usize = 3;
+/// How far the load goes on beyond the knee, at least.
+const BEYOND: f64 = 1.25;
+/// The share of the capacity that is reached at the knee, at least.
+const REACHED: f64 = 0.8;
+/// The share of the growth of the load beyond the knee that throughput may follow.
+const FOLLOWED: f64 = 1.0 / 3.0;
+/// Standard errors by which throughput must fall short of growing with the load.
+const ERRORS: f64 = 3.0;
+
+/// The knee, if throughput stops growing while the load goes on to grow, and noise does not explain that. The points
+/// are ascending by load.
+pub(crate) fn find(points: &[Point]) -> Option<Knee> {
+    let top = points.last().filter(|_| points.len() >= POINTS)?;
+    let throughput = points.iter().map(|point| point.throughput).fold(0.0, f64::max);
+    let best = points.iter().map(|point| point.throughput / point.load).fold(0.0, f64::max);
+    let load = throughput / best;
+    let knee = points.iter().find(|point| point.load >= load * (1.0 - 1e-9))?;
+    let grown = top.load / knee.load;
+    let follows = throughput / knee.throughput - 1.0 > FOLLOWED * (grown - 1.0);
+    if grown < BEYOND || knee.throughput < REACHED * throughput || follows {
+        return None;
+    }
+    let short = knee.throughput * grown - top.throughput;
+    let error = (grown * knee.error).hypot(top.error);
+    (short >= ERRORS * error).then_some(Knee { load, throughput, step: knee.step })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn knee_of(throughput: impl Fn(f64) -> f64, loads: &[f64]) -> Option<Knee> {
+        let point = |(step, load): (usize, &f64)| {
+            let throughput = throughput(*load);
+            Point { load: *load, throughput, error: throughput.sqrt() / 3.0, step }
+        };
+        let points: Vec<Point> = loads.iter().enumerate().map(point).collect();
+        find(&points)
+    }
+
+    /// Mean value analysis (Reiser & Lavenberg, 1980) of clients that think for `think` s and share a server that
+    /// takes `service` s a request.
+    fn closed_system(think: f64, service: f64) -> impl Fn(f64) -> f64 {
+        move |clients| {
+            let mut waiting = 0.0;
+            let mut throughput = 0.0;
+            for n in 1..=clients as u32 {
+                let response = service * (1.0 + waiting);
+                throughput = f64::from(n) / (think + response);
+                waiting = throughput * response;
+            }
+            throughput
+        }
+    }
+
+    const STEPS: [f64; 8] = [5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 60.0, 80.0];
+
+    #[test]
+    fn a_closed_system_has_its_knee_where_its_bounds_meet() {
+        // 20 clients keep the server busy: (0.019 + 0.001) / 0.001.
+        let knee = knee_of(closed_system(0.019, 0.001), &STEPS).unwrap();
+        assert!((knee.load - 20.0).abs() < 1.5, "{knee:?}");
+        assert!((knee.throughput - 1000.0).abs() < 1.0, "{knee:?}");
+        let sharp = knee_of(|load| (load * 76.0).min(1750.0), &[10.0, 20.0, 30.0, 40.0, 50.0, 60.0]).unwrap();
+        assert!((sharp.load - 1750.0 / 76.0).abs() < 1e-9 && sharp.step == 2, "{sharp:?}");
+    }
+
+    #[test]
+    fn throughput_that_falls_beyond_the_knee_has_one_too() {
+        let knee =
+            knee_of(|load| if load <= 20.0 { 50.0 * load } else { 1000.0 - 5.0 * (load - 20.0) }, &STEPS);
+        assert_eq!(knee.unwrap().step, 3);
+    }
+
+    #[test]
+    fn throughput_that_goes_on_to_grow_has_no_knee() {
+        assert_eq!(knee_of(|load| 50.0 * load, &STEPS), None);
+        assert_eq!(knee_of(|load| 50.0 * load.powf(0.9), &STEPS), None);
+        assert_eq!(knee_of(|load| 300.0 * load.sqrt(), &STEPS), None);
+        assert_eq!(knee_of(closed_system(0.5, 0.001), &STEPS), None, "far below its knee");
+        // It flattens at the last load only: it may just as well be there that the test ends.
+        assert_eq!(knee_of(|load| (50.0 * load).min(3500.0), &STEPS), None);
+    }
+
+    #[test]
+    fn few_loads_and_few_requests_tell_nothing() {
+        assert_eq!(knee_of(|load| (load * 76.0).min(1750.0), &[10.0, 60.0]), None);
+        let few = |load: f64| Point { load, throughput: load.min(20.0) / 10.0, error: 2.0, step: 0 };
+        assert!(find(&STEPS.map(few)).is_none());
+        assert!(find(&STEPS.map(|load| Point { throughput: 0.0, ..few(load) })).is_none());
+    }
+}
