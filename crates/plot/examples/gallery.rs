@@ -16,6 +16,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, timeline) in support::cases() {
         write(folder, name, || Page::run(&timeline, &style))?;
     }
+    for (name, sweep) in support::sweeps() {
+        write(folder, &format!("sweep-{name}"), || Page::sweep(&sweep, &style))?;
+    }
     let by_cpu =
         Style { paper: Paper::Letter, color_by: ColorBy::Cpu, cpu_max: Some(7200.0), ..Style::default() };
     write(folder, "letter", || Page::run(&support::ramp("perfectnio"), &by_cpu))?;

@@ -39,6 +39,8 @@ pub(crate) enum TimeFormat {
     Minutes,
     /// Hours and minutes, as in 6:00.
     Hours,
+    /// Not a time, but a number of threads.
+    Threads,
 }
 
 impl TimeFormat {
@@ -51,12 +53,13 @@ impl TimeFormat {
         }
     }
 
-    /// The unit, for the axis title.
-    pub(crate) fn unit(self) -> &'static str {
+    /// The axis title.
+    pub(crate) fn title(self) -> &'static str {
         match self {
-            Self::Seconds => "s",
-            Self::Minutes => "min:s",
-            Self::Hours => "h:min",
+            Self::Seconds => "Time since start (s)",
+            Self::Minutes => "Time since start (min:s)",
+            Self::Hours => "Time since start (h:min)",
+            Self::Threads => "Load (active threads)",
         }
     }
 
@@ -66,6 +69,7 @@ impl TimeFormat {
             Self::Seconds => seconds.to_string(),
             Self::Minutes => format!("{}:{:02}", seconds / 60, seconds % 60),
             Self::Hours => format!("{}:{:02}", seconds / 3600, seconds / 60 % 60),
+            Self::Threads => crate::number::count(seconds.into()),
         }
     }
 }

@@ -34,8 +34,7 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
         vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(info.seconds))];
     facts.extend(window(run));
     facts.extend(hold(run.timeline));
-    facts.extend(counted(&run.timeline.view));
-    facts.extend(averaged(&run.timeline.view));
+    facts.extend(viewed(&run.timeline.view));
     facts.push(format!("Requests {}", count(summary.requests())));
     facts.push(format!("Failures {}{}", count(summary.failures), share.unwrap_or_default()));
     if summary.failures > 0 {
@@ -70,6 +69,11 @@ fn hold(timeline: &Timeline) -> Option<String> {
     Some(format!("Hold: seconds {first} to {last}, in which the load is level at its peak"))
 }
 
+/// Which records are counted, and how, where it is not the plain way.
+pub(crate) fn viewed(view: &View) -> impl Iterator<Item = String> + use<> {
+    counted(view).chain(averaged(view))
+}
+
 /// Which records are counted, where it is not every request and nothing else.
 pub(crate) fn counted(view: &View) -> impl Iterator<Item = String> + use<> {
     let label =
@@ -87,7 +91,7 @@ fn averaged(view: &View) -> impl Iterator<Item = String> + use<> {
     load.into_iter().chain(failures).chain(injectors)
 }
 
-fn percentiles(percentiles: &[f64]) -> String {
+pub(crate) fn percentiles(percentiles: &[f64]) -> String {
     let names: Vec<String> = percentiles.iter().map(|p| format!("p{}", trimmed(*p))).collect();
     format!("Percentiles ({}): percentile_cont, linear between neighbours", names.join(", "))
 }

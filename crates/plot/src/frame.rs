@@ -42,7 +42,7 @@ impl Rect {
     }
 }
 
-/// A time axis: what it spans, and its ticks.
+/// The axis below a chart, of time or of load: what it spans, and its ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TimeAxis {
     start: f64,
@@ -60,6 +60,16 @@ impl TimeAxis {
         Self { start, end, step: loose, format: format(loose) }
     }
 
+    /// An axis of loads from 0 to `max` threads, drawn `room` points wide.
+    pub(crate) fn of_load(max: f64, room: f64) -> Self {
+        let widest = font::width(&TimeFormat::Threads.label(max as u32), LABEL) + LABEL_SPACE;
+        let count = (room / widest.max(40.0)) as u32;
+        let values = ticks::Values::up_to(max, count.clamp(1, 10), 1.0);
+        let end = (max * 1.04).max(1.0);
+        // A step of 2.5 has no whole numbers.
+        Self { start: 0.0, end, step: values.step.ceil().max(1.0) as u32, format: TimeFormat::Threads }
+    }
+
     /// The first second on it.
     pub(crate) fn start(&self) -> f64 {
         self.start
@@ -71,8 +81,8 @@ impl TimeAxis {
     }
 
     /// The axis title.
-    pub(crate) fn title(&self) -> String {
-        format!("Time since start ({})", self.format.unit())
+    pub(crate) fn title(&self) -> &'static str {
+        self.format.title()
     }
 
     fn ticks(&self) -> impl Iterator<Item = u32> + use<> {
@@ -149,7 +159,7 @@ impl Frame {
     /// Writes the time axis' title below its labels.
     pub(crate) fn time_title(&self, drawing: &mut Drawing) {
         let place = ((self.area.left + self.area.right) / 2.0, self.area.bottom + TIME_LABEL_DROP + 12.0);
-        drawing.text(Text::new(&self.time.title(), place, 8.0, Anchor::Middle, SOFT));
+        drawing.text(Text::new(self.time.title(), place, 8.0, Anchor::Middle, SOFT));
     }
 
     /// Says in words why there are no data.

@@ -44,12 +44,14 @@ mod requests;
 mod response;
 mod run;
 mod sheet;
+mod stack;
 mod stairs;
 mod style;
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;
 mod svg;
+mod sweep;
 mod ticks;
 
 pub use error::{Error, Result};

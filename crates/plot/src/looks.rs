@@ -88,6 +88,18 @@ fn test_pages_of_any_size_are_tidy() {
     }
 }
 
+#[test]
+fn sweeps_are_tidy_and_name_their_knee() {
+    for (name, sweep) in support::sweeps() {
+        for paper in [Paper::A4, Paper::Letter] {
+            let page = Page::sweep(&sweep, &Style { paper, ..Style::default() });
+            assert_tidy(name, &page);
+            let told = texts(page.drawing()).iter().any(|text| text.text.starts_with("Knee: 23"));
+            assert_eq!(told, sweep.knee.is_some(), "{name}");
+        }
+    }
+}
+
 /// Whether `point` lies within a filled area (by crossings).
 fn covers(area: &[Point], (x, y): Point) -> bool {
     let ends = area.iter().cycle().skip(1);

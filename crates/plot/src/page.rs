@@ -1,6 +1,6 @@
 //! A page: charts laid out on a sheet of paper, to be written in any format.
 
-use perfpipe_analyze::Timeline;
+use perfpipe_analyze::{Sweep, Timeline};
 use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, DrawingBackend, IntoDrawingArea};
 
@@ -8,7 +8,7 @@ use crate::drawing::{Drawing, Text};
 use crate::error::{Error, Result};
 use crate::style::Style;
 use crate::svg::{self, SvgBackend};
-use crate::{overlay, run};
+use crate::{overlay, run, sweep};
 
 /// A page of charts, laid out and ready to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +25,13 @@ impl Page {
         let key = &timeline.info.key;
         let title = Text::clean(&format!("{} {}", key.framework, key.test));
         Self { drawing: run::draw(timeline, style, &title), title }
+    }
+
+    /// The page of one run by its load, upright: throughput, response times and CPU over the load, with the knee.
+    pub fn sweep(sweep: &Sweep, style: &Style) -> Self {
+        let key = &sweep.info.key;
+        let title = Text::clean(&format!("{} {} by load", key.framework, key.test));
+        Self { drawing: sweep::draw(sweep, style, &title), title }
     }
 
     /// The page of one test, lying: the frameworks' requests per second over each other, best first in its key.

@@ -38,6 +38,11 @@ impl PhaseBand {
         Self(if parts.len() > 1 { parts } else { Vec::new() })
     }
 
+    /// No phases at all.
+    pub(crate) fn none() -> Self {
+        Self(Vec::new())
+    }
+
     /// The room it takes above the charts.
     pub(crate) fn height(&self) -> f64 {
         if self.0.is_empty() { 0.0 } else { BAND + BELOW }

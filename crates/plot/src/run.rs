@@ -2,7 +2,7 @@
 
 use perfpipe_analyze::{Summary, Timeline};
 
-use crate::chart::{self, Chart, Height, TIME_LABELS};
+use crate::chart::Chart;
 use crate::clock::duration;
 use crate::colorbar::ColorBar;
 use crate::column::{self, Column, Columns, Spread};
@@ -18,13 +18,10 @@ use crate::phase_band::PhaseBand;
 use crate::requests::Requests;
 use crate::response::Response;
 use crate::sheet::{self, Sheet};
+use crate::stack;
 use crate::stairs::{self, Step};
 use crate::style::Style;
 
-/// Room between one chart's time labels and the next one's heading, in points.
-const GAP: f64 = 9.0;
-/// Room for the time axis' title.
-const TIME_TITLE: f64 = 12.0;
 /// How much a band is thinned with white.
 const BAND: f64 = 0.6;
 /// Width of a band's edges, in points, and how much they are thinned.
@@ -152,63 +149,16 @@ pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
         right: room.right - bar.as_ref().map_or(0.0, ColorBar::width),
         ..room
     };
-    stack(&mut drawing, &charts, column, run.columns.span, &phases);
+    let time = TimeAxis::new(run.columns.span, column.width());
+    stack::draw(&mut drawing, &charts, column, time, &phases);
     if let Some(bar) = bar {
         bar.draw(&mut drawing, bar_area(&charts, column.rows(column.top + phases.height(), column.bottom)));
     }
     drawing
 }
 
-/// Draws charts one under another.
-fn stack(
-    drawing: &mut Drawing,
-    charts: &[Box<dyn Chart + '_>],
-    column: Rect,
-    span: (f64, f64),
-    phases: &PhaseBand,
-) {
-    let time = TimeAxis::new(span, column.width());
-    phases.draw(drawing, column, time);
-    let column = column.rows(column.top + phases.height(), column.bottom);
-    let mut top = column.top;
-    let mut last = None;
-    for (chart, height) in charts.iter().zip(heights(charts, column)) {
-        top += chart.legend().height(column.width());
-        let area = column.rows(top, top + height);
-        last = Some(chart::draw(chart.as_ref(), drawing, area, time, phases));
-        top = area.bottom + below(chart.as_ref());
-    }
-    if let Some(frame) = last {
-        frame.time_title(drawing);
-    }
-}
-
-/// The room below a chart's frame.
-fn below(chart: &dyn Chart) -> f64 {
-    GAP + if chart.has_time_labels() { TIME_LABELS } else { 0.0 }
-}
-
-/// How high the charts' frames are for the charts to fill `column`.
-fn heights(charts: &[Box<dyn Chart + '_>], column: Rect) -> Vec<f64> {
-    let legends: f64 = charts.iter().map(|chart| chart.legend().height(column.width())).sum();
-    let gaps: f64 = charts.iter().map(|chart| below(chart.as_ref())).sum::<f64>() - GAP + TIME_TITLE;
-    let (mut fixed, mut shares) = (0.0, 0.0);
-    for chart in charts {
-        match chart.height() {
-            Height::Fixed(points) => fixed += points,
-            Height::Share(share) => shares += share,
-        }
-    }
-    let free = column.height() - legends - gaps - fixed;
-    let height = |wanted| match wanted {
-        Height::Fixed(points) => points,
-        Height::Share(share) => free * share / shares,
-    };
-    charts.iter().map(|chart| height(chart.height())).collect()
-}
-
 /// The height from the first chart's frame to the last one's, for the colour bar.
 fn bar_area(charts: &[Box<dyn Chart + '_>], column: Rect) -> Rect {
     let above = charts.first().map_or(0.0, |chart| chart.legend().height(column.width()));
-    column.rows(column.top + above, column.bottom - TIME_LABELS - TIME_TITLE)
+    column.rows(column.top + above, column.bottom - stack::BELOW)
 }

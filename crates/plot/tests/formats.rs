@@ -17,6 +17,9 @@ fn pages() -> Vec<(String, Page)> {
             pages.push((format!("{name} {style:?}"), Page::run(&run, &style)));
         }
     }
+    for (name, sweep) in support::sweeps() {
+        pages.push((format!("sweep {name}"), Page::sweep(&sweep, &Style::default())));
+    }
     pages.push(("field".to_owned(), Page::test("2048", &support::field(), &Style::default())));
     pages.push(("no field".to_owned(), Page::test("2048", [], &Style::default())));
     pages

@@ -49,6 +49,11 @@ fn a_view_that_is_not_the_plain_one() -> Checked {
 }
 
 #[test]
+fn a_sweep_with_its_knee() -> Checked {
+    check("sweep", &Page::sweep(&support::sweep(), &Style::default()))
+}
+
+#[test]
 fn two_frameworks() -> Checked {
     let runs = [support::steady("slow & <steady>", 900.0, 0.1, 30), support::steady("fast", 2500.0, 0.3, 40)];
     check("two", &Page::test("2048", &runs, &Style::default()))

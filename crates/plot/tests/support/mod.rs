@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_analyze::{Phases, RunInfo, RunKey, Second, SourceFile, Summary, Timeline, View};
+use perfpipe_analyze::{
+    Knee, LoadStep, Phases, RunInfo, RunKey, Second, SourceFile, Summary, Sweep, Timeline, View,
+};
 
 /// A small generator of numbers that look random (splitmix64).
 pub struct Dice(u64);
@@ -258,6 +260,56 @@ pub fn field() -> Vec<Timeline> {
     let mut runs: Vec<Timeline> = vec![ramp("PerfectNIO")];
     runs.extend(rates.map(|(name, rate, spread)| steady(name, rate, spread, 420)));
     runs
+}
+
+/// A sweep of six loads, the capacity reached at the third.
+pub fn sweep() -> Sweep {
+    let mut run = short(70);
+    run.info.key.framework = "perfectnio".to_owned();
+    let mut dice = Dice::new(5);
+    let step = |at: u32| {
+        let load = f64::from(at * 10);
+        let throughput = (load * 76.0).min(1750.0) * dice.around(0.02);
+        let times = [0.6, 1.0, 1.3, 1.9].map(|factor| Some(12.0 * factor * (load / 23.0).max(1.0)));
+        let summary = Summary {
+            seconds: 9,
+            successes: (throughput * 9.0) as u64,
+            throughput,
+            percentiles: times.into(),
+            cpu_mean: (at != 4).then_some(120.0 - load),
+            ..Summary::default()
+        };
+        let throughput_sd = Some(throughput * 0.04);
+        LoadStep { load, load_min: load, load_max: load, summary, throughput_sd }
+    };
+    Sweep {
+        info: run.info,
+        view: run.view,
+        percentiles: run.percentiles,
+        bin: None,
+        steps: (1..=6).map(step).collect(),
+        knee: Some(Knee { load: 23.0, throughput: 1750.0, step: 2 }),
+        left_out: 7,
+    }
+}
+
+/// The same in other forms: no knee, no CPU, one load, and none.
+pub fn sweeps() -> Vec<(&'static str, Sweep)> {
+    let bare = |steps: usize| {
+        let mut sweep = Sweep { knee: None, bin: Some(5.0), left_out: 1, ..sweep() };
+        sweep.steps.truncate(steps);
+        sweep.steps.iter_mut().for_each(|step| (step.summary.cpu_mean, step.throughput_sd) = (None, None));
+        sweep
+    };
+    let mut many = sweep();
+    many.steps = (1..=3000)
+        .map(|at| {
+            let mut step = many.steps[at % 6].clone();
+            step.load_max = at as f64 * 1000.0;
+            LoadStep { load: step.load_max, ..step }
+        })
+        .collect();
+    vec![("sweep", sweep()), ("bare", bare(6)), ("single", bare(1)), ("nothing", bare(0)), ("many", many)]
 }
 
 /// Every run above by the name of its case.
