@@ -177,6 +177,7 @@ pub(crate) struct ViewArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     perfpipe report --test 2048\n  \
+    perfpipe report --test 2048 --chart time,sweep\n  \
     perfpipe report --test 2048 --framework go --framework spring --out charts --format pdf --paper letter")]
 pub(crate) struct ReportArgs {
     /// The test whose runs are drawn
@@ -188,6 +189,9 @@ pub(crate) struct ReportArgs {
     /// Folder for the pages
     #[arg(long, value_name = "DIR", default_value = "perfpipe-report")]
     pub(crate) out: PathBuf,
+    /// Which pages are drawn
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "time", value_name = "LIST")]
+    pub(crate) chart: Vec<ChartArg>,
     /// How the league table is printed
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(crate) table: TableFormat,
@@ -262,10 +266,20 @@ pub(crate) enum What {
     Summary,
     /// The run and its phases (ramp, hold, tail), a row each
     Phases,
+    /// Throughput, response times and CPU by load, with the knee
+    Sweep,
     /// A row for each label
     Labels,
     /// The rejected records, with their places and reasons
     Rejects,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ChartArg {
+    /// Each run over time, and all of them over each other
+    Time,
+    /// Each run over its load, with the knee
+    Sweep,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

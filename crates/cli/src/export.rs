@@ -1,7 +1,7 @@
 //! `perfpipe export`: the figures of one run in machine formats.
 
 use anyhow::Result;
-use perfpipe_analyze::{Format, Table, cpu_table, error_table, label_stats, label_table, phase_table};
+use perfpipe_analyze::{Format, Sweep, Table, cpu_table, error_table, label_stats, label_table, phase_table};
 use perfpipe_ingest::{Reject, RunKey, StoredRun};
 
 use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
@@ -48,6 +48,7 @@ fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
         What::Errors => error_table(run, &look)?,
         What::Cpu => cpu_table(run, &look)?,
         What::Phases => phase_table(run, &look)?,
+        What::Sweep => Sweep::new(run, &look)?.table(),
         What::Labels => label_table(&label_stats(run, &look)?),
         What::Summary => view::timeline(run, &args.view)?.summary_table(),
         What::Seconds | What::Samples | What::Rejects => view::timeline(run, &args.view)?.table(),

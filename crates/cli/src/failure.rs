@@ -151,6 +151,7 @@ fn code(error: &anyhow::Error) -> u8 {
                 Analyze::Percentile { .. }
                 | Analyze::Window { .. }
                 | Analyze::NoPhase { .. }
+                | Analyze::NoLoad { .. }
                 | Analyze::UnknownLabel { .. }
                 | Analyze::TransactionLabel { .. },
             ) => Some(USAGE),

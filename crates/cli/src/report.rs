@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use perfpipe_analyze::{League, Phase, Timeline};
+use perfpipe_analyze::{League, Phase, Sweep, Timeline, View};
 use perfpipe_ingest::{Error, RunInfo, RunKey};
 use perfpipe_plot::{ColorBy, Page, Paper, Style};
 
-use crate::args::{ColorArg, PageFormat, PaperArg, ReportArgs, StoreArgs, StyleArgs};
+use crate::args::{ChartArg, ColorArg, PageFormat, PaperArg, ReportArgs, StoreArgs, StyleArgs};
 use crate::output::{Output, file_name, note, page_folder, write_file};
 use crate::{store, view};
 
@@ -35,25 +35,24 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let store = store::open(store).await?;
     let keys = choose(&store.runs().await?, &args.test, &args.framework)?;
     let mut timelines = Vec::new();
+    let mut sweeps = Vec::new();
     for key in &keys {
-        timelines.push(view::timeline(&view::read(&store, key, &args.view).await?, &args.view)?);
+        let run = view::read(&store, key, &args.view).await?;
+        timelines.push(view::timeline(&run, &args.view)?);
+        if args.chart.contains(&ChartArg::Sweep) {
+            sweeps.push(Sweep::new(&run, &view::of(&args.view, &run.info))?);
+        }
     }
     let league = League::new(&timelines)?;
     let mut written = Vec::new();
-    for timeline in &timelines {
-        written.extend(run_page(timeline, &args.style, &args.out)?);
+    if args.chart.contains(&ChartArg::Time) {
+        written.extend(time_pages(args, &timelines)?);
     }
-    let page = Page::test(&args.test, &timelines, &Style::from(&args.style));
-    written.extend(write_page(
-        &page,
-        &page_name(
-            &format!("all-frameworks_{}", args.test),
-            args.view.label.as_deref(),
-            args.view.phase.map(Phase::from),
-        ),
-        &args.style,
-        &args.out,
-    )?);
+    for sweep in &sweeps {
+        let name = page_name(&sweep.info.key.to_string(), &sweep.view);
+        let page = Page::sweep(sweep, &Style::from(&args.style));
+        written.extend(write_page(&page, &format!("{name}_sweep"), &args.style, &args.out)?);
+    }
     let mut output = Output::open(None)?;
     league.table().write(args.table.into(), &mut output)?;
     output.finish()?;
@@ -61,21 +60,29 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     Ok(())
 }
 
+/// Draws the page of each run over time, and the one of all of them.
+fn time_pages(args: &ReportArgs, timelines: &[Timeline]) -> Result<Vec<PathBuf>> {
+    let mut written = Vec::new();
+    for timeline in timelines {
+        written.extend(run_page(timeline, &args.style, &args.out)?);
+    }
+    let page = Page::test(&args.test, timelines, &Style::from(&args.style));
+    if let Some(timeline) = timelines.first() {
+        let name = page_name(&format!("all-frameworks_{}", args.test), &timeline.view);
+        written.extend(write_page(&page, &name, &args.style, &args.out)?);
+    }
+    Ok(written)
+}
+
 /// Draws the page of one run; returns the files.
 pub(crate) fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
     let page = Page::run(timeline, &Style::from(style));
-    let view = &timeline.view;
-    write_page(
-        &page,
-        &page_name(&timeline.info.key.to_string(), view.label.as_deref(), view.phase),
-        style,
-        out,
-    )
+    write_page(&page, &page_name(&timeline.info.key.to_string(), &timeline.view), style, out)
 }
 
 /// A page's name: that of one label or of one phase must not take the place of the whole run's.
-fn page_name(name: &str, label: Option<&str>, phase: Option<Phase>) -> String {
-    let parts = [Some(name), label, phase.map(Phase::name)];
+fn page_name(name: &str, view: &View) -> String {
+    let parts = [Some(name), view.label.as_deref(), view.phase.map(Phase::name)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("_")
 }
 

@@ -32,6 +32,7 @@ mod sql;
 mod steps;
 mod stores;
 mod support;
+mod sweep;
 mod together;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod traced;
