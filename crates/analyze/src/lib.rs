@@ -7,6 +7,7 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
+mod diagnose;
 mod error;
 mod histogram;
 mod knee;
@@ -28,6 +29,7 @@ mod table;
 mod timeline;
 mod view;
 
+pub use diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};
 pub use error::{Error, Result};
 pub use histogram::Histogram;
 pub use knee::Knee;

@@ -1,0 +1,61 @@
+//! How unlikely a count is, where counts come by chance.
+
+/// The surprise from which on something is not chance: one in ten million.
+pub(super) const SURPRISE: f64 = 16.1;
+
+/// How surprising a count is where `expected` is, at least: −ln of Chernoff's bound on the chance that a Poisson count is
+/// as far away on its side, `expected − count + count · ln(count / expected)`.
+pub(super) fn surprise(count: f64, expected: f64) -> f64 {
+    if expected <= 0.0 {
+        return if count > 0.0 { f64::INFINITY } else { 0.0 };
+    }
+    let log = if count > 0.0 { count * (count / expected).ln() } else { 0.0 };
+    expected - count + log
+}
+
+/// How much more counts vary than by chance alone: their variance over their mean, from the median distance; 1 at least.
+///
+/// `counts` are counts, each with what is expected.
+pub(super) fn dispersion(counts: &[(f64, f64)]) -> f64 {
+    let distances: Vec<f64> = counts
+        .iter()
+        .filter(|(_, expected)| *expected > 0.0)
+        .map(|(count, expected)| (count - expected).abs() / expected.sqrt())
+        .collect();
+    crate::level::median(&distances).map_or(1.0, |distance| (1.4826 * distance).powi(2).max(1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The chance of a Poisson count of at most `count`, summed up.
+    fn at_most(count: u32, expected: f64) -> f64 {
+        let mut term = (-expected).exp();
+        let mut sum = term;
+        for k in 1..=count {
+            term *= expected / f64::from(k);
+            sum += term;
+        }
+        sum
+    }
+
+    #[test]
+    fn the_bound_is_one() {
+        for expected in [1.0, 5.0, 16.0, 40.0, 200.0] {
+            for count in (0..expected as u32).step_by(3) {
+                let bound = (-surprise(count.into(), expected)).exp();
+                assert!(at_most(count, expected) <= bound * (1.0 + 1e-9), "{count} of {expected}");
+            }
+        }
+        assert!(surprise(0.0, 16.2) > SURPRISE && surprise(0.0, 16.0) < SURPRISE);
+        assert_eq!(surprise(7.0, 7.0), 0.0);
+        assert_eq!((surprise(0.0, 0.0), surprise(1.0, 0.0)), (0.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn equal_counts_are_no_less_than_chance() {
+        assert_eq!(dispersion(&[(5.0, 5.0); 9]), 1.0);
+        assert!(dispersion(&[(0.0, 100.0), (200.0, 100.0), (0.0, 100.0)]) > 50.0);
+    }
+}

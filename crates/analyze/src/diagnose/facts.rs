@@ -1,0 +1,95 @@
+//! What all rules look at.
+
+use perfpipe_ingest::StoredRun;
+
+use crate::error::{Error, Result};
+use crate::phases::{Phase, Span};
+use crate::sweep::Sweep;
+use crate::timeline::{Second, Timeline};
+use crate::view::View;
+
+/// A run with what is known of it.
+pub(super) struct Facts<'a> {
+    pub(super) run: &'a StoredRun,
+    pub(super) view: &'a View,
+    /// The seconds, their means over failures too.
+    timeline: Timeline,
+    /// `None` where the load is not in the log.
+    pub(super) sweep: Option<Sweep>,
+    /// The server's cores, where they are known.
+    pub(super) cores: Option<u32>,
+}
+
+impl<'a> Facts<'a> {
+    pub(super) fn new(run: &'a StoredRun, view: &'a View, cores: Option<u32>) -> Result<Self> {
+        let timeline = Timeline::new(run, &View { include_failures: true, ..view.clone() })?;
+        let sweep = match Sweep::new(run, view) {
+            Ok(sweep) => Some(sweep),
+            Err(Error::NoLoad { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        Ok(Self { run, view, timeline, sweep, cores })
+    }
+
+    /// All seconds looked at.
+    pub(super) fn all(&self) -> &[Second] {
+        &self.timeline.seconds
+    }
+
+    /// The seconds looked at without those in which threads end: the tail, and the last second of the run.
+    pub(super) fn body(&self) -> &[Second] {
+        let last = self.run.info.seconds.saturating_sub(1);
+        let tail = self.timeline.phases.tail.filter(|_| self.view.phase != Some(Phase::Tail));
+        let end = tail.map_or(last, |tail| tail.first.min(last));
+        let body = self.all().partition_point(|row| row.second < end);
+        self.all().get(..body).filter(|body| !body.is_empty()).unwrap_or(self.all())
+    }
+
+    /// The seconds of the hold; all of the body, where there is none.
+    pub(super) fn steady(&self) -> &[Second] {
+        let Some(hold) = self.timeline.phases.hold else { return self.body() };
+        let body = self.body();
+        let first = body.partition_point(|row| row.second < hold.first);
+        let end = body.partition_point(|row| row.second <= hold.last);
+        body.get(first..end).filter(|held| !held.is_empty()).unwrap_or(body)
+    }
+}
+
+/// The span of some seconds.
+pub(super) fn span(rows: &[Second]) -> Option<Span> {
+    Some(Span { first: rows.first()?.second, last: rows.last()?.second })
+}
+
+/// All requests of a second.
+pub(super) fn requests(row: &Second) -> f64 {
+    (row.successes + row.failures) as f64
+}
+
+/// The load of each second; a silent second has that of the second before it.
+pub(super) fn loads(rows: &[Second]) -> Vec<Option<f64>> {
+    let mut before = None;
+    rows.iter()
+        .map(|row| {
+            before = row.load.or(before);
+            before
+        })
+        .collect()
+}
+
+/// A figure as people read it: `1,756`, `34.4`, `0.25`.
+pub(super) fn figure(value: f64) -> String {
+    if value.abs() >= 999.5 {
+        return crate::table::thousands(value.round().max(0.0) as u64);
+    }
+    let decimals = match value.abs() {
+        value if value >= 99.95 || value == value.round() => 0,
+        value if value >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A share as people read it.
+pub(super) fn percent(share: f64) -> String {
+    format!("{} %", figure(share * 100.0))
+}

@@ -1,0 +1,143 @@
+//! Failures: in bursts, or at a steady share, with what failed most.
+
+use std::collections::BTreeMap;
+
+use super::chance::{SURPRISE, surprise};
+use super::facts::{Facts, figure, percent, requests, span};
+use super::{Finding, Kind};
+use crate::phases::Span;
+use crate::timeline::Second;
+
+/// The least share of failures in a burst, beyond twice the steady one.
+const BURST: f64 = 0.05;
+/// The steady share from which on it is told.
+const STEADY: f64 = 0.01;
+/// Quiet seconds that end a burst.
+const QUIET: u32 = 3;
+/// Bursts told one by one.
+const TOLD: usize = 10;
+/// Causes told of each.
+const CAUSES: usize = 3;
+/// Characters of a message that are told.
+const MESSAGE: usize = 60;
+
+/// The bursts, the largest first where there are many, and the steady share of the other seconds.
+pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let rows = facts.all();
+    let (burst, share) = bursting(rows);
+    let mut bursts: Vec<Span> = Vec::new();
+    for row in rows.iter().zip(&burst).filter(|(_, burst)| **burst).map(|(row, _)| row) {
+        match bursts.last_mut() {
+            Some(last) if row.second <= last.last + QUIET => last.last = row.second,
+            _ => bursts.push(Span { first: row.second, last: row.second }),
+        }
+    }
+    let in_burst = |span: Span| rows.iter().filter(move |row| span.holds(row.second));
+    bursts.sort_by_key(|span| std::cmp::Reverse(in_burst(*span).map(|row| row.failures).sum::<u64>()));
+    let more = bursts.len().saturating_sub(TOLD);
+    let told = bursts.iter().take(TOLD).enumerate().map(|(at, span)| {
+        let rest = if more > 0 && at + 1 == TOLD {
+            format!("; {more} smaller bursts are not told")
+        } else {
+            String::new()
+        };
+        let (failed, sent) = sums(in_burst(*span));
+        Finding {
+            kind: Kind::Failures,
+            span: *span,
+            what: format!(
+                "{} of {} requests fail in {} s{rest}",
+                figure(failed),
+                figure(sent),
+                span.seconds()
+            ),
+            evidence: format!(
+                "{}, before and after {}; {}",
+                percent(failed / sent),
+                percent(share),
+                causes(facts, *span, &[])
+            ),
+        }
+    });
+    let mut findings: Vec<Finding> = told.collect();
+    findings.extend(steady(facts, rows, &burst, share, &bursts));
+    findings
+}
+
+/// The failures at a steady share.
+fn steady(
+    facts: &Facts<'_>,
+    rows: &[Second],
+    burst: &[bool],
+    share: f64,
+    bursts: &[Span],
+) -> Option<Finding> {
+    let whole = span(rows)?;
+    let (failed, sent) = sums(rows.iter().zip(burst).filter(|(_, burst)| !**burst).map(|(row, _)| row));
+    (share >= STEADY).then(|| Finding {
+        kind: Kind::Failures,
+        span: whole,
+        what: format!("{} of {} requests fail, throughout the run", figure(failed), figure(sent)),
+        evidence: format!("{}; {}", percent(share), causes(facts, whole, bursts)),
+    })
+}
+
+fn sums<'a>(rows: impl Iterator<Item = &'a Second>) -> (f64, f64) {
+    rows.fold((0.0, 0.0), |(failed, sent), row| (failed + row.failures as f64, sent + requests(row)))
+}
+
+/// Which seconds have more failures than the share of the others explains, and that share.
+fn bursting(rows: &[Second]) -> (Vec<bool>, f64) {
+    let mut burst = vec![false; rows.len()];
+    let mut share = 0.0;
+    // Each round knows the steady share better. It ends at the latest when every second is in a burst.
+    for _ in 0..=rows.len().min(20) {
+        let (failed, sent) = sums(rows.iter().zip(&burst).filter(|(_, burst)| !**burst).map(|(row, _)| row));
+        share = if sent > 0.0 { failed / sent } else { 0.0 };
+        // Of a share that is never seen, so many requests allow one failure at least.
+        let least = share.max(1.0 / sums(rows.iter()).1.max(1.0));
+        let next: Vec<bool> = rows
+            .iter()
+            .map(|row| {
+                let (failed, sent) = (row.failures as f64, requests(row));
+                let many = failed > (2.0 * share + BURST) * sent;
+                many && surprise(failed, least * sent) >= SURPRISE
+            })
+            .collect();
+        if next == burst {
+            break;
+        }
+        burst = next;
+    }
+    (burst, share)
+}
+
+/// What failed most in a span, but for some others: its response code, its message and how often.
+fn causes(facts: &Facts<'_>, span: Span, without: &[Span]) -> String {
+    let label = facts.view.label.as_deref();
+    let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for error in &facts.run.errors {
+        let counted = span.holds(error.second)
+            && !without.iter().any(|other| other.holds(error.second))
+            && (facts.view.transactions || !error.transaction)
+            && label.is_none_or(|label| label == &*error.label);
+        if counted {
+            *counts.entry((&error.response_code, &error.message)).or_default() += error.count;
+        }
+    }
+    let mut most: Vec<((&str, &str), u64)> = counts.into_iter().collect();
+    most.sort_by_key(|(cause, count)| (std::cmp::Reverse(*count), *cause));
+    let more = most.len().saturating_sub(CAUSES);
+    let mut told: Vec<String> = most
+        .iter()
+        .take(CAUSES)
+        .map(|((code, message), count)| {
+            let short: String = message.chars().take(MESSAGE).collect();
+            let cut = if short.len() < message.len() { "…" } else { "" };
+            let code = if code.is_empty() { "no code" } else { code };
+            format!("{} × {code} \"{short}{cut}\"", figure(*count as f64))
+        })
+        .collect();
+    told.extend((more > 0).then(|| format!("{more} other causes")));
+    told.join(", ")
+}

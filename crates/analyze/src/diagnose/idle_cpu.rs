@@ -1,0 +1,40 @@
+//! A CPU with time to spare where throughput is flat: the client, a lock or a limit holds it back.
+
+use super::facts::{Facts, figure, percent};
+use super::{Finding, Kind, saturation};
+use crate::sweep::LoadStep;
+
+/// The share of the capacity below which the CPU is idle.
+const IDLE: f64 = 0.75;
+/// Readings a step must have.
+const SECONDS: u32 = 3;
+
+/// Compares the CPU beyond the knee to its capacity: that of the cores, or else the most it had at another load.
+pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let sweep = facts.sweep.as_ref()?;
+    let knee = sweep.knee?;
+    let sure = |step: &&LoadStep| step.summary.seconds >= SECONDS && step.summary.cpu_mean.is_some();
+    let flat = sweep.steps.get(knee.step..)?.iter().filter(sure);
+    let used = flat.filter_map(|step| step.summary.cpu_mean).reduce(f64::max)?;
+    let busiest = sweep.steps.get(..knee.step)?.iter().filter(sure).max_by(|a, b| {
+        let cpu = |step: &LoadStep| step.summary.cpu_mean.unwrap_or_default();
+        cpu(a).total_cmp(&cpu(b))
+    });
+    let (capacity, of) = match (facts.cores, busiest) {
+        (Some(cores), _) => (100.0 * f64::from(cores), format!("of the {cores} cores")),
+        (None, Some(step)) => {
+            let cpu = step.summary.cpu_mean?;
+            (cpu, format!("of the {} % it had at {} threads", figure(cpu), figure(step.load)))
+        }
+        (None, None) => return None,
+    };
+    (used < IDLE * capacity).then_some(())?;
+    Some(Finding {
+        kind: Kind::IdleCpu,
+        span: saturation::seconds(facts)?,
+        what:
+            "the CPU has time to spare where throughput is flat: the client, a lock or a limit holds it back"
+                .to_owned(),
+        evidence: format!("CPU at most {} %, {} {of}", figure(used), percent(used / capacity)),
+    })
+}
