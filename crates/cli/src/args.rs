@@ -27,6 +27,8 @@ pub(crate) enum Command {
     Report(ReportArgs),
     /// Write the figures of a run as CSV, JSON, Parquet or Markdown
     Export(ExportArgs),
+    /// Say what stands out in a run: saturation, stalls, failures, injectors out of step
+    Diagnose(DiagnoseArgs),
     /// List the runs that are stored
     List(ListArgs),
     /// Take one run out of the store
@@ -240,6 +242,23 @@ pub(crate) struct ExportArgs {
     /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe diagnose --framework go --test 2048\n  \
+    perfpipe diagnose --framework go --test 2048 --cores 72 --format json")]
+pub(crate) struct DiagnoseArgs {
+    #[command(flatten)]
+    pub(crate) key: KeyArgs,
+    /// Cores of the server [default: its capacity is the most CPU that the run had]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cores: Option<u32>,
+    /// How the findings are printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
 }

@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod args;
+mod diagnose;
 mod export;
 mod failure;
 mod ingest;
@@ -55,6 +56,7 @@ async fn command(cli: Cli, progress: Arc<Progress>) -> Result<()> {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,
         Command::Report(args) => report::run(&args, &store).await,
         Command::Export(args) => export::run(&args, &store).await,
+        Command::Diagnose(args) => diagnose::run(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,
         Command::Drop(key) => list::drop_run(&key, &store).await,
     }

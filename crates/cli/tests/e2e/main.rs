@@ -5,6 +5,7 @@
 
 mod changing;
 mod damaged;
+mod diagnose;
 mod disk;
 mod failures;
 mod fixtures;

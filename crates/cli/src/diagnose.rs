@@ -1,0 +1,23 @@
+//! `perfpipe diagnose`: what stands out in a run.
+
+use anyhow::Result;
+use perfpipe_analyze::{diagnose, finding_table};
+use perfpipe_ingest::RunKey;
+
+use crate::args::{DiagnoseArgs, StoreArgs};
+use crate::output::{Output, note};
+use crate::{store, view};
+
+/// Prints the findings of one run.
+pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
+    let store = store::open(store).await?;
+    let key = RunKey { framework: args.key.framework.clone(), test: args.key.test.clone() };
+    let run = view::read(&store, &key, &args.view).await?;
+    let findings = diagnose(&run, &view::of(&args.view, &run.info), args.cores)?;
+    if findings.is_empty() {
+        note(&format!("nothing stands out in {key}"));
+    }
+    let mut output = Output::open(None)?;
+    finding_table(&findings).write(args.format.into(), &mut output)?;
+    output.finish()
+}
