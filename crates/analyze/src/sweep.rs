@@ -172,8 +172,7 @@ impl Gathered {
 
     /// The step as the knee is found from it: by medians, so that a stall does not look like a capacity.
     fn point(&self, step: usize) -> Option<Point> {
-        let load = self.loads.iter().sum::<f64>() / self.loads.len() as f64;
-        let throughput = median(&self.successes)?;
+        let (load, throughput) = (middle(&self.loads)?, middle(&self.successes)?);
         if self.loads.len() < SURE || load <= 0.0 || throughput <= 0.0 {
             return None;
         }
@@ -184,6 +183,12 @@ impl Gathered {
         let error = (std::f64::consts::FRAC_PI_2 / self.loads.len() as f64).sqrt() * deviation;
         Some(Point { load, throughput, error, step })
     }
+}
+
+/// The median; of an even number the mean of the two in the middle.
+fn middle(values: &[f64]) -> Option<f64> {
+    let negative: Vec<f64> = values.iter().map(|value| -value).collect();
+    Some((median(values)? - median(&negative)?) / 2.0)
 }
 
 /// The loads of the seconds that count, by second.

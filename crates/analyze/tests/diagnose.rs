@@ -337,3 +337,41 @@ fn findings_are_a_table_and_nothing_is_one_too() {
     assert!(text.starts_with("finding,first,last,what,evidence\nstall,30,34,no requests for 5 s,"), "{text}");
     assert!(finding_table(&[]).is_empty());
 }
+
+#[test]
+fn saturation_is_found_in_a_climb_without_steps_too() {
+    for seed in 0..20 {
+        let mut made = Made::new(seed, &[""]);
+        for threads in 1..=120 {
+            made.second(&[busy(threads, 13.0 * (threads as f64 / 40.0).max(1.0))], 50.0);
+        }
+        let findings = made.go_on(60, &[busy(120, 39.0)], 50.0).findings();
+        assert_eq!(kinds(&findings), [FindingKind::Saturation], "{findings:#?}");
+        let about = findings[0].what.split_whitespace().nth(5).unwrap().parse::<f64>().unwrap();
+        assert!((36.0..43.0).contains(&about), "{}", findings[0].what);
+        assert!((34..=44).contains(&findings[0].span.first) && findings[0].span.last == 178, "{findings:?}");
+    }
+}
+
+#[test]
+fn what_only_looks_like_a_finding_is_none() {
+    for seed in 0..20 {
+        // All requests get slower, the slowest no more than the others; the rate follows the threads down.
+        let mut slower = Made::new(seed, &[""]);
+        for second in 0..120 {
+            slower.second(&[busy(40, 20.0 + 0.4 * f64::from(second))], 50.0);
+        }
+        assert_eq!(slower.findings(), []);
+        let mut fewer = Made::new(seed, &[""]);
+        fewer.go_on(60, &[busy(40, 50.0)], 90.0).go_on(60, &[busy(4, 50.0)], 10.0);
+        assert_eq!(fewer.findings(), []);
+        // An injector with fewer threads sends fewer requests, as many a thread.
+        let mut uneven = Made::new(seed, &["10.0.0.1", "10.0.0.2"]);
+        uneven.go_on(60, &[busy(40, 50.0), busy(4, 50.0)], 50.0);
+        assert_eq!(uneven.findings(), []);
+        // So few requests that silence is nothing special.
+        let mut rare = Made::new(seed, &[""]);
+        rare.go_on(300, &[busy(1, 700.0)], 50.0);
+        assert_eq!(rare.findings(), []);
+    }
+}
