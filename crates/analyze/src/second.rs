@@ -2,7 +2,7 @@
 
 use perfpipe_ingest::{Cell, CellKey, InjectorLoad, Spread};
 
-use crate::histogram::{mean, product};
+use crate::histogram::{mean, totals};
 use crate::merge::Merger;
 use crate::percentile::Percentiles;
 use crate::selection::Selection;
@@ -61,8 +61,7 @@ impl<'a> SecondReader<'a> {
     /// Fills in means, extremes and percentiles.
     fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>) {
         let counts = self.merger.merge(&averaged.elapsed);
-        let sum: i128 = counts.iter().map(|(value, samples)| product(*value, *samples)).sum();
-        row.elapsed_mean = mean(sum, averaged.samples);
+        row.elapsed_mean = mean(totals(counts).1, averaged.samples);
         row.elapsed_min = counts.first().map(|(value, _)| *value);
         row.elapsed_max = counts.last().map(|(value, _)| *value);
         row.percentiles = self.percentiles.of(averaged.samples, counts.iter().copied());

@@ -52,19 +52,16 @@ impl<'a> Selection<'a> {
     }
 
     /// All cells within the window, ascending.
-    pub(crate) fn cells(&self) -> &'a [(CellKey, Cell)] {
-        let cells = self.run.cells.cells.as_slice();
-        let first = cells.partition_point(|(key, _)| key.second < self.window.0);
-        let end = cells.partition_point(|(key, _)| key.second <= self.window.1);
-        cells.get(first..end).unwrap_or_default()
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (CellKey, Cell)> + use<'a> {
+        self.run.cells.between(self.window.0, self.window.1)
     }
 
     /// Every second of the window with its cells, none where it is silent.
-    pub(crate) fn seconds(&self) -> impl Iterator<Item = (u32, &'a [(CellKey, Cell)])> + use<'a> {
-        let mut groups = self.cells().chunk_by(|(a, _), (b, _)| a.second == b.second).peekable();
+    pub(crate) fn seconds(&self) -> impl Iterator<Item = (u32, Vec<(CellKey, Cell)>)> + use<'a> {
+        let mut cells = self.cells().peekable();
         (self.window.0..=self.window.1).map(move |second| {
-            let is_this = |group: &&[(CellKey, Cell)]| group.iter().all(|(key, _)| key.second == second);
-            (second, groups.next_if(is_this).unwrap_or_default())
+            let of_second = std::iter::from_fn(|| cells.next_if(|(key, _)| key.second == second));
+            (second, of_second.collect())
         })
     }
 }

@@ -101,7 +101,7 @@ impl Timeline {
         let seconds = selection
             .seconds()
             .map(|(second, cells)| {
-                let second = reader.read(second, cells, &mut tally);
+                let second = reader.read(second, &cells, &mut tally);
                 tally.add(&second);
                 second
             })

@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod batch;
+mod cell_table;
 mod collect;
 mod counts;
 mod coverage;
@@ -42,9 +43,8 @@ mod tally;
 mod totals;
 
 pub use batch::{Nullable, SampleBatch, Texts, clean_text};
-pub use counts::{
-    Cell, CellKey, CellTable, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER, Spread,
-};
+pub use cell_table::CellTable;
+pub use counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER, Spread};
 pub use cpu::{CpuJoin, CpuSeries};
 pub use cpu_export::{CpuExport, CpuSource};
 pub use date::{DateParser, TimeZone};

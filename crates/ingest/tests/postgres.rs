@@ -274,7 +274,7 @@ async fn check_whole(store: &PostgresStore, example: &Example) {
     assert_eq!(run.info, example.info);
     assert_eq!(run.cells.labels, example.labels);
     assert_eq!(run.cells.injectors, example.injectors);
-    assert_eq!(run.cells.cells, example.cells);
+    assert_eq!(run.cells.iter().collect::<Vec<_>>(), example.cells);
     assert_eq!(run.cpu, example.cpu);
     assert_eq!(run.errors, example.errors);
     assert_eq!(run.labels, example.label_counts);
@@ -335,7 +335,10 @@ async fn an_empty_run_and_one_without_samples_can_be_stored() {
     bare.info.samples_stored = false;
     store(&postgres, &bare).await.unwrap();
     assert_eq!(tables(&url), ["a_empty"]);
-    assert_eq!(postgres.read(&bare.info.key).await.unwrap().unwrap().cells.cells, bare.cells);
+    assert_eq!(
+        postgres.read(&bare.info.key).await.unwrap().unwrap().cells.iter().collect::<Vec<_>>(),
+        bare.cells
+    );
     let error = postgres.samples(&bare.info.key, &mut |_| Ok(())).await;
     assert!(refusal(error).contains("without its samples"));
     let error = postgres.samples(&key("a", "none"), &mut |_| Ok(())).await;

@@ -12,7 +12,8 @@ pub mod postgres;
 mod stage;
 
 use crate::batch::SampleBatch;
-use crate::counts::{Cell, CellKey, CellTable, ErrorCount, LabelCount};
+use crate::cell_table::CellTable;
+use crate::counts::{Cell, CellKey, ErrorCount, LabelCount};
 use crate::cpu::CpuSeries;
 use crate::error::Result;
 use crate::rejects::RejectSpool;
