@@ -10,6 +10,7 @@ mod coverage;
 mod cpu;
 mod cpu_export;
 mod cut;
+mod damage;
 mod date;
 mod endpoint;
 mod error;
@@ -47,6 +48,7 @@ pub use counts::{
 };
 pub use cpu::{CpuJoin, CpuSeries};
 pub use cpu_export::{CpuExport, CpuSource};
+pub use damage::Damage;
 pub use date::{DateParser, TimeZone};
 pub use error::{Error, Place, Result};
 pub use ingest::{IngestOptions, Ingested, RunStore, ingest};
