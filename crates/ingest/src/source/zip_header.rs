@@ -17,7 +17,7 @@ pub(crate) const END_64: [u8; 4] = *b"PK\x06\x06";
 /// The signatures of what may follow a member.
 pub(crate) const FOLLOWING: [[u8; 4]; 4] = [LOCAL, ENTRY, END, END_64];
 /// Signature that may stand before the sizes that follow a member's data.
-const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
+pub(crate) const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
 /// Signature of the pointer to the 64-bit end of the directory.
 const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
 
@@ -180,7 +180,7 @@ pub(crate) fn signature(input: &mut impl Read) -> io::Result<[u8; 4]> {
 }
 
 /// Fills `out`, or says that the zip was cut short.
-pub(crate) fn read_all(input: &mut impl Read, out: &mut [u8]) -> io::Result<()> {
+fn read_all(input: &mut impl Read, out: &mut [u8]) -> io::Result<()> {
     input.read_exact(out).map_err(|e| match e.kind() {
         io::ErrorKind::UnexpectedEof => Fault::cut("the zip's directory is missing"),
         _ => e,

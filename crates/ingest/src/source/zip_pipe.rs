@@ -5,11 +5,11 @@ use std::io::{self, BufRead, Read};
 use super::checked::{Digest, Digested, Stated, wrong_checksum};
 use super::codec::{Codec, Extent, Unpacker};
 use super::fault::{Fault, harm};
-use super::packed::Packed;
+use super::packed::{Packed, read_up_to};
 use super::zip_dir::{MOST_MEMBERS, encrypted, too_many, unsupported};
 use super::zip_header::{
     END, END_64, ENTRY, FOLLOWING, LOCAL, LocalHeader, described, descriptors, directory, local_header,
-    read_all, signature, skip,
+    signature, skip,
 };
 
 /// Bytes of the buffer by which members that nobody wants are unpacked.
@@ -197,8 +197,17 @@ impl ZipPipe {
         for form in descriptors(self.digest.crc32(), packed, self.digest.bytes()) {
             let seen = read.len();
             read.resize(form.len() + 4, 0);
-            read_all(&mut self.input, read.get_mut(seen..).unwrap_or_default())?;
+            let told = read_up_to(&mut self.input, read.get_mut(seen..).unwrap_or_default())?;
             let Some((found, after)) = read.split_last_chunk::<4>() else { continue };
+            let whole = seen + told == read.len();
+            if self.salvage && found == form && (!whole || !FOLLOWING.contains(after)) {
+                // The member is whole, and what follows it is not.
+                self.ahead = whole.then_some(*after);
+                return Ok(());
+            }
+            if !whole {
+                return Err(directory_missing());
+            }
             if found == form && [LOCAL, ENTRY, END, END_64].contains(after) {
                 self.ahead = Some(*after);
                 return Ok(());

@@ -10,8 +10,12 @@ use super::codec::Extent;
 use super::packed::read_up_to;
 use super::zip_dir::{At, MOST_MEMBERS, Member, is_litter, too_many};
 use super::zip_header::{
-    ENTRY, FOLLOWING, LOCAL, LONGEST_DESCRIPTOR, LocalHeader, described, is_likely_entry, local_header,
+    DESCRIPTOR, ENTRY, FOLLOWING, LOCAL, LONGEST_DESCRIPTOR, LocalHeader, described, is_likely_entry,
+    local_header,
 };
+
+/// Bytes of a data descriptor with a signature, of 32-bit sizes.
+const SHORT_DESCRIPTOR: usize = 16;
 
 /// Bytes of the file that are searched at a time.
 const PIECE: usize = 1 << 20;
@@ -101,24 +105,43 @@ impl Scan {
         }
         let mut from = data;
         while let Some((at, signature)) = self.next_signature(from)? {
+            if sized.is_none() && signature == DESCRIPTOR {
+                // It may be followed by what is no record any more.
+                for length in [LONGEST_DESCRIPTOR, SHORT_DESCRIPTOR] {
+                    if let Some(found) = self.described(data..at + length as u64)?
+                        && found.end == at
+                    {
+                        return Ok(found);
+                    }
+                }
+            }
             if sized.is_none()
-                && let Some((stated, packed)) = self.described(data..at)?
+                && let Some(found) = self.described(data..at)?
             {
-                return Ok(Found { end: at, extent: Extent::Bytes(packed), expected: stated.into() });
+                return Ok(Found { end: at, ..found });
             }
             if self.is_record(at, signature)? {
                 return Ok(unconfirmed(header, data..at));
             }
             from = at + 1;
         }
-        Ok(unconfirmed(header, data..self.length))
+        match self.described(data..self.length)? {
+            Some(found) if sized.is_none() => Ok(Found { end: self.length, ..found }),
+            _ => Ok(unconfirmed(header, data..self.length)),
+        }
     }
 
-    /// What a descriptor that ends with a member's bytes states, if there is one.
-    fn described(&mut self, bytes: Range<u64>) -> io::Result<Option<(Stated, u64)>> {
-        let length = LONGEST_DESCRIPTOR.min(usize::try_from(bytes.end - bytes.start).unwrap_or(usize::MAX));
+    /// Where a member ends by the descriptor that is the last of these bytes, if there is one.
+    fn described(&mut self, bytes: Range<u64>) -> io::Result<Option<Found>> {
+        let all = bytes.end - bytes.start;
+        let length = LONGEST_DESCRIPTOR.min(usize::try_from(all).unwrap_or(usize::MAX));
         let before = self.bytes(bytes.end - length as u64, length)?;
-        Ok(described(&before, |length| (bytes.end - bytes.start).checked_sub(length as u64)))
+        let found = described(&before, |length| all.checked_sub(length as u64));
+        Ok(found.map(|(stated, packed)| Found {
+            end: bytes.start + packed,
+            extent: Extent::Bytes(packed),
+            expected: stated.into(),
+        }))
     }
 
     /// Whether the file ends here, or a record begins that may follow a member.
@@ -151,14 +174,15 @@ impl Scan {
         Ok(bytes)
     }
 
-    /// The next signature at or behind a place of what may follow a member.
+    /// The next signature at or behind a place, of what may follow a member or its data.
     fn next_signature(&mut self, mut from: u64) -> io::Result<Option<(u64, [u8; 4])>> {
         loop {
             let skipped = self.load(from)?;
             let piece = self.piece.get(skipped..).unwrap_or_default();
             let found = memchr::memmem::find_iter(piece, b"PK").find_map(|at| {
                 let signature = *piece.get(at..)?.first_chunk()?;
-                FOLLOWING.contains(&signature).then_some((from + at as u64, signature))
+                let known = signature == DESCRIPTOR || FOLLOWING.contains(&signature);
+                known.then_some((from + at as u64, signature))
             });
             if found.is_some() || piece.len() < 4 {
                 return Ok(found);
