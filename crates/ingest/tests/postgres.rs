@@ -15,8 +15,8 @@ use perfpipe_ingest::store::{
     BatchEncoder, CommitStage, FinishedRun, PostgresConfig, PostgresStore, PostgresWriter, RunWriter,
 };
 use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, Damage, Error, ErrorCount, InjectorLoad, LabelCount, Nullable, Reject, RejectSpool,
-    Replace, Result, RunInfo, RunKey, RunStore as _, SampleBatch, SourceFile, Spread,
+    Cell, CellKey, CpuSeries, Damage, Error, ErrorCount, InjectorLoad, LabelCount, Nullable, Reject,
+    RejectSpool, Replace, Result, RunInfo, RunKey, RunStore as _, SampleBatch, SourceFile, Spread,
 };
 use support::{TestServer, Tls, psql};
 
@@ -590,7 +590,8 @@ async fn another_layout_is_refused() {
 }
 
 /// The schema as it was before a run could be partial.
-const FIRST_LAYOUT: &str = "alter table perfpipe.runs drop column damage; update perfpipe.layout set version = 1";
+const FIRST_LAYOUT: &str =
+    "alter table perfpipe.runs drop column damage; update perfpipe.layout set version = 1";
 
 #[tokio::test]
 async fn the_layout_before_is_read_and_brought_up_to_date_by_the_next_run() {

@@ -48,12 +48,7 @@ pub(super) fn feed(
     Ok((out, runtime.spawn_blocking(move || pump(opened, cut, into, &feeder))))
 }
 
-fn pump(
-    mut opened: Opened,
-    cut: Option<Fault>,
-    mut into: DuplexStream,
-    runtime: &Handle,
-) -> io::Result<Fed> {
+fn pump(mut opened: Opened, cut: Option<Fault>, mut into: DuplexStream, runtime: &Handle) -> io::Result<Fed> {
     let mut reader = opened.reader()?;
     // Refused means that the parser gave up: it has an error to tell, and nobody listens here.
     let mut send = |bytes: &[u8]| runtime.block_on(into.write_all(bytes)).is_ok();
@@ -68,11 +63,7 @@ fn pump(
 }
 
 /// Passes a text on, and reads it to its end even where nobody wants more of it.
-fn pass_on(
-    reader: &mut dyn Digested,
-    is_cut: bool,
-    send: &mut impl FnMut(&[u8]) -> bool,
-) -> io::Result<()> {
+fn pass_on(reader: &mut dyn Digested, is_cut: bool, send: &mut impl FnMut(&[u8]) -> bool) -> io::Result<()> {
     let mut lines = Lines::default();
     let mut buffer = vec![0; CHUNK];
     // The line that has not ended yet.

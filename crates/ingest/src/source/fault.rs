@@ -36,7 +36,8 @@ const COPY_AGAIN: &str =
     "Copy or export the file again, or keep what can be read of it: --salvage. Nothing was stored.";
 
 /// The same, where too little is left.
-const LOST: &str = "Copy or export the file again: too little of it can be read to keep it. Nothing was stored.";
+const LOST: &str =
+    "Copy or export the file again: too little of it can be read to keep it. Nothing was stored.";
 
 impl Fault {
     /// A flaw and its remedy.

@@ -144,7 +144,8 @@ pub(crate) fn open_member(
         (93, _) => Codec::zstd()?,
         (14, _) => {
             // Without a size, the data says itself where it ends.
-            let unpacked = if let Expected::Stated(stated) = member.expected { stated.bytes } else { u64::MAX };
+            let unpacked =
+                if let Expected::Stated(stated) = member.expected { stated.bytes } else { u64::MAX };
             let text = lzma(bytes_of(path, member, progress)?.take(member.packed), unpacked)?;
             return Ok(foreign(text, member.expected, salvage));
         }
@@ -175,7 +176,8 @@ fn foreign(text: impl Read + Send + 'static, expected: Expected, salvage: bool) 
 
 /// The fault of a member that is found, but unpacked only by way of the directory.
 fn without_directory(method: u16) -> Fault {
-    let problem = format!("is packed by a method (number {method}) that can't be read without the zip's directory");
+    let problem =
+        format!("is packed by a method (number {method}) that can't be read without the zip's directory");
     Fault::new(problem, "Repair the zip (zip -FF), or pack the log anew if it is still there.")
 }
 

@@ -237,7 +237,8 @@ impl Replace {
         if let Some(damage) = new.damage.first()
             && !old.is_partial()
         {
-            let problem = format!("the store has the whole run {}, and this one is partial: {damage}", old.key);
+            let problem =
+                format!("the store has the whole run {}, and this one is partial: {damage}", old.key);
             return Error::refused(problem, REPLACE);
         }
         let logs = old.sources.iter().filter(|source| source.kind == "log");

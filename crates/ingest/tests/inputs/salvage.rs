@@ -63,7 +63,9 @@ fn zips() -> impl Iterator<Item = (String, Vec<u8>)> {
 
 /// Where to cut: at every 1,000th byte, and large zips at fewer.
 fn cuts(zip: &[u8]) -> impl Iterator<Item = usize> + use<> {
-    (1000..zip.len()).step_by(1000.max(zip.len() / 30 / 7 * 7)).chain(zip.len().saturating_sub(150)..zip.len())
+    (1000..zip.len())
+        .step_by(1000.max(zip.len() / 30 / 7 * 7))
+        .chain(zip.len().saturating_sub(150)..zip.len())
 }
 
 #[test]
@@ -113,12 +115,16 @@ fn the_run_is_that_of_the_whole_lines_before_the_cut() {
             std::fs::write(&lines.path, &text[..end]).unwrap();
             let (salvaged, samples) = ingested(cut_zip.path.clone(), salvage()).unwrap();
             let (plain, plain_samples) = ingested(lines.path.clone(), SourceOptions::default()).unwrap();
-            let counts = |info: &RunInfo| (info.t0_ms, info.last_ms, info.successes, info.failures, info.transactions);
+            let counts =
+                |info: &RunInfo| (info.t0_ms, info.last_ms, info.successes, info.failures, info.transactions);
             assert_eq!(counts(&salvaged), counts(&plain), "{name} cut at {cut}");
             assert_eq!(samples, plain_samples);
             // One more, unless the cut record began in an earlier line.
             let more = salvaged.rejects - plain.rejects;
-            assert!(more <= 1 && (more == 1 || end == text.len() || plain.rejects > 0), "{name} cut at {cut}");
+            assert!(
+                more <= 1 && (more == 1 || end == text.len() || plain.rejects > 0),
+                "{name} cut at {cut}"
+            );
             assert!(salvaged.is_partial() && !plain.is_partial());
             let damage = &salvaged.damage[0];
             assert_eq!((damage.records, damage.bytes), (samples as u64, text.len() as u64));
@@ -258,7 +264,8 @@ fn a_record_without_its_line_end_is_a_reject_where_the_log_is_cut() {
         assert_eq!((info.successes, info.rejects), (whole, rejects), "{length}");
     }
     // A record of several lines is one reject, as is what looks whole in the end of a field.
-    let quoted = b"label,timeStamp,elapsed,success\na,1795203738615,12,true\n\"b\nc,1795203738616,13,true\nd,17952";
+    let quoted =
+        b"label,timeStamp,elapsed,success\na,1795203738615,12,true\n\"b\nc,1795203738616,13,true\nd,17952";
     let zip = sized(&[("a.csv", quoted)], options(CompressionMethod::Stored));
     let data = zip.windows(quoted.len()).position(|window| window == quoted).unwrap();
     std::fs::write(&file.path, &zip[..data + 70]).unwrap();

@@ -1,8 +1,8 @@
 //! Runs of any values that a store has to hold.
 
 use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, Damage, ErrorCount, InjectorLoad, LabelCount, Reject, RunInfo, RunKey, SampleBatch,
-    SourceFile, Spread, Texts,
+    Cell, CellKey, CpuSeries, Damage, ErrorCount, InjectorLoad, LabelCount, Reject, RunInfo, RunKey,
+    SampleBatch, SourceFile, Spread, Texts,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
