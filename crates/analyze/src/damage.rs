@@ -20,11 +20,16 @@ use crate::table::thousands;
 /// assert_eq!(told, "run.zip: the zip's directory is missing; 12 records could be read (1,318 bytes)");
 /// ```
 pub fn damage_sentence(damage: &Damage) -> String {
+    format!("{damage}; {}", damage_read(damage))
+}
+
+/// How much of a damaged file was read, as in `12 records could be read (1,318 bytes)`.
+pub fn damage_read(damage: &Damage) -> String {
     let packed = match (damage.packed_read, damage.packed_of) {
         (Some(read), Some(of)) => format!(", from {} of {} packed ones", thousands(read), thousands(of)),
         (Some(read), None) => format!(", from {} packed ones", thousands(read)),
         (None, _) => String::new(),
     };
     let (records, bytes) = (thousands(damage.records), thousands(damage.bytes));
-    format!("{damage}; {records} records could be read ({bytes} bytes{packed})")
+    format!("{records} records could be read ({bytes} bytes{packed})")
 }

@@ -23,7 +23,7 @@ mod table;
 mod timeline;
 mod view;
 
-pub use damage::damage_sentence;
+pub use damage::{damage_read, damage_sentence};
 pub use error::{Error, Result};
 pub use histogram::Histogram;
 pub use labels::{LabelStats, label_stats, label_table};

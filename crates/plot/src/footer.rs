@@ -1,6 +1,6 @@
 //! What a run's page says in words: the figures below its title and the facts at its foot.
 
-use perfpipe_analyze::{Timeline, View, damage_sentence};
+use perfpipe_analyze::{Timeline, View, damage_read};
 
 use crate::clock::{duration, utc};
 use crate::number::{count, measured, percent, response, trimmed};
@@ -57,7 +57,9 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
 fn damage(timeline: &Timeline) -> impl Iterator<Item = String> + '_ {
     let damage = &timeline.info.damage;
     let more = damage.len().checked_sub(DAMAGED).filter(|more| *more > 0);
-    let told = damage.iter().take(DAMAGED).map(|damage| format!("Partial: {}", damage_sentence(damage)));
+    // In two parts, so that a line has room for each.
+    let told =
+        damage.iter().take(DAMAGED).flat_map(|damage| [format!("Partial: {damage}"), damage_read(damage)]);
     told.chain(more.map(|more| format!("Partial: {more} more files or members are damaged")))
 }
 
