@@ -122,14 +122,18 @@ fn unpacked(bytes: &[u8]) -> Vec<u8> {
 
 /// What the libraries' own readers make of a packed file, byte by byte, before they fail.
 fn unpacked_so_far(bytes: &[u8]) -> Vec<u8> {
-    let reader: Box<dyn Read + '_> = match bytes {
+    let mut reader: Box<dyn Read + '_> = match bytes {
         [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
         [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
             Box::new(zstd::Decoder::new(bytes).unwrap())
         }
         bytes => Box::new(bytes),
     };
-    reader.bytes().take(READ).map_while(std::result::Result::ok).collect()
+    let (mut content, mut byte) = (Vec::new(), [0]);
+    while content.len() < READ && reader.read(&mut byte).is_ok_and(|read| read > 0) {
+        content.extend(byte);
+    }
+    content
 }
 
 /// With salvage asked for, what can be read without is read the same; and of a packed file that can't be, what

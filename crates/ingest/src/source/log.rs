@@ -88,7 +88,7 @@ impl LogSource {
             Origin::Stored(stored) => {
                 let opened = stored.open(PackedCount::to(progress));
                 let opened = opened.map_err(|e| explain(self.place.clone(), e))?;
-                StreamSource::Stored { opened, stored: stored.clone(), taken: false }
+                StreamSource::Stored { opened, stored: Box::new(stored.clone()), taken: false }
             }
             Origin::Pipe(logs) => {
                 let logs = logs.take().ok_or_else(|| {
@@ -169,7 +169,7 @@ pub struct LogStream {
 }
 
 enum StreamSource {
-    Stored { opened: Opened, stored: Stored, taken: bool },
+    Stored { opened: Opened, stored: Box<Stored>, taken: bool },
     Pipe(Box<PipedLogs>),
 }
 

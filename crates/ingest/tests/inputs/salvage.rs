@@ -15,7 +15,9 @@ fn salvage() -> SourceOptions {
 }
 
 /// The logs' texts, and all that is damaged.
-fn read_all(mut inputs: Inputs) -> Result<(Vec<Vec<u8>>, Vec<Damage>)> {
+type Salvaged = (Vec<Vec<u8>>, Vec<Damage>);
+
+fn read_all(mut inputs: Inputs) -> Result<Salvaged> {
     let (mut texts, mut damage) = (Vec::new(), std::mem::take(&mut inputs.damage));
     for source in &mut inputs.logs {
         let mut stream = source.open(Default::default())?;
@@ -30,17 +32,17 @@ fn read_all(mut inputs: Inputs) -> Result<(Vec<Vec<u8>>, Vec<Damage>)> {
     Ok((texts, damage))
 }
 
-fn by_file(file: &OnDisk, bytes: &[u8]) -> Result<(Vec<Vec<u8>>, Vec<Damage>)> {
+fn by_file(file: &OnDisk, bytes: &[u8]) -> Result<Salvaged> {
     std::fs::write(&file.path, bytes).unwrap();
     read_all(Inputs::recognise(std::slice::from_ref(&file.path), &salvage())?)
 }
 
-fn by_pipe(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, Vec<Damage>)> {
+fn by_pipe(bytes: &[u8]) -> Result<Salvaged> {
     read_all(Inputs::of_reader("-", Cursor::new(bytes.to_vec()), &salvage())?)
 }
 
 /// Both ways, which must agree in the texts.
-fn both(file: &OnDisk, bytes: &[u8]) -> [Result<(Vec<Vec<u8>>, Vec<Damage>)>; 2] {
+fn both(file: &OnDisk, bytes: &[u8]) -> [Result<Salvaged>; 2] {
     [by_file(file, bytes), by_pipe(bytes)]
 }
 
