@@ -193,6 +193,14 @@ pub(crate) fn within_postgres(mut run: Example) -> Example {
     for source in &mut info.sources {
         source.member.as_mut().into_iter().chain([&mut source.file, &mut source.kind]).for_each(without_nul);
     }
+    for damage in &mut info.damage {
+        damage
+            .member
+            .as_mut()
+            .into_iter()
+            .chain([&mut damage.file, &mut damage.problem])
+            .for_each(without_nul);
+    }
     let options = std::mem::take(&mut info.options).into_iter();
     info.options = options.map(|(flag, text)| (flag.replace('\0', ""), text.replace('\0', ""))).collect();
     for (_, cell) in &mut run.cells {
