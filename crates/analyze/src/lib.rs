@@ -7,6 +7,7 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
+mod damage;
 mod error;
 mod histogram;
 mod labels;
@@ -22,6 +23,7 @@ mod table;
 mod timeline;
 mod view;
 
+pub use damage::{damage_read, damage_sentence};
 pub use error::{Error, Result};
 pub use histogram::Histogram;
 pub use labels::{LabelStats, label_stats, label_table};

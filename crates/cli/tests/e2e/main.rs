@@ -24,6 +24,7 @@ mod postgres;
 mod proxy;
 mod reports;
 mod roles;
+mod salvage;
 mod secrets;
 mod server;
 mod sql;
