@@ -61,9 +61,10 @@ impl Histogram {
             // Not by growing it, which would touch all of it.
             self.near = vec![0; NEAR];
         }
+        let (samples, sum) = totals(counts);
+        self.samples = self.samples.saturating_add(samples);
+        self.sum += sum;
         for &(value, samples) in counts {
-            self.samples = self.samples.saturating_add(samples);
-            self.sum += product(value, samples);
             match usize::try_from(value).ok().and_then(|value| self.near.get_mut(value)) {
                 Some(counter) => *counter = counter.saturating_add(samples),
                 None => self.far.push((value, samples)),
@@ -162,9 +163,11 @@ fn sort_and_add_up(counts: &mut Vec<(i32, u64)>) {
     });
 }
 
-/// A value times how often it occurred.
-pub(crate) fn product(value: i32, samples: u64) -> i128 {
-    i128::from(value) * i128::from(samples)
+/// How many values were counted, and their sum.
+pub(crate) fn totals(counts: &[(i32, u64)]) -> (u64, i128) {
+    counts.iter().fold((0, 0), |(all, sum), &(value, samples)| {
+        (samples.saturating_add(all), sum + i128::from(value) * i128::from(samples))
+    })
 }
 
 /// An exact sum over a number of samples; `None` of none.

@@ -32,6 +32,8 @@ pub struct Standing {
     pub failures_percent: Option<f64>,
     /// Mean CPU utilisation over the seconds that have one, in the export's percent.
     pub cpu_mean: Option<f64>,
+    /// Whether the run was made from damaged files, of which a part could be read.
+    pub partial: bool,
 }
 
 impl League {
@@ -56,7 +58,8 @@ impl League {
         Ok(league)
     }
 
-    /// The league as a table: `framework`, `throughput`, `p50`, `p95`, `p99`, `failures_percent`, `cpu_mean`.
+    /// The league as a table: `framework`, `throughput`, `p50`, `p95`, `p99`, `failures_percent`, `cpu_mean`,
+    /// `partial`.
     pub fn table(&self) -> Table {
         Table::of(&self.standings)
             .column("framework", |row| Some(row.framework.clone()))
@@ -74,6 +77,7 @@ impl League {
             .column("cpu_mean", |row| row.cpu_mean)
             .title("mean CPU")
             .unit("%", 1)
+            .column("partial", |row| Some(row.partial))
             .done()
     }
 }
@@ -89,6 +93,7 @@ impl Standing {
             p99: summary.p99,
             failures_percent: summary.failure_share().map(|share| share * 100.0),
             cpu_mean: summary.cpu_mean,
+            partial: timeline.info.is_partial(),
         }
     }
 }

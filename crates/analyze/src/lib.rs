@@ -7,6 +7,7 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
+mod damage;
 mod diagnose;
 mod error;
 mod histogram;
@@ -29,6 +30,7 @@ mod table;
 mod timeline;
 mod view;
 
+pub use damage::{damage_read, damage_sentence};
 pub use diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};
 pub use error::{Error, Result};
 pub use histogram::Histogram;

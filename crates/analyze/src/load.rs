@@ -24,14 +24,20 @@ pub(crate) fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Option<
     (!means.is_empty()).then(|| means.iter().sum())
 }
 
-/// The reported load of every second of a run, from second 0 to its last; absent where nobody reported.
+/// What a reported load is multiplied by: 1 where the log tells injectors apart.
+pub(crate) fn factor(run: &StoredRun, view: &View) -> u32 {
+    let told_apart = run.cells.injectors.iter().any(|name| !name.is_empty());
+    if told_apart { 1 } else { view.injectors }
+}
+
+/// The load of every second of a run, from second 0 to its last; absent where nobody reported.
 pub(crate) fn curve(run: &StoredRun, view: &View) -> Vec<Option<f64>> {
-    let mut curve = vec![None; run.info.seconds as usize];
-    for cells in run.cells.cells.chunk_by(|(a, _), (b, _)| a.second == b.second) {
-        let second = cells.first().and_then(|(key, _)| curve.get_mut(key.second as usize));
-        if let Some(load) = second {
-            *load = reported(cells, view.transactions);
-        }
-    }
-    curve
+    let factor = f64::from(factor(run, view));
+    let mut cells = run.cells.iter().peekable();
+    let mut load = |second: u32| {
+        let of_second: Vec<(CellKey, Cell)> =
+            std::iter::from_fn(|| cells.next_if(|(key, _)| key.second == second)).collect();
+        Some(reported(&of_second, view.transactions)? * factor)
+    };
+    (0..run.info.seconds).map(&mut load).collect()
 }

@@ -2,7 +2,7 @@
 
 use perfpipe_ingest::{Cell, CellKey, Spread};
 
-use crate::histogram::{mean, product};
+use crate::histogram::{mean, totals};
 use crate::load;
 use crate::merge::Merger;
 use crate::percentile::Percentiles;
@@ -43,12 +43,7 @@ impl<'a> SecondReader<'a> {
     }
 
     /// One second from its cells; those that averages are taken over are tallied too.
-    pub(crate) fn read(
-        &mut self,
-        second: u32,
-        cells: &[(CellKey, Cell)],
-        tallies: &mut [&mut Tally],
-    ) -> Second {
+    pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)], tally: &mut Tally) -> Second {
         let mut row = Second { second, load: self.load(cells), ..Second::default() };
         let mut averaged = Averaged::default();
         for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
@@ -56,7 +51,7 @@ impl<'a> SecondReader<'a> {
             *(if key.success { &mut row.successes } else { &mut row.failures }) += samples;
             if self.selection.is_averaged(key) {
                 averaged.add(cell, samples);
-                tallies.iter_mut().for_each(|tally| tally.add_cell(cell));
+                tally.add_cell(cell);
             }
         }
         row.cpu = self.cpu(second, &averaged);
@@ -72,8 +67,7 @@ impl<'a> SecondReader<'a> {
     /// Fills in means, extremes and percentiles.
     fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>) {
         let counts = self.merger.merge(&averaged.elapsed);
-        let sum: i128 = counts.iter().map(|(value, samples)| product(*value, *samples)).sum();
-        row.elapsed_mean = mean(sum, averaged.samples);
+        row.elapsed_mean = mean(totals(counts).1, averaged.samples);
         row.elapsed_min = counts.first().map(|(value, _)| *value);
         row.elapsed_max = counts.last().map(|(value, _)| *value);
         row.percentiles = self.percentiles.of(averaged.samples, counts.iter().copied());

@@ -39,7 +39,7 @@ impl Timeline {
     }
 
     /// The run in one row: its key, when it began (`t0_ms`, epoch ms), what was counted in the seconds looked
-    /// at, and the transactions and rejects of the whole run. Times are in ms, shares from 0 to 1; the
+    /// at, the transactions and rejects of the whole run, and whether that is only a part of what was logged. Times are in ms, shares from 0 to 1; the
     /// percentiles are those asked for and p50, p95 and p99.
     pub fn summary_table(&self) -> Table {
         let (info, summary) = (&self.info, &self.summary);
@@ -54,6 +54,7 @@ impl Timeline {
             .column("failure_share", |row| row.failure_share())
             .column("transactions", |_| Some(info.transactions))
             .column("rejects", |_| Some(info.rejects))
+            .column("partial", |_| Some(info.is_partial()))
             .column("throughput", |row| Some(row.throughput))
             .unit("1/s", 1)
             .column("throughput_active", |row| row.throughput_active)

@@ -3,7 +3,10 @@
 use perfpipe_ingest::{Cell, CellKey, LABEL_LIMIT, StoredRun};
 
 use crate::error::{Error, Result};
+use crate::load;
 use crate::phases::{Phases, Span};
+use crate::summary::Tally;
+use crate::timeline::Second;
 use crate::view::View;
 
 /// Labels named to somebody who asked for one that is not there.
@@ -43,8 +46,7 @@ impl<'a> Selection<'a> {
 
     /// What a reported load is multiplied by: 1 where the log tells injectors apart.
     pub(crate) fn injectors(&self) -> u32 {
-        let told_apart = self.run.cells.injectors.iter().any(|name| !name.is_empty());
-        if told_apart { 1 } else { self.view.injectors }
+        load::factor(self.run, self.view)
     }
 
     /// Whether the window holds a second.
@@ -58,20 +60,26 @@ impl<'a> Selection<'a> {
         span?.shared(window).filter(|part| *part != window)
     }
 
+    /// The tally of some of the window's seconds, from their cells and their rows.
+    pub(crate) fn tally<'s>(&self, span: Span, rows: impl Iterator<Item = &'s Second>) -> Tally {
+        let mut tally = Tally::default();
+        let cells = self.run.cells.between(span.first, span.last);
+        cells.filter(|(key, _)| self.is_averaged(key)).for_each(|(_, cell)| tally.add_cell(&cell));
+        rows.for_each(|row| tally.add(row));
+        tally
+    }
+
     /// All cells within the window, ascending.
-    pub(crate) fn cells(&self) -> &'a [(CellKey, Cell)] {
-        let cells = self.run.cells.cells.as_slice();
-        let first = cells.partition_point(|(key, _)| key.second < self.window.0);
-        let end = cells.partition_point(|(key, _)| key.second <= self.window.1);
-        cells.get(first..end).unwrap_or_default()
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (CellKey, Cell)> + use<'a> {
+        self.run.cells.between(self.window.0, self.window.1)
     }
 
     /// Every second of the window with its cells, none where it is silent.
-    pub(crate) fn seconds(&self) -> impl Iterator<Item = (u32, &'a [(CellKey, Cell)])> + use<'a> {
-        let mut groups = self.cells().chunk_by(|(a, _), (b, _)| a.second == b.second).peekable();
+    pub(crate) fn seconds(&self) -> impl Iterator<Item = (u32, Vec<(CellKey, Cell)>)> + use<'a> {
+        let mut cells = self.cells().peekable();
         (self.window.0..=self.window.1).map(move |second| {
-            let is_this = |group: &&[(CellKey, Cell)]| group.iter().all(|(key, _)| key.second == second);
-            (second, groups.next_if(is_this).unwrap_or_default())
+            let of_second = std::iter::from_fn(|| cells.next_if(|(key, _)| key.second == second));
+            (second, of_second.collect())
         })
     }
 }

@@ -96,7 +96,7 @@ impl Sweep {
         for (second, cells) in selection.seconds() {
             let Some((key, load)) = keys.get(&second).copied().zip(loads.get(&second)) else { continue };
             let step = gathered.entry(key).or_default();
-            let row = reader.read(second, cells, &mut [&mut step.tally]);
+            let row = reader.read(second, &cells, &mut step.tally);
             step.tally.add(&row);
             step.loads.push(*load);
             step.successes.push(row.successes as f64);
@@ -195,13 +195,12 @@ fn middle(values: &[f64]) -> Option<f64> {
 fn loads(run: &StoredRun, selection: &Selection<'_>) -> BTreeMap<u32, f64> {
     let (view, last) = (selection.view, run.info.seconds.saturating_sub(1));
     let tail = if view.phase == Some(Phase::Tail) { None } else { Phases::of_run(run, view).tail };
-    let factor = f64::from(selection.injectors());
     let mut before = None;
     let all: BTreeMap<u32, f64> = (0..)
         .zip(load::curve(run, view))
         .filter_map(|(second, load)| {
             before = load.or(before);
-            Some((second, before? * factor))
+            Some((second, before?))
         })
         .filter(|(second, _)| selection.holds(*second))
         .collect();

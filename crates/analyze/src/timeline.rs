@@ -102,20 +102,25 @@ impl Timeline {
         let percentiles = percentile::checked(&view.percentiles)?;
         let selection = Selection::new(run, view)?;
         let mut reader = SecondReader::new(&selection, &percentiles);
-        let phases = Phases::of_run(run, view);
-        let hold = selection.part(phases.hold);
-        let (mut all, mut held) = (Tally::default(), Tally::default());
-        let mut seconds = Vec::new();
-        for (second, cells) in selection.seconds() {
-            let is_held = hold.is_some_and(|hold| hold.holds(second));
-            let mut tallies: Vec<&mut Tally> =
-                std::iter::once(&mut all).chain(is_held.then_some(&mut held)).collect();
-            let second = reader.read(second, cells, &mut tallies);
-            tallies.iter_mut().for_each(|tally| tally.add(&second));
-            seconds.push(second);
-        }
-        let summary = all.summary(&percentiles);
-        let hold = hold.map(|_| held.summary(&percentiles));
+        let mut tally = Tally::default();
+        let seconds: Vec<Second> = selection
+            .seconds()
+            .map(|(second, cells)| {
+                let second = reader.read(second, &cells, &mut tally);
+                tally.add(&second);
+                second
+            })
+            .collect();
+        let summary = tally.summary(&percentiles);
+        let phases = if seconds.len() == run.info.seconds as usize {
+            Phases::of_loads(&seconds.iter().map(|row| row.load).collect::<Vec<_>>())
+        } else {
+            Phases::of_run(run, view)
+        };
+        let hold = selection.part(phases.hold).map(|hold| {
+            let held = seconds.iter().filter(|row| hold.holds(row.second));
+            selection.tally(hold, held).summary(&percentiles)
+        });
         let view = View { injectors: selection.injectors(), ..view.clone() };
         Ok(Self { info: run.info.clone(), view, percentiles, seconds, summary, phases, hold })
     }

@@ -254,25 +254,26 @@ fn the_per_second_table_has_its_columns() {
 fn the_summary_is_one_row() {
     assert_eq!(
         written(&timeline("spring", 4).summary_table(), Format::Csv),
-        "framework,test,t0_ms,seconds,successes,failures,failure_share,transactions,rejects,throughput,\
+        "framework,test,t0_ms,seconds,successes,failures,failure_share,transactions,rejects,partial,throughput,\
          throughput_active,elapsed_mean,elapsed_min,elapsed_max,latency_mean,p25,p50,p75,p95,p99,cpu_mean,cpu_max,\
          cpu_coverage,load_max,bytes,sent_bytes\n\
-         spring,2048,1700000000000,2,4,1,0.2,0,0,2,4,11.5,10,13,5.5,10.75,11.5,12.25,12.85,12.969999999999999,\
+         spring,2048,1700000000000,2,4,1,0.2,0,0,false,2,4,11.5,10,13,5.5,10.75,11.5,12.25,12.85,12.969999999999999,\
          7.25,7.25,1,4,40,80\n"
     );
 }
 
 #[test]
 fn the_league_is_ranked_by_throughput_then_by_name() {
-    let timelines = [timeline("slow", 2), timeline("b", 4), timeline("a", 4)];
+    let mut timelines = [timeline("slow", 2), timeline("b", 4), timeline("a", 4)];
+    timelines[0].info.damage.push(perfpipe_ingest::Damage::default());
     let league = League::new(&timelines).unwrap();
     assert_eq!(
         written(&league.table(), Format::Text),
-        "framework  throughput (1/s)  p50 (ms)  p95 (ms)  p99 (ms)  failures (%)  mean CPU (%)\n\
-         ---------  ----------------  --------  --------  --------  ------------  ------------\n\
-         a                       2.0      11.5      12.8      13.0         20.00           7.2\n\
-         b                       2.0      11.5      12.8      13.0         20.00           7.2\n\
-         slow                    1.0      10.5      10.9      11.0         33.33           7.2\n"
+        "framework  throughput (1/s)  p50 (ms)  p95 (ms)  p99 (ms)  failures (%)  mean CPU (%)  partial\n\
+         ---------  ----------------  --------  --------  --------  ------------  ------------  -------\n\
+         a                       2.0      11.5      12.8      13.0         20.00           7.2  no\n\
+         b                       2.0      11.5      12.8      13.0         20.00           7.2  no\n\
+         slow                    1.0      10.5      10.9      11.0         33.33           7.2  yes\n"
     );
     assert!(League::new([]).unwrap().table().is_empty());
     let mut other = timeline("c", 1);

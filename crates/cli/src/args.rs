@@ -52,7 +52,8 @@ pub(crate) struct StoreArgs {
 #[command(after_help = "Examples:\n  \
     perfpipe ingest run.zip cpu.csv\n  \
     perfpipe ingest injector-*.csv.zip cpu.csv --framework go --test 2048 --report charts\n  \
-    zip - run.jtl | perfpipe ingest - cpu.csv\n\n\
+    zip - run.jtl | perfpipe ingest - cpu.csv\n  \
+    perfpipe ingest cut.zip cpu.csv --salvage\n\n\
     Each FILE is known by its content: a JMeter CSV log or a CPU export, plain, gzipped, zstd-packed or zipped, or\n\
     a zip that holds both. Several logs are the injectors of one run. `-` is standard input.")]
 pub(crate) struct IngestArgs {
@@ -68,6 +69,9 @@ pub(crate) struct IngestArgs {
     /// Replace any run of the same key, even if the key was inferred
     #[arg(long)]
     pub(crate) replace: bool,
+    /// Keep what can be read of files that were cut short or damaged; the run is marked partial
+    #[arg(long)]
+    pub(crate) salvage: bool,
     /// Keep the exact counts of each second only, not the samples
     #[arg(long)]
     pub(crate) no_samples: bool,

@@ -1,7 +1,7 @@
 //! `perfpipe diagnose`: what stands out in a run.
 
 use anyhow::Result;
-use perfpipe_analyze::{diagnose, finding_table};
+use perfpipe_analyze::{damage_sentence, diagnose, finding_table};
 use perfpipe_ingest::RunKey;
 
 use crate::args::{DiagnoseArgs, StoreArgs};
@@ -14,6 +14,9 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     let key = RunKey { framework: args.key.framework.clone(), test: args.key.test.clone() };
     let run = view::read(&store, &key, &args.view).await?;
     let findings = diagnose(&run, &view::of(&args.view, &run.info), args.cores)?;
+    for damage in &run.info.damage {
+        note(&format!("partial: {}", damage_sentence(damage)));
+    }
     if findings.is_empty() {
         note(&format!("nothing stands out in {key}"));
     }

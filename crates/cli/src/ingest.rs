@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use perfpipe_analyze::Timeline;
+use perfpipe_analyze::{Timeline, damage_sentence};
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{
     CpuJoin, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Progress, SourceOptions,
@@ -55,6 +55,7 @@ fn options(args: &IngestArgs) -> Result<IngestOptions> {
             time_zone: log.time_zone.parse()?,
             cpu_item: log.cpu_item,
             layout: LayoutOptions { delimiter, columns: log.columns.clone() },
+            salvage: args.salvage,
         },
         cpu: view::cpu_join(&log.cpu, CpuJoin::default()),
         keep_samples: !args.no_samples,
@@ -97,6 +98,9 @@ fn summarise(done: &Ingested, store: &Store, took: Duration) {
     {
         note(&sentence);
     }
+    for damage in &info.damage {
+        note(&format!("partial: {}", damage_sentence(damage)));
+    }
     if done.read_twice {
         note("the earliest record stands late in the log, so the log was read twice");
     }
@@ -116,7 +120,7 @@ fn summarise(done: &Ingested, store: &Store, took: Duration) {
         false => "no CPU export was given".to_owned(),
     };
     let lines = [
-        ("run", info.key.to_string()),
+        ("run", format!("{}{}", info.key, if info.is_partial() { " (partial)" } else { "" })),
         (
             "requests",
             format!("{}, {} of them failures{share}", number(info.requests()), number(info.failures)),

@@ -25,6 +25,7 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
         .column("failures", |run| Some(run.failures))
         .column("transactions", |run| Some(run.transactions))
         .column("rejects", |run| Some(run.rejects))
+        .column("partial", |run| Some(run.is_partial()))
         .column("samples_stored", |run| Some(run.samples_stored))
         .column("ingested_at", |run| Some(run.ingested_at.clone()))
         .done();

@@ -1,10 +1,12 @@
 //! What the collecting task puts together out of the blocks: totals, rejects with their lines, the time span.
 
 use crate::cut::Block;
+use crate::damage::Damage;
 use crate::endpoint::Endpoints;
 use crate::error::{Error, Place, Result};
 use crate::parse::{LocalReject, Parsed};
 use crate::rejects::{Reject, RejectSpool};
+use crate::source::log::last_part;
 use crate::store::SourceFile;
 use crate::tally::Tally;
 use crate::totals::Totals;
@@ -57,6 +59,8 @@ struct Log {
     place: Place,
     /// Line feeds in the blocks so far.
     lines: u64,
+    /// Samples in them.
+    samples: u64,
 }
 
 /// Everything a pass over the logs found out, but for the samples.
@@ -66,6 +70,8 @@ pub(crate) struct Collected {
     pub(crate) endpoints: Endpoints,
     pub(crate) sources: Vec<SourceFile>,
     pub(crate) notes: Vec<String>,
+    /// What is damaged, with the number of the log if it is one.
+    pub(crate) damage: Vec<(Option<usize>, Damage)>,
     pub(crate) earliest_ms: Option<i64>,
     pub(crate) latest_ms: Option<i64>,
     logs: Vec<Log>,
@@ -81,6 +87,7 @@ impl Collected {
             endpoints: Endpoints::default(),
             sources: Vec::new(),
             notes: Vec::new(),
+            damage: Vec::new(),
             earliest_ms: None,
             latest_ms: None,
             logs: Vec::new(),
@@ -90,7 +97,7 @@ impl Collected {
 
     /// A further log begins.
     pub(crate) fn begin_log(&mut self, place: Place) {
-        self.logs.push(Log { place, lines: 0 });
+        self.logs.push(Log { place, lines: 0, samples: 0 });
     }
 
     /// Adds a block; blocks come in the order of the log.
@@ -101,6 +108,7 @@ impl Collected {
         let Some(log) = self.logs.get_mut(block.log) else { return Ok(()) };
         let (place, first_line) = (log.place.clone(), log.lines + 1);
         log.lines += block.lines;
+        log.samples += block.samples;
         if let Some((line, byte)) = block.other_header {
             return Err(Error::input(
                 place.at(first_line + line, block.first_byte + byte),
@@ -116,6 +124,35 @@ impl Collected {
         self.endpoints.merge(&block.endpoints);
         self.totals.add(&block.tally);
         Ok(())
+    }
+
+    /// All that is damaged, what was found before among it, with what could be read of it.
+    pub(crate) fn take_damage(&mut self, before: &[Damage]) -> Vec<Damage> {
+        let before = before.iter().map(|damage| (None, damage.clone()));
+        let found: Vec<_> = before.chain(std::mem::take(&mut self.damage)).collect();
+        let told = |damage: &Damage| {
+            damage.member.is_some() || !found.iter().any(|(_, other)| other.explains(damage))
+        };
+        let told = found.iter().filter(|(_, damage)| told(damage));
+        told.map(|(log, damage)| self.measured(*log, damage.clone())).collect()
+    }
+
+    /// Damage with what could be read, and with a name that says nothing of folders.
+    fn measured(&self, log: Option<usize>, mut damage: Damage) -> Damage {
+        match log.and_then(|log| self.logs.get(log)) {
+            Some(log) => damage.records = log.samples,
+            // The zip itself: it is known by the logs in it.
+            None if damage.member.is_none() && damage.bytes == 0 => {
+                let logs = self.logs.iter().zip(&self.sources).filter(|(log, _)| damage.is_in(&log.place));
+                let (records, bytes) = logs.fold((0, 0), |(records, bytes), (log, source)| {
+                    (records + log.samples, bytes + source.bytes)
+                });
+                (damage.records, damage.bytes) = (records, bytes);
+            }
+            None => {}
+        }
+        damage.file = last_part(&damage.file).to_owned();
+        damage
     }
 
     fn reject(&mut self, place: &Place, first_line: u64, first_byte: u64, reject: LocalReject) -> Result<()> {

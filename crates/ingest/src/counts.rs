@@ -147,37 +147,6 @@ fn merge_sorted<T: Copy, K: Ord>(
     }
 }
 
-/// The cells of a run, ascending by key, with the names that the keys point to.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct CellTable {
-    /// Labels by index; a log without labels has the one label "".
-    pub labels: Vec<String>,
-    /// Injectors by index; "" is the one that can't be told.
-    pub injectors: Vec<String>,
-    /// The cells, ascending by key, each key once.
-    pub cells: Vec<(CellKey, Cell)>,
-}
-
-impl CellTable {
-    /// A table of cells in any order, the parts of one key merged.
-    pub fn new(
-        labels: Vec<String>,
-        injectors: Vec<String>,
-        cells: impl IntoIterator<Item = (CellKey, Cell)>,
-    ) -> Self {
-        let mut sorted: Vec<(CellKey, Cell)> = cells.into_iter().collect();
-        sorted.sort_by_key(|(key, _)| *key);
-        let mut merged: Vec<(CellKey, Cell)> = Vec::with_capacity(sorted.len());
-        for (key, cell) in sorted {
-            match merged.last_mut() {
-                Some((last, into)) if *last == key => into.merge(&cell),
-                _ => merged.push((key, cell)),
-            }
-        }
-        Self { labels, injectors, cells: merged }
-    }
-}
-
 /// Whole-run counts of one label, kept one by one even where its seconds share the `(other)` cell.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelCount {

@@ -22,7 +22,29 @@ pub(crate) struct Block {
     pub(crate) oversized: Option<&'static str>,
     /// Line feeds passed over after the kept bytes of an oversized record.
     pub(crate) skipped_lines: u64,
+    /// Whether the log ends here for being damaged: a last line that lacks its end is a part of one.
+    pub(crate) cut: bool,
 }
+
+impl Block {
+    /// The lines that can be read, and the part of a line with which a damaged log ends.
+    pub(crate) fn lines(&self) -> (&[u8], &[u8]) {
+        match self.cut {
+            true => self.bytes.split_at(memchr::memrchr(b'\n', &self.bytes).map_or(0, |feed| feed + 1)),
+            false => (&self.bytes, &[]),
+        }
+    }
+}
+
+/// A log's bytes.
+pub(crate) trait LogBytes: Read {
+    /// Whether they ended where damage begins, and not where the log ends.
+    fn is_cut(&self) -> bool {
+        false
+    }
+}
+
+impl LogBytes for &[u8] {}
 
 /// Where empty buffers come from: those that workers are done with, or new ones.
 pub(crate) trait Buffers {
@@ -56,7 +78,7 @@ pub(crate) struct Cutter<R> {
     ahead: VecDeque<Block>,
 }
 
-impl<R: Read> Cutter<R> {
+impl<R: LogBytes> Cutter<R> {
     /// A cutter for a log whose first bytes, `head`, were read already.
     pub(crate) fn new(reader: R, head: Vec<u8>, at: u64, delimiter: u8, block_size: usize) -> Self {
         Self::limited(reader, head, at, delimiter, block_size, RECORD_LIMIT)
@@ -124,7 +146,8 @@ impl<R: Read> Cutter<R> {
                 return Ok(None);
             }
             if self.ended {
-                return Ok(Some(self.block(buffer, None)));
+                let cut = self.reader.is_cut();
+                return Ok(Some(Block { cut, ..self.block(buffer, None) }));
             }
             if let Some(end) = last_record_end(&buffer, self.delimiter) {
                 self.carry.extend_from_slice(buffer.get(end..).unwrap_or_default());
@@ -168,7 +191,7 @@ impl<R: Read> Cutter<R> {
     fn block(&mut self, bytes: Vec<u8>, oversized: Option<&'static str>) -> Block {
         let first_byte = self.at;
         self.at += bytes.len() as u64;
-        Block { bytes, first_byte, oversized, skipped_lines: 0 }
+        Block { bytes, first_byte, oversized, skipped_lines: 0, cut: false }
     }
 
     /// Gives up on the record that begins the buffer: its first line is the reject, reading goes on after it.
@@ -179,13 +202,13 @@ impl<R: Read> Cutter<R> {
             self.at += buffer.len() as u64;
             buffer.truncate(KEPT.min(feed));
             let reason = "a quote is opened that is not closed within 4 MiB";
-            return Ok(Block { bytes: buffer, first_byte, oversized: Some(reason), skipped_lines: 1 });
+            return Ok(Block { skipped_lines: 1, ..given_up(buffer, first_byte, reason) });
         }
         self.at += buffer.len() as u64;
         let skipped_lines = self.skip_line()?;
         buffer.truncate(KEPT);
         let reason = "the line is longer than 4 MiB (its beginning is kept)";
-        Ok(Block { bytes: buffer, first_byte, oversized: Some(reason), skipped_lines })
+        Ok(Block { skipped_lines, ..given_up(buffer, first_byte, reason) })
     }
 
     /// Passes over the rest of a line; 1 when a line feed ended it.
@@ -203,6 +226,11 @@ impl<R: Read> Cutter<R> {
         }
         Ok(0)
     }
+}
+
+/// A block that is one record too large to take.
+fn given_up(bytes: Vec<u8>, first_byte: u64, reason: &'static str) -> Block {
+    Block { bytes, first_byte, oversized: Some(reason), skipped_lines: 0, cut: false }
 }
 
 /// Where the last record ends in a buffer that begins at a record's start; `None` if none ends in it.

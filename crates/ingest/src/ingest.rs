@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::collect::Collected;
 use crate::coverage::seconds_with_reading;
 use crate::cpu::{CpuJoin, CpuSeries};
+use crate::damage::Damage;
 use crate::date::DateParser;
 use crate::error::{Error, Place, Result};
 use crate::injector::Injectors;
@@ -16,7 +17,7 @@ use crate::key::Clues;
 use crate::parse::Parser;
 use crate::pipeline::{Outcome, PipelineOptions, Progress, run};
 use crate::read::ReadPlan;
-use crate::rejects::RejectSpool;
+use crate::source::fault::Fault;
 use crate::source::{Inputs, LogSource, SourceOptions};
 use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, SourceFile, Stage};
 
@@ -201,6 +202,8 @@ struct Prepared {
     cpu: Arc<CpuSeries>,
     cpu_file: Option<SourceFile>,
     notes: Vec<String>,
+    /// What was found to be damaged before the logs were read.
+    damage: Vec<Damage>,
 }
 
 impl Prepared {
@@ -220,6 +223,7 @@ impl Prepared {
             cpu: Arc::default(),
             cpu_file: None,
             notes: inputs.notes,
+            damage: inputs.damage,
             logs: Arc::new(Mutex::new(inputs.logs)),
         };
         if let Some(cpu) = inputs.cpu {
@@ -227,6 +231,7 @@ impl Prepared {
             prepared.cpu = Arc::new(export.series);
             prepared.cpu_file = Some(export.file);
             prepared.notes.extend(export.notes);
+            prepared.damage.extend(export.damage);
         }
         Ok(prepared)
     }
@@ -276,7 +281,7 @@ impl Prepared {
         stage: &CommitStage,
     ) -> Result<Ingested> {
         let (Some(t0_ms), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
-            return Err(self.nothing_taken(&mut collected.rejects));
+            return Err(self.nothing_taken(&mut collected));
         };
         if let Some(origin) = options.origin.filter(|origin| *origin != t0_ms) {
             return Err(Error::input(
@@ -286,11 +291,14 @@ impl Prepared {
             ));
         }
         let inferred = self.clues(&collected, options).infer();
+        let damage = collected.take_damage(&self.damage);
         let info = self.info(&collected, options, inferred.key, !inferred.notes.is_empty(), t0_ms, last_ms);
+        let info = RunInfo { damage, ..info };
         let cells = collected.totals.cells();
         let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, options.cpu);
-        let replace = match options.replace || inferred.notes.is_empty() {
-            true => Replace::Any,
+        let replace = match inferred.notes.is_empty() {
+            _ if options.replace => Replace::Any,
+            true => Replace::SameKey,
             false => Replace::SameFile,
         };
         let (errors, label_counts) = (collected.totals.errors(), collected.totals.label_counts());
@@ -318,7 +326,11 @@ impl Prepared {
     }
 
     /// Says that there is no record to make a run of, and why the first one was rejected.
-    fn nothing_taken(&self, rejects: &mut RejectSpool) -> Error {
+    fn nothing_taken(&self, collected: &mut Collected) -> Error {
+        if let Some(damage) = collected.take_damage(&self.damage).first() {
+            return Fault::harm(damage.problem.clone()).lost().at(self.place.clone());
+        }
+        let rejects = &mut collected.rejects;
         let mut problem = format!("it has no record that can be taken (rejected: {})", rejects.len());
         if let Ok(Some(Ok(first))) = rejects.iter().map(|mut all| all.next()) {
             problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
@@ -365,6 +377,7 @@ impl Prepared {
             options: options.noted.clone(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            damage: Vec::new(),
         }
     }
 }

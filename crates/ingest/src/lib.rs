@@ -4,12 +4,14 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod batch;
+mod cell_table;
 mod collect;
 mod counts;
 mod coverage;
 mod cpu;
 mod cpu_export;
 mod cut;
+mod damage;
 mod date;
 mod endpoint;
 mod error;
@@ -42,11 +44,11 @@ mod tally;
 mod totals;
 
 pub use batch::{Nullable, SampleBatch, Texts, clean_text};
-pub use counts::{
-    Cell, CellKey, CellTable, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER, Spread,
-};
+pub use cell_table::CellTable;
+pub use counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER, Spread};
 pub use cpu::{CpuJoin, CpuSeries};
 pub use cpu_export::{CpuExport, CpuSource};
+pub use damage::Damage;
 pub use date::{DateParser, TimeZone};
 pub use error::{Error, Place, Result};
 pub use ingest::{IngestOptions, Ingested, RunStore, ingest};

@@ -1,41 +1,107 @@
-//! A cell as few bytes: what a second that is past takes up while the log is still being read.
+//! A cell as few bytes: what a second that is past takes up, while the log is still being read and when it is read back.
 
 use crate::counts::{Cell, InjectorLoad, Spread};
 
-/// Packs a cell: numbers as LEB128, the ascending elapsed times as differences.
+/// Packs a cell: its counts, then its sums; numbers as LEB128.
 pub(crate) fn pack(cell: &Cell) -> Box<[u8]> {
     let mut out = Vec::with_capacity(32 + cell.elapsed.len() * 3);
-    unsigned(&mut out, cell.elapsed.len() as u64);
+    pack_counts(&mut out, &cell.elapsed);
+    pack_sums(&mut out, cell);
+    out.into()
+}
+
+/// Packs exact counts, ascending by value: how many, then for each the difference from the value before and the count.
+pub(crate) fn pack_counts(out: &mut Vec<u8>, counts: &[(i32, u64)]) {
+    unsigned(out, counts.len() as u64);
     let mut previous = 0;
-    for (value, count) in &cell.elapsed {
-        signed(&mut out, i64::from(*value) - previous);
-        unsigned(&mut out, *count);
+    for (value, count) in counts {
+        signed(out, i64::from(*value) - previous);
+        unsigned(out, *count);
         previous = i64::from(*value);
     }
+}
+
+/// Packs all of a cell but its counts of elapsed.
+pub(crate) fn pack_sums(out: &mut Vec<u8>, cell: &Cell) {
     let Spread { n, sum, min, max } = cell.latency;
-    unsigned(&mut out, n);
+    unsigned(out, n);
     for number in [sum, i64::from(min), i64::from(max), cell.connect, cell.bytes, cell.sent_bytes] {
-        signed(&mut out, number);
+        signed(out, number);
     }
-    unsigned(&mut out, cell.before_boundary);
-    unsigned(&mut out, cell.injectors.len() as u64);
+    unsigned(out, cell.before_boundary);
+    unsigned(out, cell.injectors.len() as u64);
     for load in &cell.injectors {
-        unsigned(&mut out, u64::from(load.injector));
-        unsigned(&mut out, load.samples);
-        signed(&mut out, load.threads);
+        unsigned(out, u64::from(load.injector));
+        unsigned(out, load.samples);
+        signed(out, load.threads);
     }
-    out.into()
 }
 
 /// Opens a packed cell; `None` if the bytes are not one.
 pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
-    let from = &mut bytes;
-    let mut cell = Cell::default();
-    let mut previous = 0i64;
-    for _ in 0..read_unsigned(from)? {
-        previous = previous.checked_add(read_signed(from)?)?;
-        cell.elapsed.push((i32::try_from(previous).ok()?, read_unsigned(from)?));
+    // Each count takes two bytes at least.
+    let mut elapsed = Vec::with_capacity(bytes.len() / 2);
+    read_counts(&mut bytes, |value, count| elapsed.push((value, count)))?;
+    let cell = Cell { elapsed, ..read_sums(&mut bytes)? };
+    bytes.is_empty().then_some(cell)
+}
+
+/// A packed cell that was found to be one.
+pub(crate) struct Checked<'a> {
+    /// The packed counts.
+    pub(crate) counts: &'a [u8],
+    /// How many samples were counted.
+    pub(crate) samples: u64,
+    /// The cell, but for its counts.
+    pub(crate) sums: Cell,
+}
+
+/// Looks whether bytes are a packed cell; `None` if not.
+pub(crate) fn check(bytes: &[u8]) -> Option<Checked<'_>> {
+    let mut rest = bytes;
+    let samples = check_counts(&mut rest)?;
+    let counts = bytes.get(..bytes.len() - rest.len())?;
+    let sums = read_sums(&mut rest)?;
+    rest.is_empty().then_some(Checked { counts, samples, sums })
+}
+
+/// Looks whether these bytes begin with packed counts, and gives the number of samples counted; `None` if not.
+pub(crate) fn check_counts(from: &mut &[u8]) -> Option<u64> {
+    let mut samples = 0u64;
+    read_counts(from, |_, count| samples = samples.saturating_add(count))?;
+    Some(samples)
+}
+
+/// Reads exact counts from the head of these bytes; `None` if they are none, or not ascending.
+fn read_counts(from: &mut &[u8], mut each: impl FnMut(i32, u64)) -> Option<()> {
+    let Some(others) = read_unsigned(from)?.checked_sub(1) else { return Some(()) };
+    let mut value = read_signed(from)?;
+    each(i32::try_from(value).ok()?, read_unsigned(from)?);
+    for _ in 0..others {
+        let (difference, count) = read_pair(from)?;
+        if difference <= 0 {
+            return None;
+        }
+        value = value.checked_add(difference)?;
+        each(i32::try_from(value).ok()?, count);
     }
+    Some(())
+}
+
+/// Reads a difference and a count.
+#[inline]
+fn read_pair(bytes: &mut &[u8]) -> Option<(i64, u64)> {
+    // Nearly all of them are small.
+    if let [difference @ 0..0x80, count @ 0..0x80, rest @ ..] = *bytes {
+        *bytes = rest;
+        return Some((unfolded(u64::from(*difference)), u64::from(*count)));
+    }
+    Some((read_signed(bytes)?, read_unsigned(bytes)?))
+}
+
+/// Reads what [`pack_sums`] wrote: a cell without its counts.
+fn read_sums(from: &mut &[u8]) -> Option<Cell> {
+    let mut cell = Cell::default();
     cell.latency.n = read_unsigned(from)?;
     cell.latency.sum = read_signed(from)?;
     cell.latency.min = i32::try_from(read_signed(from)?).ok()?;
@@ -51,7 +117,7 @@ pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
             threads: read_signed(from)?,
         });
     }
-    from.is_empty().then_some(cell)
+    Some(cell)
 }
 
 fn unsigned(out: &mut Vec<u8>, mut number: u64) {
@@ -81,8 +147,12 @@ fn read_unsigned(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 fn read_signed(bytes: &mut &[u8]) -> Option<i64> {
-    let number = read_unsigned(bytes)?;
-    Some((number >> 1) as i64 ^ -((number & 1) as i64))
+    read_unsigned(bytes).map(unfolded)
+}
+
+/// The number that [`signed`] folded.
+fn unfolded(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::batch::{SampleBatch, Texts, clean_text};
 use crate::cpu::{CpuJoin, CpuSeries};
+use crate::cut::Block;
 use crate::date::DateParser;
 use crate::endpoint::Endpoints;
 use crate::injector::Injectors;
@@ -67,7 +68,28 @@ impl Parsed {
         self.endpoints = Endpoints::default();
         self.other_header = None;
     }
+
+    /// Rejects what is left of a record behind the last line end of a block, with its lines before that, if a quote
+    /// was opened there.
+    #[cold]
+    fn refuse_rest(&mut self, lines: &[u8], rest: &[u8]) {
+        let reaches_end = |reject: &LocalReject| {
+            let end = lines.get(reject.byte as usize + reject.record.len()..);
+            reject.reason == OPEN_QUOTE && end.is_some_and(|end| end.trim_ascii().is_empty())
+        };
+        let begun = self.rejects.pop_if(|reject| reaches_end(reject));
+        let (line, byte) = begun.map_or((self.lines, lines.len() as u64), |begun| (begun.line, begun.byte));
+        let mut record = lines.get(byte as usize..).unwrap_or_default().to_vec();
+        record.extend_from_slice(rest);
+        self.rejects.push(LocalReject { line, byte, reason: CUT.into(), record });
+    }
 }
+
+/// Why a record is a reject whose quote does not close.
+const OPEN_QUOTE: &str = "a quote is opened and never closed";
+
+/// Why a record is a reject with which a damaged log ends.
+const CUT: &str = "the log is damaged, and can't be read to this record's end";
 
 /// Parses blocks; each worker has one.
 #[derive(Clone)]
@@ -100,7 +122,24 @@ impl Parser {
         Self { dates, injectors, cpu, join, last_cpu: (i64::MIN, None) }
     }
 
-    /// Parses a block, in the place of what `out` held; `file` names its log where the run has several.
+    /// Parses a block, in the place of what `out` held, as `parse` does; what is left of a record where a damaged log
+    /// ends is a reject, even if it looks whole, since a number in it may have lost digits.
+    pub(crate) fn parse_block(
+        &mut self,
+        block: &Block,
+        file: Option<&str>,
+        layout: &Layout,
+        clock: &Clock,
+        out: &mut Parsed,
+    ) {
+        let (lines, rest) = block.lines();
+        self.parse(lines, file, layout, clock, out);
+        if !rest.trim_ascii().is_empty() {
+            out.refuse_rest(lines, rest);
+        }
+    }
+
+    /// Parses bytes, in the place of what `out` held; `file` names its log where the run has several.
     pub(crate) fn parse(
         &mut self,
         bytes: &[u8],
@@ -269,7 +308,7 @@ enum Reason {
 impl Reason {
     fn sentence(self, record: &Record<'_>, layout: &Layout) -> String {
         match self {
-            Self::Shape if record.open => "a quote is opened and never closed".into(),
+            Self::Shape if record.open => OPEN_QUOTE.into(),
             Self::Shape => format!("{} fields in the place of {}", record.len(), layout.width),
             Self::Span(head) => {
                 format!("its time is further than --max-span from that of the first record, {head}")

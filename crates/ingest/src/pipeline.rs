@@ -15,6 +15,7 @@ use tokio::sync::mpsc;
 
 use crate::collect::{BlockCounts, Collected};
 use crate::cut::Block;
+use crate::damage::Damage;
 use crate::error::{Error, Place, Result};
 use crate::layout::Layout;
 use crate::parse::{Clock, Parsed, Parser};
@@ -52,6 +53,8 @@ pub(crate) enum Message<C> {
     Last(C),
     /// A log was read to its clean end.
     Source(SourceFile),
+    /// What is damaged: of this log, by its number, or of something else.
+    Damage(Option<usize>, Damage),
     /// Sentences for the user.
     Notes(Vec<String>),
     /// A stage failed; nothing more comes from it.
@@ -171,6 +174,7 @@ impl<W: RunWriter> Collector<'_, W> {
             match message {
                 Message::Log(place) => self.collected.begin_log(place),
                 Message::Source(source) => self.collected.sources.push(source),
+                Message::Damage(log, damage) => self.collected.damage.push((log, damage)),
                 Message::Notes(notes) => self.collected.notes.extend(notes),
                 Message::Last(chunk) => self.writer.write(chunk).await?,
                 Message::Failed(error) => return Err(error),
@@ -273,6 +277,11 @@ impl<C> LogFeed for Feed<C> {
         self.messages.blocking_send(Message::Source(source)).is_ok()
     }
 
+    fn damage(&mut self, damage: Damage, of_log: bool) -> bool {
+        let log = of_log.then(|| self.logs.saturating_sub(1));
+        self.messages.blocking_send(Message::Damage(log, damage)).is_ok()
+    }
+
     fn notes(&mut self, notes: Vec<String>) -> bool {
         notes.is_empty() || self.messages.blocking_send(Message::Notes(notes)).is_ok()
     }
@@ -316,7 +325,7 @@ impl<E: BatchEncoder> Worker<E> {
             // Its buffer stays with the reject; another one takes its place.
             return Ok(Some(Done { counts, chunk: None, buffer: Vec::new() }));
         }
-        self.parser.parse(&block.bytes, file.as_deref(), &layout, clock, parsed);
+        self.parser.parse_block(&block, file.as_deref(), &layout, clock, parsed);
         let early = parsed.earliest_ms.is_some_and(|earliest| earliest < clock.origin);
         let times_only = early || self.shared.times_only.load(Ordering::Acquire);
         let mut counts = BlockCounts::new(sequence, log, block.first_byte, parsed);

@@ -1,10 +1,10 @@
 //! Reads the logs of a run one after another, having looked ahead in all of them for t0.
 
-use std::io::Read;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cut::{Block, Buffers, Cutter};
+use crate::cut::{Block, Buffers, Cutter, LogBytes};
+use crate::damage::Damage;
 use crate::error::{Error, Place, Result};
 use crate::layout::{Layout, LayoutOptions};
 use crate::log_names::LogNames;
@@ -45,6 +45,9 @@ pub(crate) trait LogFeed {
     /// The log was read to its clean end.
     fn end_log(&mut self, source: SourceFile) -> bool;
 
+    /// Something is damaged: the log that ended last, if it is `of_log`.
+    fn damage(&mut self, damage: Damage, of_log: bool) -> bool;
+
     /// What was noticed on the way, as sentences for the user.
     fn notes(&mut self, notes: Vec<String>) -> bool;
 }
@@ -77,7 +80,7 @@ impl Survey {
 
     /// Reads the beginning of a log ahead: a window of it, and more until there is a record that can be
     /// taken, since by the first one all others are judged.
-    fn look<R: Read>(
+    fn look<R: LogBytes>(
         &mut self,
         cutter: &mut Cutter<R>,
         window: usize,
@@ -106,7 +109,7 @@ impl Survey {
 
     fn parse(&mut self, block: &Block, layout: &Layout) {
         let clock = Clock { origin: 0, head: self.head, max_span_ms: self.max_span_ms };
-        self.parser.parse(&block.bytes, None, layout, &clock, &mut self.parsed);
+        self.parser.parse_block(block, None, layout, &clock, &mut self.parsed);
     }
 
     /// The clock; t0 is beyond all time while no record was accepted, so that the first one is earlier.
@@ -188,7 +191,8 @@ impl ReadPlan {
         feed: &mut impl LogFeed,
     ) -> Result<bool> {
         let mut stream = source.open(Arc::clone(packed))?;
-        while let Some(log) = stream.next_log()? {
+        loop {
+            let Some(log) = stream.next_log()? else { break };
             let place = log.place().clone();
             let file = names.next(&log);
             let (layout, mut cutter) = self.open_log(log)?;
@@ -199,15 +203,15 @@ impl ReadPlan {
                 return Err(cutter.into_reader().explain(error));
             }
             self.start(survey, &place, feed)?;
-            if !feed.begin_log(place) {
+            if !feed.begin_log(place.clone()) {
                 return Ok(false);
             }
             let Some(log) = hand_out(cutter, &layout, file.as_ref(), feed)? else { return Ok(false) };
-            if !feed.end_log(log.finish()?) {
+            if !feed.end_log(log.finish()?) || !report(stream.take_damage(), Some(&place), feed) {
                 return Ok(false);
             }
         }
-        Ok(feed.notes(stream.take_notes()))
+        Ok(report(stream.take_damage(), None, feed) && feed.notes(stream.take_notes()))
     }
 
     /// Reads a log's first bytes and finds out its layout.
@@ -223,6 +227,14 @@ impl ReadPlan {
         let cutter = Cutter::new(log, head, mark as u64, layout.delimiter, self.block_size);
         Ok((layout, cutter))
     }
+}
+
+/// Tells the feed what is damaged; `log` ended last. False when the feed wants no more.
+fn report(damage: Vec<Damage>, log: Option<&Place>, feed: &mut impl LogFeed) -> bool {
+    damage.into_iter().all(|damage| {
+        let of_log = log.is_some_and(|log| damage.is_of(log));
+        feed.damage(damage, of_log)
+    })
 }
 
 /// Hands a log's blocks to the feed; returns the log, read to its end, or `None` when the feed wants no more.

@@ -1,7 +1,7 @@
 //! The counts of a stored run taken anew from its samples, so that one more label has cells of its own.
 
 use crate::batch::SampleBatch;
-use crate::counts::CellTable;
+use crate::cell_table::CellTable;
 use crate::parse::{Clock, Parsed};
 use crate::store::StoredRun;
 use crate::tally::Counter;
@@ -70,7 +70,7 @@ mod tests {
             |label| LabelCount { label: format!("label {label}"), successes: 2, ..LabelCount::default() };
         StoredRun {
             info: RunInfo::new(RunKey::new("go", "many"), 1_000_500, 1_001_999),
-            cells: CellTable { labels: own.collect(), ..CellTable::default() },
+            cells: CellTable::new(own.collect(), vec![], []),
             cpu: CpuSeries::default(),
             errors: Vec::new(),
             labels: (0..260).map(count).collect(),
@@ -88,7 +88,7 @@ mod tests {
         let of = |second, label: &str| {
             let label = cells.labels.iter().position(|name| name == label).unwrap() as u32;
             let key = CellKey { second, label, success: true, transaction: false };
-            &cells.cells.iter().find(|(other, _)| *other == key).unwrap().1
+            cells.iter().find(|(other, _)| *other == key).unwrap().1
         };
         assert_eq!(of(0, "label 250").elapsed, [(250, 1)]);
         assert_eq!(of(1, "label 250").elapsed, [(510, 1)]);

@@ -341,7 +341,7 @@ fn short(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::batch::Texts;
-    use crate::counts::CellTable;
+    use crate::cell_table::CellTable;
     use crate::tally::LocalError;
 
     fn tally(second: u32, label: &str, elapsed: i32) -> Tally {
@@ -362,7 +362,7 @@ mod tests {
         }
         let cells: Vec<_> = totals.cells().collect();
         let table = CellTable::new(vec!["a".into()], vec![String::new()], cells.clone());
-        assert_eq!(table.cells, cells, "ascending, each key once");
+        assert_eq!(table.iter().collect::<Vec<_>>(), cells, "ascending, each key once");
         let counts: Vec<_> = cells.iter().map(|(key, cell)| (key.second, cell.samples())).collect();
         assert_eq!(counts, [(0, 4), (1, 4), (500, 2), (1000, 2)]);
         assert_eq!(cells[0].1.injectors, [InjectorLoad { injector: 0, samples: 4, threads: 16 }]);

@@ -15,8 +15,8 @@ use perfpipe_ingest::store::{
     BatchEncoder, CommitStage, FinishedRun, PostgresConfig, PostgresStore, PostgresWriter, RunWriter,
 };
 use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, Error, ErrorCount, InjectorLoad, LabelCount, Nullable, Reject, RejectSpool,
-    Replace, Result, RunInfo, RunKey, RunStore as _, SampleBatch, SourceFile, Spread,
+    Cell, CellKey, CpuSeries, Damage, Error, ErrorCount, InjectorLoad, LabelCount, Nullable, Reject,
+    RejectSpool, Replace, Result, RunInfo, RunKey, RunStore as _, SampleBatch, SourceFile, Spread,
 };
 use support::{TestServer, Tls, psql};
 
@@ -69,6 +69,13 @@ fn example(key: &RunKey, samples: usize) -> Example {
         options: BTreeMap::from([("time-zone".into(), "Europe/Berlin \"'".into())]),
         tool_version: "0.1.0".into(),
         ingested_at: "2026-11-20T21:48:00.123456Z".into(),
+        damage: vec![Damage {
+            file: "Results-2048-9000.csv.zip".into(),
+            problem: "the file was cut short: \"'x'".into(),
+            bytes: 1 << 40,
+            packed_read: Some(7),
+            ..Damage::default()
+        }],
     };
     Example {
         cells: cells(&batch),
@@ -274,7 +281,7 @@ async fn check_whole(store: &PostgresStore, example: &Example) {
     assert_eq!(run.info, example.info);
     assert_eq!(run.cells.labels, example.labels);
     assert_eq!(run.cells.injectors, example.injectors);
-    assert_eq!(run.cells.cells, example.cells);
+    assert_eq!(run.cells.iter().collect::<Vec<_>>(), example.cells);
     assert_eq!(run.cpu, example.cpu);
     assert_eq!(run.errors, example.errors);
     assert_eq!(run.labels, example.label_counts);
@@ -335,7 +342,10 @@ async fn an_empty_run_and_one_without_samples_can_be_stored() {
     bare.info.samples_stored = false;
     store(&postgres, &bare).await.unwrap();
     assert_eq!(tables(&url), ["a_empty"]);
-    assert_eq!(postgres.read(&bare.info.key).await.unwrap().unwrap().cells.cells, bare.cells);
+    assert_eq!(
+        postgres.read(&bare.info.key).await.unwrap().unwrap().cells.iter().collect::<Vec<_>>(),
+        bare.cells
+    );
     let error = postgres.samples(&bare.info.key, &mut |_| Ok(())).await;
     assert!(refusal(error).contains("without its samples"));
     let error = postgres.samples(&key("a", "none"), &mut |_| Ok(())).await;
@@ -580,6 +590,27 @@ async fn another_layout_is_refused() {
     psql(&url, "update perfpipe.layout set version = 99");
     assert!(refusal(postgres.runs().await.map(drop)).contains("layout 99"));
     assert!(refusal(postgres.begin(None, true).await.map(drop)).contains("layout 99"));
+}
+
+/// The schema as it was before a run could be partial.
+const FIRST_LAYOUT: &str =
+    "alter table perfpipe.runs drop column damage; update perfpipe.layout set version = 1";
+
+#[tokio::test]
+async fn the_layout_before_is_read_and_brought_up_to_date_by_the_next_run() {
+    let Some(server) = TestServer::shared() else { return };
+    let url = server.database();
+    let postgres = connect(&url).await;
+    let mut old = example(&key("a", "b"), 5);
+    old.info.damage.clear();
+    store(&postgres, &old).await.unwrap();
+    psql(&url, FIRST_LAYOUT);
+    check_whole(&postgres, &old).await;
+    let partial = example(&key("c", "d"), 5);
+    store(&postgres, &partial).await.unwrap();
+    assert_eq!(psql(&url, "select version from perfpipe.layout"), "2");
+    check_whole(&postgres, &partial).await;
+    check_whole(&postgres, &old).await;
 }
 
 #[tokio::test]

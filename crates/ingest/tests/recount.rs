@@ -15,16 +15,16 @@ type Load = (String, u64, i64);
 /// The cells by names, since indices go by which name came first.
 fn named(table: &CellTable) -> BTreeMap<Key, (Cell, Vec<Load>)> {
     let name = |names: &[String], index: u32| names[index as usize].clone();
-    let cell = |cell: &Cell| {
+    let cell = |cell: Cell| {
         let loads = cell.injectors.iter();
         let mut loads: Vec<Load> =
             loads.map(|l| (name(&table.injectors, l.injector), l.samples, l.threads)).collect();
         loads.sort();
-        (Cell { injectors: Vec::new(), ..cell.clone() }, loads)
+        (Cell { injectors: Vec::new(), ..cell }, loads)
     };
     let key =
         |label, second, success, transaction| (second, name(&table.labels, label), success, transaction);
-    table.cells.iter().map(|(k, c)| (key(k.label, k.second, k.success, k.transaction), cell(c))).collect()
+    table.iter().map(|(k, c)| (key(k.label, k.second, k.success, k.transaction), cell(c))).collect()
 }
 
 #[tokio::test]

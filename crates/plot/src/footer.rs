@@ -1,6 +1,6 @@
 //! What a run's page says in words: the figures below its title and the facts at its foot.
 
-use perfpipe_analyze::{Summary, Timeline, View};
+use perfpipe_analyze::{RunInfo, Summary, Timeline, View, damage_read};
 
 use crate::clock::{duration, utc};
 use crate::number::{count, measured, percent, response, trimmed};
@@ -8,6 +8,12 @@ use crate::run::Run;
 
 /// Names of source files told before the rest is only counted.
 const FILES: usize = 4;
+
+/// What stands behind the name of a run that was made from damaged files.
+pub(crate) const PARTIAL: &str = " (partial)";
+
+/// Damaged files told before the rest is only counted.
+const DAMAGED: usize = 3;
 
 /// The figures that matter most, and those of the hold beside those of the whole.
 pub(crate) fn figures(timeline: &Timeline) -> Vec<Vec<String>> {
@@ -49,7 +55,18 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     }
     facts.push(percentiles(&run.timeline.percentiles));
     facts.extend(sources(run.timeline));
+    facts.extend(damage(&run.timeline.info));
     facts
+}
+
+/// What of the files could not be read.
+pub(crate) fn damage(info: &RunInfo) -> impl Iterator<Item = String> + '_ {
+    let damage = &info.damage;
+    let more = damage.len().checked_sub(DAMAGED).filter(|more| *more > 0);
+    // In two parts, so that a line has room for each.
+    let told =
+        damage.iter().take(DAMAGED).flat_map(|damage| [format!("Partial: {damage}"), damage_read(damage)]);
+    told.chain(more.map(|more| format!("Partial: {more} more files or members are damaged")))
 }
 
 /// The seconds shown, where they are not the whole run.

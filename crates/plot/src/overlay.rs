@@ -39,8 +39,8 @@ const KEY_LEADING: f64 = 16.0;
 const LEAST_LEADING: f64 = 9.0;
 
 /// One framework's line.
-struct Series<'a> {
-    name: &'a str,
+struct Series {
+    name: String,
     throughput: f64,
     columns: Columns,
     color: Color,
@@ -55,7 +55,7 @@ pub(crate) fn draw(mut timelines: Vec<&Timeline>, style: &Style, title: &str) ->
     });
     let span = span(&timelines);
     let width = column::width((span.1 - span.0) as u32);
-    let series: Vec<Series<'_>> =
+    let series: Vec<Series> =
         timelines.iter().enumerate().map(|(rank, timeline)| Series::new(rank, timeline, width)).collect();
     let mut drawing = Drawing::new(style.paper.landscape());
     let room =
@@ -75,7 +75,7 @@ pub(crate) fn draw(mut timelines: Vec<&Timeline>, style: &Style, title: &str) ->
     drawing
 }
 
-fn chart(drawing: &mut Drawing, series: &[Series<'_>], axis: &Axis, area: Rect, span: (f64, f64)) {
+fn chart(drawing: &mut Drawing, series: &[Series], axis: &Axis, area: Rect, span: (f64, f64)) {
     let frame = Frame { area, time: TimeAxis::new(span, area.width()), top: axis.top };
     frame.time_grid(drawing);
     frame.value_grid(drawing, axis);
@@ -94,10 +94,12 @@ fn chart(drawing: &mut Drawing, series: &[Series<'_>], axis: &Axis, area: Rect, 
     frame.time_title(drawing);
 }
 
-impl<'a> Series<'a> {
-    fn new(rank: usize, timeline: &'a Timeline, width: u32) -> Self {
+impl Series {
+    fn new(rank: usize, timeline: &Timeline, width: u32) -> Self {
+        let partial = if timeline.info.is_partial() { footer::PARTIAL } else { "" };
         Self {
-            name: &timeline.info.key.framework,
+            name: font::fitted(&timeline.info.key.framework, KEY_SIZE, NAME - font::width(partial, KEY_SIZE))
+                + partial,
             throughput: timeline.summary.throughput,
             columns: Columns::new(timeline, width, ColorBy::Throughput),
             color: series_color(rank),
@@ -151,11 +153,11 @@ struct Key {
 }
 
 impl Key {
-    fn new(series: &[Series<'_>]) -> Self {
+    fn new(series: &[Series]) -> Self {
         let widest = |texts: &mut dyn Iterator<Item = String>| {
             texts.map(|text| font::width(&text, KEY_SIZE)).fold(0.0, f64::max)
         };
-        let names = widest(&mut series.iter().map(|s| s.name.to_owned()));
+        let names = widest(&mut series.iter().map(|s| s.name.clone()));
         let values = widest(&mut series.iter().map(value).chain([AVERAGE.to_owned()]));
         Self { name: names.min(NAME), value: values }
     }
@@ -164,7 +166,7 @@ impl Key {
         GAP + SWATCH + GAP / 2.0 + self.name + GAP + self.value
     }
 
-    fn draw(&self, drawing: &mut Drawing, series: &[Series<'_>], area: Rect) {
+    fn draw(&self, drawing: &mut Drawing, series: &[Series], area: Rect) {
         let right = area.right + self.width();
         let top = area.top + KEY_SIZE / 2.0;
         drawing.text(Text::new(AVERAGE, (right, top - KEY_LEADING), KEY_SIZE, Anchor::End, SOFT));
@@ -181,11 +183,11 @@ impl Key {
         }
     }
 
-    fn entry(&self, drawing: &mut Drawing, line: &Series<'_>, (x, y): (f64, f64)) {
+    fn entry(&self, drawing: &mut Drawing, line: &Series, (x, y): (f64, f64)) {
         drawing.line(vec![(x, y), (x + SWATCH, y)], WIDTH * 1.6, line.color);
         line.marker.draw(drawing, (x + SWATCH / 2.0, y), line.color);
         let left = x + SWATCH + GAP / 2.0;
-        let name = font::fitted(line.name, KEY_SIZE, self.name);
+        let name = font::fitted(&line.name, KEY_SIZE, self.name);
         drawing.text(Text::new(&name, (left, y), KEY_SIZE, Anchor::Start, INK));
         let right = left + self.name + GAP + self.value;
         drawing.text(Text::new(&value(line), (right, y), KEY_SIZE, Anchor::End, INK));
@@ -195,7 +197,7 @@ impl Key {
 /// The heading of the averages.
 const AVERAGE: &str = "Average/s";
 
-fn value(line: &Series<'_>) -> String {
+fn value(line: &Series) -> String {
     measured(line.throughput)
 }
 
@@ -206,12 +208,12 @@ fn span(timelines: &[&Timeline]) -> (f64, f64) {
     (f64::from(start), f64::from(end))
 }
 
-fn axis(series: &[Series<'_>]) -> Axis {
+fn axis(series: &[Series]) -> Axis {
     let columns = series.iter().flat_map(|line| &line.columns.columns);
     Axis::new(Values::up_to(columns.map(|c| c.successes.max).fold(0.0, f64::max), 6, 1.0))
 }
 
-fn subtitle(series: &[Series<'_>]) -> Vec<String> {
+fn subtitle(series: &[Series]) -> Vec<String> {
     let runs =
         if series.len() == 1 { "1 framework".to_owned() } else { format!("{} frameworks", series.len()) };
     let best = series.first().map(|line| format!("best: {}, {}/s", line.name, value(line)));

@@ -8,7 +8,7 @@ use crate::drawing::{Drawing, Text};
 use crate::error::{Error, Result};
 use crate::style::Style;
 use crate::svg::{self, SvgBackend};
-use crate::{overlay, run, sweep};
+use crate::{footer, overlay, run, sweep};
 
 /// A page of charts, laid out and ready to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,14 +23,16 @@ impl Page {
     /// Runs of more than 1,500 seconds are gathered into columns of several seconds, extremes kept.
     pub fn run(timeline: &Timeline, style: &Style) -> Self {
         let key = &timeline.info.key;
-        let title = Text::clean(&format!("{} {}", key.framework, key.test));
+        let partial = if timeline.info.is_partial() { footer::PARTIAL } else { "" };
+        let title = Text::clean(&format!("{} {}{partial}", key.framework, key.test));
         Self { drawing: run::draw(timeline, style, &title), title }
     }
 
     /// The page of one run by its load, upright: throughput, response times and CPU over the load, with the knee.
     pub fn sweep(sweep: &Sweep, style: &Style) -> Self {
         let key = &sweep.info.key;
-        let title = Text::clean(&format!("{} {} by load", key.framework, key.test));
+        let partial = if sweep.info.is_partial() { footer::PARTIAL } else { "" };
+        let title = Text::clean(&format!("{} {}{partial} by load", key.framework, key.test));
         Self { drawing: sweep::draw(sweep, style, &title), title }
     }
 

@@ -76,6 +76,7 @@ fn facts(sweep: &Sweep) -> Vec<String> {
         facts.push("Knee: where the asymptotic bounds N / R and X meet (Denning & Buzen 1978)".to_owned());
     }
     facts.push(footer::percentiles(&sweep.percentiles));
+    facts.extend(footer::damage(&sweep.info));
     facts
 }
 

@@ -1,5 +1,7 @@
 //! Injectors out of step: one that sends fewer or more requests a thread than the others, or at other times.
 
+use std::collections::BTreeMap;
+
 use super::chance::{SURPRISE, surprise};
 use super::facts::{Facts, figure, span};
 use super::{Finding, Kind};
@@ -111,23 +113,24 @@ fn gather<'a>(facts: &Facts<'a>) -> Vec<Injector<'a>> {
         .iter()
         .map(|name| Injector { name, requests: 0.0, thread_seconds: 0.0, first: u32::MAX, last: 0 })
         .collect();
-    for cells in facts.run.cells.cells.chunk_by(|(a, _), (b, _)| a.second == b.second) {
-        let Some(second) = cells.first().map(|(key, _)| key.second).filter(|at| window.holds(*at)) else {
-            continue;
-        };
-        for (index, injector) in (0u32..).zip(&mut gathered) {
-            let loads = cells
-                .iter()
-                .filter(|(key, _)| !key.transaction)
-                .flat_map(|(_, cell)| &cell.injectors)
-                .filter(|load| load.injector == index);
-            let (samples, threads) =
-                loads.fold((0.0, 0.0), |(n, sum), load| (n + load.samples as f64, sum + load.threads as f64));
-            if samples > 0.0 {
-                injector.requests += samples;
-                injector.thread_seconds += threads / samples;
-                injector.first = injector.first.min(second);
-                injector.last = second;
+    let cells = facts.run.cells.between(window.first, window.last).filter(|(key, _)| !key.transaction);
+    // The samples and the threads of each injector in the second at work.
+    let mut at_work: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    let mut cells = cells.peekable();
+    while let Some((key, cell)) = cells.next() {
+        for load in &cell.injectors {
+            let sums = at_work.entry(load.injector).or_default();
+            *sums = (sums.0 + load.samples as f64, sums.1 + load.threads as f64);
+        }
+        if cells.peek().is_none_or(|(next, _)| next.second != key.second) {
+            for (index, (samples, threads)) in std::mem::take(&mut at_work) {
+                let injector = gathered.get_mut(index as usize).filter(|_| samples > 0.0);
+                if let Some(injector) = injector {
+                    injector.requests += samples;
+                    injector.thread_seconds += threads / samples;
+                    injector.first = injector.first.min(key.second);
+                    injector.last = key.second;
+                }
             }
         }
     }

@@ -26,6 +26,7 @@ mod postgres;
 mod proxy;
 mod reports;
 mod roles;
+mod salvage;
 mod secrets;
 mod server;
 mod sql;

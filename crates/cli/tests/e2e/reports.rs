@@ -85,7 +85,7 @@ fn the_league_comes_in_every_format() {
     ingest_three(&store);
     let league = |format: &str| report_into(&store, "charts", &["--table", format]).0.text();
     let csv = league("csv");
-    assert_eq!(header(&csv), "framework,throughput,p50,p95,p99,failures_percent,cpu_mean");
+    assert_eq!(header(&csv), "framework,throughput,p50,p95,p99,failures_percent,cpu_mean,partial");
     let rows = rows(&csv);
     assert_eq!((rows.len(), rows[0]["framework"].as_str()), (3, "nio"));
     let json: serde_json::Value = serde_json::from_str(&league("json")).unwrap();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::random::Random;
 use crate::support::*;
-use crate::trial::{exports, ingested, start};
+use crate::trial::{TOLD, exports, ingested, samples, start};
 
 /// Variants in a folder, and in a database.
 const VARIANTS: [usize; 2] = [1000, 60];
@@ -31,10 +31,27 @@ fn zips() -> Vec<(String, Vec<u8>)> {
     zips.map(|zip| (zip.clone(), std::fs::read(zip).unwrap())).collect()
 }
 
+/// Tries to keep what can be read of a corrupted zip: no panic, and of one that was only cut never more than the whole.
+fn salvaged(store: &Store, path: &str, kind: &str, whole: usize, about: &str) {
+    let keep = ["--salvage", "--replace", "--max-rejects", "1000000"];
+    let Done { code, err: told, .. } = store.run(&[&["ingest", path], &TOLD[..], &keep].concat());
+    assert!(matches!(code, Some(0 | 1 | 3)) && !told.contains("panicked"), "{about}: {told}");
+    if code == Some(0) {
+        let kept = samples(store);
+        assert!(kept > 0, "{about}: {told}");
+        assert!(kind != "cut" || (kept <= whole && told.contains("partial: ")), "{about}: {told}");
+    }
+}
+
 fn trial(store: &Store, variants: usize, seed: u64) {
     let zips = zips();
     assert!(zips.len() >= 8);
     let whole: Vec<Vec<String>> = zips.iter().map(|(path, _)| ingested(store, path)).collect();
+    let size = |path: &str| {
+        ingested(store, path);
+        samples(store)
+    };
+    let sizes: Vec<usize> = zips.iter().map(|(path, _)| size(path)).collect();
     let earlier_log = fixture("crlf.csv").display().to_string();
     let earlier = ingested(store, &earlier_log);
     let mut random = Random::new(seed);
@@ -63,6 +80,10 @@ fn trial(store: &Store, variants: usize, seed: u64) {
                 }
             }
             _ => panic!("exit code {code:?}: {about}"),
+        }
+        if number % 4 == 0 {
+            salvaged(store, &path, kind, sizes[at], &about);
+            ingested(store, &earlier_log);
         }
         *tally.entry((kind, format!("exit code {}", code.unwrap()))).or_default() += 1;
     }

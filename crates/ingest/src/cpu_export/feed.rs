@@ -6,7 +6,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-use crate::source::checked::Digest;
+use crate::source::checked::{Digest, Digested};
 use crate::source::fault::Fault;
 use crate::source::stored::Opened;
 
@@ -26,31 +26,78 @@ pub(super) fn limit(size: u64) -> io::Result<()> {
     Err(Fault::new("the CPU export is larger than 256 MiB", remedy).into())
 }
 
+/// What passed.
+pub(super) struct Fed {
+    pub(super) digest: Digest,
+    /// Why it ended early, if damage is why.
+    pub(super) cut: Option<Fault>,
+}
+
 /// Begins to read, on a thread of the runtime for blocking work; gives the end at which the bytes come out, and what will have passed.
+/// Where the text is known to be `cut`, or found to be, its last line is left out if it lacks its end.
 ///
 /// # Errors
 /// Outside of a runtime.
-pub(super) fn feed(opened: Opened) -> io::Result<(DuplexStream, JoinHandle<io::Result<Digest>>)> {
+pub(super) fn feed(
+    opened: Opened,
+    cut: Option<Fault>,
+) -> io::Result<(DuplexStream, JoinHandle<io::Result<Fed>>)> {
     let (into, out) = duplex(CHUNK);
     let runtime = Handle::try_current().map_err(io::Error::other)?;
     let feeder = runtime.clone();
-    Ok((out, runtime.spawn_blocking(move || pump(opened, into, &feeder))))
+    Ok((out, runtime.spawn_blocking(move || pump(opened, cut, into, &feeder))))
 }
 
-fn pump(mut opened: Opened, mut into: DuplexStream, runtime: &Handle) -> io::Result<Digest> {
+fn pump(mut opened: Opened, cut: Option<Fault>, mut into: DuplexStream, runtime: &Handle) -> io::Result<Fed> {
     let mut reader = opened.reader()?;
+    // Refused means that the parser gave up: it has an error to tell, and nobody listens here.
+    let mut send = |bytes: &[u8]| runtime.block_on(into.write_all(bytes)).is_ok();
+    let flaw = pass_on(&mut reader, cut.is_some(), &mut send);
+    let cut = cut.or_else(|| reader.cut().cloned());
+    match flaw {
+        // Damage garbles the lines before it is noticed.
+        Err(_) if cut.is_some() => {}
+        flaw => flaw?,
+    }
+    Ok(Fed { digest: reader.digest().clone(), cut })
+}
+
+/// Passes a text on, and reads it to its end even where nobody wants more of it.
+fn pass_on(reader: &mut dyn Digested, is_cut: bool, send: &mut impl FnMut(&[u8]) -> bool) -> io::Result<()> {
     let mut lines = Lines::default();
     let mut buffer = vec![0; CHUNK];
+    // The line that has not ended yet.
+    let mut open = Vec::new();
     loop {
         let read = reader.read(&mut buffer)?;
         let chunk = buffer.get(..read).unwrap_or_default();
         limit(reader.digest().bytes())?;
-        lines.check(chunk)?;
-        // Refused means that the parser gave up: it has an error to tell, and nobody listens here.
-        if chunk.is_empty() || runtime.block_on(into.write_all(chunk)).is_err() {
-            return Ok(reader.digest().clone());
+        if let Err(flaw) = lines.check(chunk) {
+            return drain(reader, buffer).and(Err(flaw));
         }
+        if chunk.is_empty() {
+            if !is_cut && reader.cut().is_none() {
+                send(&open);
+            }
+            return Ok(());
+        }
+        let end = chunk.iter().rposition(|byte| *byte == b'\n').map_or(0, |feed| feed + 1);
+        let (ended, begun) = chunk.split_at_checked(end).unwrap_or_default();
+        if end > 0 {
+            open.extend_from_slice(ended);
+            if !send(&open) {
+                return drain(reader, buffer);
+            }
+            open.clear();
+        }
+        open.extend_from_slice(begun);
     }
+}
+
+/// Reads on, since only at the end a text is known to be undamaged.
+fn drain(reader: &mut dyn Digested, mut buffer: Vec<u8>) -> io::Result<()> {
+    while reader.digest().bytes() <= LARGEST && reader.read(&mut buffer)? > 0 {}
+    Ok(())
 }
 
 /// Watches the lines: the parser would keep an endless one, or an open quote, in memory.

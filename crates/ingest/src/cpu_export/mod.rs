@@ -5,22 +5,21 @@ mod form;
 mod readings;
 mod row;
 
-use std::io::Read;
-
 use csv_async::{AsyncReaderBuilder, ByteRecord};
 
 use crate::cpu::CpuSeries;
+use crate::damage::Damage;
 use crate::error::{Error, Place, Result};
 use crate::source::SourceOptions;
-use crate::source::checked::Checked;
-use crate::source::fault::explain;
+use crate::source::checked::{Checked, Digested, Expected};
+use crate::source::fault::{Fault, explain};
 use crate::source::log::source_file;
 use crate::source::packed::PackedCount;
 use crate::source::stored::{Opened, Stored};
 use crate::spool::Spool;
 use crate::store::SourceFile;
 
-use feed::feed;
+use feed::{Fed, feed};
 pub(crate) use form::CpuForm;
 use readings::Readings;
 use row::RowReader;
@@ -37,7 +36,8 @@ pub struct CpuSource {
 
 enum Origin {
     Stored(Stored),
-    Spooled(Spool),
+    /// Kept aside, and why it ended early, if damage is why.
+    Spooled(Spool, Option<Fault>),
 }
 
 /// What came of a CPU export.
@@ -49,6 +49,8 @@ pub struct CpuExport {
     pub file: SourceFile,
     /// What the user should know, as sentences.
     pub notes: Vec<String>,
+    /// What is wrong with it, where it was read as far as it could be.
+    pub damage: Option<Damage>,
 }
 
 impl CpuSource {
@@ -60,7 +62,7 @@ impl CpuSource {
     pub(crate) fn spooled(
         place: Place,
         head: &[u8],
-        rest: &mut (impl Read + ?Sized),
+        rest: &mut (impl Digested + ?Sized),
         form: CpuForm,
     ) -> Result<Self> {
         let mut spool = Spool::new("the CPU export");
@@ -76,7 +78,8 @@ impl CpuSource {
             feed::limit(size).map_err(|e| explain(place.clone(), e))?;
             spool.push(buffer.get(..read).unwrap_or_default())?;
         }
-        Ok(Self { place, origin: Origin::Spooled(spool), form })
+        let cut = rest.cut().cloned();
+        Ok(Self { place, origin: Origin::Spooled(spool, cut), form })
     }
 
     /// The file, and the member where it is in a zip.
@@ -92,21 +95,36 @@ impl CpuSource {
     /// several items and none was chosen; and outside of a tokio runtime.
     pub async fn read(self, options: &SourceOptions) -> Result<CpuExport> {
         let (place, form) = (self.place.clone(), self.form.clone());
-        let (input, fed) = feed(self.open()?).map_err(|e| explain(place.clone(), e))?;
-        let parsed = parse(input, &place, &form, options).await;
+        let (opened, cut) = self.open()?;
+        let (input, fed) = feed(opened, cut).map_err(|e| explain(place.clone(), e))?;
+        let mut readings = Readings::default();
+        let parsed = parse(input, &place, &form, options, &mut readings).await;
         // What is wrong with the file comes before what its text, cut short by that, looks like.
-        let digest = match fed.await {
+        let Fed { digest, cut } = match fed.await {
             Ok(fed) => fed.map_err(|e| explain(place.clone(), e))?,
             Err(e) => return Err(Error::store("reading the CPU export", e)),
         };
-        let (series, notes) = parsed?.finish(&place, options)?;
-        Ok(CpuExport { series, file: source_file(&place, "cpu", &digest), notes })
+        // Damage may garble the last rows that could be read.
+        parsed.or_else(|error| if cut.is_some() { Ok(()) } else { Err(error) })?;
+        let (series, notes) = readings.finish(&place, options)?;
+        let damage = cut.map(|fault| Damage {
+            records: series.readings().len() as u64,
+            ..Damage::new(&place, &fault, digest.bytes())
+        });
+        Ok(CpuExport { series, file: source_file(&place, "cpu", &digest), notes, damage })
     }
 
-    fn open(self) -> Result<Opened> {
+    /// Its text, and why that ends early, where this is known beforehand.
+    fn open(self) -> Result<(Opened, Option<Fault>)> {
         match self.origin {
-            Origin::Stored(stored) => stored.open(PackedCount::default()).map_err(|e| explain(self.place, e)),
-            Origin::Spooled(spool) => Ok(Opened::Direct(Box::new(Checked::new(spool.into_reader()?, None)))),
+            Origin::Stored(stored) => {
+                let opened = stored.open(PackedCount::default()).map_err(|e| explain(self.place, e))?;
+                Ok((opened, None))
+            }
+            Origin::Spooled(spool, cut) => {
+                let text = Checked::new(spool.into_reader()?, Expected::Unknown);
+                Ok((Opened::Direct(Box::new(text)), cut))
+            }
         }
     }
 }
@@ -116,14 +134,14 @@ async fn parse(
     place: &Place,
     form: &CpuForm,
     options: &SourceOptions,
-) -> Result<Readings> {
+    readings: &mut Readings,
+) -> Result<()> {
     let mut rows = AsyncReaderBuilder::new()
         .delimiter(form.delimiter)
         .has_headers(false)
         .flexible(true)
         .create_reader(input);
     let mut reader = RowReader::new(place, form, options);
-    let mut readings = Readings::default();
     let mut row = ByteRecord::new();
     while rows
         .read_byte_record(&mut row)
@@ -135,5 +153,5 @@ async fn parse(
         }
     }
     readings.empty_values = reader.empty_values;
-    Ok(readings)
+    Ok(())
 }

@@ -30,14 +30,22 @@ impl Read for Pipe {
 
 /// The inputs in a file of these bytes, which is there as long as the file is held.
 pub(super) fn as_file(bytes: &[u8]) -> (Result<Inputs>, NamedTempFile) {
+    file_by(bytes, &SourceOptions::default())
+}
+
+fn file_by(bytes: &[u8], options: &SourceOptions) -> (Result<Inputs>, NamedTempFile) {
     let mut file = NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
-    (Inputs::recognise(&[file.path().to_owned()], &SourceOptions::default()), file)
+    (Inputs::recognise(&[file.path().to_owned()], options), file)
 }
 
 /// The inputs in a pipe of these bytes.
 pub(super) fn as_pipe(bytes: &[u8], step: usize) -> Result<Inputs> {
-    Inputs::of_reader("-", Pipe(Cursor::new(bytes.to_vec()), step), &SourceOptions::default())
+    pipe_by(bytes, step, &SourceOptions::default())
+}
+
+fn pipe_by(bytes: &[u8], step: usize, options: &SourceOptions) -> Result<Inputs> {
+    Inputs::of_reader("-", Pipe(Cursor::new(bytes.to_vec()), step), options)
 }
 
 /// A log's member, and what it holds.
@@ -61,7 +69,16 @@ fn read(mut log: LogReader<'_>) -> Result<Option<Log>> {
 
 /// All logs, read to their checked ends; `None` where one is too long for that.
 fn logs(inputs: Inputs) -> Result<Option<Vec<Log>>> {
+    Ok(salvaged(inputs)?.map(|(logs, damaged)| {
+        assert!(!damaged, "damage is an error, unless it is asked to be passed over");
+        logs
+    }))
+}
+
+/// The same, and whether anything is damaged.
+fn salvaged(inputs: Inputs) -> Result<Option<(Vec<Log>, bool)>> {
     let mut all = Vec::new();
+    let mut damaged = !inputs.damage.is_empty();
     for mut source in inputs.logs {
         let mut stream = source.open(Arc::default())?;
         while let Some(log) = stream.next_log()? {
@@ -70,8 +87,9 @@ fn logs(inputs: Inputs) -> Result<Option<Vec<Log>>> {
                 None => return Ok(None),
             }
         }
+        damaged |= !stream.take_damage().is_empty();
     }
-    Ok(Some(all))
+    Ok(Some((all, damaged)))
 }
 
 /// The members of a zip by another reader of zips, where that can read them.
@@ -102,20 +120,61 @@ fn unpacked(bytes: &[u8]) -> Vec<u8> {
     content
 }
 
+/// What the libraries' own readers make of a packed file, byte by byte, before they fail.
+fn unpacked_so_far(bytes: &[u8]) -> Vec<u8> {
+    let mut reader: Box<dyn Read + '_> = match bytes {
+        [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => {
+            Box::new(zstd::Decoder::new(bytes).unwrap())
+        }
+        bytes => Box::new(bytes),
+    };
+    let (mut content, mut byte) = (Vec::new(), [0]);
+    while content.len() < READ && reader.read(&mut byte).is_ok_and(|read| read > 0) {
+        content.extend(byte);
+    }
+    content
+}
+
+/// With salvage asked for, what can be read without is read the same; and of a packed file that can't be, what
+/// another reader makes of it.
+fn check_salvage(data: &[u8], whole: Option<Vec<Log>>, salvage: Result<Inputs>) {
+    let is_zip = data.starts_with(b"PK\x03\x04") || data.starts_with(b"PK\x05\x06");
+    let Ok(Some((logs, damaged))) = salvage.and_then(salvaged) else {
+        assert!(whole.is_none(), "salvage reads whatever can be read without");
+        return;
+    };
+    match whole {
+        Some(whole) => assert!(logs == whole),
+        None if !is_zip && damaged => {
+            let (content, expected) = (&logs[0].1, unpacked_so_far(data));
+            assert!(content.starts_with(&expected) || expected.starts_with(content));
+        }
+        None => {}
+    }
+}
+
 /// A file of any bytes: each log in it comes out as another reader has it, or as an error; out of a pipe it has
 /// a checksum that stands in the file.
 pub fn inputs(data: &[u8]) {
     let (&step, data) = data.split_first().unwrap_or((&0, data));
     let is_zip = data.starts_with(b"PK\x03\x04") || data.starts_with(b"PK\x05\x06");
     let (file, _held) = as_file(data);
-    if let Ok(Some(logs)) = file.and_then(logs) {
+    let whole = file.and_then(logs).ok().flatten();
+    let salvage = SourceOptions { salvage: true, ..SourceOptions::default() };
+    let (file, _salvaged) = file_by(data, &salvage);
+    check_salvage(data, whole.clone(), file);
+    if let Some(logs) = whole {
         let members = if is_zip { members(data) } else { BTreeMap::new() };
         for (name, content) in logs {
             let expected = name.map_or_else(|| unpacked(data), |name| members[&name].clone());
             assert!(content == expected, "another reader reads something else");
         }
     }
-    if let Ok(Some(logs)) = as_pipe(data, usize::from(step) + 1).and_then(logs) {
+    let step = usize::from(step) + 1;
+    let whole = as_pipe(data, step).and_then(logs).ok().flatten();
+    check_salvage(data, whole.clone(), pipe_by(data, step, &salvage));
+    if let Some(logs) = whole {
         for (name, content) in logs {
             if name.is_none() {
                 assert!(content == unpacked(data), "another reader reads something else");

@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use super::Taker;
-use crate::cut::{Block, Buffers, Cutter};
+use crate::cut::{Block, Buffers, Cutter, LogBytes};
 use crate::record::Records;
 
 /// New buffers for ever.
@@ -27,6 +27,8 @@ impl Read for Trickle<'_> {
         Ok(length)
     }
 }
+
+impl LogBytes for Trickle<'_> {}
 
 /// How a log is cut into blocks.
 #[derive(Debug, Clone, Copy)]

@@ -2,11 +2,8 @@
 
 use std::io::{self, BufRead, Read};
 
-use flate2::bufread::MultiGzDecoder;
-
 use super::codec::Unpacker;
-use super::fault::{COPY_AGAIN, Fault};
-use super::packed::Packed;
+use super::fault::Fault;
 
 /// Bytes counted and summed as they pass.
 #[derive(Debug, Clone, Default)]
@@ -38,7 +35,7 @@ impl Digest {
                 "the zip states {} bytes for it, and {} were unpacked: the file is damaged",
                 stated.bytes, self.bytes
             );
-            return Err(Fault::new(problem, COPY_AGAIN).into());
+            return Err(Fault::harm(problem).into());
         }
         if self.crc32() != stated.crc32 {
             return Err(wrong_checksum());
@@ -61,37 +58,82 @@ pub(crate) struct Stated {
     pub(crate) crc32: u32,
 }
 
+/// What is known beforehand of what is unpacked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Expected {
+    /// Nothing.
+    Unknown,
+    /// What the zip states.
+    Stated(Stated),
+    /// The zip's statement is lost.
+    Lost,
+}
+
+impl From<Stated> for Expected {
+    fn from(stated: Stated) -> Self {
+        Self::Stated(stated)
+    }
+}
+
 /// A reader that knows what passed through it.
 pub(crate) trait Digested: Read {
     fn digest(&self) -> &Digest;
+
+    /// Why there is no more to be read, where the end is not that of the text. Only readers that salvage end so; all
+    /// others fail.
+    fn cut(&self) -> Option<&Fault> {
+        None
+    }
 }
 
 impl<T: Digested + ?Sized> Digested for &mut T {
     fn digest(&self) -> &Digest {
         (**self).digest()
     }
+
+    fn cut(&self) -> Option<&Fault> {
+        (**self).cut()
+    }
+}
+
+impl<T: Digested + ?Sized> Digested for Box<T> {
+    fn digest(&self) -> &Digest {
+        (**self).digest()
+    }
+
+    fn cut(&self) -> Option<&Fault> {
+        (**self).cut()
+    }
 }
 
 /// Tallies a reader's bytes, and checks them at its end.
 pub(crate) struct Checked<R> {
     inner: R,
-    stated: Option<Stated>,
+    expected: Expected,
     digest: Digest,
 }
 
 impl<R> Checked<R> {
-    pub(crate) fn new(inner: R, stated: Option<Stated>) -> Self {
-        Self { inner, stated, digest: Digest::default() }
+    pub(crate) fn new(inner: R, expected: impl Into<Expected>) -> Self {
+        Self { inner, expected: expected.into(), digest: Digest::default() }
     }
 }
 
 impl<R: Read> Read for Checked<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        // More than the zip states is too much, and what there is of it has been handed out.
+        if let Expected::Stated(stated) = self.expected
+            && self.digest.bytes > stated.bytes
+        {
+            self.digest.check(stated)?;
+        }
         let read = self.inner.read(out)?;
         self.digest.add(out.get(..read).unwrap_or_default());
-        match self.stated {
-            Some(stated) if read == 0 && !out.is_empty() => self.digest.check(stated)?,
-            Some(stated) if self.digest.bytes > stated.bytes => self.digest.check(stated)?,
+        match self.expected {
+            Expected::Stated(stated) if read == 0 && !out.is_empty() => self.digest.check(stated)?,
+            Expected::Lost if read == 0 && !out.is_empty() => {
+                return Err(Fault::cut("its checksum is missing"));
+            }
             _ => {}
         }
         Ok(read)
@@ -119,26 +161,5 @@ impl<R: BufRead> Unpacked<R> {
 impl<R: BufRead> Read for Unpacked<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.unpacker.read(&mut self.input, out)
-    }
-}
-
-/// A gzip file of any number of members, its flaws told apart from the system's errors.
-pub(crate) struct Gunzip(MultiGzDecoder<Packed>);
-
-impl Gunzip {
-    pub(crate) fn new(input: Packed) -> Self {
-        Self(MultiGzDecoder::new(input))
-    }
-}
-
-impl Read for Gunzip {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        self.0.read(out).map_err(|e| match e.kind() {
-            io::ErrorKind::UnexpectedEof => Fault::cut("its gzip data does not end"),
-            io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
-                Fault::damaged(&format!("its gzip data is not valid ({e})"))
-            }
-            _ => e,
-        })
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use flate2::{Decompress, FlushDecompress, Status};
 use zstd::stream::raw::{Decoder as ZstdDecoder, Operation};
 
-use super::fault::Fault;
+use super::fault::{Fault, PackedRead, with_packed};
 
 /// A compression method and its state.
 pub(crate) enum Codec {
@@ -14,8 +14,21 @@ pub(crate) enum Codec {
     /// Raw DEFLATE, which ends itself.
     Deflate(Decompress),
     /// Zstandard frames, each of which ends itself.
-    Zstd(ZstdDecoder<'static>),
+    Zstd(Frames),
 }
+
+/// Zstandard frames, stepped from one element to the next: in the step that finds a flaw nothing is unpacked, so
+/// that nothing is lost which comes before it.
+pub(crate) struct Frames {
+    state: ZstdDecoder<'static>,
+    /// Bytes up to the end of the next element.
+    wanted: usize,
+    /// Unpacked bytes wait for room.
+    full: bool,
+}
+
+/// Bytes of a block's header, which the decoder asks for with the block before it.
+const ZSTD_BLOCK_HEADER: usize = 3;
 
 /// What one step did.
 struct Step {
@@ -33,21 +46,37 @@ impl Codec {
 
     /// Zstandard.
     pub(crate) fn zstd() -> io::Result<Self> {
-        ZstdDecoder::new().map(Self::Zstd)
+        let state = ZstdDecoder::new()?;
+        Ok(Self::Zstd(Frames { state, wanted: 1, full: false }))
     }
 
     fn step(&mut self, input: &[u8], out: &mut [u8]) -> io::Result<Step> {
         match self {
             Self::Stored => Ok(copy(input, out)),
             Self::Deflate(state) => inflate(state, input, out),
-            Self::Zstd(state) => {
-                let status = state
-                    .run_on_buffers(input, out)
-                    .map_err(|e| Fault::damaged(&format!("its zstd data is not valid ({e})")))?;
-                let (consumed, produced) = (status.bytes_read, status.bytes_written);
-                Ok(Step { consumed, produced, complete: status.remaining == 0 })
-            }
+            Self::Zstd(frames) => frames.step(input, out),
         }
+    }
+}
+
+impl Frames {
+    fn step(&mut self, input: &[u8], out: &mut [u8]) -> io::Result<Step> {
+        let wanted = match self.wanted.checked_sub(ZSTD_BLOCK_HEADER) {
+            None | Some(0) => self.wanted,
+            Some(block) => block,
+        };
+        let given = if self.full { 0 } else { wanted.min(input.len()) };
+        let status = self
+            .state
+            .run_on_buffers(input.get(..given).unwrap_or_default(), out)
+            .map_err(|e| Fault::damaged(&format!("its zstd data is not valid ({e})")))?;
+        let (consumed, produced) = (status.bytes_read, status.bytes_written);
+        let room = std::mem::replace(&mut self.full, produced == out.len());
+        self.wanted = status.remaining.max(1);
+        if room && produced == 0 && !self.full {
+            return self.step(input, out);
+        }
+        Ok(Step { consumed, produced, complete: status.remaining == 0 })
     }
 }
 
@@ -61,14 +90,15 @@ fn copy(input: &[u8], out: &mut [u8]) -> Step {
 
 fn inflate(state: &mut Decompress, input: &[u8], out: &mut [u8]) -> io::Result<Step> {
     let (consumed, produced) = (state.total_in(), state.total_out());
-    let status = state
-        .decompress(input, out, FlushDecompress::None)
-        .map_err(|_| Fault::damaged("its deflate data is not valid"))?;
-    Ok(Step {
-        consumed: (state.total_in() - consumed) as usize,
-        produced: (state.total_out() - produced) as usize,
-        complete: status == Status::StreamEnd,
-    })
+    let status = state.decompress(input, out, FlushDecompress::None);
+    let produced = (state.total_out() - produced) as usize;
+    let complete = match status {
+        Ok(status) => status == Status::StreamEnd,
+        // It is told again at the next step, and till then what came before it is handed out.
+        Err(_) if produced > 0 => false,
+        Err(_) => return Err(Fault::damaged("its deflate data is not valid")),
+    };
+    Ok(Step { consumed: (state.total_in() - consumed) as usize, produced, complete })
 }
 
 /// Where packed data ends.
@@ -90,12 +120,14 @@ pub(crate) struct Unpacker {
     /// Between two frames, or before the first: here the data may end.
     at_boundary: bool,
     ended: bool,
+    /// The data ended itself before its stated size.
+    short: bool,
 }
 
 impl Unpacker {
     pub(crate) fn new(codec: Codec, extent: Extent) -> Self {
         let at_boundary = matches!(codec, Codec::Stored);
-        Self { codec, extent, consumed: 0, at_boundary, ended: false }
+        Self { codec, extent, consumed: 0, at_boundary, ended: false, short: false }
     }
 
     /// Packed bytes taken from the input so far.
@@ -103,20 +135,28 @@ impl Unpacker {
         self.consumed
     }
 
-    /// Unpacks into `out`, as far as one round of input goes; 0 is the clean end.
+    /// Unpacks into `out`, as far as one round of input goes; 0 is the clean end. What was unpacked before a flaw is
+    /// handed out before the error.
     pub(crate) fn read(&mut self, input: &mut impl BufRead, out: &mut [u8]) -> io::Result<usize> {
+        self.unpack(input, out).map_err(|error| with_packed(error, self.packed()))
+    }
+
+    fn unpack(&mut self, input: &mut impl BufRead, out: &mut [u8]) -> io::Result<usize> {
         while !self.ended && !out.is_empty() {
             let window = self.window(fill(input)?);
             let (given, step) = (window.len(), self.codec.step(window, out)?);
             input.consume(step.consumed);
             self.consumed += step.consumed as u64;
-            self.settle(&step)?;
+            self.settle(&step);
             if step.produced > 0 {
                 return Ok(step.produced);
             }
             if step.consumed == 0 && !self.ended {
                 self.stop(given)?;
             }
+        }
+        if self.short && !out.is_empty() {
+            return Err(Fault::damaged("its packed data ends before its stated size"));
         }
         Ok(0)
     }
@@ -128,8 +168,14 @@ impl Unpacker {
         available.get(..left).unwrap_or(available)
     }
 
+    /// How far the packed data was read.
+    fn packed(&self) -> PackedRead {
+        let of = if let Extent::Bytes(length) = self.extent { Some(length) } else { None };
+        PackedRead { read: self.consumed, of }
+    }
+
     /// Notes the ends of frames and of the data.
-    fn settle(&mut self, step: &Step) -> io::Result<()> {
+    fn settle(&mut self, step: &Step) {
         match self.codec {
             Codec::Stored => {}
             Codec::Deflate(_) => self.ended = step.complete,
@@ -138,12 +184,7 @@ impl Unpacker {
                 self.ended = step.complete && self.extent == Extent::Own;
             }
         }
-        match self.extent {
-            Extent::Bytes(length) if self.ended && length != self.consumed => {
-                Err(Fault::damaged("its packed data ends before its stated size"))
-            }
-            _ => Ok(()),
-        }
+        self.short = self.ended && matches!(self.extent, Extent::Bytes(length) if length != self.consumed);
     }
 
     /// Nothing moves any more: either this is the end, or something is missing.

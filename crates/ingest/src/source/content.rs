@@ -30,7 +30,7 @@ impl Content {
             Err(Error::Input { problem, remedy, place }) => Ok(match CpuForm::of(body) {
                 Some(form) => Self::Cpu(form),
                 None if names_a_time(body) => {
-                    Self::Other(Fault { problem, remedy, line: place.line.zip(place.byte) })
+                    Self::Other(Fault { line: place.line.zip(place.byte), ..Fault::new(problem, remedy) })
                 }
                 None => Self::Other(neither(head)),
             }),

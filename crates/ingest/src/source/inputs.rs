@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 
 use super::container::{Container, MAGIC};
 use super::content::Content;
-use super::fault::{Fault, explain};
+use super::fault::{Fault, explain, harm};
 use super::log::{LogSource, PipedLogs, left_out};
 use super::packed::read_up_to;
 use super::pipe::Pipe;
 use super::stored::{Part, Stored};
-use super::zip_dir::members;
+use super::zip_dir::{Member, members, placed_members};
+use super::zip_scan::scan;
 use crate::cpu_export::CpuSource;
+use crate::damage::Damage;
 use crate::date::TimeZone;
 use crate::error::{Error, Place, Result};
 use crate::layout::LayoutOptions;
@@ -26,6 +28,8 @@ pub struct SourceOptions {
     pub cpu_item: Option<u64>,
     /// The logs' delimiter and columns, where they can't be found out.
     pub layout: LayoutOptions,
+    /// Whether input that is damaged is read as far as it can be, in the place of being refused.
+    pub salvage: bool,
 }
 
 /// The inputs of one run.
@@ -37,6 +41,9 @@ pub struct Inputs {
     pub cpu: Option<CpuSource>,
     /// What the user should know, as sentences.
     pub notes: Vec<String>,
+    /// What was found to be damaged before any log was read: directories of zips, and members of which not enough is
+    /// left to tell what they are. Nothing without [`SourceOptions::salvage`].
+    pub damage: Vec<Damage>,
 }
 
 impl Inputs {
@@ -108,10 +115,10 @@ impl Inputs {
 
     fn regular(&mut self, path: &Path, options: &SourceOptions) -> Result<()> {
         let mut others = Others::new(path);
-        for stored in self.parts(path)? {
+        for stored in self.parts(path, options.salvage)? {
             let place = stored.place();
             let content = match stored.head()? {
-                Ok(head) => Content::of(&head, &options.layout)?,
+                Ok(head) => head.content(&options.layout)?,
                 Err(fault) => Content::Other(fault),
             };
             match content {
@@ -126,12 +133,21 @@ impl Inputs {
                 Content::Other(fault) => others.list.push((place, fault)),
             }
         }
+        self.leave_out(others, options.salvage)
+    }
+
+    /// Notes what a file holds besides logs and CPU exports, and, to `salvage`, what is damaged.
+    fn leave_out(&mut self, others: Others, salvage: bool) -> Result<()> {
+        let whole = others.damage.iter().map(|fault| (&others.file, fault));
+        let members = others.list.iter().map(|(place, fault)| (place, fault));
+        let harmed = whole.chain(members).filter(|(_, fault)| salvage && fault.harm);
+        self.damage.extend(harmed.map(|(place, fault)| Damage::new(place, fault, 0)));
         self.notes.extend(others.notes()?);
         Ok(())
     }
 
     /// What a regular file may hold: itself, or its members if it is a zip.
-    fn parts(&mut self, path: &Path) -> Result<Vec<Stored>> {
+    fn parts(&mut self, path: &Path, salvage: bool) -> Result<Vec<Stored>> {
         let failed = |e| explain(Place::file(path), e);
         let mut magic = [0; MAGIC];
         let length =
@@ -139,10 +155,26 @@ impl Inputs {
         let container = Container::of(magic.get(..length).unwrap_or_default());
         self.note_misnamed(container, path);
         let parts = match container {
-            Container::Zip => members(path).map_err(failed)?.into_iter().map(Part::Member).collect(),
-            _ => vec![Part::Whole(container)],
+            Container::Zip if salvage => self.salvaged_members(path).map_err(failed)?,
+            Container::Zip => members(path).map_err(failed)?,
+            _ => return Ok(vec![Stored::new(path, Part::Whole(container), salvage).map_err(failed)?]),
         };
-        parts.into_iter().map(|part| Stored::new(path, part).map_err(failed)).collect()
+        let stored = |member| Stored::new(path, Part::Member(member), salvage).map_err(failed);
+        parts.into_iter().map(stored).collect()
+    }
+
+    /// The members of a zip by its directory, or by their own headers if it is damaged.
+    fn salvaged_members(&mut self, path: &Path) -> io::Result<Vec<Member>> {
+        let fault = match placed_members(path) {
+            Ok(members) => return Ok(members),
+            Err(error) => harm(error)?,
+        };
+        let members = scan(path)?;
+        if members.is_empty() {
+            return Err(fault.lost().into());
+        }
+        self.damage.push(Damage::new(&Place::file(path), &fault, 0));
+        Ok(members)
     }
 
     /// Reads a pipe up to its first log.
@@ -152,10 +184,14 @@ impl Inputs {
         input: impl Read + Send + 'static,
         options: &SourceOptions,
     ) -> Result<()> {
-        let mut pipe = Pipe::new(path, input)?;
+        let mut pipe = Pipe::new(path, input, options.salvage)?;
         self.note_misnamed(pipe.container, path);
         let mut others = Others::new(path);
-        while let Some(piece) = pipe.next(&options.layout)? {
+        loop {
+            let Some(piece) = pipe.next(&options.layout)? else {
+                others.damage = pipe.take_damage();
+                break;
+            };
             match piece.content {
                 Content::Log => {
                     others.recognised = true;
@@ -166,13 +202,12 @@ impl Inputs {
                 }
                 Content::Cpu(form) => {
                     others.recognised = true;
-                    self.cpu(CpuSource::spooled(piece.place, &piece.head, pipe.reader(), form)?)?;
+                    self.cpu(CpuSource::spooled(piece.place, &piece.head.bytes, pipe.reader(), form)?)?;
                 }
                 Content::Other(fault) => others.list.push((piece.place, fault)),
             }
         }
-        self.notes.extend(others.notes()?);
-        Ok(())
+        self.leave_out(others, options.salvage)
     }
 
     fn cpu(&mut self, cpu: CpuSource) -> Result<()> {
@@ -197,6 +232,8 @@ struct Others {
     file: Place,
     recognised: bool,
     list: Vec<(Place, Fault)>,
+    /// What is wrong with the file itself.
+    damage: Option<Fault>,
 }
 
 /// How many members an error describes one by one.
@@ -204,7 +241,7 @@ const DESCRIBED: usize = 3;
 
 impl Others {
     fn new(path: &Path) -> Self {
-        Self { file: Place::file(path), recognised: false, list: Vec::new() }
+        Self { file: Place::file(path), recognised: false, list: Vec::new(), damage: None }
     }
 
     /// Notes on what was left out; an error where there was nothing else.
@@ -216,6 +253,9 @@ impl Others {
             && let Some((place, fault)) = self.list.pop()
         {
             return Err(fault.at(place));
+        }
+        if let Some(fault) = self.damage.filter(|_| self.list.is_empty()) {
+            return Err(fault.lost().at(self.file));
         }
         let mut problem = match self.list.len() {
             0 => "is a zip without a file in it".to_owned(),

@@ -11,6 +11,8 @@ use super::fault::{Fault, explain};
 use super::packed::PackedCount;
 use super::pipe::{Piece, Pipe};
 use super::stored::{Opened, Stored};
+use crate::cut::LogBytes;
+use crate::damage::Damage;
 use crate::error::{Error, Place, Result};
 use crate::layout::LayoutOptions;
 use crate::store::SourceFile;
@@ -86,7 +88,7 @@ impl LogSource {
             Origin::Stored(stored) => {
                 let opened = stored.open(PackedCount::to(progress));
                 let opened = opened.map_err(|e| explain(self.place.clone(), e))?;
-                StreamSource::Stored { opened, stored: stored.clone(), taken: false }
+                StreamSource::Stored { opened, stored: Box::new(stored.clone()), taken: false }
             }
             Origin::Pipe(logs) => {
                 let logs = logs.take().ok_or_else(|| {
@@ -96,7 +98,7 @@ impl LogSource {
                 StreamSource::Pipe(logs)
             }
         };
-        Ok(LogStream { source, notes: Vec::new() })
+        Ok(LogStream { source, notes: Vec::new(), damage: Vec::new() })
     }
 }
 
@@ -112,14 +114,17 @@ pub(crate) struct PipedLogs {
 }
 
 impl PipedLogs {
-    fn next(&mut self, notes: &mut Vec<String>) -> Result<Option<Piece>> {
+    fn next(&mut self, notes: &mut Vec<String>, damage: &mut Vec<Damage>) -> Result<Option<Piece>> {
         if let Some(found) = self.found.take() {
             return Ok(Some(found));
         }
         while let Some(piece) = self.pipe.next(&self.layout)? {
             match &piece.content {
                 Content::Log => return Ok(Some(piece)),
-                Content::Other(fault) => notes.push(left_out(&piece.place, fault)),
+                Content::Other(fault) => {
+                    notes.push(left_out(&piece.place, fault));
+                    damage.extend(piece.head.cut.map(|fault| Damage::new(&piece.place, &fault, 0)));
+                }
                 Content::Cpu(_) if self.cpu_given => notes.push(format!(
                     "{} is a second CPU export: left out, as another one was given",
                     piece.place
@@ -127,6 +132,8 @@ impl PipedLogs {
                 Content::Cpu(_) => return Err(late_cpu(piece.place)),
             }
         }
+        let place = self.pipe.place();
+        damage.extend(self.pipe.take_damage().map(|fault| Damage::new(&place, &fault, 0)));
         Ok(None)
     }
 }
@@ -158,10 +165,11 @@ fn left_behind(stored: &Stored, bytes: u64) -> String {
 pub struct LogStream {
     source: StreamSource,
     notes: Vec<String>,
+    damage: Vec<Damage>,
 }
 
 enum StreamSource {
-    Stored { opened: Opened, stored: Stored, taken: bool },
+    Stored { opened: Opened, stored: Box<Stored>, taken: bool },
     Pipe(Box<PipedLogs>),
 }
 
@@ -172,6 +180,7 @@ impl LogStream {
     /// # Errors
     /// When the input can't be read or is damaged, or a CPU export comes behind a log in a pipe.
     pub fn next_log(&mut self) -> Result<Option<LogReader<'_>>> {
+        let damage = &mut self.damage;
         match &mut self.source {
             StreamSource::Stored { stored, taken: true, .. } => {
                 let grown = stored.grown().map_err(|e| explain(stored.place(), e))?;
@@ -182,12 +191,12 @@ impl LogStream {
                 *taken = true;
                 let place = stored.place();
                 let input = opened.reader().map_err(|e| explain(place.clone(), e))?;
-                Ok(Some(LogReader::new(place.clone(), Vec::new(), input)))
+                Ok(Some(LogReader::new(place, Vec::new(), input, damage)))
             }
             StreamSource::Pipe(logs) => {
-                let Some(piece) = logs.next(&mut self.notes)? else { return Ok(None) };
+                let Some(piece) = logs.next(&mut self.notes, damage)? else { return Ok(None) };
                 let input = Box::new(logs.pipe.reader());
-                Ok(Some(LogReader::new(piece.place, piece.head, input)))
+                Ok(Some(LogReader::new(piece.place, piece.head.bytes, input, damage)))
             }
         }
     }
@@ -195,6 +204,14 @@ impl LogStream {
     /// What was noticed since the last call, as sentences for the user.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
+    }
+
+    /// What was found since the last call to be damaged, and read as far as it could be: of a log once it is finished,
+    /// of a piped zip's directory at the end. Of undamaged input, and without [`SourceOptions::salvage`], nothing.
+    ///
+    /// [`SourceOptions::salvage`]: crate::SourceOptions::salvage
+    pub fn take_damage(&mut self) -> Vec<Damage> {
+        std::mem::take(&mut self.damage)
     }
 }
 
@@ -204,11 +221,18 @@ pub struct LogReader<'a> {
     head: io::Cursor<Vec<u8>>,
     input: Box<dyn Digested + 'a>,
     failed: bool,
+    /// Where damage is noted.
+    damage: &'a mut Vec<Damage>,
 }
 
 impl<'a> LogReader<'a> {
-    pub(crate) fn new(place: Place, head: Vec<u8>, input: Box<dyn Digested + 'a>) -> Self {
-        Self { place, head: io::Cursor::new(head), input, failed: false }
+    pub(crate) fn new(
+        place: Place,
+        head: Vec<u8>,
+        input: Box<dyn Digested + 'a>,
+        damage: &'a mut Vec<Damage>,
+    ) -> Self {
+        Self { place, head: io::Cursor::new(head), input, failed: false, damage }
     }
 
     /// The file, and the member where it is in a zip.
@@ -226,8 +250,13 @@ impl<'a> LogReader<'a> {
         explain(self.place.clone(), error)
     }
 
+    /// Whether it ended where damage begins, and not where the log ends: then its last line may be cut short.
+    pub fn is_cut(&self) -> bool {
+        self.input.cut().is_some()
+    }
+
     /// Reads what is left, and gives size and checksum of the whole, which have been checked against
-    /// what the zip states.
+    /// what the zip states; of a damaged log that is salvaged, of what could be read.
     ///
     /// # Errors
     /// When the rest can't be read, the file is damaged, or a read failed before.
@@ -243,7 +272,9 @@ impl<'a> LogReader<'a> {
         }
         let mut rest = vec![0; 64 << 10];
         while self.input.read(&mut rest)? > 0 {}
-        Ok(self.input.digest().clone())
+        let digest = self.input.digest();
+        self.damage.extend(self.input.cut().map(|fault| Damage::new(&self.place, fault, digest.bytes())));
+        Ok(digest.clone())
     }
 }
 
@@ -255,6 +286,12 @@ impl Read for LogReader<'_> {
         };
         self.failed |= read.as_ref().is_err_and(|e| e.kind() != io::ErrorKind::Interrupted);
         read
+    }
+}
+
+impl LogBytes for LogReader<'_> {
+    fn is_cut(&self) -> bool {
+        LogReader::is_cut(self)
     }
 }
 
@@ -277,7 +314,7 @@ fn own_name(place: &Place) -> String {
     }
 }
 
-fn last_part(name: &str) -> &str {
+pub(crate) fn last_part(name: &str) -> &str {
     name.rsplit(['/', '\\']).next().unwrap_or(name)
 }
 

@@ -7,9 +7,8 @@ use super::checked::Digested;
 use super::container::{Container, MAGIC};
 use super::content::Content;
 use super::fault::{Fault, explain};
-use super::head::read_head;
 use super::packed::{Meter, PackedCount, packed, read_up_to};
-use super::stored::unpack;
+use super::stored::{Head, unpack};
 use super::zip_dir::is_litter;
 use super::zip_pipe::ZipPipe;
 use crate::error::{Place, Result};
@@ -35,13 +34,13 @@ enum Body {
 pub(crate) struct Piece {
     pub(crate) place: Place,
     /// Its first bytes, which the pipe won't give again.
-    pub(crate) head: Vec<u8>,
+    pub(crate) head: Head,
     pub(crate) content: Content,
 }
 
 impl Pipe {
     /// A pipe out of which nothing has been read yet.
-    pub(crate) fn new(path: &Path, input: impl Read + Send + 'static) -> Result<Self> {
+    pub(crate) fn new(path: &Path, input: impl Read + Send + 'static, salvage: bool) -> Result<Self> {
         let failed = |e| explain(Place::file(path), e);
         let progress = PackedCount::default();
         let mut input = Meter::new(input, progress.clone());
@@ -51,8 +50,8 @@ impl Pipe {
         let container = Container::of(&magic);
         let input = io::Cursor::new(magic).chain(input);
         let body = match container {
-            Container::Zip => Body::Zip(Box::new(ZipPipe::new(packed(input)))),
-            _ => Body::Whole(unpack(container, input).map_err(failed)?, false),
+            Container::Zip => Body::Zip(Box::new(ZipPipe::new(packed(input), salvage))),
+            _ => Body::Whole(unpack(container, input, salvage).map_err(failed)?, false),
         };
         Ok(Self { path: path.to_owned(), container, body, progress })
     }
@@ -79,13 +78,19 @@ impl Pipe {
                         return Err(explain(place, error));
                     }
                     let fault = error.downcast::<Fault>().map_err(|e| explain(place.clone(), e))?;
-                    return Ok(Some(Piece { place, head: Vec::new(), content: Content::Other(fault) }));
+                    let head = Head { bytes: Vec::new(), cut: None };
+                    return Ok(Some(Piece { place, head, content: Content::Other(fault) }));
                 }
             }
         }
-        let head = read_head(self.reader()).map_err(|e| explain(place.clone(), e))?;
-        let content = Content::of(&head, options)?;
+        let head = Head::read(self.reader()).map_err(|e| explain(place.clone(), e))?;
+        let content = head.content(options)?;
         Ok(Some(Piece { place, head, content }))
+    }
+
+    /// Takes what was found to be wrong with the pipe as a whole, once it has been read to its end.
+    pub(crate) fn take_damage(&mut self) -> Option<Fault> {
+        if let Body::Zip(zip) = &mut self.body { zip.take_damage() } else { None }
     }
 
     /// The rest of the current text, behind its head.

@@ -4,15 +4,19 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::checked::{Checked, Digested, Gunzip, Unpacked};
+use super::checked::{Checked, Digested, Expected, Unpacked};
 use super::codec::{Codec, Extent, Unpacker};
 use super::container::Container;
+use super::content::Content;
 use super::fault::{Fault, explain};
+use super::gunzip::Gunzip;
 use super::head::read_head;
 use super::packed::{Meter, PackedCount, packed};
+use super::salvaged::Salvaged;
 use super::seen::Seen;
 use super::zip_dir::{Member, OpenArchive, open_member};
 use crate::error::{Place, Result};
+use crate::layout::LayoutOptions;
 
 /// Where in the file the text is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +33,8 @@ pub(crate) struct Stored {
     path: PathBuf,
     part: Part,
     seen: Seen,
+    /// Whether it is read as far as it can be, in the place of being refused where it can't.
+    salvage: bool,
 }
 
 /// A text in a regular file, opened.
@@ -40,6 +46,14 @@ pub(crate) enum Opened {
 }
 
 impl Opened {
+    /// A reader, which ends where it can't be read on if that is to `salvage` what there is.
+    pub(crate) fn direct(reader: impl Digested + Send + 'static, salvage: bool) -> Self {
+        Self::Direct(match salvage {
+            true => Box::new(Salvaged::new(reader)),
+            false => Box::new(reader),
+        })
+    }
+
     /// The reader of its bytes.
     pub(crate) fn reader(&mut self) -> io::Result<Box<dyn Digested + '_>> {
         match self {
@@ -51,8 +65,8 @@ impl Opened {
 
 impl Stored {
     /// A text in the file at `path`, which must stay as it is now; a log that is not packed may grow.
-    pub(crate) fn new(path: &Path, part: Part) -> io::Result<Self> {
-        Ok(Self { path: path.to_owned(), part, seen: Seen::of(&fs::metadata(path)?) })
+    pub(crate) fn new(path: &Path, part: Part, salvage: bool) -> io::Result<Self> {
+        Ok(Self { path: path.to_owned(), part, seen: Seen::of(&fs::metadata(path)?), salvage })
     }
 
     /// The place of the text.
@@ -88,24 +102,50 @@ impl Stored {
     pub(crate) fn open(&self, progress: PackedCount) -> io::Result<Opened> {
         let file = self.seen.open(&self.path, self.may_grow())?;
         match &self.part {
-            Part::Member(member) => open_member(&self.path, member, progress),
+            Part::Member(member) => open_member(&self.path, member, progress, self.salvage),
             Part::Whole(container) => {
                 let file = self.seen.snapshot(Meter::new(file, progress));
-                unpack(*container, file).map(Opened::Direct)
+                unpack(*container, file, self.salvage).map(Opened::Direct)
             }
         }
     }
 
     /// Its first bytes; `Ok(Err(_))` says why it can't be unpacked at all.
-    pub(crate) fn head(&self) -> Result<std::result::Result<Vec<u8>, Fault>> {
+    pub(crate) fn head(&self) -> Result<std::result::Result<Head, Fault>> {
         let mut opened = match self.open(PackedCount::default()) {
             Ok(opened) => opened,
             Err(error) => {
-                return error.downcast::<Fault>().map(Err).map_err(|e| explain(self.place(), e));
+                let fault = error.downcast::<Fault>().map_err(|e| explain(self.place(), e))?;
+                return Ok(Err(if self.salvage { fault.lost() } else { fault }));
             }
         };
-        let head = opened.reader().and_then(|mut reader| read_head(&mut reader));
+        let head = opened.reader().and_then(|mut reader| Head::read(&mut reader));
         head.map(Ok).map_err(|e| explain(self.place(), e))
+    }
+}
+
+/// The first bytes of a text, and why there are no more, if damage is why.
+pub(crate) struct Head {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) cut: Option<Fault>,
+}
+
+impl Head {
+    /// Reads a text's first bytes.
+    pub(crate) fn read<R: Digested + ?Sized>(reader: &mut R) -> io::Result<Self> {
+        let bytes = read_head(reader)?;
+        Ok(Self { bytes, cut: reader.cut().cloned() })
+    }
+
+    /// What the text is, by its head. Where it can't be told what a damaged text is, the damage is why.
+    ///
+    /// # Errors
+    /// When the layout that was told makes no sense.
+    pub(crate) fn content(&self, options: &LayoutOptions) -> Result<Content> {
+        Ok(match (Content::of(&self.bytes, options)?, &self.cut) {
+            (Content::Other(_), Some(fault)) => Content::Other(fault.clone().lost()),
+            (content, _) => content,
+        })
     }
 }
 
@@ -113,13 +153,15 @@ impl Stored {
 pub(crate) fn unpack(
     container: Container,
     input: impl io::Read + Send + 'static,
+    salvage: bool,
 ) -> io::Result<Box<dyn Digested + Send>> {
-    Ok(match container {
-        Container::Gzip => Box::new(Checked::new(Gunzip::new(packed(input)), None)),
+    let text: Box<dyn Digested + Send> = match container {
+        Container::Gzip => Box::new(Checked::new(Gunzip::new(packed(input)), Expected::Unknown)),
         Container::Zstd => {
             let unpacker = Unpacker::new(Codec::zstd()?, Extent::Input);
-            Box::new(Checked::new(Unpacked::new(packed(input), unpacker), None))
+            Box::new(Checked::new(Unpacked::new(packed(input), unpacker), Expected::Unknown))
         }
-        Container::Plain | Container::Zip => Box::new(Checked::new(input, None)),
-    })
+        Container::Plain | Container::Zip => Box::new(Checked::new(input, Expected::Unknown)),
+    };
+    Ok(if salvage { Box::new(Salvaged::new(text)) } else { text })
 }

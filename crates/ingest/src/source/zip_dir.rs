@@ -7,11 +7,12 @@ use std::path::Path;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::checked::{Checked, Digested, Stated, Unpacked};
+use super::checked::{Checked, Digested, Expected, Stated, Unpacked};
 use super::codec::{Codec, Extent, Unpacker};
-use super::fault::{COPY_AGAIN, Fault};
+use super::fault::Fault;
 use super::lzma::{lzma, xz};
 use super::packed::{Meter, Packed, PackedCount, packed};
+use super::salvaged::{Salvaged, Sips};
 use super::stored::Opened;
 
 /// The most members that are looked at: each is opened by reading the directory.
@@ -25,12 +26,27 @@ const NAME_END: usize = 100;
 pub(crate) struct Member {
     /// Its name, for messages only: it is never used as a path.
     pub(crate) name: String,
-    /// Size in bytes, packed.
+    /// Packed bytes that are there.
     pub(crate) packed: u64,
-    index: usize,
-    method: CompressionMethod,
-    encrypted: bool,
-    stated: Stated,
+    /// Where they are.
+    pub(crate) at: At,
+    /// The compression method's number.
+    pub(crate) method: u16,
+    /// Whether its bytes can't be read without a password.
+    pub(crate) encrypted: bool,
+    /// Where the packed data ends.
+    pub(crate) extent: Extent,
+    /// What is known of the unpacked data.
+    pub(crate) expected: Expected,
+}
+
+/// How a member's packed bytes are found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum At {
+    /// By the directory's entry of this number.
+    Entry(usize),
+    /// At this byte of the file.
+    Byte(u64),
 }
 
 /// The members of the zip at `path` but for folders and the litter of file managers.
@@ -56,11 +72,21 @@ pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
         members.push(Member {
             name,
             packed: entry.compressed_size(),
-            index,
-            method: entry.compression(),
+            at: At::Entry(index),
+            method: number_of(entry.compression()),
             encrypted: entry.encrypted(),
-            stated: Stated { bytes: entry.size(), crc32: entry.crc32() },
+            extent: Extent::Bytes(entry.compressed_size()),
+            expected: Stated { bytes: entry.size(), crc32: entry.crc32() }.into(),
         });
+    }
+    Ok(members)
+}
+
+/// The same, but an error where one of them does not begin where the directory says.
+pub(crate) fn placed_members(path: &Path) -> io::Result<Vec<Member>> {
+    let members = members(path)?;
+    for member in members.iter().filter(|member| !member.encrypted) {
+        data_start(path, member)?;
     }
     Ok(members)
 }
@@ -102,41 +128,69 @@ pub(crate) fn unsupported(method: &str) -> Fault {
     )
 }
 
-/// Opens `member` of the zip at `path`.
-pub(crate) fn open_member(path: &Path, member: &Member, progress: PackedCount) -> io::Result<Opened> {
+/// Opens `member` of the zip at `path`; to `salvage` what can be read of it, its reader ends where it can't be read on.
+pub(crate) fn open_member(
+    path: &Path,
+    member: &Member,
+    progress: PackedCount,
+    salvage: bool,
+) -> io::Result<Opened> {
     if member.encrypted {
         return Err(encrypted().into());
     }
-    let stated = member.stated;
-    let codec = match member.method {
-        CompressionMethod::Stored => Codec::Stored,
-        CompressionMethod::Deflated => Codec::deflate(),
-        CompressionMethod::ZSTD => Codec::zstd()?,
-        CompressionMethod::LZMA => {
-            let unpacked = lzma(bytes_of(path, member, progress)?.take(member.packed), stated.bytes)?;
-            return Ok(Opened::Direct(Box::new(Checked::new(unpacked, Some(stated)))));
+    let codec = match (member.method, member.at) {
+        (0, _) => Codec::Stored,
+        (8, _) => Codec::deflate(),
+        (93, _) => Codec::zstd()?,
+        (14, _) => {
+            // Without a size, the data says itself where it ends.
+            let unpacked =
+                if let Expected::Stated(stated) = member.expected { stated.bytes } else { u64::MAX };
+            let text = lzma(bytes_of(path, member, progress)?.take(member.packed), unpacked)?;
+            return Ok(foreign(text, member.expected, salvage));
         }
-        CompressionMethod::XZ => {
-            let unpacked = xz(bytes_of(path, member, progress)?.take(member.packed));
-            return Ok(Opened::Direct(Box::new(Checked::new(unpacked, Some(stated)))));
+        (95, _) => {
+            let text = xz(bytes_of(path, member, progress)?.take(member.packed));
+            return Ok(foreign(text, member.expected, salvage));
         }
-        CompressionMethod::DEFLATE64 | CompressionMethod::BZIP2 => {
+        (9 | 12, At::Entry(index)) => {
             let file = Meter::new(File::open(path)?, progress);
             let archive = ZipArchive::new(file).map_err(directory_fault)?;
-            return Ok(Opened::Archive(OpenArchive { archive, index: member.index, stated }));
+            return Ok(Opened::Archive(OpenArchive { archive, index, expected: member.expected, salvage }));
         }
-        other => return Err(unsupported(&number_of(other).to_string()).into()),
+        (9 | 12, At::Byte(_)) => return Err(without_directory(member.method).into()),
+        (other, _) => return Err(unsupported(&other.to_string()).into()),
     };
-    let unpacker = Unpacker::new(codec, Extent::Bytes(member.packed));
-    let unpacked = Unpacked::new(bytes_of(path, member, progress)?, unpacker);
-    Ok(Opened::Direct(Box::new(Checked::new(unpacked, Some(stated)))))
+    let unpacker = Unpacker::new(codec, member.extent);
+    let text = Unpacked::new(bytes_of(path, member, progress)?, unpacker);
+    Ok(Opened::direct(Checked::new(text, member.expected), salvage))
+}
+
+/// A member that a library unpacks.
+fn foreign(text: impl Read + Send + 'static, expected: Expected, salvage: bool) -> Opened {
+    match salvage {
+        true => Opened::direct(Checked::new(Sips(text), expected), true),
+        false => Opened::direct(Checked::new(text, expected), false),
+    }
+}
+
+/// The fault of a member that is found, but unpacked only by way of the directory.
+fn without_directory(method: u16) -> Fault {
+    let problem =
+        format!("is packed by a method (number {method}) that can't be read without the zip's directory");
+    Fault::new(problem, "Repair the zip (zip -FF), or pack the log anew if it is still there.")
 }
 
 /// The file from a member's first packed byte on.
 fn bytes_of(path: &Path, member: &Member, progress: PackedCount) -> io::Result<Packed> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(data_start(path, member)?))?;
-    Ok(packed(Meter::new(file, progress)))
+    let file = Meter::new(file, progress);
+    Ok(match member.at {
+        At::Entry(_) => packed(file),
+        // What stands behind it is not known to be of the zip.
+        At::Byte(_) => packed(file.take(member.packed)),
+    })
 }
 
 /// The number of a compression method that has no name here.
@@ -149,22 +203,30 @@ fn number_of(method: CompressionMethod) -> u16 {
 pub(crate) struct OpenArchive {
     archive: ZipArchive<Meter<File>>,
     index: usize,
-    stated: Stated,
+    expected: Expected,
+    salvage: bool,
 }
 
 impl OpenArchive {
     /// The reader of the member's bytes, from its start.
     pub(crate) fn reader(&mut self) -> io::Result<Box<dyn Digested + '_>> {
         let member = self.archive.by_index(self.index).map_err(directory_fault)?;
-        Ok(Box::new(Checked::new(Foreign(member), Some(self.stated))))
+        Ok(match self.salvage {
+            true => Box::new(Salvaged::new(Checked::new(Sips(Foreign(member)), self.expected))),
+            false => Box::new(Checked::new(Foreign(member), self.expected)),
+        })
     }
 }
 
-/// Where a member's packed bytes begin, by its local header.
+/// Where a member's packed bytes begin: by its local header, if it was found by the directory.
 fn data_start(path: &Path, member: &Member) -> io::Result<u64> {
+    let index = match member.at {
+        At::Entry(index) => index,
+        At::Byte(start) => return Ok(start),
+    };
     let misplaced = || Fault::damaged("it does not begin where the zip's directory says");
     let mut archive = ZipArchive::new(File::open(path)?).map_err(directory_fault)?;
-    let entry = archive.by_index_raw(member.index).map_err(|e| match e {
+    let entry = archive.by_index_raw(index).map_err(|e| match e {
         ZipError::Io(e) if e.raw_os_error().is_some() => e,
         _ => misplaced(),
     })?;
@@ -190,7 +252,7 @@ fn directory_fault(error: ZipError) -> io::Error {
         ZipError::InvalidArchive(what)
             if what == "Could not find EOCD" || what.starts_with("Unexpected end") =>
         {
-            Fault::new("the zip's directory is missing: the file was cut short", COPY_AGAIN).into()
+            Fault::harm("the zip's directory is missing: the file was cut short").into()
         }
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => encrypted().into(),
         ZipError::InvalidArchive(what) => {

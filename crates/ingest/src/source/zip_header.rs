@@ -1,7 +1,8 @@
-//! The records of a zip as they come through a pipe: local headers, and the directory at the end.
+//! The records of a zip as they follow each other: local headers, descriptors, and the directory at the end.
 
 use std::io::{self, Read};
 
+use super::checked::Stated;
 use super::fault::Fault;
 use super::zip_dir::printable;
 
@@ -13,6 +14,10 @@ pub(crate) const ENTRY: [u8; 4] = *b"PK\x01\x02";
 pub(crate) const END: [u8; 4] = *b"PK\x05\x06";
 /// Signature of the 64-bit end of the directory.
 pub(crate) const END_64: [u8; 4] = *b"PK\x06\x06";
+/// The signatures of what may follow a member.
+pub(crate) const FOLLOWING: [[u8; 4]; 4] = [LOCAL, ENTRY, END, END_64];
+/// Signature that may stand before the sizes that follow a member's data.
+pub(crate) const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
 /// Signature of the pointer to the 64-bit end of the directory.
 const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
 
@@ -36,6 +41,28 @@ pub(crate) struct LocalHeader {
     pub(crate) packed: u64,
     /// Size in bytes, unpacked; as for `crc32`.
     pub(crate) unpacked: u64,
+    /// Bytes of the header, its signature too.
+    pub(crate) length: u64,
+}
+
+/// The compression methods that members of zips are packed by: none, those of PKWARE, bzip2, LZMA, Zstandard, xz.
+const METHODS: [u16; 7] = [0, 8, 9, 12, 14, 93, 95];
+
+impl LocalHeader {
+    /// Whether this may be a header, and not bytes that look like the beginning of one.
+    pub(crate) fn is_likely(&self) -> bool {
+        METHODS.contains(&self.method) && !self.name.is_empty()
+    }
+}
+
+/// Whether what follows a directory entry's signature may be one.
+pub(crate) fn is_likely_entry(input: &mut impl Read) -> bool {
+    Fields::read(input, 42).is_ok_and(|mut fixed| {
+        fixed.skip(6);
+        let method = fixed.u16();
+        fixed.skip(16);
+        METHODS.contains(&method) && fixed.u16() > 0
+    })
 }
 
 /// Reads a local header; its signature has been read already.
@@ -46,6 +73,7 @@ pub(crate) fn local_header(input: &mut impl Read) -> io::Result<LocalHeader> {
     fixed.skip(4);
     let (crc32, packed, unpacked) = (fixed.u32(), fixed.u32(), fixed.u32());
     let (name, extra) = (fixed.u16(), fixed.u16());
+    let length = 30 + u64::from(name) + u64::from(extra);
     let name = Fields::read(input, usize::from(name))?.0;
     let extra = Fields::read(input, usize::from(extra))?;
     let (unpacked, packed) = large_sizes(extra, unpacked.into(), packed.into())?;
@@ -57,6 +85,7 @@ pub(crate) fn local_header(input: &mut impl Read) -> io::Result<LocalHeader> {
         crc32,
         packed,
         unpacked,
+        length,
     })
 }
 
@@ -76,6 +105,40 @@ fn large_sizes(mut extra: Fields, unpacked: u64, packed: u64) -> io::Result<(u64
         }
     }
     Ok((unpacked, packed))
+}
+
+/// The forms of a data descriptor, shortest first: 32-bit or 64-bit sizes, with signature or without.
+pub(crate) fn descriptors(crc32: u32, packed: u64, unpacked: u64) -> [Vec<u8>; 4] {
+    let short =
+        [crc32.to_le_bytes(), (packed as u32).to_le_bytes(), (unpacked as u32).to_le_bytes()].concat();
+    let long = [&crc32.to_le_bytes()[..], &packed.to_le_bytes()[..], &unpacked.to_le_bytes()[..]].concat();
+    let signed = |form: &[u8]| [&DESCRIPTOR[..], form].concat();
+    [short.clone(), signed(&short), long.clone(), signed(&long)]
+}
+
+/// Bytes of the longest data descriptor.
+pub(crate) const LONGEST_DESCRIPTOR: usize = 24;
+
+/// The checksum and the unpacked size that a data descriptor states, where `before` ends with one; `packed` is how
+/// many packed bytes there are if so many bytes are the descriptor.
+pub(crate) fn described(before: &[u8], packed: impl Fn(usize) -> Option<u64>) -> Option<(Stated, u64)> {
+    for (signed, wide) in [(true, true), (true, false), (false, true), (false, false)] {
+        let length = 12 + if wide { 8 } else { 0 } + if signed { 4 } else { 0 };
+        let Some(at) = before.len().checked_sub(length) else { continue };
+        let mut fields = Fields(before.get(at..).unwrap_or_default().to_vec());
+        if signed && fields.number() != DESCRIPTOR {
+            continue;
+        }
+        let crc32 = fields.u32();
+        let size = |fields: &mut Fields| if wide { fields.u64() } else { fields.u32().into() };
+        let (told, bytes) = (size(&mut fields), size(&mut fields));
+        if let Some(packed) = packed(length)
+            && told == if wide { packed } else { packed & IN_EXTRA }
+        {
+            return Some((Stated { bytes, crc32 }, packed));
+        }
+    }
+    None
 }
 
 /// Reads the directory to its end, from the record whose signature has been read already; how many
@@ -117,7 +180,7 @@ pub(crate) fn signature(input: &mut impl Read) -> io::Result<[u8; 4]> {
 }
 
 /// Fills `out`, or says that the zip was cut short.
-pub(crate) fn read_all(input: &mut impl Read, out: &mut [u8]) -> io::Result<()> {
+fn read_all(input: &mut impl Read, out: &mut [u8]) -> io::Result<()> {
     input.read_exact(out).map_err(|e| match e.kind() {
         io::ErrorKind::UnexpectedEof => Fault::cut("the zip's directory is missing"),
         _ => e,
@@ -170,7 +233,11 @@ impl Fields {
         u32::from_le_bytes(self.number())
     }
 
+    fn u64(&mut self) -> u64 {
+        u64::from_le_bytes(self.number())
+    }
+
     fn u64_if_there(&mut self) -> Option<u64> {
-        (self.left() >= 8).then(|| u64::from_le_bytes(self.number()))
+        (self.left() >= 8).then(|| self.u64())
     }
 }

@@ -1,18 +1,17 @@
 //! A zip from a pipe: member after member by their local headers, each checked at its end.
 
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 
 use super::checked::{Digest, Digested, Stated, wrong_checksum};
 use super::codec::{Codec, Extent, Unpacker};
-use super::fault::{COPY_AGAIN, Fault};
-use super::packed::Packed;
+use super::fault::{Fault, harm};
+use super::packed::{Packed, read_up_to};
 use super::zip_dir::{MOST_MEMBERS, encrypted, too_many, unsupported};
 use super::zip_header::{
-    END, END_64, ENTRY, LOCAL, LocalHeader, directory, local_header, read_all, signature, skip,
+    END, END_64, ENTRY, FOLLOWING, LOCAL, LocalHeader, described, descriptors, directory, local_header,
+    signature, skip,
 };
 
-/// Signature that may stand before the sizes that follow a member's data.
-const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
 /// Bytes of the buffer by which members that nobody wants are unpacked.
 const SKIP_BUFFER: usize = 64 << 10;
 
@@ -24,6 +23,25 @@ pub(crate) struct ZipPipe {
     ahead: Option<[u8; 4]>,
     members: u64,
     digest: Digest,
+    /// Whether what can be read is kept where something is damaged.
+    salvage: bool,
+    /// Why the current member ended early.
+    cut: Option<Fault>,
+    /// Where the record behind it is to be looked for.
+    behind: Behind,
+    /// What is wrong with the zip itself.
+    damage: Option<Fault>,
+}
+
+/// Where the record behind a damaged member is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Behind {
+    /// Here.
+    Here,
+    /// After so many bytes.
+    After(u64),
+    /// Somewhere.
+    Somewhere,
 }
 
 /// The member that is being read.
@@ -34,15 +52,60 @@ struct Current {
 }
 
 impl ZipPipe {
-    /// A zip that begins at the input's next byte.
-    pub(crate) fn new(input: Packed) -> Self {
-        Self { input, current: None, ahead: None, members: 0, digest: Digest::default() }
+    /// A zip that begins at the input's next byte; to `salvage` what can be read of it, damaged members end where
+    /// they can't be read on.
+    pub(crate) fn new(input: Packed, salvage: bool) -> Self {
+        Self {
+            input,
+            current: None,
+            ahead: None,
+            members: 0,
+            digest: Digest::default(),
+            salvage,
+            cut: None,
+            behind: Behind::Here,
+            damage: None,
+        }
     }
 
     /// Goes to the next member, passing over what is left of this one, and gives its name; `None` is
     /// the zip's end.
     pub(crate) fn next_member(&mut self) -> io::Result<Option<String>> {
+        loop {
+            match self.advance() {
+                Err(error) if self.salvage => {
+                    let fault = harm(error)?;
+                    self.damage.get_or_insert(fault);
+                }
+                next => return next,
+            }
+            if !self.find_record()? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Takes what was found to be wrong with the zip itself, and not with one of its members.
+    pub(crate) fn take_damage(&mut self) -> Option<Fault> {
+        self.damage.take()
+    }
+
+    /// Looks for the next record; false at the end of the input.
+    fn find_record(&mut self) -> io::Result<bool> {
+        self.behind = Behind::Here;
+        self.ahead = search(&mut self.input)?;
+        Ok(self.ahead.is_some())
+    }
+
+    fn advance(&mut self) -> io::Result<Option<String>> {
         self.pass_over()?;
+        self.cut = None;
+        match std::mem::replace(&mut self.behind, Behind::Here) {
+            Behind::Here => {}
+            Behind::After(bytes) => skip(&mut self.input, bytes)?,
+            Behind::Somewhere if self.find_record()? => {}
+            Behind::Somewhere => return Err(directory_missing()),
+        }
         let next = match self.ahead.take() {
             Some(signature) => signature,
             None => signature(&mut self.input)?,
@@ -50,6 +113,9 @@ impl ZipPipe {
         match next {
             LOCAL => {
                 let header = local_header(&mut self.input)?;
+                if self.damage.is_some() && !header.is_likely() {
+                    return Err(Fault::damaged("a member of the zip does not begin as it should"));
+                }
                 let name = header.name.clone();
                 self.members += 1;
                 if self.members > MOST_MEMBERS {
@@ -74,7 +140,7 @@ impl ZipPipe {
             "the file is damaged: the zip's directory lists {listed} members, and {} were read",
             self.members
         );
-        Err(Fault::new(problem, COPY_AGAIN).into())
+        Err(Fault::harm(problem).into())
     }
 
     /// Makes ready to unpack the current member; an error says why it can't be unpacked.
@@ -106,6 +172,16 @@ impl ZipPipe {
         }
     }
 
+    /// Ends a damaged member, and notes where the next record is.
+    fn give_up(&mut self, fault: Fault, header: &LocalHeader, packed: u64) {
+        self.cut = Some(fault);
+        self.behind = match header.described_after {
+            false => Behind::After(header.packed.saturating_sub(packed)),
+            true if self.ahead.is_some() => Behind::Here,
+            true => Behind::Somewhere,
+        };
+    }
+
     /// The member's data has ended: reads what follows it, and checks checksum and sizes.
     fn end_member(&mut self, header: &LocalHeader, packed: u64) -> io::Result<()> {
         if header.described_after {
@@ -121,24 +197,63 @@ impl ZipPipe {
         for form in descriptors(self.digest.crc32(), packed, self.digest.bytes()) {
             let seen = read.len();
             read.resize(form.len() + 4, 0);
-            read_all(&mut self.input, read.get_mut(seen..).unwrap_or_default())?;
+            let told = read_up_to(&mut self.input, read.get_mut(seen..).unwrap_or_default())?;
             let Some((found, after)) = read.split_last_chunk::<4>() else { continue };
+            let whole = seen + told == read.len();
+            if self.salvage && found == form && (!whole || !FOLLOWING.contains(after)) {
+                // The member is whole, and what follows it is not.
+                self.ahead = whole.then_some(*after);
+                return Ok(());
+            }
+            if !whole {
+                return Err(directory_missing());
+            }
             if found == form && [LOCAL, ENTRY, END, END_64].contains(after) {
                 self.ahead = Some(*after);
                 return Ok(());
             }
+            if self.salvage && FOLLOWING.contains(after) && described(found, |_| Some(packed)).is_some() {
+                self.ahead = Some(*after);
+                break;
+            }
         }
         Err(wrong_checksum())
     }
+
+    /// Reads on in a member; 0 is its end, checked.
+    fn unpack(&mut self, header: &LocalHeader, state: &mut Unpacker, out: &mut [u8]) -> io::Result<usize> {
+        let read = state.read(&mut self.input, out)?;
+        self.digest.add(out.get(..read).unwrap_or_default());
+        if read == 0 && !out.is_empty() {
+            self.end_member(header, state.consumed())?;
+        }
+        Ok(read)
+    }
 }
 
-/// The forms of a data descriptor, shortest first: 32-bit or 64-bit sizes, with signature or without.
-fn descriptors(crc32: u32, packed: u64, unpacked: u64) -> [Vec<u8>; 4] {
-    let short =
-        [crc32.to_le_bytes(), (packed as u32).to_le_bytes(), (unpacked as u32).to_le_bytes()].concat();
-    let long = [&crc32.to_le_bytes()[..], &packed.to_le_bytes()[..], &unpacked.to_le_bytes()[..]].concat();
-    let signed = |form: &[u8]| [&DESCRIPTOR[..], form].concat();
-    [short.clone(), signed(&short), long.clone(), signed(&long)]
+fn directory_missing() -> io::Error {
+    Fault::cut("the zip's directory is missing")
+}
+
+/// The next signature in the input of what may follow a member; `None` at the input's end.
+fn search(input: &mut Packed) -> io::Result<Option<[u8; 4]>> {
+    let mut last = [0; 4];
+    loop {
+        let bytes = input.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(None);
+        }
+        let found = bytes.iter().position(|byte| {
+            last.rotate_left(1);
+            last[3] = *byte;
+            FOLLOWING.contains(&last)
+        });
+        let passed = found.map_or(bytes.len(), |at| at + 1);
+        input.consume(passed);
+        if found.is_some() {
+            return Ok(Some(last));
+        }
+    }
 }
 
 /// The way to unpack a member, or why there is none.
@@ -173,19 +288,27 @@ impl Read for ZipPipe {
         let Some(Current { header, unpacker: Some(mut state) }) = self.current.take() else {
             return Ok(0);
         };
-        let read = state.read(&mut self.input, out)?;
-        self.digest.add(out.get(..read).unwrap_or_default());
-        if read == 0 && !out.is_empty() {
-            self.end_member(&header, state.consumed())?;
-        } else {
-            self.current = Some(Current { header, unpacker: Some(state) });
+        match self.unpack(&header, &mut state, out) {
+            Err(error) if self.salvage => {
+                let fault = harm(error)?;
+                self.give_up(fault, &header, state.consumed());
+                Ok(0)
+            }
+            Ok(read) if read > 0 || out.is_empty() => {
+                self.current = Some(Current { header, unpacker: Some(state) });
+                Ok(read)
+            }
+            end => end,
         }
-        Ok(read)
     }
 }
 
 impl Digested for ZipPipe {
     fn digest(&self) -> &Digest {
         &self.digest
+    }
+
+    fn cut(&self) -> Option<&Fault> {
+        self.cut.as_ref()
     }
 }

@@ -12,9 +12,11 @@ pub mod postgres;
 mod stage;
 
 use crate::batch::SampleBatch;
-use crate::counts::{Cell, CellKey, CellTable, ErrorCount, LabelCount};
+use crate::cell_table::CellTable;
+use crate::counts::{Cell, CellKey, ErrorCount, LabelCount};
 use crate::cpu::CpuSeries;
-use crate::error::Result;
+use crate::damage::Damage;
+use crate::error::{Error, Result};
 use crate::rejects::RejectSpool;
 
 pub use any::Store;
@@ -98,6 +100,9 @@ pub struct RunInfo {
     pub tool_version: String,
     /// When it was ingested, RFC 3339, UTC.
     pub ingested_at: String,
+    /// What of its files was damaged and read as far as it could be; nothing, if the run is whole.
+    #[serde(default)]
+    pub damage: Vec<Damage>,
 }
 
 impl RunInfo {
@@ -121,7 +126,13 @@ impl RunInfo {
             options: BTreeMap::new(),
             tool_version: String::new(),
             ingested_at: String::new(),
+            damage: Vec::new(),
         }
+    }
+
+    /// Whether the run was made from damaged files, of which a part could be read.
+    pub fn is_partial(&self) -> bool {
+        !self.damage.is_empty()
     }
 
     /// All requests: successes and failures.
@@ -186,11 +197,13 @@ pub struct FinishedRun<'a> {
 const REPLACE: &str =
     "Name this run with --framework and --test, or give --replace to put it in the old one's place.";
 
-/// What a new run may replace.
+/// What a new run may replace. But for [`Replace::Any`], a partial run never takes the place of a whole one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
-    /// Any run of the same key: the key was told, or `--replace` given.
+    /// Any run of the same key: `--replace` was given.
     Any,
+    /// Any run of the same key: the key was told.
+    SameKey,
     /// Only a run made from log files of the same names, or from a pipe of the same content: the key was inferred.
     SameFile,
 }
@@ -207,25 +220,40 @@ impl Replace {
             names.dedup();
             names
         }
-        self == Self::Any || logs(old) == logs(new)
+        match self {
+            Self::Any => true,
+            _ if new.is_partial() && !old.is_partial() => false,
+            Self::SameKey => true,
+            Self::SameFile => logs(old) == logs(new),
+        }
     }
 
-    /// The error that says why `old` may not be replaced, and which flags help.
-    pub fn refusal(old: &RunInfo) -> crate::error::Error {
+    /// Whether an earlier run that can't be read may give way to `new`.
+    pub(crate) fn allows_unread(self, new: &RunInfo) -> bool {
+        self == Self::Any || (self == Self::SameKey && !new.is_partial())
+    }
+
+    /// The error that says why `old` may not be replaced by `new`, and which flags help.
+    pub fn refusal(old: &RunInfo, new: &RunInfo) -> Error {
+        if let Some(damage) = new.damage.first()
+            && !old.is_partial()
+        {
+            let problem =
+                format!("the store has the whole run {}, and this one is partial: {damage}", old.key);
+            return Error::refused(problem, REPLACE);
+        }
         let logs = old.sources.iter().filter(|source| source.kind == "log");
         let mut names: Vec<&str> =
             logs.map(|log| if log.file == PIPE { "standard input" } else { log.file.as_str() }).collect();
         names.dedup();
-        crate::error::Error::refused(
-            format!("the store already has a run {}, made from {}", old.key, names.join(", ")),
-            REPLACE,
-        )
+        let problem = format!("the store already has a run {}, made from {}", old.key, names.join(", "));
+        Error::refused(problem, REPLACE)
     }
 
     /// The refusal where it can't be told what the earlier run is: `what` failed.
-    pub(crate) fn refusal_unread(what: &str) -> crate::error::Error {
+    pub(crate) fn refusal_unread(what: &str) -> Error {
         let problem = format!("the store has a run of this key that can't be read: {what} failed");
-        crate::error::Error::refused(problem, REPLACE)
+        Error::refused(problem, REPLACE)
     }
 }
 

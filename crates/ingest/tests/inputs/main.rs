@@ -8,5 +8,6 @@ mod damage;
 mod files;
 mod pipes;
 mod real;
+mod salvage;
 mod support;
 mod zips;

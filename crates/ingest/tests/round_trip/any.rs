@@ -1,8 +1,8 @@
 //! Runs of any values that a store has to hold.
 
 use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, ErrorCount, InjectorLoad, LabelCount, Reject, RunInfo, RunKey, SampleBatch,
-    SourceFile, Spread, Texts,
+    Cell, CellKey, CpuSeries, Damage, ErrorCount, InjectorLoad, LabelCount, Reject, RunInfo, RunKey,
+    SampleBatch, SourceFile, Spread, Texts,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -106,16 +106,25 @@ prop_compose! {
 }
 
 prop_compose! {
+    fn damage()(file in text(), member in option::of(text()), problem in text(), read in any::<[u64; 2]>(),
+        packed in any::<[Option<u64>; 2]>()) -> Damage {
+        let ([bytes, records], [packed_read, packed_of]) = (read, packed);
+        Damage { file, member, problem, bytes, records, packed_read, packed_of }
+    }
+}
+
+prop_compose! {
     fn info()(
         (framework, test) in ("[a-z_./:%é]{1,9}", "[a-z_./:+é]{1,200}"), times in any::<[i64; 2]>(),
         seconds in any::<u32>(), rejects in any::<u64>(), inferred in any::<bool>(),
         sources in vec((text(), option::of(text()), text(), any::<u64>(), any::<u32>()), 0..3),
         cpu in any::<(i64, u32)>(), options in btree_map(text(), text(), 0..3), words in any::<[String; 2]>(),
+        damage in vec(damage(), 0..3),
     ) -> RunInfo {
         let source = |(file, member, kind, bytes, crc32)| SourceFile { file, member, kind, bytes, crc32 };
         let [tool_version, ingested_at] = words;
         RunInfo {
-            seconds, rejects, inferred, tool_version, ingested_at, options,
+            seconds, rejects, inferred, tool_version, ingested_at, options, damage,
             samples_stored: true,
             sources: sources.into_iter().map(source).collect(),
             cpu_offset: cpu.0,
@@ -183,6 +192,14 @@ pub(crate) fn within_postgres(mut run: Example) -> Example {
     without_nul(&mut info.tool_version);
     for source in &mut info.sources {
         source.member.as_mut().into_iter().chain([&mut source.file, &mut source.kind]).for_each(without_nul);
+    }
+    for damage in &mut info.damage {
+        damage
+            .member
+            .as_mut()
+            .into_iter()
+            .chain([&mut damage.file, &mut damage.problem])
+            .for_each(without_nul);
     }
     let options = std::mem::take(&mut info.options).into_iter();
     info.options = options.map(|(flag, text)| (flag.replace('\0', ""), text.replace('\0', ""))).collect();

@@ -14,19 +14,16 @@ pub(crate) type NamedCells = BTreeMap<(u32, String, bool, bool), (Cell, BTreeMap
 
 /// The cells of a table by names in the place of indexes.
 pub(crate) fn named(table: &CellTable) -> NamedCells {
-    let named = |(key, cell): &(CellKey, Cell)| {
+    let named = |(key, cell): (CellKey, Cell)| {
         let label = table.labels[key.label as usize].clone();
         let injector = |load: &InjectorLoad| {
             (table.injectors[load.injector as usize].clone(), (load.samples, load.threads))
         };
         let loads = cell.injectors.iter().map(injector).collect();
-        (
-            (key.second, label, key.success, key.transaction),
-            (Cell { injectors: vec![], ..cell.clone() }, loads),
-        )
+        ((key.second, label, key.success, key.transaction), (Cell { injectors: vec![], ..cell }, loads))
     };
-    let cells: NamedCells = table.cells.iter().map(named).collect();
-    assert_eq!(cells.len(), table.cells.len(), "each key once");
+    let cells: NamedCells = table.iter().map(named).collect();
+    assert_eq!(cells.len(), table.len(), "each key once");
     cells
 }
 

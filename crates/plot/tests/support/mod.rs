@@ -74,6 +74,7 @@ pub fn timeline(framework: &str, test: &str, seconds: Vec<Second>) -> Timeline {
         options: BTreeMap::new(),
         tool_version: "0.1.0".to_owned(),
         ingested_at: "2026-11-20T20:00:00Z".to_owned(),
+        damage: Vec::new(),
     };
     let view = View::default();
     let (phases, hold) = phases(&seconds);

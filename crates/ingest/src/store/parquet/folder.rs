@@ -208,9 +208,11 @@ impl Folder {
             None => self.lock(&info.key)?,
         };
         match self.manifest(&info.key) {
-            Ok(Some(old)) if !replace.allows(&old.info, info) => return Err(Replace::refusal(&old.info)),
+            Ok(Some(old)) if !replace.allows(&old.info, info) => {
+                return Err(Replace::refusal(&old.info, info));
+            }
             // A run that can't be read any more gives way to whoever names it.
-            Err(Error::Store { .. }) if replace == Replace::Any => {}
+            Err(Error::Store { .. }) if replace.allows_unread(info) => {}
             Err(Error::Store { what, .. }) => return Err(Replace::refusal_unread(&what)),
             old => _ = old?,
         }

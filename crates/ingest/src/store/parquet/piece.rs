@@ -5,6 +5,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch};
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use crate::error::{Error, Result};
@@ -23,10 +24,22 @@ pub(super) struct Piece {
 
 /// The pieces of a table.
 pub(super) fn read(file: CheckedFile) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
+    read_without(file, &[])
+}
+
+/// The pieces of a table, but for some of its columns.
+pub(super) fn read_without(
+    file: CheckedFile,
+    columns: &[&str],
+) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
     let what: Arc<str> = format!("reading {}", file.path().display()).into();
     let rows = Guarded::open(file, |file| {
-        ParquetRecordBatchReaderBuilder::try_new(file)
-            .and_then(|builder| builder.with_batch_size(ROWS).build())
+        let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
+        let fields = builder.schema().fields().iter().enumerate();
+        let wanted: Vec<usize> =
+            fields.filter(|(_, field)| !columns.contains(&field.name().as_str())).map(|(at, _)| at).collect();
+        let wanted = ProjectionMask::roots(builder.parquet_schema(), wanted);
+        builder.with_projection(wanted).with_batch_size(ROWS).build()
     })?;
     Ok(rows.map(move |rows| Ok(Piece { rows: rows?, what: Arc::clone(&what) })))
 }
@@ -55,6 +68,12 @@ impl Piece {
     /// A column of texts.
     pub(super) fn texts(&self, name: &str) -> Result<Vec<&str>> {
         self.strings(self.column(name)?, name)
+    }
+
+    /// A column of bytes.
+    pub(super) fn bytes(&self, name: &str) -> Result<Vec<&[u8]>> {
+        let array = self.column(name)?.as_binary_opt::<i32>().ok_or_else(|| self.other_type(name))?;
+        Ok(array.iter().flatten().collect())
     }
 
     /// A column of truths.

@@ -1,7 +1,7 @@
 //! Reading runs back: all but the samples in one snapshot, the samples as a stream.
 
 use crate::batch::SampleBatch;
-use crate::counts::CellTable;
+use crate::cell_table::{CellTable, PackedCells};
 use crate::cpu::CpuSeries;
 use crate::error::{Error, Result};
 use crate::rejects::Reject;
@@ -40,10 +40,12 @@ async fn find(session: &Session, key: &RunKey) -> Result<Option<Stored>> {
 
 async fn read_facts(session: &Session, stored: Stored) -> Result<StoredRun> {
     let run = stored.number;
-    let cells = {
+    let mut cells = PackedCells::default();
+    {
         let reader = CellReader::new(stored.names());
-        select(session, "seconds", seconds::PACKED, run).await?.gather(|row| reader.get(row)).await?
-    };
+        let rows = select(session, "seconds", seconds::PACKED, run).await?;
+        rows.each(|row| reader.get(row, &mut cells)).await?;
+    }
     let cpu = select(session, "cpu", facts::CPU, run).await?.gather(facts::get_cpu).await?;
     let mut texts = Shared::default();
     let errors = select(session, "errors", facts::ERRORS, run).await?;
@@ -52,7 +54,7 @@ async fn read_facts(session: &Session, stored: Stored) -> Result<StoredRun> {
     errors.sort_unstable();
     labels.sort_unstable_by(|a, b| a.label.cmp(&b.label));
     let (info, names, injectors) = stored.into_names();
-    let cells = CellTable::new(names, injectors, cells);
+    let cells = CellTable::packed(names, injectors, cells);
     Ok(StoredRun { info, cells, cpu: CpuSeries::new(cpu), errors, labels })
 }
 

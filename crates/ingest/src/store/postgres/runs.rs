@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 
 use crate::batch::clean_text;
+use crate::damage::Damage;
 use crate::error::{Error, Result};
 use crate::store::{RunInfo, RunKey};
 
@@ -67,8 +68,8 @@ pub(super) async fn insert(session: &Session, info: &RunInfo, names: Names<'_>) 
         what,
         "insert into perfpipe.runs (framework, test, t0_ms, last_ms, seconds, successes, failures, \
          transactions, rejects, samples_stored, inferred, sources, options, cpu_offset, cpu_lookback, labels, \
-         injectors, tool_version, ingested_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-         $14, $15, $16, $17, $18, $19) returning run_id",
+         injectors, tool_version, ingested_at, damage) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
+         $14, $15, $16, $17, $18, $19, $20) returning run_id",
         &[
             &info.key.framework,
             &info.key.test,
@@ -89,6 +90,7 @@ pub(super) async fn insert(session: &Session, info: &RunInfo, names: Names<'_>) 
             &clean(names.injectors),
             &info.tool_version,
             &ingested_at,
+            &json(what, &info.damage)?,
         ],
     )
     .await?;
@@ -113,6 +115,7 @@ fn read(row: &Row) -> Result<Stored> {
         options: from_json(row, "options")?,
         tool_version: value(row, "tool_version")?,
         ingested_at: value::<Timestamp>(row, "ingested_at")?.to_string(),
+        damage: damage(row)?,
     };
     Ok(Stored {
         number: value(row, "run_id")?,
@@ -121,6 +124,14 @@ fn read(row: &Row) -> Result<Stored> {
         labels: value(row, "labels")?,
         injectors: value(row, "injectors")?,
     })
+}
+
+/// What was damaged; nothing in the layout that could not tell.
+fn damage(row: &Row) -> Result<Vec<Damage>> {
+    match row.columns().iter().any(|column| column.name() == "damage") {
+        true => from_json(row, "damage"),
+        false => Ok(Vec::new()),
+    }
 }
 
 fn json(what: &str, item: &impl serde::Serialize) -> Result<serde_json::Value> {

@@ -2,9 +2,10 @@
 
 use hashbrown::HashMap;
 
+use crate::cell_table::PackedCells;
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::{Error, Result};
-use crate::pack::{pack, unpack};
+use crate::pack::{check, pack};
 
 use super::fields::Fields;
 use super::rows::RowEncoder;
@@ -104,8 +105,8 @@ impl<'a> CellReader<'a> {
         Self { labels, injectors: names.injectors.len() }
     }
 
-    /// The cell of a row of the columns [`PACKED`].
-    pub(super) fn get(&self, fields: &mut Fields<'_>) -> Result<(CellKey, Cell)> {
+    /// Adds the cell of a row of the columns [`PACKED`].
+    pub(super) fn get(&self, fields: &mut Fields<'_>, cells: &mut PackedCells) -> Result<()> {
         let key = CellKey {
             second: whole(fields.i32()?)?,
             label: self.label(fields.text()?)?,
@@ -113,10 +114,12 @@ impl<'a> CellReader<'a> {
             transaction: fields.bool()?,
         };
         let samples: u64 = whole(fields.i64()?)?;
-        let cell = unpack(fields.bytes()?).filter(|cell| cell.samples() == samples);
-        match cell {
-            Some(cell) if cell.injectors.iter().all(|load| (load.injector as usize) < self.injectors) => {
-                Ok((key, cell))
+        let listed =
+            |cell: &Cell| cell.injectors.iter().all(|load| (load.injector as usize) < self.injectors);
+        match check(fields.bytes()?) {
+            Some(cell) if cell.samples == samples && listed(&cell.sums) => {
+                cells.push_counted(key, cell.counts, &cell.sums);
+                Ok(())
             }
             _ => Err(damaged(format!("the counts of second {} are damaged", key.second))),
         }

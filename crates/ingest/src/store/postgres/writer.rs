@@ -138,7 +138,7 @@ fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
 async fn make_way(session: &Session, replace: Replace, info: &RunInfo) -> Result<Option<String>> {
     let Some(old) = runs::find(session, &info.key).await? else { return Ok(None) };
     if !replace.allows(&old.info, info) {
-        return Err(Replace::refusal(&old.info));
+        return Err(Replace::refusal(&old.info, info));
     }
     runs::delete(session, old.number).await?;
     Ok(old.table)
