@@ -592,27 +592,6 @@ async fn another_layout_is_refused() {
     assert!(refusal(postgres.begin(None, true).await.map(drop)).contains("layout 99"));
 }
 
-/// The schema as it was before a run could be partial.
-const FIRST_LAYOUT: &str =
-    "alter table perfpipe.runs drop column damage; update perfpipe.layout set version = 1";
-
-#[tokio::test]
-async fn the_layout_before_is_read_and_brought_up_to_date_by_the_next_run() {
-    let Some(server) = TestServer::shared() else { return };
-    let url = server.database();
-    let postgres = connect(&url).await;
-    let mut old = example(&key("a", "b"), 5);
-    old.info.damage.clear();
-    store(&postgres, &old).await.unwrap();
-    psql(&url, FIRST_LAYOUT);
-    check_whole(&postgres, &old).await;
-    let partial = example(&key("c", "d"), 5);
-    store(&postgres, &partial).await.unwrap();
-    assert_eq!(psql(&url, "select version from perfpipe.layout"), "2");
-    check_whole(&postgres, &partial).await;
-    check_whole(&postgres, &old).await;
-}
-
 #[tokio::test]
 async fn the_counts_read_in_sql_as_the_samples_do() {
     let Some(server) = TestServer::shared() else { return };

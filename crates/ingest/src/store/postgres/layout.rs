@@ -1,62 +1,46 @@
-//! The schema: made on the first write, brought up to date by the next, and checked before every use.
+//! The schema: made on the first write, and checked before every use.
 
 use crate::error::{Error, Result};
 
 use super::session::{Session, value};
 
-/// The layout that this version writes. It reads the one before too.
+/// The layout that this version reads and writes.
 pub(super) const VERSION: i32 = 2;
 
-/// The oldest layout that is read, and brought up to date when a run is written.
-const FIRST: i32 = 1;
-
-/// What makes the first layout.
+/// What makes it.
 const SQL: &str = include_str!("layout.sql");
 
-/// What makes this one of it.
-const UPDATE: &str = include_str!("layout-2.sql");
-
-/// Whether the schema is there, and of a layout known here.
+/// Whether the schema is there, and of the layout known here.
 pub(super) async fn present(session: &Session) -> Result<bool> {
-    found(session).await.map(|version| version.is_some())
-}
-
-/// The layout that is there.
-async fn found(session: &Session) -> Result<Option<i32>> {
     let what = "looking for the schema perfpipe";
     // A look into the catalogue sees what others have just committed; to_regclass may answer from a cache.
     let sql = "select exists (select from pg_tables where schemaname = 'perfpipe' and tablename = 'layout') as there";
     if !value::<bool>(&session.query_one(what, sql, &[]).await?, "there")? {
-        return Ok(None);
+        return Ok(false);
     }
     let rows = session.query(what, "select version from perfpipe.layout", &[]).await?;
     let found = rows.first().map(|row| value::<i32>(row, "version")).transpose()?;
     match found {
-        Some(FIRST..=VERSION) => Ok(found),
+        Some(VERSION) => Ok(true),
         _ => Err(other_layout(found)),
     }
 }
 
-/// Makes the schema where there is none, and brings an older one up to date. Two that come first at the same time do
-/// it one after the other.
+/// Makes the schema where there is none. Two that come first at the same time do it one after the other.
 pub(super) async fn ensure(session: &Session) -> Result<()> {
-    if found(session).await? == Some(VERSION) {
+    if present(session).await? {
         return Ok(());
     }
     check_server(session).await?;
     let what = "making the schema perfpipe";
     session.run(what, "begin; select pg_advisory_xact_lock(hashtextextended('perfpipe layout', 0))").await?;
-    let there = found(session).await?;
-    if there.is_none() {
+    if !present(session).await? {
         // One made by hand may belong to a role that may not make others.
         let sql = "select exists (select from pg_namespace where nspname = 'perfpipe') as there";
         if !value::<bool>(&session.query_one(what, sql, &[]).await?, "there")? {
             session.run(what, "create schema perfpipe").await?;
         }
         session.run(what, SQL).await?;
-    }
-    if there != Some(VERSION) {
-        session.run("bringing the schema perfpipe up to date", UPDATE).await?;
     }
     session.run(what, "commit").await
 }

@@ -1,4 +1,4 @@
--- Layout 1 of perfpipe's schema, which is there. Run once, inside a transaction.
+-- Layout 2 of perfpipe's schema, which is there. Run once, inside a transaction.
 
 comment on schema perfpipe is
   'Load tests stored by perfpipe. Start at perfpipe.runs; each run''s samples are in the table that runs.table_name names.';
@@ -10,7 +10,7 @@ create table perfpipe.layout (
 comment on table perfpipe.layout is 'The version of this schema''s layout: one row.';
 comment on column perfpipe.layout.version is 'A perfpipe reads and writes the layout that it knows and refuses all others.';
 comment on column perfpipe.layout.created_at is 'When the schema was made.';
-insert into perfpipe.layout (version) values (1);
+insert into perfpipe.layout (version) values (2);
 
 create table perfpipe.runs (
   run_id         bigint generated always as identity primary key,
@@ -36,6 +36,7 @@ create table perfpipe.runs (
   options        jsonb not null,
   tool_version   text not null,
   ingested_at    timestamptz not null,
+  damage         jsonb not null,
   unique (framework, test)
 );
 comment on table perfpipe.runs is 'One row a run: one log of one test against one framework.';
@@ -62,6 +63,8 @@ comment on column perfpipe.runs.sources is 'The files read: name, member of a zi
 comment on column perfpipe.runs.options is 'Options used at ingest, by name.';
 comment on column perfpipe.runs.tool_version is 'The version of perfpipe that stored the run.';
 comment on column perfpipe.runs.ingested_at is 'When the run was stored.';
+comment on column perfpipe.runs.damage is
+  'What of the files was damaged and read as far as it could be (ingest --salvage): such a run is partial. Empty for a whole run.';
 
 create table perfpipe.seconds (
   run_id           bigint not null references perfpipe.runs on delete cascade,

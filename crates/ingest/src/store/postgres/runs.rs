@@ -5,7 +5,6 @@ use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 
 use crate::batch::clean_text;
-use crate::damage::Damage;
 use crate::error::{Error, Result};
 use crate::store::{RunInfo, RunKey};
 
@@ -115,7 +114,7 @@ fn read(row: &Row) -> Result<Stored> {
         options: from_json(row, "options")?,
         tool_version: value(row, "tool_version")?,
         ingested_at: value::<Timestamp>(row, "ingested_at")?.to_string(),
-        damage: damage(row)?,
+        damage: from_json(row, "damage")?,
     };
     Ok(Stored {
         number: value(row, "run_id")?,
@@ -124,14 +123,6 @@ fn read(row: &Row) -> Result<Stored> {
         labels: value(row, "labels")?,
         injectors: value(row, "injectors")?,
     })
-}
-
-/// What was damaged; nothing in the layout that could not tell.
-fn damage(row: &Row) -> Result<Vec<Damage>> {
-    match row.columns().iter().any(|column| column.name() == "damage") {
-        true => from_json(row, "damage"),
-        false => Ok(Vec::new()),
-    }
 }
 
 fn json(what: &str, item: &impl serde::Serialize) -> Result<serde_json::Value> {
