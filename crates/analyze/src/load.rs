@@ -33,7 +33,7 @@ pub(crate) fn factor(run: &StoredRun, view: &View) -> u32 {
 /// The load of every second of a run, from second 0 to its last; absent where nobody reported.
 pub(crate) fn curve(run: &StoredRun, view: &View) -> Vec<Option<f64>> {
     let factor = f64::from(factor(run, view));
-    let mut cells = run.cells.iter().peekable();
+    let mut cells = run.cells.sums().peekable();
     let mut load = |second: u32| {
         let of_second: Vec<(CellKey, Cell)> =
             std::iter::from_fn(|| cells.next_if(|(key, _)| key.second == second)).collect();

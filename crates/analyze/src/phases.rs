@@ -180,7 +180,7 @@ impl Phases {
     /// Why there is no such phase.
     fn lack(&self, phase: Phase, run: &StoredRun) -> &'static str {
         let told = |load: &perfpipe_ingest::InjectorLoad| load.samples > 0;
-        if !run.cells.iter().any(|(_, cell)| cell.injectors.iter().any(told)) {
+        if !run.cells.sums().any(|(_, cell)| cell.injectors.iter().any(told)) {
             return "the load is not in the log";
         }
         match (phase, self.hold) {

@@ -7,7 +7,6 @@ use crate::load;
 use crate::merge::Merger;
 use crate::percentile::Percentiles;
 use crate::selection::Selection;
-use crate::summary::Tally;
 use crate::timeline::Second;
 
 /// Reads seconds one by one, keeping its memory from one to the next.
@@ -42,8 +41,8 @@ impl<'a> SecondReader<'a> {
         }
     }
 
-    /// One second from its cells; those that averages are taken over are tallied too.
-    pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)], tally: &mut Tally) -> Second {
+    /// One second from its cells.
+    pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)]) -> Second {
         let mut row = Second { second, load: self.load(cells), ..Second::default() };
         let mut averaged = Averaged::default();
         for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
@@ -51,7 +50,6 @@ impl<'a> SecondReader<'a> {
             *(if key.success { &mut row.successes } else { &mut row.failures }) += samples;
             if self.selection.is_averaged(key) {
                 averaged.add(cell, samples);
-                tally.add_cell(cell);
             }
         }
         row.cpu = self.cpu(second, &averaged);

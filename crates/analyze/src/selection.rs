@@ -5,8 +5,6 @@ use perfpipe_ingest::{Cell, CellKey, LABEL_LIMIT, StoredRun};
 use crate::error::{Error, Result};
 use crate::load;
 use crate::phases::{Phases, Span};
-use crate::summary::Tally;
-use crate::timeline::Second;
 use crate::view::View;
 
 /// Labels named to somebody who asked for one that is not there.
@@ -60,13 +58,9 @@ impl<'a> Selection<'a> {
         span?.shared(window).filter(|part| *part != window)
     }
 
-    /// The tally of some of the window's seconds, from their cells and their rows.
-    pub(crate) fn tally<'s>(&self, span: Span, rows: impl Iterator<Item = &'s Second>) -> Tally {
-        let mut tally = Tally::default();
-        let cells = self.run.cells.between(span.first, span.last);
-        cells.filter(|(key, _)| self.is_averaged(key)).for_each(|(_, cell)| tally.add_cell(&cell));
-        rows.for_each(|row| tally.add(row));
-        tally
+    /// Those of some cells that averages and percentiles are taken over.
+    pub(crate) fn averaged<'c>(&self, cells: &'c [(CellKey, Cell)]) -> impl Iterator<Item = &'c Cell> {
+        cells.iter().filter(|(key, _)| self.is_averaged(key)).map(|(_, cell)| cell)
     }
 
     /// All cells within the window, ascending.

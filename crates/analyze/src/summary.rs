@@ -79,16 +79,9 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// Adds a cell that averages and percentiles are taken over.
-    pub(crate) fn add_cell(&mut self, cell: &Cell) {
-        self.elapsed.add_counts(&cell.elapsed);
-        self.latency.merge(&cell.latency);
-        self.bytes = self.bytes.saturating_add(cell.bytes);
-        self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
-    }
-
-    /// Adds a second.
-    pub(crate) fn add(&mut self, second: &Second) {
+    /// Adds a second, and those of its cells that averages and percentiles are taken over.
+    pub(crate) fn add<'a>(&mut self, second: &Second, averaged: impl Iterator<Item = &'a Cell>) {
+        averaged.for_each(|cell| self.add_cell(cell));
         self.seconds += 1;
         self.successes += second.successes;
         self.failures += second.failures;
@@ -99,6 +92,13 @@ impl Tally {
             self.cpu_sum += cpu;
             self.cpu_seconds += 1;
         }
+    }
+
+    fn add_cell(&mut self, cell: &Cell) {
+        self.elapsed.add_counts(&cell.elapsed);
+        self.latency.merge(&cell.latency);
+        self.bytes = self.bytes.saturating_add(cell.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
     }
 
     /// The summary, with percentiles in percent.

@@ -96,8 +96,8 @@ impl Sweep {
         for (second, cells) in selection.seconds() {
             let Some((key, load)) = keys.get(&second).copied().zip(loads.get(&second)) else { continue };
             let step = gathered.entry(key).or_default();
-            let row = reader.read(second, &cells, &mut step.tally);
-            step.tally.add(&row);
+            let row = reader.read(second, &cells);
+            step.tally.add(&row, selection.averaged(&cells));
             step.loads.push(*load);
             step.successes.push(row.successes as f64);
         }

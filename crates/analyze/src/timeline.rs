@@ -1,6 +1,6 @@
 //! The per-second table of a run: one row a second, silent seconds too.
 
-use perfpipe_ingest::{RunInfo, StoredRun};
+use perfpipe_ingest::{Cell, CellKey, RunInfo, StoredRun};
 
 use crate::error::Result;
 use crate::percentile;
@@ -68,12 +68,13 @@ impl Timeline {
     /// The per-second table of a stored run, as the view asks for it.
     ///
     /// It holds a row for every second from `view.from` (else 0) to `view.to` (else the last; a later one
-    /// means the last), of those of the phase that the view asks for. It is computed from the exact counts alone, so it costs milliseconds for a run of
-    /// any number of samples: about 100 ms for a day of seconds with 200 distinct times each.
+    /// means the last), of those of the phase that the view asks for. It is computed from the exact counts alone,
+    /// so it costs milliseconds for a run of any number of samples: about 100 ms for a day of seconds with 200
+    /// distinct times each.
     ///
     /// # Errors
-    /// When a percentile is not from 0 to 100, the window holds no second of the run, the run does not have the phase, or the label has no
-    /// counts of its own (see [`crate::Error`]).
+    /// When a percentile is not from 0 to 100, the window holds no second of the run, the run does not have the
+    /// phase, or the label has no counts of its own (see [`crate::Error`]).
     ///
     /// ```
     /// use perfpipe_analyze::{Timeline, View};
@@ -102,25 +103,20 @@ impl Timeline {
         let percentiles = percentile::checked(&view.percentiles)?;
         let selection = Selection::new(run, view)?;
         let mut reader = SecondReader::new(&selection, &percentiles);
-        let mut tally = Tally::default();
-        let seconds: Vec<Second> = selection
-            .seconds()
-            .map(|(second, cells)| {
-                let second = reader.read(second, &cells, &mut tally);
-                tally.add(&second);
-                second
-            })
-            .collect();
-        let summary = tally.summary(&percentiles);
-        let phases = if seconds.len() == run.info.seconds as usize {
-            Phases::of_loads(&seconds.iter().map(|row| row.load).collect::<Vec<_>>())
-        } else {
-            Phases::of_run(run, view)
+        let phases = Phases::of_run(run, view);
+        let hold = selection.part(phases.hold);
+        let (mut all, mut held) = (Tally::default(), Tally::default());
+        let mut row = |(second, cells): (u32, Vec<(CellKey, Cell)>)| {
+            let row = reader.read(second, &cells);
+            all.add(&row, selection.averaged(&cells));
+            if hold.is_some_and(|hold| hold.holds(second)) {
+                held.add(&row, selection.averaged(&cells));
+            }
+            row
         };
-        let hold = selection.part(phases.hold).map(|hold| {
-            let held = seconds.iter().filter(|row| hold.holds(row.second));
-            selection.tally(hold, held).summary(&percentiles)
-        });
+        let seconds: Vec<Second> = selection.seconds().map(&mut row).collect();
+        let summary = all.summary(&percentiles);
+        let hold = hold.map(|_| held.summary(&percentiles));
         let view = View { injectors: selection.injectors(), ..view.clone() };
         Ok(Self { info: run.info.clone(), view, percentiles, seconds, summary, phases, hold })
     }

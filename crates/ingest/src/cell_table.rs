@@ -2,7 +2,7 @@
 //! times as much.
 
 use crate::counts::{Cell, CellKey};
-use crate::pack::{pack_counts, pack_sums, unpack};
+use crate::pack::{pack_counts, pack_sums, unpack, unpack_sums};
 
 /// The cells of a run, ascending by key, with the names that the keys point to.
 ///
@@ -29,9 +29,16 @@ pub struct CellTable {
 /// Packed cells in the order in which they were pushed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct PackedCells {
-    /// The keys, each with the place in `bytes` where its cell ends.
-    keys: Vec<(CellKey, usize)>,
+    /// The keys, each with the place of its cell in `bytes`.
+    keys: Vec<(CellKey, Place)>,
     bytes: Vec<u8>,
+}
+
+/// Where a cell's sums begin, behind its counts, and where they end. It begins where the one before it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Place {
+    sums: usize,
+    end: usize,
 }
 
 impl CellTable {
@@ -66,6 +73,11 @@ impl CellTable {
         self.between(0, u32::MAX)
     }
 
+    /// The cells without their counts ([`Cell::elapsed`] is empty): for what needs no more, a fraction of the work.
+    pub fn sums(&self) -> impl Iterator<Item = (CellKey, Cell)> + use<'_> {
+        (0..self.len()).filter_map(|at| self.cells.open_sums(at))
+    }
+
     /// The cells of the seconds from `first` to `last`, both included, ascending by key.
     pub fn between(&self, first: u32, last: u32) -> impl Iterator<Item = (CellKey, Cell)> + use<'_> {
         let keys = &self.cells.keys;
@@ -89,21 +101,23 @@ impl PackedCells {
     }
 
     fn push_sums(&mut self, key: CellKey, cell: &Cell) {
+        let sums = self.bytes.len();
         pack_sums(&mut self.bytes, cell);
-        self.keys.push((key, self.bytes.len()));
-    }
-
-    /// The bytes of a cell.
-    fn bytes(&self, at: usize) -> &[u8] {
-        let end = |at: usize| self.keys.get(at).map_or(0, |(_, end)| *end);
-        let start = at.checked_sub(1).map_or(0, end);
-        self.bytes.get(start..end(at)).unwrap_or_default()
+        self.keys.push((key, Place { sums, end: self.bytes.len() }));
     }
 
     /// A cell with its key. It was packed here or checked when it came, so it opens.
     pub(crate) fn open(&self, at: usize) -> Option<(CellKey, Cell)> {
-        let (key, _) = self.keys.get(at)?;
-        Some((*key, unpack(self.bytes(at)).unwrap_or_default()))
+        let (key, place) = self.keys.get(at)?;
+        let start =
+            at.checked_sub(1).and_then(|before| self.keys.get(before)).map_or(0, |(_, place)| place.end);
+        Some((*key, unpack(self.bytes.get(start..place.end)?).unwrap_or_default()))
+    }
+
+    /// The same without its counts.
+    fn open_sums(&self, at: usize) -> Option<(CellKey, Cell)> {
+        let (key, place) = self.keys.get(at)?;
+        Some((*key, unpack_sums(self.bytes.get(place.sums..place.end)?).unwrap_or_default()))
     }
 
     /// The same cells, ascending by key, the parts of one key merged.
@@ -152,6 +166,8 @@ mod tests {
             prop_assert_eq!(table.len(), expected.len());
             let expected: Vec<(CellKey, Cell)> = expected.into_iter().collect();
             prop_assert_eq!(&table.iter().collect::<Vec<_>>(), &expected);
+            let without = |(key, cell): &(CellKey, Cell)| (*key, Cell { elapsed: vec![], ..cell.clone() });
+            prop_assert_eq!(table.sums().collect::<Vec<_>>(), expected.iter().map(without).collect::<Vec<_>>());
             let inside = expected.into_iter().filter(|(key, _)| (window.0..=window.1).contains(&key.second));
             prop_assert_eq!(table.between(window.0, window.1).collect::<Vec<_>>(), inside.collect::<Vec<_>>());
         }

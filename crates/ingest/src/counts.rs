@@ -13,7 +13,7 @@ pub const LABEL_LIMIT: usize = 200;
 pub struct CellKey {
     /// `floor((timeStamp - t0) / 1000)`.
     pub second: u32,
-    /// Index into [`CellTable::labels`].
+    /// Index into [`crate::CellTable::labels`].
     pub label: u32,
     /// JMeter's verdict.
     pub success: bool,
@@ -61,7 +61,7 @@ impl Spread {
 /// The load that one injector reported in a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InjectorLoad {
-    /// Index into [`CellTable::injectors`].
+    /// Index into [`crate::CellTable::injectors`].
     pub injector: u32,
     /// Samples that had `allThreads`.
     pub samples: u64,

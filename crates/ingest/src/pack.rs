@@ -46,6 +46,12 @@ pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
     bytes.is_empty().then_some(cell)
 }
 
+/// Opens what [`pack_sums`] packed: a cell without its counts; `None` if the bytes are none.
+pub(crate) fn unpack_sums(mut bytes: &[u8]) -> Option<Cell> {
+    let cell = read_sums(&mut bytes)?;
+    bytes.is_empty().then_some(cell)
+}
+
 /// A packed cell that was found to be one.
 pub(crate) struct Checked<'a> {
     /// The packed counts.
