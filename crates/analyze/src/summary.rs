@@ -82,6 +82,19 @@ impl Tally {
     /// Adds a second, and those of its cells that averages and percentiles are taken over.
     pub(crate) fn add<'a>(&mut self, second: &Second, averaged: impl Iterator<Item = &'a Cell>) {
         averaged.for_each(|cell| self.add_cell(cell));
+        self.add_row(second);
+    }
+
+    /// Adds the cells that another has.
+    pub(crate) fn add_cells_of(&mut self, other: &Self) {
+        self.elapsed.merge(&other.elapsed);
+        self.latency.merge(&other.latency);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
+    }
+
+    /// Adds a second, but none of its cells.
+    pub(crate) fn add_row(&mut self, second: &Second) {
         self.seconds += 1;
         self.successes += second.successes;
         self.failures += second.failures;

@@ -108,13 +108,17 @@ impl Timeline {
         let (mut all, mut held) = (Tally::default(), Tally::default());
         let mut row = |(second, cells): (u32, Vec<(CellKey, Cell)>)| {
             let row = reader.read(second, &cells);
-            all.add(&row, selection.averaged(&cells));
+            // Each cell is added once; those of the hold come to all the others in the end.
             if hold.is_some_and(|hold| hold.holds(second)) {
                 held.add(&row, selection.averaged(&cells));
+                all.add_row(&row);
+            } else {
+                all.add(&row, selection.averaged(&cells));
             }
             row
         };
         let seconds: Vec<Second> = selection.seconds().map(&mut row).collect();
+        all.add_cells_of(&held);
         let summary = all.summary(&percentiles);
         let hold = hold.map(|_| held.summary(&percentiles));
         let view = View { injectors: selection.injectors(), ..view.clone() };
