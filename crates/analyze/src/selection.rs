@@ -54,8 +54,7 @@ impl<'a> Selection<'a> {
 
     /// The seconds of a span that the window holds, where it holds others too.
     pub(crate) fn part(&self, span: Option<Span>) -> Option<Span> {
-        let window = Span { first: self.window.0, last: self.window.1 };
-        span?.shared(window).filter(|part| *part != window)
+        span?.shared(self.whole()).filter(|part| *part != self.whole())
     }
 
     /// Those of some cells that averages and percentiles are taken over.
@@ -70,11 +69,35 @@ impl<'a> Selection<'a> {
 
     /// Every second of the window with its cells, none where it is silent.
     pub(crate) fn seconds(&self) -> impl Iterator<Item = (u32, Vec<(CellKey, Cell)>)> + use<'a> {
-        let mut cells = self.cells().peekable();
-        (self.window.0..=self.window.1).map(move |second| {
+        self.seconds_of(self.whole())
+    }
+
+    /// The same for some of the window's seconds.
+    pub(crate) fn seconds_of(
+        &self,
+        span: Span,
+    ) -> impl Iterator<Item = (u32, Vec<(CellKey, Cell)>)> + use<'a> {
+        let mut cells = self.run.cells.between(span.first, span.last).peekable();
+        (span.first..=span.last).map(move |second| {
             let of_second = std::iter::from_fn(|| cells.next_if(|(key, _)| key.second == second));
             (second, of_second.collect())
         })
+    }
+
+    /// The window in stretches of some seconds at most, each either within a part of it or outside.
+    pub(crate) fn stretches(&self, part: Option<Span>, seconds: u32) -> Vec<Span> {
+        let Span { first, last } = self.whole();
+        let borders = part.map(|part| [part.first, part.last.saturating_add(1)]).into_iter().flatten();
+        let regular = (first..=last).step_by(seconds.max(1) as usize);
+        let mut starts: Vec<u32> = regular.chain(borders.filter(|start| self.holds(*start))).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let ends = starts.iter().skip(1).map(|next| next - 1).chain([last]);
+        starts.iter().zip(ends).map(|(first, last)| Span { first: *first, last }).collect()
+    }
+
+    fn whole(&self) -> Span {
+        Span { first: self.window.0, last: self.window.1 }
     }
 }
 
@@ -142,7 +165,35 @@ fn likeness(label: &str, wanted: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use perfpipe_ingest::{CellTable, CpuSeries, RunInfo, RunKey};
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn stretches_follow_one_another_and_keep_to_the_part(
+            from in 0..40u32, len in 1..40u32, first in 0..80u32, more in 0..40u32, seconds in 0..20u32,
+        ) {
+            let run = StoredRun {
+                info: RunInfo::new(RunKey::new("a", "b"), 0, 100_000),
+                cells: CellTable::default(),
+                cpu: CpuSeries::default(),
+                errors: vec![],
+                labels: vec![],
+            };
+            let view = View { from: Some(from), to: Some(from + len - 1), ..View::default() };
+            let selection = Selection::new(&run, &view)?;
+            let part = Span { first, last: first + more };
+            let stretches = selection.stretches(Some(part), seconds);
+            let all: Vec<u32> = stretches.iter().flat_map(|span| span.first..=span.last).collect();
+            prop_assert_eq!(all, (from..from + len).collect::<Vec<_>>());
+            for span in stretches {
+                prop_assert!(span.seconds() <= seconds.max(1));
+                prop_assert_eq!(part.holds(span.first), part.holds(span.last));
+            }
+        }
+    }
 
     #[test]
     fn near_labels_come_likest_first() {

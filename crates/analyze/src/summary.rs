@@ -61,13 +61,19 @@ impl Summary {
     }
 }
 
-/// Gathers what a summary says, cell by cell and second by second.
+/// What averages and percentiles are taken from, added up over cells: the same whatever the order.
 #[derive(Default)]
-pub(crate) struct Tally {
+pub(crate) struct Totals {
     elapsed: Histogram,
     latency: Spread,
     bytes: i64,
     sent_bytes: i64,
+}
+
+/// Gathers what a summary says, from the totals of its cells and second by second.
+#[derive(Default)]
+pub(crate) struct Tally {
+    totals: Totals,
     seconds: u32,
     successes: u64,
     failures: u64,
@@ -78,23 +84,39 @@ pub(crate) struct Tally {
     load_max: Option<f64>,
 }
 
-impl Tally {
-    /// Adds a second, and those of its cells that averages and percentiles are taken over.
-    pub(crate) fn add<'a>(&mut self, second: &Second, averaged: impl Iterator<Item = &'a Cell>) {
-        averaged.for_each(|cell| self.add_cell(cell));
-        self.add_row(second);
+impl Totals {
+    /// Adds the cells of a second.
+    pub(crate) fn add<'a>(&mut self, cells: impl Iterator<Item = &'a Cell>) {
+        for cell in cells {
+            self.elapsed.add_counts(&cell.elapsed);
+            self.latency.merge(&cell.latency);
+            self.bytes = self.bytes.saturating_add(cell.bytes);
+            self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
+        }
     }
 
-    /// Adds the cells that another has.
-    pub(crate) fn add_cells_of(&mut self, other: &Self) {
+    /// Adds what another has.
+    fn merge(&mut self, other: &Self) {
         self.elapsed.merge(&other.elapsed);
         self.latency.merge(&other.latency);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
     }
+}
+
+impl Tally {
+    /// Adds the cells of a second that averages and percentiles are taken over.
+    pub(crate) fn add_cells<'a>(&mut self, cells: impl Iterator<Item = &'a Cell>) {
+        self.totals.add(cells);
+    }
+
+    /// Adds the totals of such cells.
+    pub(crate) fn add_totals(&mut self, totals: &Totals) {
+        self.totals.merge(totals);
+    }
 
     /// Adds a second, but none of its cells.
-    pub(crate) fn add_row(&mut self, second: &Second) {
+    pub(crate) fn add_second(&mut self, second: &Second) {
         self.seconds += 1;
         self.successes += second.successes;
         self.failures += second.failures;
@@ -107,17 +129,10 @@ impl Tally {
         }
     }
 
-    fn add_cell(&mut self, cell: &Cell) {
-        self.elapsed.add_counts(&cell.elapsed);
-        self.latency.merge(&cell.latency);
-        self.bytes = self.bytes.saturating_add(cell.bytes);
-        self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
-    }
-
     /// The summary, with percentiles in percent.
     pub(crate) fn summary(&self, percentiles: &[f64]) -> Summary {
         let per_second = |seconds: u32| (seconds > 0).then(|| self.successes as f64 / f64::from(seconds));
-        let mut asked = self.elapsed.percentiles(&[percentiles, &[50.0, 95.0, 99.0]].concat());
+        let mut asked = self.totals.elapsed.percentiles(&[percentiles, &[50.0, 95.0, 99.0]].concat());
         let always = asked.split_off(percentiles.len());
         let always = |at: usize| always.get(at).copied().flatten();
         Summary {
@@ -126,10 +141,10 @@ impl Tally {
             failures: self.failures,
             throughput: per_second(self.seconds).unwrap_or(0.0),
             throughput_active: per_second(self.active_seconds),
-            elapsed_mean: self.elapsed.mean(),
-            elapsed_min: self.elapsed.min(),
-            elapsed_max: self.elapsed.max(),
-            latency_mean: mean(self.latency.sum, self.latency.n),
+            elapsed_mean: self.totals.elapsed.mean(),
+            elapsed_min: self.totals.elapsed.min(),
+            elapsed_max: self.totals.elapsed.max(),
+            latency_mean: mean(self.totals.latency.sum, self.totals.latency.n),
             p50: always(0),
             p95: always(1),
             p99: always(2),
@@ -138,8 +153,8 @@ impl Tally {
             cpu_max: self.cpu_max,
             cpu_coverage: f64::from(self.cpu_seconds) / f64::from(self.seconds.max(1)),
             load_max: self.load_max,
-            bytes: self.bytes,
-            sent_bytes: self.sent_bytes,
+            bytes: self.totals.bytes,
+            sent_bytes: self.totals.sent_bytes,
         }
     }
 }

@@ -97,7 +97,8 @@ impl Sweep {
             let Some((key, load)) = keys.get(&second).copied().zip(loads.get(&second)) else { continue };
             let step = gathered.entry(key).or_default();
             let row = reader.read(second, &cells);
-            step.tally.add(&row, selection.averaged(&cells));
+            step.tally.add_cells(selection.averaged(&cells));
+            step.tally.add_second(&row);
             step.loads.push(*load);
             step.successes.push(row.successes as f64);
         }

@@ -1,14 +1,19 @@
 //! The per-second table of a run: one row a second, silent seconds too.
 
-use perfpipe_ingest::{Cell, CellKey, RunInfo, StoredRun};
+use perfpipe_ingest::{RunInfo, StoredRun};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::error::Result;
 use crate::percentile;
-use crate::phases::Phases;
+use crate::phases::{Phases, Span};
 use crate::second::SecondReader;
 use crate::selection::Selection;
-use crate::summary::{Summary, Tally};
+use crate::summary::{Summary, Tally, Totals};
 use crate::view::View;
+
+/// Seconds that one thread reads at a time: few enough that a day keeps all busy, many enough that the 512 KiB that
+/// each stretch's histogram may take are little beside its cells.
+const STRETCH: u32 = 4096;
 
 /// One second of a run. Times are in ms; what is absent is `None`, never zero.
 ///
@@ -102,26 +107,49 @@ impl Timeline {
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         let percentiles = percentile::checked(&view.percentiles)?;
         let selection = Selection::new(run, view)?;
-        let mut reader = SecondReader::new(&selection, &percentiles);
         let phases = Phases::of_run(run, view);
         let hold = selection.part(phases.hold);
+        let stretches: Vec<Stretch> = selection
+            .stretches(hold, STRETCH)
+            .into_par_iter()
+            .map(|span| Stretch::read(&selection, span, &percentiles))
+            .collect();
         let (mut all, mut held) = (Tally::default(), Tally::default());
-        let mut row = |(second, cells): (u32, Vec<(CellKey, Cell)>)| {
-            let row = reader.read(second, &cells);
-            // Each cell is added once; those of the hold come to all the others in the end.
-            if hold.is_some_and(|hold| hold.holds(second)) {
-                held.add(&row, selection.averaged(&cells));
-                all.add_row(&row);
-            } else {
-                all.add(&row, selection.averaged(&cells));
+        let mut seconds = Vec::with_capacity(stretches.iter().map(|stretch| stretch.seconds.len()).sum());
+        for stretch in stretches {
+            stretch.add_to(&mut all);
+            if hold.is_some_and(|hold| hold.holds(stretch.span.first)) {
+                stretch.add_to(&mut held);
             }
-            row
-        };
-        let seconds: Vec<Second> = selection.seconds().map(&mut row).collect();
-        all.add_cells_of(&held);
+            seconds.extend(stretch.seconds);
+        }
         let summary = all.summary(&percentiles);
         let hold = hold.map(|_| held.summary(&percentiles));
         let view = View { injectors: selection.injectors(), ..view.clone() };
         Ok(Self { info: run.info.clone(), view, percentiles, seconds, summary, phases, hold })
+    }
+}
+
+/// Seconds that are read by one thread, one after the other.
+struct Stretch {
+    span: Span,
+    seconds: Vec<Second>,
+    totals: Totals,
+}
+
+impl Stretch {
+    fn read(selection: &Selection<'_>, span: Span, percentiles: &[f64]) -> Self {
+        let mut reader = SecondReader::new(selection, percentiles);
+        let mut totals = Totals::default();
+        let seconds = selection.seconds_of(span).map(|(second, cells)| {
+            totals.add(selection.averaged(&cells));
+            reader.read(second, &cells)
+        });
+        Self { span, seconds: seconds.collect(), totals }
+    }
+
+    fn add_to(&self, tally: &mut Tally) {
+        tally.add_totals(&self.totals);
+        self.seconds.iter().for_each(|second| tally.add_second(second));
     }
 }

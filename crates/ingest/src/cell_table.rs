@@ -106,12 +106,23 @@ impl PackedCells {
         self.keys.push((key, Place { sums, end: self.bytes.len() }));
     }
 
+    /// Adds a cell of another as it is.
+    fn push_copy(&mut self, other: &Self, at: usize) {
+        let (Some((key, place)), start) = (other.keys.get(at), other.start(at)) else { return };
+        let sums = self.bytes.len() + (place.sums - start);
+        self.bytes.extend_from_slice(other.bytes.get(start..place.end).unwrap_or_default());
+        self.keys.push((*key, Place { sums, end: self.bytes.len() }));
+    }
+
     /// A cell with its key. It was packed here or checked when it came, so it opens.
     pub(crate) fn open(&self, at: usize) -> Option<(CellKey, Cell)> {
         let (key, place) = self.keys.get(at)?;
-        let start =
-            at.checked_sub(1).and_then(|before| self.keys.get(before)).map_or(0, |(_, place)| place.end);
-        Some((*key, unpack(self.bytes.get(start..place.end)?).unwrap_or_default()))
+        Some((*key, unpack(self.bytes.get(self.start(at)..place.end)?).unwrap_or_default()))
+    }
+
+    /// Where a cell begins.
+    fn start(&self, at: usize) -> usize {
+        at.checked_sub(1).and_then(|before| self.keys.get(before)).map_or(0, |(_, place)| place.end)
     }
 
     /// The same without its counts.
@@ -129,6 +140,10 @@ impl PackedCells {
         order.sort_unstable();
         let mut sorted = Self::default();
         for parts in order.chunk_by(|(a, _), (b, _)| a == b) {
+            if let [(_, at)] = parts {
+                sorted.push_copy(&self, *at);
+                continue;
+            }
             let mut cells = parts.iter().filter_map(|(_, at)| self.open(*at));
             let Some((key, mut merged)) = cells.next() else { continue };
             cells.for_each(|(_, cell)| merged.merge(&cell));

@@ -18,8 +18,10 @@ use super::{facts, layout, runs, samples, seconds};
 /// Samples in a batch.
 const BATCH: usize = 8192;
 
-/// What is read in one snapshot begins with this.
-const SNAPSHOT: &str = "begin isolation level repeatable read read only";
+/// What is read in one snapshot begins with this. Rows come in the order in which they were written, though somebody
+/// else be scanning the table already: what is in order need not be sorted.
+const SNAPSHOT: &str =
+    "begin isolation level repeatable read read only; set local synchronize_seqscans = off";
 
 /// Reads a run, all but its samples.
 pub(super) async fn read(session: &Session, key: &RunKey) -> Result<Option<StoredRun>> {
