@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use perfpipe_ingest::LAST_REPEAT;
 
 /// From a zipped JMeter log and a CPU export to exact statistics and printed charts.
 #[derive(Debug, Parser)]
@@ -53,6 +54,7 @@ pub(crate) struct StoreArgs {
     perfpipe ingest run.zip cpu.csv\n  \
     perfpipe ingest injector-*.csv.zip cpu.csv --framework go --test 2048 --report charts\n  \
     zip - run.jtl | perfpipe ingest - cpu.csv\n  \
+    perfpipe ingest second.zip cpu-2.csv --framework go --test 2048 --append-repeat\n  \
     perfpipe ingest cut.zip cpu.csv --salvage\n\n\
     Each FILE is known by its content: a JMeter CSV log or a CPU export, plain, gzipped, zstd-packed or zipped, or\n\
     a zip that holds both. Several logs are the injectors of one run. `-` is standard input.")]
@@ -66,6 +68,12 @@ pub(crate) struct IngestArgs {
     /// The test, as in 2048 [default: inferred, and said]
     #[arg(long, value_name = "NAME")]
     pub(crate) test: Option<String>,
+    /// Which repeat of the test this is; an earlier one of that number is replaced [default: 1]
+    #[arg(long, value_name = "N", value_parser = repeat())]
+    pub(crate) repeat: Option<u32>,
+    /// Store it beside the runs of the same framework and test, as the lowest repeat that is free
+    #[arg(long, conflicts_with_all = ["repeat", "replace"])]
+    pub(crate) append_repeat: bool,
     /// Replace any run of the same key, even if the key was inferred
     #[arg(long)]
     pub(crate) replace: bool,
@@ -136,9 +144,11 @@ pub(crate) struct CpuArgs {
     pub(crate) cpu_lookback: Option<u32>,
 }
 
-/// The key of one run.
+/// Which run is meant.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  perfpipe drop --framework go --test 2048")]
+#[command(after_help = "Examples:\n  \
+    perfpipe drop --framework go --test 2048\n  \
+    perfpipe drop --framework go --test 2048 --repeat 3")]
 pub(crate) struct KeyArgs {
     /// The system under test
     #[arg(long, value_name = "NAME")]
@@ -146,6 +156,14 @@ pub(crate) struct KeyArgs {
     /// The test
     #[arg(long, value_name = "NAME")]
     pub(crate) test: String,
+    /// Which repeat of the test, from 1 [default: the only one]
+    #[arg(long, value_name = "N", value_parser = repeat())]
+    pub(crate) repeat: Option<u32>,
+}
+
+/// The numbers that a repeat may have.
+fn repeat() -> clap::builder::RangedI64ValueParser<u32> {
+    clap::value_parser!(u32).range(1..=i64::from(LAST_REPEAT))
 }
 
 /// What of a run is looked at.

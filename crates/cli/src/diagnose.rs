@@ -2,16 +2,15 @@
 
 use anyhow::Result;
 use perfpipe_analyze::{damage_sentence, diagnose, finding_table};
-use perfpipe_ingest::RunKey;
 
 use crate::args::{DiagnoseArgs, StoreArgs};
 use crate::output::{Output, note};
-use crate::{store, view};
+use crate::{key, store, view};
 
 /// Prints the findings of one run.
 pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     let store = store::open(store).await?;
-    let key = RunKey { framework: args.key.framework.clone(), test: args.key.test.clone() };
+    let key = key::find(&args.key, &store).await?;
     let run = view::read(&store, &key, &args.view).await?;
     let findings = diagnose(&run, &view::of(&args.view, &run.info), args.cores)?;
     for damage in &run.info.damage {

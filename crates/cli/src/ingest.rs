@@ -8,7 +8,7 @@ use anyhow::Result;
 use perfpipe_analyze::{Timeline, damage_sentence};
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{
-    CpuJoin, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Progress, SourceOptions,
+    CpuJoin, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Progress, Repeat, SourceOptions,
 };
 
 use crate::args::{IngestArgs, LogArgs, StoreArgs};
@@ -46,6 +46,10 @@ fn options(args: &IngestArgs) -> Result<IngestOptions> {
     Ok(IngestOptions {
         framework: args.framework.clone(),
         test: args.test.clone(),
+        repeat: match args.append_repeat {
+            true => Repeat::Next,
+            false => args.repeat.map_or_else(Repeat::default, Repeat::Number),
+        },
         replace: args.replace,
         origin: log.origin,
         max_span_ms: log.max_span,
@@ -138,8 +142,12 @@ fn summarise(done: &Ingested, store: &Store, took: Duration) {
     }
     if info.rejects > 0 {
         let (framework, test) = (in_quotes(&info.key.framework), in_quotes(&info.key.test));
+        let repeat = match info.key.repeat {
+            1 => String::new(),
+            repeat => format!(" --repeat {repeat}"),
+        };
         note(&format!(
-            "see the rejects: perfpipe export --framework {framework} --test {test} --what rejects"
+            "see the rejects: perfpipe export --framework {framework} --test {test}{repeat} --what rejects"
         ));
     }
 }

@@ -2,11 +2,10 @@
 
 use anyhow::Result;
 use perfpipe_analyze::Table;
-use perfpipe_ingest::RunKey;
 
 use crate::args::{KeyArgs, ListArgs, StoreArgs};
 use crate::output::{Output, note};
-use crate::store;
+use crate::{key, store};
 
 /// Lists the runs that are stored.
 pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
@@ -18,6 +17,8 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     let table = Table::of(&runs)
         .column("framework", |run| Some(run.key.framework.clone()))
         .column("test", |run| Some(run.key.test.clone()))
+        .column("repeat", |run| Some(u64::from(run.key.repeat)))
+        .people_see(runs.iter().any(|run| run.key.repeat > 1))
         .column("t0_ms", |run| Some(run.t0_ms))
         .identifier()
         .column("seconds", |run| Some(u64::from(run.seconds)))
@@ -37,7 +38,7 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
 /// Takes one run out of the store.
 pub(crate) async fn drop_run(args: &KeyArgs, store: &StoreArgs) -> Result<()> {
     let store = store::open(store).await?;
-    let key = RunKey { framework: args.framework.clone(), test: args.test.clone() };
+    let key = key::find(args, &store).await?;
     store.drop_run(&key).await?;
     note(&format!("dropped {key} from {store}"));
     Ok(())

@@ -8,6 +8,7 @@ mod diagnose;
 mod export;
 mod failure;
 mod ingest;
+mod key;
 mod list;
 mod output;
 mod progress;

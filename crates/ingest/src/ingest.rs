@@ -19,7 +19,9 @@ use crate::pipeline::{Outcome, PipelineOptions, Progress, run};
 use crate::read::ReadPlan;
 use crate::source::fault::Fault;
 use crate::source::{Inputs, LogSource, SourceOptions};
-use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, SourceFile, Stage};
+use crate::store::{
+    CommitStage, FinishedRun, LAST_REPEAT, Repeat, Replace, RunInfo, RunKey, RunWriter, SourceFile, Stage,
+};
 
 /// The longest span that a run's milliseconds fit into: 12 days on either side of its head.
 const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
@@ -31,6 +33,8 @@ pub struct IngestOptions {
     pub framework: Option<String>,
     /// The test; inferred if left out.
     pub test: Option<String>,
+    /// Which repeat of framework and test it is: the first, unless told.
+    pub repeat: Repeat,
     /// Replace whatever run has the same key, even if the key was inferred.
     pub replace: bool,
     /// t0 in epoch ms, which must be the smallest timeStamp of the run; needed only for pipes whose earliest
@@ -59,6 +63,7 @@ impl Default for IngestOptions {
         Self {
             framework: None,
             test: None,
+            repeat: Repeat::default(),
             replace: false,
             origin: None,
             max_span_ms: 7 * 24 * 3_600_000,
@@ -159,13 +164,20 @@ fn check(options: &IngestOptions) -> Result<()> {
             return Err(Error::usage(format!("{flag} is empty"), "Give it a name, or leave the flag out."));
         }
     }
+    if let Repeat::Number(repeat) = options.repeat
+        && !(1..=LAST_REPEAT).contains(&repeat)
+    {
+        let problem = format!("--repeat is not from 1 to {LAST_REPEAT}: {repeat}");
+        return Err(Error::usage(problem, "Count repeats from 1."));
+    }
     Ok(())
 }
 
 impl IngestOptions {
-    /// The key, where both parts of it were told.
+    /// The key, where all of it was told.
     fn told_key(&self) -> Option<RunKey> {
-        Some(RunKey { framework: self.framework.clone()?, test: self.test.clone()? })
+        let Repeat::Number(repeat) = self.repeat else { return None };
+        Some(RunKey::new(self.framework.clone()?, self.test.clone()?).with_repeat(repeat))
     }
 }
 
@@ -274,7 +286,7 @@ impl Prepared {
 
     async fn commit<W: RunWriter>(
         self,
-        writer: W,
+        mut writer: W,
         mut collected: Box<Collected>,
         options: &IngestOptions,
         read_twice: bool,
@@ -292,7 +304,11 @@ impl Prepared {
         }
         let inferred = self.clues(&collected, options).infer();
         let damage = collected.take_damage(&self.damage);
-        let info = self.info(&collected, options, inferred.key, !inferred.notes.is_empty(), t0_ms, last_ms);
+        let key = match options.repeat {
+            Repeat::Number(repeat) => inferred.key.with_repeat(repeat),
+            Repeat::Next => writer.claim_next(inferred.key).await?,
+        };
+        let info = self.info(&collected, options, key, !inferred.notes.is_empty(), t0_ms, last_ms);
         let info = RunInfo { damage, ..info };
         let cells = collected.totals.cells();
         let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, options.cpu);

@@ -44,7 +44,7 @@ impl Clues {
             notes.push(format!("framework `{framework}`, from {source}"));
             framework
         });
-        Inferred { key: RunKey { framework, test }, notes }
+        Inferred { key: RunKey::new(framework, test), notes }
     }
 
     fn infer_test(&self) -> (String, &'static str) {

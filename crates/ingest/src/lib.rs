@@ -57,5 +57,5 @@ pub use pipeline::{PipelineOptions, Progress};
 pub use recount::Recount;
 pub use rejects::{Reject, RejectSpool};
 pub use source::{Inputs, LogReader, LogSource, LogStream, SourceOptions};
-pub use store::{Replace, RunInfo, RunKey, SourceFile, StoredRun};
+pub use store::{LAST_REPEAT, Repeat, Replace, RunInfo, RunKey, SourceFile, StoredRun};
 pub use stream::{SampleSink, stream};

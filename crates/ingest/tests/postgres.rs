@@ -35,7 +35,7 @@ struct Example {
 }
 
 fn key(framework: &str, test: &str) -> RunKey {
-    RunKey { framework: framework.into(), test: test.into() }
+    RunKey::new(framework, test)
 }
 
 const ODD_LABELS: [&str; 4] =

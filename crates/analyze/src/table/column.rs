@@ -30,12 +30,21 @@ pub struct Column {
     unit: Option<String>,
     decimals: Option<u8>,
     identifier: bool,
+    hidden: bool,
 }
 
 impl Column {
     /// A column by its name in machine formats.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
-        Self { name: name.into(), kind, title: None, unit: None, decimals: None, identifier: false }
+        Self {
+            name: name.into(),
+            kind,
+            title: None,
+            unit: None,
+            decimals: None,
+            identifier: false,
+            hidden: false,
+        }
     }
 
     /// The same column, called otherwise in the formats for people.
@@ -66,6 +75,13 @@ impl Column {
         self
     }
 
+    /// The same column, there for programs whose columns are to be always the same, and not shown to people.
+    #[must_use]
+    pub fn hidden(mut self) -> Self {
+        self.hidden = true;
+        self
+    }
+
     /// The name in machine formats.
     pub fn name(&self) -> &str {
         &self.name
@@ -88,6 +104,10 @@ impl Column {
     /// Whether people read the values from the right.
     pub(super) fn is_number(&self) -> bool {
         matches!(self.kind, Kind::U64 | Kind::I64 | Kind::F64)
+    }
+
+    pub(super) fn is_shown(&self) -> bool {
+        !self.hidden
     }
 
     pub(super) fn decimals_shown(&self) -> Option<u8> {

@@ -86,11 +86,15 @@ impl Table {
     /// # Errors
     /// When `out` can't be written.
     pub fn write(&self, format: Format, out: impl Write) -> Result<()> {
-        let mut writer = RowWriter::new(format, self.columns.clone(), out)?;
+        let written = || {
+            let columns = self.columns.iter().zip(&self.values);
+            columns.filter(|(column, _)| !format.is_for_people() || column.is_shown())
+        };
+        let mut writer = RowWriter::new(format, written().map(|(column, _)| column.clone()).collect(), out)?;
         let mut row = Vec::with_capacity(self.columns.len());
         for at in 0..self.rows {
             row.clear();
-            row.extend(self.values.iter().map(|values| values.get(at)));
+            row.extend(written().map(|(_, values)| values.get(at)));
             writer.row(&row)?;
         }
         writer.finish()?;
@@ -133,6 +137,13 @@ impl<R> TableBuilder<'_, R> {
     #[must_use]
     pub fn identifier(self) -> Self {
         self.change_last(Column::identifier)
+    }
+
+    /// Says whether the column added last is in the formats for people too: where it tells nothing, it is only in the
+    /// way.
+    #[must_use]
+    pub fn people_see(self, seen: bool) -> Self {
+        self.change_last(|column| if seen { column } else { column.hidden() })
     }
 
     /// The table.

@@ -24,6 +24,18 @@ pub enum Format {
     Json,
 }
 
+impl Format {
+    /// Whether it is for people to read, and not for programs.
+    ///
+    /// ```
+    /// use perfpipe_analyze::Format;
+    /// assert!(Format::Markdown.is_for_people() && !Format::Csv.is_for_people());
+    /// ```
+    pub fn is_for_people(self) -> bool {
+        matches!(self, Self::Text | Self::Markdown)
+    }
+}
+
 /// What a format does with a table; all that it writes it appends to a buffer.
 pub(super) trait Rows: Send {
     /// What comes before the first row.

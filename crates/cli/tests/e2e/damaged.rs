@@ -87,7 +87,7 @@ fn another_layout_is_refused_by_its_version() {
     let log = fixture("distributed.csv");
     let ingest = [&["ingest", log.to_str().unwrap()], &KEY[..]].concat();
     for name in ["perfpipe.json", "runs/nio+2048/manifest.json"] {
-        for (from, to) in [(2, 1), (2, 3), (2, 99)] {
+        for (from, to) in [(3, 2), (3, 4), (3, 99)] {
             let store = stored();
             let path = Path::new(store.place()).join(name);
             let text = std::fs::read_to_string(&path).unwrap();
@@ -97,7 +97,7 @@ fn another_layout_is_refused_by_its_version() {
             let commands = [vec!["list"], [&["export"], &KEY[..]].concat(), ingest.clone()];
             for arguments in commands {
                 let complaint = store.run(&arguments).complaint(1);
-                for part in [store.place(), &format!("layout {to}"), "layout 2", "--store"] {
+                for part in [store.place(), &format!("layout {to}"), "layout 3", "--store"] {
                     assert!(complaint.contains(part), "{part} is not in: {complaint}");
                 }
             }

@@ -24,6 +24,7 @@ mod pipes;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
 mod proxy;
+mod repeats;
 mod reports;
 mod roles;
 mod salvage;

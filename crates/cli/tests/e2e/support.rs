@@ -239,6 +239,20 @@ impl Store {
         self.run(&[&run[..], &["--what", what, "--format", format], flags].concat()).text()
     }
 
+    /// The samples of a run, sorted: those of several threads take turns in the store.
+    pub(crate) fn samples(&self, key: &Key, flags: &[&str]) -> Vec<csv::StringRecord> {
+        let csv = self.export(key, "samples", "csv", flags);
+        // No field of a sample but the label can hold a line break: records are told apart by a reader.
+        let mut records: Vec<csv::StringRecord> = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .from_reader(csv.as_bytes())
+            .records()
+            .map(Result::unwrap)
+            .collect();
+        records.sort_by(|one, other| one.iter().cmp(other.iter()));
+        records
+    }
+
     /// The one row of a run's summary.
     pub(crate) fn summary(&self, key: &Key, flags: &[&str]) -> Value {
         let rows: Value = serde_json::from_str(&self.export(key, "summary", "json", flags)).unwrap();

@@ -4,7 +4,7 @@ use super::Taker;
 use crate::endpoint::Endpoints;
 use crate::key::Clues;
 use crate::source::log::stem;
-use crate::store::RunKey;
+use crate::store::{LAST_REPEAT, RunKey};
 
 fn endpoints(urls: &[&[u8]]) -> Endpoints {
     let mut endpoints = Endpoints::default();
@@ -34,6 +34,9 @@ fn check_names(key: &RunKey, other: &RunKey) {
     assert!(!name.is_empty() && name.len() <= 150 && name.bytes().all(safe), "{name}");
     assert!(!name.starts_with('.'), "{name}");
     assert_eq!(folder(other) == name, key == other);
+    let next = key.clone().with_repeat(key.repeat % LAST_REPEAT + 1);
+    assert_ne!(folder(&next), name);
+    assert_ne!(table_names(&next), table_names(key));
     assert!(table_names(key).iter().all(|name| !name.is_empty() && name.len() <= 63));
 }
 
@@ -63,6 +66,8 @@ pub fn keys(data: &[u8]) {
         assert!(told.is_some() || !name.is_empty());
     }
     assert_eq!(inferred.notes.len(), told.into_iter().filter(|told| told.is_none()).count());
-    let other = RunKey::new(taker.text(), taker.text());
-    check_names(&key, &other);
+    let mut repeat = || u32::from_le_bytes(taker.number()).clamp(1, LAST_REPEAT);
+    let (one, two) = (repeat(), repeat());
+    let other = RunKey::new(taker.text(), taker.text()).with_repeat(two);
+    check_names(&key.with_repeat(one), &other);
 }

@@ -64,7 +64,7 @@ impl Store {
         }
     }
 
-    /// The runs that are stored, by test and framework.
+    /// The runs that are stored, by test, framework and repeat.
     ///
     /// # Errors
     /// When the store can't be read.
@@ -72,6 +72,17 @@ impl Store {
         match self {
             Self::Parquet(store) => store.runs(),
             Self::Postgres(store, _) => store.runs().await,
+        }
+    }
+
+    /// The repeats that are stored of a framework and a test, ascending.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
+        match self {
+            Self::Parquet(store) => store.repeats(framework, test),
+            Self::Postgres(store, _) => store.repeats(framework, test).await,
         }
     }
 

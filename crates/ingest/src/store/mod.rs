@@ -1,12 +1,12 @@
 //! The stores' common face: what a run is once it is stored, and what a writer of one must do.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::future::Future;
 
 use serde::{Deserialize, Serialize};
 
 mod any;
+mod key;
 pub mod parquet;
 pub mod postgres;
 mod stage;
@@ -20,31 +20,10 @@ use crate::error::{Error, Result};
 use crate::rejects::RejectSpool;
 
 pub use any::Store;
+pub use key::{LAST_REPEAT, Repeat, RunKey};
 pub use parquet::{ParquetStore, ParquetWriter};
 pub use postgres::{PostgresConfig, PostgresStore, PostgresWriter};
 pub use stage::{CommitStage, Stage};
-
-/// What identifies a run: the framework under test and the test it was put to.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct RunKey {
-    /// The system under test, as in `perfectnio`.
-    pub framework: String,
-    /// The endpoint, as in `2048`.
-    pub test: String,
-}
-
-impl RunKey {
-    /// The key of a framework and a test.
-    pub fn new(framework: impl Into<String>, test: impl Into<String>) -> Self {
-        Self { framework: framework.into(), test: test.into() }
-    }
-}
-
-impl fmt::Display for RunKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}_{}", self.framework, self.test)
-    }
-}
 
 /// The file name of standard input.
 const PIPE: &str = "-";
@@ -67,7 +46,7 @@ pub struct SourceFile {
 /// A run's own row: what was read, how, and what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
-    /// Framework and test.
+    /// Framework, test and repeat.
     #[serde(flatten)]
     pub key: RunKey,
     /// The smallest timeStamp of all accepted records, epoch ms.
@@ -194,8 +173,8 @@ pub struct FinishedRun<'a> {
 }
 
 /// How to replace a run on purpose.
-const REPLACE: &str =
-    "Name this run with --framework and --test, or give --replace to put it in the old one's place.";
+const REPLACE: &str = "Name this run with --framework and --test, or give --replace to put it in the old one's place, or --append-repeat \
+     to keep both.";
 
 /// What a new run may replace. But for [`Replace::Any`], a partial run never takes the place of a whole one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -283,6 +262,15 @@ pub trait RunWriter: Send {
         &mut self,
         chunk: <Self::Encoder as BatchEncoder>::Chunk,
     ) -> impl Future<Output = Result<()>> + Send;
+
+    /// The same framework and test with the lowest repeat that no run has and no other writer is storing: it is this
+    /// writer's alone from now on. A writer that keeps no runs has no others, so it may leave the key as it is.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn claim_next(&mut self, key: RunKey) -> impl Future<Output = Result<RunKey>> + Send {
+        std::future::ready(Ok(key))
+    }
 
     /// Makes the run appear, whole, in the place of any earlier one of its key.
     fn commit(self, run: FinishedRun<'_>) -> impl Future<Output = Result<()>> + Send;

@@ -117,7 +117,7 @@ fn killed_while_the_store_was_being_made() {
         for name in made {
             match name.strip_suffix('/') {
                 Some(folder) => fs::create_dir(place.path().join(folder)).unwrap(),
-                None => fs::write(place.path().join(name), "{\"layout\": 2}").unwrap(),
+                None => fs::write(place.path().join(name), "{\"layout\": 3}").unwrap(),
             }
         }
         let opened = ParquetStore::open(place.path()).unwrap();

@@ -89,7 +89,7 @@ fn a_run_whose_manifest_is_damaged_can_be_replaced_and_dropped() {
     use perfpipe_ingest::Replace;
     let place = Place::new();
     let new = example(6, 200);
-    for damaged in ["", "{\"layout\": 2}"] {
+    for damaged in ["", "{\"layout\": 3}"] {
         store(&place.store, &example(5, 300)).unwrap();
         fs::write(place.run().join("manifest.json"), damaged).unwrap();
         let told = commit(begin(&place.store, &new).unwrap(), &new, Replace::SameFile).unwrap_err();
@@ -109,12 +109,12 @@ fn a_manifest_of_another_layout_is_refused_and_left_alone() {
     let place = Place::new();
     store(&place.store, &example(5, 300)).unwrap();
     let path = place.run().join("manifest.json");
-    let newer = fs::read_to_string(&path).unwrap().replace("\"layout\": 2", "\"layout\": 3");
+    let newer = fs::read_to_string(&path).unwrap().replace("\"layout\": 3", "\"layout\": 4");
     fs::write(&path, &newer).unwrap();
     let told =
         [place.store.runs().err(), place.store.read(&key()).err(), store(&place.store, &example(6, 9)).err()];
     for told in told.into_iter().flatten().map(|told| told.to_string()) {
-        assert!(told.contains("layout 3") && told.contains("layout 2"), "{told}");
+        assert!(told.contains("layout 4") && told.contains("layout 3"), "{told}");
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), newer);
 }

@@ -11,9 +11,9 @@ use crate::example::{Place, assert_stored, example, store};
 fn another_layout_is_refused() {
     let place = Place::new();
     store(&place.store, &example(1, 50)).unwrap();
-    fs::write(place.path().join("perfpipe.json"), "{\"layout\": 3}").unwrap();
+    fs::write(place.path().join("perfpipe.json"), "{\"layout\": 4}").unwrap();
     let told = ParquetStore::open(place.path()).unwrap_err();
-    assert!(matches!(told, Error::Refused { .. }) && told.to_string().contains("layout 3"), "{told}");
+    assert!(matches!(told, Error::Refused { .. }) && told.to_string().contains("layout 4"), "{told}");
     assert!(told.remedy().unwrap().contains("--store"));
 }
 

@@ -1,8 +1,8 @@
 //! Runs of any values that a store has to hold.
 
 use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, Damage, ErrorCount, InjectorLoad, LabelCount, Reject, RunInfo, RunKey,
-    SampleBatch, SourceFile, Spread, Texts,
+    Cell, CellKey, CpuSeries, Damage, ErrorCount, InjectorLoad, LAST_REPEAT, LabelCount, Reject, RunInfo,
+    RunKey, SampleBatch, SourceFile, Spread, Texts,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -115,7 +115,8 @@ prop_compose! {
 
 prop_compose! {
     fn info()(
-        (framework, test) in ("[a-z_./:%é]{1,9}", "[a-z_./:+é]{1,200}"), times in any::<[i64; 2]>(),
+        (framework, test) in ("[a-z_./:%é]{1,9}", "[a-z_./:+é]{1,200}"), repeat in prop_oneof![Just(1), 1..=LAST_REPEAT],
+        times in any::<[i64; 2]>(),
         seconds in any::<u32>(), rejects in any::<u64>(), inferred in any::<bool>(),
         sources in vec((text(), option::of(text()), text(), any::<u64>(), any::<u32>()), 0..3),
         cpu in any::<(i64, u32)>(), options in btree_map(text(), text(), 0..3), words in any::<[String; 2]>(),
@@ -129,7 +130,7 @@ prop_compose! {
             sources: sources.into_iter().map(source).collect(),
             cpu_offset: cpu.0,
             cpu_lookback: cpu.1,
-            ..RunInfo::new(RunKey::new(framework, test), times[0], times[1])
+            ..RunInfo::new(RunKey::new(framework, test).with_repeat(repeat), times[0], times[1])
         }
     }
 }

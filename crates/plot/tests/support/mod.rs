@@ -55,7 +55,7 @@ pub fn timeline(framework: &str, test: &str, seconds: Vec<Second>) -> Timeline {
         ..SourceFile::default()
     };
     let info = RunInfo {
-        key: RunKey { framework: framework.to_owned(), test: test.to_owned() },
+        key: RunKey::new(framework, test),
         t0_ms: 1_795_203_738_609,
         last_ms: 1_795_203_738_609 + i64::from(summary.seconds) * 1000 - 100,
         seconds: summary.seconds,

@@ -9,7 +9,7 @@ use super::lock::Lock;
 use super::manifest::{Manifest, NEW, check_mark, mark, sync_dir, temporary};
 use super::sums::Sums;
 use crate::error::{Error, Result};
-use crate::store::{Replace, RunInfo, RunKey};
+use crate::store::{LAST_REPEAT, Replace, RunInfo, RunKey};
 
 const MARKER: &str = "perfpipe.json";
 const MANIFEST: &str = "manifest.json";
@@ -17,6 +17,12 @@ const LOCK: &str = ".lock";
 
 /// How the names of generations and of staged runs begin.
 const GENERATION: &str = "run-";
+
+/// What stands before a repeat's number in its folder's name.
+const REPEAT: char = '+';
+
+/// The most bytes of a folder's name, but for the repeat.
+const NAME: usize = 139;
 
 /// The folder of a store.
 #[derive(Debug, Clone)]
@@ -122,18 +128,22 @@ impl Folder {
 
     /// All manifests.
     pub(super) fn manifests(&self) -> Result<Vec<Manifest>> {
-        let runs = self.runs();
-        let entries = match fs::read_dir(&runs) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(Error::io(&runs, error)),
-        };
         let mut manifests = Vec::new();
-        for entry in entries {
-            let entry = entry.map_err(|error| Error::io(&runs, error))?;
-            manifests.extend(Manifest::read(&entry.path().join(MANIFEST))?);
+        for run in self.run_folders()? {
+            manifests.extend(Manifest::read(&run.join(MANIFEST))?);
         }
         Ok(manifests)
+    }
+
+    /// The folders of runs, whether there is a manifest in them or not.
+    fn run_folders(&self) -> Result<Vec<PathBuf>> {
+        let runs = self.runs();
+        let failed = |error| Error::io(&runs, error);
+        match fs::read_dir(&runs) {
+            Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect(),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(failed(error)),
+        }
     }
 
     /// Holds a run's key for as long as the lock lives.
@@ -141,19 +151,56 @@ impl Folder {
     /// # Errors
     /// When another writer holds it.
     pub(super) fn lock(&self, key: &RunKey) -> Result<RunLock> {
+        self.try_lock(key)?.ok_or_else(|| {
+            Error::refused(
+                format!("the run {key} is being written or dropped by another perfpipe"),
+                "Wait until it is done, or name this run with --framework and --test.",
+            )
+        })
+    }
+
+    /// Holds a run's key for as long as the lock lives; `None` if another does.
+    fn try_lock(&self, key: &RunKey) -> Result<Option<RunLock>> {
         self.create()?;
         let run = self.run(key);
         let _gate = self.gate()?;
         fs::create_dir_all(&run).map_err(|error| Error::io(&run, error))?;
         // An empty folder, where there was no room for the lock, goes again.
         let lock = Lock::try_new(&run.join(LOCK)).inspect_err(|_| _ = fs::remove_dir(&run))?;
-        let lock = lock.ok_or_else(|| {
-            Error::refused(
-                format!("the run {key} is being written or dropped by another perfpipe"),
-                "Wait until it is done, or name this run with --framework and --test.",
-            )
-        })?;
-        Ok(RunLock { folder: self.clone(), run, _lock: lock })
+        Ok(lock.map(|lock| RunLock { folder: self.clone(), run, _lock: lock }))
+    }
+
+    /// Holds the lowest repeat of a key that is neither stored nor held by another.
+    pub(super) fn lock_next(&self, key: RunKey) -> Result<(RunKey, RunLock)> {
+        for repeat in 1..=LAST_REPEAT {
+            let key = key.clone().with_repeat(repeat);
+            let stored = || self.run(&key).join(MANIFEST).exists();
+            if stored() {
+                continue;
+            }
+            // Whoever held it may have stored it before it was free.
+            match self.try_lock(&key)? {
+                Some(lock) if !stored() => return Ok((key, lock)),
+                _ => {}
+            }
+        }
+        Err(Error::store("looking for a free repeat", format!("all repeats of {key} are taken")))
+    }
+
+    /// The repeats that are stored of a key's framework and test, ascending.
+    pub(super) fn repeats(&self, key: &RunKey) -> Result<Vec<u32>> {
+        let first = folder_name(&key.clone().with_repeat(1));
+        let repeat_of = |name: &str| match name.strip_prefix(first.as_str())? {
+            "" => Some(1),
+            rest => rest.strip_prefix(REPEAT)?.parse().ok(),
+        };
+        let mut repeats = Vec::new();
+        for run in self.run_folders()? {
+            let name = run.file_name().unwrap_or_default().to_string_lossy();
+            repeats.extend(repeat_of(&name).filter(|_| run.join(MANIFEST).exists()));
+        }
+        repeats.sort_unstable();
+        Ok(repeats)
     }
 
     /// A new folder for a run that is to be written, and the lock that says its writer lives.
@@ -347,11 +394,14 @@ pub(super) fn folder_name(key: &RunKey) -> String {
             }
         }
     }
-    if name.len() > 150 {
+    if name.len() > NAME {
         let hash = crc32fast::hash(name.as_bytes());
         let longer = crc32fast::hash(name.chars().rev().collect::<String>().as_bytes());
         name.truncate(120);
         name.push_str(&format!("~{hash:08x}{longer:08x}"));
+    }
+    if key.repeat != 1 {
+        name.push_str(&format!("{REPEAT}{}", key.repeat));
     }
     name
 }
@@ -361,7 +411,7 @@ mod tests {
     use super::*;
 
     fn name(framework: &str, test: &str) -> String {
-        folder_name(&RunKey { framework: framework.into(), test: test.into() })
+        folder_name(&RunKey::new(framework, test))
     }
 
     #[test]
@@ -371,6 +421,33 @@ mod tests {
         assert_eq!(name("../a", "b/c"), "%2E.%2Fa+b%2Fc");
         assert_ne!(name("a_b", "c"), name("a", "b_c"));
         assert!(name(&"é".repeat(500), "x").len() < 150);
+    }
+
+    #[test]
+    fn each_repeat_has_a_folder_of_its_own() {
+        let name = |framework: &str, repeat| folder_name(&RunKey::new(framework, "2048").with_repeat(repeat));
+        assert_eq!(name("go", 2), "go+2048+2");
+        assert_eq!(folder_name(&RunKey::new("go", "2048+2")), "go+2048%2B2");
+        let long = "x".repeat(500);
+        assert_ne!(name(&long, 1), name(&long, 2));
+        assert!(name(&long, LAST_REPEAT).len() <= 150 && name(&"x".repeat(134), LAST_REPEAT).len() <= 150);
+    }
+
+    #[test]
+    fn the_next_repeat_is_the_lowest_that_is_neither_stored_nor_held() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(dir.path());
+        let next = || folder.lock_next(RunKey::new("a", "b")).unwrap();
+        let (first, _held) = next();
+        let (second, lock) = next();
+        assert_eq!((first.repeat, second.repeat), (1, 2));
+        drop(lock);
+        fs::write(folder.run(&second).join(MANIFEST), "{}").unwrap_err();
+        fs::create_dir(folder.run(&second)).unwrap();
+        fs::write(folder.run(&second).join(MANIFEST), "{}").unwrap();
+        fs::create_dir(folder.run(&RunKey::new("a", "b+2"))).unwrap();
+        assert_eq!(next().0.repeat, 3);
+        assert_eq!(folder.repeats(&RunKey::new("a", "b")).unwrap(), [2]);
     }
 
     #[test]

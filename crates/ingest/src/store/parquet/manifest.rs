@@ -13,7 +13,7 @@ use crate::store::RunInfo;
 use crate::store::parquet::sums::{Sums, damaged};
 
 /// The version of the files' layout.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 
 /// How the names of files begin that are renamed once they are whole.
 pub(super) const NEW: &str = ".new-";

@@ -7,6 +7,9 @@
 //! DIR/staging/RANDOM/                   a run that is being written
 //! ```
 //!
+//! KEY is `framework+test`, and of further repeats `framework+test+2` and so on; what is not safe in every file system
+//! is percent-encoded, and what is too long cut, with a hash at its end.
+//!
 //! Whoever writes holds a lock: `.lock` in a run's folder for its key, `.lock` in a staged run to say that its writer
 //! lives, and the store's own `.lock` for moments while the others are taken or given back.
 
@@ -61,15 +64,23 @@ impl ParquetStore {
         self.folder.path()
     }
 
-    /// The runs that are stored, by test and framework.
+    /// The runs that are stored, by test, framework and repeat.
     ///
     /// # Errors
     /// When the folder can't be read.
     pub fn runs(&self) -> Result<Vec<RunInfo>> {
         let mut runs: Vec<RunInfo> =
             self.folder.manifests()?.into_iter().map(|manifest| manifest.info).collect();
-        runs.sort_by(|a, b| (&a.key.test, &a.key.framework).cmp(&(&b.key.test, &b.key.framework)));
+        runs.sort_by(|a, b| a.key.in_lists().cmp(&b.key.in_lists()));
         Ok(runs)
+    }
+
+    /// The repeats that are stored of a framework and a test, ascending. No file is read.
+    ///
+    /// # Errors
+    /// When the folder can't be read.
+    pub fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
+        self.folder.repeats(&RunKey::new(framework, test))
     }
 
     /// One run, all but its samples; `None` if it is not stored.

@@ -42,6 +42,12 @@ impl RunWriter for ParquetWriter {
         }
     }
 
+    async fn claim_next(&mut self, key: RunKey) -> Result<RunKey> {
+        let (key, lock) = self.folder.lock_next(key)?;
+        self.lock = Some(lock);
+        Ok(key)
+    }
+
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let Self { folder, samples, staging, lock } = self;
         let mut files = BTreeMap::new();

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use super::session::{Session, value};
 
 /// The layout that this version reads and writes.
-pub(super) const VERSION: i32 = 2;
+pub(super) const VERSION: i32 = 3;
 
 /// What makes it.
 const SQL: &str = include_str!("layout.sql");

@@ -1,4 +1,4 @@
--- Layout 2 of perfpipe's schema, which is there. Run once, inside a transaction.
+-- Layout 3 of perfpipe's schema, which is there. Run once, inside a transaction.
 
 comment on schema perfpipe is
   'Load tests stored by perfpipe. Start at perfpipe.runs; each run''s samples are in the table that runs.table_name names.';
@@ -10,12 +10,13 @@ create table perfpipe.layout (
 comment on table perfpipe.layout is 'The version of this schema''s layout: one row.';
 comment on column perfpipe.layout.version is 'A perfpipe reads and writes the layout that it knows and refuses all others.';
 comment on column perfpipe.layout.created_at is 'When the schema was made.';
-insert into perfpipe.layout (version) values (2);
+insert into perfpipe.layout (version) values (3);
 
 create table perfpipe.runs (
   run_id         bigint generated always as identity primary key,
   framework      text not null,
   test           text not null,
+  repeat         int not null,
   table_name     text unique,
   t0             timestamptz not null generated always as (to_timestamp(t0_ms / 1000.0)) stored,
   seconds        int not null,
@@ -37,12 +38,13 @@ create table perfpipe.runs (
   tool_version   text not null,
   ingested_at    timestamptz not null,
   damage         jsonb not null,
-  unique (framework, test)
+  unique (framework, test, repeat)
 );
-comment on table perfpipe.runs is 'One row a run: one log of one test against one framework.';
+comment on table perfpipe.runs is 'One row a run: one log of one test against one framework, once or several times (repeat).';
 comment on column perfpipe.runs.run_id is 'Number of the run; a run that replaces another has a new one.';
 comment on column perfpipe.runs.framework is 'The system under test.';
 comment on column perfpipe.runs.test is 'The test it was put to, usually an endpoint.';
+comment on column perfpipe.runs.repeat is 'Which run of this test of this framework it is, from 1.';
 comment on column perfpipe.runs.table_name is 'The table of this schema that holds the samples; null when only their counts were stored.';
 comment on column perfpipe.runs.t0 is 'Time zero: the smallest timeStamp of all accepted records.';
 comment on column perfpipe.runs.seconds is 'Seconds from the first to the last, silent ones counted.';
@@ -183,7 +185,7 @@ comment on column perfpipe.rejects.reason is 'Why it was not accepted.';
 comment on column perfpipe.rejects.record is 'The record as it stands in the log.';
 
 create view perfpipe.elapsed_counts as
-  select r.framework, r.test, s.second, s.label, s.success, s.transaction, pair.elapsed, pair.count
+  select r.framework, r.test, r.repeat, s.second, s.label, s.success, s.transaction, pair.elapsed, pair.count
   from perfpipe.runs r
   join perfpipe.seconds s using (run_id)
   cross join lateral unnest(s.elapsed, s.counts) as pair (elapsed, count);
@@ -191,6 +193,7 @@ comment on view perfpipe.elapsed_counts is
   'How many samples of a second took how many ms: perfpipe.seconds with its arrays laid out one pair a row.';
 comment on column perfpipe.elapsed_counts.framework is 'The system under test.';
 comment on column perfpipe.elapsed_counts.test is 'The test it was put to.';
+comment on column perfpipe.elapsed_counts.repeat is 'Which run of this test of this framework it is, from 1.';
 comment on column perfpipe.elapsed_counts.second is 'Whole seconds since t0, from 0.';
 comment on column perfpipe.elapsed_counts.label is 'The sampler''s name; labels beyond 200 share (other).';
 comment on column perfpipe.elapsed_counts.success is 'JMeter''s verdict.';
@@ -199,7 +202,7 @@ comment on column perfpipe.elapsed_counts.elapsed is 'Elapsed time, ms.';
 comment on column perfpipe.elapsed_counts.count is 'How many samples took it.';
 
 create view perfpipe.per_second as
-  select r.framework, r.test, s.second,
+  select r.framework, r.test, r.repeat, s.second,
     coalesce(sum(s.samples) filter (where s.success), 0)::bigint as successes,
     coalesce(sum(s.samples) filter (where not s.success), 0)::bigint as failures,
     (sum(cell.elapsed_sum) filter (where s.success)
@@ -210,11 +213,12 @@ create view perfpipe.per_second as
     select sum(elapsed::bigint * count) as elapsed_sum from unnest(s.elapsed, s.counts) as pair (elapsed, count)
   ) as cell
   where not s.transaction
-  group by r.framework, r.test, s.second;
+  group by r.framework, r.test, r.repeat, s.second;
 comment on view perfpipe.per_second is
   'Requests of each second that had any: successes, failures and the mean elapsed time of the successes, ms.';
 comment on column perfpipe.per_second.framework is 'The system under test.';
 comment on column perfpipe.per_second.test is 'The test it was put to.';
+comment on column perfpipe.per_second.repeat is 'Which run of this test of this framework it is, from 1.';
 comment on column perfpipe.per_second.second is 'Whole seconds since t0, from 0.';
 comment on column perfpipe.per_second.successes is 'Requests that JMeter calls successful.';
 comment on column perfpipe.per_second.failures is 'Requests that JMeter calls failed.';

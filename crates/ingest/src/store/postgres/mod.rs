@@ -87,7 +87,7 @@ impl PostgresStore {
         self
     }
 
-    /// The runs stored, by test, then framework.
+    /// The runs stored, by test, then framework, then repeat.
     ///
     /// # Errors
     /// When the schema has a layout of another version, or the server fails.
@@ -96,6 +96,18 @@ impl PostgresStore {
         let stored = if layout::present(&session).await? { runs::all(&session).await? } else { Vec::new() };
         self.put_back(session);
         Ok(stored.into_iter().map(|run| run.info).collect())
+    }
+
+    /// The repeats that are stored of a framework and a test, ascending.
+    ///
+    /// # Errors
+    /// When the schema has a layout of another version, or the server fails.
+    pub async fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
+        let session = self.take().await?;
+        let there = layout::present(&session).await?;
+        let repeats = if there { runs::repeats(&session, framework, test).await? } else { Vec::new() };
+        self.put_back(session);
+        Ok(repeats)
     }
 
     /// A run, all but its samples, as of one moment.

@@ -20,7 +20,7 @@ pub(super) fn in_schema(table: &str) -> String {
 
 /// Names for something of a run, the natural one first if it fits, then shortened ones with a hash of the key.
 pub(super) fn candidates(key: &RunKey, ending: &str) -> impl Iterator<Item = String> {
-    let natural = format!("{key}{ending}");
+    let natural = format!("{}{ending}", key.name());
     let text = lock_text(key);
     let first = (natural.len() <= LIMIT).then(|| natural.clone());
     let hashed = (0..u32::MAX).map(move |attempt| {
@@ -40,9 +40,9 @@ fn shortened(name: &str, suffix: &str) -> String {
     format!("{head}{suffix}")
 }
 
-/// A text that tells every key from every other one: `a_b` and `c` from `a` and `b_c`.
+/// A text that tells every key from every other one: `a_b` and `c` from `a` and `b_c`, and each repeat from the others.
 pub(super) fn lock_text(key: &RunKey) -> String {
-    format!("{}\u{1f}{}", key.framework, key.test)
+    format!("{}\u{1f}{}\u{1f}{}", key.framework, key.test, key.repeat)
 }
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn key(framework: &str, test: &str) -> RunKey {
-        RunKey { framework: framework.into(), test: test.into() }
+        RunKey::new(framework, test)
     }
 
     #[test]
@@ -65,6 +65,14 @@ mod tests {
         let names: Vec<String> = candidates(&key("a", "b"), "").take(2).collect();
         assert_eq!(names.first().unwrap(), "a_b");
         assert!(names[1].starts_with("a_b_") && names[1].len() == 12, "{names:?}");
+    }
+
+    #[test]
+    fn repeats_share_neither_names_nor_locks() {
+        let (one, two) = (key("a", "b"), key("a", "b").with_repeat(2));
+        assert_eq!(candidates(&two, "").next().unwrap(), "a_b_r2");
+        assert_ne!(candidates(&one, "").nth(1), candidates(&two, "").nth(1));
+        assert_ne!(lock_text(&one), lock_text(&two));
     }
 
     #[test]

@@ -6,10 +6,10 @@ use crate::error::{Error, Result};
 use crate::store::RunInfo;
 
 use super::config::PostgresConfig;
-use super::connect;
 use super::name::lock_text;
-use super::session::{Session, value};
+use super::session::Session;
 use super::swap::LOCK;
+use super::{connect, runs};
 
 /// How long the server is asked, where `connect_timeout` does not say: a restart takes some seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -51,9 +51,8 @@ async fn ask(config: &PostgresConfig, info: &RunInfo, number: i64) -> Result<boo
     let what = "asking whether the run is stored";
     let session = connect::open(config).await?;
     wait_for_end(&session, what, info).await?;
-    let sql = "select exists (select from perfpipe.runs where run_id = $1 and framework = $2 and test = $3) as there";
-    let row = session.query_one(what, sql, &[&number, &info.key.framework, &info.key.test]).await?;
-    value(&row, "there")
+    let found = runs::find(&session, &info.key).await?;
+    Ok(found.is_some_and(|run| run.number == number))
 }
 
 /// The writer's transaction holds the lock on its key until it has ended.

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 use crate::batch::clean_text;
 use crate::error::{Error, Result};
@@ -33,17 +34,25 @@ impl Stored {
     }
 }
 
-/// All runs, by test, then framework.
+/// All runs, by test, then framework, then repeat.
 pub(super) async fn all(session: &Session) -> Result<Vec<Stored>> {
-    let sql = r#"select * from perfpipe.runs order by test collate "C", framework collate "C""#;
+    let sql = r#"select * from perfpipe.runs order by test collate "C", framework collate "C", repeat"#;
     session.query("reading the runs", sql, &[]).await?.iter().map(read).collect()
 }
 
 /// The run of a key.
 pub(super) async fn find(session: &Session, key: &RunKey) -> Result<Option<Stored>> {
-    let sql = "select * from perfpipe.runs where framework = $1 and test = $2";
-    let rows = session.query("reading the run's row", sql, &[&key.framework, &key.test]).await?;
+    let sql = "select * from perfpipe.runs where framework = $1 and test = $2 and repeat = $3";
+    let values: [&(dyn ToSql + Sync); 3] = [&key.framework, &key.test, &whole::<_, i32>(key.repeat)?];
+    let rows = session.query("reading the run's row", sql, &values).await?;
     rows.first().map(read).transpose()
+}
+
+/// The repeats that are stored of a framework and a test, ascending.
+pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> Result<Vec<u32>> {
+    let sql = "select repeat from perfpipe.runs where framework = $1 and test = $2 order by repeat";
+    let rows = session.query("reading the repeats of a run", sql, &[&framework, &test]).await?;
+    rows.iter().map(|row| whole(value::<i32>(row, "repeat")?)).collect()
 }
 
 /// Takes a run away, all but its samples; whatever refers to its number goes with it.
@@ -65,13 +74,14 @@ pub(super) async fn insert(session: &Session, info: &RunInfo, names: Names<'_>) 
     let row = session
         .query_one(
         what,
-        "insert into perfpipe.runs (framework, test, t0_ms, last_ms, seconds, successes, failures, \
+        "insert into perfpipe.runs (framework, test, repeat, t0_ms, last_ms, seconds, successes, failures, \
          transactions, rejects, samples_stored, inferred, sources, options, cpu_offset, cpu_lookback, labels, \
          injectors, tool_version, ingested_at, damage) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-         $14, $15, $16, $17, $18, $19, $20) returning run_id",
+         $14, $15, $16, $17, $18, $19, $20, $21) returning run_id",
         &[
             &info.key.framework,
             &info.key.test,
+            &whole::<_, i32>(info.key.repeat)?,
             &info.t0_ms,
             &info.last_ms,
             &whole::<_, i32>(info.seconds)?,
@@ -98,7 +108,11 @@ pub(super) async fn insert(session: &Session, info: &RunInfo, names: Names<'_>) 
 
 fn read(row: &Row) -> Result<Stored> {
     let info = RunInfo {
-        key: RunKey { framework: value(row, "framework")?, test: value(row, "test")? },
+        key: RunKey {
+            framework: value(row, "framework")?,
+            test: value(row, "test")?,
+            repeat: whole(value::<i32>(row, "repeat")?)?,
+        },
         t0_ms: value(row, "t0_ms")?,
         last_ms: value(row, "last_ms")?,
         seconds: whole(value::<i32>(row, "seconds")?)?,

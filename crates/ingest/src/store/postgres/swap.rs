@@ -5,9 +5,10 @@ use std::time::{Duration, Instant};
 use tokio_postgres::error::SqlState;
 
 use crate::error::{Error, Result};
-use crate::store::RunKey;
+use crate::store::{LAST_REPEAT, RunKey};
 
 use super::name::{candidates, in_schema, lock_text, quoted};
+use super::runs;
 use super::session::{Session, value};
 
 /// How long one try for a lock may hold up readers that come after it.
@@ -24,15 +25,32 @@ const GIVE_UP: &str = "rollback to savepoint swap; release savepoint swap";
 
 /// Makes this transaction the only writer of a key, or says that there is another.
 pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
-    let sql = format!("select pg_try_advisory_xact_lock({LOCK}) as claimed");
-    let row = session.query_one("claiming the run", &sql, &[&lock_text(key)]).await?;
-    if value(&row, "claimed")? {
+    if try_claim(session, key).await? {
         return Ok(());
     }
     Err(Error::refused(
         format!("another perfpipe is at this moment writing the run {key}"),
         "Wait until it has ended, or name this run with --framework and --test.",
     ))
+}
+
+/// Makes this transaction the only writer of a key; false if there is another.
+async fn try_claim(session: &Session, key: &RunKey) -> Result<bool> {
+    let sql = format!("select pg_try_advisory_xact_lock({LOCK}) as claimed");
+    value(&session.query_one("claiming the run", &sql, &[&lock_text(key)]).await?, "claimed")
+}
+
+/// Makes this transaction the only writer of the lowest repeat of a key that is neither stored nor claimed by another.
+pub(super) async fn claim_next(session: &Session, key: RunKey) -> Result<RunKey> {
+    let stored = runs::repeats(session, &key.framework, &key.test).await?;
+    for repeat in (1..=LAST_REPEAT).filter(|repeat| stored.binary_search(repeat).is_err()) {
+        let key = key.clone().with_repeat(repeat);
+        // Whoever had claimed it may have stored it before it was free.
+        if try_claim(session, &key).await? && runs::find(session, &key).await?.is_none() {
+            return Ok(key);
+        }
+    }
+    Err(Error::store("looking for a free repeat", format!("all repeats of {key} are taken")))
 }
 
 /// Drops the table of a run's samples, waiting for its readers up to `patience` in all.

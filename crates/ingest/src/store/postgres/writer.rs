@@ -80,6 +80,14 @@ impl RunWriter for PostgresWriter {
         }
     }
 
+    async fn claim_next(&mut self, key: RunKey) -> Result<RunKey> {
+        if let Some(samples) = &mut self.samples {
+            // Nothing else can be asked in the middle of a COPY.
+            samples.end_copy(&self.session).await?;
+        }
+        swap::claim_next(&self.session, key).await
+    }
+
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let Self { session, config, samples, patience } = self;
         let (key, info, stage) = (&run.info.key, run.info, run.stage);
@@ -169,20 +177,22 @@ impl Loading {
             None => CopyIn::begin(session, COPYING, &in_schema(&self.table), COLUMNS, ", freeze").await?,
         };
         copy.send(session, rows).await?;
-        if self.sent < STRETCH {
-            self.copy = Some(copy);
-            return Ok(());
-        }
+        self.copy = Some(copy);
+        if self.sent < STRETCH { Ok(()) } else { self.end_copy(session).await }
+    }
+
+    /// Ends the present COPY, where there is one.
+    async fn end_copy(&mut self, session: &Session) -> Result<()> {
         self.sent = 0;
-        self.rows += copy.finish(session).await?;
+        if let Some(copy) = self.copy.take() {
+            self.rows += copy.finish(session).await?;
+        }
         Ok(())
     }
 
     /// Ends the copying, checks that every sample counted is there, and returns the table's name.
     async fn finish(mut self, session: &Session, info: &RunInfo) -> Result<String> {
-        if let Some(copy) = self.copy.take() {
-            self.rows += copy.finish(session).await?;
-        }
+        self.end_copy(session).await?;
         let counted = info.requests() + info.transactions;
         if self.rows != counted {
             let problem = format!("{counted} samples were counted, and {} were stored", self.rows);

@@ -1,0 +1,78 @@
+//! What a run is known by: framework, test and repeat.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The largest number of a repeat.
+pub const LAST_REPEAT: u32 = i32::MAX as u32;
+
+/// What identifies a run: the framework under test, the test it was put to, and which repeat of that it is.
+///
+/// It reads `spring_2048`, and, beyond the first repeat, `spring_2048#2`.
+///
+/// ```
+/// use perfpipe_ingest::RunKey;
+///
+/// let key = RunKey::new("spring", "2048");
+/// assert_eq!((key.repeat, key.to_string(), key.name()), (1, "spring_2048".into(), "spring_2048".into()));
+/// let key = key.with_repeat(2);
+/// assert_eq!((key.to_string(), key.name()), ("spring_2048#2".into(), "spring_2048_r2".into()));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RunKey {
+    /// The system under test, as in `perfectnio`.
+    pub framework: String,
+    /// The endpoint, as in `2048`.
+    pub test: String,
+    /// Which run of this test of this framework it is, from 1 to [`LAST_REPEAT`].
+    pub repeat: u32,
+}
+
+impl RunKey {
+    /// The key of a framework and a test: their first repeat.
+    pub fn new(framework: impl Into<String>, test: impl Into<String>) -> Self {
+        Self { framework: framework.into(), test: test.into(), repeat: 1 }
+    }
+
+    /// The key of another repeat, from 1, of the same framework and test.
+    #[must_use]
+    pub fn with_repeat(self, repeat: u32) -> Self {
+        Self { repeat, ..self }
+    }
+
+    /// A name for tables and files, which several keys may share: `spring_2048`, `spring_2048_r2`.
+    pub fn name(&self) -> String {
+        match self.repeat {
+            1 => format!("{}_{}", self.framework, self.test),
+            repeat => format!("{}_{}_r{repeat}", self.framework, self.test),
+        }
+    }
+
+    /// What lists of runs are sorted by: test, framework, repeat.
+    pub(crate) fn in_lists(&self) -> (&str, &str, u32) {
+        (&self.test, &self.framework, self.repeat)
+    }
+}
+
+impl fmt::Display for RunKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}_{}", self.framework, self.test)?;
+        if self.repeat == 1 { Ok(()) } else { write!(f, "#{}", self.repeat) }
+    }
+}
+
+/// Which repeat of its framework and test a run is to be stored as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// This one, from 1 to [`LAST_REPEAT`]; an earlier run of that number is replaced.
+    Number(u32),
+    /// The lowest number that no run has, and none that is being stored at the same time.
+    Next,
+}
+
+impl Default for Repeat {
+    fn default() -> Self {
+        Self::Number(1)
+    }
+}
