@@ -77,6 +77,14 @@ pub enum Error {
         /// A test that is another.
         other: String,
     },
+    /// A column that a table does not have.
+    #[error("the table has no column {column}")]
+    UnknownColumn {
+        /// The column asked for.
+        column: String,
+        /// The columns that it has.
+        columns: &'static [&'static str],
+    },
     /// A row that does not fit the columns it is written under.
     #[error("row {row}: {problem}")]
     Row {
@@ -132,6 +140,7 @@ impl Error {
             }
             Self::TransactionLabel { .. } => "Ask for transactions too (--transactions).".into(),
             Self::MixedTests { .. } => "Give the runs of one test.".into(),
+            Self::UnknownColumn { columns, .. } => format!("Its columns: {}.", columns.join(", ")),
             Self::Row { .. } | Self::Io(_) | Self::Convert { .. } => return None,
         })
     }

@@ -1,27 +1,50 @@
-//! The league table: the runs of one test by framework, the fastest first.
+//! The league table: the frameworks that were put to one test, the fastest first.
 
 use crate::error::{Error, Result};
-use crate::table::Table;
+use crate::rank::{Range, ranks};
+use crate::repeats::{by_framework, median};
+use crate::summary::Summary;
+use crate::table::{Table, Value};
 use crate::timeline::Timeline;
 
-/// The runs of one test compared, best first: by throughput, then by the framework's name.
+/// The failures, in percent of all requests, beyond which a framework is not ranked: it may be fast because it fails.
+const FAILING: f64 = 1.0;
+
+/// The columns of which more is better, and which come from the largest down when they order the table.
+const MORE_IS_BETTER: [&str; 6] =
+    ["repeats", "throughput", "throughput_min", "throughput_max", "requests_per_cpu_second", "load_max"];
+
+/// The frameworks that were put to one test compared, best first: by median throughput, then by name; below them those
+/// that are not ranked, for more than 1 % of their requests failed.
 ///
 /// Each run's figures are those of its own view; let all have the same one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct League {
     /// The test; empty where there is no run.
     pub test: String,
-    /// A row for each run, best first.
+    /// A row for each framework, best first, unless [`League::order_by`] has put them into another order.
     pub standings: Vec<Standing>,
 }
 
-/// One run among others. Times are in ms.
+/// One framework among others: of each measure the median over its repeats, those that have it. The median of an even
+/// number is the mean of the two in the middle. Times are in ms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
     /// The system under test.
     pub framework: String,
+    /// Its place from 1; `None` where more than 1 % of its requests failed. Frameworks share a rank where the ranges
+    /// of their repeats' throughput (`throughput_min` to `throughput_max`) overlap that of the first one of the rank,
+    /// and the next rank is that of its place: 1, 1, 3. A single repeat's range is its throughput alone, since
+    /// nothing is known of how another would have differed.
+    pub rank: Option<u64>,
+    /// How many runs there are.
+    pub repeats: u64,
     /// Successes a second, silent seconds counted.
     pub throughput: f64,
+    /// The least throughput of a repeat.
+    pub throughput_min: f64,
+    /// The greatest throughput of a repeat.
+    pub throughput_max: f64,
     /// Elapsed at 50 %.
     pub p50: Option<f64>,
     /// Elapsed at 95 %.
@@ -32,39 +55,136 @@ pub struct Standing {
     pub failures_percent: Option<f64>,
     /// Mean CPU utilisation over the seconds that have one, in the export's percent.
     pub cpu_mean: Option<f64>,
-    /// Whether the run was made from damaged files, of which a part could be read.
+    /// Successes for each second that one core was busy: throughput ÷ (mean CPU ÷ 100), where 100 % are one core.
+    pub requests_per_cpu_second: Option<f64>,
+    /// Largest load of a second, in threads.
+    pub load_max: Option<f64>,
+    /// Whether a repeat was made from damaged files, of which a part could be read.
     pub partial: bool,
 }
 
 impl League {
+    /// The names of the columns that [`League::table`] has.
+    pub const COLUMNS: [&str; 14] = [
+        "rank",
+        "framework",
+        "repeats",
+        "throughput",
+        "throughput_min",
+        "throughput_max",
+        "p50",
+        "p95",
+        "p99",
+        "failures_percent",
+        "cpu_mean",
+        "requests_per_cpu_second",
+        "load_max",
+        "partial",
+    ];
+
     /// Ranks the runs of one test.
     ///
     /// # Errors
     /// When they are not all of one test.
     pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Result<Self> {
-        let mut league = Self::default();
-        for timeline in timelines {
-            let test = &timeline.info.key.test;
-            if league.standings.is_empty() {
-                league.test.clone_from(test);
-            } else if league.test != *test {
-                return Err(Error::MixedTests { one: league.test, other: test.clone() });
-            }
-            league.standings.push(Standing::of(timeline));
+        let timelines: Vec<&Timeline> = timelines.into_iter().collect();
+        let test = timelines.first().map(|first| first.info.key.test.clone()).unwrap_or_default();
+        if let Some(other) = timelines.iter().find(|other| other.info.key.test != test) {
+            return Err(Error::MixedTests { one: test, other: other.info.key.test.clone() });
         }
-        league.standings.sort_by(|a, b| {
-            b.throughput.total_cmp(&a.throughput).then_with(|| a.framework.cmp(&b.framework))
+        let frameworks = by_framework(timelines);
+        let standings = frameworks.into_iter().map(|(name, repeats)| Standing::of(name, &repeats));
+        let mut standings: Vec<Standing> = standings.collect();
+        standings.sort_by(|a, b| {
+            let faster = b.throughput.total_cmp(&a.throughput);
+            a.fails().cmp(&b.fails()).then(faster).then_with(|| a.framework.cmp(&b.framework))
         });
-        Ok(league)
+        let ranked = ranks(standings.iter().filter(|standing| !standing.fails()).map(Standing::range));
+        for (standing, rank) in standings.iter_mut().zip(ranked) {
+            standing.rank = Some(rank);
+        }
+        Ok(Self { test, standings })
     }
 
-    /// The league as a table: `framework`, `throughput`, `p50`, `p95`, `p99`, `failures_percent`, `cpu_mean`,
-    /// `partial`.
+    /// Puts the rows into the order of a column: what is better when there is more of it descending, all else (times,
+    /// failures, CPU, names) ascending, what is absent last. Rows that are equal there stay as they stood, and those
+    /// that are not ranked stay below the others.
+    ///
+    /// # Errors
+    /// When there is no such column.
+    ///
+    /// ```
+    /// use perfpipe_analyze::{Error, League};
+    ///
+    /// let mut league = League::default();
+    /// league.order_by("p99")?;
+    /// let error = league.order_by("p999").unwrap_err();
+    /// assert!(error.remedy().unwrap().contains("p50, p95, p99, failures_percent"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn order_by(&mut self, column: &str) -> Result<()> {
+        let table = self.table();
+        let Some(at) = Self::COLUMNS.iter().position(|name| *name == column) else {
+            return Err(Error::UnknownColumn { column: column.to_owned(), columns: &Self::COLUMNS });
+        };
+        let descending = MORE_IS_BETTER.contains(&column);
+        let mut rows: Vec<(usize, Standing)> =
+            std::mem::take(&mut self.standings).into_iter().enumerate().collect();
+        rows.sort_by(|(one, a), (other, b)| {
+            let (one, other) = (table.value(*one, at), table.value(*other, at));
+            let absent = |value: &Value<'_>| *value == Value::Absent;
+            let order = if descending { other.order(&one) } else { one.order(&other) };
+            a.fails().cmp(&b.fails()).then(absent(&one).cmp(&absent(&other))).then(order)
+        });
+        self.standings = rows.into_iter().map(|(_, standing)| standing).collect();
+        Ok(())
+    }
+
+    /// What people should know who read the table, as sentences: what a shared rank means, and which frameworks are
+    /// not ranked.
+    pub fn notes(&self) -> Vec<String> {
+        let tie = self.standings.iter().any(|one| {
+            let shares = |other: &&Standing| other.rank == one.rank && other.throughput != one.throughput;
+            one.rank.is_some() && self.standings.iter().any(|other| shares(&other))
+        });
+        let failing = self.standings.iter().filter(|standing| standing.fails());
+        let failing: Vec<&str> = failing.map(|standing| standing.framework.as_str()).collect();
+        let mut notes = Vec::new();
+        if self.standings.iter().any(|standing| standing.repeats > 1) {
+            notes.push("Figures are medians over a framework's repeats.".to_owned());
+        }
+        if tie {
+            notes.push(
+                "Frameworks share a rank where the ranges of their repeats' throughput overlap.".to_owned(),
+            );
+        }
+        if !failing.is_empty() {
+            notes.push(format!("Not ranked, with > {FAILING} % failures: {}.", failing.join(", ")));
+        }
+        notes
+    }
+
+    /// The league as a table of the columns [`League::COLUMNS`].
+    ///
+    /// In the formats for people, `repeats` and the range of the throughput are shown where a framework has several
+    /// repeats, and `partial` where a run is.
     pub fn table(&self) -> Table {
+        let several = self.standings.iter().any(|row| row.repeats > 1);
         Table::of(&self.standings)
+            .column("rank", |row| row.rank)
             .column("framework", |row| Some(row.framework.clone()))
+            .column("repeats", |row| Some(row.repeats))
+            .people_see(several)
             .column("throughput", |row| Some(row.throughput))
             .unit("1/s", 1)
+            .column("throughput_min", |row| Some(row.throughput_min))
+            .title("least")
+            .unit("1/s", 1)
+            .people_see(several)
+            .column("throughput_max", |row| Some(row.throughput_max))
+            .title("greatest")
+            .unit("1/s", 1)
+            .people_see(several)
             .column("p50", |row| row.p50)
             .unit("ms", 1)
             .column("p95", |row| row.p95)
@@ -77,23 +197,53 @@ impl League {
             .column("cpu_mean", |row| row.cpu_mean)
             .title("mean CPU")
             .unit("%", 1)
+            .column("requests_per_cpu_second", |row| row.requests_per_cpu_second)
+            .title("per CPU-second")
+            .unit("", 1)
+            .column("load_max", |row| row.load_max)
+            .unit("", 1)
             .column("partial", |row| Some(row.partial))
+            .people_see(self.standings.iter().any(|row| row.partial))
             .done()
     }
 }
 
 impl Standing {
-    fn of(timeline: &Timeline) -> Self {
-        let summary = &timeline.summary;
+    /// The standing of a framework, as yet without a rank.
+    fn of(framework: &str, repeats: &[&Timeline]) -> Self {
+        let summaries = || repeats.iter().map(|timeline| &timeline.summary);
+        let over = |measure: fn(&Summary) -> Option<f64>| median(summaries().filter_map(measure));
+        let throughputs = || summaries().map(|summary| summary.throughput);
         Self {
-            framework: timeline.info.key.framework.clone(),
-            throughput: summary.throughput,
-            p50: summary.p50,
-            p95: summary.p95,
-            p99: summary.p99,
-            failures_percent: summary.failure_share().map(|share| share * 100.0),
-            cpu_mean: summary.cpu_mean,
-            partial: timeline.info.is_partial(),
+            framework: framework.to_owned(),
+            rank: None,
+            repeats: repeats.len() as u64,
+            throughput: median(throughputs()).unwrap_or(0.0),
+            throughput_min: throughputs().reduce(f64::min).unwrap_or(0.0),
+            throughput_max: throughputs().reduce(f64::max).unwrap_or(0.0),
+            p50: over(|summary| summary.p50),
+            p95: over(|summary| summary.p95),
+            p99: over(|summary| summary.p99),
+            failures_percent: over(|summary| Some(summary.failure_share()? * 100.0)),
+            cpu_mean: over(|summary| summary.cpu_mean),
+            requests_per_cpu_second: over(requests_per_cpu_second),
+            load_max: over(|summary| summary.load_max),
+            partial: repeats.iter().any(|timeline| timeline.info.is_partial()),
         }
     }
+
+    /// Whether so many of its requests failed that it is not ranked.
+    fn fails(&self) -> bool {
+        self.failures_percent.is_some_and(|percent| percent > FAILING)
+    }
+
+    fn range(&self) -> Range {
+        Range { min: self.throughput_min, max: self.throughput_max }
+    }
+}
+
+/// Successes for each second that one core was busy; `None` where none was, as far as is known.
+fn requests_per_cpu_second(summary: &Summary) -> Option<f64> {
+    let cores_busy = summary.cpu_mean? / 100.0;
+    (cores_busy > 0.0).then(|| summary.throughput / cores_busy)
 }

@@ -266,14 +266,20 @@ fn the_summary_is_one_row() {
 fn the_league_is_ranked_by_throughput_then_by_name() {
     let mut timelines = [timeline("slow", 2), timeline("b", 4), timeline("a", 4)];
     timelines[0].info.damage.push(perfpipe_ingest::Damage::default());
+    timelines[1..].iter_mut().for_each(|timeline| timeline.summary.failures = 0);
     let league = League::new(&timelines).unwrap();
     assert_eq!(
         written(&league.table(), Format::Text),
-        "framework  throughput (1/s)  p50 (ms)  p95 (ms)  p99 (ms)  failures (%)  mean CPU (%)  partial\n\
-         ---------  ----------------  --------  --------  --------  ------------  ------------  -------\n\
-         a                       2.0      11.5      12.8      13.0         20.00           7.2  no\n\
-         b                       2.0      11.5      12.8      13.0         20.00           7.2  no\n\
-         slow                    1.0      10.5      10.9      11.0         33.33           7.2  yes\n"
+        "rank  framework  throughput (1/s)  p50 (ms)  p95 (ms)  p99 (ms)  failures (%)  mean CPU (%)  \
+         per CPU-second  load max  partial\n\
+         ----  ---------  ----------------  --------  --------  --------  ------------  ------------  \
+         --------------  --------  -------\n   \
+            1  a                       2.0      11.5      12.8      13.0          0.00           7.2            \
+         27.6       4.0  no\n   \
+            1  b                       2.0      11.5      12.8      13.0          0.00           7.2            \
+         27.6       4.0  no\n   \
+            -  slow                    1.0      10.5      10.9      11.0         33.33           7.2            \
+         13.8       4.0  yes\n"
     );
     assert!(League::new([]).unwrap().table().is_empty());
     let mut other = timeline("c", 1);

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use perfpipe_analyze::League;
 use perfpipe_ingest::LAST_REPEAT;
 
 /// From a zipped JMeter log and a CPU export to exact statistics and printed charts.
@@ -202,6 +204,7 @@ pub(crate) struct ViewArgs {
 #[command(after_help = "Examples:\n  \
     perfpipe report --test 2048\n  \
     perfpipe report --test 2048 --chart time,sweep\n  \
+    perfpipe report --test 2048 --phase hold --order-by p99\n  \
     perfpipe report --test 2048 --framework go --framework spring --out charts --format pdf --paper letter")]
 pub(crate) struct ReportArgs {
     /// The test whose runs are drawn
@@ -219,6 +222,10 @@ pub(crate) struct ReportArgs {
     /// How the league table is printed
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(crate) table: TableFormat,
+    /// Column that orders the league: what is better the more there is of it descending, all else ascending
+    /// [default: best first]
+    #[arg(long, value_name = "COLUMN", value_parser = PossibleValuesParser::new(League::COLUMNS))]
+    pub(crate) order_by: Option<String>,
     #[command(flatten)]
     pub(crate) style: StyleArgs,
     #[command(flatten)]

@@ -153,7 +153,8 @@ fn code(error: &anyhow::Error) -> u8 {
                 | Analyze::NoPhase { .. }
                 | Analyze::NoLoad { .. }
                 | Analyze::UnknownLabel { .. }
-                | Analyze::TransactionLabel { .. },
+                | Analyze::TransactionLabel { .. }
+                | Analyze::UnknownColumn { .. },
             ) => Some(USAGE),
             _ => None,
         }

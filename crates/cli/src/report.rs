@@ -1,9 +1,10 @@
 //! `perfpipe report`: pages of a test's runs, and its league table.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use perfpipe_analyze::{League, Phase, Sweep, Timeline, View};
+use perfpipe_analyze::{Format, League, Phase, Sweep, Timeline, View, one_line};
 use perfpipe_ingest::{Error, RunInfo, RunKey};
 use perfpipe_plot::{ColorBy, Page, Paper, Style};
 
@@ -43,20 +44,32 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
             sweeps.push(Sweep::new(&run, &view::of(&args.view, &run.info))?);
         }
     }
-    let league = League::new(&timelines)?;
+    let mut league = League::new(&timelines)?;
+    if let Some(column) = &args.order_by {
+        league.order_by(column)?;
+    }
     let mut written = Vec::new();
     if args.chart.contains(&ChartArg::Time) {
         written.extend(time_pages(args, &timelines)?);
     }
     for sweep in &sweeps {
-        let name = page_name(&sweep.info.key.to_string(), &sweep.view);
+        let name = page_name(&sweep.info.key.name(), &sweep.view);
         let page = Page::sweep(sweep, &Style::from(&args.style));
         written.extend(write_page(&page, &format!("{name}_sweep"), &args.style, &args.out)?);
     }
     let mut output = Output::open(None)?;
-    league.table().write(args.table.into(), &mut output)?;
+    write_league(&league, args.table.into(), &mut output)?;
     output.finish()?;
     tell(&written);
+    Ok(())
+}
+
+/// Writes the table, and for people what they should know of it beneath.
+fn write_league(league: &League, format: Format, output: &mut Output) -> Result<()> {
+    league.table().write(format, &mut *output)?;
+    for note in league.notes().iter().filter(|_| format.is_for_people()) {
+        writeln!(output, "\n{}", one_line(note))?;
+    }
     Ok(())
 }
 
@@ -77,7 +90,7 @@ fn time_pages(args: &ReportArgs, timelines: &[Timeline]) -> Result<Vec<PathBuf>>
 /// Draws the page of one run; returns the files.
 pub(crate) fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
     let page = Page::run(timeline, &Style::from(style));
-    write_page(&page, &page_name(&timeline.info.key.to_string(), &timeline.view), style, out)
+    write_page(&page, &page_name(&timeline.info.key.name(), &timeline.view), style, out)
 }
 
 /// A page's name: that of one label or of one phase must not take the place of the whole run's.
@@ -107,26 +120,20 @@ fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<
     Ok(written)
 }
 
-/// The runs of a test, of the frameworks asked for or of all.
+/// The runs of a test, all repeats, of the frameworks asked for or of all.
 fn choose(runs: &[RunInfo], test: &str, frameworks: &[String]) -> Result<Vec<RunKey>> {
     let of_test: Vec<&RunKey> = runs.iter().map(|run| &run.key).filter(|key| key.test == test).collect();
     if of_test.is_empty() {
         let tests = names(runs.iter().map(|run| &run.key.test));
         return Err(missing(format!("the store has no run of the test {test}"), "tests", &tests));
     }
-    let mut keys = Vec::new();
-    for framework in frameworks {
-        match of_test.iter().find(|key| key.framework == *framework) {
-            Some(key) => keys.push((*key).clone()),
-            None => {
-                let known = names(of_test.iter().map(|key| &key.framework));
-                let problem = format!("the store has no run of {framework} for the test {test}");
-                return Err(missing(problem, "frameworks", &known));
-            }
-        }
+    let known = names(of_test.iter().map(|key| &key.framework));
+    if let Some(unknown) = frameworks.iter().find(|framework| !known.contains(&framework.as_str())) {
+        let problem = format!("the store has no run of {unknown} for the test {test}");
+        return Err(missing(problem, "frameworks", &known));
     }
-    keys.dedup();
-    Ok(if frameworks.is_empty() { of_test.into_iter().cloned().collect() } else { keys })
+    let asked = |key: &&RunKey| frameworks.is_empty() || frameworks.contains(&key.framework);
+    Ok(of_test.into_iter().filter(asked).cloned().collect())
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {

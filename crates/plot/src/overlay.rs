@@ -1,6 +1,6 @@
 //! The page of one test: the frameworks' requests per second over each other.
 
-use perfpipe_analyze::Timeline;
+use perfpipe_analyze::{Timeline, median_repeats};
 
 use crate::axis::Axis;
 use crate::clock::duration;
@@ -48,7 +48,10 @@ struct Series {
 }
 
 /// Draws the page of a test.
-pub(crate) fn draw(mut timelines: Vec<&Timeline>, style: &Style, title: &str) -> Drawing {
+pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing {
+    let count = runs.len();
+    let mut timelines = median_repeats(runs);
+    let repeated = timelines.len() < count;
     timelines.sort_by(|a, b| {
         let faster = f64::total_cmp(&b.summary.throughput, &a.summary.throughput);
         faster.then_with(|| a.info.key.cmp(&b.info.key))
@@ -58,8 +61,8 @@ pub(crate) fn draw(mut timelines: Vec<&Timeline>, style: &Style, title: &str) ->
     let series: Vec<Series> =
         timelines.iter().enumerate().map(|(rank, timeline)| Series::new(rank, timeline, width)).collect();
     let mut drawing = Drawing::new(style.paper.landscape());
-    let room =
-        Sheet { title, subtitle: &[subtitle(&series)], footer: &facts(&timelines, width) }.draw(&mut drawing);
+    let subtitle = &[subtitle(&series, repeated)];
+    let room = Sheet { title, subtitle, footer: &facts(&timelines, width) }.draw(&mut drawing);
     let axis = axis(&series);
     let key = Key::new(&series);
     let area = Rect {
@@ -213,11 +216,13 @@ fn axis(series: &[Series]) -> Axis {
     Axis::new(Values::up_to(columns.map(|c| c.successes.max).fold(0.0, f64::max), 6, 1.0))
 }
 
-fn subtitle(series: &[Series]) -> Vec<String> {
+/// How many frameworks there are, whether a line is one of several repeats, and which framework is best.
+fn subtitle(series: &[Series], repeated: bool) -> Vec<String> {
     let runs =
         if series.len() == 1 { "1 framework".to_owned() } else { format!("{} frameworks", series.len()) };
     let best = series.first().map(|line| format!("best: {}, {}/s", line.name, value(line)));
-    [runs].into_iter().chain(best).collect()
+    let which = repeated.then(|| "of several repeats the one of median throughput".to_owned());
+    [runs].into_iter().chain(which).chain(best).collect()
 }
 
 fn facts(timelines: &[&Timeline], width: u32) -> Vec<String> {

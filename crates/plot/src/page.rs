@@ -1,6 +1,6 @@
 //! A page: charts laid out on a sheet of paper, to be written in any format.
 
-use perfpipe_analyze::{Sweep, Timeline};
+use perfpipe_analyze::{RunInfo, Sweep, Timeline};
 use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, DrawingBackend, IntoDrawingArea};
 
@@ -22,21 +22,18 @@ impl Page {
     ///
     /// Runs of more than 1,500 seconds are gathered into columns of several seconds, extremes kept.
     pub fn run(timeline: &Timeline, style: &Style) -> Self {
-        let key = &timeline.info.key;
-        let partial = if timeline.info.is_partial() { footer::PARTIAL } else { "" };
-        let title = Text::clean(&format!("{} {}{partial}", key.framework, key.test));
+        let title = Text::clean(&title(&timeline.info));
         Self { drawing: run::draw(timeline, style, &title), title }
     }
 
     /// The page of one run by its load, upright: throughput, response times and CPU over the load, with the knee.
     pub fn sweep(sweep: &Sweep, style: &Style) -> Self {
-        let key = &sweep.info.key;
-        let partial = if sweep.info.is_partial() { footer::PARTIAL } else { "" };
-        let title = Text::clean(&format!("{} {}{partial} by load", key.framework, key.test));
+        let title = Text::clean(&format!("{} by load", title(&sweep.info)));
         Self { drawing: sweep::draw(sweep, style, &title), title }
     }
 
-    /// The page of one test, lying: the frameworks' requests per second over each other, best first in its key.
+    /// The page of one test, lying: the frameworks' requests per second over each other, best first in its key. Of
+    /// several repeats of a framework the one in the middle is drawn ([`perfpipe_analyze::median_repeats`]).
     pub fn test<'a>(test: &str, timelines: impl IntoIterator<Item = &'a Timeline>, style: &Style) -> Self {
         let title = Text::clean(&format!("All frameworks – {test}"));
         Self { drawing: overlay::draw(timelines.into_iter().collect(), style, &title), title }
@@ -76,4 +73,11 @@ impl Page {
     pub fn draw<DB: DrawingBackend>(&self, area: &DrawingArea<DB, Shift>) -> Result<()> {
         self.drawing.draw(area).map_err(|cause| Error::drawing::<DB>(&self.title, cause))
     }
+}
+
+/// What the page of a run is called.
+fn title(info: &RunInfo) -> String {
+    let repeat = if info.key.repeat == 1 { String::new() } else { format!(" #{}", info.key.repeat) };
+    let partial = if info.is_partial() { footer::PARTIAL } else { "" };
+    format!("{} {}{repeat}{partial}", info.key.framework, info.key.test)
 }

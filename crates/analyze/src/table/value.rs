@@ -1,5 +1,7 @@
 //! The values of tables: one by one as rows are written, and by column as a table holds them.
 
+use std::cmp::Ordering;
+
 use super::column::Kind;
 
 /// One value of a row.
@@ -29,6 +31,18 @@ impl Value<'_> {
             Self::F64(_) => Some(Kind::F64),
             Self::Text(_) => Some(Kind::Text),
             Self::Bool(_) => Some(Kind::Bool),
+        }
+    }
+
+    /// The order of two values of one column; values of different kinds, and absent ones, are in none.
+    pub(crate) fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::U64(one), Self::U64(other)) => one.cmp(other),
+            (Self::I64(one), Self::I64(other)) => one.cmp(other),
+            (Self::F64(one), Self::F64(other)) => one.total_cmp(other),
+            (Self::Text(one), Self::Text(other)) => one.cmp(other),
+            (Self::Bool(one), Self::Bool(other)) => one.cmp(other),
+            _ => Ordering::Equal,
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use serde_json::Value;
+
 use crate::postgres::psql;
 use crate::support::*;
 
@@ -200,4 +202,135 @@ fn a_repeat_and_a_test_of_its_name_are_different_runs() {
         assert_eq!(rows(&store.run(&command("export", &["--what", "samples"])).text()).len(), 10);
         assert_eq!(store.leftovers(), Vec::<String>::new());
     }
+}
+
+/// Frameworks, and the fixtures that are their repeats.
+const FIELD: [(&str, &[&str]); 3] = [
+    ("nio", &["two-headers.csv", "Results-2048-8181.killed.csv", "distributed.csv"]),
+    ("go", &["distributed.csv", "Results-2048-9000.csv"]),
+    ("spring", &["Results-2048-9000.csv"]),
+];
+
+fn ingest_field(store: &Store) {
+    for (framework, names) in FIELD {
+        for name in names {
+            let fixture = Fixture::named(name);
+            let files = fixture.files(&fixture.logs()[0]);
+            let files: Vec<&str> = files.iter().map(String::as_str).collect();
+            let key = ["--framework", framework, "--test", "2048", "--append-repeat"];
+            store.run(&[&["ingest"], &files[..], &key].concat()).said();
+        }
+    }
+}
+
+/// The median of what the summaries of a framework's repeats say; absent where none says it.
+fn median(summaries: &[Value], of: impl Fn(&Value) -> Option<f64>) -> Option<f64> {
+    let mut values: Vec<f64> = summaries.iter().filter_map(of).collect();
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(values[odd / 2]),
+        even => Some(values[even / 2 - 1] + (values[even / 2] - values[even / 2 - 1]) / 2.0),
+    }
+}
+
+/// Checks a row of the league against the summaries of the framework's repeats.
+fn check_standing(row: &Value, summaries: &[Value]) {
+    // Reading JSON may cost the last bit.
+    let same = |name: &str, expected: Option<f64>| match (row[name].as_f64(), expected) {
+        (Some(one), Some(other)) => {
+            assert!((one - other).abs() <= 1e-12 * other, "{name}, {other}, of {row}")
+        }
+        (one, other) => assert_eq!(one, other, "{name} of {row}"),
+    };
+    let number = |name: &'static str| move |summary: &Value| summary[name].as_f64();
+    for name in ["throughput", "p50", "p95", "p99", "cpu_mean", "load_max"] {
+        same(name, median(summaries, number(name)));
+    }
+    let throughputs = || summaries.iter().map(|summary| summary["throughput"].as_f64().unwrap());
+    same("throughput_min", throughputs().reduce(f64::min));
+    same("throughput_max", throughputs().reduce(f64::max));
+    assert_eq!(count(row, "repeats"), summaries.len() as i64);
+    let failures = |summary: &Value| Some(summary["failure_share"].as_f64()? * 100.0);
+    same("failures_percent", median(summaries, failures));
+    let per_cpu =
+        |summary: &Value| Some(summary["throughput"].as_f64()? / (summary["cpu_mean"].as_f64()? / 100.0));
+    same("requests_per_cpu_second", median(summaries, per_cpu));
+}
+
+#[test]
+fn the_league_has_the_medians_of_the_repeats() {
+    for store in Store::each() {
+        ingest_field(&store);
+        let league = |flags: &[&str]| {
+            let report =
+                ["report", "--test", "2048", "--out", "charts", "--format", "svg", "--table", "json"];
+            store.run(&[&report[..], flags].concat()).json()
+        };
+        let rows = league(&[]);
+        for (framework, names) in FIELD {
+            let row = rows.as_array().unwrap().iter().find(|row| row["framework"] == framework).unwrap();
+            let key = Key::new(framework, "2048");
+            let summaries: Vec<Value> =
+                (1..=names.len()).map(|at| store.summary(&key, &["--repeat", &at.to_string()])).collect();
+            check_standing(row, &summaries);
+        }
+        // The fastest run of go is the only one of spring: they can't be told apart.
+        let ranks = |rows: &Value| -> Vec<(String, Option<i64>)> {
+            let rank = |row: &Value| (text(row, "framework").to_owned(), row["rank"].as_i64());
+            rows.as_array().unwrap().iter().map(rank).collect()
+        };
+        let expected = [("spring", 1), ("go", 1), ("nio", 3)];
+        assert_eq!(ranks(&rows), expected.map(|(name, rank)| (name.to_owned(), Some(rank))));
+        let by_name = [("go", 1), ("nio", 3), ("spring", 1)];
+        let ordered = ranks(&league(&["--order-by", "framework"]));
+        assert_eq!(ordered, by_name.map(|(name, rank)| (name.to_owned(), Some(rank))));
+        let only = league(&["--framework", "go", "--framework", "nio", "--framework", "go"]);
+        assert_eq!(only.as_array().unwrap().iter().map(|row| count(row, "repeats")).sum::<i64>(), 5);
+        let complaint = store.run(&["report", "--test", "2048", "--order-by", "p999"]).complaint(2);
+        for part in ["p999", "requests_per_cpu_second", "--order-by"] {
+            assert!(complaint.contains(part), "{complaint}");
+        }
+    }
+}
+
+#[test]
+fn each_repeat_has_its_page_and_the_middle_one_stands_for_its_framework() {
+    let mut both = Vec::new();
+    for store in Store::each() {
+        ingest_field(&store);
+        let flags =
+            ["report", "--test", "2048", "--out", "charts", "--format", "svg", "--chart", "time,sweep"];
+        let league = store.run(&flags).text();
+        assert!(league.contains("least (1/s)  greatest (1/s)"), "{league}");
+        assert!(
+            league.ends_with(
+                "\nFrameworks share a rank where the ranges of their repeats' throughput overlap.\n"
+            )
+        );
+        let folder = store.folder.path().join("charts");
+        let mut pages: Vec<(String, String)> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap())
+            .map(|entry| {
+                (entry.file_name().into_string().unwrap(), std::fs::read_to_string(entry.path()).unwrap())
+            })
+            .collect();
+        pages.sort();
+        let mut names = vec!["all-frameworks_2048.svg".to_owned()];
+        for (framework, repeats) in FIELD {
+            for repeat in 1..=repeats.len() {
+                let ending = if repeat == 1 { String::new() } else { format!("_r{repeat}") };
+                names.extend(["", "_sweep"].map(|page| format!("{framework}_2048{ending}{page}.svg")));
+            }
+        }
+        names.sort();
+        assert!(pages.iter().map(|page| &page.0).eq(&names), "{names:?}");
+        let page = |name: &str| &pages.iter().find(|page| page.0 == name).unwrap().1;
+        assert!(page("nio_2048_r2.svg").contains("nio 2048 #2") && !page("nio_2048.svg").contains("2048 #"));
+        let all = page("all-frameworks_2048.svg");
+        assert!(all.contains("3 frameworks") && all.contains("of several repeats"), "{all}");
+        both.push((league, pages));
+    }
+    assert!(both.iter().all(|one| *one == both[0]), "the stores give different pages");
 }

@@ -1,0 +1,228 @@
+//! The league against a slow and obvious version of its medians, ranks and orders.
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops where something is not as it should be"
+)]
+
+mod support;
+
+use perfpipe_analyze::{Error, League, Standing, Timeline, View, median_repeats};
+use proptest::prelude::*;
+use support::{Raw, Sample};
+
+/// A run in the figures that the league looks at.
+#[derive(Debug, Clone)]
+struct Run {
+    framework: &'static str,
+    throughput: f64,
+    p95: Option<f64>,
+    failures: u64,
+    cpu: Option<f64>,
+}
+
+impl Run {
+    fn timeline(&self) -> Timeline {
+        let sample = Sample {
+            t_ms: 0,
+            label: "",
+            injector: "",
+            elapsed: 7,
+            latency: None,
+            threads: None,
+            bytes: 0,
+            success: true,
+            transaction: false,
+        };
+        let run = Raw { t0_ms: 0, samples: vec![sample], cpu: vec![] }.stored();
+        let mut timeline = Timeline::new(&run, &View::default()).unwrap();
+        timeline.info.key.framework = self.framework.to_owned();
+        let summary = &mut timeline.summary;
+        (summary.throughput, summary.p95, summary.cpu_mean) = (self.throughput, self.p95, self.cpu);
+        (summary.successes, summary.failures) = (1000 - self.failures, self.failures);
+        timeline
+    }
+}
+
+fn runs() -> impl Strategy<Value = Vec<Run>> {
+    // Few different values, so that there are ties and touching ranges; and some that are alike but for the last bit.
+    let throughput = prop_oneof![(0..12u32).prop_map(f64::from), 0.0..10.0, Just(0.1 + 0.2), Just(0.3)];
+    let framework = prop::sample::select(vec!["a", "b", "c", "d", "e", "f"]);
+    let failures = prop_oneof![4 => Just(0u64), 1 => 8..13u64, 1 => Just(400)];
+    use prop::option::of;
+    let run = (framework, throughput, of(1.0..9.0), failures, of(prop_oneof![Just(0.0), 1.0..800.0]));
+    let run = run.prop_map(|(framework, throughput, p95, failures, cpu)| Run {
+        framework,
+        throughput,
+        p95,
+        failures,
+        cpu,
+    });
+    prop::collection::vec(run, 0..14)
+}
+
+/// The median by counting: a value that as many are below as above, or half way between two that are neighbours.
+fn median(values: &[f64]) -> Option<f64> {
+    let below = |x: f64| values.iter().filter(|value| **value < x).count();
+    let above = |x: f64| values.iter().filter(|value| **value > x).count();
+    let half = |x: &&f64| below(**x) * 2 <= values.len() && above(**x) * 2 <= values.len();
+    let least = values.iter().filter(half).copied().reduce(f64::min)?;
+    let greatest = values.iter().filter(half).copied().reduce(f64::max)?;
+    Some(least + (greatest - least) / 2.0)
+}
+
+/// What the league should say of a framework, without the rank.
+struct Expected {
+    median: f64,
+    range: (f64, f64),
+    failing: bool,
+}
+
+fn expected(runs: &[Run], framework: &str) -> Expected {
+    let of: Vec<&Run> = runs.iter().filter(|run| run.framework == framework).collect();
+    let throughputs: Vec<f64> = of.iter().map(|run| run.throughput).collect();
+    let failures: Vec<f64> = of.iter().map(|run| run.failures as f64 / 1000.0 * 100.0).collect();
+    Expected {
+        median: median(&throughputs).unwrap(),
+        range: (
+            throughputs.iter().copied().fold(f64::INFINITY, f64::min),
+            throughputs.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        ),
+        failing: median(&failures).unwrap() > 1.0,
+    }
+}
+
+/// The place from 0 of the first of the group that a place is in: the leader of the place before, if the two ranges
+/// have a point in common.
+fn leader(ranges: &[(f64, f64)], place: usize) -> usize {
+    let Some(before) = place.checked_sub(1) else { return place };
+    let first = leader(ranges, before);
+    let (one, other) = (ranges[first], ranges[place]);
+    if one.0.max(other.0) <= one.1.min(other.1) { first } else { place }
+}
+
+fn close(one: Option<f64>, other: Option<f64>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => (one - other).abs() <= 1e-9 * other.abs().max(1e-300),
+        (one, other) => one == other,
+    }
+}
+
+proptest! {
+    #[test]
+    fn figures_ranks_and_order_are_those_of_the_slow_version(runs in runs()) {
+        let timelines: Vec<Timeline> = runs.iter().map(Run::timeline).collect();
+        let league = League::new(&timelines).unwrap();
+        for row in &league.standings {
+            let of: Vec<&Run> = runs.iter().filter(|run| run.framework == row.framework).collect();
+            let expected = expected(&runs, &row.framework);
+            prop_assert_eq!(row.repeats, of.len() as u64);
+            prop_assert_eq!(row.throughput, expected.median);
+            prop_assert_eq!((row.throughput_min, row.throughput_max), expected.range);
+            prop_assert_eq!(row.rank.is_none(), expected.failing);
+            let over = |of_run: &dyn Fn(&Run) -> Option<f64>| {
+                median(&of.iter().filter_map(|run| of_run(run)).collect::<Vec<_>>())
+            };
+            prop_assert_eq!(row.p95, over(&|run| run.p95));
+            prop_assert_eq!(row.cpu_mean, over(&|run| run.cpu));
+            let each = |run: &Run| Some(run.throughput * 100.0 / run.cpu.filter(|cpu| *cpu > 0.0)?);
+            prop_assert!(close(row.requests_per_cpu_second, over(&each)));
+        }
+        let mut frameworks: Vec<&str> = runs.iter().map(|run| run.framework).collect();
+        frameworks.sort_unstable();
+        frameworks.dedup();
+        prop_assert_eq!(league.standings.len(), frameworks.len());
+        let ranked: Vec<&Standing> = league.standings.iter().take_while(|row| row.rank.is_some()).collect();
+        prop_assert!(league.standings.iter().skip(ranked.len()).all(|row| row.rank.is_none()));
+        prop_assert!(ranked.is_sorted_by(|a, b| (b.throughput, &a.framework) < (a.throughput, &b.framework)));
+        let ranges: Vec<(f64, f64)> = ranked.iter().map(|row| (row.throughput_min, row.throughput_max)).collect();
+        for (place, row) in ranked.iter().enumerate() {
+            prop_assert_eq!(row.rank, Some(leader(&ranges, place) as u64 + 1));
+        }
+    }
+
+    #[test]
+    fn single_runs_tie_only_where_they_are_equal(runs in runs()) {
+        let mut seen = Vec::new();
+        let runs: Vec<Run> = runs
+            .into_iter()
+            .filter(|run| !seen.contains(&run.framework) && { seen.push(run.framework); true })
+            .collect();
+        let timelines: Vec<Timeline> = runs.iter().map(Run::timeline).collect();
+        let league = League::new(&timelines).unwrap();
+        let ranked = || league.standings.iter().filter(|row| row.rank.is_some());
+        for row in ranked() {
+            let faster = ranked().filter(|other| other.throughput > row.throughput).count() as u64;
+            prop_assert_eq!(row.rank, Some(faster + 1));
+        }
+    }
+
+    #[test]
+    fn any_column_orders_the_rows(runs in runs(), at in 0..14usize) {
+        let timelines: Vec<Timeline> = runs.iter().map(Run::timeline).collect();
+        let plain = League::new(&timelines).unwrap();
+        let column = League::COLUMNS[at];
+        let mut league = plain.clone();
+        league.order_by(column).unwrap();
+        prop_assert!(league.table().columns().iter().map(|column| column.name()).eq(League::COLUMNS));
+        let key = |row: &Standing| -> Option<f64> {
+            Some(match column {
+                "rank" => row.rank? as f64,
+                "framework" => f64::from(row.framework.as_bytes()[0]),
+                "repeats" => -(row.repeats as f64),
+                "throughput" => -row.throughput,
+                "throughput_min" => -row.throughput_min,
+                "throughput_max" => -row.throughput_max,
+                "p50" => row.p50?,
+                "p95" => row.p95?,
+                "p99" => row.p99?,
+                "failures_percent" => row.failures_percent?,
+                "cpu_mean" => row.cpu_mean?,
+                "requests_per_cpu_second" => -row.requests_per_cpu_second?,
+                "load_max" => -row.load_max?,
+                "partial" => f64::from(u8::from(row.partial)),
+                other => panic!("{other} is a column that this test does not know"),
+            })
+        };
+        // A stable sort, one key after the other.
+        let mut expected = plain.standings.clone();
+        expected.sort_by(|a, b| key(a).unwrap_or(f64::INFINITY).total_cmp(&key(b).unwrap_or(f64::INFINITY)));
+        expected.sort_by_key(|row| row.rank.is_none());
+        prop_assert_eq!(league.standings, expected);
+    }
+
+    #[test]
+    fn the_middle_repeat_is_one_of_its_framework(runs in runs()) {
+        let timelines: Vec<Timeline> = runs.iter().map(Run::timeline).collect();
+        for middle in median_repeats(&timelines) {
+            let of: Vec<f64> = runs
+                .iter()
+                .filter(|run| run.framework == middle.info.key.framework)
+                .map(|run| run.throughput)
+                .collect();
+            let slower = of.iter().filter(|one| **one < middle.summary.throughput).count();
+            let faster = of.iter().filter(|one| **one > middle.summary.throughput).count();
+            prop_assert!(slower <= (of.len() - 1) / 2 && faster <= of.len() / 2);
+        }
+    }
+}
+
+#[test]
+fn a_framework_that_fails_is_below_the_others_and_named() {
+    let run = |framework, throughput, failures| Run { framework, throughput, p95: None, failures, cpu: None };
+    let runs = [run("a", 5.0, 0), run("b", 9.0, 11), run("c", 4.0, 10), run("d", 9.5, 999)];
+    let timelines: Vec<Timeline> = runs.iter().map(Run::timeline).collect();
+    let mut league = League::new(&timelines).unwrap();
+    let order = |league: &League| -> Vec<(String, Option<u64>)> {
+        league.standings.iter().map(|row| (row.framework.clone(), row.rank)).collect()
+    };
+    let expected = [("a", Some(1)), ("c", Some(2)), ("d", None), ("b", None)];
+    assert_eq!(order(&league), expected.map(|(name, rank)| (name.to_owned(), rank)));
+    assert_eq!(league.notes(), ["Not ranked, with > 1 % failures: d, b."]);
+    league.order_by("framework").unwrap();
+    let names: Vec<String> = order(&league).into_iter().map(|row| row.0).collect();
+    assert_eq!(names, ["a", "c", "b", "d"]);
+    let error = league.order_by("throughputs").unwrap_err();
+    assert!(matches!(&error, Error::UnknownColumn { column, .. } if column == "throughputs"));
+    assert!(error.remedy().unwrap().contains("throughput, throughput_min"), "{:?}", error.remedy());
+}
