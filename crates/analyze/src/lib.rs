@@ -7,6 +7,7 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
+mod check;
 mod damage;
 mod diagnose;
 mod error;
@@ -30,6 +31,7 @@ mod table;
 mod timeline;
 mod view;
 
+pub use check::{Rule, Verdict, check, verdict_table};
 pub use damage::{damage_read, damage_sentence};
 pub use diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};
 pub use error::{Error, Result};

@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use perfpipe_analyze::{League, Phase, Sweep, Timeline, View};
-use perfpipe_ingest::{Error, RunInfo, RunKey};
 use perfpipe_plot::{ColorBy, Page, Paper, Style};
 
 use crate::args::{ChartArg, ColorArg, PageFormat, PaperArg, ReportArgs, StoreArgs, StyleArgs};
 use crate::output::{Output, file_name, note, page_folder, write_file};
-use crate::{store, view};
+use crate::{choose, store, view};
 
 impl From<&StyleArgs> for Style {
     fn from(args: &StyleArgs) -> Self {
@@ -33,7 +32,7 @@ impl From<&StyleArgs> for Style {
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     page_folder(&args.out)?;
     let store = store::open(store).await?;
-    let keys = choose(&store.runs().await?, &args.test, &args.framework)?;
+    let keys = choose::runs(&store.runs().await?, &args.test, &args.framework)?;
     let mut timelines = Vec::new();
     let mut sweeps = Vec::new();
     for key in &keys {
@@ -105,41 +104,4 @@ fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<
         written.push(path);
     }
     Ok(written)
-}
-
-/// The runs of a test, of the frameworks asked for or of all.
-fn choose(runs: &[RunInfo], test: &str, frameworks: &[String]) -> Result<Vec<RunKey>> {
-    let of_test: Vec<&RunKey> = runs.iter().map(|run| &run.key).filter(|key| key.test == test).collect();
-    if of_test.is_empty() {
-        let tests = names(runs.iter().map(|run| &run.key.test));
-        return Err(missing(format!("the store has no run of the test {test}"), "tests", &tests));
-    }
-    let mut keys = Vec::new();
-    for framework in frameworks {
-        match of_test.iter().find(|key| key.framework == *framework) {
-            Some(key) => keys.push((*key).clone()),
-            None => {
-                let known = names(of_test.iter().map(|key| &key.framework));
-                let problem = format!("the store has no run of {framework} for the test {test}");
-                return Err(missing(problem, "frameworks", &known));
-            }
-        }
-    }
-    keys.dedup();
-    Ok(if frameworks.is_empty() { of_test.into_iter().cloned().collect() } else { keys })
-}
-
-fn names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
-    let mut names: Vec<&str> = names.map(String::as_str).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-fn missing(problem: String, what: &str, known: &[&str]) -> anyhow::Error {
-    let remedy = match known {
-        [] => "Bring a run in with `perfpipe ingest run.zip cpu.csv`.".to_owned(),
-        known => format!("The {what} that it has: {}.", known.join(", ")),
-    };
-    Error::refused(problem, remedy).into()
 }
