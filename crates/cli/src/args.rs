@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Diagnose(DiagnoseArgs),
     /// Judge the runs of a test by rules, and fail where one does not hold
     Check(CheckArgs),
+    /// Say what changed from one run to another, and whether more than by chance
+    Compare(CompareArgs),
     /// List the runs that are stored
     List(ListArgs),
     /// Take one run out of the store
@@ -320,6 +322,32 @@ pub(crate) struct CheckArgs {
     pub(crate) github: bool,
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe compare go_2048 spring_2048\n  \
+    perfpipe compare go_2048 go_2048 --baseline-store released --out charts --phase hold")]
+pub(crate) struct CompareArgs {
+    /// The run to compare with, as `perfpipe list` names it: go_2048
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// The run that is looked at
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// Folder of the embedded store that holds A [default: the store of B]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) baseline_store: Option<PathBuf>,
+    /// Folder for a page of both runs over each other [default: none is drawn]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How the changes are printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) table: TableFormat,
+    #[command(flatten)]
+    pub(crate) style: StyleArgs,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
 }
 
 #[derive(Debug, Args)]

@@ -7,6 +7,7 @@ mod annotations;
 mod args;
 mod check;
 mod choose;
+mod compare;
 mod diagnose;
 mod export;
 mod failure;
@@ -62,6 +63,7 @@ async fn command(cli: Cli, progress: Arc<Progress>) -> Result<()> {
         Command::Export(args) => export::run(&args, &store).await,
         Command::Diagnose(args) => diagnose::run(&args, &store).await,
         Command::Check(args) => check::run(&args, &store).await,
+        Command::Compare(args) => compare::run(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,
         Command::Drop(key) => list::drop_run(&key, &store).await,
     }

@@ -80,7 +80,7 @@ pub(crate) fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Re
 }
 
 /// A page's name: that of one label or of one phase must not take the place of the whole run's.
-fn page_name(name: &str, view: &View) -> String {
+pub(crate) fn page_name(name: &str, view: &View) -> String {
     let parts = [Some(name), view.label.as_deref(), view.phase.map(Phase::name)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("_")
 }
@@ -92,7 +92,7 @@ pub(crate) fn tell(written: &[PathBuf]) {
     }
 }
 
-fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
     for format in &style.format {
         let (ending, bytes) = match format {

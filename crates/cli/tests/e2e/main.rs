@@ -5,6 +5,7 @@
 
 mod changing;
 mod check;
+mod compare;
 mod damaged;
 mod diagnose;
 mod disk;
