@@ -85,6 +85,22 @@ pub enum Error {
         /// The columns that it has.
         columns: &'static [&'static str],
     },
+    /// A rule that can't be read.
+    #[error("the rule `{rule}` can't be read: {problem}")]
+    Rule {
+        /// The rule, as it was written.
+        rule: String,
+        /// What is wrong, as a clause.
+        problem: String,
+        /// What to write in its place, as a sentence without its stop.
+        remedy: String,
+    },
+    /// A rule that compares with a baseline, and there is none.
+    #[error("the rule `{rule}` compares with a baseline, and none was given")]
+    NoBaseline {
+        /// The rule, as it was written.
+        rule: String,
+    },
     /// A row that does not fit the columns it is written under.
     #[error("row {row}: {problem}")]
     Row {
@@ -139,6 +155,8 @@ impl Error {
                 "Its requests are told apart in the run's samples only (export --what samples).".into()
             }
             Self::TransactionLabel { .. } => "Ask for transactions too (--transactions).".into(),
+            Self::Rule { remedy, .. } => format!("{remedy}."),
+            Self::NoBaseline { .. } => "Name the run to compare with (--baseline).".into(),
             Self::MixedTests { .. } => "Give the runs of one test.".into(),
             Self::UnknownColumn { columns, .. } => format!("Its columns: {}.", columns.join(", ")),
             Self::Row { .. } | Self::Io(_) | Self::Convert { .. } => return None,

@@ -7,6 +7,8 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
+mod check;
+mod compare;
 mod damage;
 mod diagnose;
 mod error;
@@ -32,6 +34,8 @@ mod table;
 mod timeline;
 mod view;
 
+pub use check::{Rule, Verdict, check, verdict_table};
+pub use compare::{Change, Outcome, change_table, compare};
 pub use damage::{damage_read, damage_sentence};
 pub use diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};
 pub use error::{Error, Result};

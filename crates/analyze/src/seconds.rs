@@ -46,6 +46,7 @@ impl Timeline {
         let table = Table::of(std::slice::from_ref(summary))
             .column("framework", |_| Some(info.key.framework.clone()))
             .column("test", |_| Some(info.key.test.clone()))
+            .column("repeat", |_| Some(u64::from(info.key.repeat)))
             .column("t0_ms", |_| Some(info.t0_ms))
             .identifier()
             .column("seconds", |row| Some(u64::from(row.seconds)))

@@ -5,12 +5,12 @@ use perfpipe_analyze::{damage_sentence, diagnose, finding_table};
 
 use crate::args::{DiagnoseArgs, StoreArgs};
 use crate::output::{Output, note};
-use crate::{key, store, view};
+use crate::{choose, store, view};
 
 /// Prints the findings of one run.
 pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     let store = store::open(store).await?;
-    let key = key::find(&args.key, &store).await?;
+    let key = choose::one(&args.key, &store).await?;
     let run = view::read(&store, &key, &args.view).await?;
     let findings = diagnose(&run, &view::of(&args.view, &run.info), args.cores)?;
     for damage in &run.info.damage {

@@ -6,7 +6,7 @@ use perfpipe_ingest::{Reject, StoredRun};
 
 use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
 use crate::output::Output;
-use crate::{key, samples, store, view};
+use crate::{choose, samples, store, view};
 
 /// Writes what is asked for of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
@@ -22,7 +22,7 @@ pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
 
 async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Result<()> {
     let store = store::open(store).await?;
-    let key = key::find(&args.key, &store).await?;
+    let key = choose::one(&args.key, &store).await?;
     let table = match args.what {
         What::Samples => return samples::export(&store, &key, args, output).await,
         What::Rejects => {

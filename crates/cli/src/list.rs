@@ -5,7 +5,7 @@ use perfpipe_analyze::Table;
 
 use crate::args::{KeyArgs, ListArgs, StoreArgs};
 use crate::output::{Output, note};
-use crate::{key, store};
+use crate::{choose, store};
 
 /// Lists the runs that are stored.
 pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
@@ -38,7 +38,7 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
 /// Takes one run out of the store.
 pub(crate) async fn drop_run(args: &KeyArgs, store: &StoreArgs) -> Result<()> {
     let store = store::open(store).await?;
-    let key = key::find(args, &store).await?;
+    let key = choose::one(args, &store).await?;
     store.drop_run(&key).await?;
     note(&format!("dropped {key} from {store}"));
     Ok(())

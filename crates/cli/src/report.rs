@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use perfpipe_analyze::{Format, League, Phase, Sweep, Timeline, View, one_line};
-use perfpipe_ingest::{Error, RunInfo, RunKey};
 use perfpipe_plot::{ColorBy, Page, Paper, Style};
 
 use crate::args::{ChartArg, ColorArg, PageFormat, PaperArg, ReportArgs, StoreArgs, StyleArgs};
 use crate::output::{Output, file_name, note, page_folder, write_file};
-use crate::{store, view};
+use crate::{choose, store, view};
 
 impl From<&StyleArgs> for Style {
     fn from(args: &StyleArgs) -> Self {
@@ -34,7 +33,7 @@ impl From<&StyleArgs> for Style {
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     page_folder(&args.out)?;
     let store = store::open(store).await?;
-    let keys = choose(&store.runs().await?, &args.test, &args.framework)?;
+    let keys = choose::runs(&store.runs().await?, &args.test, &args.framework)?;
     let mut timelines = Vec::new();
     let mut sweeps = Vec::new();
     for key in &keys {
@@ -94,7 +93,7 @@ pub(crate) fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Re
 }
 
 /// A page's name: that of one label or of one phase must not take the place of the whole run's.
-fn page_name(name: &str, view: &View) -> String {
+pub(crate) fn page_name(name: &str, view: &View) -> String {
     let parts = [Some(name), view.label.as_deref(), view.phase.map(Phase::name)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("_")
 }
@@ -106,7 +105,7 @@ pub(crate) fn tell(written: &[PathBuf]) {
     }
 }
 
-fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
     for format in &style.format {
         let (ending, bytes) = match format {
@@ -118,35 +117,4 @@ fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<
         written.push(path);
     }
     Ok(written)
-}
-
-/// The runs of a test, all repeats, of the frameworks asked for or of all.
-fn choose(runs: &[RunInfo], test: &str, frameworks: &[String]) -> Result<Vec<RunKey>> {
-    let of_test: Vec<&RunKey> = runs.iter().map(|run| &run.key).filter(|key| key.test == test).collect();
-    if of_test.is_empty() {
-        let tests = names(runs.iter().map(|run| &run.key.test));
-        return Err(missing(format!("the store has no run of the test {test}"), "tests", &tests));
-    }
-    let known = names(of_test.iter().map(|key| &key.framework));
-    if let Some(unknown) = frameworks.iter().find(|framework| !known.contains(&framework.as_str())) {
-        let problem = format!("the store has no run of {unknown} for the test {test}");
-        return Err(missing(problem, "frameworks", &known));
-    }
-    let asked = |key: &&RunKey| frameworks.is_empty() || frameworks.contains(&key.framework);
-    Ok(of_test.into_iter().filter(asked).cloned().collect())
-}
-
-fn names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
-    let mut names: Vec<&str> = names.map(String::as_str).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-fn missing(problem: String, what: &str, known: &[&str]) -> anyhow::Error {
-    let remedy = match known {
-        [] => "Bring a run in with `perfpipe ingest run.zip cpu.csv`.".to_owned(),
-        known => format!("The {what} that it has: {}.", known.join(", ")),
-    };
-    Error::refused(problem, remedy).into()
 }

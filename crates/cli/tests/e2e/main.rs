@@ -4,6 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 
 mod changing;
+mod check;
+mod compare;
 mod damaged;
 mod diagnose;
 mod disk;

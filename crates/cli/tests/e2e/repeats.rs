@@ -71,7 +71,7 @@ fn a_repeat_of_its_own_holds_all_that_its_log_gives_alone() {
             store.run(&[&["ingest"], &files[..], &TOLD, &["--repeat", repeat]].concat()).said();
             alone.run(&[&["ingest"], &files[..], &TOLD].concat()).said();
             let key = Key::new("nio", "2048");
-            for what in ["seconds", "summary", "errors", "cpu", "labels", "rejects"] {
+            for what in ["seconds", "errors", "cpu", "labels", "rejects"] {
                 let ours = store.export(&key, what, "csv", &["--repeat", repeat]);
                 assert!(ours == alone.export(&key, what, "csv", &[]), "{what} of repeat {repeat}");
             }
@@ -79,6 +79,9 @@ fn a_repeat_of_its_own_holds_all_that_its_log_gives_alone() {
                 store.samples(&key, &["--repeat", repeat]) == alone.samples(&key, &[]),
                 "repeat {repeat}"
             );
+            let mut summary = store.summary(&key, &["--repeat", repeat]);
+            assert_eq!(std::mem::replace(&mut summary["repeat"], 1.into()).to_string(), repeat);
+            assert_eq!(summary, alone.summary(&key, &[]));
             let findings = |store: &Store, flags: &[&str]| store.run(&command("diagnose", flags)).text();
             assert_eq!(findings(&store, &["--repeat", repeat]), findings(&alone, &[]));
         }
@@ -333,4 +336,33 @@ fn each_repeat_has_its_page_and_the_middle_one_stands_for_its_framework() {
         both.push((league, pages));
     }
     assert!(both.iter().all(|one| *one == both[0]), "the stores give different pages");
+}
+
+#[test]
+fn every_repeat_is_judged_and_each_can_be_compared_with() {
+    for store in Store::each() {
+        ingest(&store, 100, &[]);
+        ingest(&store, 205, &["--append-repeat"]);
+        let check = |flags: &[&str]| {
+            let done = store.run(&[&["check", "--test", "2048", "--format", "json"], flags].concat());
+            let verdicts: Value = serde_json::from_slice(&done.out).unwrap();
+            let of_run =
+                |verdict: &Value| (text(verdict, "run").to_owned(), verdict["holds"].as_bool().unwrap());
+            (done.code, verdicts.as_array().unwrap().iter().map(of_run).collect::<Vec<_>>())
+        };
+        let both = |one, two| vec![("nio_2048".to_owned(), one), ("nio_2048#2".to_owned(), two)];
+        assert_eq!(check(&["requests < 150"]), (Some(4), both(true, false)));
+        let against = ["--baseline", "nio_2048#2", "requests == baseline"];
+        assert_eq!(check(&against), (Some(4), both(false, true)));
+        let flags = ["--out", "charts", "--format", "svg"];
+        let table = store.run(&[&["compare", "nio_2048", "nio_2048#2"], &flags[..]].concat()).text();
+        let back = store.run(&["compare", "nio_2048#2", "nio_2048"]).text();
+        assert_ne!(table, back);
+        assert!(store.folder.path().join("charts/nio_2048_r2_against_nio_2048.svg").is_file());
+        let complaint = store.run(&["compare", "nio_2048", "nio_2048#3"]).complaint(1);
+        assert!(
+            complaint.contains("nio_2048#3") && complaint.contains("nio_2048, nio_2048#2"),
+            "{complaint}"
+        );
+    }
 }
