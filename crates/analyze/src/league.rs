@@ -3,12 +3,9 @@
 use crate::error::{Error, Result};
 use crate::rank::{Range, ranks};
 use crate::repeats::{by_framework, median};
-use crate::summary::Summary;
+use crate::summary::{FAILING, Summary};
 use crate::table::{Table, Value};
 use crate::timeline::Timeline;
-
-/// The failures, in percent of all requests, beyond which a framework is not ranked: it may be fast because it fails.
-const FAILING: f64 = 1.0;
 
 /// The columns of which more is better, and which come from the largest down when they order the table.
 const MORE_IS_BETTER: [&str; 6] =

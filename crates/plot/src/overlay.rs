@@ -42,6 +42,7 @@ const LEAST_LEADING: f64 = 9.0;
 struct Series {
     name: String,
     throughput: f64,
+    failing: bool,
     columns: Columns,
     color: Color,
     marker: Marker,
@@ -104,6 +105,7 @@ impl Series {
             name: font::fitted(&timeline.info.key.framework, KEY_SIZE, NAME - font::width(partial, KEY_SIZE))
                 + partial,
             throughput: timeline.summary.throughput,
+            failing: timeline.summary.is_failing(),
             columns: Columns::new(timeline, width, ColorBy::Throughput),
             color: series_color(rank),
             marker: Marker::of(rank),
@@ -216,11 +218,13 @@ fn axis(series: &[Series]) -> Axis {
     Axis::new(Values::up_to(columns.map(|c| c.successes.max).fold(0.0, f64::max), 6, 1.0))
 }
 
-/// How many frameworks there are, whether a line is one of several repeats, and which framework is best.
+/// How many frameworks there are, whether a line is one of several repeats, and which framework is best of those that
+/// don't fail too often.
 fn subtitle(series: &[Series], repeated: bool) -> Vec<String> {
     let runs =
         if series.len() == 1 { "1 framework".to_owned() } else { format!("{} frameworks", series.len()) };
-    let best = series.first().map(|line| format!("best: {}, {}/s", line.name, value(line)));
+    let best = series.iter().find(|line| !line.failing);
+    let best = best.map(|line| format!("best: {}, {}/s", line.name, value(line)));
     let which = repeated.then(|| "of several repeats the one of median throughput".to_owned());
     [runs].into_iter().chain(which).chain(best).collect()
 }
@@ -237,4 +241,36 @@ fn facts(timelines: &[&Timeline], width: u32) -> Vec<String> {
         ));
     }
     facts
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::support::steady;
+    use crate::{Page, Style};
+
+    fn page(runs: &[perfpipe_analyze::Timeline]) -> String {
+        Page::test("2048", runs, &Style::default()).svg().unwrap()
+    }
+
+    #[test]
+    fn a_framework_that_fails_is_not_the_best() {
+        let mut runs = [steady("fast", 2000.0, 0.1, 30), steady("calm", 1000.0, 0.1, 30)];
+        assert!(page(&runs).contains("best: fast"));
+        runs[0].summary.failures = runs[0].summary.successes / 50;
+        assert!(page(&runs).contains("best: calm"));
+    }
+
+    #[test]
+    fn the_middle_repeat_stands_for_its_framework() {
+        let alone = [steady("go", 900.0, 0.1, 30), steady("rails", 1000.0, 0.1, 30)];
+        assert!(!page(&alone).contains("of several repeats"));
+        let mut runs = vec![steady("go", 500.0, 0.1, 30), steady("go", 1500.0, 0.1, 30)];
+        runs.extend(alone.clone());
+        let shown = page(&runs);
+        assert!(shown.contains("2 frameworks") && shown.contains("of several repeats"), "{shown}");
+        let path = |svg: &str| {
+            svg.lines().filter(|line| line.contains("<path ")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(path(&shown), path(&page(&alone)));
+    }
 }

@@ -1,6 +1,7 @@
 //! Several runs of one test of one framework: stored beside each other, named one by one, compared as one.
 
 use std::io::Write;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -364,5 +365,29 @@ fn every_repeat_is_judged_and_each_can_be_compared_with() {
             complaint.contains("nio_2048#3") && complaint.contains("nio_2048, nio_2048#2"),
             "{complaint}"
         );
+    }
+}
+
+#[test]
+fn a_killed_ingest_of_a_further_repeat_leaves_none_and_takes_no_number() {
+    for store in Store::each() {
+        ingest(&store, 100, &[]);
+        let path = store.file("long.csv", log(5_000, 0));
+        let append = [&["ingest", &path], &TOLD[..], &["--append-repeat"]].concat();
+        let mut whole = 1;
+        for wait in (0..16).map(|step| Duration::from_millis(step * 6)) {
+            let mut child = store.spawn(&append);
+            std::thread::sleep(wait);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            store.wait_for_killed_writers();
+            let now = stored(&store);
+            assert!(now.len() - whole <= 1 && now.iter().skip(1).all(|run| run.1 == 5_000), "{now:?}");
+            whole = now.len();
+        }
+        store.run(&append).said();
+        let numbers: Vec<i64> = stored(&store).iter().map(|run| run.0).collect();
+        assert_eq!(numbers, (1..=whole as i64 + 1).collect::<Vec<_>>());
+        assert_eq!(store.leftovers(), Vec::<String>::new());
     }
 }
