@@ -246,6 +246,7 @@ pub(crate) struct StyleArgs {
     perfpipe export --framework go --test 2048 > seconds.csv\n  \
     perfpipe export --framework go --test 2048 --percentiles 50,99.9 --label \"Get /\" --format json\n  \
     perfpipe export --framework go --test 2048 --what summary --phase hold\n  \
+    perfpipe export --framework go --test 2048 --what statistics -o statistics.json\n  \
     perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
@@ -253,9 +254,9 @@ pub(crate) struct ExportArgs {
     /// What to write
     #[arg(long, value_enum, default_value_t = What::Seconds)]
     pub(crate) what: What,
-    /// How to write it
-    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
-    pub(crate) format: ExportFormat,
+    /// How to write it [default: csv; run and statistics are JSON, hgrm is a text]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
     /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -378,6 +379,12 @@ pub(crate) enum What {
     Labels,
     /// The rejected records, with their places and reasons
     Rejects,
+    /// The run, its phases and its labels as one JSON document (schema perfpipe-run/1)
+    Run,
+    /// The run as JMeter's statistics.json
+    Statistics,
+    /// The percentiles of the response times as HdrHistogram's .hgrm
+    Hgrm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

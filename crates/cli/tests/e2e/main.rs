@@ -13,6 +13,7 @@ mod failures;
 mod fixtures;
 mod help;
 mod injectors;
+mod interchange;
 mod keys;
 mod kills;
 mod late;
