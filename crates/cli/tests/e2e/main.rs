@@ -6,6 +6,7 @@
 mod changing;
 mod check;
 mod compare;
+mod copies;
 mod damaged;
 mod diagnose;
 mod disk;
