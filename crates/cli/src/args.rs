@@ -39,6 +39,10 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// List the runs that are stored
     List(ListArgs),
+    /// Copy runs to another store, and prove that they are the same there
+    Copy(CopyArgs),
+    /// Give a stored run another CPU export
+    AttachCpu(AttachArgs),
     /// Take one run out of the store
     Drop(KeyArgs),
 }
@@ -271,6 +275,7 @@ pub(crate) struct StyleArgs {
     perfpipe export --framework go --test 2048 > seconds.csv\n  \
     perfpipe export --framework go --test 2048 --percentiles 50,99.9 --label \"Get /\" --format json\n  \
     perfpipe export --framework go --test 2048 --what summary --phase hold\n  \
+    perfpipe export --framework go --test 2048 --what statistics -o statistics.json\n  \
     perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
@@ -278,9 +283,9 @@ pub(crate) struct ExportArgs {
     /// What to write
     #[arg(long, value_enum, default_value_t = What::Seconds)]
     pub(crate) what: What,
-    /// How to write it
-    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
-    pub(crate) format: ExportFormat,
+    /// How to write it [default: csv; run and statistics are JSON, hgrm is a text]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
     /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -376,6 +381,44 @@ pub(crate) struct CompareArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe copy --to-database postgres://user@host/load\n  \
+    perfpipe copy go_2048 spring_2048 --database postgres://user@host/load --to laptop")]
+pub(crate) struct CopyArgs {
+    /// Runs to copy, as `perfpipe list` names them: go_2048 [default: all]
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Vec<String>,
+    /// Folder of the embedded store to copy to
+    #[arg(long, value_name = "DIR", conflicts_with = "to_database")]
+    pub(crate) to: Option<PathBuf>,
+    /// Postgres database to copy to
+    #[arg(long, value_name = "URL")]
+    pub(crate) to_database: Option<String>,
+    /// Replace runs of the same key there, whatever they were made from
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  perfpipe attach-cpu go_2048 cpu.csv --cpu-offset -2")]
+pub(crate) struct AttachArgs {
+    /// The run, as `perfpipe list` names it: go_2048
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The CPU export, as of Zabbix
+    #[arg(value_name = "FILE")]
+    pub(crate) cpu: PathBuf,
+    /// Zone of dates that name none: Europe/Warsaw, +01:00
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    pub(crate) time_zone: String,
+    /// Zabbix item to take, where the export holds several
+    #[arg(long, value_name = "ID")]
+    pub(crate) cpu_item: Option<u64>,
+    #[command(flatten)]
+    pub(crate) join: CpuArgs,
+}
+
+#[derive(Debug, Args)]
 #[command(after_help = "Example:\n  perfpipe list --format json")]
 pub(crate) struct ListArgs {
     /// How the list is printed
@@ -403,6 +446,12 @@ pub(crate) enum What {
     Labels,
     /// The rejected records, with their places and reasons
     Rejects,
+    /// The run, its phases and its labels as one JSON document (schema perfpipe-run/1)
+    Run,
+    /// The run as JMeter's statistics.json
+    Statistics,
+    /// The percentiles of the response times as HdrHistogram's .hgrm
+    Hgrm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

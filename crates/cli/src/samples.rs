@@ -8,7 +8,7 @@ use perfpipe_ingest::store::Store;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunKey, SampleBatch};
 
-use crate::args::{ExportArgs, ViewArgs};
+use crate::args::{ExportArgs, ExportFormat, ViewArgs};
 use crate::export::text_format;
 use crate::output::Output;
 use crate::view;
@@ -42,7 +42,7 @@ pub(crate) async fn export(
     };
     // What fails in a sink of ours must not be taken for the store's failure.
     let mut failure = None;
-    let result = match text_format(args.format) {
+    let result = match text_format(args.format.unwrap_or(ExportFormat::Csv)) {
         Some(format) => {
             let mut rows = RowWriter::new(format, columns(), output)?;
             let result =

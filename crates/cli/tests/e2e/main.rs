@@ -6,6 +6,7 @@
 mod changing;
 mod check;
 mod compare;
+mod copies;
 mod damaged;
 mod diagnose;
 mod disk;
@@ -13,6 +14,7 @@ mod failures;
 mod fixtures;
 mod help;
 mod injectors;
+mod interchange;
 mod keys;
 mod kills;
 mod late;
