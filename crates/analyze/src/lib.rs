@@ -8,8 +8,11 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod damage;
+mod details;
 mod diagnose;
 mod error;
+mod error_kinds;
+mod heatmap;
 mod histogram;
 mod knee;
 mod labels;
@@ -18,6 +21,7 @@ mod level;
 mod load;
 mod merge;
 mod percentile;
+mod percentile_curve;
 mod phase_table;
 mod phases;
 mod records;
@@ -31,12 +35,16 @@ mod timeline;
 mod view;
 
 pub use damage::{damage_read, damage_sentence};
+pub use details::Details;
 pub use diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};
 pub use error::{Error, Result};
+pub use error_kinds::{ErrorKind, error_kind_table, error_kinds};
+pub use heatmap::{HeatColumn, Heatmap};
 pub use histogram::Histogram;
 pub use knee::Knee;
 pub use labels::{LabelStats, label_stats, label_table};
 pub use league::{League, Standing};
+pub use percentile_curve::percentile_curve;
 pub use phase_table::phase_table;
 pub use phases::{Phase, Phases, Span};
 pub use records::{cpu_table, error_table};
