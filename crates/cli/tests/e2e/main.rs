@@ -4,12 +4,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 
 mod changing;
+mod chromium;
 mod damaged;
 mod diagnose;
 mod disk;
 mod failures;
 mod fixtures;
 mod help;
+mod html;
 mod injectors;
 mod keys;
 mod kills;

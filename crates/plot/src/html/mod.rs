@@ -53,11 +53,11 @@ fn section(at: usize, timeline: &Timeline, details: &Details, style: &Style) -> 
     let page = Page::run(timeline, style);
     let mut section = format!("<section id=\"run-{at}\">\n<h2>{}</h2>\n", escaped(page.title()));
     for figures in footer::figures(timeline) {
-        section += &format!("<p>{}</p>\n", escaped(&figures.join("  ·  ")));
+        section += &format!("<p class=\"figures\">{}</p>\n", escaped(&figures.join("  ·  ")));
     }
     section += &format!("<div class=\"interactive\" id=\"live-{at}\"></div>\n");
     section += &parts::sheet(&page, "upright")?;
-    section += "<h3>Failures by response code and message</h3>\n";
+    section += &heading(&page, "Failures by response code and message");
     let shown = details.errors.get(..ERRORS).unwrap_or(&details.errors);
     section += &match shown {
         [] => "<p>None.</p>\n".to_owned(),
@@ -66,10 +66,15 @@ fn section(at: usize, timeline: &Timeline, details: &Details, style: &Style) -> 
     if details.errors.len() > shown.len() {
         section += &format!("<p>and {} other kinds</p>\n", details.errors.len() - shown.len());
     }
-    section += "<h3>Labels</h3>\n";
+    section += &heading(&page, "Labels");
     section += &table::of(&label_table(&details.labels));
     section += "</section>\n";
     Ok(section)
+}
+
+/// The heading of a table, which names the run where it is printed on a sheet of its own.
+fn heading(page: &Page, text: &str) -> String {
+    format!("<h3><span class=\"run\">{}: </span>{text}</h3>\n", escaped(page.title()))
 }
 
 /// The lines' colours as the style sheet knows them.
