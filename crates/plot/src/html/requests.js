@@ -8,6 +8,10 @@ class RequestsChart extends TimeChart {
     this.most = Math.max(0, ...compact(options.measure));
   }
 
+  binning(bin) {
+    return `each bar: ${bin} s, dark up to the mean, light up to the greatest second`;
+  }
+
   // Bars stand on each other, so that an axis must hold their sum.
   reach(series, column) {
     const [below] = this.series;
@@ -21,20 +25,24 @@ class RequestsChart extends TimeChart {
     const under = series === below || below.hidden ? [] : this.columns(below, bin);
     const floor = new Map(under.map((column) => [column.start, column.mean]));
     const group = svg("g", { class: "series bars", "data-series": series.name });
-    for (const [color, path] of this.paths(series, columns, floor)) {
-      group.append(svg("path", { d: path, fill: color }));
-    }
+    const add = (value, shade) => {
+      for (const [color, path] of this.paths(series, columns, floor, value)) {
+        group.append(svg("path", { ...shade, d: path, fill: color }));
+      }
+    };
+    if (bin > 1) add((column) => column.max, { "fill-opacity": 0.35 });
+    add((column) => column.mean);
     this.plot.append(group);
   }
 
   // One path for each colour.
-  paths(series, columns, floor) {
+  paths(series, columns, floor, value) {
     const paths = new Map();
     const bottom = (column) => floor.get(column.start) || 0;
-    for (const column of columns.filter((column) => column.mean > 0)) {
+    for (const column of columns.filter((column) => column.max > 0)) {
       const [left, right] = [this.inside(column.start), this.inside(column.end)];
       const low = this.value.y(bottom(column));
-      const high = Math.min(this.value.y(bottom(column) + column.mean), low - 0.6);
+      const high = Math.min(this.value.y(bottom(column) + value(column)), low - 0.6);
       const color = series === this.series[0] ? this.color(column) : series.color;
       const bar = `M${px(left)} ${px(low)}V${px(high)}H${px(right)}V${px(low)}z`;
       paths.set(color, (paths.get(color) || "") + bar);

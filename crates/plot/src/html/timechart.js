@@ -45,13 +45,18 @@ class TimeChart extends Chart {
 
   data() {
     const bin = binWidth(this.view.from, this.view.to, this.width);
-    this.note.textContent = bin > 1 ? `each point: ${bin} s, line at the mean, band over all` : "";
+    this.note.textContent = bin > 1 ? this.binning(bin) : "";
     const drawn = this.shown().map((series) => ({ series, columns: this.columns(series, bin) }));
     const max = Math.max(0, ...drawn.flatMap(({ series, columns }) => columns.map((c) => this.reach(series, c))));
     this.value = valueAxis(max, this.height, this.top && Math.max(this.top, max));
     this.axes(this.time.ticks, this.time.x, this.value.ticks, this.value.y);
     if (!drawn.some(({ columns }) => columns.length)) this.say("nothing to draw");
     for (const { series, columns } of drawn) this.one(series, columns, bin);
+  }
+
+  // What stands for the seconds, where there are more than can be shown.
+  binning(bin) {
+    return `each point: ${bin} s, line at the mean, band from the least to the greatest second`;
   }
 
   // A series may begin at a second of its own.
