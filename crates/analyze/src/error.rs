@@ -77,6 +77,22 @@ pub enum Error {
         /// A test that is another.
         other: String,
     },
+    /// A rule that can't be read.
+    #[error("the rule `{rule}` can't be read: {problem}")]
+    Rule {
+        /// The rule, as it was written.
+        rule: String,
+        /// What is wrong, as a clause.
+        problem: String,
+        /// What to write in its place, as a sentence without its stop.
+        remedy: String,
+    },
+    /// A rule that compares with a baseline, and there is none.
+    #[error("the rule `{rule}` compares with a baseline, and none was given")]
+    NoBaseline {
+        /// The rule, as it was written.
+        rule: String,
+    },
     /// A row that does not fit the columns it is written under.
     #[error("row {row}: {problem}")]
     Row {
@@ -131,6 +147,8 @@ impl Error {
                 "Its requests are told apart in the run's samples only (export --what samples).".into()
             }
             Self::TransactionLabel { .. } => "Ask for transactions too (--transactions).".into(),
+            Self::Rule { remedy, .. } => format!("{remedy}."),
+            Self::NoBaseline { .. } => "Name the run to compare with (--baseline).".into(),
             Self::MixedTests { .. } => "Give the runs of one test.".into(),
             Self::Row { .. } | Self::Io(_) | Self::Convert { .. } => return None,
         })

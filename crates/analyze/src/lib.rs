@@ -7,6 +7,8 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
+mod check;
+mod compare;
 mod damage;
 mod details;
 mod diagnose;
@@ -14,6 +16,7 @@ mod error;
 mod error_kinds;
 mod heatmap;
 mod histogram;
+mod interchange;
 mod knee;
 mod labels;
 mod league;
@@ -34,6 +37,8 @@ mod table;
 mod timeline;
 mod view;
 
+pub use check::{Rule, Verdict, check, verdict_table};
+pub use compare::{Change, Outcome, change_table, compare};
 pub use damage::{damage_read, damage_sentence};
 pub use details::Details;
 pub use diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};
@@ -41,6 +46,7 @@ pub use error::{Error, Result};
 pub use error_kinds::{ErrorKind, error_kind_table, error_kinds};
 pub use heatmap::{HeatColumn, Heatmap};
 pub use histogram::Histogram;
+pub use interchange::{jmeter_statistics, percentile_distribution, run_document};
 pub use knee::Knee;
 pub use labels::{LabelStats, label_stats, label_table};
 pub use league::{League, Standing};

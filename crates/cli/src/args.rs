@@ -11,7 +11,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
     perfpipe ingest run.zip cpu.csv --report charts   zip in, PDF out\n  \
     perfpipe report --test 2048                       charts and league table of all frameworks\n  \
     perfpipe export --framework go --test 2048        the per-second table as CSV\n\n\
-    Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the input is bad beyond the limits.")]
+    Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the input is bad beyond the limits; \
+    4 a rule does not hold.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -29,6 +30,10 @@ pub(crate) enum Command {
     Export(ExportArgs),
     /// Say what stands out in a run: saturation, stalls, failures, injectors out of step
     Diagnose(DiagnoseArgs),
+    /// Judge the runs of a test by rules, and fail where one does not hold
+    Check(CheckArgs),
+    /// Say what changed from one run to another, and whether more than by chance
+    Compare(CompareArgs),
     /// List the runs that are stored
     List(ListArgs),
     /// Take one run out of the store
@@ -148,10 +153,21 @@ pub(crate) struct KeyArgs {
     pub(crate) test: String,
 }
 
-/// What of a run is looked at.
+/// What of a run is looked at, and the percentiles computed of it.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "View")]
 pub(crate) struct ViewArgs {
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+    /// Percentiles, in percent (percentile_cont)
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "25,50,75,95")]
+    pub(crate) percentiles: Vec<f64>,
+}
+
+/// What of a run is looked at.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "View")]
+pub(crate) struct ScopeArgs {
     /// First second, from 0
     #[arg(long, value_name = "SECOND")]
     pub(crate) from: Option<u32>,
@@ -164,9 +180,6 @@ pub(crate) struct ViewArgs {
     /// Only requests of this label
     #[arg(long, value_name = "LABEL")]
     pub(crate) label: Option<String>,
-    /// Percentiles, in percent (percentile_cont)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "25,50,75,95")]
-    pub(crate) percentiles: Vec<f64>,
     /// Count transaction controllers' own records as requests
     #[arg(long)]
     pub(crate) transactions: bool,
@@ -246,6 +259,7 @@ pub(crate) struct StyleArgs {
     perfpipe export --framework go --test 2048 > seconds.csv\n  \
     perfpipe export --framework go --test 2048 --percentiles 50,99.9 --label \"Get /\" --format json\n  \
     perfpipe export --framework go --test 2048 --what summary --phase hold\n  \
+    perfpipe export --framework go --test 2048 --what statistics -o statistics.json\n  \
     perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
@@ -253,9 +267,9 @@ pub(crate) struct ExportArgs {
     /// What to write
     #[arg(long, value_enum, default_value_t = What::Seconds)]
     pub(crate) what: What,
-    /// How to write it
-    #[arg(long, value_enum, default_value_t = ExportFormat::Csv)]
-    pub(crate) format: ExportFormat,
+    /// How to write it [default: csv; run and statistics are JSON, hgrm is a text]
+    #[arg(long, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
     /// File to write [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
@@ -276,6 +290,76 @@ pub(crate) struct DiagnoseArgs {
     /// How the findings are printed
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(crate) format: TableFormat,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe check --test 2048 \"p95 < 200ms\" \"failures < 1%\" \"throughput > 20000\"\n  \
+    perfpipe check --test 2048 --framework go --rules rules.toml --junit check.xml\n  \
+    perfpipe check --test 2048 --baseline go_2048 --baseline-store released \"p95 in hold < baseline * 1.1\"\n\n\
+    A rule: MEASURE [of \"LABEL\"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]\n  \
+    MEASURE   throughput, requests, successes, failures, failures_percent, rejects, mean, min, max, p95 (any\n            \
+              percentile), latency_mean, cpu, cpu_max, load\n  \
+    OPERATOR  <, <=, >, >=, ==, !=\n  \
+    LIMIT     a number (ms, s, %, /s), or baseline, baseline * 1.1, baseline + 20ms\n  \
+    DURATION  the rule is broken where it does not hold in so many seconds in a row: 30s, 2m\n\n\
+    A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]")]
+pub(crate) struct CheckArgs {
+    /// Rules that must hold of every run
+    #[arg(value_name = "RULE")]
+    pub(crate) rule: Vec<String>,
+    /// The test whose runs are judged
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: String,
+    /// Only this framework; may be given several times [default: all of the test]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) framework: Vec<String>,
+    /// TOML file of more rules
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
+    /// Run that rules compare with, as `perfpipe list` names it: go_2048
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<String>,
+    /// Folder of the embedded store that holds the baseline [default: the store of the runs]
+    #[arg(long, value_name = "DIR", requires = "baseline")]
+    pub(crate) baseline_store: Option<PathBuf>,
+    /// How the verdicts are printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
+    /// JUnit XML file to write too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Annotate broken rules on GitHub, and add the table to the job's summary
+    #[arg(long)]
+    pub(crate) github: bool,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe compare go_2048 spring_2048\n  \
+    perfpipe compare go_2048 go_2048 --baseline-store released --out charts --phase hold")]
+pub(crate) struct CompareArgs {
+    /// The run to compare with, as `perfpipe list` names it: go_2048
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// The run that is looked at
+    #[arg(value_name = "B")]
+    pub(crate) b: String,
+    /// Folder of the embedded store that holds A [default: the store of B]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) baseline_store: Option<PathBuf>,
+    /// Folder for a page of both runs over each other [default: none is drawn]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How the changes are printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) table: TableFormat,
+    #[command(flatten)]
+    pub(crate) style: StyleArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
 }
@@ -308,6 +392,12 @@ pub(crate) enum What {
     Labels,
     /// The rejected records, with their places and reasons
     Rejects,
+    /// The run, its phases and its labels as one JSON document (schema perfpipe-run/1)
+    Run,
+    /// The run as JMeter's statistics.json
+    Statistics,
+    /// The percentiles of the response times as HdrHistogram's .hgrm
+    Hgrm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,8 +1,13 @@
 //! `perfpipe export`: the figures of one run in machine formats.
 
+use std::io::Write;
+
 use anyhow::Result;
-use perfpipe_analyze::{Format, Sweep, Table, cpu_table, error_table, label_stats, label_table, phase_table};
-use perfpipe_ingest::{Reject, RunKey, StoredRun};
+use perfpipe_analyze::{
+    Format, Sweep, Table, View, cpu_table, error_table, jmeter_statistics, label_stats, label_table,
+    percentile_distribution, phase_table, run_document,
+};
+use perfpipe_ingest::{Error, Reject, RunKey, StoredRun};
 
 use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
 use crate::output::Output;
@@ -10,6 +15,7 @@ use crate::{samples, store, view};
 
 /// Writes what is asked for of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
+    check_format(args)?;
     let mut output = Output::open(args.output.as_deref())?;
     match export(args, store, &mut output).await {
         Ok(()) => output.finish(),
@@ -23,6 +29,11 @@ pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
 async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Result<()> {
     let store = store::open(store).await?;
     let key = RunKey { framework: args.key.framework.clone(), test: args.key.test.clone() };
+    if let Some(write) = document(args.what) {
+        let run = view::read(&store, &key, &args.view).await?;
+        output.write_all(write(&run, &view::of(&args.view, &run.info))?.as_bytes())?;
+        return Ok(());
+    }
     let table = match args.what {
         What::Samples => return samples::export(&store, &key, args, output).await,
         What::Rejects => {
@@ -39,7 +50,30 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
         What::Errors | What::Cpu => table(&store.read(&key).await?, args)?,
         _ => table(&view::read(&store, &key, &args.view).await?, args)?,
     };
-    write(&table, args.format, output)
+    write(&table, args.format.unwrap_or(ExportFormat::Csv), output)
+}
+
+/// What writes a form that is no table.
+fn document(what: What) -> Option<fn(&StoredRun, &View) -> perfpipe_analyze::Result<String>> {
+    match what {
+        What::Run => Some(run_document),
+        What::Statistics => Some(jmeter_statistics),
+        What::Hgrm => Some(percentile_distribution),
+        _ => None,
+    }
+}
+
+/// Refuses a format in which something can't be written.
+fn check_format(args: &ExportArgs) -> Result<()> {
+    let only = match args.what {
+        What::Run | What::Statistics => ExportFormat::Json,
+        What::Hgrm => ExportFormat::Text,
+        _ => return Ok(()),
+    };
+    if args.format.is_none_or(|format| format == only) {
+        return Ok(());
+    }
+    Err(Error::usage("--what run and statistics are JSON, and hgrm is a text", "Leave out --format.").into())
 }
 
 fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
@@ -51,7 +85,7 @@ fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
         What::Sweep => Sweep::new(run, &look)?.table(),
         What::Labels => label_table(&label_stats(run, &look)?),
         What::Summary => view::timeline(run, &args.view)?.summary_table(),
-        What::Seconds | What::Samples | What::Rejects => view::timeline(run, &args.view)?.table(),
+        _ => view::timeline(run, &args.view)?.table(),
     })
 }
 

@@ -5,12 +5,15 @@ use std::process::ExitCode;
 
 use perfpipe_ingest::store::{CommitStage, Stage};
 
+use crate::check::Broken;
 use crate::output::{note, sentence};
 
 /// The exit code of wrong usage.
 const USAGE: u8 = 2;
 /// The exit code of input that is bad beyond the limits.
 const BAD_INPUT: u8 = 3;
+/// The exit code of a check that found a rule broken.
+const CHECK: u8 = 4;
 
 /// A signal that asked the command to end.
 #[derive(Debug, thiserror::Error)]
@@ -141,6 +144,9 @@ fn code(error: &anyhow::Error) -> u8 {
         if let Some(interrupted) = cause.downcast_ref::<Interrupted>() {
             return Some(interrupted.code);
         }
+        if cause.is::<Broken>() {
+            return Some(CHECK);
+        }
         match cause.downcast_ref::<Ingest>() {
             Some(Ingest::Usage { .. }) => return Some(USAGE),
             Some(Ingest::Input { .. } | Ingest::Rejects { .. }) => return Some(BAD_INPUT),
@@ -153,7 +159,9 @@ fn code(error: &anyhow::Error) -> u8 {
                 | Analyze::NoPhase { .. }
                 | Analyze::NoLoad { .. }
                 | Analyze::UnknownLabel { .. }
-                | Analyze::TransactionLabel { .. },
+                | Analyze::TransactionLabel { .. }
+                | Analyze::Rule { .. }
+                | Analyze::NoBaseline { .. },
             ) => Some(USAGE),
             _ => None,
         }

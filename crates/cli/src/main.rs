@@ -3,11 +3,16 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
+mod annotations;
 mod args;
+mod check;
+mod choose;
+mod compare;
 mod diagnose;
 mod export;
 mod failure;
 mod ingest;
+mod junit;
 mod list;
 mod output;
 mod progress;
@@ -57,6 +62,8 @@ async fn command(cli: Cli, progress: Arc<Progress>) -> Result<()> {
         Command::Report(args) => report::run(&args, &store).await,
         Command::Export(args) => export::run(&args, &store).await,
         Command::Diagnose(args) => diagnose::run(&args, &store).await,
+        Command::Check(args) => check::run(&args, &store).await,
+        Command::Compare(args) => compare::run(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,
         Command::Drop(key) => list::drop_run(&key, &store).await,
     }

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use perfpipe_analyze::{Details, League, Phase, Sweep, Timeline, View};
-use perfpipe_ingest::{Error, RunInfo, RunKey, StoredRun};
+use perfpipe_ingest::StoredRun;
 use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 
 use crate::args::{ChartArg, ColorArg, PageFormat, PaletteArg, PaperArg, ReportArgs, StoreArgs, StyleArgs};
 use crate::output::{Output, file_name, note, page_folder, write_file};
-use crate::{store, view};
+use crate::{choose, store, view};
 
 impl From<&StyleArgs> for Style {
     fn from(args: &StyleArgs) -> Self {
@@ -34,7 +34,8 @@ impl From<&StyleArgs> for Style {
 }
 
 impl StyleArgs {
-    fn wants_html(&self) -> bool {
+    /// Whether the one-file report is among the formats.
+    pub(crate) fn wants_html(&self) -> bool {
         self.format.contains(&PageFormat::Html)
     }
 }
@@ -43,7 +44,7 @@ impl StyleArgs {
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     page_folder(&args.out)?;
     let store = store::open(store).await?;
-    let keys = choose(&store.runs().await?, &args.test, &args.framework)?;
+    let keys = choose::runs(&store.runs().await?, &args.test, &args.framework)?;
     let mut timelines = Vec::new();
     let mut details = Vec::new();
     let mut sweeps = Vec::new();
@@ -118,7 +119,7 @@ fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Result<Vec<Pa
 }
 
 /// A page's name: that of one label or of one phase must not take the place of the whole run's.
-fn page_name(name: &str, view: &View) -> String {
+pub(crate) fn page_name(name: &str, view: &View) -> String {
     let parts = [Some(name), view.label.as_deref(), view.phase.map(Phase::name)];
     parts.into_iter().flatten().collect::<Vec<_>>().join("_")
 }
@@ -130,7 +131,7 @@ pub(crate) fn tell(written: &[PathBuf]) {
     }
 }
 
-fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
+pub(crate) fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
     let mut written = Vec::new();
     for format in &style.format {
         let (ending, bytes) = match format {
@@ -151,41 +152,4 @@ fn write_html(html: &str, name: &str, out: &Path) -> Result<PathBuf> {
     let path = out.join(format!("{}.html", file_name(name)));
     write_file(&path, html.as_bytes())?;
     Ok(path)
-}
-
-/// The runs of a test, of the frameworks asked for or of all.
-fn choose(runs: &[RunInfo], test: &str, frameworks: &[String]) -> Result<Vec<RunKey>> {
-    let of_test: Vec<&RunKey> = runs.iter().map(|run| &run.key).filter(|key| key.test == test).collect();
-    if of_test.is_empty() {
-        let tests = names(runs.iter().map(|run| &run.key.test));
-        return Err(missing(format!("the store has no run of the test {test}"), "tests", &tests));
-    }
-    let mut keys = Vec::new();
-    for framework in frameworks {
-        match of_test.iter().find(|key| key.framework == *framework) {
-            Some(key) => keys.push((*key).clone()),
-            None => {
-                let known = names(of_test.iter().map(|key| &key.framework));
-                let problem = format!("the store has no run of {framework} for the test {test}");
-                return Err(missing(problem, "frameworks", &known));
-            }
-        }
-    }
-    keys.dedup();
-    Ok(if frameworks.is_empty() { of_test.into_iter().cloned().collect() } else { keys })
-}
-
-fn names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
-    let mut names: Vec<&str> = names.map(String::as_str).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-fn missing(problem: String, what: &str, known: &[&str]) -> anyhow::Error {
-    let remedy = match known {
-        [] => "Bring a run in with `perfpipe ingest run.zip cpu.csv`.".to_owned(),
-        known => format!("The {what} that it has: {}.", known.join(", ")),
-    };
-    Error::refused(problem, remedy).into()
 }

@@ -8,7 +8,7 @@ use perfpipe_ingest::store::Store;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunKey, SampleBatch};
 
-use crate::args::{ExportArgs, ViewArgs};
+use crate::args::{ExportArgs, ExportFormat, ViewArgs};
 use crate::export::text_format;
 use crate::output::Output;
 use crate::view;
@@ -38,11 +38,11 @@ pub(crate) async fn export(
     let wanted = Wanted {
         from_ms: i64::from(from.unwrap_or(0)) * 1000,
         to_ms: to.map_or(i64::MAX, |second| (i64::from(second) + 1) * 1000),
-        label: args.view.label.as_deref(),
+        label: args.view.scope.label.as_deref(),
     };
     // What fails in a sink of ours must not be taken for the store's failure.
     let mut failure = None;
-    let result = match text_format(args.format) {
+    let result = match text_format(args.format.unwrap_or(ExportFormat::Csv)) {
         Some(format) => {
             let mut rows = RowWriter::new(format, columns(), output)?;
             let result =
@@ -69,7 +69,7 @@ pub(crate) async fn export(
 
 /// The first and the last second asked for; those of a phase are in the counts.
 async fn seconds(store: &Store, key: &RunKey, args: &ViewArgs) -> Result<(Option<u32>, Option<u32>)> {
-    let Some(phase) = args.phase else { return Ok((args.from, args.to)) };
+    let Some(phase) = args.scope.phase else { return Ok((args.scope.from, args.scope.to)) };
     let run = store.read(key).await?;
     let span = Phases::of_run(&run, &view::of(args, &run.info)).require(phase.into(), &run)?;
     Ok((Some(span.first), Some(span.last)))

@@ -1,8 +1,9 @@
 //! Which store is meant: flags first, then the environment, then the folder in the current one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use perfpipe_ingest::Error;
 use perfpipe_ingest::store::{PostgresConfig, Store};
 
 use crate::args::StoreArgs;
@@ -18,7 +19,7 @@ const DATABASE: &str = "PERFPIPE_DATABASE_URL";
 pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
     let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let url = match (&args.store, &args.database) {
-        (Some(folder), _) => return Ok(Store::folder(folder.clone())?),
+        (Some(folder), _) => return Ok(Store::folder(folder_of(folder)?)?),
         (None, Some(url)) => url.clone(),
         (None, None) => match environment(DATABASE) {
             Some(url) => url,
@@ -28,4 +29,17 @@ pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
     let config = PostgresConfig::resolve(&url, &environment)?;
     config.notes().iter().for_each(|text| note(text));
     Ok(Store::database(config).await?)
+}
+
+/// The folder, unless it is the URL of a database.
+fn folder_of(folder: &Path) -> Result<PathBuf> {
+    let text = folder.to_string_lossy();
+    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+        return Err(Error::usage(
+            "--store names a folder, and was given a database's URL",
+            "Write --database URL.",
+        )
+        .into());
+    }
+    Ok(folder.to_owned())
 }

@@ -5,7 +5,7 @@ use perfpipe_analyze::{Phase, Timeline, View};
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, StoredRun};
 
-use crate::args::{CpuArgs, PhaseArg, ViewArgs};
+use crate::args::{CpuArgs, PhaseArg, ScopeArgs, ViewArgs};
 use crate::output::note;
 
 /// The option under which an ingest notes how many injectors there were.
@@ -40,9 +40,14 @@ pub(crate) fn plain(info: &RunInfo) -> View {
 
 /// The view of a run that the flags ask for.
 pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
+    View { percentiles: args.percentiles.clone(), ..scope(&args.scope, info) }
+}
+
+/// The same where no percentiles are asked for.
+pub(crate) fn scope(args: &ScopeArgs, info: &RunInfo) -> View {
     let plain = plain(info);
     View {
-        percentiles: args.percentiles.clone(),
+        percentiles: plain.percentiles,
         from: args.from,
         to: args.to,
         phase: args.phase.map(Phase::from),
@@ -54,14 +59,23 @@ pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
     }
 }
 
-/// A run with cells for the label that the flags ask for, read from the samples where it shares them.
+/// A run with cells for the label that the flags ask for.
 pub(crate) async fn read(store: &Store, key: &RunKey, args: &ViewArgs) -> Result<StoredRun> {
     let mut run = store.read(key).await?;
-    if let Some(label) = args.label.as_deref().filter(|label| run.shares_cells(label)) {
-        note(&format!("label {label} shares its counts with others: reading the samples of {key}"));
-        store.recount(&mut run, label).await?;
+    if let Some(label) = &args.scope.label {
+        count_apart(store, &mut run, label).await?;
     }
     Ok(run)
+}
+
+/// Gives a label cells of its own, read from the samples where it shares them.
+pub(crate) async fn count_apart(store: &Store, run: &mut StoredRun, label: &str) -> Result<()> {
+    if run.shares_cells(label) {
+        let key = &run.info.key;
+        note(&format!("label {label} shares its counts with others: reading the samples of {key}"));
+        store.recount(run, label).await?;
+    }
+    Ok(())
 }
 
 /// The per-second table of a run as the flags ask for it.

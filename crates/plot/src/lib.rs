@@ -22,6 +22,7 @@ mod chart;
 mod clock;
 mod colorbar;
 mod column;
+mod comparison;
 mod cpu;
 mod drawing;
 mod error;

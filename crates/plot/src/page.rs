@@ -8,7 +8,7 @@ use crate::drawing::{Drawing, Text};
 use crate::error::{Error, Result};
 use crate::style::Style;
 use crate::svg::{self, SvgBackend};
-use crate::{footer, overlay, run, sweep};
+use crate::{comparison, footer, overlay, run, sweep};
 
 /// A page of charts, laid out and ready to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,6 +40,12 @@ impl Page {
     pub fn test<'a>(test: &str, timelines: impl IntoIterator<Item = &'a Timeline>, style: &Style) -> Self {
         let title = Text::clean(&format!("All frameworks – {test}"));
         Self { drawing: overlay::draw(timelines.into_iter().collect(), style, &title), title }
+    }
+
+    /// The page of two runs over each other, upright: throughput, the first one's percentiles, and CPU over time.
+    pub fn comparison(a: &Timeline, b: &Timeline, style: &Style) -> Self {
+        let title = Text::clean(&format!("{} against {}", b.info.key, a.info.key));
+        Self { drawing: comparison::draw(a, b, style, &title), title }
     }
 
     /// The page's title.

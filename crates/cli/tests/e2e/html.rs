@@ -59,6 +59,38 @@ fn an_ingest_writes_its_report_too() {
     assert!(folder.join("go_2048.svg").is_file());
 }
 
+#[test]
+fn what_has_no_report_and_what_can_not_be_drawn_is_refused() {
+    let store = Store::embedded();
+    let complaint = store.run(&["compare", "a_1", "b_1", "--format", "html"]).complaint(2);
+    assert!(complaint.contains("--format svg, pdf or png"), "{complaint}");
+    for scale in ["0.4", "9", "x", "nan"] {
+        let complaint =
+            store.run(&["report", "--test", "2048", "--format", "png", "--scale", scale]).complaint(2);
+        assert!(complaint.contains("from 0.5 to 8"), "{complaint}");
+    }
+    assert!(!std::path::Path::new(store.place()).exists());
+}
+
+#[test]
+fn pictures_have_the_scale_that_was_asked_for() {
+    let store = Store::embedded();
+    let fixture = Fixture::named("crlf.csv");
+    let key = fixture.ingest_into(&store);
+    let folder = store.folder.path().join("png");
+    for (scale, width) in [(&[][..], 1191), (&["--scale", "0.5"], 298)] {
+        let out = ["report", "--test", &key.test, "--format", "png", "--palette", "viridis", "--out"];
+        store.run(&[&out[..], &[folder.to_str().unwrap()], scale].concat()).text();
+        let named = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().path();
+        let paths: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(named).collect();
+        let page = paths.iter().find(|path| !path.to_str().unwrap().contains("all-frameworks")).unwrap();
+        let bytes = std::fs::read(page).unwrap();
+        assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
+        // The picture's head holds its width.
+        assert_eq!(u32::from_be_bytes(bytes[16..20].try_into().unwrap()), width);
+    }
+}
+
 /// A number as the report's data have it.
 fn rounded(value: &Value) -> Option<f64> {
     value.as_f64().map(|value| (value * 1000.0).round() / 1000.0)

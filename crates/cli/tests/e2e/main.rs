@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 
 mod changing;
+mod check;
 mod chromium;
+mod compare;
 mod damaged;
 mod diagnose;
 mod disk;
@@ -13,6 +15,7 @@ mod fixtures;
 mod help;
 mod html;
 mod injectors;
+mod interchange;
 mod keys;
 mod kills;
 mod late;

@@ -128,9 +128,32 @@ fn sample(found: &Found, layout: &Layout) -> Option<(i64, Row)> {
     Some((time_ms, row))
 }
 
+/// The records of a log, in which a quote that is never closed costs its own line only, if a whole record follows.
+fn resumed(log: &[u8], layout: &Layout) -> Vec<Found> {
+    let mut records = slow(log, layout.delimiter);
+    let Some(last) = records.last_mut().filter(|last| last.open) else { return records };
+    let Some(feed) = last.raw.iter().position(|byte| *byte == b'\n') else { return records };
+    let behind = last.start + feed + 1;
+    let whole = |found: &Found| sample(found, layout).is_some();
+    if slow(&log[behind..], layout.delimiter).iter().any(whole) {
+        last.raw.truncate(feed);
+        if last.raw.ends_with(b"\r") {
+            last.raw.pop();
+        }
+        let lines = last.line + 1;
+        let rest = resumed(&log[behind..], layout).into_iter();
+        records.extend(rest.map(|found| Found {
+            start: found.start + behind,
+            line: found.line + lines,
+            ..found
+        }));
+    }
+    records
+}
+
 /// The whole log by the slow reader; its clock begins at the earliest sample.
 fn slow_content(log: &[u8], layout: &Layout, max_span_ms: u64) -> (Content, Clock) {
-    let records = slow(log, layout.delimiter);
+    let records = resumed(log, layout);
     let mut content = Content::default();
     let mut samples = Vec::new();
     for found in &records {

@@ -136,8 +136,14 @@ impl Inputs {
         self.leave_out(others, options.salvage)
     }
 
-    /// Notes what a file holds besides logs and CPU exports, and, to `salvage`, what is damaged.
-    fn leave_out(&mut self, others: Others, salvage: bool) -> Result<()> {
+    /// Notes what a file holds besides logs and CPU exports, and, to `salvage`, what is damaged. Without it, a member
+    /// that can't be read is an error, though others can: it may be a log.
+    fn leave_out(&mut self, mut others: Others, salvage: bool) -> Result<()> {
+        let harmed = others.list.iter().position(|(_, fault)| fault.harm);
+        if let Some(at) = harmed.filter(|_| others.recognised && !salvage) {
+            let (place, fault) = others.list.swap_remove(at);
+            return Err(fault.at(place));
+        }
         let whole = others.damage.iter().map(|fault| (&others.file, fault));
         let members = others.list.iter().map(|(place, fault)| (place, fault));
         let harmed = whole.chain(members).filter(|(_, fault)| salvage && fault.harm);

@@ -46,6 +46,22 @@ fn input_cut_at_any_byte_is_refused() {
 }
 
 #[test]
+fn a_member_that_can_not_be_read_is_not_left_out_beside_one_that_can() {
+    let bytes = deflated(&[("a.csv", LOG.as_bytes()), ("b.csv", LOG.as_bytes())]);
+    let headers: Vec<usize> =
+        bytes.windows(4).enumerate().filter(|(_, four)| *four == b"PK\x03\x04").map(|(at, _)| at).collect();
+    assert_eq!(headers.len(), 2);
+    for at in headers {
+        let mut harmed = bytes.clone();
+        harmed[at] = b'p';
+        let error = by_file(&on_disk("x.zip", b""), &harmed).err().unwrap().to_string();
+        let member = if at == 0 { "a.csv" } else { "b.csv" };
+        // Without its first header, the file is no zip.
+        assert!(at == 0 || error.contains(member) && error.contains("damaged"), "{error}");
+    }
+}
+
+#[test]
 fn flipped_bits_never_gives_other_bytes_under_a_good_checksum() {
     let file = on_disk("x.zip", b"");
     for (form, bytes) in forms().into_iter().enumerate() {

@@ -1,0 +1,50 @@
+//! A run's figures, by the labels and phases that rules are about.
+
+use perfpipe_ingest::StoredRun;
+
+use crate::error::Result;
+use crate::phases::Phase;
+use crate::timeline::Timeline;
+use crate::view::View;
+
+use super::measure::Measure;
+use super::rule::Rule;
+
+/// The timelines of a run, one for each label and phase that a rule is about.
+pub(super) struct Figures {
+    made: Vec<(Part, Timeline)>,
+}
+
+/// The label and the phase that a rule names.
+type Part = (Option<String>, Option<Phase>);
+
+impl Figures {
+    /// Computes them, with the percentiles of all rules.
+    pub(super) fn new(rules: &[Rule], run: &StoredRun, view: &View) -> Result<Self> {
+        let percentiles = rules.iter().filter_map(|rule| match rule.measure {
+            Measure::Percentile(percent) => Some(percent),
+            _ => None,
+        });
+        let view = View { percentiles: percentiles.collect(), ..view.clone() };
+        let mut made: Vec<(Part, Timeline)> = Vec::new();
+        for part in rules.iter().map(part) {
+            if made.iter().all(|(known, _)| *known != part) {
+                let mut view = view.clone();
+                view.label = part.0.clone().or(view.label);
+                view.phase = part.1.or(view.phase);
+                made.push((part, Timeline::new(run, &view)?));
+            }
+        }
+        Ok(Self { made })
+    }
+
+    /// The timeline of what a rule is about: there is one for each of the rules given at first.
+    pub(super) fn of(&self, rule: &Rule) -> Option<&Timeline> {
+        let part = part(rule);
+        self.made.iter().find(|(known, _)| *known == part).map(|(_, timeline)| timeline)
+    }
+}
+
+fn part(rule: &Rule) -> Part {
+    (rule.label.clone(), rule.phase)
+}

@@ -1,0 +1,146 @@
+//! What a rule can be about: its name, its unit, and its value over a run or in one second.
+
+use crate::summary::Summary;
+use crate::timeline::{Second, Timeline};
+
+/// A figure that rules are about.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Measure {
+    Throughput,
+    ThroughputActive,
+    Requests,
+    Successes,
+    Failures,
+    FailuresPercent,
+    Rejects,
+    ElapsedMean,
+    ElapsedMin,
+    ElapsedMax,
+    LatencyMean,
+    Percentile(f64),
+    CpuMean,
+    CpuMax,
+    LoadMax,
+}
+
+/// The names of all but the percentiles: the first one of each measure is that of the summary's column.
+const NAMES: [(&str, Measure); 19] = [
+    ("throughput", Measure::Throughput),
+    ("throughput_active", Measure::ThroughputActive),
+    ("requests", Measure::Requests),
+    ("successes", Measure::Successes),
+    ("failures", Measure::Failures),
+    ("failures_percent", Measure::FailuresPercent),
+    ("rejects", Measure::Rejects),
+    ("elapsed_mean", Measure::ElapsedMean),
+    ("mean", Measure::ElapsedMean),
+    ("elapsed_min", Measure::ElapsedMin),
+    ("min", Measure::ElapsedMin),
+    ("elapsed_max", Measure::ElapsedMax),
+    ("max", Measure::ElapsedMax),
+    ("latency_mean", Measure::LatencyMean),
+    ("cpu", Measure::CpuMean),
+    ("cpu_mean", Measure::CpuMean),
+    ("cpu_max", Measure::CpuMax),
+    ("load", Measure::LoadMax),
+    ("load_max", Measure::LoadMax),
+];
+
+impl Measure {
+    /// The measure of a name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let percent = || {
+            let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
+            let usual = name.bytes().skip(1).all(|byte| byte.is_ascii_digit() || byte == b'.');
+            (usual && (0.0..=100.0).contains(&percent)).then_some(Self::Percentile(percent))
+        };
+        NAMES.iter().find(|(known, _)| *known == name).map(|(_, measure)| *measure).or_else(percent)
+    }
+
+    /// All names, for somebody who misspelt one, the likest first.
+    pub(crate) fn names_like(name: &str) -> Vec<&'static str> {
+        let mut names: Vec<&str> =
+            NAMES.iter().map(|(name, _)| *name).chain(["p50", "p95", "p99.9"]).collect();
+        let likeness = |known: &str| strsim::normalized_damerau_levenshtein(known, name);
+        names.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
+        names
+    }
+
+    /// The unit that values are in; "" for plain numbers.
+    pub(crate) fn unit(self) -> &'static str {
+        match self {
+            Self::Throughput | Self::ThroughputActive => "/s",
+            Self::FailuresPercent | Self::CpuMean | Self::CpuMax => "%",
+            Self::ElapsedMean
+            | Self::ElapsedMin
+            | Self::ElapsedMax
+            | Self::LatencyMean
+            | Self::Percentile(_) => "ms",
+            Self::Requests | Self::Successes | Self::Failures | Self::Rejects | Self::LoadMax => "",
+        }
+    }
+
+    /// What a number in this unit is multiplied by to be in the measure's own; `None` where it does not fit.
+    pub(crate) fn factor(self, unit: &str) -> Option<f64> {
+        match (self.unit(), unit) {
+            (own, unit) if unit.is_empty() || own == unit => Some(1.0),
+            ("ms", "s") => Some(1000.0),
+            ("ms", "us") => Some(0.001),
+            _ => None,
+        }
+    }
+
+    /// Whether it is counted for the whole run only, so that no label, phase or second has one.
+    pub(crate) fn is_of_run(self) -> bool {
+        self == Self::Rejects
+    }
+
+    /// Its value over all seconds of a timeline that has the percentile.
+    pub(crate) fn of_run(self, timeline: &Timeline) -> Option<f64> {
+        let summary: &Summary = &timeline.summary;
+        match self {
+            Self::Throughput => Some(summary.throughput),
+            Self::ThroughputActive => summary.throughput_active,
+            Self::Requests => Some(summary.requests() as f64),
+            Self::Successes => Some(summary.successes as f64),
+            Self::Failures => Some(summary.failures as f64),
+            Self::FailuresPercent => summary.failure_share().map(|share| share * 100.0),
+            Self::Rejects => Some(timeline.info.rejects as f64),
+            Self::ElapsedMean => summary.elapsed_mean,
+            Self::ElapsedMin => summary.elapsed_min.map(f64::from),
+            Self::ElapsedMax => summary.elapsed_max.map(f64::from),
+            Self::LatencyMean => summary.latency_mean,
+            Self::Percentile(percent) => at(timeline, percent, &summary.percentiles),
+            Self::CpuMean => summary.cpu_mean,
+            Self::CpuMax => summary.cpu_max,
+            Self::LoadMax => summary.load_max,
+        }
+    }
+
+    /// Its value in one of the seconds.
+    pub(crate) fn of_second(self, timeline: &Timeline, second: &Second) -> Option<f64> {
+        let requests = second.successes + second.failures;
+        match self {
+            Self::Throughput | Self::Successes => Some(second.successes as f64),
+            // A second without one is not among those that it is the mean of.
+            Self::ThroughputActive => (second.successes > 0).then_some(second.successes as f64),
+            Self::Requests => Some(requests as f64),
+            Self::Failures => Some(second.failures as f64),
+            Self::FailuresPercent => (requests > 0).then(|| second.failures as f64 / requests as f64 * 100.0),
+            Self::Rejects => None,
+            Self::ElapsedMean => second.elapsed_mean,
+            Self::ElapsedMin => second.elapsed_min.map(f64::from),
+            Self::ElapsedMax => second.elapsed_max.map(f64::from),
+            Self::LatencyMean => second.latency_mean,
+            Self::Percentile(percent) => at(timeline, percent, &second.percentiles),
+            Self::CpuMean | Self::CpuMax => second.cpu,
+            Self::LoadMax => second.load,
+        }
+    }
+}
+
+/// The value of a percentile among those of a timeline.
+fn at(timeline: &Timeline, percent: f64, values: &[Option<f64>]) -> Option<f64> {
+    let place = timeline.percentiles.iter().position(|known| known.total_cmp(&percent).is_eq())?;
+    values.get(place).copied().flatten()
+}

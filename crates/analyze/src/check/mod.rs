@@ -1,0 +1,9 @@
+//! Rules that a run must keep, and whether it does.
+
+mod figures;
+mod measure;
+mod rule;
+mod verdict;
+
+pub use rule::Rule;
+pub use verdict::{Verdict, check, verdict_table};

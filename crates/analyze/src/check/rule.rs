@@ -1,0 +1,385 @@
+//! Rules as people write them: `p95 of "/json" in hold < 100ms for 30s`.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+use crate::phases::Phase;
+
+use super::measure::Measure;
+
+/// What must hold of a run.
+///
+/// ```text
+/// MEASURE [of "LABEL"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]
+/// ```
+/// - MEASURE: `throughput`, `requests`, `successes`, `failures`, `failures_percent`, `rejects`, `mean`, `min`, `max`, a
+///   percentile as `p95`, `latency_mean`, `cpu` (its mean), `cpu_max`, `load` (its maximum), or a name of the summary.
+///   `failures` against a limit in % is their share of all requests.
+/// - OPERATOR: `<`, `<=`, `>`, `>=`, `==`, `!=`.
+/// - LIMIT: a number, with `ms`, `s`, `us`, `%` or `/s` where that fits the measure (times without a unit are in ms), or
+///   `baseline`, `baseline * 1.1`, `baseline + 20ms`, `baseline - 5`: the same measure of another run.
+/// - DURATION: whole seconds or minutes, `30s`, `2m`. The rule is then about the single seconds, and broken where it
+///   does not hold in so many of them in a row.
+///
+/// ```
+/// use perfpipe_analyze::Rule;
+///
+/// let rule: Rule = r#"p95 of "/json" in hold < 0.1s"#.parse()?;
+/// assert_eq!(rule.to_string(), r#"p95 of "/json" in hold < 0.1s"#);
+/// let error = "p95 < 5%".parse::<Rule>().unwrap_err();
+/// assert_eq!(error.to_string(), "the rule `p95 < 5%` can't be read: p95 is not measured in %");
+/// # Ok::<(), perfpipe_analyze::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    text: String,
+    pub(super) measure: Measure,
+    pub(super) label: Option<String>,
+    pub(super) phase: Option<Phase>,
+    pub(super) operator: Operator,
+    pub(super) limit: Limit,
+    /// Seconds in a row.
+    pub(super) lasting: Option<u32>,
+}
+
+/// How a value and its limit are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+    Equal,
+    Unequal,
+}
+
+/// What a value is compared with, in the measure's unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Limit {
+    Number(f64),
+    /// Another run's value × the first + the second.
+    Baseline(f64, f64),
+}
+
+impl Rule {
+    /// The label that it is about, where it names one.
+    pub fn label(&self) -> Option<&str> {
+        self.label.as_deref()
+    }
+
+    /// Whether it compares with another run.
+    pub fn needs_baseline(&self) -> bool {
+        matches!(self.limit, Limit::Baseline(..))
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Operator {
+    const ALL: [(&str, Self); 6] = [
+        ("<=", Self::LessOrEqual),
+        (">=", Self::GreaterOrEqual),
+        ("==", Self::Equal),
+        ("!=", Self::Unequal),
+        ("<", Self::Less),
+        (">", Self::Greater),
+    ];
+
+    /// Whether a value keeps to a limit.
+    pub(super) fn holds(self, value: f64, limit: f64) -> bool {
+        let order = value.total_cmp(&limit);
+        match self {
+            Self::Less => order.is_lt(),
+            Self::LessOrEqual => order.is_le(),
+            Self::Greater => order.is_gt(),
+            Self::GreaterOrEqual => order.is_ge(),
+            Self::Equal => order.is_eq(),
+            Self::Unequal => order.is_ne(),
+        }
+    }
+}
+
+impl FromStr for Rule {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let text = text.trim();
+        read(text).map_err(|Unread { problem, remedy }| Error::Rule { rule: text.into(), problem, remedy })
+    }
+}
+
+/// Why a rule can't be read, and what to write.
+struct Unread {
+    problem: String,
+    remedy: String,
+}
+
+impl Unread {
+    fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { problem: problem.into(), remedy: remedy.into() }
+    }
+}
+
+type Read<T> = std::result::Result<T, Unread>;
+
+/// The form of a rule, for those who missed it.
+const FORM: &str = "Write a rule as in `p95 < 200ms`, `failures < 1%`, `p95 of \"/json\" in hold < baseline * 1.1`, `cpu < 6500 for 30s`";
+
+fn read(text: &str) -> Read<Rule> {
+    let mut words = Words { rest: text };
+    let name = words.word();
+    let mut measure = Measure::named(name).ok_or_else(|| unknown_measure(name))?;
+    let label = words.take("of").then(|| words.label()).transpose()?;
+    let phase = words.take("in").then(|| words.phase()).transpose()?;
+    let operator = words.operator()?;
+    let limit = limit(&mut words, &mut measure, name)?;
+    let lasting = words.take("for").then(|| words.duration()).transpose()?;
+    words.end()?;
+    if measure.is_of_run() && (label.is_some() || phase.is_some() || lasting.is_some()) {
+        let problem = format!("{name} are counted for the whole run only");
+        return Err(Unread::new(problem, format!("Leave out `of`, `in` and `for` after `{name}`")));
+    }
+    Ok(Rule { text: text.into(), measure, label, phase, operator, limit, lasting })
+}
+
+fn unknown_measure(name: &str) -> Unread {
+    let known = Measure::names_like(name).join(", ");
+    let problem = if name.is_empty() {
+        "it does not begin with a measure".into()
+    } else {
+        format!("there is no measure \"{name}\"")
+    };
+    Unread::new(problem, format!("Measures: {known}"))
+}
+
+/// A limit. Failures against one in % are a share.
+fn limit(words: &mut Words<'_>, measure: &mut Measure, name: &str) -> Read<Limit> {
+    if !words.take("baseline") {
+        return Ok(Limit::Number(words.amount(measure, name)?));
+    }
+    match words.sign() {
+        Some('*') => Ok(Limit::Baseline(words.number()?, 0.0)),
+        Some('+') => Ok(Limit::Baseline(1.0, words.amount(measure, name)?)),
+        Some('-') => Ok(Limit::Baseline(1.0, -words.amount(measure, name)?)),
+        _ => Ok(Limit::Baseline(1.0, 0.0)),
+    }
+}
+
+/// What is left to read of a rule.
+struct Words<'a> {
+    rest: &'a str,
+}
+
+impl<'a> Words<'a> {
+    /// Takes what comes next as long as the characters are such ones.
+    fn run(&mut self, such: impl Fn(char) -> bool) -> &'a str {
+        self.rest = self.rest.trim_start();
+        let end = self.rest.find(|c| !such(c)).unwrap_or(self.rest.len());
+        let (taken, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        taken
+    }
+
+    fn word(&mut self) -> &'a str {
+        self.run(|c| c.is_alphanumeric() || c == '_' || c == '.')
+    }
+
+    /// Takes a word where it is this one.
+    fn take(&mut self, word: &str) -> bool {
+        let before = self.rest;
+        let found = self.word() == word;
+        if !found {
+            self.rest = before;
+        }
+        found
+    }
+
+    fn label(&mut self) -> Read<String> {
+        let quoted = || {
+            Unread::new("the label after `of` is not in quotes", "Write it as in: p95 of \"/json\" < 100ms")
+        };
+        let mut characters = self.rest.trim_start().chars();
+        let quote = characters.next().filter(|c| matches!(c, '"' | '\'')).ok_or_else(quoted)?;
+        let mut label = String::new();
+        loop {
+            match characters.next() {
+                Some('\\') => label.extend(characters.next()),
+                Some(c) if c == quote => break,
+                Some(c) => label.push(c),
+                None => return Err(Unread::new("the label's closing quote is missing", "Close the quote")),
+            }
+        }
+        self.rest = characters.as_str();
+        Ok(label)
+    }
+
+    fn phase(&mut self) -> Read<Phase> {
+        let word = self.word();
+        let unknown = || {
+            let remedy = "After `in` comes ramp, hold or tail; a label comes after `of`, in quotes";
+            Unread::new(format!("there is no phase \"{word}\""), remedy)
+        };
+        [Phase::Ramp, Phase::Hold, Phase::Tail]
+            .into_iter()
+            .find(|phase| phase.name() == word)
+            .ok_or_else(unknown)
+    }
+
+    fn operator(&mut self) -> Read<Operator> {
+        let rest = self.rest.trim_start();
+        let found = Operator::ALL.iter().find(|(sign, _)| rest.starts_with(sign));
+        let (sign, operator) = found.ok_or_else(|| match rest {
+            "" => Unread::new("it has no limit", FORM),
+            rest => Unread::new(
+                format!("there is no operator before `{rest}`"),
+                "Operators: <, <=, >, >=, ==, !=",
+            ),
+        })?;
+        self.rest = rest.get(sign.len()..).unwrap_or_default();
+        Ok(*operator)
+    }
+
+    /// The sign after `baseline`, where there is one.
+    fn sign(&mut self) -> Option<char> {
+        let rest = self.rest.trim_start();
+        let sign = rest.chars().next().filter(|c| matches!(c, '*' | '+' | '-'))?;
+        self.rest = rest.get(1..).unwrap_or_default();
+        Some(sign)
+    }
+
+    fn number(&mut self) -> Read<f64> {
+        let before = self.rest.trim_start();
+        let digits = self.run(|c| c.is_ascii_digit() || matches!(c, '.' | '_'));
+        digits
+            .replace('_', "")
+            .parse()
+            .ok()
+            .filter(|number: &f64| number.is_finite())
+            .ok_or_else(|| Unread::new(format!("there is no number at `{before}`"), FORM))
+    }
+
+    /// A number in the measure's unit.
+    fn amount(&mut self, measure: &mut Measure, name: &str) -> Read<f64> {
+        let number = self.number()?;
+        let unit = if self.rest.trim_start().starts_with("for") {
+            ""
+        } else {
+            self.run(|c| c.is_alphabetic() || matches!(c, '%' | '/'))
+        };
+        if *measure == Measure::Failures && unit == "%" {
+            *measure = Measure::FailuresPercent;
+        }
+        match measure.factor(unit) {
+            Some(factor) => Ok(number * factor),
+            None => {
+                let remedy = match measure.unit() {
+                    "" => "Leave the unit out".into(),
+                    unit => {
+                        format!("Its unit is {unit}; a share of the baseline is written `baseline * 1.1`")
+                    }
+                };
+                Err(Unread::new(format!("{name} is not measured in {unit}"), remedy))
+            }
+        }
+    }
+
+    fn duration(&mut self) -> Read<u32> {
+        let number = self.number()?;
+        let unit = self.run(char::is_alphabetic);
+        let seconds = match unit {
+            "s" => number,
+            "m" | "min" => number * 60.0,
+            _ => {
+                return Err(Unread::new(
+                    "the duration after `for` has no unit",
+                    "Write it as in `for 30s` or `for 2m`",
+                ));
+            }
+        };
+        if seconds < 1.0 || seconds > f64::from(u32::MAX) || seconds.fract() != 0.0 {
+            return Err(Unread::new(
+                "the duration after `for` is not a number of whole seconds",
+                "Write it as in `for 30s`",
+            ));
+        }
+        Ok(seconds as u32)
+    }
+
+    fn end(&self) -> Read<()> {
+        match self.rest.trim() {
+            "" => Ok(()),
+            rest => Err(Unread::new(format!("there is something after its end: `{rest}`"), FORM)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn rule(text: &str) -> Rule {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn rules_are_read_as_they_are_meant() {
+        let all = rule(r#" p99.9 of "a \"b\" <c>" in hold >= baseline*1.1 for 2m "#);
+        assert_eq!((all.measure, all.label()), (Measure::Percentile(99.9), Some("a \"b\" <c>")));
+        assert_eq!((all.phase, all.operator), (Some(Phase::Hold), Operator::GreaterOrEqual));
+        assert_eq!((all.limit, all.lasting), (Limit::Baseline(1.1, 0.0), Some(120)));
+        assert_eq!(rule("mean<0.2s").limit, Limit::Number(200.0));
+        assert_eq!(rule("throughput > 20_000 /s for 30s").lasting, Some(30));
+        assert_eq!(rule("failures < 1%").measure, Measure::FailuresPercent);
+        assert_eq!(rule("failures == 0").measure, Measure::Failures);
+        assert_eq!(rule("failures < baseline + 1 %").limit, Limit::Baseline(1.0, 1.0));
+        assert_eq!(rule("failures < baseline + 1 %").measure, Measure::FailuresPercent);
+        assert_eq!(rule("cpu < 6500 for 30s").limit, Limit::Number(6500.0));
+        assert_eq!(rule("p50 < baseline - 5 for 3s").limit, Limit::Baseline(1.0, -5.0));
+    }
+
+    #[test]
+    fn what_is_misspelt_is_named() {
+        for (text, problem) in [
+            ("", "does not begin with a measure"),
+            ("p96x < 2", "no measure \"p96x\""),
+            ("p101 < 2", "no measure \"p101\""),
+            ("p1e1 < 2", "no measure \"p1e1\""),
+            ("througput > 5", "no measure \"througput\""),
+            ("p95 of json < 5", "not in quotes"),
+            ("p95 of \"json < 5", "closing quote"),
+            ("p95 in steady < 5", "no phase \"steady\""),
+            ("p95 200ms", "no operator before `200ms`"),
+            ("p95", "has no limit"),
+            ("p95 < fast", "no number at `fast`"),
+            ("p95 < 5%", "p95 is not measured in %"),
+            ("requests < 5ms", "requests is not measured in ms"),
+            ("p95 < baseline + 10%", "p95 is not measured in %"),
+            ("p95 < 5 for 30", "has no unit"),
+            ("p95 < 5 for 0.5s", "whole seconds"),
+            ("p95 < 5ms please", "after its end: `please`"),
+            ("rejects in hold < 5", "whole run only"),
+        ] {
+            let error = text.parse::<Rule>().unwrap_err();
+            assert!(error.to_string().contains(problem), "{text}: {error}");
+            assert!(error.remedy().is_some());
+        }
+        let remedy = "througput > 5".parse::<Rule>().unwrap_err().remedy();
+        assert!(remedy.is_some_and(|text| text.starts_with("Measures: throughput, ")));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_a_panic(text in "(p9|mean|of|in|hold|<|>=|\"|\\\\|baseline|[*+-]|[0-9.]|ms|%|for|s| |\\PC){0,20}") {
+            if let Ok(rule) = text.parse::<Rule>() {
+                prop_assert_eq!(rule.to_string().parse::<Rule>()?, rule);
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! A run as one JSON document of a documented, versioned form.
+
+use perfpipe_ingest::StoredRun;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::error::{Error, Result};
+use crate::labels::{label_stats, label_table};
+use crate::phase_table::phase_table;
+use crate::table::{Format, Table};
+use crate::timeline::Timeline;
+use crate::view::View;
+
+/// The name and version of the form. The number goes up when a field changes its meaning or goes; fields may be added.
+const SCHEMA: &str = "perfpipe-run/1";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    framework: &'a str,
+    test: &'a str,
+    t0_ms: i64,
+    ingested_at: &'a str,
+    tool_version: &'a str,
+    partial: bool,
+    samples_stored: bool,
+    sources: Vec<Source<'a>>,
+    view: Looked<'a>,
+    summary: Option<Box<RawValue>>,
+    phases: Vec<Box<RawValue>>,
+    labels: Vec<Box<RawValue>>,
+}
+
+#[derive(Serialize)]
+struct Source<'a> {
+    file: &'a str,
+    member: Option<&'a str>,
+    kind: &'a str,
+    bytes: u64,
+    crc32: u32,
+}
+
+/// How the run was looked at.
+#[derive(Serialize)]
+struct Looked<'a> {
+    from: Option<u32>,
+    to: Option<u32>,
+    phase: Option<&'static str>,
+    label: Option<&'a str>,
+    transactions: bool,
+    include_failures: bool,
+    injectors: u32,
+    cpu_offset: i64,
+    cpu_lookback: u32,
+}
+
+/// A run as a JSON document, by the schema `perfpipe-run/1`:
+///
+/// | field | is |
+/// |---|---|
+/// | `schema` | `"perfpipe-run/1"`; the number changes when a field changes its meaning or goes, not when one is added |
+/// | `framework`, `test` | the run's key |
+/// | `t0_ms` | when it began, epoch ms |
+/// | `ingested_at`, `tool_version` | when it was stored, and by which version |
+/// | `partial` | whether it was made from damaged files, of which a part could be read |
+/// | `samples_stored` | whether its samples are in the store |
+/// | `sources` | the files it was made from: `file`, `member`, `kind`, `bytes` (unpacked), `crc32` |
+/// | `view` | what was looked at: `from`, `to`, `phase`, `label`, `transactions`, `include_failures`, `injectors`, `cpu_offset`, `cpu_lookback` |
+/// | `summary` | the columns of [`Timeline::summary_table`] |
+/// | `phases` | the rows of [`phase_table`](crate::phase_table()) |
+/// | `labels` | the rows of [`label_table`](crate::label_table()); of the label looked at only, where there is one |
+///
+/// Times are in ms, shares from 0 to 1; what is absent is `null`.
+///
+/// # Errors
+/// As [`Timeline::new`].
+pub fn run_document(run: &StoredRun, view: &View) -> Result<String> {
+    let timeline = Timeline::new(run, view)?;
+    let document = Document {
+        schema: SCHEMA,
+        framework: &run.info.key.framework,
+        test: &run.info.key.test,
+        t0_ms: run.info.t0_ms,
+        ingested_at: &run.info.ingested_at,
+        tool_version: &run.info.tool_version,
+        partial: run.info.is_partial(),
+        samples_stored: run.info.samples_stored,
+        sources: sources(run),
+        view: looked(view, &timeline),
+        summary: rows(&timeline.summary_table())?.pop(),
+        phases: rows(&phase_table(run, view)?)?,
+        labels: rows(&label_table(&label_stats(run, view)?))?,
+    };
+    serde_json::to_string_pretty(&document).map(|text| text + "\n").map_err(|e| Error::convert("JSON", e))
+}
+
+fn sources(run: &StoredRun) -> Vec<Source<'_>> {
+    run.info
+        .sources
+        .iter()
+        .map(|source| Source {
+            file: &source.file,
+            member: source.member.as_deref(),
+            kind: &source.kind,
+            bytes: source.bytes,
+            crc32: source.crc32,
+        })
+        .collect()
+}
+
+fn looked<'a>(view: &'a View, timeline: &Timeline) -> Looked<'a> {
+    Looked {
+        from: view.from,
+        to: view.to,
+        phase: view.phase.map(crate::phases::Phase::name),
+        label: view.label.as_deref(),
+        transactions: view.transactions,
+        include_failures: view.include_failures,
+        injectors: timeline.view.injectors,
+        cpu_offset: view.cpu.offset,
+        cpu_lookback: view.cpu.lookback,
+    }
+}
+
+/// The rows of a table as JSON, each figure as the table writes it.
+fn rows(table: &Table) -> Result<Vec<Box<RawValue>>> {
+    let mut json = Vec::new();
+    table.write(Format::Json, &mut json)?;
+    serde_json::from_slice(&json).map_err(|e| Error::convert("JSON", e))
+}

@@ -1,0 +1,146 @@
+//! The percentiles of a run as HdrHistogram prints them, for the plotters and merges that read `.hgrm` files.
+
+use std::fmt::Write;
+
+use perfpipe_ingest::StoredRun;
+
+use crate::error::Result;
+use crate::histogram::Histogram;
+use crate::selection::Selection;
+use crate::view::View;
+
+/// Lines for each halving of what is left to 100 %.
+const TICKS: f64 = 5.0;
+
+/// The distribution of elapsed in the text form of HdrHistogram's `outputPercentileDistribution`: value (ms),
+/// percentile (0 to 1), samples up to the value, and 1 / (1 − percentile), five lines for each halving of the rest.
+///
+/// A line's value is the smallest that as many samples do not exceed, as HdrHistogram has it: one that occurred, not
+/// one between two as `percentile_cont` gives. It is exact: no value is rounded into a bucket. Over successes, and over
+/// failures too where the view includes them.
+///
+/// # Errors
+/// As [`crate::Timeline::new`].
+pub fn percentile_distribution(run: &StoredRun, view: &View) -> Result<String> {
+    let selection = Selection::new(run, view)?;
+    let mut elapsed = Histogram::new();
+    for (key, cell) in selection.cells() {
+        if selection.is_averaged(&key) {
+            elapsed.add_counts(&cell.elapsed);
+        }
+    }
+    Ok(distribution(&elapsed))
+}
+
+fn distribution(elapsed: &Histogram) -> String {
+    let mut text =
+        format!("{:>12} {:>14} {:>10} {:>14}\n\n", "Value", "Percentile", "TotalCount", "1/(1-Percentile)");
+    let total = elapsed.samples();
+    let (mut upto, mut level) = (0_u64, 0.0_f64);
+    for (value, samples) in elapsed.counts() {
+        upto += samples;
+        // The last value has the line of 100 % in any case.
+        while upto as f64 / total as f64 * 100.0 >= level {
+            let share = level / 100.0;
+            // Writing to a String can't fail.
+            let rest = 1.0 / (1.0 - share);
+            let _ = writeln!(text, "{:>12.3} {share:>14.12} {upto:>10} {rest:>14.2}", f64::from(value));
+            level += 100.0 / (TICKS * halvings(level));
+            if upto == total {
+                break;
+            }
+        }
+    }
+    if let Some(max) = elapsed.max() {
+        let _ = writeln!(text, "{:>12.3} {:>14.12} {total:>10}", f64::from(max), 1.0);
+    }
+    let _ = writeln!(
+        text,
+        "#[Mean    = {:>12.3}, StdDeviation   = {:>12.3}]\n#[Max     = {:>12.3}, Total count    = {total:>12}]\n\
+         #[Buckets = {:>12}, SubBuckets     = {:>12}]",
+        elapsed.mean().unwrap_or(0.0),
+        deviation(elapsed),
+        f64::from(elapsed.max().unwrap_or(0)),
+        1,
+        elapsed.counts().count(),
+    );
+    text
+}
+
+/// 2 to the number of times that what is left to 100 % was halved, and once more.
+fn halvings(level: f64) -> f64 {
+    ((100.0 / (100.0 - level)).log2().floor() + 1.0).exp2()
+}
+
+/// The standard deviation of all values (over n, as HdrHistogram has it).
+fn deviation(elapsed: &Histogram) -> f64 {
+    let Some(mean) = elapsed.mean() else { return 0.0 };
+    let squares: f64 =
+        elapsed.counts().map(|(value, samples)| (f64::from(value) - mean).powi(2) * samples as f64).sum();
+    (squares / elapsed.samples() as f64).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The numbers of the lines of data.
+    fn lines(text: &str) -> Vec<Vec<f64>> {
+        let data = text.lines().skip(2).take_while(|line| !line.starts_with('#'));
+        data.map(|line| line.split_whitespace().map(|number| number.parse().unwrap()).collect()).collect()
+    }
+
+    /// The levels are a tenth apart up to a half, a twentieth up to three quarters, and so on.
+    #[test]
+    fn it_has_the_form_and_the_levels_of_hdrhistogram() {
+        let elapsed: Histogram = [1, 2, 2, 3, 50].into_iter().collect();
+        let text = distribution(&elapsed);
+        assert_eq!(
+            text,
+            "       Value     Percentile TotalCount 1/(1-Percentile)
+
+       1.000 0.000000000000          1           1.00
+       1.000 0.100000000000          1           1.11
+       1.000 0.200000000000          1           1.25
+       2.000 0.300000000000          3           1.43
+       2.000 0.400000000000          3           1.67
+       2.000 0.500000000000          3           2.00
+       2.000 0.550000000000          3           2.22
+       2.000 0.600000000000          3           2.50
+       3.000 0.650000000000          4           2.86
+       3.000 0.700000000000          4           3.33
+       3.000 0.750000000000          4           4.00
+       3.000 0.775000000000          4           4.44
+       3.000 0.800000000000          4           5.00
+      50.000 0.825000000000          5           5.71
+      50.000 1.000000000000          5
+#[Mean    =       11.600, StdDeviation   =       19.210]
+#[Max     =       50.000, Total count    =            5]
+#[Buckets =            1, SubBuckets     =            4]
+"
+        );
+        assert_eq!(distribution(&Histogram::new()).lines().count(), 5);
+    }
+
+    proptest! {
+        #[test]
+        fn each_line_is_the_least_value_that_so_many_do_not_exceed(
+            mut values in prop::collection::vec(0..5000i32, 1..200),
+        ) {
+            let lines = lines(&distribution(&values.iter().copied().collect()));
+            values.sort_unstable();
+            prop_assert_eq!(lines.first().map(|line| line[1]), Some(0.0));
+            prop_assert_eq!(lines.last().map(|line| (line[0] as i32, line[1], line[2] as usize)), Some((values[values.len() - 1], 1.0, values.len())));
+            for line in lines {
+                let upto = |value: i32| values.iter().filter(|other| **other <= value).count();
+                prop_assert_eq!(line[2] as usize, upto(line[0] as i32));
+                let enough = |count: usize| count as f64 / values.len() as f64 >= line[1];
+                prop_assert!(enough(upto(line[0] as i32)));
+                let before = upto(line[0] as i32 - 1);
+                prop_assert!(before == 0 || !enough(before) || (before as f64 / values.len() as f64 - line[1]).abs() < 1e-9);
+            }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Verdicts for GitHub's pages: an annotation for each broken rule, and the table in the job's summary.
+
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use perfpipe_analyze::{Format, Verdict, one_line, verdict_table};
+
+use crate::check::sentence;
+
+/// The variable that names the file of the job's summary.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Writes annotations to standard error, where GitHub finds them as well as in the data, and adds to the summary.
+pub(crate) fn write(verdicts: &[Verdict]) -> Result<()> {
+    let mut text = String::new();
+    for verdict in verdicts.iter().filter(|verdict| !verdict.holds) {
+        let title = property(&format!("perfpipe: {}", verdict.run));
+        text.push_str(&format!("::error title={title}::{}\n", data(&sentence(verdict))));
+    }
+    std::io::stderr().write_all(text.as_bytes())?;
+    match std::env::var_os(SUMMARY).filter(|path| !path.is_empty()) {
+        Some(path) => append(&PathBuf::from(path), verdicts),
+        None => Ok(()),
+    }
+}
+
+fn append(path: &PathBuf, verdicts: &[Verdict]) -> Result<()> {
+    let mut table = b"\n".to_vec();
+    verdict_table(verdicts).write(Format::Markdown, &mut table)?;
+    let file = OpenOptions::new().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(&table))
+        .with_context(|| format!("can't write {}", path.display()))
+}
+
+/// A message, as workflow commands escape it.
+fn data(text: &str) -> String {
+    one_line(text).replace('%', "%25")
+}
+
+/// A property's value, as they escape it.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}

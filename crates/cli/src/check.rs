@@ -1,0 +1,134 @@
+//! `perfpipe check`: rules that runs must keep, with an exit code for those that are broken.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use perfpipe_analyze::{Rule, Verdict, View, check, verdict_table};
+use perfpipe_ingest::store::Store;
+use perfpipe_ingest::{Error, StoredRun};
+use serde::Deserialize;
+
+use crate::args::{CheckArgs, StoreArgs};
+use crate::output::{Output, write_file};
+use crate::{annotations, choose, junit, store, view};
+
+/// Rules that do not hold.
+#[derive(Debug, thiserror::Error)]
+#[error("{broken} of {all} {} {} not hold", plural(*all, "rule", "rules"), plural(*broken, "does", "do"))]
+pub(crate) struct Broken {
+    broken: usize,
+    all: usize,
+}
+
+fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+/// A file of rules.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    rules: Vec<toml::Spanned<String>>,
+}
+
+/// Judges the runs of a test and prints the verdicts.
+pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
+    let rules = rules(args)?;
+    let store = store::open(store).await?;
+    let keys = choose::runs(&store.runs().await?, &args.test, &args.framework)?;
+    let baseline = baseline(args, &rules, &store).await?;
+    let mut verdicts = Vec::new();
+    for key in &keys {
+        let run = read(&store, key, &rules, args).await?;
+        let baseline = baseline.as_ref().map(|(run, view)| (run, view));
+        verdicts.extend(check(&rules, &run, &view::scope(&args.scope, &run.info), baseline)?);
+    }
+    if let Some(path) = &args.junit {
+        write_file(path, &junit::document(&verdicts)?)?;
+    }
+    if args.github {
+        annotations::write(&verdicts)?;
+    }
+    let mut output = Output::open(None)?;
+    verdict_table(&verdicts).write(args.format.into(), &mut output)?;
+    output.finish()?;
+    let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
+    if broken > 0 { Err(Broken { broken, all: verdicts.len() }.into()) } else { Ok(()) }
+}
+
+/// The rules of the command line and of the file.
+fn rules(args: &CheckArgs) -> Result<Vec<Rule>> {
+    let mut rules = args.rule.iter().map(|text| Ok(text.parse()?)).collect::<Result<Vec<Rule>>>()?;
+    if let Some(path) = &args.rules {
+        rules.extend(rules_of_file(path)?);
+    }
+    if rules.is_empty() {
+        let remedy =
+            "Give one, as in `perfpipe check --test 2048 \"p95 < 200ms\"`, or a file of them (--rules).";
+        return Err(Error::usage("there is no rule to check", remedy).into());
+    }
+    Ok(rules)
+}
+
+fn rules_of_file(path: &Path) -> Result<Vec<Rule>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
+    let file: RuleFile = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| line_of(&text, span.start));
+        let problem = format!("{}, line {line}: {}", path.display(), error.message());
+        Error::usage(problem, "Write it as in: rules = [\"p95 < 200ms\", \"failures < 1%\"]")
+    })?;
+    let read = |rule: &toml::Spanned<String>| {
+        let place = || format!("{}, line {}", path.display(), line_of(&text, rule.span().start));
+        rule.get_ref().parse::<Rule>().with_context(place)
+    };
+    file.rules.iter().map(read).collect()
+}
+
+/// The line, from 1, of a byte of a text.
+fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// The run that rules compare with, where one was named, and how it is looked at.
+async fn baseline(args: &CheckArgs, rules: &[Rule], store: &Store) -> Result<Option<(StoredRun, View)>> {
+    let Some(name) = &args.baseline else { return Ok(None) };
+    let other = args.baseline_store.clone().map(Store::folder).transpose()?;
+    let store = other.as_ref().unwrap_or(store);
+    let key = choose::named(&store.runs().await?, name)?;
+    let compared: Vec<Rule> = rules.iter().filter(|rule| rule.needs_baseline()).cloned().collect();
+    let run = read(store, &key, &compared, args).await?;
+    let view = view::scope(&args.scope, &run.info);
+    Ok(Some((run, view)))
+}
+
+/// A run with cells for every label that a rule or a flag names.
+async fn read(
+    store: &Store,
+    key: &perfpipe_ingest::RunKey,
+    rules: &[Rule],
+    args: &CheckArgs,
+) -> Result<StoredRun> {
+    let mut run = store.read(key).await?;
+    let labels = rules.iter().filter_map(Rule::label).chain(args.scope.label.as_deref());
+    for label in labels {
+        view::count_apart(store, &mut run, label).await?;
+    }
+    Ok(run)
+}
+
+/// What is to be said of a rule, in a sentence.
+pub(crate) fn sentence(verdict: &Verdict) -> String {
+    let figure =
+        |value: Option<f64>| value.map(|value| format!("{}{}", (value * 1e3).round() / 1e3, unit(verdict)));
+    let found = figure(verdict.value).unwrap_or_else(|| "no value".into());
+    let limit = figure(verdict.limit).map(|limit| format!(", the limit {limit}"));
+    let seconds = verdict.span.map(|span| format!(", in seconds {} to {}", span.first, span.last));
+    let note = verdict.note.as_ref().map(|note| format!(": {note}"));
+    let holds = if verdict.holds { "holds" } else { "does not hold" };
+    let rest = [limit, seconds, note].into_iter().flatten().collect::<String>();
+    format!("{} {holds} in {}: {found}{rest}", verdict.rule, verdict.run)
+}
+
+fn unit(verdict: &Verdict) -> String {
+    if verdict.unit.is_empty() { String::new() } else { format!(" {}", verdict.unit) }
+}

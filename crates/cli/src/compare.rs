@@ -1,0 +1,39 @@
+//! `perfpipe compare`: two runs side by side.
+
+use anyhow::Result;
+use perfpipe_analyze::{change_table, compare};
+use perfpipe_ingest::Error;
+use perfpipe_ingest::store::Store;
+use perfpipe_plot::{Page, Style};
+
+use crate::args::{CompareArgs, StoreArgs};
+use crate::output::{Output, page_folder};
+use crate::{choose, report, store, view};
+
+/// Prints what changed from run A to run B, and draws both.
+pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
+    if args.style.wants_html() {
+        let remedy = "Give --format svg, pdf or png; `perfpipe report --format html` compares frameworks.";
+        return Err(Error::usage("two runs side by side can't be written as html", remedy).into());
+    }
+    args.out.as_deref().map(page_folder).transpose()?;
+    let store = store::open(store).await?;
+    let other = args.baseline_store.clone().map(Store::folder).transpose()?;
+    let other = other.as_ref().unwrap_or(&store);
+    let a = view::read(other, &choose::named(&other.runs().await?, &args.a)?, &args.view).await?;
+    let b = view::read(&store, &choose::named(&store.runs().await?, &args.b)?, &args.view).await?;
+    let views = (view::of(&args.view, &a.info), view::of(&args.view, &b.info));
+    let changes = compare((&a, &views.0), (&b, &views.1))?;
+    let mut written = Vec::new();
+    if let Some(out) = &args.out {
+        let (a, b) = (view::timeline(&a, &args.view)?, view::timeline(&b, &args.view)?);
+        let page = Page::comparison(&a, &b, &Style::from(&args.style));
+        let name = report::page_name(&format!("{}_against_{}", b.info.key, a.info.key), &a.view);
+        written = report::write_page(&page, &name, &args.style, out)?;
+    }
+    let mut output = Output::open(None)?;
+    change_table(&changes).write(args.table.into(), &mut output)?;
+    output.finish()?;
+    report::tell(&written);
+    Ok(())
+}

@@ -1,0 +1,95 @@
+//! Two runs side by side: what changed, and whether more than by chance.
+
+use serde_json::Value;
+
+use crate::support::*;
+
+fn compare(store: &Store, arguments: &[&str]) -> Vec<Value> {
+    let flags = [&["compare", "--table", "json"], arguments].concat();
+    store.run(&flags).json().as_array().unwrap().clone()
+}
+
+fn name(key: &Key) -> String {
+    format!("{}_{}", key.framework, key.test)
+}
+
+/// The figures of a run as `export` tells them.
+fn summary(store: &Store, key: &Key, flags: &[&str]) -> Value {
+    let run = ["export", "--framework", &key.framework, "--test", &key.test, "--what", "summary"];
+    store.run(&[&run[..], &["--format", "json"], flags].concat()).json()[0].clone()
+}
+
+fn row<'a>(rows: &'a [Value], part: &str, measure: &str) -> &'a Value {
+    rows.iter().find(|row| row["part"] == part && row["measure"] == measure).unwrap()
+}
+
+#[test]
+fn the_same_run_has_not_changed_and_a_slower_one_has() {
+    let mut both = Vec::new();
+    let plain = zip_text(&fixture("Results-2048-9000.csv.zip"));
+    // The same requests, each 10 ms slower in the log's own words.
+    let slower: String = plain.lines().map(|line| slower(line) + "\n").collect();
+    for store in Store::each() {
+        let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
+        let a = name(&key);
+        let same = compare(&store, &[&a, &a]);
+        assert!(same.iter().all(|row| row["outcome"] == "noise"), "{same:?}");
+
+        let log = store.file("slower.csv", &slower);
+        store.run(&["ingest", &log, "--framework", "slower", "--test", "2048"]).said();
+        let changed = compare(&store, &[&a, "slower_2048"]);
+        for part in ["run", "hold"] {
+            assert_eq!(row(&changed, part, "throughput")["outcome"], "noise", "{changed:?}");
+            assert_eq!(row(&changed, part, "cpu_mean")["outcome"], "unknown", "there is no CPU export");
+        }
+        let mean = row(&changed, "hold", "elapsed_mean");
+        assert_eq!(mean["outcome"], "worse", "{mean}");
+        assert!((mean["b"].as_f64().unwrap() - mean["a"].as_f64().unwrap() - 10.0).abs() < 1e-6, "{mean}");
+        assert_eq!(row(&compare(&store, &["slower_2048", &a]), "hold", "elapsed_mean")["outcome"], "better");
+        for (part, flags) in [("run", &[][..]), ("hold", &["--phase", "hold"])] {
+            let summary = summary(&store, &key, flags);
+            for measure in ["throughput", "elapsed_mean", "p50", "p95"] {
+                assert_eq!(row(&changed, part, measure)["a"], summary[measure], "{part} {measure}");
+            }
+        }
+        both.push(changed);
+    }
+    assert!(both.iter().all(|one| *one == both[0]), "the stores compare differently");
+}
+
+fn slower(line: &str) -> String {
+    let mut fields: Vec<String> = line.split(',').map(str::to_owned).collect();
+    if let Ok(elapsed) = fields[1].parse::<u64>() {
+        fields[1] = (elapsed + 10).to_string();
+    }
+    fields.join(",")
+}
+
+fn zip_text(path: &std::path::Path) -> String {
+    let mut archive = zip::ZipArchive::new(std::fs::File::open(path).unwrap()).unwrap();
+    std::io::read_to_string(archive.by_index(0).unwrap()).unwrap()
+}
+
+#[test]
+fn runs_of_two_stores_are_compared_and_drawn() {
+    let released = Store::embedded();
+    let key = Fixture::named("Results-2048-9000.csv").ingest_into(&released);
+    let a = name(&key);
+    for store in Store::each() {
+        Fixture::named("outage.csv").ingest_into(&store);
+        let b = store.list()[0].clone();
+        let b = format!("{}_{}", text(&b, "framework"), text(&b, "test"));
+        let out = store.folder.path().join("pages");
+        let flags = ["compare", &a, &b, "--baseline-store", released.place(), "--out", out.to_str().unwrap()];
+        let done = store.run(&flags);
+        assert!(done.err.contains("wrote "), "{}", done.err);
+        assert!(done.text().contains("failures_percent"));
+        let mut names: Vec<String> =
+            std::fs::read_dir(&out).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        let page = format!("{b}_against_{a}");
+        assert_eq!(names, [format!("{page}.pdf"), format!("{page}.svg")].map(|name| name.replace(':', "-")));
+        let complaint = store.run(&["compare", "nobody_1", &b]).complaint(1);
+        assert!(complaint.contains("no run nobody_1") && complaint.contains(&b), "{complaint}");
+    }
+}
