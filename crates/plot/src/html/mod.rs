@@ -24,7 +24,7 @@ const ERRORS: usize = 200;
 /// a part of the time, keys in the charts' headings hide series, and tables are sorted by their headings. A click or a key shows the
 /// page as it is printed, too, and without scripts there is nothing else. The file's policy lets it load nothing.
 ///
-/// The same runs give the same text. It takes some 50 bytes a second and run, and as much as the pages' SVG.
+/// The same runs give the same text. A run of 7 minutes takes 0.2 MB, one of a day 4 MB.
 ///
 /// # Errors
 /// [`crate::Error::Drawing`] if a page can't be drawn, [`crate::Error::Html`] if the data can't be written.
