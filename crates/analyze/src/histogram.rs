@@ -152,7 +152,7 @@ impl Histogram {
 }
 
 /// Sorts counts by value and makes one of those that have the same. Sorted stretches are merged, not sorted anew.
-fn sort_and_add_up(counts: &mut Vec<(i32, u64)>) {
+pub(crate) fn sort_and_add_up(counts: &mut Vec<(i32, u64)>) {
     counts.sort_by_key(|(value, _)| *value);
     counts.dedup_by(|later, kept| {
         let same = later.0 == kept.0;

@@ -36,6 +36,10 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// List the runs that are stored
     List(ListArgs),
+    /// Copy runs to another store, and prove that they are the same there
+    Copy(CopyArgs),
+    /// Give a stored run another CPU export
+    AttachCpu(AttachArgs),
     /// Take one run out of the store
     Drop(KeyArgs),
 }
@@ -362,6 +366,44 @@ pub(crate) struct CompareArgs {
     pub(crate) style: StyleArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe copy --to-database postgres://user@host/load\n  \
+    perfpipe copy go_2048 spring_2048 --database postgres://user@host/load --to laptop")]
+pub(crate) struct CopyArgs {
+    /// Runs to copy, as `perfpipe list` names them: go_2048 [default: all]
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Vec<String>,
+    /// Folder of the embedded store to copy to
+    #[arg(long, value_name = "DIR", conflicts_with = "to_database")]
+    pub(crate) to: Option<PathBuf>,
+    /// Postgres database to copy to
+    #[arg(long, value_name = "URL")]
+    pub(crate) to_database: Option<String>,
+    /// Replace runs of the same key there, whatever they were made from
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  perfpipe attach-cpu go_2048 cpu.csv --cpu-offset -2")]
+pub(crate) struct AttachArgs {
+    /// The run, as `perfpipe list` names it: go_2048
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The CPU export, as of Zabbix
+    #[arg(value_name = "FILE")]
+    pub(crate) cpu: PathBuf,
+    /// Zone of dates that name none: Europe/Warsaw, +01:00
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    pub(crate) time_zone: String,
+    /// Zabbix item to take, where the export holds several
+    #[arg(long, value_name = "ID")]
+    pub(crate) cpu_item: Option<u64>,
+    #[command(flatten)]
+    pub(crate) join: CpuArgs,
 }
 
 #[derive(Debug, Args)]

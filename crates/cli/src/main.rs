@@ -8,6 +8,7 @@ mod args;
 mod check;
 mod choose;
 mod compare;
+mod copy;
 mod diagnose;
 mod export;
 mod failure;
@@ -64,6 +65,8 @@ async fn command(cli: Cli, progress: Arc<Progress>) -> Result<()> {
         Command::Diagnose(args) => diagnose::run(&args, &store).await,
         Command::Check(args) => check::run(&args, &store).await,
         Command::Compare(args) => compare::run(&args, &store).await,
+        Command::Copy(args) => copy::run(&args, &store).await,
+        Command::AttachCpu(args) => copy::attach(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,
         Command::Drop(key) => list::drop_run(&key, &store).await,
     }

@@ -17,29 +17,38 @@ const DATABASE: &str = "PERFPIPE_DATABASE_URL";
 
 /// Opens the store that the flags and the environment name.
 pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
-    let environment = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let url = match (&args.store, &args.database) {
-        (Some(folder), _) => return Ok(Store::folder(folder_of(folder)?)?),
+        (Some(path), _) => return folder(path),
         (None, Some(url)) => url.clone(),
         (None, None) => match environment(DATABASE) {
             Some(url) => url,
             None => return Ok(Store::folder(PathBuf::from(FOLDER))?),
         },
     };
-    let config = PostgresConfig::resolve(&url, &environment)?;
+    database(&url).await
+}
+
+/// A variable of the environment, unless it is empty.
+fn environment(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// The store in a database; the environment fills in what its URL leaves out.
+pub(crate) async fn database(url: &str) -> Result<Store> {
+    let config = PostgresConfig::resolve(url, &environment)?;
     config.notes().iter().for_each(|text| note(text));
     Ok(Store::database(config).await?)
 }
 
-/// The folder, unless it is the URL of a database.
-fn folder_of(folder: &Path) -> Result<PathBuf> {
-    let text = folder.to_string_lossy();
+/// The store in a folder.
+pub(crate) fn folder(path: &Path) -> Result<Store> {
+    let text = path.to_string_lossy();
     if text.starts_with("postgres://") || text.starts_with("postgresql://") {
         return Err(Error::usage(
-            "--store names a folder, and was given a database's URL",
+            "a folder was to be named, and this is a database's URL",
             "Write --database URL.",
         )
         .into());
     }
-    Ok(folder.to_owned())
+    Ok(Store::folder(path.to_owned())?)
 }

@@ -42,6 +42,7 @@ pub mod store;
 mod stream;
 mod tally;
 mod totals;
+mod transfer;
 
 pub use batch::{Nullable, SampleBatch, Texts, clean_text};
 pub use cell_table::CellTable;
@@ -59,3 +60,4 @@ pub use rejects::{Reject, RejectSpool};
 pub use source::{Inputs, LogReader, LogSource, LogStream, SourceOptions};
 pub use store::{Replace, RunInfo, RunKey, SourceFile, StoredRun};
 pub use stream::{SampleSink, stream};
+pub use transfer::{attach_cpu, copy_run};

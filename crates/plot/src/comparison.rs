@@ -32,14 +32,18 @@ struct Side<'a> {
     color: Color,
 }
 
+/// The value of a column.
+type Of<'a> = dyn Fn(&Column) -> Option<Spread> + 'a;
+
+/// The value of a whole run, in words.
+type Told<'a> = dyn Fn(&Timeline) -> Option<String> + 'a;
+
 /// One figure of both runs over time.
 struct Both<'a> {
     sides: &'a [Side<'a>; 2],
     heading: String,
-    /// The value of a column.
-    values: Box<dyn Fn(&Column) -> Option<Spread> + 'a>,
-    /// The value of the whole run, in words.
-    whole: Box<dyn Fn(&Timeline) -> Option<String> + 'a>,
+    values: Box<Of<'a>>,
+    whole: Box<Told<'a>>,
     /// What to say where neither run has one.
     missing: &'static str,
 }

@@ -3,7 +3,7 @@
 use perfpipe_ingest::StoredRun;
 
 use crate::error::Result;
-use crate::histogram::Histogram;
+use crate::histogram::{Histogram, sort_and_add_up};
 use crate::phases::Span;
 use crate::selection::Selection;
 use crate::timeline::Timeline;
@@ -57,19 +57,10 @@ fn length(seconds: u32) -> u32 {
 
 fn block(selection: &Selection<'_>, timeline: &Timeline, span: Span) -> Block {
     let mut block = Block::default();
-    let mut elapsed: Vec<(i32, u64)> = Vec::new();
     for (_, cells) in selection.seconds_of(span) {
-        selection.averaged(&cells).for_each(|cell| elapsed.extend_from_slice(&cell.elapsed));
+        selection.averaged(&cells).for_each(|cell| block.elapsed.extend_from_slice(&cell.elapsed));
     }
-    elapsed.sort_by_key(|(value, _)| *value);
-    elapsed.dedup_by(|later, kept| {
-        let same = later.0 == kept.0;
-        if same {
-            kept.1 = kept.1.saturating_add(later.1);
-        }
-        same
-    });
-    block.elapsed = elapsed;
+    sort_and_add_up(&mut block.elapsed);
     for second in timeline.seconds.iter().filter(|second| span.holds(second.second)) {
         block.seconds += 1;
         block.successes += second.successes;

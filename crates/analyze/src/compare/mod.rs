@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_short_run_tells_nothing() {
         let mut chance = fastrand::Rng::with_seed(7);
-        let (short, long) = (run(&mut chance, 30, 50, 40), run(&mut chance, 120, 500, 40));
+        let (short, long) = (run(&mut chance, 20, 50, 40), run(&mut chance, 120, 500, 40));
         assert!(outcomes(&short, &long).iter().all(|(_, outcome)| *outcome == Outcome::Unknown));
     }
 

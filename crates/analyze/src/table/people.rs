@@ -14,12 +14,20 @@ pub(super) fn shown(column: &Column, value: &Value<'_>) -> String {
         Value::U64(value) => number(value.to_string()),
         Value::I64(value) => number(value.to_string()),
         Value::F64(value) => number(match column.decimals_shown() {
-            Some(decimals) => format!("{value:.*}", usize::from(decimals)),
+            Some(decimals) => without_zero_sign(format!("{value:.*}", usize::from(decimals))),
             None => value.to_string(),
         }),
         Value::Bool(true) => "yes".into(),
         Value::Bool(false) => "no".into(),
         Value::Text(text) => one_line(text),
+    }
+}
+
+/// A number that is not `-0.0`: what was rounded to zero has no sign.
+fn without_zero_sign(digits: String) -> String {
+    match digits.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => rest.to_owned(),
+        _ => digits,
     }
 }
 
@@ -93,6 +101,8 @@ mod tests {
             assert_eq!(shown(&column, &Value::F64(value)), text);
         }
         assert_eq!(shown(&column.clone().decimals(1), &Value::F64(1234.56)), "1,234.6");
+        assert_eq!(shown(&column.clone().decimals(1), &Value::F64(-0.04)), "0.0");
+        assert_eq!(shown(&column.clone().decimals(1), &Value::F64(-0.06)), "-0.1");
         assert_eq!(shown(&column, &Value::I64(i64::MIN)), "-9,223,372,036,854,775,808");
         assert_eq!(shown(&column.identifier(), &Value::U64(1795203738)), "1795203738");
     }

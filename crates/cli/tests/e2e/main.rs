@@ -7,6 +7,7 @@ mod changing;
 mod check;
 mod chromium;
 mod compare;
+mod copies;
 mod damaged;
 mod diagnose;
 mod disk;

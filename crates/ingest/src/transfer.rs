@@ -1,0 +1,197 @@
+//! Runs from one store to another, and proof that they are the same there; or to the same store with other CPU readings.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, bounded};
+use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use crate::batch::{Nullable, SampleBatch};
+use crate::cpu::{CpuJoin, CpuSeries};
+use crate::cpu_export::CpuExport;
+use crate::error::{Error, Result};
+use crate::ingest::RunStore;
+use crate::rejects::RejectSpool;
+use crate::store::{
+    BatchEncoder, CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, Store, StoredRun,
+};
+
+/// Batches on their way from one store to the other.
+const ON_THE_WAY: usize = 4;
+
+/// Copies a run, with its samples and rejects, and checks that what the other store gives back is the same.
+///
+/// The run appears there whole or not at all, in the place of any earlier one of its key where `replace` allows it.
+/// What was read of the samples is compared by a hash of all their values, everything else value by value.
+///
+/// # Errors
+/// When the run is not stored, a store fails or refuses, or what was written reads back as something else: then the
+/// error says so, and the copy is there to be looked at.
+pub async fn copy_run(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Replace) -> Result<RunInfo> {
+    let run = from.read(key).await?;
+    let sent = write(from, &run, to, replace, None).await?;
+    let back = to.read(key).await?;
+    check_same(key, &run, &back)?;
+    if sent != digest(to, &back).await? {
+        return Err(differs(key, "samples"));
+    }
+    Ok(run.info)
+}
+
+/// Gives a stored run another CPU export: its samples are joined to the new readings, everything else stays.
+///
+/// # Errors
+/// When the run is not stored, or the store fails; the run is as it was then.
+pub async fn attach_cpu(
+    store: &Arc<Store>,
+    key: &RunKey,
+    export: CpuExport,
+    join: CpuJoin,
+) -> Result<RunInfo> {
+    let mut run = store.read(key).await?;
+    run.info.sources.retain(|source| source.kind != export.file.kind);
+    run.info.sources.push(export.file);
+    run.info.damage.extend(export.damage);
+    (run.info.cpu_offset, run.info.cpu_lookback) = (join.offset, join.lookback);
+    run.cpu = export.series;
+    write(store, &run, store, Replace::Any, Some(join)).await?;
+    Ok(run.info)
+}
+
+/// Writes a run with the samples that another store has of it; returns their digest.
+async fn write(
+    from: &Arc<Store>,
+    run: &StoredRun,
+    to: &Store,
+    replace: Replace,
+    join: Option<CpuJoin>,
+) -> Result<u64> {
+    match to {
+        Store::Parquet(store) => write_into(from, run, store, replace, join).await,
+        Store::Postgres(store, _) => write_into(from, run, store.as_ref(), replace, join).await,
+    }
+}
+
+async fn write_into<S: RunStore>(
+    from: &Arc<Store>,
+    run: &StoredRun,
+    to: &S,
+    replace: Replace,
+    join: Option<CpuJoin>,
+) -> Result<u64> {
+    let key = &run.info.key;
+    let mut rejects = RejectSpool::default();
+    from.rejects(key, &mut |reject| rejects.push(&reject)).await?;
+    let mut writer = to.begin(Some(key), run.info.samples_stored).await?;
+    let mut digest = Digest::default();
+    if run.info.samples_stored {
+        let mut encoder = writer.encoder()?;
+        let (reader, batches) = read(from, key);
+        while let Some(mut batch) = next(&batches).await? {
+            if let Some(join) = join {
+                batch.cpu = readings(&batch, &run.cpu, join, run.info.t0_ms);
+            }
+            digest.add(&batch);
+            if let Some(chunk) = encoder.encode(&batch)? {
+                writer.write(chunk).await?;
+            }
+        }
+        reader.await.map_err(|error| Error::store("reading samples", error))??;
+        if let Some(chunk) = encoder.finish()? {
+            writer.write(chunk).await?;
+        }
+    }
+    writer
+        .commit(FinishedRun {
+            info: &run.info,
+            labels: &run.cells.labels,
+            injectors: &run.cells.injectors,
+            cells: &mut run.cells.iter(),
+            cpu: &run.cpu,
+            errors: &run.errors,
+            label_counts: &run.labels,
+            rejects: &mut rejects,
+            replace,
+            stage: &CommitStage::default(),
+        })
+        .await?;
+    Ok(digest.0.finish())
+}
+
+/// Reads the samples of a run where waiting for whoever takes them holds up nothing else.
+fn read(from: &Arc<Store>, key: &RunKey) -> (JoinHandle<Result<()>>, Receiver<SampleBatch>) {
+    let (send, batches) = bounded(ON_THE_WAY);
+    let (from, key, runtime) = (Arc::clone(from), key.clone(), Handle::current());
+    let mut each = move |batch| {
+        send.send(batch).map_err(|_| Error::store("reading samples", "nobody takes them any more"))
+    };
+    (spawn_blocking(move || runtime.block_on(from.samples(&key, &mut each))), batches)
+}
+
+/// The next batch; `None` after the last.
+async fn next(batches: &Receiver<SampleBatch>) -> Result<Option<SampleBatch>> {
+    let batches = batches.clone();
+    spawn_blocking(move || batches.recv().ok()).await.map_err(|error| Error::store("reading samples", error))
+}
+
+/// The readings that samples are joined to.
+fn readings(batch: &SampleBatch, cpu: &CpuSeries, join: CpuJoin, t0_ms: i64) -> Nullable<f64> {
+    batch.t_ms.iter().map(|t_ms| cpu.at(t0_ms.saturating_add(*t_ms).div_euclid(1000), join)).collect()
+}
+
+/// The digest of the samples that a store has of a run.
+async fn digest(store: &Arc<Store>, run: &StoredRun) -> Result<u64> {
+    let mut digest = Digest::default();
+    if run.info.samples_stored {
+        let (reader, batches) = read(store, &run.info.key);
+        while let Some(batch) = next(&batches).await? {
+            digest.add(&batch);
+        }
+        reader.await.map_err(|error| Error::store("reading samples", error))??;
+    }
+    Ok(digest.0.finish())
+}
+
+fn check_same(key: &RunKey, run: &StoredRun, back: &StoredRun) -> Result<()> {
+    for (same, what) in [
+        (run.info == back.info, "own row"),
+        (run.cells == back.cells, "counts by second"),
+        (run.cpu == back.cpu, "CPU readings"),
+        (run.errors == back.errors, "failures"),
+        (run.labels == back.labels, "labels"),
+    ] {
+        if !same {
+            return Err(differs(key, what));
+        }
+    }
+    Ok(())
+}
+
+fn differs(key: &RunKey, what: &str) -> Error {
+    Error::store(format!("comparing the copy of {key} with the run"), format!("the {what} differ"))
+}
+
+/// A hash of samples in their order, however they are cut into batches.
+#[derive(Default)]
+struct Digest(DefaultHasher);
+
+impl Digest {
+    fn add(&mut self, batch: &SampleBatch) {
+        for row in 0..batch.len() {
+            let numbers = (
+                (
+                    batch.t_ms.get(row),
+                    batch.elapsed.get(row),
+                    batch.success.get(row),
+                    batch.transaction.get(row),
+                ),
+                (batch.bytes.get(row), batch.sent_bytes.get(row), batch.all_threads.get(row)),
+                (batch.latency.get(row), batch.idle_time.get(row), batch.connect.get(row)),
+                batch.cpu.get(row).map(f64::to_bits),
+            );
+            numbers.hash(&mut self.0);
+            (batch.label.get(row), batch.response_code.get(row), batch.injector.get(row)).hash(&mut self.0);
+        }
+    }
+}
