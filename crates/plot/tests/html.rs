@@ -1,5 +1,7 @@
 //! The report as one HTML file: whole, small, repeatable, and nothing in it but what it should hold.
 
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+
 mod support;
 
 use perfpipe_analyze::{Details, ErrorKind, HeatColumn, Heatmap, LabelStats, League, Timeline};

@@ -1,5 +1,7 @@
 //! Pages as pixels: their size, their colours where these must be, and the scales that are refused.
 
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+
 mod support;
 
 use perfpipe_plot::{Error, PNG_SCALES, Page, Paper, Style, png};
