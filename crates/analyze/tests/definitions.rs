@@ -6,27 +6,7 @@ mod support;
 use perfpipe_analyze::{Error, Second, Summary, Timeline, View, label_stats};
 use perfpipe_ingest::{CpuJoin, CpuSeries, LabelCount, StoredRun};
 use proptest::prelude::*;
-use support::{LABELS, Raw, Sample, mean, percentile, raw, same};
-
-fn view() -> impl Strategy<Value = View> {
-    let percent = prop_oneof![0.0..=100.0f64, Just(0.0), Just(50.0), Just(99.9), Just(100.0)];
-    let window = (prop::option::weighted(0.4, 0..8u32), prop::option::weighted(0.4, 3..15u32));
-    let label = prop::option::weighted(0.4, prop::sample::select(LABELS.to_vec()));
-    let cpu = (-3..3i64, 0..4u32).prop_map(|(offset, lookback)| CpuJoin { offset, lookback });
-    (prop::collection::vec(percent, 0..6), window, label, any::<(bool, bool)>(), 1..4u32, cpu).prop_map(
-        |(percentiles, (from, to), label, (transactions, include_failures), injectors, cpu)| View {
-            percentiles,
-            from,
-            to,
-            phase: None,
-            label: label.map(String::from),
-            transactions,
-            include_failures,
-            injectors,
-            cpu,
-        },
-    )
-}
+use support::{Raw, Sample, mean, percentile, raw, same, view};
 
 fn elapsed(samples: &[Sample]) -> Vec<i32> {
     samples.iter().map(|sample| sample.elapsed).collect()

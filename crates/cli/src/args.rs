@@ -249,6 +249,13 @@ pub(crate) struct ReportArgs {
     pub(crate) view: ViewArgs,
 }
 
+/// A scale that PNG pages can have.
+fn png_scale(text: &str) -> Result<f64, String> {
+    let scales = perfpipe_plot::PNG_SCALES;
+    let scale = text.parse().ok().filter(|scale| scales.contains(scale));
+    scale.ok_or_else(|| format!("not a number from {} to {}", scales.start(), scales.end()))
+}
+
 /// How pages look.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Pages")]
@@ -256,12 +263,18 @@ pub(crate) struct StyleArgs {
     /// Formats of the pages
     #[arg(long, value_enum, value_delimiter = ',', default_value = "svg,pdf", value_name = "LIST")]
     pub(crate) format: Vec<PageFormat>,
+    /// Pixels a point of PNG pages, 0.5 to 8
+    #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = png_scale)]
+    pub(crate) scale: f64,
     /// Paper to lay pages out for
     #[arg(long, value_enum, default_value_t = PaperArg::A4)]
     pub(crate) paper: PaperArg,
     /// What the colours stand for
     #[arg(long, value_enum, default_value_t = ColorArg::Load)]
     pub(crate) color_by: ColorArg,
+    /// The colours themselves
+    #[arg(long, value_enum, default_value_t = PaletteArg::Original)]
+    pub(crate) palette: PaletteArg,
     /// Top of the CPU axis, in the export's percent [default: from the data]
     #[arg(long, value_name = "PERCENT")]
     pub(crate) cpu_max: Option<f64>,
@@ -493,12 +506,23 @@ pub(crate) enum TableFormat {
 pub(crate) enum PageFormat {
     Svg,
     Pdf,
+    Png,
+    /// The whole report in one file
+    Html,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PaperArg {
     A4,
     Letter,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PaletteArg {
+    /// Purple to red
+    Original,
+    /// Dark to light, for any colour vision
+    Viridis,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use perfpipe_analyze::{change_table, compare};
+use perfpipe_ingest::Error;
 use perfpipe_ingest::store::Store;
 use perfpipe_plot::{Page, Style};
 
@@ -11,6 +12,10 @@ use crate::{choose, report, store, view};
 
 /// Prints what changed from run A to run B, and draws both.
 pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
+    if args.style.wants_html() {
+        let remedy = "Give --format svg, pdf or png; `perfpipe report --format html` compares frameworks.";
+        return Err(Error::usage("two runs side by side can't be written as html", remedy).into());
+    }
     args.out.as_deref().map(page_folder).transpose()?;
     let store = store::open(store).await?;
     let other = args.baseline_store.clone().map(Store::folder).transpose()?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use perfpipe_analyze::{Timeline, damage_sentence};
+use perfpipe_analyze::damage_sentence;
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{
     CpuJoin, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Progress, Repeat, SourceOptions,
@@ -32,8 +32,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Prog
     summarise(&done, &store, took);
     if let Some(folder) = &args.report {
         let run = store.read(&done.info.key).await?;
-        let timeline = Timeline::new(&run, &view::plain(&run.info))?;
-        report::tell(&report::run_page(&timeline, &args.style, folder)?);
+        report::tell(&report::run_report(&run, &args.style, folder)?);
     }
     Ok(())
 }

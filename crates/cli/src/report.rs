@@ -4,10 +4,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use perfpipe_analyze::{Format, League, Phase, Sweep, Timeline, View, one_line};
-use perfpipe_plot::{ColorBy, Page, Paper, Style};
+use perfpipe_analyze::{Details, Format, League, Phase, Sweep, Timeline, View, one_line};
+use perfpipe_ingest::StoredRun;
+use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 
-use crate::args::{ChartArg, ColorArg, PageFormat, PaperArg, ReportArgs, StoreArgs, StyleArgs};
+use crate::args::{ChartArg, ColorArg, PageFormat, PaletteArg, PaperArg, ReportArgs, StoreArgs, StyleArgs};
 use crate::output::{Output, file_name, note, page_folder, write_file};
 use crate::{choose, store, view};
 
@@ -23,9 +24,20 @@ impl From<&StyleArgs> for Style {
                 ColorArg::Cpu => ColorBy::Cpu,
                 ColorArg::Throughput => ColorBy::Throughput,
             },
+            palette: match args.palette {
+                PaletteArg::Original => Palette::Original,
+                PaletteArg::Viridis => Palette::Viridis,
+            },
             cpu_max: args.cpu_max,
             cores: args.cores,
         }
+    }
+}
+
+impl StyleArgs {
+    /// Whether the one-file report is among the formats.
+    pub(crate) fn wants_html(&self) -> bool {
+        self.format.contains(&PageFormat::Html)
     }
 }
 
@@ -35,10 +47,14 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let store = store::open(store).await?;
     let keys = choose::runs(&store.runs().await?, &args.test, &args.framework)?;
     let mut timelines = Vec::new();
+    let mut details = Vec::new();
     let mut sweeps = Vec::new();
     for key in &keys {
         let run = view::read(&store, key, &args.view).await?;
         timelines.push(view::timeline(&run, &args.view)?);
+        if args.style.wants_html() {
+            details.push(Details::new(&run, &view::of(&args.view, &run.info))?);
+        }
         if args.chart.contains(&ChartArg::Sweep) {
             sweeps.push(Sweep::new(&run, &view::of(&args.view, &run.info))?);
         }
@@ -50,6 +66,16 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let mut written = Vec::new();
     if args.chart.contains(&ChartArg::Time) {
         written.extend(time_pages(args, &timelines)?);
+    }
+    if let Some(timeline) = timelines.first().filter(|_| args.style.wants_html()) {
+        let name = page_name(&format!("report_{}", args.test), &timeline.view);
+        let html = perfpipe_plot::html(
+            &args.test,
+            timelines.iter().zip(&details),
+            &league,
+            &Style::from(&args.style),
+        )?;
+        written.push(write_html(&html, &name, &args.out)?);
     }
     for sweep in &sweeps {
         let name = page_name(&sweep.info.key.name(), &sweep.view);
@@ -86,8 +112,21 @@ fn time_pages(args: &ReportArgs, timelines: &[Timeline]) -> Result<Vec<PathBuf>>
     Ok(written)
 }
 
+/// Draws the page of one run that was just stored, and its report; returns the files.
+pub(crate) fn run_report(run: &StoredRun, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
+    let view = view::plain(&run.info);
+    let timeline = Timeline::new(run, &view)?;
+    let mut written = run_page(&timeline, style, out)?;
+    if style.wants_html() {
+        let (details, league) = (Details::new(run, &view)?, League::new([&timeline])?);
+        let html = perfpipe_plot::html(&league.test, [(&timeline, &details)], &league, &Style::from(style))?;
+        written.push(write_html(&html, &format!("report_{}", run.info.key.name()), out)?);
+    }
+    Ok(written)
+}
+
 /// Draws the page of one run; returns the files.
-pub(crate) fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
+fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
     let page = Page::run(timeline, &Style::from(style));
     write_page(&page, &page_name(&timeline.info.key.name(), &timeline.view), style, out)
 }
@@ -109,7 +148,10 @@ pub(crate) fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path)
     let mut written = Vec::new();
     for format in &style.format {
         let (ending, bytes) = match format {
+            // One file for all pages, not one for each.
+            PageFormat::Html => continue,
             PageFormat::Svg => ("svg", page.svg()?.into_bytes()),
+            PageFormat::Png => ("png", perfpipe_plot::png(page, style.scale)?),
             PageFormat::Pdf => ("pdf", perfpipe_plot::pdf(std::slice::from_ref(page))?),
         };
         let path = out.join(format!("{}.{ending}", file_name(name)));
@@ -117,4 +159,10 @@ pub(crate) fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path)
         written.push(path);
     }
     Ok(written)
+}
+
+fn write_html(html: &str, name: &str, out: &Path) -> Result<PathBuf> {
+    let path = out.join(format!("{}.html", file_name(name)));
+    write_file(&path, html.as_bytes())?;
+    Ok(path)
 }

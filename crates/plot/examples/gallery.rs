@@ -1,4 +1,4 @@
-//! Writes a page of every made-up run as SVG and PDF into the folder given, to be looked at, with the time each took.
+//! Writes a page of every made-up run as SVG, PDF and PNG into the folder given, to be looked at, with the time each took.
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -6,7 +6,7 @@ mod support;
 use std::path::Path;
 use std::time::Instant;
 
-use perfpipe_plot::{ColorBy, Page, Paper, Style, pdf};
+use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style, pdf, png};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "gallery".to_owned());
@@ -22,6 +22,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let by_cpu =
         Style { paper: Paper::Letter, color_by: ColorBy::Cpu, cpu_max: Some(7200.0), ..Style::default() };
     write(folder, "letter", || Page::run(&support::ramp("perfectnio"), &by_cpu))?;
+    let viridis = Style { palette: Palette::Viridis, ..Style::default() };
+    write(folder, "viridis", || Page::run(&support::ramp("perfectnio"), &viridis))?;
     let field = support::field();
     write(folder, "field", || Page::test("2048", &field, &style))?;
     write(folder, "pair", || Page::test("2048", &field[..2], &style))?;
@@ -38,14 +40,22 @@ fn write(folder: &Path, name: &str, page: impl FnOnce() -> Page) -> Result<(), B
     let laid_out = start.elapsed();
     let svg = page.svg()?;
     let drawn = start.elapsed();
-    let pdf = pdf(&[page])?;
+    let pdf = pdf(std::slice::from_ref(&page))?;
+    let printed = start.elapsed();
+    let png = png(&page, 2.0)?;
     let all = start.elapsed();
     std::fs::write(folder.join(name).with_extension("svg"), &svg)?;
     std::fs::write(folder.join(name).with_extension("pdf"), &pdf)?;
-    let line =
-        format!("{name}: laid out {laid_out:.1?}, SVG {:.1?}, PDF {:.1?}", drawn - laid_out, all - drawn);
+    std::fs::write(folder.join(name).with_extension("png"), &png)?;
+    let line = format!(
+        "{name}: laid out {laid_out:.1?}, SVG {:.1?}, PDF {:.1?}, PNG {:.1?}",
+        drawn - laid_out,
+        printed - drawn,
+        all - printed
+    );
     std::io::Write::write_all(&mut std::io::stderr(), line.as_bytes())?;
-    let sizes = format!("; SVG {} KB, PDF {} KB\n", svg.len() / 1024, pdf.len() / 1024);
+    let sizes =
+        format!("; SVG {} KB, PDF {} KB, PNG {} KB\n", svg.len() / 1024, pdf.len() / 1024, png.len() / 1024);
     std::io::Write::write_all(&mut std::io::stderr(), sizes.as_bytes())?;
     Ok(())
 }

@@ -3,9 +3,9 @@
 use crate::axis::Axis;
 use crate::drawing::{Anchor, Drawing, Text};
 use crate::frame::{LABEL, Rect};
-use crate::palette::{ColorScale, FRAME, SOFT, STEPS, step_color};
+use crate::palette::{ColorScale, FRAME, SOFT, STEPS};
 use crate::stairs::OVERLAP;
-use crate::style::ColorBy;
+use crate::style::{ColorBy, Palette};
 
 /// From the charts to the bar, the bar's width, from it to its labels, from them to its title, the title.
 const WIDTHS: (f64, f64, f64, f64, f64) = (14.0, 10.0, 5.0, 5.0, 8.0);
@@ -13,6 +13,7 @@ const WIDTHS: (f64, f64, f64, f64, f64) = (14.0, 10.0, 5.0, 5.0, 8.0);
 /// The colour bar of a page.
 pub(crate) struct ColorBar {
     by: ColorBy,
+    palette: Palette,
     axis: Axis,
 }
 
@@ -20,7 +21,7 @@ impl ColorBar {
     /// The bar for `scale`; `None` where there is nothing to colour by.
     pub(crate) fn new(by: ColorBy, scale: &ColorScale) -> Option<Self> {
         let max = scale.max().filter(|max| *max > 0.0)?;
-        Some(Self { by, axis: Axis::ending_at(max, 10) })
+        Some(Self { by, palette: scale.palette, axis: Axis::ending_at(max, 10) })
     }
 
     /// The width it takes to the right of the charts, in points.
@@ -35,7 +36,11 @@ impl ColorBar {
         for step in 0..STEPS {
             let low = y(step as f64 / STEPS as f64);
             let high = y((step + 1) as f64 / STEPS as f64);
-            drawing.rect((bar.left, (high - OVERLAP).max(bar.top)), (bar.right, low), step_color(step));
+            drawing.rect(
+                (bar.left, (high - OVERLAP).max(bar.top)),
+                (bar.right, low),
+                self.palette.step(step),
+            );
         }
         for (tick, label) in &self.axis.ticks {
             let y = y(tick / self.axis.top);

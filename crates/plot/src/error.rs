@@ -19,6 +19,15 @@ pub enum Error {
         /// What the backend said.
         cause: Box<dyn StdError + Send + Sync>,
     },
+    /// A picture can't have so many pixels a point.
+    #[error("a scale of {0} pixels a point can't be drawn. Give one from 0.5 to 8.")]
+    Scale(f64),
+    /// The PNG could not be put together.
+    #[error("writing the PNG failed: {0}")]
+    Png(String),
+    /// The HTML file could not be put together.
+    #[error("writing the HTML report failed: {0}")]
+    Html(String),
     /// The PDF could not be put together.
     #[error("writing the PDF failed: {0}")]
     Pdf(String),

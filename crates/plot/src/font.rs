@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use skrifa::instance::{LocationRef, Size};
+use skrifa::outline::{DrawSettings, OutlinePen};
 use skrifa::{FontRef, GlyphId, MetadataProvider};
 
 /// DejaVu Sans, unmodified; its licence lies beside it.
@@ -42,6 +43,16 @@ pub(crate) fn glyphs(text: &str) -> impl Iterator<Item = Glyph> {
         let advance = metrics.as_ref().and_then(|m| m.advance_width(id)).map_or(USUAL_ADVANCE, f64::from);
         Glyph { id: id.to_u32(), advance }
     })
+}
+
+/// Draws the outline of a glyph set in `size`, from the baseline at 0 upwards.
+pub(crate) fn outline(glyph: u32, size: f64, pen: &mut impl OutlinePen) {
+    let glyphs = FONT.as_ref().map(|font| font.outline_glyphs());
+    if let Some(glyph) = glyphs.and_then(|glyphs| glyphs.get(GlyphId::new(glyph))) {
+        let settings = DrawSettings::unhinted(Size::new(size as f32), LocationRef::default());
+        // A glyph that can't be drawn leaves its room empty; the shipped font has none.
+        let _ = glyph.draw(settings, pen);
+    }
 }
 
 /// The width of `text` set in `size`, in the unit of `size`.

@@ -3,7 +3,8 @@
 use crate::drawing::{Anchor, Drawing, Text};
 use crate::font;
 use crate::frame::Rect;
-use crate::palette::{Color, INK, SOFT, STEPS, step_color};
+use crate::palette::{Color, INK, SOFT, STEPS};
+use crate::style::Palette;
 
 /// Size of the heading, in points.
 const HEADING: f64 = 10.0;
@@ -22,11 +23,11 @@ pub(crate) enum Swatch {
     /// Bars of one colour.
     Bar(Color),
     /// Bars coloured by a measure.
-    ScaleBar,
+    ScaleBar(Palette),
     /// A line of one colour, in points of width.
     Line(Color, f64),
     /// A line coloured by a measure.
-    ScaleLine(f64),
+    ScaleLine(Palette, f64),
 }
 
 /// One entry of a key.
@@ -115,15 +116,18 @@ fn draw_entry(drawing: &mut Drawing, entry: &Entry, (x, y): (f64, f64)) {
     match entry.swatch {
         Swatch::Bar(color) => drawing.rect((x, y - 3.5), (x + SWATCH, y + 3.5), color),
         Swatch::Line(color, width) => drawing.line(vec![(x, y), (x + SWATCH, y)], width, color),
-        Swatch::ScaleBar | Swatch::ScaleLine(_) => {
-            let half = if let Swatch::ScaleLine(width) = entry.swatch { width / 2.0 } else { 3.5 };
-            for part in 0..16 {
-                let color = step_color(part * STEPS / 16 + 2);
-                let end = middle(((part + 1) as f64 / 16.0 + 0.01).min(1.0));
-                drawing.rect((middle(part as f64 / 16.0), y - half), (end, y + half), color);
-            }
-        }
+        Swatch::ScaleBar(palette) => draw_scale(drawing, palette, middle, (y, 3.5)),
+        Swatch::ScaleLine(palette, width) => draw_scale(drawing, palette, middle, (y, width / 2.0)),
     }
     let place = (x + SWATCH + GAPS.0, y);
     drawing.text(Text::new(&entry.text, place, SIZE, Anchor::Start, SOFT));
+}
+
+/// Draws a palette from left to right, so high above and below `y`.
+fn draw_scale(drawing: &mut Drawing, palette: Palette, x: impl Fn(f64) -> f64, (y, half): (f64, f64)) {
+    for part in 0..16 {
+        let color = palette.step(part * STEPS / 16 + 2);
+        let end = x(((part + 1) as f64 / 16.0 + 0.01).min(1.0));
+        drawing.rect((x(part as f64 / 16.0), y - half), (end, y + half), color);
+    }
 }

@@ -1,4 +1,4 @@
-//! Pages of load-test charts as SVG and PDF, drawn in process: no system fonts, no display, no other program.
+//! Pages of load-test charts as SVG, PDF, PNG and HTML, drawn in process: no system fonts, no display, no other program.
 //!
 //! A [`Page`] is laid out once from [`perfpipe_analyze::Timeline`]s and then written in any format, or drawn
 //! onto any plotters backend with [`Page::draw`]. The same input gives the same bytes.
@@ -30,6 +30,7 @@ mod failures;
 mod font;
 mod footer;
 mod frame;
+mod html;
 mod legend;
 mod line;
 #[cfg(test)]
@@ -41,6 +42,7 @@ mod page;
 mod palette;
 mod pdf;
 mod phase_band;
+mod png;
 mod requests;
 mod response;
 mod run;
@@ -54,8 +56,12 @@ mod support;
 mod svg;
 mod sweep;
 mod ticks;
+#[cfg(test)]
+mod vision;
 
 pub use error::{Error, Result};
+pub use html::html;
 pub use page::Page;
 pub use pdf::pdf;
-pub use style::{ColorBy, Paper, Style};
+pub use png::{PNG_SCALES, png};
+pub use style::{ColorBy, Palette, Paper, Style};

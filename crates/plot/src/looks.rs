@@ -56,7 +56,7 @@ fn no_text_overlaps_or_leaves_the_page() {
     for (name, run) in support::cases() {
         for paper in [Paper::A4, Paper::Letter] {
             for color_by in [ColorBy::Load, ColorBy::Cpu, ColorBy::Throughput] {
-                let style = Style { paper, color_by, cpu_max: Some(7200.0), cores: None };
+                let style = Style { paper, color_by, cpu_max: Some(7200.0), ..Style::default() };
                 assert_tidy(name, &Page::run(&run, &style));
             }
         }

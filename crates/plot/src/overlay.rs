@@ -1,5 +1,7 @@
 //! The page of one test: the frameworks' requests per second over each other.
 
+use std::cmp::Ordering;
+
 use perfpipe_analyze::{Timeline, median_repeats};
 
 use crate::axis::Axis;
@@ -53,10 +55,7 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     let count = runs.len();
     let mut timelines = median_repeats(runs);
     let repeated = timelines.len() < count;
-    timelines.sort_by(|a, b| {
-        let faster = f64::total_cmp(&b.summary.throughput, &a.summary.throughput);
-        faster.then_with(|| a.info.key.cmp(&b.info.key))
-    });
+    timelines.sort_by(|a, b| best_first(a, b));
     let span = span(&timelines);
     let width = column::width((span.1 - span.0) as u32);
     let series: Vec<Series> =
@@ -77,6 +76,12 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     chart(&mut drawing, &series, &axis, area, span);
     key.draw(&mut drawing, &series, area);
     drawing
+}
+
+/// The order of a test's runs: by throughput, then by key.
+pub(crate) fn best_first(a: &Timeline, b: &Timeline) -> Ordering {
+    let faster = f64::total_cmp(&b.summary.throughput, &a.summary.throughput);
+    faster.then_with(|| a.info.key.cmp(&b.info.key))
 }
 
 fn chart(drawing: &mut Drawing, series: &[Series], axis: &Axis, area: Rect, span: (f64, f64)) {

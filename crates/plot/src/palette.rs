@@ -1,4 +1,6 @@
-//! The colours: a scale from purple to red for the load, and fixed ones for all else.
+//! The colours: a scale for the load, by palette, and fixed ones for all else.
+
+use crate::style::Palette;
 
 /// A colour: red, green and blue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,7 +25,7 @@ pub(crate) const NEUTRAL: Color = Color(0x8c, 0x96, 0xa0);
 pub(crate) const STEPS: usize = 64;
 
 /// Purple, blue, cyan, green, yellow, orange and red, evenly spaced.
-const STOPS: [Color; 7] = [
+const ORIGINAL: [Color; 7] = [
     Color(0x6a, 0x1f, 0xb8),
     Color(0x2c, 0x6b, 0xe0),
     Color(0x1f, 0xa9, 0xc4),
@@ -33,18 +35,47 @@ const STOPS: [Color; 7] = [
     Color(0xd4, 0x1a, 0x1f),
 ];
 
-/// Colours that people of any colour vision can tell apart, for lines over each other.
+/// Matplotlib's viridis at every eighth but the last, whose yellow is lost on white.
+const VIRIDIS: [Color; 8] = [
+    Color(0x44, 0x01, 0x54),
+    Color(0x47, 0x2d, 0x7b),
+    Color(0x3b, 0x52, 0x8b),
+    Color(0x2c, 0x72, 0x8e),
+    Color(0x21, 0x91, 0x8c),
+    Color(0x28, 0xae, 0x80),
+    Color(0x5e, 0xc9, 0x62),
+    Color(0xad, 0xdc, 0x30),
+];
+
+/// Colours for lines over each other, that people of any colour vision can tell apart and that can be read on white.
+///
+/// They began as those of Okabe & Ito (2008), and were moved until the two most alike were as unlike as could be to
+/// normal, protan, deutan and tritan eyes, with a contrast of 3 to white and the first four farther apart than the rest.
 pub(crate) const SERIES: [Color; 10] = [
-    Color(0x00, 0x72, 0xb2),
-    Color(0xd5, 0x5e, 0x00),
-    Color(0x00, 0x9e, 0x73),
-    Color(0xc2, 0x5a, 0x9b),
-    Color(0x22, 0x22, 0x22),
-    Color(0x56, 0xb4, 0xe9),
-    Color(0xe6, 0x9f, 0x00),
-    Color(0x88, 0x22, 0x55),
-    Color(0x99, 0x99, 0x33),
-    Color(0x33, 0x22, 0x88),
+    Color(0x29, 0x49, 0x76),
+    Color(0xa4, 0x34, 0x05),
+    Color(0x2d, 0xa2, 0xa1),
+    Color(0x8a, 0x29, 0xd3),
+    Color(0x0f, 0x0b, 0x1c),
+    Color(0x84, 0x7c, 0xc8),
+    Color(0xe5, 0x6d, 0x17),
+    Color(0x5e, 0x1c, 0x1d),
+    Color(0x92, 0x89, 0x49),
+    Color(0x29, 0x0b, 0x73),
+];
+
+/// The same for lines on a dark screen, in the same order, with a contrast of 3 to it.
+pub(crate) const SERIES_DARK: [Color; 10] = [
+    Color(0x58, 0x7d, 0xd1),
+    Color(0xd8, 0x5a, 0x00),
+    Color(0x09, 0xff, 0x99),
+    Color(0xc9, 0x83, 0x9e),
+    Color(0xc3, 0xfb, 0xf1),
+    Color(0x83, 0x4f, 0xfb),
+    Color(0xfa, 0xe0, 0x1e),
+    Color(0xcd, 0x6d, 0x63),
+    Color(0x70, 0xd7, 0x53),
+    Color(0x9a, 0xb4, 0xe5),
 ];
 
 /// The palest and the darkest of the thin percentile lines.
@@ -66,13 +97,23 @@ impl Color {
     }
 }
 
-/// The scale's colour of step `step`, from 0 to [`STEPS`] − 1.
-pub(crate) fn step_color(step: usize) -> Color {
-    let along = step.min(STEPS - 1) as f64 / (STEPS - 1) as f64 * (STOPS.len() - 1) as f64;
-    let at = (along.floor() as usize).min(STOPS.len() - 2);
-    match STOPS.get(at..=at + 1) {
-        Some([low, high]) => low.toward(*high, along - at as f64),
-        _ => NEUTRAL,
+impl Palette {
+    fn stops(self) -> &'static [Color] {
+        match self {
+            Self::Original => &ORIGINAL,
+            Self::Viridis => &VIRIDIS,
+        }
+    }
+
+    /// The scale's colour of step `step`, from 0 to [`STEPS`] − 1.
+    pub(crate) fn step(self, step: usize) -> Color {
+        let stops = self.stops();
+        let along = step.min(STEPS - 1) as f64 / (STEPS - 1) as f64 * (stops.len() - 1) as f64;
+        let at = (along.floor() as usize).min(stops.len() - 2);
+        match stops.get(at..=at + 1) {
+            Some([low, high]) => low.toward(*high, along - at as f64),
+            _ => NEUTRAL,
+        }
     }
 }
 
@@ -90,16 +131,17 @@ pub(crate) fn series_color(index: usize) -> Color {
 /// What colours a run's page: a measure from 0 to its largest value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ColorScale {
+    pub(crate) palette: Palette,
     max: Option<f64>,
 }
 
 impl ColorScale {
     /// A scale for `values`.
-    pub(crate) fn new(values: impl Iterator<Item = f64>) -> Self {
-        Self { max: values.filter(|value| value.is_finite()).reduce(f64::max) }
+    pub(crate) fn new(palette: Palette, values: impl Iterator<Item = f64>) -> Self {
+        Self { palette, max: values.filter(|value| value.is_finite()).reduce(f64::max) }
     }
 
-    /// The value at the scale's red end; `None` where there is no value at all.
+    /// The value at the scale's far end; `None` where there is no value at all.
     pub(crate) fn max(&self) -> Option<f64> {
         self.max
     }
@@ -108,9 +150,9 @@ impl ColorScale {
     pub(crate) fn color(&self, value: Option<f64>) -> Color {
         match (value, self.max) {
             (Some(value), Some(max)) if max > 0.0 => {
-                step_color((value / max * STEPS as f64).max(0.0) as usize)
+                self.palette.step((value / max * STEPS as f64).max(0.0) as usize)
             }
-            (Some(_), Some(_)) => step_color(0),
+            (Some(_), Some(_)) => self.palette.step(0),
             _ => NEUTRAL,
         }
     }
@@ -121,26 +163,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scale_runs_from_purple_to_red() {
-        assert_eq!(step_color(0), STOPS[0]);
-        assert_eq!(step_color(STEPS - 1), STOPS[6]);
-        assert_eq!(step_color(STEPS + 9), STOPS[6]);
+    fn the_scales_run_from_end_to_end() {
+        for palette in [Palette::Original, Palette::Viridis] {
+            assert_eq!(palette.step(0), palette.stops()[0]);
+            assert_eq!(palette.step(STEPS - 1), *palette.stops().last().unwrap());
+            assert_eq!(palette.step(STEPS + 9), palette.step(STEPS - 1));
+        }
     }
 
     #[test]
     fn what_is_absent_is_grey() {
-        let scale = ColorScale::new([0.0, 10.0].into_iter());
-        assert_eq!(scale.color(None), NEUTRAL);
-        assert_eq!(scale.color(Some(10.0)), STOPS[6]);
-        assert_eq!(scale.color(Some(0.0)), STOPS[0]);
-        assert_eq!(ColorScale::new(std::iter::empty()).color(Some(1.0)), NEUTRAL);
-        assert_eq!(ColorScale::new(std::iter::once(0.0)).color(Some(0.0)), STOPS[0]);
-    }
-
-    #[test]
-    fn no_series_color_repeats() {
-        let mut seen: Vec<_> = (0..SERIES.len()).map(series_color).collect();
-        seen.dedup();
-        assert_eq!(seen.len(), SERIES.len());
+        let scale = |values: &[f64]| ColorScale::new(Palette::Original, values.iter().copied());
+        assert_eq!(scale(&[0.0, 10.0]).color(None), NEUTRAL);
+        assert_eq!(scale(&[0.0, 10.0]).color(Some(10.0)), ORIGINAL[6]);
+        assert_eq!(scale(&[0.0, 10.0]).color(Some(0.0)), ORIGINAL[0]);
+        assert_eq!(scale(&[]).color(Some(1.0)), NEUTRAL);
+        assert_eq!(scale(&[0.0]).color(Some(0.0)), ORIGINAL[0]);
     }
 }

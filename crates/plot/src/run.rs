@@ -44,7 +44,10 @@ impl<'a> Run<'a> {
             timeline,
             style,
             columns: Columns::new(timeline, column::width(end - first), by),
-            scale: ColorScale::new(timeline.seconds.iter().filter_map(|second| column::measure(second, by))),
+            scale: ColorScale::new(
+                style.palette,
+                timeline.seconds.iter().filter_map(|second| column::measure(second, by)),
+            ),
         }
     }
 
@@ -62,12 +65,16 @@ impl<'a> Run<'a> {
 
     /// The swatch of bars coloured by the measure.
     pub(crate) fn scale_swatch(&self) -> Swatch {
-        if self.scale.max().is_some() { Swatch::ScaleBar } else { Swatch::Bar(NEUTRAL) }
+        if self.scale.max().is_some() { Swatch::ScaleBar(self.scale.palette) } else { Swatch::Bar(NEUTRAL) }
     }
 
     /// The swatch of a line coloured by the measure.
     pub(crate) fn scale_line(&self, width: f64) -> Swatch {
-        if self.scale.max().is_some() { Swatch::ScaleLine(width) } else { Swatch::Line(NEUTRAL, width) }
+        if self.scale.max().is_some() {
+            Swatch::ScaleLine(self.scale.palette, width)
+        } else {
+            Swatch::Line(NEUTRAL, width)
+        }
     }
 
     /// What a chart says of its columns, where each stands for more than a second.

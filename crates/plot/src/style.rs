@@ -7,6 +7,8 @@ pub struct Style {
     pub paper: Paper,
     /// What colours the bars and lines of a run's page.
     pub color_by: ColorBy,
+    /// The colours that stand for the measure.
+    pub palette: Palette,
     /// The top of the CPU axis, in the export's percent; the data decide where it is `None`.
     pub cpu_max: Option<f64>,
     /// Cores of the server: the CPU axis goes to 100 for each, where `cpu_max` is not given.
@@ -58,6 +60,16 @@ pub enum ColorBy {
     Cpu,
     /// Successful requests per second.
     Throughput,
+}
+
+/// The colours that stand for a measure, from its least value to its greatest.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum Palette {
+    /// Purple, blue, cyan, green, yellow, orange, red.
+    #[default]
+    Original,
+    /// Viridis: from dark purple over green to yellow, ever lighter, so that eyes that see few colours read it too.
+    Viridis,
 }
 
 impl ColorBy {

@@ -9,6 +9,7 @@ use plotters_backend::{
 
 use crate::canvas::{self, UNITS};
 use crate::font;
+use crate::palette::Color;
 
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
@@ -56,13 +57,16 @@ impl<'a> SvgBackend<'a> {
     }
 
     fn fill(&mut self, color: BackendColor) {
-        self.put(format_args!("fill=\"{}\"", hex(color)));
+        self.put(format_args!("fill=\"{}\"", hex(rgb(color))));
         self.opacity("fill", color);
     }
 
     fn stroke<S: BackendStyle>(&mut self, style: &S) {
         let width = number(style.stroke_width().try_into().unwrap_or(i32::MAX));
-        self.put(format_args!("fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"", hex(style.color())));
+        self.put(format_args!(
+            "fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"",
+            hex(rgb(style.color()))
+        ));
         self.opacity("stroke", style.color());
     }
 
@@ -217,12 +221,17 @@ impl std::fmt::Display for Points {
     }
 }
 
-fn hex(BackendColor { rgb: (r, g, b), .. }: BackendColor) -> String {
+/// A colour as CSS writes it.
+pub(crate) fn hex(Color(r, g, b): Color) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-/// Text with what XML takes for itself replaced.
-fn escaped(text: &str) -> String {
+fn rgb(BackendColor { rgb: (r, g, b), .. }: BackendColor) -> Color {
+    Color(r, g, b)
+}
+
+/// Text with what XML and HTML take for themselves replaced.
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -29,14 +29,18 @@ const MARKED: usize = 60;
 pub(crate) fn draw(sweep: &Sweep, style: &Style, title: &str) -> Drawing {
     let mut drawing = Drawing::new(style.paper.portrait());
     let room = Sheet { title, subtitle: &[figures(sweep)], footer: &facts(sweep) }.draw(&mut drawing);
-    let charts: Vec<Box<dyn Chart + '_>> =
-        vec![Box::new(Throughput(sweep)), Box::new(Response(sweep)), Box::new(Cpu(sweep, style))];
+    let charts = charts(sweep, style);
     let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
     let column = Rect { left: room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP, ..room };
     let most = greatest(sweep, |step| Some(step.load_max)).unwrap_or(1.0);
     let axis = TimeAxis::of_load(most, column.width());
     stack::draw(&mut drawing, &charts, column, axis, &PhaseBand::none());
     drawing
+}
+
+/// The charts, from top to bottom.
+pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn Chart + 'a>> {
+    vec![Box::new(Throughput(sweep)), Box::new(Response(sweep)), Box::new(Cpu(sweep, style))]
 }
 
 /// The knee in words, as in `stops growing at about 23 threads`.

@@ -6,7 +6,7 @@ mod support;
 
 use std::path::Path;
 
-use perfpipe_plot::{ColorBy, Page, Paper, Style};
+use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 
 type Checked = Result<(), Box<dyn std::error::Error>>;
 
@@ -31,6 +31,12 @@ fn a_run_of_five_seconds() -> Checked {
 fn a_run_of_one_second_by_cpu_on_letter_paper() -> Checked {
     let style = Style { paper: Paper::Letter, color_by: ColorBy::Cpu, cores: Some(2), ..Style::default() };
     check("one", &Page::run(&support::short(1), &style))
+}
+
+#[test]
+fn a_run_in_viridis() -> Checked {
+    let style = Style { palette: Palette::Viridis, ..Style::default() };
+    check("viridis", &Page::run(&support::short(5), &style))
 }
 
 #[test]

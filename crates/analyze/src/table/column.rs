@@ -1,5 +1,8 @@
 //! What a column of a table is: its name, its type, and how people read it.
 
+use super::people::shown;
+use super::value::Value;
+
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -101,8 +104,19 @@ impl Column {
         }
     }
 
+    /// A value of the column as the formats for people show it, on one line.
+    ///
+    /// ```
+    /// use perfpipe_analyze::{Column, Kind, Value};
+    /// let column = Column::new("cpu_mean", Kind::F64).decimals(1);
+    /// assert_eq!(column.shown(&Value::F64(1234.56)), "1,234.6");
+    /// ```
+    pub fn shown(&self, value: &Value<'_>) -> String {
+        shown(self, value)
+    }
+
     /// Whether people read the values from the right.
-    pub(super) fn is_number(&self) -> bool {
+    pub fn is_number(&self) -> bool {
         matches!(self.kind, Kind::U64 | Kind::I64 | Kind::F64)
     }
 

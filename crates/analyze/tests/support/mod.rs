@@ -3,7 +3,8 @@
 
 use perfpipe_analyze::View;
 use perfpipe_ingest::{
-    Cell, CellKey, CellTable, CpuSeries, InjectorLoad, LabelCount, RunInfo, RunKey, Spread, StoredRun,
+    Cell, CellKey, CellTable, CpuJoin, CpuSeries, InjectorLoad, LabelCount, RunInfo, RunKey, Spread,
+    StoredRun,
 };
 use proptest::prelude::*;
 
@@ -230,4 +231,25 @@ fn with_an_outage(mut samples: Vec<Sample>) -> Vec<Sample> {
         sample.success &= !(7..=8).contains(&sample.second());
     }
     samples
+}
+
+/// Any view of such a run but of a phase.
+pub(crate) fn view() -> impl Strategy<Value = View> {
+    let percent = prop_oneof![0.0..=100.0f64, Just(0.0), Just(50.0), Just(99.9), Just(100.0)];
+    let window = (prop::option::weighted(0.4, 0..8u32), prop::option::weighted(0.4, 3..15u32));
+    let label = prop::option::weighted(0.4, prop::sample::select(LABELS.to_vec()));
+    let cpu = (-3..3i64, 0..4u32).prop_map(|(offset, lookback)| CpuJoin { offset, lookback });
+    (prop::collection::vec(percent, 0..6), window, label, any::<(bool, bool)>(), 1..4u32, cpu).prop_map(
+        |(percentiles, (from, to), label, (transactions, include_failures), injectors, cpu)| View {
+            percentiles,
+            from,
+            to,
+            phase: None,
+            label: label.map(String::from),
+            transactions,
+            include_failures,
+            injectors,
+            cpu,
+        },
+    )
 }

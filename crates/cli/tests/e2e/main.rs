@@ -5,6 +5,7 @@
 
 mod changing;
 mod check;
+mod chromium;
 mod compare;
 mod copies;
 mod damaged;
@@ -13,6 +14,7 @@ mod disk;
 mod failures;
 mod fixtures;
 mod help;
+mod html;
 mod injectors;
 mod interchange;
 mod keys;

@@ -1,0 +1,176 @@
+//! The figures that the charts are drawn from, as JSON that can stand within a script element.
+
+use perfpipe_analyze::{Details, Heatmap, Second, Timeline};
+use serde::{Serialize, Serializer};
+
+use crate::column;
+use crate::drawing::Text;
+use crate::error::{Error, Result};
+use crate::palette::{SERIES, STEPS};
+use crate::style::{ColorBy, Style};
+use crate::svg::hex;
+
+/// All that the charts need.
+#[derive(Serialize)]
+pub(super) struct Data {
+    /// The colours of the measure, from its least value to its greatest.
+    scale: Vec<String>,
+    /// How many colours there are for lines.
+    series: usize,
+    runs: Vec<Run>,
+}
+
+/// A run, its values by second from `first` on.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run {
+    name: String,
+    color_by: &'static str,
+    /// The values that the colours stand for.
+    measure: &'static str,
+    cpu_top: Option<f64>,
+    /// The first and last second of the hold, where it is not all.
+    hold: Option<(u32, u32)>,
+    first: u32,
+    successes: Vec<u64>,
+    failures: Vec<u64>,
+    load: Vec<Number>,
+    cpu: Vec<Number>,
+    percentiles: Vec<f64>,
+    /// Values by second for each of the percentiles.
+    elapsed: Vec<Vec<Number>>,
+    heat: Heat,
+    curve: Vec<(f64, Number)>,
+}
+
+/// A heat map: for each column bucket and count by turns.
+#[derive(Serialize)]
+struct Heat {
+    width: u32,
+    /// The buckets' least times, up to that behind the last one that is used.
+    edges: Vec<u64>,
+    columns: Vec<Vec<u64>>,
+}
+
+/// A number to a thousandth, whole ones without a point; absent where it is not finite.
+struct Number(Option<f64>);
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        match self.0.filter(|value| value.is_finite()).map(|value| (value * 1000.0).round() / 1000.0) {
+            None => to.serialize_none(),
+            Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => to.serialize_i64(whole as i64),
+            Some(value) => to.serialize_f64(value),
+        }
+    }
+}
+
+impl Data {
+    pub(super) fn new(runs: &[(&Timeline, &Details)], style: &Style) -> Self {
+        Self {
+            scale: (0..STEPS).map(|step| hex(style.palette.step(step))).collect(),
+            series: SERIES.len(),
+            runs: runs.iter().map(|(timeline, details)| Run::new(timeline, details, style)).collect(),
+        }
+    }
+
+    /// As JSON in which nothing ends a script element or a line of script.
+    pub(super) fn json(&self) -> Result<String> {
+        let json = serde_json::to_string(self).map_err(|error| Error::Html(error.to_string()))?;
+        // These can only stand within texts.
+        Ok(json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029"))
+    }
+}
+
+/// What tells a run from the others of its test.
+fn name(timeline: &Timeline) -> String {
+    let key = &timeline.info.key;
+    if key.repeat == 1 { key.framework.clone() } else { format!("{}#{}", key.framework, key.repeat) }
+}
+
+impl Run {
+    fn new(timeline: &Timeline, details: &Details, style: &Style) -> Self {
+        let seconds = every_second(timeline);
+        let values =
+            |value: &dyn Fn(&Second) -> Option<f64>| seconds.iter().map(|s| Number(value(s))).collect();
+        let percentile = |at: usize| values(&|s| s.percentiles.get(at).copied().flatten());
+        let measure = match style.color_by {
+            ColorBy::Load => "load",
+            ColorBy::Cpu => "cpu",
+            ColorBy::Throughput => "successes",
+        };
+        Self {
+            name: Text::clean(&name(timeline)),
+            color_by: style.color_by.noun(),
+            measure,
+            cpu_top: style.cpu_top(),
+            hold: timeline.hold.as_ref().and(timeline.phases.hold).map(|span| (span.first, span.last)),
+            first: column::span(timeline).0,
+            successes: seconds.iter().map(|second| second.successes).collect(),
+            failures: seconds.iter().map(|second| second.failures).collect(),
+            load: values(&|second| second.load),
+            cpu: values(&|second| second.cpu),
+            percentiles: timeline.percentiles.clone(),
+            elapsed: (0..timeline.percentiles.len()).map(percentile).collect(),
+            heat: Heat::new(&details.heatmap),
+            curve: details.curve.iter().map(|(percent, ms)| (*percent, Number(Some(*ms)))).collect(),
+        }
+    }
+}
+
+/// The run's seconds from the first to the last, none left out.
+fn every_second(timeline: &Timeline) -> Vec<Second> {
+    let mut seconds: Vec<Second> = Vec::with_capacity(timeline.seconds.len());
+    for second in &timeline.seconds {
+        let missing = seconds.last().map_or(second.second, |last| last.second + 1);
+        seconds.extend((missing..second.second).map(|second| Second { second, ..Second::default() }));
+        seconds.push(second.clone());
+    }
+    seconds
+}
+
+impl Heat {
+    fn new(map: &Heatmap) -> Self {
+        let used = map.columns.iter().flat_map(|column| &column.counts).map(|(bucket, _)| *bucket).max();
+        let turns = |counts: &[(u32, u64)]| {
+            counts.iter().flat_map(|(bucket, samples)| [u64::from(*bucket), *samples]).collect()
+        };
+        Self {
+            width: map.width.max(1),
+            edges: used.map_or(0..0, |last| 0..last + 2).map(Heatmap::edge).collect(),
+            columns: map.columns.iter().map(|column| turns(&column.counts)).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::support;
+
+    #[test]
+    fn no_name_ends_the_script_element() {
+        let mut run = support::short(3);
+        run.info.key.framework = "</script><!--\u{2028}\u{2029}\"".to_owned();
+        let json = Data::new(&[(&run, &Details::default())], &Style::default()).json().unwrap();
+        assert!(!json.contains(['<', '\u{2028}', '\u{2029}']), "{json}");
+        let read: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(read["runs"][0]["name"], "</script><!--\u{2028}\u{2029}\"");
+        assert_eq!(read["runs"][0]["successes"][2], run.seconds[2].successes);
+    }
+
+    #[test]
+    fn numbers_are_short_and_absent_ones_null() {
+        let values = [Some(12.0), Some(1.23456), None, Some(f64::NAN), Some(-0.5), Some(1e300)].map(Number);
+        assert_eq!(serde_json::to_string(&values).unwrap(), "[12,1.235,null,null,-0.5,1e+300]");
+    }
+
+    #[test]
+    fn a_missing_second_is_there_and_empty() {
+        let mut run = support::short(4);
+        run.seconds.remove(2);
+        let seconds = every_second(&run);
+        assert_eq!(seconds.iter().map(|second| second.second).collect::<Vec<_>>(), [0, 1, 2, 3]);
+        assert_eq!((seconds[2].successes, seconds[2].load), (0, None));
+    }
+}

@@ -1,0 +1,78 @@
+//! The parts of the HTML file that are the same whatever the runs.
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use sha2::{Digest as _, Sha256};
+
+use crate::error::Result;
+use crate::page::Page;
+use crate::svg::escaped;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The scripts, each after what it needs.
+const SCRIPTS: [&str; 15] = [
+    include_str!("format.js"),
+    include_str!("scale.js"),
+    include_str!("svg.js"),
+    include_str!("bins.js"),
+    include_str!("frame.js"),
+    include_str!("timechart.js"),
+    include_str!("requests.js"),
+    include_str!("heat.js"),
+    include_str!("curve.js"),
+    include_str!("view.js"),
+    include_str!("readout.js"),
+    include_str!("input.js"),
+    include_str!("group.js"),
+    include_str!("table.js"),
+    include_str!("main.js"),
+];
+
+/// How the charts are used.
+const HELP: &str = "Point at a chart to read all of them at that second; drag to look at a part of the time, \
+    double-click for the whole. In the charts: <kbd>←</kbd> <kbd>→</kbd> a second, <kbd>+</kbd> <kbd>−</kbd> nearer and \
+    farther, <kbd>Esc</kbd> the whole.";
+
+/// The whole file.
+pub(super) fn document(title: &str, heading: &str, body: &str, data: &str, colors: &str) -> String {
+    let script = format!("\"use strict\";\n(() => {{\n{}\n}})();\n", SCRIPTS.join("\n"));
+    let style = format!("{colors}{STYLE}");
+    let (title, heading, policy) = (escaped(title), escaped(heading), policy(&script, &style));
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+        <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+        <title>{title}</title>\n<style>{style}</style>\n</head>\n<body>\n\
+        <header><h1>{heading}</h1><p></p>\
+        <button type=\"button\" class=\"tool\" id=\"theme\">Light or dark</button></header>\n\
+        <p class=\"help\">{HELP}</p>\n{body}\
+        <button type=\"button\" class=\"tool\" id=\"whole\">Whole time</button>\n\
+        <footer>perfpipe {version}</footer>\n\
+        <script type=\"application/json\" id=\"data\">{data}</script>\n\
+        <script>{script}</script>\n</body>\n</html>\n"
+    )
+}
+
+/// What the file may load and run: its own style and script, and nothing from anywhere.
+fn policy(script: &str, style: &str) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
+        hash(script),
+        hash(style)
+    )
+}
+
+/// The page of all frameworks, and the place of the charts that compare them where there are several.
+pub(super) fn all_frameworks(page: &Page, runs: usize) -> Result<String> {
+    let live = if runs > 1 { "<div class=\"interactive\" id=\"compare\"></div>\n" } else { "" };
+    Ok(format!("<section>\n<h2>{}</h2>\n{live}{}</section>\n", escaped(page.title()), sheet(page, "lying")?))
+}
+
+/// A page as it is printed, with the button that shows it where charts have taken its place.
+pub(super) fn sheet(page: &Page, way: &str) -> Result<String> {
+    let svg = page.svg()?;
+    let button = "<button type=\"button\" class=\"tool sheet-switch\" aria-expanded=\"false\">Page as printed</button>";
+    Ok(format!("{button}\n<div class=\"sheet {way}\">\n{svg}</div>\n"))
+}

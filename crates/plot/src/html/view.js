@@ -1,0 +1,52 @@
+// Which seconds are looked at, and which second the cross-hair is on: the same for all charts over time.
+
+// The fewest seconds that are looked at.
+const LEAST_SECONDS = 4;
+
+class View {
+  constructor(first, end) {
+    Object.assign(this, { first, end, from: first, to: end, cursor: null, groups: [] });
+  }
+
+  // Puts the cross-hair on a second, or takes it away.
+  point(second) {
+    this.cursor = second === null ? null : Math.min(Math.max(second, this.first), this.end - 1);
+    this.groups.forEach((group) => group.point(this.cursor));
+  }
+
+  // Moves the cross-hair, and what is looked at with it where it would leave that.
+  step(by) {
+    this.go((this.cursor ?? (by > 0 ? this.from - 1 : this.to)) + by);
+  }
+
+  go(second) {
+    this.point(second);
+    if (this.cursor < this.from) this.look(this.cursor, this.cursor + this.to - this.from);
+    if (this.cursor >= this.to) this.look(this.cursor + 1 - this.to + this.from, this.cursor + 1);
+  }
+
+  // Looks at the seconds from `from` up to `to`.
+  look(from, to) {
+    const length = Math.min(Math.max(to - from, LEAST_SECONDS), this.end - this.first);
+    this.from = Math.min(Math.max(from, this.first), this.end - length);
+    this.to = this.from + length;
+    document.body.classList.toggle("zoomed", this.isZoomed());
+    this.groups.forEach((group) => group.change());
+  }
+
+  // Looks at `factor` times as many seconds, around the cross-hair.
+  zoom(factor) {
+    const center = this.cursor ?? (this.from + this.to) / 2;
+    const length = Math.max(Math.round((this.to - this.from) * factor), LEAST_SECONDS);
+    const from = Math.round(center - ((center - this.from) / (this.to - this.from)) * length);
+    this.look(from, from + length);
+  }
+
+  all() {
+    this.look(this.first, this.end);
+  }
+
+  isZoomed() {
+    return this.from > this.first || this.to < this.end;
+  }
+}

@@ -1,0 +1,103 @@
+//! The report as one HTML file: whole, small, repeatable, and nothing in it but what it should hold.
+
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+
+mod support;
+
+use perfpipe_analyze::{Details, ErrorKind, HeatColumn, Heatmap, LabelStats, League, Timeline};
+use perfpipe_plot::{Palette, Style, html};
+
+/// Details as a busy run has them: 60 different buckets in each second.
+fn details(run: &Timeline) -> Details {
+    let counts: Vec<(u32, u64)> =
+        (20..80).map(|bucket| (bucket, 1 + u64::from(bucket * 7919 % 900))).collect();
+    let column =
+        |second: &perfpipe_analyze::Second| HeatColumn { second: second.second, counts: counts.clone() };
+    Details {
+        heatmap: Heatmap { width: 1, columns: run.seconds.iter().map(column).collect() },
+        curve: (0..100).map(|percent| (f64::from(percent), f64::from(percent) * 3.5)).collect(),
+        errors: vec![ErrorKind {
+            response_code: "<503>".to_owned(),
+            message: "</td></script>&".to_owned(),
+            count: 12,
+            first: 3,
+            last: 9,
+        }],
+        labels: vec![LabelStats { label: "Get \"<x>\"".to_owned(), successes: 7, ..LabelStats::default() }],
+    }
+}
+
+fn report(runs: &[Timeline], style: &Style) -> String {
+    let details: Vec<Details> = runs.iter().map(details).collect();
+    let league = League::new(runs).unwrap();
+    html("2048", runs.iter().zip(&details), &league, style).unwrap()
+}
+
+/// What stands between two marks, the first time.
+fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
+    text.split_once(from).unwrap().1.split_once(to).unwrap().0
+}
+
+#[test]
+fn a_run_of_seven_minutes_is_below_two_megabytes() {
+    let html = report(&[support::ramp("perfectnio")], &Style::default());
+    assert!(html.len() < 2_000_000, "{} bytes", html.len());
+    assert_eq!(html, report(&[support::ramp("perfectnio")], &Style::default()));
+}
+
+#[test]
+fn the_file_names_nothing_that_could_be_loaded() {
+    let html = report(&support::field(), &Style::default());
+    for part in ["http:", "https:", "url(", "@import", "src=", "<link", "<base", "<iframe"] {
+        // The name space of SVG is a name, and is never asked for.
+        let rest = html.replace("http://www.w3.org/2000/svg", "");
+        assert!(!rest.contains(part), "{part}");
+    }
+    let policy = between(&html, "Content-Security-Policy\" content=\"", "\"");
+    assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+    assert!(!policy.contains("unsafe") && !policy.contains("self"), "{policy}");
+}
+
+#[test]
+fn what_users_wrote_is_text() {
+    let mut run = support::short(5);
+    run.info.key.framework = "<img src=x onerror=alert(1)></script>\u{0}".to_owned();
+    let html = report(&[run], &Style::default());
+    assert!(!html.contains("<img") && !html.contains('\u{0}'));
+    assert!(html.contains("&lt;img src=x onerror=alert(1)&gt;"));
+    assert!(html.contains("<td>&lt;503&gt;</td><td>&lt;/td&gt;&lt;/script&gt;&amp;</td>"));
+    assert!(html.contains("<td>Get &quot;&lt;x&gt;&quot;</td>"));
+    // The data's and the program's own ends, and no other.
+    assert_eq!(html.matches("</script>").count(), 2);
+}
+
+#[test]
+fn runs_stand_best_first_as_in_the_league() {
+    let names = ["slow", "fast", "middling"];
+    let runs: Vec<Timeline> = names
+        .iter()
+        .zip([10.0, 900.0, 80.0])
+        .map(|(name, rate)| support::steady(name, rate, 0.1, 9))
+        .collect();
+    let html = report(&runs, &Style::default());
+    let order = ["<h2>fast 2048</h2>", "<h2>middling 2048</h2>", "<h2>slow 2048</h2>"]
+        .map(|name| html.find(name).unwrap());
+    assert!(order.is_sorted());
+    let data = between(&html, "id=\"data\">", "</script>");
+    assert!(data.find("\"fast\"").unwrap() < data.find("\"slow\"").unwrap());
+    // A run alone is compared with nothing.
+    assert!(
+        html.contains("id=\"compare\"") && !report(&runs[..1], &Style::default()).contains("id=\"compare\"")
+    );
+}
+
+#[test]
+fn every_made_up_run_and_none_can_be_told() {
+    for (name, run) in support::cases() {
+        if name != "day" {
+            let html = report(&[run], &Style { palette: Palette::Viridis, ..Style::default() });
+            assert!(html.ends_with("</body>\n</html>\n") && !html.contains("NaN"), "{name}");
+        }
+    }
+    assert!(report(&[], &Style::default()).contains("\"runs\":[]"));
+}
