@@ -123,7 +123,10 @@ impl Reader {
 
     /// The frameworks of the league, from top to bottom.
     fn league(&mut self) -> Value {
-        self.browser.evaluate("[...document.querySelectorAll('table')[0].tBodies[0].rows].map((row) => row.cells[0].textContent)")
+        let column =
+            "[...table.tHead.rows[0].cells].findIndex((th) => th.textContent.startsWith('framework'))";
+        let names = format!("[...table.tBodies[0].rows].map((row) => row.cells[{column}].textContent)");
+        self.browser.evaluate(&format!("((table) => {names})(document.querySelectorAll('table')[0])"))
     }
 
     fn click(&mut self, element: &str) {
