@@ -221,7 +221,9 @@ proptest! {
         // On a slow ramp the load is as near its level as the noise for a while before it is there.
         let slack = 3 + (f64::from(hold.first) * (0.01 + 3.0 * noise)) as u32;
         prop_assert!(found.first.abs_diff(hold.first) <= slack, "{found:?} {hold:?}");
-        prop_assert!(found.last.abs_diff(hold.last) <= 3, "{found:?} {hold:?}");
+        // One second in ten may be out of the band, and at the end of the hold some in a row are by chance: nine of them
+        // once in a thousand million times.
+        prop_assert!(found.last.abs_diff(hold.last) <= 8, "{found:?} {hold:?}");
     }
 
     #[test]
