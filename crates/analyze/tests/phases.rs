@@ -9,6 +9,8 @@ use perfpipe_analyze::{
 };
 use perfpipe_ingest::{Cell, CellKey, CellTable, StoredRun};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use support::{Raw, Sample};
 
 /// A load curve made of parts, and the seconds at which they end.
@@ -208,25 +210,6 @@ proptest! {
     }
 
     #[test]
-    fn small_noise_moves_no_edge_by_more_than_a_few_seconds(
-        (curve, hold) in test_run(),
-        dice in prop::collection::vec(-1.0..1.0f64, 997),
-        noise in 0.0..0.05f64,
-    ) {
-        // The shorter the hold and the noisier the load, the less is a hold told from the end of a climb.
-        prop_assume!(2 * hold.seconds() >= hold.first);
-        let noisy = curve.0.iter().zip(dice.iter().cycle()).map(|(load, roll)| load * (1.0 + noise * roll));
-        let found = Curve(noisy.collect()).phases().hold;
-        let found = found.ok_or_else(|| TestCaseError::fail(format!("no hold, but {hold:?}")))?;
-        // On a slow ramp the load is as near its level as the noise for a while before it is there.
-        let slack = 3 + (f64::from(hold.first) * (0.01 + 3.0 * noise)) as u32;
-        prop_assert!(found.first.abs_diff(hold.first) <= slack, "{found:?} {hold:?}");
-        // One second in ten may be out of the band, and at the end of the hold some in a row are by chance: nine of them
-        // once in a thousand million times.
-        prop_assert!(found.last.abs_diff(hold.last) <= 8, "{found:?} {hold:?}");
-    }
-
-    #[test]
     fn a_climb_has_no_hold(top in 10..10_000u32, seconds in 60..600usize, noise in 0.0..0.002f64, drain in 0..3usize) {
         let curve = Curve::default().climb(top.into(), seconds).climb(0.0, drain);
         let noisy = curve.0.iter().zip([1.0, -0.3, 0.7, -1.0, 0.1].iter().cycle());
@@ -393,4 +376,31 @@ fn a_phase_that_is_not_there_is_an_error() {
     );
     change(&mut level, 0..4, |(_, cell)| cell.injectors.clear());
     assert!(of(&level, Phase::Hold).contains("the load is not in the log"));
+}
+
+/// Whether the hold of a curve with noise is found where that of the curve without is, to a few seconds.
+fn is_found(curve: &Curve, hold: Span, dice: &[f64], noise: f64) -> bool {
+    let noisy = curve.0.iter().zip(dice.iter().cycle()).map(|(load, roll)| load * (1.0 + noise * roll));
+    // On a slow ramp the load is as near its level as the noise for a while before it is there.
+    let slack = 3 + (f64::from(hold.first) * (0.01 + 3.0 * noise)) as u32;
+    let found = Curve(noisy.collect()).phases().hold;
+    found
+        .is_some_and(|found| found.first.abs_diff(hold.first) <= slack && found.last.abs_diff(hold.last) <= 3)
+}
+
+/// What noise does is a matter of chance, so the same 2,000 curves are looked at each time, and one in 500 may be missed.
+#[test]
+fn small_noise_hardly_ever_moves_an_edge_by_more_than_a_few_seconds() {
+    let mut runner = TestRunner::deterministic();
+    let any = (test_run(), prop::collection::vec(-1.0..1.0f64, 997), 0.0..0.05f64);
+    let (mut seen, mut missed) = (0, 0);
+    while seen < 2000 {
+        let ((curve, hold), dice, noise) = any.new_tree(&mut runner).unwrap().current();
+        // The shorter the hold and the noisier the load, the less is a hold told from the end of a climb.
+        if 2 * hold.seconds() >= hold.first {
+            seen += 1;
+            missed += u32::from(!is_found(&curve, hold, &dice, noise));
+        }
+    }
+    assert!(missed <= 4, "{missed} of {seen}");
 }
