@@ -79,6 +79,9 @@ pub(crate) struct IngestArgs {
     /// The test, as in 2048 [default: inferred, and said]
     #[arg(long, value_name = "NAME")]
     pub(crate) test: Option<String>,
+    /// TOML file of the frameworks by port, as in 8181 = "perfectnio", for the framework that is inferred
+    #[arg(long, value_name = "FILE", conflicts_with = "framework")]
+    pub(crate) frameworks: Option<PathBuf>,
     /// Which repeat of the test this is; an earlier one of that number is replaced [default: 1]
     #[arg(long, value_name = "N", value_parser = repeat())]
     pub(crate) repeat: Option<u32>,

@@ -9,7 +9,7 @@ use perfpipe_ingest::{Error, StoredRun};
 use serde::Deserialize;
 
 use crate::args::{CheckArgs, StoreArgs};
-use crate::output::{Output, write_file};
+use crate::output::{Output, line_of, write_file};
 use crate::{annotations, choose, junit, store, view};
 
 /// Rules that do not hold.
@@ -82,11 +82,6 @@ fn rules_of_file(path: &Path) -> Result<Vec<Rule>> {
         rule.get_ref().parse::<Rule>().with_context(place)
     };
     file.rules.iter().map(read).collect()
-}
-
-/// The line, from 1, of a byte of a text.
-fn line_of(text: &str, at: usize) -> usize {
-    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
 /// The run that rules compare with, where one was named, and how it is looked at.

@@ -14,7 +14,7 @@ use perfpipe_ingest::{
 use crate::args::{IngestArgs, LogArgs, StoreArgs};
 use crate::output::{note, page_folder};
 use crate::progress::Bar;
-use crate::{report, store, view};
+use crate::{frameworks, report, store, view};
 
 /// Ingests the files of one run.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Progress>) -> Result<()> {
@@ -45,6 +45,7 @@ fn options(args: &IngestArgs) -> Result<IngestOptions> {
     Ok(IngestOptions {
         framework: args.framework.clone(),
         test: args.test.clone(),
+        frameworks: args.frameworks.as_deref().map(frameworks::of_file).transpose()?.unwrap_or_default(),
         repeat: match args.append_repeat {
             true => Repeat::Next,
             false => args.repeat.map_or_else(Repeat::default, Repeat::Number),

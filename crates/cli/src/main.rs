@@ -12,6 +12,7 @@ mod copy;
 mod diagnose;
 mod export;
 mod failure;
+mod frameworks;
 mod ingest;
 mod junit;
 mod list;

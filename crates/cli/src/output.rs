@@ -149,6 +149,11 @@ fn hash(text: &str) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
+/// The line, from 1, of a byte of a text.
+pub(crate) fn line_of(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
+}
+
 /// Whether a person is looking at standard error.
 pub(crate) fn on_terminal() -> bool {
     use std::io::IsTerminal;

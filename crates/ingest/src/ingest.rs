@@ -12,6 +12,7 @@ use crate::cpu::{CpuJoin, CpuSeries};
 use crate::damage::Damage;
 use crate::date::DateParser;
 use crate::error::{Error, Place, Result};
+use crate::frameworks::Frameworks;
 use crate::injector::Injectors;
 use crate::key::Clues;
 use crate::parse::Parser;
@@ -33,6 +34,8 @@ pub struct IngestOptions {
     pub framework: Option<String>,
     /// The test; inferred if left out.
     pub test: Option<String>,
+    /// The frameworks by port, for the framework that is inferred.
+    pub frameworks: Frameworks,
     /// Which repeat of framework and test it is: the first, unless told.
     pub repeat: Repeat,
     /// Replace whatever run has the same key, even if the key was inferred.
@@ -63,6 +66,7 @@ impl Default for IngestOptions {
         Self {
             framework: None,
             test: None,
+            frameworks: Frameworks::default(),
             repeat: Repeat::default(),
             replace: false,
             origin: None,
@@ -132,6 +136,17 @@ pub async fn ingest<S: RunStore>(
     options: &IngestOptions,
     progress: Arc<Progress>,
 ) -> Result<Ingested> {
+    ingest_as(store, files, options, progress, &|_| Ok(())).await
+}
+
+/// The same, of a key that has to be admitted once it is known: before that, nothing is stored.
+pub(crate) async fn ingest_as<S: RunStore>(
+    store: &S,
+    files: &[PathBuf],
+    options: &IngestOptions,
+    progress: Arc<Progress>,
+    admit: Admit<'_>,
+) -> Result<Ingested> {
     check(options)?;
     let prepared = Prepared::new(files, options).await?;
     let mut origin = options.origin;
@@ -142,7 +157,9 @@ pub async fn ingest<S: RunStore>(
         let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, Arc::clone(&progress)).await? {
             Outcome::Done(writer, collected) => {
-                return prepared.commit(writer, collected, options, read_twice, &progress.commit).await;
+                return prepared
+                    .commit(writer, collected, options, read_twice, admit, &progress.commit)
+                    .await;
             }
             Outcome::Earlier(earliest) => {
                 prepared.check_earlier(earliest, options, read_twice)?;
@@ -155,7 +172,14 @@ pub async fn ingest<S: RunStore>(
     }
 }
 
-fn check(options: &IngestOptions) -> Result<()> {
+/// Whether a run may have this key.
+pub(crate) type Admit<'a> = &'a (dyn Fn(&RunKey) -> Result<()> + Sync);
+
+/// Says what of the options can't be meant.
+///
+/// # Errors
+/// When there is any.
+pub(crate) fn check(options: &IngestOptions) -> Result<()> {
     if options.max_span_ms > LONGEST_SPAN_MS {
         return Err(Error::usage("--max-span is more than 12 days", "Give at most 12 days."));
     }
@@ -290,6 +314,7 @@ impl Prepared {
         mut collected: Box<Collected>,
         options: &IngestOptions,
         read_twice: bool,
+        admit: Admit<'_>,
         stage: &CommitStage,
     ) -> Result<Ingested> {
         let (Some(t0_ms), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
@@ -308,6 +333,7 @@ impl Prepared {
             Repeat::Number(repeat) => inferred.key.with_repeat(repeat),
             Repeat::Next => writer.claim_next(inferred.key).await?,
         };
+        admit(&key)?;
         let info = self.info(&collected, options, key, !inferred.notes.is_empty(), t0_ms, last_ms);
         let info = RunInfo { damage, ..info };
         let cells = collected.totals.cells();
@@ -363,6 +389,7 @@ impl Prepared {
             host: collected.endpoints.host.one(),
             label: collected.totals.single_label().map(str::to_owned),
             stems: self.stems.clone(),
+            frameworks: options.frameworks.clone(),
         }
     }
 

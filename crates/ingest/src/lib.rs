@@ -15,6 +15,7 @@ mod damage;
 mod date;
 mod endpoint;
 mod error;
+mod frameworks;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzz;
@@ -52,6 +53,7 @@ pub use cpu_export::{CpuExport, CpuSource};
 pub use damage::Damage;
 pub use date::{DateParser, TimeZone};
 pub use error::{Error, Place, Result};
+pub use frameworks::Frameworks;
 pub use ingest::{IngestOptions, Ingested, RunStore, ingest};
 pub use layout::{DEFAULT_COLUMNS, LayoutOptions};
 pub use pipeline::{PipelineOptions, Progress};

@@ -214,19 +214,27 @@ impl ReadPlan {
         Ok(report(stream.take_damage(), None, feed) && feed.notes(stream.take_notes()))
     }
 
-    /// Reads a log's first bytes and finds out its layout.
-    fn open_log<'a>(&self, mut log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
-        let mut head = match read_head(&mut log) {
-            Ok(head) => head,
-            Err(error) => return Err(log.explain(error)),
-        };
-        let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-        let head = head.split_off(mark);
-        // Blank lines before the first record count as lines, but tell nothing of the layout.
-        let layout = Layout::detect(text(&head), &self.layout, log.place())?;
-        let cutter = Cutter::new(log, head, mark as u64, layout.delimiter, self.block_size);
-        Ok((layout, cutter))
+    fn open_log<'a>(&self, log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
+        open_log(log, &self.layout, self.block_size)
     }
+}
+
+/// Reads a log's first bytes and finds out its layout.
+pub(crate) fn open_log<'a>(
+    mut log: LogReader<'a>,
+    options: &LayoutOptions,
+    block_size: usize,
+) -> Result<(Layout, Cutter<LogReader<'a>>)> {
+    let mut head = match read_head(&mut log) {
+        Ok(head) => head,
+        Err(error) => return Err(log.explain(error)),
+    };
+    let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let head = head.split_off(mark);
+    // Blank lines before the first record count as lines, but tell nothing of the layout.
+    let layout = Layout::detect(text(&head), options, log.place())?;
+    let cutter = Cutter::new(log, head, mark as u64, layout.delimiter, block_size);
+    Ok((layout, cutter))
 }
 
 /// Tells the feed what is damaged; `log` ended last. False when the feed wants no more.

@@ -58,6 +58,7 @@ pub fn keys(data: &[u8]) {
         host,
         label: taker.maybe(Taker::text).filter(|label| !label.is_empty()),
         stems: stems.filter(|name| !name.is_empty()).map(|name| stem(name).to_owned()).collect(),
+        ..Clues::default()
     };
     let inferred = clues.infer();
     let (key, told) = (inferred.key, [&clues.framework, &clues.test]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::batch::SampleBatch;
 use crate::error::{Error, Result};
-use crate::ingest::{IngestOptions, Ingested, ingest};
+use crate::ingest::{Admit, IngestOptions, Ingested, ingest_as};
 use crate::pipeline::Progress;
 use crate::recount::Recount;
 use crate::rejects::Reject;
@@ -48,19 +48,30 @@ impl Store {
         Ok(Self::Postgres(Box::new(PostgresStore::connect(&config).await?), config.to_string()))
     }
 
-    /// Reads the logs and the CPU export of one run into the store; see [`ingest`].
+    /// Reads the logs and the CPU export of one run into the store; see [`ingest`](crate::ingest()).
     ///
     /// # Errors
-    /// As [`ingest`].
+    /// As [`ingest`](crate::ingest()).
     pub async fn ingest(
         &self,
         files: &[PathBuf],
         options: &IngestOptions,
         progress: Arc<Progress>,
     ) -> Result<Ingested> {
+        self.ingest_as(files, options, progress, &|_| Ok(())).await
+    }
+
+    /// The same, of a key that has to be admitted once it is known.
+    pub(crate) async fn ingest_as(
+        &self,
+        files: &[PathBuf],
+        options: &IngestOptions,
+        progress: Arc<Progress>,
+        admit: Admit<'_>,
+    ) -> Result<Ingested> {
         match self {
-            Self::Parquet(store) => ingest(store, files, options, progress).await,
-            Self::Postgres(store, _) => ingest(store.as_ref(), files, options, progress).await,
+            Self::Parquet(store) => ingest_as(store, files, options, progress, admit).await,
+            Self::Postgres(store, _) => ingest_as(store.as_ref(), files, options, progress, admit).await,
         }
     }
 
