@@ -66,11 +66,14 @@ pub(crate) struct StoreArgs {
     perfpipe ingest injector-*.csv.zip cpu.csv --framework go --test 2048 --report charts\n  \
     zip - run.jtl | perfpipe ingest - cpu.csv\n  \
     perfpipe ingest second.zip cpu-2.csv --framework go --test 2048 --append-repeat\n  \
-    perfpipe ingest cut.zip cpu.csv --salvage\n\n\
+    perfpipe ingest cut.zip cpu.csv --salvage\n  \
+    perfpipe ingest night --frameworks ports.toml --dry-run\n\n\
     Each FILE is known by its content: a JMeter CSV log or a CPU export, plain, gzipped, zstd-packed or zipped, or\n\
-    a zip that holds both. Several logs are the injectors of one run. `-` is standard input.")]
+    a zip that holds both. Several logs are the injectors of one run. `-` is standard input.\n\n\
+    A FILE that is a folder is a campaign of many runs: each log in it is one, and has the CPU export of its name\n\
+    (run.csv.zip, run.cpu.csv.zip), else the one of its time. Only what is new or has changed is read.")]
 pub(crate) struct IngestArgs {
-    /// JMeter logs and at most one CPU export
+    /// JMeter logs and at most one CPU export; or folders, for a campaign of many runs
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// The system under test [default: inferred, and said]
@@ -101,9 +104,26 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) campaign: CampaignArgs,
+    #[command(flatten)]
     pub(crate) style: StyleArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
+}
+
+/// How folders are ingested.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Folders")]
+pub(crate) struct CampaignArgs {
+    /// Print what would be ingested, and how files are paired, without reading whole logs or storing anything
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Runs ingested at once; --workers are divided among them [default: one for four cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) jobs: Option<u16>,
+    /// How the table of the runs is printed [default: text]
+    #[arg(long, value_enum)]
+    pub(crate) table: Option<TableFormat>,
 }
 
 /// How a log is read.

@@ -1,10 +1,14 @@
 //! Errors on their way out: a sentence, a remedy, and an exit code.
 
+use std::error::Error;
 use std::io::Write;
 use std::process::ExitCode;
+use std::time::Duration;
 
-use perfpipe_ingest::store::{CommitStage, Stage};
+use perfpipe_ingest::CampaignProgress;
+use perfpipe_ingest::store::Stage;
 
+use crate::campaign::RunsFailed;
 use crate::check::Broken;
 use crate::output::{note, sentence};
 
@@ -17,12 +21,26 @@ const CHECK: u8 = 4;
 
 /// A signal that asked the command to end.
 #[derive(Debug, thiserror::Error)]
-#[error("stopped by {name}; {}", outcome(*stage))]
+#[error("stopped by {name}; {}{}", outcome(*stage), before(*stored))]
 pub(crate) struct Interrupted {
     name: &'static str,
     code: u8,
     stage: Stage,
+    /// Runs of a campaign that were stored.
+    stored: usize,
 }
+
+/// What is known of other runs.
+fn before(stored: usize) -> String {
+    match stored {
+        0 => String::new(),
+        1 => "; 1 run had been stored before".into(),
+        stored => format!("; {stored} runs had been stored before"),
+    }
+}
+
+/// How often it is looked whether a commit has been answered.
+const BEAT: Duration = Duration::from_millis(20);
 
 /// What is known of a run when the command is stopped.
 fn outcome(stage: Stage) -> &'static str {
@@ -37,15 +55,26 @@ fn outcome(stage: Stage) -> &'static str {
 
 /// Waits for a signal that ends the command. While the server is committing, one does not: only its answer tells
 /// whether the run is stored. A second one does.
-pub(crate) async fn interrupted(mut signals: Signals, commit: &CommitStage) -> Interrupted {
+pub(crate) async fn interrupted(mut signals: Signals, progress: &CampaignProgress) -> Interrupted {
     let (mut name, mut code) = signals.next().await;
-    if commit.get() == Stage::Asked {
+    if progress.stage() == Stage::Asked {
         note(&format!(
             "{name}: the run is being committed, and the server's answer is waited for; once more ends this"
         ));
-        (name, code) = signals.next().await;
+        progress.stop();
+        tokio::select! {
+            signal = signals.next() => (name, code) = signal,
+            () = answered(progress) => {}
+        }
     }
-    Interrupted { name, code, stage: commit.get() }
+    Interrupted { name, code, stage: progress.stage(), stored: progress.now().stored }
+}
+
+/// Waits until the server has answered all commits of a campaign. The answer to a single run's ends the command.
+async fn answered(progress: &CampaignProgress) {
+    while progress.now().runs == 0 || progress.stage() == Stage::Asked {
+        tokio::time::sleep(BEAT).await;
+    }
 }
 
 /// The signals that ask the command to end. They are heard from the making of this on: one that comes while nobody
@@ -108,8 +137,14 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // Whoever read the output has seen enough.
         return ExitCode::SUCCESS;
     }
-    let mut text = format!("perfpipe: {}\n", sentence(&error.to_string()));
-    for cause in error.chain().skip(1) {
+    tell("perfpipe", error.as_ref());
+    ExitCode::from(code(error.as_ref()))
+}
+
+/// Says what went wrong, with `who` or what, and what to do about it.
+pub(crate) fn tell(who: &str, error: &(dyn Error + 'static)) {
+    let mut text = format!("{who}: {}\n", sentence(&error.to_string()));
+    for cause in chain(error).skip(1) {
         let cause = sentence(&cause.to_string());
         if !text.contains(&cause) {
             text.push_str(&format!("  because: {cause}\n"));
@@ -120,7 +155,11 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     }
     // There is nowhere left to complain to.
     let _ = std::io::stderr().write_all(text.as_bytes());
-    ExitCode::from(code(error))
+}
+
+/// An error and its causes.
+fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
 }
 
 fn broken_pipe(error: &anyhow::Error) -> bool {
@@ -129,15 +168,16 @@ fn broken_pipe(error: &anyhow::Error) -> bool {
     })
 }
 
-fn remedy(error: &anyhow::Error) -> Option<String> {
-    error.chain().find_map(|cause| {
+fn remedy(error: &(dyn Error + 'static)) -> Option<String> {
+    chain(error).find_map(|cause| {
         let ingest =
             cause.downcast_ref::<perfpipe_ingest::Error>().and_then(|e| e.remedy()).map(str::to_owned);
         ingest.or_else(|| cause.downcast_ref::<perfpipe_analyze::Error>().and_then(|e| e.remedy()))
     })
 }
 
-fn code(error: &anyhow::Error) -> u8 {
+/// The exit code of an error.
+pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
     use perfpipe_analyze::Error as Analyze;
     use perfpipe_ingest::Error as Ingest;
     let of_cause = |cause: &(dyn std::error::Error + 'static)| {
@@ -146,6 +186,9 @@ fn code(error: &anyhow::Error) -> u8 {
         }
         if cause.is::<Broken>() {
             return Some(CHECK);
+        }
+        if let Some(failed) = cause.downcast_ref::<RunsFailed>() {
+            return Some(failed.code);
         }
         match cause.downcast_ref::<Ingest>() {
             Some(Ingest::Usage { .. }) => return Some(USAGE),
@@ -167,5 +210,5 @@ fn code(error: &anyhow::Error) -> u8 {
             _ => None,
         }
     };
-    error.chain().find_map(of_cause).unwrap_or(1)
+    chain(error).find_map(of_cause).unwrap_or(1)
 }

@@ -22,8 +22,9 @@ pub(crate) fn of_file(path: &Path) -> Result<Frameworks> {
         .map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message()))?;
     let named = table.get_ref().iter().map(|(key, value)| {
         let port = key.get_ref().parse::<u16>().ok().filter(|port| *port > 0);
-        let port = port
-            .ok_or_else(|| wrong(key.span().start, &format!("{:?} is not a port, 1 to 65535", key.get_ref())))?;
+        let port = port.ok_or_else(|| {
+            wrong(key.span().start, &format!("{:?} is not a port, 1 to 65535", key.get_ref()))
+        })?;
         match value.get_ref() {
             DeValue::String(name) if !name.trim().is_empty() => Ok((port, name.clone().into_owned())),
             _ => Err(wrong(value.span().start, &format!("port {port} has no name in quotes"))),
@@ -62,7 +63,10 @@ mod tests {
             ("8181.x = \"a\"", 1, "port 8181 has no name"),
         ] {
             let complaint = read(text).unwrap_err();
-            assert!(complaint.contains(&format!(", line {line}: ")) && complaint.contains(part), "{complaint}");
+            assert!(
+                complaint.contains(&format!(", line {line}: ")) && complaint.contains(part),
+                "{complaint}"
+            );
         }
     }
 }

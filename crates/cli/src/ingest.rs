@@ -1,6 +1,7 @@
 //! `perfpipe ingest`: files into the store, with progress, a summary, and a page if wanted.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -8,24 +9,43 @@ use anyhow::Result;
 use perfpipe_analyze::damage_sentence;
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{
-    CpuJoin, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Progress, Repeat, SourceOptions,
+    CampaignProgress, CpuJoin, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Repeat,
+    SourceOptions,
 };
 
 use crate::args::{IngestArgs, LogArgs, StoreArgs};
-use crate::output::{note, page_folder};
+use crate::output::{note, page_folder, size_of};
 use crate::progress::Bar;
-use crate::{frameworks, report, store, view};
+use crate::{campaign, frameworks, report, store, view};
+
+/// Ingests the files of one run, or folders of many.
+pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
+    let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) = args.files.iter().partition(|path| path.is_dir());
+    match (folders.first(), files.first()) {
+        (Some(_), None) => campaign::run(args, store, progress).await,
+        (None, _) => {
+            campaign::refuse_flags(&args.campaign)?;
+            one(args, store, progress).await
+        }
+        (Some(folder), Some(file)) => Err(Error::usage(
+            format!("{} is a folder, and {} is not", folder.display(), file.display()),
+            "Name the files of one run, or folders of many.",
+        )
+        .into()),
+    }
+}
 
 /// Ingests the files of one run.
-pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Progress>) -> Result<()> {
+async fn one(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
     let options = options(args)?;
     if let Some(folder) = &args.report {
         page_folder(folder)?;
     }
     let started = Instant::now();
     let store = store::open(store).await?;
-    let bar = Bar::start(&args.files, Arc::clone(&progress));
-    let done = store.ingest(&args.files, &options, progress).await;
+    let total = args.files.iter().map(|file| size_of(file)).sum();
+    let bar = Bar::start(total, Arc::clone(&progress));
+    let done = store.ingest(&args.files, &options, progress.begin()).await;
     bar.finish();
     let done = done?;
     let took = started.elapsed();
@@ -38,7 +58,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Prog
 }
 
 /// From flags to the library's options.
-fn options(args: &IngestArgs) -> Result<IngestOptions> {
+pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     let log = &args.log;
     let delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
     let sizes = PipelineOptions::default();

@@ -5,6 +5,7 @@
 
 mod annotations;
 mod args;
+mod campaign;
 mod check;
 mod choose;
 mod compare;
@@ -29,7 +30,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Parser;
-use perfpipe_ingest::Progress;
+use perfpipe_ingest::CampaignProgress;
 
 use args::{Cli, Command};
 
@@ -46,10 +47,10 @@ fn run(cli: Cli) -> Result<()> {
     let result = runtime.block_on(async {
         let _heard = failure::large_files_fail();
         let signals = failure::Signals::hear()?;
-        let progress = Arc::<Progress>::default();
+        let progress = Arc::<CampaignProgress>::default();
         tokio::select! {
             result = command(cli, Arc::clone(&progress)) => result,
-            signal = failure::interrupted(signals, &progress.commit) => Err(signal.into()),
+            signal = failure::interrupted(signals, &progress) => Err(signal.into()),
         }
     });
     // A task that still waits for a server must not keep the command from ending.
@@ -57,7 +58,7 @@ fn run(cli: Cli) -> Result<()> {
     result
 }
 
-async fn command(cli: Cli, progress: Arc<Progress>) -> Result<()> {
+async fn command(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()> {
     let Cli { command, store } = cli;
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,

@@ -1,15 +1,14 @@
 //! A progress bar on a terminal; elsewhere, silence.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
-use perfpipe_ingest::Progress;
+use perfpipe_ingest::{CampaignProgress, CampaignState};
 
-use crate::output::{on_terminal, size_of};
+use crate::output::on_terminal;
 
 /// How often the bar is drawn.
 const BEAT: Duration = Duration::from_millis(100);
@@ -21,14 +20,13 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Starts a bar over the packed bytes of these files; nothing where nobody looks.
-    pub(crate) fn start(files: &[PathBuf], progress: Arc<Progress>) -> Self {
+    /// Starts a bar over so many packed bytes; nothing where nobody looks. The size of a pipe is not known, and so neither
+    /// is the time left.
+    pub(crate) fn start(total: Option<u64>, progress: Arc<CampaignProgress>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         if !on_terminal() {
             return Self { stop, thread: None };
         }
-        // The size of a pipe is not known, and so neither is the time left.
-        let total = files.iter().map(|file| size_of(file)).sum::<Option<u64>>();
         let stopped = Arc::clone(&stop);
         let thread = std::thread::spawn(move || follow(total, &progress, &stopped));
         Self { stop, thread: Some(thread) }
@@ -54,20 +52,33 @@ impl Drop for Bar {
     }
 }
 
-fn follow(total: Option<u64>, progress: &Progress, stop: &AtomicBool) {
+fn follow(total: Option<u64>, progress: &CampaignProgress, stop: &AtomicBool) {
     let bar = match total {
         Some(total) => ProgressBar::new(total)
             .with_style(style("{bar:30} {percent:>3} %  {bytes} of {total_bytes}  {msg}  {eta} left")),
         None => ProgressBar::new_spinner().with_style(style("{spinner}  {bytes}  {msg}  {elapsed}")),
     };
     while !stop.load(Ordering::Relaxed) {
-        bar.set_position(progress.packed_bytes.load(Ordering::Relaxed));
-        let samples = progress.samples.load(Ordering::Relaxed);
-        let rate = samples as f64 / bar.elapsed().as_secs_f64().max(1e-9);
-        bar.set_message(format!("{} samples  {}/s", HumanCount(samples), HumanCount(rate as u64)));
+        let now = progress.now();
+        bar.set_position(now.packed_bytes);
+        let rate = now.samples as f64 / bar.elapsed().as_secs_f64().max(1e-9);
+        bar.set_message(format!(
+            "{}{} samples  {}/s",
+            runs(now),
+            HumanCount(now.samples),
+            HumanCount(rate as u64)
+        ));
         std::thread::sleep(BEAT);
     }
     bar.finish_and_clear();
+}
+
+/// How many runs of a campaign have ended.
+fn runs(now: CampaignState) -> String {
+    match now.runs {
+        0 => String::new(),
+        all => format!("{} of {all} runs  ", now.ended),
+    }
 }
 
 fn style(template: &str) -> ProgressStyle {

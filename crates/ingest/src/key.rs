@@ -93,7 +93,9 @@ impl Clues {
         }
         let told = !self.frameworks.is_empty();
         match &self.host {
-            Some(host) if told => (host.clone(), "the host that all requests share: no name is told of its port"),
+            Some(host) if told => {
+                (host.clone(), "the host that all requests share: no name is told of its port")
+            }
             Some(host) => (host.clone(), "the host that all requests share"),
             None => self.first_stem(),
         }
@@ -216,7 +218,11 @@ mod tests {
         assert_eq!(framework("[::1]:80", "Results-2048-8181"), "web", "requests speak before names");
         assert_eq!(framework("", "Results-2048-8181.killed"), "nio");
         assert_eq!(framework("a:9", "Results-2048-8181"), "nio");
-        assert_eq!(framework("a:8181", "spring_2048"), "spring", "a framework in the name is more than a port");
+        assert_eq!(
+            framework("a:8181", "spring_2048"),
+            "spring",
+            "a framework in the name is more than a port"
+        );
         assert_eq!(framework("a:9000", "Results-2048-9000"), "a:9000");
         assert_eq!(framework("a", "monday"), "a");
     }

@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod batch;
+mod campaign;
 mod cell_table;
 mod collect;
 mod counts;
@@ -46,6 +47,7 @@ mod totals;
 mod transfer;
 
 pub use batch::{Nullable, SampleBatch, Texts, clean_text};
+pub use campaign::{Campaign, CampaignProgress, CampaignRun, CampaignState, Paired, PlannedCpu, Stand};
 pub use cell_table::CellTable;
 pub use counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER, Spread};
 pub use cpu::{CpuJoin, CpuSeries};

@@ -113,7 +113,28 @@ impl Inputs {
         }
     }
 
+    /// Recognises one regular file, as `recognise` does; `Ok(Err(_))` says why it is neither log nor CPU export, where
+    /// it could be read and is not damaged.
+    ///
+    /// # Errors
+    /// When the file can't be read, is damaged, or holds two CPU exports.
+    pub(crate) fn of_file(path: &Path, options: &SourceOptions) -> Result<Result<Self>> {
+        let mut inputs = Self::default();
+        let others = inputs.sort(path, options)?;
+        let neither = !others.recognised && !others.is_harmed();
+        match inputs.leave_out(others, options.salvage) {
+            Err(error) if neither => Ok(Err(error)),
+            done => done.map(|()| Ok(inputs)),
+        }
+    }
+
     fn regular(&mut self, path: &Path, options: &SourceOptions) -> Result<()> {
+        let others = self.sort(path, options)?;
+        self.leave_out(others, options.salvage)
+    }
+
+    /// Takes the logs and the CPU export of a file, and gives what else it holds.
+    fn sort(&mut self, path: &Path, options: &SourceOptions) -> Result<Others> {
         let mut others = Others::new(path);
         for stored in self.parts(path, options.salvage)? {
             let place = stored.place();
@@ -133,7 +154,7 @@ impl Inputs {
                 Content::Other(fault) => others.list.push((place, fault)),
             }
         }
-        self.leave_out(others, options.salvage)
+        Ok(others)
     }
 
     /// Notes what a file holds besides logs and CPU exports, and, to `salvage`, what is damaged. Without it, a member
@@ -248,6 +269,11 @@ const DESCRIBED: usize = 3;
 impl Others {
     fn new(path: &Path) -> Self {
         Self { file: Place::file(path), recognised: false, list: Vec::new(), damage: None }
+    }
+
+    /// Whether any of it is damaged.
+    fn is_harmed(&self) -> bool {
+        self.damage.is_some() || self.list.iter().any(|(_, fault)| fault.harm)
     }
 
     /// Notes on what was left out; an error where there was nothing else.

@@ -79,6 +79,14 @@ impl LogSource {
         }
     }
 
+    /// Whether its content is of this size and has this CRC-32, as far as that can be told without reading it.
+    pub(crate) fn holds(&self, bytes: u64, crc32: u32) -> Option<bool> {
+        match &self.origin {
+            Origin::Stored(stored) => stored.holds(bytes, crc32),
+            Origin::Pipe(_) => None,
+        }
+    }
+
     /// Opens it at its start. Packed bytes are added to `progress` as they are read.
     ///
     /// # Errors

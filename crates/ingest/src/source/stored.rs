@@ -1,10 +1,10 @@
 //! A log or CPU export in a regular file: it can be opened any number of times.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::checked::{Checked, Digested, Expected, Unpacked};
+use super::checked::{Checked, Digested, Expected, Stated, Unpacked};
 use super::codec::{Codec, Extent, Unpacker};
 use super::container::Container;
 use super::content::Content;
@@ -85,6 +85,26 @@ impl Stored {
         }
     }
 
+    /// Whether its text is of this size and has this CRC-32: as the zip's directory says, or the end of a gzip file of
+    /// one member, or, if it is not packed, its size. `None` where only reading it can tell.
+    pub(crate) fn holds(&self, bytes: u64, crc32: u32) -> Option<bool> {
+        match &self.part {
+            Part::Member(member) => {
+                let Expected::Stated(stated) = member.expected else { return None };
+                let holds = stated == Stated { bytes, crc32 };
+                // Of a damaged one less could be read than the zip states.
+                (holds || !self.salvage).then_some(holds)
+            }
+            Part::Whole(Container::Plain) => (self.seen.bytes() != bytes).then_some(false),
+            Part::Whole(Container::Gzip) => {
+                let trailer = last_bytes(&self.path).ok()?;
+                let size = (bytes as u32).to_le_bytes();
+                (trailer == [crc32.to_le_bytes(), size].concat().as_slice()).then_some(true)
+            }
+            Part::Whole(Container::Zstd | Container::Zip) => None,
+        }
+    }
+
     /// How many bytes were added to it since it was recognised: they are not read.
     ///
     /// # Errors
@@ -122,6 +142,15 @@ impl Stored {
         let head = opened.reader().and_then(|mut reader| Head::read(&mut reader));
         head.map(Ok).map_err(|e| explain(self.place(), e))
     }
+}
+
+/// The last 8 bytes of a file: where it is gzip, the CRC-32 and the size (modulo 2^32) of its last member.
+fn last_bytes(path: &Path) -> io::Result<[u8; 8]> {
+    let mut file = fs::File::open(path)?;
+    file.seek(SeekFrom::End(-8))?;
+    let mut bytes = [0; 8];
+    file.read_exact(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The first bytes of a text, and why there are no more, if damage is why.

@@ -1,0 +1,185 @@
+//! `perfpipe ingest DIR`: folders of logs and CPU exports into the store, and a table of what went where.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Result;
+use perfpipe_analyze::{Table, damage_sentence};
+use perfpipe_ingest::store::Store;
+use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, Error, RunInfo, Stand};
+
+use crate::args::{CampaignArgs, IngestArgs, StoreArgs, TableFormat};
+use crate::failure::{code, tell};
+use crate::output::{Output, note, page_folder};
+use crate::progress::Bar;
+use crate::{ingest, report, store};
+
+/// Cores for each run that is ingested at once.
+const CORES_A_JOB: usize = 4;
+
+/// Runs of a campaign that failed; the others are stored.
+#[derive(Debug, thiserror::Error)]
+#[error("{failed} of {all} runs failed, and nothing of them was stored")]
+pub(crate) struct RunsFailed {
+    failed: usize,
+    all: usize,
+    /// The exit code of the worst.
+    pub(crate) code: u8,
+}
+
+/// Refuses what is of folders only.
+pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
+    let given =
+        [("--dry-run", args.dry_run), ("--jobs", args.jobs.is_some()), ("--table", args.table.is_some())];
+    match given.iter().find(|(_, given)| *given) {
+        Some((flag, _)) => {
+            Err(Error::usage(format!("{flag} is for folders, and files were named"), "Leave it out.").into())
+        }
+        None => Ok(()),
+    }
+}
+
+/// Ingests the runs of folders, or says how it would.
+pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
+    if args.repeat.is_some() || args.log.origin.is_some() {
+        return Err(Error::usage(
+            "--repeat and --origin are of one run, and a folder holds many",
+            "Leave them out; --append-repeat stores runs of the same test beside each other.",
+        )
+        .into());
+    }
+    let options = ingest::options(args)?;
+    let pages = args.report.as_deref().filter(|_| !args.campaign.dry_run);
+    pages.map(page_folder).transpose()?;
+    let store = store::open(store).await?;
+    let mut campaign = Campaign::plan(&args.files, &options, &store).await?;
+    campaign.notes.iter().for_each(|text| note(text));
+    let check = campaign.check();
+    if !args.campaign.dry_run {
+        check?;
+        ingest_all(&mut campaign, &store, jobs(args), progress).await;
+        summarise(&campaign.runs, &store);
+    } else {
+        tell_runs(&campaign.runs);
+        print(&campaign.runs, args.campaign.table)?;
+        check?;
+        return failures(&campaign.runs);
+    }
+    print(&campaign.runs, args.campaign.table)?;
+    if let Some(folder) = pages {
+        draw(&campaign.runs, args, &store, folder).await?;
+    }
+    failures(&campaign.runs)
+}
+
+/// How many runs are ingested at once: one keeps some cores busy by itself.
+fn jobs(args: &IngestArgs) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    args.campaign.jobs.map_or_else(|| (cores / CORES_A_JOB).clamp(1, 4), usize::from)
+}
+
+async fn ingest_all(campaign: &mut Campaign, store: &Store, jobs: usize, progress: Arc<CampaignProgress>) {
+    let due = campaign.runs.iter().filter(|run| run.is_due());
+    let bar = Bar::start(Some(due.map(CampaignRun::packed_size).sum()), Arc::clone(&progress));
+    campaign.ingest(store, jobs, &progress).await;
+    bar.finish();
+}
+
+/// Says of each run what has to be said of it, and of all of them how many there are of each kind.
+fn summarise(runs: &[CampaignRun], store: &Store) {
+    tell_runs(runs);
+    let count = |name: &str| runs.iter().filter(|run| run.stand.name() == name).count();
+    let [new, changed, unchanged, failed] = ["new", "changed", "unchanged", "failed"].map(count);
+    note(&format!("{store}: {new} new, {changed} changed, {unchanged} unchanged, {failed} failed"));
+}
+
+fn tell_runs(runs: &[CampaignRun]) {
+    for run in runs {
+        let name = run.key.as_ref().map_or_else(|| shown(&run.log), ToString::to_string);
+        let notes = run.notes.iter().chain(run.ingested.iter().flat_map(|done| &done.notes));
+        notes.for_each(|text| note(&format!("{name}: {text}")));
+        for damage in run.ingested.iter().flat_map(|done| &done.info.damage) {
+            note(&format!("{name}: partial: {}", damage_sentence(damage)));
+        }
+        if let Stand::Failed(error) = &run.stand {
+            tell(&format!("{name}: failed"), error);
+        }
+    }
+}
+
+/// Prints a row for each run.
+fn print(runs: &[CampaignRun], format: Option<TableFormat>) -> Result<()> {
+    let key = |run: &CampaignRun| run.key.clone();
+    let table = Table::of(runs)
+        .column("run", |run| key(run).map(|key| key.to_string()))
+        .column("framework", |run| key(run).map(|key| key.framework))
+        .people_see(false)
+        .column("test", |run| key(run).map(|key| key.test))
+        .people_see(false)
+        .column("repeat", |run| key(run).map(|key| u64::from(key.repeat)))
+        .people_see(false)
+        .column("log", |run| Some(shown(&run.log)))
+        .column("cpu", |run| run.cpu.as_ref().map(|cpu| shown(&cpu.file)))
+        .title("CPU export")
+        .column("paired_by", |run| run.cpu.as_ref().map(|cpu| cpu.paired.name().to_owned()))
+        .title("paired by")
+        .column("requests", |run| info(run).map(RunInfo::requests))
+        .column("failures", |run| info(run).map(|info| info.failures))
+        .column("seconds", |run| info(run).map(|info| u64::from(info.seconds)))
+        .column("cpu_seconds_percent", |run| {
+            let done = run.ingested.as_ref()?;
+            Some(f64::from(done.cpu_seconds) / f64::from(done.info.seconds.max(1)) * 100.0)
+        })
+        .title("with CPU")
+        .unit("%", 1)
+        .column("status", |run| Some(run.stand.name().to_owned()))
+        .column("why", |run| why(&run.stand))
+        .done();
+    let mut output = Output::open(None)?;
+    table.write(format.unwrap_or(TableFormat::Text).into(), &mut output)?;
+    output.finish()
+}
+
+/// The row of the run, as it is stored.
+fn info(run: &CampaignRun) -> Option<&RunInfo> {
+    match &run.stand {
+        Stand::Unchanged(info) | Stand::Unread(info) => Some(info),
+        _ => run.ingested.as_ref().map(|done| &done.info),
+    }
+}
+
+fn why(stand: &Stand) -> Option<String> {
+    match stand {
+        Stand::Changed(why) => Some(why.clone()),
+        Stand::Unread(_) => Some("as far as can be told without reading it whole".into()),
+        Stand::Failed(error) => Some(error.to_string()),
+        Stand::New | Stand::Unchanged(_) => None,
+    }
+}
+
+/// A file's name; its folder is known.
+fn shown(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+/// Draws the page of each run that was stored now.
+async fn draw(runs: &[CampaignRun], args: &IngestArgs, store: &Store, folder: &Path) -> Result<()> {
+    for done in runs.iter().filter_map(|run| run.ingested.as_ref()) {
+        let run = store.read(&done.info.key).await?;
+        report::tell(&report::run_report(&run, &args.style, folder)?);
+    }
+    Ok(())
+}
+
+/// The error that runs failed, if any did.
+fn failures(runs: &[CampaignRun]) -> Result<()> {
+    let failed = runs.iter().filter_map(|run| match &run.stand {
+        Stand::Failed(error) => Some(code(error)),
+        _ => None,
+    });
+    let codes: Vec<u8> = failed.collect();
+    match codes.iter().max() {
+        Some(worst) => Err(RunsFailed { failed: codes.len(), all: runs.len(), code: *worst }.into()),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,189 @@
+//! What a file of a campaign is, by its content: a log of which the head is read, a CPU export, or neither.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::cpu::CpuSeries;
+use crate::cpu_export::CpuSource;
+use crate::cut::Block;
+use crate::date::DateParser;
+use crate::endpoint::Endpoints;
+use crate::error::{Error, Result};
+use crate::ingest::IngestOptions;
+use crate::injector::Injectors;
+use crate::key::Clues;
+use crate::layout::Layout;
+use crate::parse::{Clock, Parsed, Parser};
+use crate::read::open_log;
+use crate::source::{Inputs, LogSource};
+use crate::store::SourceFile;
+
+use super::pairing::Readings;
+
+/// Bytes of a log's beginning that are read to plan by.
+const HEAD: usize = 1 << 20;
+
+/// What a file is.
+pub(crate) enum Found {
+    /// A log, or several in a zip: the injectors of one run.
+    Log(Box<LogFile>),
+    /// A CPU export.
+    Cpu(CpuFile),
+    /// What can't be read.
+    Failed(Error),
+    /// Neither log nor CPU export, and why.
+    Neither(Error),
+}
+
+/// A file with one log or more.
+pub(crate) struct LogFile {
+    pub(crate) path: PathBuf,
+    pub(crate) sources: Vec<LogSource>,
+    /// What its head says of the key.
+    pub(crate) clues: Clues,
+    /// The smallest timeStamp of its head, epoch ms.
+    pub(crate) t0_ms: Option<i64>,
+    /// The CPU export that is in the same zip.
+    pub(crate) cpu: Option<CpuFile>,
+}
+
+/// A CPU export.
+pub(crate) struct CpuFile {
+    pub(crate) path: PathBuf,
+    /// Its size and checksum.
+    pub(crate) file: SourceFile,
+    /// Its readings, on the log's clock.
+    pub(crate) readings: Readings,
+}
+
+impl Found {
+    /// Looks at a file: at the head of its logs, and at the whole of its CPU export.
+    pub(crate) async fn at(path: &Path, options: &IngestOptions) -> Self {
+        match Self::look(path, options).await {
+            Ok(found) => found,
+            Err(error) => Self::Failed(error),
+        }
+    }
+
+    async fn look(path: &Path, options: &IngestOptions) -> Result<Self> {
+        let (file, of_task) = (path.to_owned(), options.clone());
+        let looking = tokio::task::spawn_blocking(move || recognise(&file, &of_task));
+        let looked = looking.await.map_err(|error| Error::store("looking at the files", error))??;
+        let (inputs, head) = match looked {
+            Ok(looked) => looked,
+            Err(neither) => return Ok(Self::Neither(neither)),
+        };
+        let cpu = match inputs.cpu {
+            Some(cpu) => Some(CpuFile::read(path, cpu, options).await?),
+            None => None,
+        };
+        Ok(match (inputs.logs.first(), cpu) {
+            (None, Some(cpu)) => Self::Cpu(cpu),
+            (first, cpu) => Self::Log(Box::new(LogFile {
+                path: path.to_owned(),
+                clues: head.clues(first.map(LogSource::stems).unwrap_or_default(), options),
+                t0_ms: head.earliest_ms,
+                sources: inputs.logs,
+                cpu,
+            })),
+        })
+    }
+}
+
+/// A file's logs with what their heads hold, and its CPU export; `Ok(Err(_))` says why it has neither.
+fn recognise(path: &Path, options: &IngestOptions) -> Result<Result<(Inputs, Head)>> {
+    let mut inputs = match Inputs::of_file(path, &options.source)? {
+        Ok(inputs) => inputs,
+        Err(neither) => return Ok(Err(neither)),
+    };
+    let head = Head::read(&mut inputs.logs, options)?;
+    Ok(Ok((inputs, head)))
+}
+
+impl CpuFile {
+    async fn read(path: &Path, cpu: CpuSource, options: &IngestOptions) -> Result<Self> {
+        let export = cpu.read(&options.source).await?;
+        let all = export.series.readings();
+        let join = options.cpu;
+        let clock = |(clock, _): &(i64, f64)| clock.saturating_add(join.offset);
+        let readings = Readings {
+            count: all.len() as u64,
+            first: all.first().map(clock).unwrap_or_default(),
+            last: all.last().map(clock).unwrap_or_default().saturating_add(join.lookback.into()),
+        };
+        Ok(Self { path: path.to_owned(), file: export.file, readings })
+    }
+}
+
+/// What the beginnings of a run's logs hold.
+#[derive(Default)]
+struct Head {
+    earliest_ms: Option<i64>,
+    endpoints: Endpoints,
+    /// Labels of requests.
+    labels: Vec<String>,
+}
+
+impl Head {
+    fn read(logs: &mut [LogSource], options: &IngestOptions) -> Result<Self> {
+        let dates = DateParser::new(options.source.time_zone.clone());
+        let injectors = Injectors::new(options.injector_pattern.as_deref())?;
+        let mut parser = Parser::new(dates, injectors, Arc::new(CpuSeries::default()), options.cpu);
+        let mut head = Self::default();
+        for log in logs {
+            head.add(log, &mut parser, options)?;
+        }
+        Ok(head)
+    }
+
+    fn add(&mut self, log: &mut LogSource, parser: &mut Parser, options: &IngestOptions) -> Result<()> {
+        let mut stream = log.open(Arc::default())?;
+        let Some(log) = stream.next_log()? else { return Ok(()) };
+        let (layout, mut cutter) = open_log(log, &options.source.layout, HEAD)?;
+        let looked = cutter.look_ahead().map(|block| {
+            let block = block.filter(|block| block.oversized.is_none());
+            block.into_iter().for_each(|block| self.parse(block, &layout, parser, options));
+        });
+        looked.map_err(|error| cutter.into_reader().explain(error))
+    }
+
+    fn parse(&mut self, block: &Block, layout: &Layout, parser: &mut Parser, options: &IngestOptions) {
+        let mut parsed = Parsed::default();
+        let mut clock = Clock { origin: 0, head: None, max_span_ms: options.max_span_ms };
+        parser.parse_block(block, None, layout, &clock, &mut parsed);
+        // Once more, now that records too far from the first can be told.
+        clock.head = parsed.first_ms;
+        parser.parse_block(block, None, layout, &clock, &mut parsed);
+        self.take(&parsed);
+    }
+
+    fn take(&mut self, parsed: &Parsed) {
+        self.earliest_ms = [self.earliest_ms, parsed.earliest_ms].into_iter().flatten().min();
+        self.endpoints.merge(&parsed.endpoints);
+        let batch = &parsed.batch;
+        for (row, transaction) in batch.transaction.iter().enumerate() {
+            let label = batch.label.get(row).unwrap_or_default();
+            // Two are as many as have to be told apart.
+            if !transaction && self.labels.len() < 2 && !self.labels.iter().any(|known| known == label) {
+                self.labels.push(label.to_owned());
+            }
+        }
+    }
+
+    /// What is known of the key.
+    fn clues(&self, stems: Vec<String>, options: &IngestOptions) -> Clues {
+        let label = match self.labels.as_slice() {
+            [only] if !only.is_empty() => Some(only.clone()),
+            _ => None,
+        };
+        Clues {
+            framework: options.framework.clone(),
+            test: options.test.clone(),
+            path: self.endpoints.path.one(),
+            host: self.endpoints.host.one(),
+            label,
+            stems,
+            frameworks: options.frameworks.clone(),
+        }
+    }
+}

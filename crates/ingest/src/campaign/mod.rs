@@ -1,0 +1,50 @@
+//! Campaigns: folders of logs and CPU exports, as load-test scripts leave them, ingested as their runs.
+//!
+//! A campaign is planned, and then ingested:
+//!
+//! ```
+//! use perfpipe_ingest::store::Store;
+//! use perfpipe_ingest::{Campaign, CampaignProgress, IngestOptions};
+//! # let dir = tempfile::tempdir().unwrap();
+//! # let night = dir.path().join("night");
+//! # std::fs::create_dir(&night).unwrap();
+//! # std::fs::write(night.join("go_2048.csv"), "timeStamp,elapsed,success\n1795203738615,12,true\n").unwrap();
+//! # std::fs::write(night.join("go_2048.cpu.csv"), "clock,value\n1795203738,12.5\n").unwrap();
+//! # tokio::runtime::Runtime::new().unwrap().block_on(async {
+//! let store = Store::folder(dir.path().join("data"))?;
+//! let mut campaign = Campaign::plan(&[night], &IngestOptions::default(), &store).await?;
+//! campaign.check()?;
+//! campaign.ingest(&store, 2, &CampaignProgress::default()).await;
+//! for run in &campaign.runs {
+//!     println!("{}: {}", run.log.display(), run.stand.name());
+//! }
+//! # assert_eq!(campaign.runs[0].ingested.as_ref().unwrap().cpu_seconds, 1);
+//! # Ok::<(), perfpipe_ingest::Error>(())
+//! # }).unwrap();
+//! ```
+
+mod file;
+mod folder;
+mod name;
+mod pairing;
+mod plan;
+mod progress;
+mod run;
+mod stand;
+mod work;
+
+use crate::ingest::IngestOptions;
+
+pub use pairing::Paired;
+pub use progress::{CampaignProgress, CampaignState};
+pub use run::{CampaignRun, PlannedCpu};
+pub use stand::Stand;
+
+/// The runs of some folders.
+pub struct Campaign {
+    /// The runs, by t0, and then the files that can't be read.
+    pub runs: Vec<CampaignRun>,
+    /// What is left out of the folders, and why, as sentences.
+    pub notes: Vec<String>,
+    options: IngestOptions,
+}

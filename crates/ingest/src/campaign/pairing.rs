@@ -1,0 +1,368 @@
+//! Which CPU export belongs to which log: by name, else by time.
+
+use std::path::PathBuf;
+
+/// A log, as far as its CPU export is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Log {
+    /// The folder that it lies in.
+    pub(crate) folder: PathBuf,
+    /// Its bare name.
+    pub(crate) name: String,
+    /// The epoch second in which it begins, where its head says.
+    pub(crate) begins: Option<i64>,
+}
+
+/// A CPU export, as far as a log is looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Export {
+    /// The folder that it lies in.
+    pub(crate) folder: PathBuf,
+    /// The bare names of logs that it may be named after.
+    pub(crate) names: Vec<String>,
+    /// Its readings, on the log's clock; `None` where it can't be read.
+    pub(crate) readings: Option<Readings>,
+}
+
+/// The extent of a CPU export's readings, on the log's clock.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Readings {
+    /// How many there are.
+    pub(crate) count: u64,
+    /// Epoch second of the first.
+    pub(crate) first: i64,
+    /// Last epoch second that finds one: that of the last and its look-back.
+    pub(crate) last: i64,
+}
+
+impl Readings {
+    /// Whether there are readings at this second, or around it.
+    fn contain(&self, second: i64) -> bool {
+        self.count > 0 && (self.first..=self.last).contains(&second)
+    }
+
+    /// Whether the last reading is older than this second.
+    fn end_before(&self, second: i64) -> bool {
+        self.count == 0 || self.last < second
+    }
+
+    /// Seconds that they span.
+    fn length(&self) -> u128 {
+        self.last.abs_diff(self.first).into()
+    }
+
+    /// How many of their seconds are not before this one.
+    fn seconds_from(&self, second: i64) -> u64 {
+        self.last.abs_diff(second.max(self.first)) + 1
+    }
+
+    /// Whether they stand at least half as close as those of `other`.
+    fn are_as_dense_as(&self, other: &Self) -> bool {
+        let (ours, theirs) = (u128::from(self.count), u128::from(other.count));
+        2 * ours * (other.length() + 1) >= theirs * (self.length() + 1)
+    }
+}
+
+/// By what a CPU export was found to belong to a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paired {
+    /// Both are in one zip.
+    File,
+    /// It has the name of the log.
+    Name,
+    /// The log begins within its readings.
+    Time,
+}
+
+impl Paired {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Name => "name",
+            Self::Time => "time",
+        }
+    }
+}
+
+/// The CPU export of a log, by its number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// There is none.
+    None,
+    /// This one; the others have the log's name, and end before it begins.
+    One(usize, Paired, Vec<usize>),
+    /// It can't be told which of these.
+    Several(Vec<usize>),
+}
+
+/// The CPU export of each log.
+///
+/// 1. An export of the log's name: those in the log's folder before those in others, and those whose readings end
+///    before the log begins only if there is nothing better.
+/// 2. Else one that is named after no log, and within whose readings the log begins.
+///
+/// Of several, the one that covers clearly more: from the log's beginning on, at least twice as many seconds as any
+/// other whose readings stand at least half as dense as the densest.
+pub(crate) fn pair(logs: &[Log], exports: &[Export]) -> Vec<Choice> {
+    let nameless: Vec<usize> = numbers(exports, |export| !logs.iter().any(|log| is_named_after(export, log)));
+    logs.iter().map(|log| choose(log, exports, &nameless)).collect()
+}
+
+fn is_named_after(export: &Export, log: &Log) -> bool {
+    export.names.contains(&log.name)
+}
+
+/// The numbers of the exports that are as wanted.
+fn numbers(exports: &[Export], wanted: impl Fn(&Export) -> bool) -> Vec<usize> {
+    exports.iter().enumerate().filter(|(_, export)| wanted(export)).map(|(number, _)| number).collect()
+}
+
+fn choose(log: &Log, exports: &[Export], nameless: &[usize]) -> Choice {
+    let near = numbers(exports, |export| is_named_after(export, log) && export.folder == log.folder);
+    let named = match near.is_empty() {
+        true => numbers(exports, |export| is_named_after(export, log)),
+        false => near,
+    };
+    let readings = |number: &usize| exports.get(*number).and_then(|export| export.readings);
+    let (old, named): (Vec<_>, Vec<_>) = named.into_iter().partition(|number| {
+        log.begins.zip(readings(number)).is_some_and(|(begins, readings)| readings.end_before(begins))
+    });
+    let at_hand = nameless.iter().copied().filter(|number| {
+        log.begins.zip(readings(number)).is_some_and(|(begins, readings)| readings.contain(begins))
+    });
+    let (candidates, paired) =
+        if !named.is_empty() { (named, Paired::Name) } else { (at_hand.collect(), Paired::Time) };
+    match (candidates.as_slice(), old.as_slice()) {
+        ([], []) => Choice::None,
+        ([], [only]) => Choice::One(*only, Paired::Name, old),
+        ([], _) => Choice::Several(old),
+        ([only], _) => Choice::One(*only, paired, old),
+        _ => match clearly_best(&candidates, readings, log.begins) {
+            Some(best) => Choice::One(best, paired, old),
+            None => Choice::Several(candidates),
+        },
+    }
+}
+
+/// The one that covers clearly more than the others, if all can be read.
+fn clearly_best(
+    candidates: &[usize],
+    readings: impl Fn(&usize) -> Option<Readings>,
+    begins: Option<i64>,
+) -> Option<usize> {
+    let begins = begins?;
+    let all: Vec<(usize, Readings)> =
+        candidates.iter().map(|number| Some((*number, readings(number)?))).collect::<Option<_>>()?;
+    let mut dense: Vec<(u64, usize)> = all
+        .iter()
+        .filter(|(_, one)| all.iter().all(|(_, other)| one.are_as_dense_as(other)))
+        .map(|(number, readings)| (readings.seconds_from(begins), *number))
+        .collect();
+    dense.sort_unstable();
+    match dense.as_slice() {
+        [.., (next, _), (furthest, best)] => (*furthest / 2 >= *next).then_some(*best),
+        [(_, only)] => Some(*only),
+        [] => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn log(name: &str, begins: i64) -> Log {
+        Log { folder: PathBuf::new(), name: name.into(), begins: Some(begins) }
+    }
+
+    /// An export with a reading a second.
+    fn export(name: &str, first: i64, last: i64) -> Export {
+        let count = u64::try_from(last - first + 1).unwrap();
+        let readings = Some(Readings { count, first, last });
+        Export { folder: PathBuf::new(), names: vec![name.into()], readings }
+    }
+
+    fn one(number: usize, paired: Paired) -> Choice {
+        Choice::One(number, paired, Vec::new())
+    }
+
+    #[test]
+    fn the_name_speaks_before_the_time() {
+        let exports = [export("a", 100, 200), export("night", 0, 10_000), export("b", 300, 400)];
+        let logs = [log("a", 110), log("b", 299), log("c", 500), log("d", 20_000)];
+        let expected = [one(0, Paired::Name), one(2, Paired::Name), one(1, Paired::Time), Choice::None];
+        assert_eq!(pair(&logs, &exports), expected);
+    }
+
+    #[test]
+    fn an_export_of_another_logs_name_is_none_by_time() {
+        let exports = [export("a", 100, 200)];
+        assert_eq!(pair(&[log("a", 100), log("b", 150)], &exports), [one(0, Paired::Name), Choice::None]);
+        assert_eq!(pair(&[log("b", 150)], &exports), [one(0, Paired::Time)]);
+    }
+
+    #[test]
+    fn a_namesake_of_another_time_gives_way_to_one_that_overlaps() {
+        let (old, night) = (export("a", 0, 50), export("night", 0, 1000));
+        let paired = pair(&[log("a", 110)], &[old.clone(), night]);
+        assert_eq!(paired, [Choice::One(1, Paired::Time, vec![0])]);
+        assert_eq!(pair(&[log("a", 110)], &[old]), [Choice::One(0, Paired::Name, vec![0])]);
+    }
+
+    #[test]
+    fn the_same_folder_comes_first() {
+        let there = Export { folder: "there".into(), ..export("a", 0, 900) };
+        assert_eq!(pair(&[log("a", 10)], &[there.clone(), export("a", 0, 90)]), [one(1, Paired::Name)]);
+        assert_eq!(pair(&[log("a", 10)], &[there]), [one(0, Paired::Name)]);
+    }
+
+    #[test]
+    fn of_several_the_one_that_covers_clearly_more() {
+        let logs = [log("x", 100)];
+        let (tail, own, night) = (export("t", 0, 110), export("o", 90, 400), export("n", 0, 10_000));
+        assert_eq!(pair(&logs, &[tail.clone(), own.clone()]), [one(1, Paired::Time)]);
+        assert_eq!(pair(&logs, &[tail, own.clone(), night.clone()]), [one(2, Paired::Time)]);
+        assert_eq!(pair(&logs, &[night.clone(), night.clone()]), [Choice::Several(vec![0, 1])]);
+        // One of a reading a minute is no better, as far as it may reach.
+        let sparse = Readings { count: 166, first: 0, last: 10_000 };
+        let sparse = Export { readings: Some(sparse), ..night };
+        assert_eq!(pair(&logs, &[sparse, own]), [one(1, Paired::Time)]);
+    }
+
+    #[test]
+    fn what_can_not_be_read_is_known_by_its_name_alone() {
+        let broken = |name: &str| Export { readings: None, ..export(name, 0, 0) };
+        assert_eq!(pair(&[log("a", 10)], &[broken("a")]), [one(0, Paired::Name)]);
+        assert_eq!(pair(&[log("a", 10)], &[broken("b")]), [Choice::None]);
+        assert_eq!(pair(&[log("a", 10)], &[broken("a"), export("a", 0, 90)]), [Choice::Several(vec![0, 1])]);
+        let unknown = Log { begins: None, ..log("a", 0) };
+        assert_eq!(pair(&[unknown], &[export("a", 0, 90), export("n", 0, 90)]), [one(0, Paired::Name)]);
+    }
+
+    /// The same, rule by rule and second by second.
+    fn slow(logs: &[Log], exports: &[Export]) -> Vec<Choice> {
+        let named = |number: usize, log: &Log| exports[number].names.contains(&log.name);
+        let seconds = |number: usize| -> Vec<i64> {
+            let readings = exports[number].readings.unwrap_or_default();
+            (readings.first..=readings.last).filter(|_| readings.count > 0).collect()
+        };
+        let all = 0..exports.len();
+        let choose = |log: &Log| {
+            let mut names: Vec<usize> = all.clone().filter(|number| named(*number, log)).collect();
+            if names.iter().any(|number| exports[*number].folder == log.folder) {
+                names.retain(|number| exports[*number].folder == log.folder);
+            }
+            let is_old = |number: &usize| match (log.begins, exports[*number].readings) {
+                (Some(begins), Some(_)) => !seconds(*number).iter().any(|second| *second >= begins),
+                _ => false,
+            };
+            let old: Vec<usize> = names.iter().copied().filter(is_old).collect();
+            let mut found: Vec<usize> = names.iter().copied().filter(|number| !is_old(number)).collect();
+            let mut paired = Paired::Name;
+            if found.is_empty() {
+                let free = all.clone().filter(|number| !logs.iter().any(|log| named(*number, log)));
+                let begins = |number: &usize| log.begins.is_some_and(|at| seconds(*number).contains(&at));
+                found = free.filter(begins).collect();
+                paired = Paired::Time;
+            }
+            if found.is_empty() {
+                paired = Paired::Name;
+                found = old.clone();
+                if found.len() > 1 {
+                    return Choice::Several(found);
+                }
+            }
+            if found.len() > 1 {
+                let density = |number: usize| {
+                    let readings = exports[number].readings?;
+                    Some(readings.count as f64 / seconds(number).len() as f64)
+                };
+                let densities: Option<Vec<f64>> = found.iter().map(|number| density(*number)).collect();
+                let (Some(densities), Some(begins)) = (densities, log.begins) else {
+                    return Choice::Several(found);
+                };
+                let densest = densities.iter().copied().fold(0.0, f64::max);
+                let dense = found.iter().filter(|number| 2.0 * density(**number).unwrap() >= densest);
+                let reach = |number: usize| seconds(number).iter().filter(|at| **at >= begins).count();
+                let dense: Vec<usize> = dense.copied().collect();
+                let best = dense.iter().copied().find(|best| {
+                    dense.iter().all(|other| other == best || reach(*best) >= 2 * reach(*other))
+                });
+                return match best {
+                    Some(best) => Choice::One(best, paired, old),
+                    None => Choice::Several(found),
+                };
+            }
+            match found.as_slice() {
+                [only] => Choice::One(*only, paired, old),
+                _ => Choice::None,
+            }
+        };
+        logs.iter().map(choose).collect()
+    }
+
+    fn folders() -> impl Strategy<Value = PathBuf> {
+        prop_oneof![Just(PathBuf::from("x")), Just(PathBuf::from("y"))]
+    }
+
+    fn logs() -> impl Strategy<Value = Vec<Log>> {
+        let log = (folders(), "[a-c]", proptest::option::weighted(0.9, 0i64..64));
+        let log = log.prop_map(|(folder, name, begins)| Log { folder, name, begins });
+        proptest::collection::vec(log, 0..5)
+    }
+
+    fn exports() -> impl Strategy<Value = Vec<Export>> {
+        // Powers of two, whose densities the slow way finds without rounding.
+        let readings = (0u32..7, 0i64..64, 0u32..5).prop_map(|(long, first, apart)| {
+            let length = 1_i64 << long;
+            let count = u64::try_from(length >> apart).unwrap();
+            Readings { count, first, last: first + length - 1 }
+        });
+        let names = proptest::collection::vec("[a-f]", 1..3);
+        let export = (folders(), names, proptest::option::weighted(0.9, readings));
+        let export = export.prop_map(|(folder, names, readings)| Export { folder, names, readings });
+        proptest::collection::vec(export, 0..6)
+    }
+
+    /// A choice with the exports themselves for their numbers, in an order of their own.
+    fn told(choice: &Choice, exports: &[Export]) -> String {
+        let sorted = |numbers: &[usize]| {
+            let mut names: Vec<String> = numbers.iter().map(|at| format!("{:?}", exports[*at])).collect();
+            names.sort();
+            names
+        };
+        match choice {
+            Choice::None => String::new(),
+            Choice::One(one, paired, old) => format!("{:?} {paired:?} {:?}", exports[*one], sorted(old)),
+            Choice::Several(all) => format!("{:?}", sorted(all)),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn is_what_the_rules_say_in_any_order(
+            logs in logs(), exports in exports(), turn in 0usize..6, other in 0usize..6, flip: bool,
+        ) {
+            let paired = pair(&logs, &exports);
+            prop_assert_eq!(&paired, &slow(&logs, &exports));
+            let mut listed = exports.clone();
+            if !listed.is_empty() {
+                let (turn, other) = (turn % listed.len(), other % listed.len());
+                listed.rotate_left(turn);
+                listed.swap(0, other);
+            }
+            let mut asked = logs.clone();
+            if flip {
+                asked.reverse();
+            }
+            let mut again: Vec<String> =
+                pair(&asked, &listed).iter().map(|choice| told(choice, &listed)).collect();
+            if flip {
+                again.reverse();
+            }
+            let before: Vec<String> = paired.iter().map(|choice| told(choice, &exports)).collect();
+            prop_assert_eq!(before, again);
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! From folders to runs: what each file is, which belong together, and what the store has of them.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Place, Result};
+use crate::ingest::{IngestOptions, check};
+use crate::store::{Repeat, RunInfo, RunKey, SourceFile, Store};
+
+use super::Campaign;
+use super::file::{CpuFile, Found, LogFile};
+use super::folder::Listing;
+use super::name::{bare, log_of};
+use super::pairing::{Choice, Export, Log, Paired, pair};
+use super::run::{CampaignRun, PlannedCpu};
+use super::stand::{Candidate, Stand};
+
+/// How many pairs of one key an error names.
+const NAMED: usize = 3;
+
+/// A CPU export, or a file that can't be read, which its name may say to be one.
+enum Other {
+    Cpu(CpuFile),
+    Failed(PathBuf, Option<Error>),
+}
+
+impl Other {
+    fn path(&self) -> &Path {
+        match self {
+            Self::Cpu(cpu) => &cpu.path,
+            Self::Failed(path, _) => path,
+        }
+    }
+
+    fn export(&self) -> Export {
+        let bare = bare(self.path());
+        let log = log_of(&bare).map(str::to_owned);
+        let (names, readings) = match self {
+            // A CPU export need not say so in its name.
+            Self::Cpu(cpu) => (log.into_iter().chain([bare]).collect(), Some(cpu.readings)),
+            Self::Failed(..) => (log.into_iter().collect(), None),
+        };
+        Export { folder: folder(self.path()), names, readings }
+    }
+}
+
+fn folder(path: &Path) -> PathBuf {
+    path.parent().unwrap_or(Path::new("")).to_owned()
+}
+
+/// The files of a campaign by what they are.
+#[derive(Default)]
+struct Files {
+    logs: Vec<LogFile>,
+    others: Vec<Other>,
+    notes: Vec<String>,
+}
+
+impl Files {
+    async fn of(folders: &[PathBuf], options: &IngestOptions) -> Result<Self> {
+        let listing = Listing::of(folders)?;
+        let mut files = Self { notes: listing.left_out, ..Self::default() };
+        for path in listing.files {
+            match Found::at(&path, options).await {
+                Found::Log(log) => files.logs.push(*log),
+                Found::Cpu(cpu) => files.cpu(cpu),
+                Found::Failed(error) => files.others.push(Other::Failed(path, Some(error))),
+                Found::Neither(why) => files.notes.push(format!("left out: {why}")),
+            }
+        }
+        Ok(files)
+    }
+
+    /// Takes a CPU export, unless it is one that is there already.
+    fn cpu(&mut self, cpu: CpuFile) {
+        let same = self.others.iter().find(|other| match other {
+            Other::Cpu(known) => super::stand::same_content(&known.file, &cpu.file) && is_copy(known, &cpu),
+            Other::Failed(..) => false,
+        });
+        match same {
+            Some(same) => self.notes.push(format!(
+                "left out: {} holds the same as {}",
+                Place::file(&cpu.path),
+                Place::file(same.path())
+            )),
+            None => self.others.push(Other::Cpu(cpu)),
+        }
+    }
+
+    /// The runs, each with its CPU export.
+    fn runs(mut self) -> (Vec<(LogFile, CampaignRun)>, Vec<CampaignRun>, Vec<String>) {
+        let exports: Vec<Export> = self.others.iter().map(Other::export).collect();
+        let asked: Vec<Log> = self.logs.iter().map(asked).collect();
+        let mut used = vec![false; exports.len()];
+        let mut runs = Vec::new();
+        for (log, choice) in std::mem::take(&mut self.logs).into_iter().zip(pair(&asked, &exports)) {
+            let run = self.run(&log, choice, &mut used);
+            runs.push((log, run));
+        }
+        let mut failed = Vec::new();
+        for (other, used) in self.others.into_iter().zip(used) {
+            match other {
+                Other::Cpu(cpu) if !used => self.notes.push(format!(
+                    "{} belongs to no log: none has its name, and none begins within its readings",
+                    Place::file(&cpu.path)
+                )),
+                Other::Failed(path, Some(error)) => failed.push(CampaignRun::failed(path, error)),
+                _ => {}
+            }
+        }
+        (runs, failed, self.notes)
+    }
+
+    fn run(&mut self, log: &LogFile, choice: Choice, used: &mut [bool]) -> CampaignRun {
+        let mut run = CampaignRun::of(log);
+        if let Some(cpu) = &log.cpu {
+            run.cpu = Some(PlannedCpu::new(cpu, Paired::File));
+            return run;
+        }
+        let mut use_up = |number: usize| used.get_mut(number).into_iter().for_each(|used| *used = true);
+        match choice {
+            Choice::None => run.notes.push("it has no CPU export".into()),
+            Choice::Several(numbers) => {
+                numbers.iter().copied().for_each(&mut use_up);
+                run.stand = Stand::Failed(self.ambiguous(&log.path, &numbers));
+            }
+            Choice::One(number, paired, old) => {
+                use_up(number);
+                old.iter().copied().for_each(&mut use_up);
+                run.notes.extend(old.iter().filter_map(|old| self.too_old(*old, *old == number)));
+                match self.others.get_mut(number) {
+                    Some(Other::Cpu(cpu)) => run.cpu = Some(PlannedCpu::new(cpu, paired)),
+                    Some(Other::Failed(path, error)) => {
+                        run.stand = Stand::Failed(error.take().unwrap_or_else(|| unreadable(path)));
+                    }
+                    None => {}
+                }
+            }
+        }
+        run
+    }
+
+    fn too_old(&self, number: usize, joined: bool) -> Option<String> {
+        let path = Place::file(self.others.get(number)?.path());
+        let what = if joined {
+            "it is kept with the run, and joined to none of its requests"
+        } else {
+            "another is taken"
+        };
+        Some(format!("{path} ends before the log begins: {what}; see --cpu-offset and --time-zone"))
+    }
+
+    fn ambiguous(&self, log: &Path, numbers: &[usize]) -> Error {
+        let named = numbers.iter().filter_map(|number| self.others.get(*number));
+        let names: Vec<String> = named.map(|other| other.path().display().to_string()).collect();
+        let bare = bare(log);
+        Error::usage(
+            format!("{}: it can't be told which CPU export is its own: {}", log.display(), names.join(", ")),
+            format!(
+                "Name the right one after the log, as in {bare}.cpu.csv, and take others of that name away."
+            ),
+        )
+    }
+}
+
+/// Whether one CPU export is a copy of another in the place of its own: both belong to the same log.
+fn is_copy(one: &CpuFile, other: &CpuFile) -> bool {
+    let name = |cpu: &CpuFile| {
+        let bare = bare(&cpu.path);
+        (folder(&cpu.path), log_of(&bare).map_or_else(|| bare.clone(), str::to_owned))
+    };
+    name(one) == name(other)
+}
+
+fn unreadable(path: &Path) -> Error {
+    Error::input(path, "its CPU export can't be read", "See the message on the first run that it belongs to.")
+}
+
+fn asked(log: &LogFile) -> Log {
+    Log { folder: folder(&log.path), name: bare(&log.path), begins: log.t0_ms.map(|ms| ms.div_euclid(1000)) }
+}
+
+impl Campaign {
+    /// Plans the ingest of the files that lie in these folders: which are logs and which CPU exports, which belong
+    /// together, what each run will be called, and whether the store has it already. Each log's head is read, and each
+    /// CPU export; nothing is stored.
+    ///
+    /// With [`Repeat::Next`], runs of the same framework and test become its repeats, in the order of their t0.
+    ///
+    /// # Errors
+    /// When a folder can't be read, the folders hold no log, the options can't be meant, or the store can't be read. A
+    /// file that can't be read is a run that [failed](Stand::Failed).
+    pub async fn plan(folders: &[PathBuf], options: &IngestOptions, store: &Store) -> Result<Self> {
+        check(options)?;
+        if options.origin.is_some() || !matches!(options.repeat, Repeat::Number(1) | Repeat::Next) {
+            return Err(Error::usage(
+                "--origin and --repeat are of one run, and a folder holds many",
+                "Leave them out, or ingest that run by itself, by the names of its files.",
+            ));
+        }
+        let (mut runs, failed, notes) = Files::of(folders, options).await?.runs();
+        if runs.is_empty() && failed.is_empty() {
+            let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+            let why: String = notes.iter().take(NAMED).map(|note| format!("; {note}")).collect();
+            return Err(Error::usage(
+                format!("there is no JMeter log in {}{why}", names.join(", ")),
+                "Name the folder that the logs lie in.",
+            ));
+        }
+        // Runs find what is stored of them in an order that does not hang on the folders'.
+        runs.sort_by(|(one, _), (other, _)| (one.t0_ms, &one.path).cmp(&(other.t0_ms, &other.path)));
+        settle(&mut runs, options, &store.runs().await?);
+        let mut runs: Vec<CampaignRun> = runs.into_iter().map(|(log, run)| run.with(log)).collect();
+        runs.extend(failed);
+        Ok(Self { runs, notes, options: options.clone() })
+    }
+
+    /// Checks that no two runs would take one place in the store.
+    ///
+    /// # Errors
+    /// When two would: the sentence names their files.
+    pub fn check(&self) -> Result<()> {
+        let mut places: BTreeMap<&RunKey, Vec<&Path>> = BTreeMap::new();
+        for run in self.runs.iter().filter(|run| !matches!(run.stand, Stand::Failed(_))) {
+            if let Some(key) = &run.key {
+                places.entry(key).or_default().push(&run.log);
+            }
+        }
+        let same = places.iter().filter(|(_, logs)| logs.len() > 1).map(|(key, logs)| {
+            let logs: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
+            format!("{} would all be {key}", logs.join(", "))
+        });
+        let same: Vec<String> = same.collect();
+        if same.is_empty() {
+            return Ok(());
+        }
+        let more = same.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!("; and so on for {more} more keys") } else { String::new() };
+        let named: Vec<String> = same.into_iter().take(NAMED).collect();
+        Err(Error::usage(
+            format!("several logs have one key, and nothing was stored: {}{more}", named.join("; ")),
+            "Keep one of them in the folder, tell frameworks apart by --frameworks FILE, or store them as repeats beside \
+             each other: --append-repeat.",
+        ))
+    }
+}
+
+/// Finds out how each run stands to what is stored, and which place it will take.
+fn settle(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: &[RunInfo]) {
+    let mut taken = HashSet::new();
+    let keys: Vec<Vec<RunKey>> = runs.iter().map(|(log, _)| log.clues.possible()).collect();
+    let mut open = Vec::new();
+    for (number, (log, run)) in runs.iter_mut().enumerate() {
+        run.key = keys.get(number).and_then(|keys| keys.first()).cloned();
+        if matches!(run.stand, Stand::Failed(_)) {
+            continue;
+        }
+        let cpu = run.cpu_source().cloned();
+        let candidate = candidate(log, cpu.as_ref(), keys.get(number), options);
+        match candidate.same_logs(stored, &taken) {
+            Some((info, sure)) => {
+                taken.insert(info.key.clone());
+                let change = candidate.change(info);
+                let again = candidate.earlier_state(stored, &HashSet::new()).is_some();
+                run.found(info, sure, change, again || options.repeat != Repeat::Next);
+            }
+            None => open.push(number),
+        }
+    }
+    for number in open {
+        let Some((log, run)) = runs.get_mut(number) else { continue };
+        let cpu = run.cpu_source().cloned();
+        let candidate = candidate(log, cpu.as_ref(), keys.get(number), options);
+        run.place(&candidate, stored, &mut taken);
+        let copy = stored.iter().find(|info| candidate.is_of(info) && Some(&info.key) != run.key.as_ref());
+        run.notes.extend(copy.map(|info| format!("its log is stored as {} too", info.key)));
+    }
+}
+
+fn candidate<'a>(
+    log: &'a LogFile,
+    cpu: Option<&'a SourceFile>,
+    keys: Option<&'a Vec<RunKey>>,
+    options: &'a IngestOptions,
+) -> Candidate<'a> {
+    let keys = keys.map(Vec::as_slice).unwrap_or_default();
+    Candidate { keys, t0_ms: log.t0_ms, logs: &log.sources, cpu, options }
+}

@@ -1,0 +1,154 @@
+//! The runs of a campaign, ingested side by side.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use futures_util::{StreamExt, stream};
+use tokio::sync::Semaphore;
+
+use crate::error::{Error, Result};
+use crate::ingest::{IngestOptions, Ingested};
+use crate::pipeline::{PipelineOptions, Progress};
+use crate::store::{Repeat, RunKey, Store};
+
+use super::Campaign;
+use super::progress::CampaignProgress;
+use super::run::CampaignRun;
+use super::stand::Stand;
+
+/// A run and its number.
+type Numbered = (usize, CampaignRun);
+
+impl Campaign {
+    /// Ingests the runs that are due, so many `jobs` at once, by the workers that the options name, divided among them.
+    /// One that fails is noted so, and the others go on. Dropped, it leaves the runs that are stored, and nothing of
+    /// the others.
+    ///
+    /// Memory grows with the number of jobs: each has blocks and encoders of its own. A large run is read by itself.
+    pub async fn ingest(&mut self, store: &Store, jobs: usize, progress: &CampaignProgress) {
+        let jobs = jobs.max(1);
+        let desk = Desk {
+            store,
+            options: &self.options,
+            progress,
+            jobs: u32::try_from(jobs).unwrap_or(u32::MAX),
+            at_once: Semaphore::new(jobs),
+            owners: Mutex::new(owners(&self.runs)),
+        };
+        let runs = std::mem::take(&mut self.runs);
+        let (lanes, rest) = lanes(runs);
+        progress.start(lanes.iter().map(Vec::len).sum());
+        let done: Vec<Vec<Numbered>> = stream::iter(lanes.into_iter().map(|lane| desk.lane(lane)))
+            .buffer_unordered(jobs)
+            .collect()
+            .await;
+        let mut runs: Vec<Numbered> = done.into_iter().flatten().chain(rest).collect();
+        runs.sort_by_key(|(number, _)| *number);
+        self.runs = runs.into_iter().map(|(_, run)| run).collect();
+    }
+}
+
+/// Those that are due, by framework and test, each in their order: repeats are numbered by it; and the others.
+fn lanes(runs: Vec<CampaignRun>) -> (Vec<Vec<Numbered>>, Vec<Numbered>) {
+    let (due, rest): (Vec<Numbered>, Vec<Numbered>) =
+        runs.into_iter().enumerate().partition(|(_, run)| run.is_due());
+    let mut lanes: Vec<Vec<Numbered>> = Vec::new();
+    let mut by_key = BTreeMap::new();
+    for (number, run) in due {
+        let name = run.key.as_ref().map(|key| (key.framework.clone(), key.test.clone()));
+        let lane = *by_key.entry(name).or_insert(lanes.len());
+        match lanes.get_mut(lane) {
+            Some(lane) => lane.push((number, run)),
+            None => lanes.push(vec![(number, run)]),
+        }
+    }
+    (lanes, rest)
+}
+
+/// Which file has a key, of those whose keys are settled.
+fn owners(runs: &[CampaignRun]) -> BTreeMap<RunKey, PathBuf> {
+    let settled =
+        |run: &&CampaignRun| !matches!(run.stand, Stand::Failed(_)) && run.place.repeat != Repeat::Next;
+    runs.iter().filter(settled).filter_map(|run| Some((run.key.clone()?, run.log.clone()))).collect()
+}
+
+/// What the runs share while they are ingested.
+struct Desk<'a> {
+    store: &'a Store,
+    options: &'a IngestOptions,
+    progress: &'a CampaignProgress,
+    jobs: u32,
+    at_once: Semaphore,
+    owners: Mutex<BTreeMap<RunKey, PathBuf>>,
+}
+
+impl Desk<'_> {
+    async fn lane(&self, mut lane: Vec<Numbered>) -> Vec<Numbered> {
+        for (_, run) in &mut lane {
+            self.run(run).await;
+        }
+        lane
+    }
+
+    async fn run(&self, run: &mut CampaignRun) {
+        let alone = run.is_large();
+        let permits = if alone { self.jobs } else { 1 };
+        // It is never closed.
+        let _permit = self.at_once.acquire_many(permits).await.ok();
+        if self.progress.is_stopping() {
+            return;
+        }
+        let progress = self.progress.begin();
+        let jobs = if alone { 1 } else { self.jobs };
+        match self.ingest(run, jobs, &progress).await {
+            Ok(None) => {}
+            Ok(Some(done)) => {
+                run.key = Some(done.info.key.clone());
+                run.ingested = Some(done);
+            }
+            Err(error) => run.stand = Stand::Failed(error),
+        }
+        self.progress.end(&progress, run.ingested.is_some());
+    }
+
+    async fn ingest(
+        &self,
+        run: &mut CampaignRun,
+        jobs: u32,
+        progress: &Arc<Progress>,
+    ) -> Result<Option<Ingested>> {
+        run.compare(Arc::clone(&progress.packed_bytes)).await?;
+        if !run.is_due() {
+            return Ok(None);
+        }
+        let sizes = self.options.sizes;
+        let workers = (sizes.workers / usize::try_from(jobs).unwrap_or(usize::MAX)).max(1);
+        let options = IngestOptions {
+            repeat: run.place.repeat,
+            replace: self.options.replace || run.place.replace,
+            sizes: PipelineOptions { workers, ..sizes },
+            ..self.options.clone()
+        };
+        let log = run.log.clone();
+        let admit = |key: &RunKey| self.admit(key, &log);
+        let files = run.files();
+        self.store.ingest_as(&files, &options, Arc::clone(progress), &admit).await.map(Some)
+    }
+
+    /// Lets a run have its key, unless it is another's of the same campaign: that its whole log gives another key than
+    /// its head did must not make one run replace another.
+    fn admit(&self, key: &RunKey, log: &Path) -> Result<()> {
+        let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
+        match owners.get(key).filter(|owner| owner.as_path() != log) {
+            Some(owner) => Err(Error::refused(
+                format!("{}: as a whole it is {key}, and so is {}", log.display(), owner.display()),
+                "Ingest it by itself, and name it with --framework and --test.",
+            )),
+            None => {
+                owners.insert(key.clone(), log.to_owned());
+                Ok(())
+            }
+        }
+    }
+}
