@@ -94,7 +94,8 @@ fn summarise(runs: &[CampaignRun], store: &Store) {
 }
 
 fn tell_runs(runs: &[CampaignRun]) {
-    for run in runs {
+    // Of what is stored already, all was said when it was.
+    for run in runs.iter().filter(|run| !matches!(run.stand, Stand::Unchanged(_))) {
         let name = run.key.as_ref().map_or_else(|| shown(&run.log), ToString::to_string);
         let notes = run.notes.iter().chain(run.ingested.iter().flat_map(|done| &done.notes));
         notes.for_each(|text| note(&format!("{name}: {text}")));
@@ -110,6 +111,9 @@ fn tell_runs(runs: &[CampaignRun]) {
 /// Prints a row for each run.
 fn print(runs: &[CampaignRun], format: Option<TableFormat>) -> Result<()> {
     let key = |run: &CampaignRun| run.key.clone();
+    // Of a campaign that is only planned, most figures are not known.
+    let figures = runs.iter().any(|run| info(run).is_some());
+    let covered = runs.iter().any(|run| run.ingested.is_some());
     let table = Table::of(runs)
         .column("run", |run| key(run).map(|key| key.to_string()))
         .column("framework", |run| key(run).map(|key| key.framework))
@@ -124,16 +128,21 @@ fn print(runs: &[CampaignRun], format: Option<TableFormat>) -> Result<()> {
         .column("paired_by", |run| run.cpu.as_ref().map(|cpu| cpu.paired.name().to_owned()))
         .title("paired by")
         .column("requests", |run| info(run).map(RunInfo::requests))
+        .people_see(figures)
         .column("failures", |run| info(run).map(|info| info.failures))
+        .people_see(figures)
         .column("seconds", |run| info(run).map(|info| u64::from(info.seconds)))
+        .people_see(figures)
         .column("cpu_seconds_percent", |run| {
             let done = run.ingested.as_ref()?;
             Some(f64::from(done.cpu_seconds) / f64::from(done.info.seconds.max(1)) * 100.0)
         })
         .title("with CPU")
         .unit("%", 1)
+        .people_see(covered)
         .column("status", |run| Some(run.stand.name().to_owned()))
         .column("why", |run| why(&run.stand))
+        .people_see(runs.iter().any(|run| why(&run.stand).is_some()))
         .done();
     let mut output = Output::open(None)?;
     table.write(format.unwrap_or(TableFormat::Text).into(), &mut output)?;

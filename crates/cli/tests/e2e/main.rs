@@ -3,6 +3,7 @@
 // clippy.toml allows these in #[test] functions, but not in their helpers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 
+mod campaigns;
 mod changing;
 mod check;
 mod chromium;

@@ -43,6 +43,8 @@ pub(crate) struct LogFile {
     pub(crate) clues: Clues,
     /// The smallest timeStamp of its head, epoch ms.
     pub(crate) t0_ms: Option<i64>,
+    /// About how many counts its ingest will hold: its seconds, as its head goes, times the labels of its head.
+    pub(crate) cells: u64,
     /// The CPU export that is in the same zip.
     pub(crate) cpu: Option<CpuFile>,
 }
@@ -83,6 +85,7 @@ impl Found {
                 path: path.to_owned(),
                 clues: head.clues(first.map(LogSource::stems).unwrap_or_default(), options),
                 t0_ms: head.earliest_ms,
+                cells: head.cells,
                 sources: inputs.logs,
                 cpu,
             })),
@@ -115,13 +118,22 @@ impl CpuFile {
     }
 }
 
+/// About how many counts a log holds that is so many times as long as this part of it.
+fn cells(head: &Parsed, times: u64) -> u64 {
+    let span_ms =
+        head.latest_ms.zip(head.earliest_ms).map_or(0, |(latest, earliest)| latest.abs_diff(earliest));
+    let labels = head.batch.label.values().len() as u64;
+    (span_ms.saturating_mul(times) / 1000).saturating_mul(labels.max(1))
+}
+
 /// What the beginnings of a run's logs hold.
 #[derive(Default)]
 struct Head {
     earliest_ms: Option<i64>,
     endpoints: Endpoints,
-    /// Labels of requests.
+    /// Labels of requests, two of them at most.
     labels: Vec<String>,
+    cells: u64,
 }
 
 impl Head {
@@ -137,17 +149,26 @@ impl Head {
     }
 
     fn add(&mut self, log: &mut LogSource, parser: &mut Parser, options: &IngestOptions) -> Result<()> {
+        let size = log.unpacked_size();
         let mut stream = log.open(Arc::default())?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
         let (layout, mut cutter) = open_log(log, &options.source.layout, HEAD)?;
         let looked = cutter.look_ahead().map(|block| {
             let block = block.filter(|block| block.oversized.is_none());
-            block.into_iter().for_each(|block| self.parse(block, &layout, parser, options));
+            block.into_iter().for_each(|block| self.parse(block, size, &layout, parser, options));
         });
         looked.map_err(|error| cutter.into_reader().explain(error))
     }
 
-    fn parse(&mut self, block: &Block, layout: &Layout, parser: &mut Parser, options: &IngestOptions) {
+    /// Parses the beginning of a log of about this size.
+    fn parse(
+        &mut self,
+        block: &Block,
+        size: u64,
+        layout: &Layout,
+        parser: &mut Parser,
+        options: &IngestOptions,
+    ) {
         let mut parsed = Parsed::default();
         let mut clock = Clock { origin: 0, head: None, max_span_ms: options.max_span_ms };
         parser.parse_block(block, None, layout, &clock, &mut parsed);
@@ -155,6 +176,7 @@ impl Head {
         clock.head = parsed.first_ms;
         parser.parse_block(block, None, layout, &clock, &mut parsed);
         self.take(&parsed);
+        self.cells = self.cells.saturating_add(cells(&parsed, size / (block.bytes.len() as u64).max(1)));
     }
 
     fn take(&mut self, parsed: &Parsed) {

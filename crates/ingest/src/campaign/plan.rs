@@ -113,11 +113,18 @@ impl Files {
 
     fn run(&mut self, log: &LogFile, choice: Choice, used: &mut [bool]) -> CampaignRun {
         let mut run = CampaignRun::of(log);
+        let mut use_up = |number: usize| used.get_mut(number).into_iter().for_each(|used| *used = true);
         if let Some(cpu) = &log.cpu {
             run.cpu = Some(PlannedCpu::new(cpu, Paired::File));
+            if let Choice::One(number, Paired::Name, _) = choice {
+                use_up(number);
+                run.notes.extend(self.others.get(number).map(|other| {
+                    let other = Place::file(other.path());
+                    format!("left out: {other}, since there is a CPU export beside the log in its zip")
+                }));
+            }
             return run;
         }
-        let mut use_up = |number: usize| used.get_mut(number).into_iter().for_each(|used| *used = true);
         match choice {
             Choice::None => run.notes.push("it has no CPU export".into()),
             Choice::Several(numbers) => {
@@ -228,7 +235,8 @@ impl Campaign {
         }
         let same = places.iter().filter(|(_, logs)| logs.len() > 1).map(|(key, logs)| {
             let logs: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
-            format!("{} would all be {key}", logs.join(", "))
+            let all = if logs.len() == 2 { "both" } else { "all" };
+            format!("{} would {all} be {key}", logs.join(" and "))
         });
         let same: Vec<String> = same.collect();
         if same.is_empty() {
@@ -260,9 +268,7 @@ fn settle(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: 
         match candidate.same_logs(stored, &taken) {
             Some((info, sure)) => {
                 taken.insert(info.key.clone());
-                let change = candidate.change(info);
-                let again = candidate.earlier_state(stored, &HashSet::new()).is_some();
-                run.found(info, sure, change, again || options.repeat != Repeat::Next);
+                run.found(info, sure, candidate.change(info));
             }
             None => open.push(number),
         }

@@ -12,11 +12,14 @@ use crate::store::{Repeat, RunInfo, RunKey, SourceFile};
 
 use super::file::{CpuFile, LogFile};
 use super::pairing::Paired;
-use super::stand::{Candidate, Stand, same_content};
+use super::stand::{Candidate, Stand, are_logs_of};
 
-/// Packed bytes from which on a run is ingested by itself: such a one keeps all cores busy, and may hold the counts of
-/// many seconds.
+/// Packed bytes from which on a run is ingested by itself: such a one keeps all cores busy, and each of its counts may
+/// be of many different times.
 const LARGE: u64 = 512 << 20;
+
+/// Counts from which on a run is ingested by itself: they take some 150 bytes each, and more.
+const MANY_CELLS: u64 = 100_000;
 
 /// One run of a campaign.
 pub struct CampaignRun {
@@ -36,6 +39,8 @@ pub struct CampaignRun {
     pub notes: Vec<String>,
     pub(super) place: Place,
     sources: Vec<LogSource>,
+    /// About how many counts its ingest will hold.
+    cells: u64,
 }
 
 /// Where in the store a run goes.
@@ -65,37 +70,32 @@ impl PlannedCpu {
 impl CampaignRun {
     /// The run of a file's logs, of which nothing else is known yet.
     pub(super) fn of(log: &LogFile) -> Self {
-        Self {
-            log: log.path.clone(),
-            cpu: None,
-            key: None,
-            t0_ms: log.t0_ms,
-            stand: Stand::New,
-            ingested: None,
-            notes: Vec::new(),
-            place: Place { repeat: Repeat::default(), replace: false },
-            sources: Vec::new(),
-        }
+        Self { t0_ms: log.t0_ms, ..Self::at(log.path.clone(), Stand::New) }
     }
 
     /// A file that can't be read.
     pub(super) fn failed(path: PathBuf, error: Error) -> Self {
+        Self::at(path, Stand::Failed(error))
+    }
+
+    fn at(log: PathBuf, stand: Stand) -> Self {
         Self {
-            log: path,
+            log,
             cpu: None,
             key: None,
             t0_ms: None,
-            stand: Stand::Failed(error),
+            stand,
             ingested: None,
             notes: Vec::new(),
             place: Place { repeat: Repeat::default(), replace: false },
             sources: Vec::new(),
+            cells: 0,
         }
     }
 
     /// The run with its logs, to be read.
     pub(super) fn with(self, log: LogFile) -> Self {
-        Self { sources: log.sources, ..self }
+        Self { sources: log.sources, cells: log.cells, ..self }
     }
 
     /// The files to ingest.
@@ -114,22 +114,19 @@ impl CampaignRun {
         self.sources.iter().filter_map(LogSource::packed_size).sum()
     }
 
-    /// Whether it is ingested by itself.
+    /// Whether it is ingested by itself, so that memory keeps within its bounds.
     pub(super) fn is_large(&self) -> bool {
-        self.packed_size() >= LARGE
+        self.cells >= MANY_CELLS || self.packed_size() >= LARGE
     }
 
     pub(super) fn cpu_source(&self) -> Option<&SourceFile> {
         self.cpu.as_ref().map(|cpu| &cpu.source)
     }
 
-    /// Takes the place of the stored run that has the same logs; if that is not `sure`, and they turn out to be others,
-    /// it is that place still if it is the same run `again`.
-    pub(super) fn found(&mut self, stored: &RunInfo, sure: bool, change: Option<String>, again: bool) {
+    /// Takes the place of the stored run that has the same logs, as far as can be told, or for `sure`.
+    pub(super) fn found(&mut self, stored: &RunInfo, sure: bool, change: Option<String>) {
         self.key = Some(stored.key.clone());
-        let number = Repeat::Number(stored.key.repeat);
-        let repeat = if sure || again { number } else { Repeat::Next };
-        self.place = Place { repeat, replace: sure };
+        self.place = Place { repeat: Repeat::Number(stored.key.repeat), replace: sure };
         self.stand = match change {
             Some(why) => Stand::Changed(why),
             None if sure => Stand::Unchanged(Box::new(stored.clone())),
@@ -182,13 +179,7 @@ impl CampaignRun {
         let sources = std::mem::take(&mut self.sources);
         let reading = tokio::task::spawn_blocking(move || digests(sources, &packed));
         let now = reading.await.map_err(|error| Error::store("comparing a log", error))??;
-        let mut then: Vec<&SourceFile> =
-            stored.sources.iter().filter(|source| source.kind == "log").collect();
-        let same = now.iter().all(|now| {
-            let at = then.iter().position(|then| same_content(now, then) && now.member == then.member);
-            at.map(|at| then.swap_remove(at)).is_some()
-        });
-        self.stand = match same {
+        self.stand = match are_logs_of(&now, stored) {
             true => Stand::Unchanged(stored.clone()),
             false => Stand::Changed("its log has changed".into()),
         };

@@ -8,6 +8,8 @@ use crate::source::LogSource;
 use crate::source::log::last_part;
 use crate::store::{Replace, RunInfo, RunKey, SourceFile};
 
+use super::name::bare;
+
 /// How a run stands to what is stored.
 #[derive(Debug)]
 pub enum Stand {
@@ -57,7 +59,9 @@ impl Candidate<'_> {
         for info in stored.iter().filter(|info| self.may_be(info) && !taken.contains(&info.key)) {
             match self.has_logs_of(info) {
                 Some(true) => return Some((info, true)),
-                None if unsure.is_none() && self.is_named_as(info) => unsure = Some((info, false)),
+                None if unsure.is_none() && self.begins_in(info) && self.has_stem_of(info) => {
+                    unsure = Some((info, false));
+                }
                 _ => {}
             }
         }
@@ -74,8 +78,7 @@ impl Candidate<'_> {
         let key = self.keys.first()?;
         stored.iter().find(|info| {
             let same = info.key.framework == key.framework && info.key.test == key.test;
-            let time = self.t0_ms.is_some_and(|t0_ms| (info.t0_ms..=info.last_ms).contains(&t0_ms));
-            same && time && !taken.contains(&info.key) && self.is_named_as(info)
+            same && self.begins_in(info) && !taken.contains(&info.key) && self.is_named_as(info)
         })
     }
 
@@ -137,7 +140,7 @@ impl Candidate<'_> {
         let mut sure = true;
         for log in self.logs {
             // The logs of several injectors are known by their names.
-            let named = |then: &&SourceFile| self.logs.len() == 1 || own_name(then) == log.file_name();
+            let named = |then: &SourceFile| self.logs.len() == 1 || own_name(then) == log.file_name();
             let held = |then: &SourceFile| log.holds(then.bytes, then.crc32);
             let at = left
                 .iter()
@@ -147,6 +150,17 @@ impl Candidate<'_> {
             sure &= held(left.swap_remove(at)) == Some(true);
         }
         sure.then_some(true)
+    }
+
+    /// Whether its head is of a stored run's time.
+    fn begins_in(&self, stored: &RunInfo) -> bool {
+        self.t0_ms.is_some_and(|t0_ms| (stored.t0_ms..=stored.last_ms).contains(&t0_ms))
+    }
+
+    /// Whether a stored run was made from a file of this name, however that was packed.
+    fn has_stem_of(&self, stored: &RunInfo) -> bool {
+        let ours = self.logs.first().map(|log| bare(&log.place().file));
+        ours == logs_of(stored).next().map(|log| bare(log.file.as_ref()))
     }
 
     /// Whether a stored run was made from logs of these names.
@@ -168,6 +182,17 @@ fn logs_of(stored: &RunInfo) -> impl Iterator<Item = &SourceFile> {
 /// Whether two sources hold the same bytes.
 pub(super) fn same_content(one: &SourceFile, other: &SourceFile) -> bool {
     (one.bytes, one.crc32) == (other.bytes, other.crc32)
+}
+
+/// Whether these are the logs of a stored run, in whatever files they are.
+pub(super) fn are_logs_of(logs: &[SourceFile], stored: &RunInfo) -> bool {
+    let mut left: Vec<&SourceFile> = logs_of(stored).collect();
+    let is_there = |log: &SourceFile| {
+        let named = |then: &SourceFile| logs.len() == 1 || own_name(then) == own_name(log);
+        let at = left.iter().position(|then| same_content(log, then) && named(then));
+        at.map(|at| left.swap_remove(at)).is_some()
+    };
+    logs.iter().all(is_there) && left.is_empty()
 }
 
 /// A log's name without folders, as `LogSource::file_name` gives it.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt, stream};
@@ -122,11 +123,15 @@ impl Desk<'_> {
         if !run.is_due() {
             return Ok(None);
         }
+        // What was read to compare it is read again.
+        progress.packed_bytes.store(0, Ordering::Relaxed);
         let sizes = self.options.sizes;
+        // What can be read of a damaged log may be less than what is stored of it.
+        let replace = run.place.replace && !self.options.source.salvage;
         let workers = (sizes.workers / usize::try_from(jobs).unwrap_or(usize::MAX)).max(1);
         let options = IngestOptions {
             repeat: run.place.repeat,
-            replace: self.options.replace || run.place.replace,
+            replace: self.options.replace || replace,
             sizes: PipelineOptions { workers, ..sizes },
             ..self.options.clone()
         };

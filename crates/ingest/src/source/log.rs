@@ -79,6 +79,14 @@ impl LogSource {
         }
     }
 
+    /// About its size in bytes, unpacked.
+    pub(crate) fn unpacked_size(&self) -> u64 {
+        match &self.origin {
+            Origin::Stored(stored) => stored.unpacked_size(),
+            Origin::Pipe(_) => 0,
+        }
+    }
+
     /// Whether its content is of this size and has this CRC-32, as far as that can be told without reading it.
     pub(crate) fn holds(&self, bytes: u64, crc32: u32) -> Option<bool> {
         match &self.origin {

@@ -18,6 +18,9 @@ use super::zip_dir::{Member, OpenArchive, open_member};
 use crate::error::{Place, Result};
 use crate::layout::LayoutOptions;
 
+/// How many bytes of a log are packed into one, about.
+const USUAL_RATIO: u64 = 12;
+
 /// Where in the file the text is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
@@ -82,6 +85,15 @@ impl Stored {
         match &self.part {
             Part::Whole(_) => self.seen.bytes(),
             Part::Member(member) => member.packed,
+        }
+    }
+
+    /// Size in bytes, unpacked: as the zip's directory says, else as logs are packed usually.
+    pub(crate) fn unpacked_size(&self) -> u64 {
+        match &self.part {
+            Part::Member(Member { expected: Expected::Stated(stated), .. }) => stated.bytes,
+            Part::Whole(Container::Plain) => self.seen.bytes(),
+            Part::Member(_) | Part::Whole(_) => self.packed_size().saturating_mul(USUAL_RATIO),
         }
     }
 
