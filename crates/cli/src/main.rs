@@ -13,6 +13,7 @@ mod diagnose;
 mod export;
 mod failure;
 mod ingest;
+mod inspect;
 mod junit;
 mod list;
 mod output;
@@ -60,6 +61,7 @@ async fn command(cli: Cli, progress: Arc<Progress>) -> Result<()> {
     let Cli { command, store } = cli;
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,
+        Command::Inspect(args) => inspect::run(&args).await,
         Command::Report(args) => report::run(&args, &store).await,
         Command::Export(args) => export::run(&args, &store).await,
         Command::Diagnose(args) => diagnose::run(&args, &store).await,
