@@ -201,6 +201,20 @@ pub(crate) struct KeyArgs {
     pub(crate) repeat: Option<u32>,
 }
 
+/// Which runs of a test are meant.
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// The test whose runs are meant
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: String,
+    /// Only this framework; may be given several times [default: all of the test]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) framework: Vec<String>,
+    /// Only this repeat; may be given several times [default: all of the test]
+    #[arg(long, value_name = "N", value_parser = repeat())]
+    pub(crate) repeat: Vec<u32>,
+}
+
 /// The numbers that a repeat may have.
 fn repeat() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(LAST_REPEAT))
@@ -253,12 +267,8 @@ pub(crate) struct ScopeArgs {
     perfpipe report --test 2048 --phase hold --order-by p99\n  \
     perfpipe report --test 2048 --framework go --framework spring --out charts --format pdf --paper letter")]
 pub(crate) struct ReportArgs {
-    /// The test whose runs are drawn
-    #[arg(long, value_name = "NAME")]
-    pub(crate) test: String,
-    /// Only this framework; may be given several times [default: all of the test]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) framework: Vec<String>,
+    #[command(flatten)]
+    pub(crate) runs: TestArgs,
     /// Folder for the pages
     #[arg(long, value_name = "DIR", default_value = "perfpipe-report")]
     pub(crate) out: PathBuf,
@@ -368,12 +378,8 @@ pub(crate) struct CheckArgs {
     /// Rules that must hold of every run
     #[arg(value_name = "RULE")]
     pub(crate) rule: Vec<String>,
-    /// The test whose runs are judged
-    #[arg(long, value_name = "NAME")]
-    pub(crate) test: String,
-    /// Only this framework; may be given several times [default: all of the test]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) framework: Vec<String>,
+    #[command(flatten)]
+    pub(crate) runs: TestArgs,
     /// TOML file of more rules
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,

@@ -35,7 +35,7 @@ struct RuleFile {
 pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     let rules = rules(args)?;
     let store = store::open(store).await?;
-    let keys = choose::runs(&store.runs().await?, &args.test, &args.framework)?;
+    let keys = choose::runs(&store.runs().await?, &args.runs)?;
     let baseline = baseline(args, &rules, &store).await?;
     let mut verdicts = Vec::new();
     for key in &keys {

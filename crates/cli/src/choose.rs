@@ -4,11 +4,12 @@ use anyhow::Result;
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{Error, RunInfo, RunKey};
 
-use crate::args::KeyArgs;
+use crate::args::{KeyArgs, TestArgs};
 
-/// The runs of a test, all repeats, of the frameworks asked for or of all.
-pub(crate) fn runs(runs: &[RunInfo], test: &str, frameworks: &[String]) -> Result<Vec<RunKey>> {
-    let of_test: Vec<&RunKey> = runs.iter().map(|run| &run.key).filter(|key| key.test == test).collect();
+/// The runs of a test, of the frameworks and repeats asked for or of all.
+pub(crate) fn runs(runs: &[RunInfo], args: &TestArgs) -> Result<Vec<RunKey>> {
+    let TestArgs { test, framework: frameworks, repeat: repeats } = args;
+    let of_test: Vec<&RunKey> = runs.iter().map(|run| &run.key).filter(|key| key.test == *test).collect();
     if of_test.is_empty() {
         let tests = names(runs.iter().map(|run| &run.key.test));
         return Err(missing(format!("the store has no run of the test {test}"), "tests", &tests));
@@ -18,8 +19,19 @@ pub(crate) fn runs(runs: &[RunInfo], test: &str, frameworks: &[String]) -> Resul
         let problem = format!("the store has no run of {unknown} for the test {test}");
         return Err(missing(problem, "frameworks", &known));
     }
-    let asked = |key: &&RunKey| frameworks.is_empty() || frameworks.contains(&key.framework);
-    Ok(of_test.into_iter().filter(asked).cloned().collect())
+    let of_frameworks: Vec<&RunKey> = of_test
+        .into_iter()
+        .filter(|key| frameworks.is_empty() || frameworks.contains(&key.framework))
+        .collect();
+    if let Some(unknown) =
+        repeats.iter().find(|repeat| of_frameworks.iter().all(|key| key.repeat != **repeat))
+    {
+        let known: Vec<String> = of_frameworks.iter().map(|key| key.to_string()).collect();
+        let problem = format!("the store has no repeat {unknown} of the test {test}");
+        return Err(missing(problem, "runs", &names(known.iter())));
+    }
+    let asked = |key: &&RunKey| repeats.is_empty() || repeats.contains(&key.repeat);
+    Ok(of_frameworks.into_iter().filter(asked).cloned().collect())
 }
 
 /// The key of the run that is meant: the repeat that was told, else the only one. Where there are several, none of them
@@ -45,19 +57,30 @@ pub(crate) async fn one(args: &KeyArgs, store: &Store) -> Result<RunKey> {
     }
 }
 
-/// The run that prints under a name, as in `spring_2048` or `spring_2048#2`.
+/// The run that is called so: `spring_2048#2` is the second repeat, `spring_2048` the first, or the only one that there
+/// is.
 pub(crate) fn named(runs: &[RunInfo], name: &str) -> Result<RunKey> {
-    let mut found = runs.iter().map(|run| &run.key).filter(|key| key.to_string() == name);
-    match (found.next(), found.next()) {
-        (Some(key), None) => Ok(key.clone()),
-        (Some(_), Some(_)) => {
-            let problem = format!("several runs of the store are called {name}");
-            Err(Error::refused(problem, "Ingest one of them under another name.").into())
-        }
-        (None, _) => {
+    let first = |key: &RunKey| RunKey::new(&key.framework, &key.test).to_string();
+    let called = |is_called: &dyn Fn(&RunKey) -> bool| -> Vec<&RunKey> {
+        runs.iter().map(|run| &run.key).filter(|key| is_called(key)).collect()
+    };
+    let exactly = called(&|key| name == key.to_string() || name == format!("{}#{}", first(key), key.repeat));
+    let found = if exactly.is_empty() { called(&|key| name == first(key)) } else { exactly };
+    match found.as_slice() {
+        [only] => Ok((*only).clone()),
+        [] => {
             let known: Vec<String> = runs.iter().map(|run| run.key.to_string()).collect();
             let known = names(known.iter());
             Err(missing(format!("the store has no run {name}"), "runs", &known))
+        }
+        several => {
+            let problem = format!("several runs of the store are called {name}");
+            let last = several.iter().map(|key| key.repeat).max().unwrap_or_default();
+            let remedy = match last {
+                1 => "Ingest one of them under another name.".to_owned(),
+                last => format!("Name one repeat, as in {name}#{last}."),
+            };
+            Err(Error::refused(problem, remedy).into())
         }
     }
 }

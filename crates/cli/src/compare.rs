@@ -1,13 +1,13 @@
 //! `perfpipe compare`: two runs side by side.
 
 use anyhow::Result;
-use perfpipe_analyze::{change_table, compare};
+use perfpipe_analyze::{Change, change_table, compare};
 use perfpipe_ingest::Error;
 use perfpipe_ingest::store::Store;
 use perfpipe_plot::{Page, Style};
 
 use crate::args::{CompareArgs, StoreArgs};
-use crate::output::{Output, page_folder};
+use crate::output::{Output, note, page_folder};
 use crate::{choose, report, store, view};
 
 /// Prints what changed from run A to run B, and draws both.
@@ -35,6 +35,12 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(None)?;
     change_table(&changes).write(args.table.into(), &mut output)?;
     output.finish()?;
+    let untold = |change: &Change| change.interval.is_none() && change.a.is_some() && change.b.is_some();
+    if changes.iter().any(untold) {
+        note(
+            "unknown: too few seconds to tell a change from noise; it takes eight stretches of 3 to 10 seconds of each run",
+        );
+    }
     report::tell(&written);
     Ok(())
 }

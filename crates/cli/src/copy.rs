@@ -64,7 +64,8 @@ pub(crate) async fn attach(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     inputs.notes.iter().chain(&export.notes).for_each(|text| note(text));
     let readings = export.series.readings().len();
     let stored = runs.iter().find(|run| run.key == key).map(view::plain).unwrap_or_default().cpu;
-    let info = attach_cpu(&store, &key, export, view::cpu_join(&args.join, stored)).await?;
+    let noted = [(view::CPU_ITEM, args.cpu_item.map(|id| id.to_string()))];
+    let info = attach_cpu(&store, &key, export, view::cpu_join(&args.join, stored), &noted).await?;
     note(&format!("attached {readings} CPU readings to {key}: {} records joined anew", info.records()));
     Ok(())
 }

@@ -83,7 +83,7 @@ fn noted(log: &LogArgs) -> BTreeMap<String, String> {
         ("delimiter", log.delimiter.clone()),
         ("columns", log.columns.clone()),
         ("origin", log.origin.map(|ms| ms.to_string())),
-        ("cpu-item", log.cpu_item.map(|id| id.to_string())),
+        (view::CPU_ITEM, log.cpu_item.map(|id| id.to_string())),
     ];
     named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }

@@ -45,7 +45,7 @@ impl StyleArgs {
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     page_folder(&args.out)?;
     let store = store::open(store).await?;
-    let keys = choose::runs(&store.runs().await?, &args.test, &args.framework)?;
+    let keys = choose::runs(&store.runs().await?, &args.runs)?;
     let mut timelines = Vec::new();
     let mut details = Vec::new();
     let mut sweeps = Vec::new();
@@ -68,9 +68,9 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
         written.extend(time_pages(args, &timelines)?);
     }
     if let Some(timeline) = timelines.first().filter(|_| args.style.wants_html()) {
-        let name = page_name(&format!("report_{}", args.test), &timeline.view);
+        let name = page_name(&format!("report_{}", args.runs.test), &timeline.view);
         let html = perfpipe_plot::html(
-            &args.test,
+            &args.runs.test,
             timelines.iter().zip(&details),
             &league,
             &Style::from(&args.style),
@@ -104,9 +104,9 @@ fn time_pages(args: &ReportArgs, timelines: &[Timeline]) -> Result<Vec<PathBuf>>
     for timeline in timelines {
         written.extend(run_page(timeline, &args.style, &args.out)?);
     }
-    let page = Page::test(&args.test, timelines, &Style::from(&args.style));
+    let page = Page::test(&args.runs.test, timelines, &Style::from(&args.style));
     if let Some(timeline) = timelines.first() {
-        let name = page_name(&format!("all-frameworks_{}", args.test), &timeline.view);
+        let name = page_name(&format!("all-frameworks_{}", args.runs.test), &timeline.view);
         written.extend(write_page(&page, &name, &args.style, &args.out)?);
     }
     Ok(written)

@@ -11,6 +11,9 @@ use crate::output::note;
 /// The option under which an ingest notes how many injectors there were.
 pub(crate) const INJECTORS: &str = "injectors";
 
+/// The option under which it notes the Zabbix item that was taken.
+pub(crate) const CPU_ITEM: &str = "cpu-item";
+
 /// How readings are joined: as told, else as at the run's ingest.
 pub(crate) fn cpu_join(args: &CpuArgs, stored: CpuJoin) -> CpuJoin {
     CpuJoin {

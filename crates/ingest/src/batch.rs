@@ -35,6 +35,25 @@ impl<T: Copy + Default> Nullable<T> {
         }
     }
 
+    /// Appends `n` values, if all of them are there; else none, and returns `None`.
+    #[inline]
+    pub(crate) fn fill(&mut self, n: usize, value: impl FnMut(usize) -> Option<T>) -> Option<()> {
+        fill(&mut self.values, n, value)?;
+        if !self.valid.is_empty() {
+            self.valid.resize(self.values.len(), true);
+        }
+        Some(())
+    }
+
+    /// Keeps the first rows only.
+    pub(crate) fn truncate(&mut self, rows: usize) {
+        self.values.truncate(rows);
+        self.valid.truncate(rows);
+        if self.valid.iter().all(|valid| *valid) {
+            self.valid.clear();
+        }
+    }
+
     /// The value of a row, or `None` where it is absent or beyond the end.
     #[inline]
     pub fn get(&self, row: usize) -> Option<T> {
@@ -65,6 +84,27 @@ impl<T: Copy + Default> FromIterator<Option<T>> for Nullable<T> {
         iter.into_iter().for_each(|value| column.push(value));
         column
     }
+}
+
+/// Appends `n` values, if all of them are there; else none, and returns `None`.
+#[inline]
+pub(crate) fn fill<T: Default>(
+    into: &mut Vec<T>,
+    n: usize,
+    mut value: impl FnMut(usize) -> Option<T>,
+) -> Option<()> {
+    let before = into.len();
+    let mut all = true;
+    // No early end, so that the loop has one way through and its length is known.
+    into.extend((0..n).map(|row| {
+        let value = value(row);
+        all &= value.is_some();
+        value.unwrap_or_default()
+    }));
+    if !all {
+        into.truncate(before);
+    }
+    all.then_some(())
 }
 
 /// A column of texts, each distinct one kept once and named by a code.
@@ -304,6 +344,16 @@ mod tests {
             [Some(3), None, Some(0), None]
         );
         assert_eq!(column.valid(), Some(&[true, false, true][..]));
+    }
+
+    #[test]
+    fn a_column_is_filled_whole_or_not_at_all() {
+        let mut column: Nullable<i32> = [Some(3), None].into_iter().collect();
+        assert_eq!(column.fill(2, |row| (row == 0).then_some(1)), None);
+        assert_eq!((column.values().len(), column.fill(2, |row| Some(row as i32))), (2, Some(())));
+        assert_eq!(column, [Some(3), None, Some(0), Some(1)].into_iter().collect());
+        column.truncate(1);
+        assert_eq!(column, [Some(3)].into_iter().collect());
     }
 
     #[test]

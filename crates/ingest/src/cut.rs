@@ -46,17 +46,15 @@ pub(crate) trait LogBytes: Read {
 
 impl LogBytes for &[u8] {}
 
-/// Where empty buffers come from: those that workers are done with, or new ones.
+/// Where buffers come from: those that workers are done with, or new ones.
 pub(crate) trait Buffers {
-    /// An empty buffer, waiting for one if need be; `None` when the work was given up.
+    /// A buffer that may hold anything, waiting for one if need be; `None` when the work was given up.
     fn take(&mut self) -> Option<Vec<u8>>;
 }
 
 impl Buffers for Receiver<Vec<u8>> {
     fn take(&mut self) -> Option<Vec<u8>> {
-        let mut buffer = self.recv().ok()?;
-        buffer.clear();
-        Some(buffer)
+        self.recv().ok()
     }
 }
 
@@ -136,12 +134,19 @@ impl<R: LogBytes> Cutter<R> {
     }
 
     fn cut(&mut self, mut buffer: Vec<u8>) -> std::io::Result<Option<Block>> {
-        buffer.clear();
-        buffer.append(&mut self.carry);
+        // What the buffer held is written over and never cleared: filling it with zeros first takes a tenth of the
+        // time that inflating into it does.
+        let mut filled = self.carry.len();
+        buffer.resize(buffer.len().max(filled), 0);
+        if let Some(begin) = buffer.get_mut(..filled) {
+            begin.copy_from_slice(&self.carry);
+        }
+        self.carry.clear();
         // A buffer that begins with bytes already known to hold no record end need not be searched again.
-        let mut goal = self.block_size.max(buffer.len());
+        let mut goal = self.block_size.max(filled);
         loop {
-            self.fill(&mut buffer, goal)?;
+            self.fill(&mut buffer, filled, goal)?;
+            filled = buffer.len();
             if buffer.is_empty() {
                 return Ok(None);
             }
@@ -161,10 +166,10 @@ impl<R: LogBytes> Cutter<R> {
         }
     }
 
-    /// Reads until the buffer holds `goal` bytes or the log ends.
-    fn fill(&mut self, buffer: &mut Vec<u8>, goal: usize) -> std::io::Result<()> {
-        let mut filled = buffer.len();
+    /// Reads behind the first `filled` bytes until the buffer holds `goal` of them or the log ends.
+    fn fill(&mut self, buffer: &mut Vec<u8>, mut filled: usize, goal: usize) -> std::io::Result<()> {
         if filled >= goal || self.ended {
+            buffer.truncate(filled);
             return Ok(());
         }
         buffer.resize(goal, 0);
@@ -215,8 +220,7 @@ impl<R: LogBytes> Cutter<R> {
     fn skip_line(&mut self) -> std::io::Result<u64> {
         let mut piece = Vec::new();
         while !self.ended {
-            piece.clear();
-            self.fill(&mut piece, self.block_size)?;
+            self.fill(&mut piece, 0, self.block_size)?;
             if let Some(feed) = memchr::memchr(b'\n', &piece) {
                 self.carry = piece.split_off(feed + 1);
                 self.at += piece.len() as u64;

@@ -9,11 +9,9 @@ use crate::date::DateParser;
 use crate::endpoint::Endpoints;
 use crate::injector::Injectors;
 use crate::layout::Layout;
-use crate::number::{parse_bool, parse_i32, parse_i64};
 use crate::record::{Record, Records};
-
-/// How JMeter's transaction controllers begin their responseMessage.
-const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
+use crate::rows::Held;
+use crate::take::{Reason, are_samples};
 
 /// The run's clock, known once the head of the logs was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,27 +97,26 @@ pub(crate) struct Parser {
     pub(crate) cpu: Arc<CpuSeries>,
     pub(crate) join: CpuJoin,
     /// The last epoch second looked up, with its reading.
-    last_cpu: (i64, Option<f64>),
-}
-
-/// The numbers of one record, all of them checked.
-struct Numbers {
-    time_ms: i64,
-    elapsed: i32,
-    success: bool,
-    bytes: Option<i64>,
-    sent_bytes: Option<i64>,
-    all_threads: Option<i32>,
-    latency: Option<i32>,
-    idle_time: Option<i32>,
-    connect: Option<i32>,
+    pub(crate) last_cpu: (i64, Option<f64>),
+    /// Records on their way; nothing between blocks.
+    held: Held,
+    /// The times of the rows that are taken, epoch ms.
+    pub(crate) times: Vec<i64>,
 }
 
 impl Parser {
     /// A parser that joins these CPU readings.
     pub(crate) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<CpuSeries>, join: CpuJoin) -> Self {
         // No clock reaches the smallest second, so the first look-up always takes place.
-        Self { dates, injectors, cpu, join, last_cpu: (i64::MIN, None) }
+        Self {
+            dates,
+            injectors,
+            cpu,
+            join,
+            last_cpu: (i64::MIN, None),
+            held: Held::default(),
+            times: Vec::new(),
+        }
     }
 
     /// Parses a block, in the place of what `out` held, as `parse` does; what is left of a record where a damaged log
@@ -151,8 +148,17 @@ impl Parser {
         out.clear();
         self.injectors.start_block(file);
         let mut records = Records::new(bytes, layout.delimiter);
+        let mut held = std::mem::take(&mut self.held);
         while let Some(mut record) = records.next() {
-            if let Err(reason) = self.record(&record, layout, clock, out) {
+            if !record.quoted && record.len() == layout.width {
+                held.push(&record);
+                if held.is_full() {
+                    self.take_held(&mut held, bytes, layout, clock, out);
+                }
+                continue;
+            }
+            self.take_held(&mut held, bytes, layout, clock, out);
+            if let Err(reason) = self.take_alone(&record, layout, clock, out) {
                 let stray = record.open && self.goes_on(record.raw, layout);
                 if stray {
                     record.cut_to_first_line();
@@ -164,6 +170,8 @@ impl Parser {
                 }
             }
         }
+        self.take_held(&mut held, bytes, layout, clock, out);
+        self.held = held;
         out.lines = records.lines();
     }
 
@@ -174,110 +182,40 @@ impl Parser {
         let Some(feed) = memchr::memchr(b'\n', raw) else { return false };
         let mut records = Records::new(raw.get(feed + 1..).unwrap_or_default(), layout.delimiter);
         while let Some(record) = records.next() {
-            if record.len() == layout.width && !record.open && self.numbers(&record, layout).is_ok() {
+            if record.len() == layout.width
+                && !record.open
+                && are_samples(record.rows(), layout, &mut self.dates)
+            {
                 return true;
             }
         }
         false
     }
 
+    /// Takes the records that wait, in their order; if one can't be taken, each by itself.
+    fn take_held(&mut self, held: &mut Held, bytes: &[u8], layout: &Layout, clock: &Clock, out: &mut Parsed) {
+        if self.take(held.rows(bytes, layout.width), layout, clock, out).is_err() {
+            for record in held.records(bytes, layout.width) {
+                if let Err(reason) = self.take(record.rows(), layout, clock, out) {
+                    self.refuse(&record, layout, reason, out);
+                }
+            }
+        }
+        held.clear();
+    }
+
     /// Takes one record, or says why not.
-    #[inline]
-    fn record(
+    fn take_alone(
         &mut self,
         record: &Record<'_>,
         layout: &Layout,
         clock: &Clock,
         out: &mut Parsed,
     ) -> Result<(), Reason> {
-        if record.len() != layout.width || record.open {
-            return Err(Reason::Shape);
+        match record.len() != layout.width || record.open {
+            true => Err(Reason::Shape),
+            false => self.take(record.rows(), layout, clock, out),
         }
-        let numbers = self.numbers(record, layout)?;
-        if let Some(head) = clock.head
-            && numbers.time_ms.abs_diff(head) > clock.max_span_ms
-        {
-            return Err(Reason::Span(head));
-        }
-        self.push(record, layout, clock, &numbers, out);
-        Ok(())
-    }
-
-    #[inline]
-    fn numbers(&mut self, record: &Record<'_>, layout: &Layout) -> Result<Numbers, Reason> {
-        let columns = &layout.columns;
-        let time = record.field(columns.time_stamp);
-        let time_ms = match parse_i64(time) {
-            Some(ms) => ms,
-            None => self.dates.parse(time).ok_or(Reason::Field("timeStamp", columns.time_stamp))?,
-        };
-        for (name, other) in &columns.other_numbers {
-            whole(record, Some(*other), name, parse_i64)?;
-        }
-        Ok(Numbers {
-            time_ms,
-            elapsed: parse_i32(record.field(columns.elapsed))
-                .ok_or(Reason::Field("elapsed", columns.elapsed))?,
-            success: parse_bool(record.field(columns.success))
-                .ok_or(Reason::Field("success", columns.success))?,
-            bytes: whole(record, columns.bytes, "bytes", parse_i64)?,
-            sent_bytes: whole(record, columns.sent_bytes, "sentBytes", parse_i64)?,
-            all_threads: whole(record, columns.all_threads, "allThreads", parse_i32)?,
-            latency: whole(record, columns.latency, "Latency", parse_i32)?,
-            idle_time: whole(record, columns.idle_time, "IdleTime", parse_i32)?,
-            connect: whole(record, columns.connect, "Connect", parse_i32)?,
-        })
-    }
-
-    #[inline]
-    fn push(
-        &mut self,
-        record: &Record<'_>,
-        layout: &Layout,
-        clock: &Clock,
-        numbers: &Numbers,
-        out: &mut Parsed,
-    ) {
-        let columns = &layout.columns;
-        let time_ms = numbers.time_ms;
-        out.first_ms.get_or_insert(time_ms);
-        out.earliest_ms = Some(out.earliest_ms.map_or(time_ms, |ms| ms.min(time_ms)));
-        out.latest_ms = Some(out.latest_ms.map_or(time_ms, |ms| ms.max(time_ms)));
-
-        let transaction = is_transaction(record, layout);
-        if !transaction && let Some(url) = columns.url {
-            out.endpoints.add(record.field(url));
-        }
-        let cpu = self.cpu_at(time_ms.div_euclid(1000));
-        let batch = &mut out.batch;
-        if !numbers.success {
-            let message = failure_message(record, layout);
-            out.failures.push((batch.t_ms.len() as u32, out.messages.code(message)));
-        }
-        batch.t_ms.push(time_ms.saturating_sub(clock.origin));
-        push_text(&mut batch.label, record, columns.label);
-        batch.elapsed.push(numbers.elapsed);
-        push_text(&mut batch.response_code, record, columns.response_code);
-        batch.success.push(numbers.success);
-        batch.bytes.push(numbers.bytes);
-        batch.sent_bytes.push(numbers.sent_bytes);
-        batch.all_threads.push(numbers.all_threads);
-        batch.latency.push(numbers.latency);
-        batch.idle_time.push(numbers.idle_time);
-        batch.connect.push(numbers.connect);
-        batch.cpu.push(cpu);
-        let host = columns.hostname.map(|i| record.field(i)).filter(|host| !host.is_empty());
-        let thread = columns.thread_name.map_or(&[][..], |i| record.field(i));
-        self.injectors.push(host, thread, &mut batch.injector);
-        batch.transaction.push(transaction);
-    }
-
-    #[inline]
-    fn cpu_at(&mut self, epoch_second: i64) -> Option<f64> {
-        if self.last_cpu.0 != epoch_second {
-            self.last_cpu = (epoch_second, self.cpu.at(epoch_second, self.join));
-        }
-        self.last_cpu.1
     }
 
     /// Decides what a record is that was not taken: nothing, a header once more, or a reject.
@@ -294,15 +232,6 @@ impl Parser {
         let reason = reason.sentence(record, layout);
         out.rejects.push(LocalReject { line, byte, reason, record: record.raw.to_vec() });
     }
-}
-
-/// Why a record is not accepted; put into words only when it is.
-#[derive(Debug, Clone, Copy)]
-enum Reason {
-    Shape,
-    /// Too far from the first record's timeStamp.
-    Span(i64),
-    Field(&'static str, usize),
 }
 
 impl Reason {
@@ -324,46 +253,6 @@ impl Reason {
             }
         }
     }
-}
-
-/// A number that may be absent or empty, but not anything else.
-#[inline]
-fn whole<T>(
-    record: &Record<'_>,
-    column: Option<usize>,
-    name: &'static str,
-    parse: impl Fn(&[u8]) -> Option<T>,
-) -> Result<Option<T>, Reason> {
-    let Some(index) = column else { return Ok(None) };
-    let text = record.field(index);
-    if text.is_empty() {
-        return Ok(None);
-    }
-    parse(text).map(Some).ok_or(Reason::Field(name, index))
-}
-
-#[inline]
-fn push_text(texts: &mut Texts, record: &Record<'_>, column: Option<usize>) {
-    match column {
-        Some(index) => texts.push(record.field(index)),
-        None => texts.push_null(),
-    }
-}
-
-/// Whether a record is a transaction controller's own: empty dataType, URL `null`, and its message.
-#[inline]
-fn is_transaction(record: &Record<'_>, layout: &Layout) -> bool {
-    let columns = &layout.columns;
-    columns.data_type.is_none_or(|i| record.field(i).is_empty())
-        && columns.response_message.is_some_and(|i| record.field(i).starts_with(TRANSACTION))
-        && columns.url.is_none_or(|i| matches!(record.field(i), b"null" | b""))
-}
-
-/// failureMessage, else responseMessage.
-fn failure_message<'a>(record: &Record<'a>, layout: &Layout) -> &'a [u8] {
-    let columns = &layout.columns;
-    let text = |column: Option<usize>| column.map(|i| record.field(i)).filter(|text| !text.is_empty());
-    text(columns.failure_message).or_else(|| text(columns.response_message)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! One record of a block after another, as fields without their quotes.
 
+use crate::rows::Rows;
 use crate::scan::Scanner;
 
 /// A record's fields, quotes taken off.
@@ -13,11 +14,33 @@ pub(crate) struct Record<'a> {
     pub(crate) raw: &'a [u8],
     /// Line feeds in the block before the record.
     pub(crate) line: u64,
+    /// Whether a field is quoted, so that the text that the fields lie in is not the block.
+    pub(crate) quoted: bool,
     /// Whether a quote was still open when the block ended.
     pub(crate) open: bool,
 }
 
 impl<'a> Record<'a> {
+    /// A record without quotes, by where its fields lie in the block.
+    #[inline]
+    pub(crate) fn plain(block: &'a [u8], bounds: &'a [(u32, u32)], line: u64) -> Self {
+        let start = bounds.first().map_or(0, |(start, _)| *start as usize);
+        let end = bounds.last().map_or(0, |(_, end)| *end as usize);
+        let raw = block.get(start..end).unwrap_or_default();
+        Self { text: block, bounds, start, raw, line, quoted: false, open: false }
+    }
+
+    /// The record as the only one of its rows.
+    pub(crate) fn rows(&self) -> Rows<'a> {
+        Rows::new(self.text, self.bounds, self.bounds.len())
+    }
+
+    /// Where the fields begin and end.
+    #[inline]
+    pub(crate) fn bounds(&self) -> &'a [(u32, u32)] {
+        self.bounds
+    }
+
     /// The number of fields.
     #[inline]
     pub(crate) fn len(&self) -> usize {
@@ -117,8 +140,7 @@ impl<'a> Records<'a> {
         self.at = position + usize::from(end.is_some());
         let line = self.lines;
         self.lines += u64::from(end.is_some());
-        let raw = self.bytes.get(start..stop).unwrap_or_default();
-        Some(Record { text: self.bytes, bounds: &self.bounds, start, raw, line, open: false })
+        Some(Record::plain(self.bytes, &self.bounds, line))
     }
 
     /// The record at `start`, read byte by byte since it has a quoted field.
@@ -134,7 +156,7 @@ impl<'a> Records<'a> {
         self.lines += memchr::memchr_iter(b'\n', record).count() as u64;
         let raw = record.strip_suffix(b"\n").unwrap_or(record);
         let raw = raw.strip_suffix(b"\r").unwrap_or(raw);
-        Record { text: &self.unquoted, bounds: &self.bounds, start, raw, line, open }
+        Record { text: &self.unquoted, bounds: &self.bounds, start, raw, line, quoted: true, open }
     }
 }
 

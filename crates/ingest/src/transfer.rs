@@ -10,11 +10,12 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use crate::batch::{Nullable, SampleBatch};
 use crate::cpu::{CpuJoin, CpuSeries};
 use crate::cpu_export::CpuExport;
+use crate::damage::Damage;
 use crate::error::{Error, Result};
 use crate::ingest::RunStore;
 use crate::rejects::RejectSpool;
 use crate::store::{
-    BatchEncoder, CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, Store, StoredRun,
+    BatchEncoder, CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, SourceFile, Store, StoredRun,
 };
 
 /// Batches on their way from one store to the other.
@@ -39,7 +40,9 @@ pub async fn copy_run(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace:
     Ok(run.info)
 }
 
-/// Gives a stored run another CPU export: its samples are joined to the new readings, everything else stays.
+/// Gives a stored run another CPU export: its samples are joined to the new readings, everything else stays. What the
+/// run says of the former export goes with it: its name, its damage, and those options that `noted` names, which get
+/// the value there, if any.
 ///
 /// # Errors
 /// When the run is not stored, or the store fails; the run is as it was then.
@@ -48,15 +51,30 @@ pub async fn attach_cpu(
     key: &RunKey,
     export: CpuExport,
     join: CpuJoin,
+    noted: &[(&str, Option<String>)],
 ) -> Result<RunInfo> {
     let mut run = store.read(key).await?;
-    run.info.sources.retain(|source| source.kind != export.file.kind);
-    run.info.sources.push(export.file);
-    run.info.damage.extend(export.damage);
+    let info = &mut run.info;
+    let (former, logs): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut info.sources).into_iter().partition(|source| source.kind == export.file.kind);
+    info.damage.retain(|damage| !is_of(damage, &former) || is_of(damage, &logs));
+    info.sources = logs;
+    info.sources.push(export.file);
+    info.damage.extend(export.damage);
+    for (name, value) in noted {
+        info.options.remove(*name);
+        info.options.extend(value.clone().map(|value| ((*name).to_owned(), value)));
+    }
     (run.info.cpu_offset, run.info.cpu_lookback) = (join.offset, join.lookback);
     run.cpu = export.series;
     write(store, &run, store, Replace::Any, Some(join)).await?;
     Ok(run.info)
+}
+
+/// Whether damage is in one of these files, or in a zip that holds it.
+fn is_of(damage: &Damage, sources: &[SourceFile]) -> bool {
+    let within = |source: &SourceFile| damage.member.is_none() || damage.member == source.member;
+    sources.iter().any(|source| source.file == damage.file && within(source))
 }
 
 /// Writes a run with the samples that another store has of it; returns their digest.

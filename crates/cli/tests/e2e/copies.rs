@@ -1,5 +1,6 @@
 //! Runs that move from store to store and back, and stored runs that get other CPU readings.
 
+use crate::postgres::psql;
 use crate::support::*;
 
 /// All that there is of a run, as its exports tell it.
@@ -110,4 +111,47 @@ fn readings_that_are_attached_are_as_if_they_had_been_there() {
         assert!(complaint.contains("is not a CPU export"), "{complaint}");
         assert_eq!(exported(&store, &without, "seconds"), exported(&store, &with, "seconds"));
     }
+}
+
+#[test]
+fn what_a_run_says_of_its_former_readings_goes_with_them() {
+    for store in Store::each() {
+        let (log, cpu) = (fixture("Results-flaky-8181.csv.zip"), fixture("Results-flaky-8181.cpu.csv"));
+        let (log, cpu) = (log.to_str().unwrap(), cpu.to_str().unwrap());
+        let zipped = std::fs::read(fixture("Results-flaky-8181.cpu.csv.zip")).unwrap();
+        let cut = store.file("cut.cpu.csv.zip", &zipped[..zipped.len() - 30]);
+        let key = ["--framework", "go", "--test", "flaky"];
+        store.run(&[&["ingest", log, &cut, "--salvage", "--cpu-item", "28504"], &key[..]].concat()).said();
+        let key = Key::new("go", "flaky");
+        let partial_and_item = || (store.summary(&key, &[])["partial"].clone(), notes_an_item(&store));
+        assert_eq!(partial_and_item(), (true.into(), true));
+        store.run(&["attach-cpu", "go_flaky", cpu]).said();
+        assert_eq!(partial_and_item(), (false.into(), false));
+    }
+}
+
+/// Whether the only run notes which Zabbix item was taken.
+fn notes_an_item(store: &Store) -> bool {
+    let options = match store.is_database() {
+        true => psql(store.place(), "select options from perfpipe.runs"),
+        false => {
+            std::fs::read_to_string(std::path::Path::new(store.place()).join("runs/go+flaky/manifest.json"))
+                .unwrap()
+        }
+    };
+    options.contains("cpu-item")
+}
+
+#[test]
+fn short_runs_say_why_nothing_can_be_told() {
+    let store = Store::embedded();
+    let log = "timeStamp,elapsed,success\n1795203738615,12,true\n";
+    for name in ["a", "b"] {
+        let path = store.file("x.csv", log);
+        store.run(&["ingest", &path, "--framework", name, "--test", "t"]).said();
+    }
+    let compared = store.run(&["compare", "a_t", "b_t"]);
+    assert_eq!(compared.code, Some(0));
+    let said = compared.err;
+    assert!(said.contains("too few seconds to tell a change from noise"), "{said}");
 }

@@ -107,12 +107,43 @@ fn where_there_are_several_repeats_one_has_to_be_named() {
             let complaint = store.run(&command("export", &["--what", what, "--repeat", "3"])).complaint(1);
             assert!(complaint.contains("nio_2048#3") && complaint.contains("perfpipe list"), "{complaint}");
         }
+        let complaint = store.run(&["compare", "nio_2048", "nio_2048#5"]).complaint(1);
+        for part in ["several runs of the store are called nio_2048", "nio_2048#5"] {
+            assert!(complaint.contains(part), "{complaint}");
+        }
+        let table = store.run(&["compare", "nio_2048#2", "nio_2048#5", "--table", "csv"]).text();
+        assert!(table.contains("throughput"), "{table}");
         assert_eq!(stored(&store), [(2, 50), (5, 60)]);
         let said = store.run(&command("drop", &["--repeat", "5"])).said();
         assert!(said.contains("dropped nio_2048#5"), "{said}");
         store.run(&command("drop", &[])).said();
         assert!(store.list().is_empty());
         assert_eq!(store.leftovers(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_report_and_a_check_take_the_repeats_that_are_asked_for() {
+    for store in Store::each() {
+        ingest(&store, 50, &[]);
+        ingest(&store, 60, &["--repeat", "2"]);
+        ingest(&store, 70, &["--repeat", "3"]);
+        let out = store.folder.path().join("charts");
+        let report = ["report", "--test", "2048", "--format", "svg", "--out", out.to_str().unwrap()];
+        let league =
+            store.run(&[&report[..], &["--repeat", "1", "--repeat", "3", "--table", "csv"]].concat());
+        assert_eq!(rows(&league.text())[0]["repeats"], "2");
+        let mut pages: Vec<String> =
+            std::fs::read_dir(&out).unwrap().map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
+        pages.sort_unstable();
+        assert_eq!(pages, ["all-frameworks_2048.svg", "nio_2048.svg", "nio_2048_r3.svg"]);
+        let check = ["check", "requests >= 60", "--test", "2048"];
+        assert_eq!(store.run(&check).code, Some(4));
+        store.run(&[&check[..], &["--repeat", "2", "--repeat", "3"]].concat()).text();
+        let complaint = store.run(&[&report[..], &["--repeat", "4"]].concat()).complaint(1);
+        for part in ["no repeat 4 of the test 2048", "nio_2048, nio_2048#2, nio_2048#3"] {
+            assert!(complaint.contains(part), "{complaint}");
+        }
     }
 }
 
@@ -355,6 +386,8 @@ fn every_repeat_is_judged_and_each_can_be_compared_with() {
         assert_eq!(check(&["requests < 150"]), (Some(4), both(true, false)));
         let against = ["--baseline", "nio_2048#2", "requests == baseline"];
         assert_eq!(check(&against), (Some(4), both(false, true)));
+        assert_eq!(check(&["--baseline", "nio_2048", against[2]]), (Some(4), both(true, false)));
+        assert_eq!(check(&["--baseline", "nio_2048#1", against[2]]), (Some(4), both(true, false)));
         let flags = ["--out", "charts", "--format", "svg"];
         let table = store.run(&[&["compare", "nio_2048", "nio_2048#2"], &flags[..]].concat()).text();
         let back = store.run(&["compare", "nio_2048#2", "nio_2048"]).text();

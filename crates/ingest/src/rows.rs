@@ -1,0 +1,91 @@
+//! Records that lie side by side, so that a column of them is read at a time.
+
+use crate::number::number_in;
+use crate::record::Record;
+
+/// Records of one width in one text, none of them quoted unless it is alone.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a> {
+    text: &'a [u8],
+    /// Where the fields begin and end, record by record.
+    bounds: &'a [(u32, u32)],
+    width: usize,
+}
+
+impl<'a> Rows<'a> {
+    /// Rows of `width` fields each, from 1.
+    pub(crate) fn new(text: &'a [u8], bounds: &'a [(u32, u32)], width: usize) -> Self {
+        Self { text, bounds, width }
+    }
+
+    /// The number of rows.
+    pub(crate) fn len(&self) -> usize {
+        self.bounds.len() / self.width.max(1)
+    }
+
+    /// A field, or the empty one beyond the end.
+    #[inline]
+    pub(crate) fn field(&self, row: usize, column: usize) -> &'a [u8] {
+        let (start, end) = self.bounds.get(row * self.width + column).copied().unwrap_or_default();
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// A field's whole number, or `None` for anything else.
+    #[inline(always)]
+    pub(crate) fn number(&self, row: usize, column: usize) -> Option<i64> {
+        let (start, end) = *self.bounds.get(row * self.width + column)?;
+        number_in(self.text, start as usize, end as usize)
+    }
+
+    /// The fields of a column, from the first row to the last; empty ones where there is no such column.
+    #[inline]
+    pub(crate) fn column(self, column: Option<usize>) -> impl Iterator<Item = &'a [u8]> {
+        (0..self.len()).map(move |row| column.map_or(&[][..], |column| self.field(row, column)))
+    }
+}
+
+/// Records of one block that wait to be read together.
+///
+/// They are few enough to stay in the processor's nearest cache, and enough that what is done once for a column costs
+/// nothing for a record.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Held {
+    bounds: Vec<(u32, u32)>,
+    /// Line feeds in the block before each record.
+    lines: Vec<u64>,
+}
+
+impl Held {
+    /// The number of records at which they are to be read.
+    const FULL: usize = 64;
+
+    /// Takes a record without quotes; all must be of one width.
+    #[inline]
+    pub(crate) fn push(&mut self, record: &Record<'_>) {
+        self.bounds.extend_from_slice(record.bounds());
+        self.lines.push(record.line);
+    }
+
+    /// Whether it is time to read them.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.lines.len() >= Self::FULL
+    }
+
+    /// The records as rows; `text` is the block they came from.
+    pub(crate) fn rows<'a>(&'a self, text: &'a [u8], width: usize) -> Rows<'a> {
+        Rows::new(text, &self.bounds, width)
+    }
+
+    /// The records one by one.
+    pub(crate) fn records<'a>(&'a self, text: &'a [u8], width: usize) -> impl Iterator<Item = Record<'a>> {
+        let bounds = self.bounds.chunks_exact(width.max(1));
+        bounds.zip(&self.lines).map(move |(bounds, line)| Record::plain(text, bounds, *line))
+    }
+
+    /// Lets go of all.
+    pub(crate) fn clear(&mut self) {
+        self.bounds.clear();
+        self.lines.clear();
+    }
+}

@@ -1,0 +1,207 @@
+//! Rows of a log → samples of a batch, a column at a time.
+
+use crate::batch::{Nullable, SampleBatch, Texts, fill};
+use crate::date::DateParser;
+use crate::layout::Layout;
+use crate::number::parse_bool;
+use crate::parse::{Clock, Parsed, Parser};
+use crate::rows::Rows;
+
+/// How JMeter's transaction controllers begin their responseMessage.
+const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
+
+/// Why a record is not accepted; put into words only when it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Reason {
+    /// It has not as many fields as the log's columns, or a quote in it is not closed.
+    Shape,
+    /// Too far from the first record's timeStamp.
+    Span(i64),
+    /// This column holds something else than it should.
+    Field(&'static str, usize),
+}
+
+impl Parser {
+    /// Takes rows as samples, all of them or, where one can't be taken, none, and says why that one can't.
+    pub(crate) fn take(
+        &mut self,
+        rows: Rows<'_>,
+        layout: &Layout,
+        clock: &Clock,
+        out: &mut Parsed,
+    ) -> Result<(), Reason> {
+        let before = out.batch.len();
+        let mut times = std::mem::take(&mut self.times);
+        let taken = numbers(rows, layout, &mut self.dates, &mut times, &mut out.batch)
+            .and_then(|()| within_span(&times, clock));
+        match taken {
+            Ok(()) => self.rest(rows, layout, clock, &times, out),
+            Err(_) => forget_numbers(&mut out.batch, before),
+        }
+        self.times = times;
+        taken
+    }
+
+    /// Takes the columns in which nothing can be wrong.
+    fn rest(&mut self, rows: Rows<'_>, layout: &Layout, clock: &Clock, times: &[i64], out: &mut Parsed) {
+        let columns = &layout.columns;
+        let earlier = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
+        out.first_ms = out.first_ms.or(times.first().copied());
+        out.earliest_ms = earlier(out.earliest_ms, times.iter().min().copied());
+        out.latest_ms = out.latest_ms.max(times.iter().max().copied());
+
+        let first = out.batch.len();
+        out.batch.t_ms.extend(times.iter().map(|ms| ms.saturating_sub(clock.origin)));
+        self.join_cpu(times, &mut out.batch.cpu);
+        texts(&mut out.batch.label, rows, columns.label);
+        texts(&mut out.batch.response_code, rows, columns.response_code);
+        let thread = rows.column(columns.thread_name);
+        for (host, thread) in rows.column(columns.hostname).zip(thread) {
+            let host = (!host.is_empty()).then_some(host);
+            self.injectors.push(host, thread, &mut out.batch.injector);
+        }
+        for row in 0..rows.len() {
+            let transaction = is_transaction(rows, row, layout);
+            out.batch.transaction.push(transaction);
+            if !transaction && let Some(url) = columns.url {
+                out.endpoints.add(rows.field(row, url));
+            }
+        }
+        let verdicts = out.batch.success.get(first..).unwrap_or_default();
+        for (row, _) in verdicts.iter().enumerate().filter(|(_, success)| !**success) {
+            let code = out.messages.code(failure_message(rows, row, layout));
+            out.failures.push(((first + row) as u32, code));
+        }
+    }
+
+    /// Appends the CPU reading of each sample.
+    fn join_cpu(&mut self, times: &[i64], into: &mut Nullable<f64>) {
+        for time in times {
+            let epoch_second = time.div_euclid(1000);
+            if self.last_cpu.0 != epoch_second {
+                self.last_cpu = (epoch_second, self.cpu.at(epoch_second, self.join));
+            }
+            into.push(self.last_cpu.1);
+        }
+    }
+}
+
+/// Whether every record of a width reads as a sample's numbers, at whatever time.
+pub(crate) fn are_samples(rows: Rows<'_>, layout: &Layout, dates: &mut DateParser) -> bool {
+    numbers(rows, layout, dates, &mut Vec::new(), &mut SampleBatch::default()).is_ok()
+}
+
+/// Reads all numbers of the rows, their times (epoch ms) into `times` in the place of what it held.
+fn numbers(
+    rows: Rows<'_>,
+    layout: &Layout,
+    dates: &mut DateParser,
+    times: &mut Vec<i64>,
+    batch: &mut SampleBatch,
+) -> Result<(), Reason> {
+    let columns = &layout.columns;
+    let bad = |name: &'static str, column| move || Reason::Field(name, column);
+    let time = columns.time_stamp;
+    times.clear();
+    let all =
+        fill(times, rows.len(), |row| rows.number(row, time).or_else(|| dates.parse(rows.field(row, time))));
+    all.ok_or_else(bad("timeStamp", time))?;
+    for (name, other) in &columns.other_numbers {
+        let reads = |row| rows.number(row, *other).is_some() || rows.field(row, *other).is_empty();
+        (0..rows.len()).all(reads).then_some(()).ok_or_else(bad(name, *other))?;
+    }
+    fill(&mut batch.elapsed, rows.len(), |row| fitting(rows, row, columns.elapsed))
+        .ok_or_else(bad("elapsed", columns.elapsed))?;
+    fill(&mut batch.success, rows.len(), |row| parse_bool(rows.field(row, columns.success)))
+        .ok_or_else(bad("success", columns.success))?;
+    whole(rows, columns.bytes, "bytes", &mut batch.bytes)?;
+    whole(rows, columns.sent_bytes, "sentBytes", &mut batch.sent_bytes)?;
+    whole(rows, columns.all_threads, "allThreads", &mut batch.all_threads)?;
+    whole(rows, columns.latency, "Latency", &mut batch.latency)?;
+    whole(rows, columns.idle_time, "IdleTime", &mut batch.idle_time)?;
+    whole(rows, columns.connect, "Connect", &mut batch.connect)
+}
+
+/// Appends a column of numbers, each of which may be absent or empty, but not anything else.
+fn whole<T: Copy + Default + TryFrom<i64>>(
+    rows: Rows<'_>,
+    column: Option<usize>,
+    name: &'static str,
+    into: &mut Nullable<T>,
+) -> Result<(), Reason> {
+    let Some(column) = column else {
+        (0..rows.len()).for_each(|_| into.push(None));
+        return Ok(());
+    };
+    match into.fill(rows.len(), |row| fitting(rows, row, column)) {
+        Some(()) => Ok(()),
+        None => some_absent(rows, column, name, into),
+    }
+}
+
+/// Appends a column of which at least one number is not there.
+#[cold]
+fn some_absent<T: Copy + Default + TryFrom<i64>>(
+    rows: Rows<'_>,
+    column: usize,
+    name: &'static str,
+    into: &mut Nullable<T>,
+) -> Result<(), Reason> {
+    for row in 0..rows.len() {
+        match fitting(rows, row, column) {
+            None if !rows.field(row, column).is_empty() => return Err(Reason::Field(name, column)),
+            number => into.push(number),
+        }
+    }
+    Ok(())
+}
+
+/// A field's whole number, if it fits its type.
+#[inline(always)]
+fn fitting<T: TryFrom<i64>>(rows: Rows<'_>, row: usize, column: usize) -> Option<T> {
+    rows.number(row, column).and_then(|number| T::try_from(number).ok())
+}
+
+/// Refuses times that are too far from the run's first.
+fn within_span(times: &[i64], clock: &Clock) -> Result<(), Reason> {
+    match clock.head {
+        Some(head) if times.iter().any(|ms| ms.abs_diff(head) > clock.max_span_ms) => Err(Reason::Span(head)),
+        _ => Ok(()),
+    }
+}
+
+/// Takes back the numbers of rows from this one on.
+fn forget_numbers(batch: &mut SampleBatch, from: usize) {
+    batch.elapsed.truncate(from);
+    batch.success.truncate(from);
+    batch.bytes.truncate(from);
+    batch.sent_bytes.truncate(from);
+    batch.all_threads.truncate(from);
+    batch.latency.truncate(from);
+    batch.idle_time.truncate(from);
+    batch.connect.truncate(from);
+}
+
+/// Appends a column of texts, absent where the log has no such column.
+fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>) {
+    match column {
+        Some(_) => rows.column(column).for_each(|text| into.push(text)),
+        None => (0..rows.len()).for_each(|_| into.push_null()),
+    }
+}
+
+/// Whether a record is a transaction controller's own: empty dataType, URL `null`, and its message.
+#[inline]
+fn is_transaction(rows: Rows<'_>, row: usize, layout: &Layout) -> bool {
+    let columns = &layout.columns;
+    columns.data_type.is_none_or(|i| rows.field(row, i).is_empty())
+        && columns.response_message.is_some_and(|i| rows.field(row, i).starts_with(TRANSACTION))
+        && columns.url.is_none_or(|i| matches!(rows.field(row, i), b"null" | b""))
+}
+
+/// failureMessage, else responseMessage.
+fn failure_message<'a>(rows: Rows<'a>, row: usize, layout: &Layout) -> &'a [u8] {
+    let columns = &layout.columns;
+    let text = |column: Option<usize>| column.map(|i| rows.field(row, i)).filter(|text| !text.is_empty());
+    text(columns.failure_message).or_else(|| text(columns.response_message)).unwrap_or_default()
+}
