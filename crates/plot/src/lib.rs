@@ -17,6 +17,7 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod axis;
+mod backend;
 mod canvas;
 mod chart;
 mod clock;

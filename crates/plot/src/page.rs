@@ -4,10 +4,11 @@ use perfpipe_analyze::{RunInfo, Sweep, Timeline};
 use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, DrawingBackend, IntoDrawingArea};
 
+use crate::backend::Backend;
 use crate::drawing::{Drawing, Text};
 use crate::error::{Error, Result};
 use crate::style::Style;
-use crate::svg::{self, SvgBackend};
+use crate::svg::{self, SvgSurface};
 use crate::{comparison, footer, overlay, run, sweep};
 
 /// A page of charts, laid out and ready to be written.
@@ -67,7 +68,8 @@ impl Page {
     /// [`Error::Drawing`] if the page can't be drawn.
     pub fn svg(&self) -> Result<String> {
         let mut out = String::new();
-        self.draw(&SvgBackend::new(&mut out, self.size(), &self.title).into_drawing_area())?;
+        let surface = SvgSurface::new(&mut out, self.size(), &self.title);
+        self.draw(&Backend(surface).into_drawing_area())?;
         svg::finish(&mut out);
         Ok(out)
     }

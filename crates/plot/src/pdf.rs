@@ -1,7 +1,5 @@
 //! The PDF backend: pages of paths and of glyphs of the shipped font.
 
-use std::convert::Infallible;
-
 use krilla::Document;
 use krilla::color::rgb;
 use krilla::geom::{Path, PathBuilder, Point, Transform};
@@ -9,19 +7,15 @@ use krilla::metadata::Metadata;
 use krilla::num::NormalizedF32;
 use krilla::page::PageSettings;
 use krilla::paint::{Fill, FillRule, LineCap, LineJoin, Stroke};
-use krilla::surface::Surface;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
 use plotters::prelude::IntoDrawingArea;
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
-};
+use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle};
 
+use crate::backend::{Backend, Surface};
 use crate::canvas::{self, UNITS};
 use crate::error::{Error, Result};
 use crate::font;
 use crate::page::Page;
-
-type Drawn = std::result::Result<(), DrawingErrorKind<Infallible>>;
 
 /// Writes pages into one PDF document, its title that of the first.
 ///
@@ -51,123 +45,64 @@ fn write_page(document: &mut Document, font: &Font, page: &Page) -> Result<()> {
     let settings = PageSettings::from_wh(width as f32, height as f32)
         .ok_or_else(|| Error::Pdf(format!("a page of {width} by {height} points can't be made")))?;
     let mut sheet = document.start_page_with(settings);
-    let backend =
-        PdfBackend { surface: sheet.surface(), font: font.clone(), size: canvas::size(page.size()) };
-    page.draw(&backend.into_drawing_area())
+    let surface = PdfSurface { sheet: sheet.surface(), font: font.clone(), size: canvas::size(page.size()) };
+    page.draw(&Backend(surface).into_drawing_area())
 }
 
 /// Draws onto a page of a PDF document.
-struct PdfBackend<'a> {
-    surface: Surface<'a>,
+struct PdfSurface<'a> {
+    sheet: krilla::surface::Surface<'a>,
     font: Font,
     size: (u32, u32),
 }
 
-impl PdfBackend<'_> {
+impl PdfSurface<'_> {
     fn fill_path(&mut self, path: Option<Path>, color: BackendColor) {
         if let Some(path) = path {
-            self.surface.set_stroke(None);
-            self.surface.set_fill(Some(fill(color)));
-            self.surface.draw_path(&path);
+            self.sheet.set_stroke(None);
+            self.sheet.set_fill(Some(fill(color)));
+            self.sheet.draw_path(&path);
         }
     }
 
     fn stroke_path<S: BackendStyle>(&mut self, path: Option<Path>, style: &S) {
         if let Some(path) = path {
-            self.surface.set_fill(None);
-            self.surface.set_stroke(Some(stroke(style)));
-            self.surface.draw_path(&path);
+            self.sheet.set_fill(None);
+            self.sheet.set_stroke(Some(stroke(style)));
+            self.sheet.draw_path(&path);
         }
-    }
-
-    fn draw<S: BackendStyle>(&mut self, path: Option<Path>, style: &S, filled: bool) {
-        if filled { self.fill_path(path, style.color()) } else { self.stroke_path(path, style) }
     }
 }
 
-impl DrawingBackend for PdfBackend<'_> {
-    type ErrorType = Infallible;
-
-    fn get_size(&self) -> (u32, u32) {
+impl Surface for PdfSurface<'_> {
+    fn size(&self) -> (u32, u32) {
         self.size
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn present(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
-        self.draw_rect((x, y), (x + 1, y + 1), &color, true)
-    }
-
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
-        self.draw_path([from, to], style)
-    }
-
-    fn draw_rect<S: BackendStyle>(
-        &mut self,
-        (x0, y0): BackendCoord,
-        (x1, y1): BackendCoord,
-        style: &S,
-        fill: bool,
-    ) -> Drawn {
-        self.draw(path([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], true), style, fill);
-        Ok(())
-    }
-
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        points: I,
-        style: &S,
-    ) -> Drawn {
+    fn line<S: BackendStyle>(&mut self, points: impl IntoIterator<Item = BackendCoord>, style: &S) {
         self.stroke_path(path(points, false), style);
-        Ok(())
     }
 
-    fn draw_circle<S: BackendStyle>(
-        &mut self,
-        center: BackendCoord,
-        radius: u32,
-        style: &S,
-        fill: bool,
-    ) -> Drawn {
-        self.draw(circle(center, radius), style, fill);
-        Ok(())
+    fn area(&mut self, points: impl IntoIterator<Item = BackendCoord>, color: BackendColor) {
+        self.fill_path(path(points, true), color);
     }
 
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        vert: I,
-        style: &S,
-    ) -> Drawn {
-        self.fill_path(path(vert, true), style.color());
-        Ok(())
+    fn circle<S: BackendStyle>(&mut self, center: BackendCoord, radius: u32, style: &S, filled: bool) {
+        let circle = circle(center, radius);
+        if filled { self.fill_path(circle, style.color()) } else { self.stroke_path(circle, style) }
     }
 
-    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, place: BackendCoord) -> Drawn {
+    fn text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) {
         let size = style.size() / UNITS;
         let start = Point::from_xy(
             (-canvas::lead(style) * font::width(text, size)) as f32,
             (canvas::drop(style) / UNITS) as f32,
         );
-        self.surface.set_stroke(None);
-        self.surface.set_fill(Some(fill(style.color())));
-        self.surface.push_transform(&turned(canvas::turn(style), place));
-        self.surface.draw_glyphs(start, &glyphs(text), self.font.clone(), text, size as f32, false);
-        self.surface.pop();
-        Ok(())
-    }
-
-    fn estimate_text_size<S: BackendTextStyle>(
-        &self,
-        text: &str,
-        style: &S,
-    ) -> std::result::Result<(u32, u32), DrawingErrorKind<Infallible>> {
-        Ok(canvas::text_size(text, style))
+        self.sheet.set_stroke(None);
+        self.sheet.set_fill(Some(fill(style.color())));
+        self.sheet.push_transform(&turned(canvas::turn(style), at));
+        self.sheet.draw_glyphs(start, &glyphs(text), self.font.clone(), text, size as f32, false);
+        self.sheet.pop();
     }
 }
 

@@ -1,20 +1,16 @@
 //! The PNG backend: pages as pixels, with the glyphs of the shipped font.
 
-use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
 use plotters::prelude::IntoDrawingArea;
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
-};
+use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle};
 use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 
+use crate::backend::{Backend, Surface};
 use crate::canvas::{self, UNITS};
 use crate::error::{Error, Result};
 use crate::font;
 use crate::page::Page;
-
-type Drawn = std::result::Result<(), DrawingErrorKind<Infallible>>;
 
 /// The scales that a page can be drawn at as PNG, in pixels a point.
 ///
@@ -38,20 +34,20 @@ pub fn png(page: &Page, scale: f64) -> Result<Vec<u8>> {
     let mut picture = Pixmap::new(pixels(width), pixels(height))
         .ok_or_else(|| Error::Png(format!("a page of {width} by {height} points can't be made")))?;
     picture.fill(Color::WHITE);
-    let backend = PngBackend { picture: &mut picture, size: canvas::size(page.size()), scale };
-    page.draw(&backend.into_drawing_area())?;
+    let surface = PngSurface { picture: &mut picture, size: canvas::size(page.size()), scale };
+    page.draw(&Backend(surface).into_drawing_area())?;
     picture.encode_png().map_err(|error| Error::Png(error.to_string()))
 }
 
 /// Draws onto a picture.
-struct PngBackend<'a> {
+struct PngSurface<'a> {
     picture: &'a mut Pixmap,
     size: (u32, u32),
     /// Pixels in a point.
     scale: f64,
 }
 
-impl PngBackend<'_> {
+impl PngSurface<'_> {
     /// From units to pixels.
     fn to_pixels(&self) -> Transform {
         let scale = (self.scale / UNITS) as f32;
@@ -75,71 +71,25 @@ impl PngBackend<'_> {
     }
 }
 
-impl DrawingBackend for PngBackend<'_> {
-    type ErrorType = Infallible;
-
-    fn get_size(&self) -> (u32, u32) {
+impl Surface for PngSurface<'_> {
+    fn size(&self) -> (u32, u32) {
         self.size
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn present(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
-        self.draw_rect((x, y), (x + 1, y + 1), &color, true)
-    }
-
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
-        self.draw_path([from, to], style)
-    }
-
-    fn draw_rect<S: BackendStyle>(
-        &mut self,
-        (x0, y0): BackendCoord,
-        (x1, y1): BackendCoord,
-        style: &S,
-        fill: bool,
-    ) -> Drawn {
-        self.draw(path([(x0, y0), (x1, y0), (x1, y1), (x0, y1)], true), style, fill);
-        Ok(())
-    }
-
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        points: I,
-        style: &S,
-    ) -> Drawn {
+    fn line<S: BackendStyle>(&mut self, points: impl IntoIterator<Item = BackendCoord>, style: &S) {
         self.draw(path(points, false), style, false);
-        Ok(())
     }
 
-    fn draw_circle<S: BackendStyle>(
-        &mut self,
-        center: BackendCoord,
-        radius: u32,
-        style: &S,
-        fill: bool,
-    ) -> Drawn {
+    fn area(&mut self, points: impl IntoIterator<Item = BackendCoord>, color: BackendColor) {
+        self.draw(path(points, true), &color, true);
+    }
+
+    fn circle<S: BackendStyle>(&mut self, center: BackendCoord, radius: u32, style: &S, filled: bool) {
         let (x, y) = place(center);
-        self.draw(PathBuilder::from_circle(x, y, radius as f32), style, fill);
-        Ok(())
+        self.draw(PathBuilder::from_circle(x, y, radius as f32), style, filled);
     }
 
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        vert: I,
-        style: &S,
-    ) -> Drawn {
-        self.draw(path(vert, true), style, true);
-        Ok(())
-    }
-
-    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) -> Drawn {
+    fn text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) {
         let size = style.size();
         let mut outline =
             Outline { path: PathBuilder::new(), x: -canvas::lead(style) * font::width(text, size) };
@@ -154,15 +104,6 @@ impl DrawingBackend for PngBackend<'_> {
             .post_translate(x, y)
             .post_concat(self.to_pixels());
         self.fill_path(outline.path.finish(), style.color(), transform);
-        Ok(())
-    }
-
-    fn estimate_text_size<S: BackendTextStyle>(
-        &self,
-        text: &str,
-        style: &S,
-    ) -> std::result::Result<(u32, u32), DrawingErrorKind<Infallible>> {
-        Ok(canvas::text_size(text, style))
     }
 }
 

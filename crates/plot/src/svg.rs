@@ -1,25 +1,21 @@
 //! The SVG backend: a vector picture with text as text.
 
-use std::convert::Infallible;
 use std::fmt::Write as _;
 
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind,
-};
+use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle};
 
+use crate::backend::Surface;
 use crate::canvas::{self, UNITS};
 use crate::font;
 use crate::palette::Color;
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
-
 /// Draws into a text that becomes an SVG document.
-pub(crate) struct SvgBackend<'a> {
+pub(crate) struct SvgSurface<'a> {
     out: &'a mut String,
     size: (u32, u32),
 }
 
-impl<'a> SvgBackend<'a> {
+impl<'a> SvgSurface<'a> {
     /// Begins a document for a page of `points`.
     pub(crate) fn new(out: &'a mut String, points: (f64, f64), title: &str) -> Self {
         let size = canvas::size(points);
@@ -77,89 +73,39 @@ impl<'a> SvgBackend<'a> {
     }
 }
 
-impl DrawingBackend for SvgBackend<'_> {
-    type ErrorType = Infallible;
-
-    fn get_size(&self) -> (u32, u32) {
+impl Surface for SvgSurface<'_> {
+    fn size(&self) -> (u32, u32) {
         self.size
     }
 
-    fn ensure_prepared(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn present(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn draw_pixel(&mut self, (x, y): BackendCoord, color: BackendColor) -> Drawn {
-        self.draw_rect((x, y), (x + 1, y + 1), &color, true)
-    }
-
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
-        self.draw_path([from, to], style)
-    }
-
-    fn draw_rect<S: BackendStyle>(
-        &mut self,
-        (x0, y0): BackendCoord,
-        (x1, y1): BackendCoord,
-        style: &S,
-        fill: bool,
-    ) -> Drawn {
-        let corners = [(x0, y0), (x1, y0), (x1, y1), (x0, y1)];
-        if fill {
-            self.fill_polygon(corners, style)
-        } else {
-            self.draw_path(corners.into_iter().chain([(x0, y0)]), style)
-        }
-    }
-
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        path: I,
-        style: &S,
-    ) -> Drawn {
+    fn line<S: BackendStyle>(&mut self, points: impl IntoIterator<Item = BackendCoord>, style: &S) {
         self.put(format_args!("<path "));
         self.stroke(style);
         self.put(format_args!(" d=\""));
-        self.places(path);
+        self.places(points);
         self.put(format_args!("\"/>\n"));
-        Ok(())
     }
 
-    fn draw_circle<S: BackendStyle>(
-        &mut self,
-        (x, y): BackendCoord,
-        radius: u32,
-        style: &S,
-        fill: bool,
-    ) -> Drawn {
+    fn area(&mut self, points: impl IntoIterator<Item = BackendCoord>, color: BackendColor) {
+        self.put(format_args!("<path "));
+        self.fill(color);
+        self.put(format_args!(" d=\""));
+        self.places(points);
+        self.put(format_args!("z\"/>\n"));
+    }
+
+    fn circle<S: BackendStyle>(&mut self, (x, y): BackendCoord, radius: u32, style: &S, filled: bool) {
         let radius = number(radius.try_into().unwrap_or(i32::MAX));
         self.put(format_args!("<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\" ", number(x), number(y)));
-        if fill {
+        if filled {
             self.fill(style.color())
         } else {
             self.stroke(style)
         }
         self.put(format_args!("/>\n"));
-        Ok(())
     }
 
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(
-        &mut self,
-        vert: I,
-        style: &S,
-    ) -> Drawn {
-        self.put(format_args!("<path "));
-        self.fill(style.color());
-        self.put(format_args!(" d=\""));
-        self.places(vert);
-        self.put(format_args!("z\"/>\n"));
-        Ok(())
-    }
-
-    fn draw_text<S: BackendTextStyle>(&mut self, text: &str, style: &S, (x, y): BackendCoord) -> Drawn {
+    fn text<S: BackendTextStyle>(&mut self, text: &str, style: &S, (x, y): BackendCoord) {
         let (x, y) = (number(x), number(y));
         let anchor = match canvas::lead(style) {
             lead if lead < 0.25 => "",
@@ -178,19 +124,10 @@ impl DrawingBackend for SvgBackend<'_> {
             }
         }
         self.put(format_args!(">{}</text>\n", escaped(text)));
-        Ok(())
-    }
-
-    fn estimate_text_size<S: BackendTextStyle>(
-        &self,
-        text: &str,
-        style: &S,
-    ) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
-        Ok(canvas::text_size(text, style))
     }
 }
 
-/// Ends the document that a backend has drawn into.
+/// Ends the document that a surface has become into.
 pub(crate) fn finish(out: &mut String) {
     out.push_str("</svg>\n");
 }
