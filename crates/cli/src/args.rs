@@ -27,6 +27,8 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Read the JMeter logs and the CPU export of one run into the store
     Ingest(Box<IngestArgs>),
+    /// Say what an ingest of these files would find, after a look at the beginning of each
+    Inspect(InspectArgs),
     /// Draw the pages of a test, and print its league table
     Report(ReportArgs),
     /// Write the figures of a run as CSV, JSON, Parquet or Markdown
@@ -124,6 +126,33 @@ pub(crate) struct CampaignArgs {
     /// How the table of the runs is printed [default: text]
     #[arg(long, value_enum)]
     pub(crate) table: Option<TableFormat>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe inspect run.zip cpu.csv\n  \
+    perfpipe inspect run.jtl cpu.csv --time-zone Europe/Warsaw\n  \
+    perfpipe inspect injector-*.csv.zip --format json\n\n\
+    The first 32 MiB are read, over all logs, and the end of those that are not packed: what is found in them is said\n\
+    to be so, and nothing is stored. The exit code is that of an ingest, as far as the sample tells.")]
+pub(crate) struct InspectArgs {
+    /// JMeter logs and at most one CPU export
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// The system under test [default: inferred]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) framework: Option<String>,
+    /// The test, as in 2048 [default: inferred]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) test: Option<String>,
+    /// Look at what can be read of files that were cut short or damaged
+    #[arg(long)]
+    pub(crate) salvage: bool,
+    /// How to say it
+    #[arg(long, value_enum, default_value_t = InspectFormat::Text)]
+    pub(crate) format: InspectFormat,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// How a log is read.
@@ -521,6 +550,13 @@ pub(crate) enum ExportFormat {
     Parquet,
     Md,
     Text,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InspectFormat {
+    Text,
+    /// One document; its fields are those of perfpipe_ingest::Inspection
+    Json,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

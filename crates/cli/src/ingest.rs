@@ -59,9 +59,6 @@ async fn one(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgres
 
 /// From flags to the library's options.
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
-    let log = &args.log;
-    let delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
-    let sizes = PipelineOptions::default();
     Ok(IngestOptions {
         framework: args.framework.clone(),
         test: args.test.clone(),
@@ -71,6 +68,16 @@ pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
             false => args.repeat.map_or_else(Repeat::default, Repeat::Number),
         },
         replace: args.replace,
+        keep_samples: !args.no_samples,
+        ..reading(&args.log, args.salvage)?
+    })
+}
+
+/// How logs are to be read, of a run of which nothing else is told.
+pub(crate) fn reading(log: &LogArgs, salvage: bool) -> Result<IngestOptions> {
+    let delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
+    let sizes = PipelineOptions::default();
+    Ok(IngestOptions {
         origin: log.origin,
         max_span_ms: log.max_span,
         max_rejects: if log.strict { 0 } else { log.max_rejects },
@@ -79,12 +86,12 @@ pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
             time_zone: log.time_zone.parse()?,
             cpu_item: log.cpu_item,
             layout: LayoutOptions { delimiter, columns: log.columns.clone() },
-            salvage: args.salvage,
+            salvage,
         },
         cpu: view::cpu_join(&log.cpu, CpuJoin::default()),
-        keep_samples: !args.no_samples,
         sizes: PipelineOptions { workers: log.workers.map_or(sizes.workers, usize::from), ..sizes },
         noted: noted(log),
+        ..IngestOptions::default()
     })
 }
 

@@ -15,6 +15,7 @@ mod export;
 mod failure;
 mod frameworks;
 mod ingest;
+mod inspect;
 mod junit;
 mod list;
 mod output;
@@ -62,6 +63,7 @@ async fn command(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()> {
     let Cli { command, store } = cli;
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,
+        Command::Inspect(args) => inspect::run(&args).await,
         Command::Report(args) => report::run(&args, &store).await,
         Command::Export(args) => export::run(&args, &store).await,
         Command::Diagnose(args) => diagnose::run(&args, &store).await,

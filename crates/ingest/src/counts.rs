@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::Serialize;
+
 /// The label of the cell that all labels beyond [`LABEL_LIMIT`] share.
 pub const OTHER: &str = "(other)";
 
@@ -148,7 +150,7 @@ fn merge_sorted<T: Copy, K: Ord>(
 }
 
 /// Whole-run counts of one label, kept one by one even where its seconds share the `(other)` cell.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LabelCount {
     /// The label.
     pub label: String,

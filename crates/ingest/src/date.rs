@@ -47,6 +47,23 @@ fn unknown(name: &str) -> Error {
     )
 }
 
+impl TimeZone {
+    /// Seconds by which its clocks are ahead of UTC at a moment (epoch ms).
+    pub(crate) fn seconds_east(&self, epoch_ms: i64) -> i64 {
+        let moment = jiff::Timestamp::from_millisecond(epoch_ms).unwrap_or_default();
+        self.0.to_offset(moment).seconds().into()
+    }
+}
+
+/// How dates are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DateForm {
+    /// The pattern, in the letters that JMeter's `timestamp_format` has: `yyyy/MM/dd HH:mm:ss.SSS`.
+    pub(crate) pattern: String,
+    /// Whether the dates name their zone.
+    pub(crate) names_zone: bool,
+}
+
 /// The minute that was read last: consecutive records mostly share it.
 #[derive(Debug, Clone, Copy)]
 struct Minute {
@@ -104,6 +121,22 @@ impl DateParser {
             offset => minute.utc_ms - i64::from(offset_seconds(offset)?) * 1000,
         };
         Some(start_ms + seconds * 1000 + fraction_ms)
+    }
+
+    /// How a date is written; `None` where the text is not exactly a date.
+    pub(crate) fn form(&mut self, text: &[u8]) -> Option<DateForm> {
+        self.parse(text)?;
+        let [_, _, _, _, day, _, _, _, _, _, time, ..] = text else { return None };
+        let rest = text.get(MINUTE + 3..)?;
+        let (_, zone) = fraction(rest)?;
+        let (day, time) = (char::from(*day), char::from(*time));
+        let fraction = rest.get(..rest.len() - zone.len()).unwrap_or_default();
+        let digits = "S".repeat(fraction.len().saturating_sub(1));
+        let point = fraction.first().map(|point| char::from(*point).to_string()).unwrap_or_default();
+        let names_zone = !zone.is_empty();
+        let zone = if names_zone { "X" } else { "" };
+        let pattern = format!("yyyy{day}MM{day}dd{time}HH:mm:ss{point}{digits}{zone}");
+        Some(DateForm { pattern, names_zone })
     }
 
     fn minute(&mut self, text: &[u8; MINUTE]) -> Option<Minute> {
@@ -223,6 +256,26 @@ mod tests {
         ] {
             assert_eq!(parse("UTC", text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn a_date_tells_how_it_is_written() {
+        let form = |text: &str| DateParser::new(TimeZone::default()).form(text.as_bytes());
+        for (text, pattern, names_zone) in [
+            ("2026/11/20 19:45:08.046", "yyyy/MM/dd HH:mm:ss.SSS", false),
+            ("2026-11-20 19:45:08", "yyyy-MM-dd HH:mm:ss", false),
+            ("2026-11-20T19:45:08,046123", "yyyy-MM-ddTHH:mm:ss,SSSSSS", false),
+            ("2026-11-20T19:45:08Z", "yyyy-MM-ddTHH:mm:ssX", true),
+            ("2026-11-20T19:45:08.046+01:00", "yyyy-MM-ddTHH:mm:ss.SSSX", true),
+        ] {
+            assert_eq!(form(text), Some(DateForm { pattern: pattern.into(), names_zone }), "{text}");
+        }
+        assert_eq!(form("1795203908046"), None);
+        let warsaw: TimeZone = "Europe/Warsaw".parse().unwrap();
+        assert_eq!(
+            (warsaw.seconds_east(1_795_203_908_000), warsaw.seconds_east(1_782_864_000_000)),
+            (3600, 7200)
+        );
     }
 
     #[test]

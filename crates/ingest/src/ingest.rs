@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use crate::collect::Collected;
 use crate::coverage::seconds_with_reading;
 use crate::cpu::{CpuJoin, CpuSeries};
+use crate::cpu_export::CpuFacts;
 use crate::damage::Damage;
 use crate::date::DateParser;
 use crate::error::{Error, Place, Result};
@@ -223,41 +224,58 @@ fn apart(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Str
 }
 
 /// Recognises the files where waiting for them holds up nothing else: a pipe may be slow to say anything.
-async fn recognise(files: Vec<PathBuf>, options: SourceOptions) -> Result<Inputs> {
+pub(crate) async fn recognise(files: Vec<PathBuf>, options: SourceOptions) -> Result<Inputs> {
     tokio::task::spawn_blocking(move || Inputs::recognise(&files, &options))
         .await
         .map_err(|error| Error::store("looking at the files", error))?
 }
 
+/// Says that there is no log among the inputs, if there is none.
+pub(crate) fn lacks_log(inputs: &Inputs) -> Option<Error> {
+    if !inputs.logs.is_empty() {
+        return None;
+    }
+    let cpu = inputs.cpu.as_ref().map(|cpu| format!("{} is a CPU export, and ", cpu.place()));
+    Some(Error::usage(
+        format!("{}none of the files is a JMeter log", cpu.unwrap_or_default()),
+        "Name the log that belongs to the CPU export.",
+    ))
+}
+
 /// The inputs of a run, recognised, and their CPU readings.
-struct Prepared {
-    logs: Arc<Mutex<Vec<LogSource>>>,
+pub(crate) struct Prepared {
+    pub(crate) logs: Arc<Mutex<Vec<LogSource>>>,
     place: Place,
     stems: Vec<String>,
     can_restart: bool,
-    cpu: Arc<CpuSeries>,
-    cpu_file: Option<SourceFile>,
-    notes: Vec<String>,
+    pub(crate) cpu: Arc<CpuSeries>,
+    pub(crate) cpu_file: Option<SourceFile>,
+    /// How the CPU export is written.
+    pub(crate) cpu_facts: Option<CpuFacts>,
+    pub(crate) notes: Vec<String>,
     /// What was found to be damaged before the logs were read.
-    damage: Vec<Damage>,
+    pub(crate) damage: Vec<Damage>,
 }
 
 impl Prepared {
     async fn new(files: &[PathBuf], options: &IngestOptions) -> Result<Self> {
         let inputs = recognise(files.to_vec(), options.source.clone()).await?;
-        let Some(first) = inputs.logs.first() else {
-            let cpu = inputs.cpu.map(|cpu| format!("{} is a CPU export, and ", cpu.place()));
-            return Err(Error::usage(
-                format!("{}none of the files is a JMeter log", cpu.unwrap_or_default()),
-                "Name the log that belongs to the CPU export.",
-            ));
-        };
+        match lacks_log(&inputs) {
+            Some(error) => Err(error),
+            None => Self::of(inputs, options).await,
+        }
+    }
+
+    /// Reads the CPU readings of inputs that were recognised.
+    pub(crate) async fn of(inputs: Inputs, options: &IngestOptions) -> Result<Self> {
+        let first = inputs.logs.first();
         let mut prepared = Self {
-            place: first.place().clone(),
-            stems: first.stems(),
+            place: first.map(|first| first.place().clone()).unwrap_or_default(),
+            stems: first.map(LogSource::stems).unwrap_or_default(),
             can_restart: inputs.logs.iter().all(LogSource::can_restart),
             cpu: Arc::default(),
             cpu_file: None,
+            cpu_facts: None,
             notes: inputs.notes,
             damage: inputs.damage,
             logs: Arc::new(Mutex::new(inputs.logs)),
@@ -266,13 +284,14 @@ impl Prepared {
             let export = cpu.read(&options.source).await?;
             prepared.cpu = Arc::new(export.series);
             prepared.cpu_file = Some(export.file);
+            prepared.cpu_facts = Some(export.facts);
             prepared.notes.extend(export.notes);
             prepared.damage.extend(export.damage);
         }
         Ok(prepared)
     }
 
-    fn plan(&self, options: &IngestOptions, origin: Option<i64>) -> ReadPlan {
+    pub(crate) fn plan(&self, options: &IngestOptions, origin: Option<i64>) -> ReadPlan {
         ReadPlan {
             sources: Arc::clone(&self.logs),
             layout: options.source.layout.clone(),
@@ -280,17 +299,23 @@ impl Prepared {
             max_span_ms: options.max_span_ms,
             block_size: options.sizes.block_size,
             look_ahead: options.sizes.look_ahead,
+            limit: None,
         }
     }
 
-    fn parser(&self, options: &IngestOptions) -> Result<Parser> {
+    pub(crate) fn parser(&self, options: &IngestOptions) -> Result<Parser> {
         let dates = DateParser::new(options.source.time_zone.clone());
         let injectors = Injectors::new(options.injector_pattern.as_deref())?;
         Ok(Parser::new(dates, injectors, Arc::clone(&self.cpu), options.cpu))
     }
 
     /// Says why reading again does not help, if it does not.
-    fn check_earlier(&self, earliest: i64, options: &IngestOptions, read_twice: bool) -> Result<()> {
+    pub(crate) fn check_earlier(
+        &self,
+        earliest: i64,
+        options: &IngestOptions,
+        read_twice: bool,
+    ) -> Result<()> {
         if read_twice {
             return Err(Error::input(
                 self.place.clone(),
@@ -308,6 +333,18 @@ impl Prepared {
         Err(Error::input(self.place.clone(), problem, format!("Run it again with --origin {earliest}.")))
     }
 
+    /// Says that another t0 was told than the log has, if one was.
+    pub(crate) fn check_origin(&self, t0_ms: i64, options: &IngestOptions) -> Result<()> {
+        match options.origin.filter(|origin| *origin != t0_ms) {
+            None => Ok(()),
+            Some(origin) => Err(Error::input(
+                self.place.clone(),
+                format!("its smallest timeStamp is {t0_ms}, not --origin {origin}"),
+                format!("Run it again with --origin {t0_ms}."),
+            )),
+        }
+    }
+
     async fn commit<W: RunWriter>(
         self,
         mut writer: W,
@@ -320,13 +357,7 @@ impl Prepared {
         let (Some(t0_ms), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
             return Err(self.nothing_taken(&mut collected));
         };
-        if let Some(origin) = options.origin.filter(|origin| *origin != t0_ms) {
-            return Err(Error::input(
-                self.place,
-                format!("its smallest timeStamp is {t0_ms}, not --origin {origin}"),
-                format!("Run it again with --origin {t0_ms}."),
-            ));
-        }
+        self.check_origin(t0_ms, options)?;
         let inferred = self.clues(&collected, options).infer();
         let damage = collected.take_damage(&self.damage);
         let key = match options.repeat {
@@ -368,7 +399,7 @@ impl Prepared {
     }
 
     /// Says that there is no record to make a run of, and why the first one was rejected.
-    fn nothing_taken(&self, collected: &mut Collected) -> Error {
+    pub(crate) fn nothing_taken(&self, collected: &mut Collected) -> Error {
         if let Some(damage) = collected.take_damage(&self.damage).first() {
             return Fault::harm(damage.problem.clone()).lost().at(self.place.clone());
         }
@@ -381,7 +412,7 @@ impl Prepared {
         Error::input(self.place.clone(), problem, remedy)
     }
 
-    fn clues(&self, collected: &Collected, options: &IngestOptions) -> Clues {
+    pub(crate) fn clues(&self, collected: &Collected, options: &IngestOptions) -> Clues {
         Clues {
             framework: options.framework.clone(),
             test: options.test.clone(),

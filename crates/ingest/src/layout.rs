@@ -53,6 +53,14 @@ pub struct LayoutOptions {
     pub columns: Option<String>,
 }
 
+impl LayoutOptions {
+    /// The columns of a log without a header.
+    fn names(&self) -> Vec<String> {
+        let names = self.columns.as_deref().unwrap_or(DEFAULT_COLUMNS);
+        names.split(',').map(|name| name.trim().to_owned()).collect()
+    }
+}
+
 impl Layout {
     /// Finds out the layout from a log's first bytes (without a byte order mark).
     ///
@@ -85,13 +93,7 @@ impl Layout {
     }
 
     fn without_header(head: &[u8], options: &LayoutOptions, place: &Place) -> Result<Self> {
-        let names: Vec<String> = options
-            .columns
-            .as_deref()
-            .unwrap_or(DEFAULT_COLUMNS)
-            .split(',')
-            .map(|name| name.trim().to_owned())
-            .collect();
+        let names = options.names();
         let columns = Columns::by_name(&names).map_err(|missing| {
             Error::usage(
                 format!("--columns has no {missing}"),
@@ -114,6 +116,14 @@ impl Layout {
                 format!("the first line is neither a JMeter header nor a record of {} columns", names.len()),
                 "If the log has no header and other columns than JMeter's default ones, name them with --columns; name an unusual delimiter with --delimiter.",
             )),
+        }
+    }
+
+    /// The names of the columns, in their order, of a log that was detected by these options.
+    pub(crate) fn names(&self, options: &LayoutOptions) -> Vec<String> {
+        match &self.header {
+            Some(header) => fields(header, self.delimiter),
+            None => options.names(),
         }
     }
 
@@ -187,6 +197,48 @@ impl Columns {
             hostname: at("Hostname"),
             other_numbers: others,
         })
+    }
+
+    /// Where the columns stand that are kept, or looked at for what they say of a record.
+    pub(crate) fn read(&self) -> Vec<usize> {
+        let Self {
+            time_stamp,
+            elapsed,
+            success,
+            label,
+            response_code,
+            response_message,
+            thread_name,
+            data_type,
+            failure_message,
+            bytes,
+            sent_bytes,
+            all_threads,
+            url,
+            latency,
+            idle_time,
+            connect,
+            hostname,
+            other_numbers: _,
+        } = self;
+        let optional = [
+            label,
+            response_code,
+            response_message,
+            thread_name,
+            data_type,
+            failure_message,
+            bytes,
+            sent_bytes,
+            all_threads,
+            url,
+            latency,
+            idle_time,
+            connect,
+            hostname,
+        ];
+        let all = [time_stamp, elapsed, success].into_iter().chain(optional.into_iter().flatten());
+        all.copied().collect()
     }
 }
 

@@ -22,6 +22,7 @@ mod frameworks;
 pub mod fuzz;
 mod ingest;
 mod injector;
+mod inspect;
 mod key;
 mod layout;
 mod log_names;
@@ -59,6 +60,10 @@ pub use date::{DateParser, TimeZone};
 pub use error::{Error, Place, Result};
 pub use frameworks::Frameworks;
 pub use ingest::{IngestOptions, Ingested, RunStore, ingest};
+pub use inspect::{
+    ClockGuess, CpuInspection, Gap, InjectorsBy, Inspection, LogInspection, MissingColumn, RejectKind,
+    TimeForm, inspect,
+};
 pub use layout::{DEFAULT_COLUMNS, LayoutOptions};
 pub use pipeline::{PipelineOptions, Progress};
 pub use recount::Recount;

@@ -62,6 +62,8 @@ pub(crate) struct ReadPlan {
     pub(crate) max_span_ms: u64,
     pub(crate) block_size: usize,
     pub(crate) look_ahead: usize,
+    /// Bytes that are read of each log, at most, unpacked; where there is more, the log does not end for the feed.
+    pub(crate) limit: Option<u64>,
 }
 
 /// What looking ahead found.
@@ -206,8 +208,11 @@ impl ReadPlan {
             if !feed.begin_log(place.clone()) {
                 return Ok(false);
             }
-            let Some(log) = hand_out(cutter, &layout, file.as_ref(), feed)? else { return Ok(false) };
-            if !feed.end_log(log.finish()?) || !report(stream.take_damage(), Some(&place), feed) {
+            let file = file.as_ref();
+            let Some(log) = hand_out(cutter, self.limit, &layout, file, feed)? else { return Ok(false) };
+            // What follows in a pipe can't be had without reading the rest of this log.
+            let Some(end) = ended(log)? else { break };
+            if !feed.end_log(end) || !report(stream.take_damage(), Some(&place), feed) {
                 return Ok(false);
             }
         }
@@ -215,7 +220,7 @@ impl ReadPlan {
     }
 
     fn open_log<'a>(&self, log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
-        open_log(log, &self.layout, self.block_size)
+        open_log(log.limited(self.limit), &self.layout, self.block_size)
     }
 }
 
@@ -245,15 +250,29 @@ fn report(damage: Vec<Damage>, log: Option<&Place>, feed: &mut impl LogFeed) -> 
     })
 }
 
+/// What a log was that was read to its end; `None` where no more of it was wanted.
+fn ended(log: LogReader<'_>) -> Result<Option<SourceFile>> {
+    if log.has_more() { Ok(None) } else { log.finish().map(Some) }
+}
+
+/// Where a block ends in the unpacked log.
+fn ends_at(block: &Block) -> u64 {
+    block.first_byte + block.bytes.len() as u64
+}
+
 /// Hands a log's blocks to the feed; returns the log, read to its end, or `None` when the feed wants no more.
+///
+/// The block that ends where no more bytes are read may end within a record, and is left out.
 fn hand_out<'a>(
     mut cutter: Cutter<LogReader<'a>>,
+    limit: Option<u64>,
     layout: &Arc<Layout>,
     file: Option<&Arc<str>>,
     feed: &mut impl LogFeed,
 ) -> Result<Option<LogReader<'a>>> {
     loop {
         match cutter.next(feed.buffers()) {
+            Ok(Some(block)) if block.cut && limit.is_some_and(|limit| ends_at(&block) >= limit) => {}
             Ok(Some(block)) => {
                 if !feed.block(block, layout, file) {
                     return Ok(None);

@@ -120,7 +120,8 @@ impl Column {
         matches!(self.kind, Kind::U64 | Kind::I64 | Kind::F64)
     }
 
-    pub(super) fn is_shown(&self) -> bool {
+    /// Whether the formats for people have the column.
+    pub fn is_shown(&self) -> bool {
         !self.hidden
     }
 

@@ -24,6 +24,15 @@ pub(crate) fn happens(store: &Store, row: &Value, way: &str) -> Value {
 
 /// The same with these bytes for the row's input.
 pub(crate) fn outcome(store: &Store, row: &Value, way: &str, bytes: &[u8]) -> Value {
+    let done = given(store, row, way, bytes, &["ingest"]);
+    told(store, done, &format!("{}, {way}", text(row, "input")))
+}
+
+/// Gives a row's input, with these bytes, to a command in one of the ways.
+pub(crate) fn given(store: &Store, row: &Value, way: &str, bytes: &[u8], command: &[&str]) -> Done {
+    let arguments = |row: &Value, own: &str| {
+        command.iter().map(|word| (*word).to_owned()).chain(arguments(row, own)).collect::<Vec<_>>()
+    };
     let name = text(row, "input");
     for other in files(row).iter().filter(|file| *file != name) {
         store.file(other, input(other));
@@ -47,7 +56,7 @@ pub(crate) fn outcome(store: &Store, row: &Value, way: &str, bytes: &[u8]) -> Va
         }
     };
     remove(&path);
-    told(store, done, &format!("{name}, {way}"))
+    done
 }
 
 /// The texts of a row's list; none where it has no such list.
@@ -61,11 +70,11 @@ pub(crate) fn files(row: &Value) -> Vec<String> {
     if files.is_empty() { vec![text(row, "input").to_owned()] } else { files }
 }
 
-/// The words of the command, with `own` in the place of the row's input.
+/// The words behind the command, with `own` in the place of the row's input.
 fn arguments(row: &Value, own: &str) -> Vec<String> {
     let name = text(row, "input");
     let files = files(row).into_iter().map(|file| if file == name { own.to_owned() } else { file });
-    std::iter::once("ingest".to_owned()).chain(files).chain(strings(row, "flags")).collect()
+    files.chain(strings(row, "flags")).collect()
 }
 
 fn remove(path: &Path) {

@@ -3,9 +3,10 @@
 use std::os::unix::fs::MetadataExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::outcome::{happens, outcome};
+use crate::inputs::input;
+use crate::outcome::{check_safe, given, happens, outcome};
 use crate::support::*;
 use crate::table::{rows as table, update, updating};
 
@@ -39,6 +40,44 @@ fn check(group: &str, stores: &[Store], happens: impl Fn(&Store, &Value, &str) -
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+/// What an inspection says of each row is what the table says of an ingest, as far as its sample goes.
+#[test]
+fn an_inspection_says_what_an_ingest_does() {
+    let store = Store::embedded();
+    let mut wholes = 0;
+    for row in table().iter().filter(|row| row["group"] != "cuts") {
+        for (way, expected) in row["happens"].as_object().unwrap() {
+            if !["file", "pipe"].contains(&way.as_str()) {
+                continue;
+            }
+            let what = format!("{} ({way})", row["input"]);
+            let done = given(&store, row, way, &input(text(row, "input")), &["inspect", "--format", "json"]);
+            check_safe(&done.err);
+            assert!(!done.err.contains("panicked"), "{what}: {}", done.err);
+            let found: Value = serde_json::from_slice(&done.out).unwrap_or_default();
+            if done.code != Some(0) {
+                let message = text(expected, "message");
+                assert!(done.err.contains(message), "{what}\nis  {}\nnot {message}", done.err);
+                assert!(done.err.contains(text(expected, "remedy")), "{what}: {}", done.err);
+                assert_eq!(json!(done.code), expected["exit"], "{what}");
+            } else if found["whole"] == true {
+                wholes += 1;
+                assert_eq!(expected["exit"], 0, "{what}: {found}");
+                assert_eq!(found["records_estimate"], expected["records"], "{what}");
+                assert_eq!(found["transactions"], expected["transactions"], "{what}");
+                let rejects = expected["rejects"].as_array().unwrap();
+                assert_eq!(found["rejects"], rejects.len(), "{what}");
+                let told = found["first_rejects"].as_array().unwrap().iter().map(|reject| {
+                    format!("line {}, byte {}: {}", reject["line"], reject["byte"], text(reject, "reason"))
+                });
+                assert_eq!(told.collect::<Vec<_>>(), rejects[..rejects.len().min(5)], "{what}");
+            }
+        }
+    }
+    assert!(wholes > 60, "only {wholes} rows are accepted");
+    assert!(!std::path::Path::new(store.place()).exists(), "an inspection made a store");
 }
 
 #[test]

@@ -47,6 +47,49 @@ fn both_stores_give_the_same_report_and_it_is_small() {
 }
 
 #[test]
+fn the_league_of_repeats_fits_the_page_and_says_what_its_figures_are() {
+    let store = Store::embedded();
+    let long = "127.0.0.1:9000-with-a-long-name";
+    for (framework, name) in [
+        (long, "Results-2048-9000.csv"),
+        (long, "Results-2048-8181.killed.csv"),
+        ("spring", "Results-flaky-8181.csv"),
+        ("spring", "outage.csv"),
+        ("go", "distributed.csv"),
+    ] {
+        let fixture = Fixture::named(name);
+        let files = fixture.files(&fixture.logs()[0]);
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let key = ["--framework", framework, "--test", "2048", "--append-repeat"];
+        store.run(&[&["ingest"], &files[..], &key].concat()).said();
+    }
+    let path = report(&store, "2048");
+    let html = std::fs::read_to_string(&path).unwrap();
+    for note in ["Figures are medians over a framework", "Not ranked, with &gt; 1 % failures: spring."] {
+        assert!(html.contains(note), "{note}");
+    }
+    let league: Value =
+        serde_json::from_str(&store.run(&["report", "--test", "2048", "--table", "json"]).text()).unwrap();
+    let Some(mut browser) = Chromium::start() else { return };
+    browser.open(&path);
+    for row in league.as_array().unwrap() {
+        let name = text(row, "framework");
+        let range = [&row["throughput_min"], &row["throughput_max"]].map(|figure| figure.as_f64().unwrap());
+        let cells = browser.evaluate(&format!(
+            "[...document.querySelectorAll('.league tbody tr')].find((row) => row.textContent.includes('{name}')).textContent"
+        ));
+        let shown = format!("{:.1} – {:.1}", range[0], range[1]);
+        assert!(cells.as_str().unwrap().replace(',', "").contains(&shown), "{cells}: {shown}");
+    }
+    for width in [1280, 1024] {
+        let size = json!({ "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false });
+        browser.call("Emulation.setDeviceMetricsOverride", size);
+        let over = "document.querySelector('.league .wide').scrollWidth - document.querySelector('.league .wide').clientWidth";
+        assert_eq!(browser.number(over), 0.0, "the league is wider than a page of {width} px");
+    }
+}
+
+#[test]
 fn an_ingest_writes_its_report_too() {
     let store = Store::embedded();
     let log = fixture("crlf.csv");

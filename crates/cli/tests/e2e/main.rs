@@ -17,6 +17,7 @@ mod fixtures;
 mod help;
 mod html;
 mod injectors;
+mod inspect;
 mod interchange;
 mod keys;
 mod kills;

@@ -149,7 +149,7 @@ impl Head {
     }
 
     fn add(&mut self, log: &mut LogSource, parser: &mut Parser, options: &IngestOptions) -> Result<()> {
-        let size = log.unpacked_size();
+        let size = log.about_unpacked();
         let mut stream = log.open(Arc::default())?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
         let (layout, mut cutter) = open_log(log, &options.source.layout, HEAD)?;

@@ -35,6 +35,16 @@ impl CpuForm {
             .or_else(|| Self::headless(text))
     }
 
+    /// What it is, in words.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self { perfmon_label: Some(_), .. } => "a log of JMeter's PerfMon plugin",
+            Self { has_header: false, .. } => "times and readings without a header",
+            Self { item: Some(_), .. } => "Zabbix's history, with item numbers",
+            _ => "columns of time and value, by a header",
+        }
+    }
+
     fn by_header(text: &[u8], clock: &str) -> Option<Self> {
         let (delimiter, names) = header(text, [clock, "value"])?;
         let column = |name: &str| names.iter().position(|column| column.eq_ignore_ascii_case(name));

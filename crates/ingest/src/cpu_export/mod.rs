@@ -9,6 +9,7 @@ use csv_async::{AsyncReaderBuilder, ByteRecord};
 
 use crate::cpu::CpuSeries;
 use crate::damage::Damage;
+use crate::date::DateForm;
 use crate::error::{Error, Place, Result};
 use crate::source::SourceOptions;
 use crate::source::checked::{Checked, Digested, Expected};
@@ -51,6 +52,19 @@ pub struct CpuExport {
     pub notes: Vec<String>,
     /// What is wrong with it, where it was read as far as it could be.
     pub damage: Option<Damage>,
+    /// How it is written.
+    pub(crate) facts: CpuFacts,
+}
+
+/// How a CPU export is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CpuFacts {
+    /// What it is, in words.
+    pub(crate) form: &'static str,
+    /// How its first time is written, where that is a date.
+    pub(crate) date: Option<DateForm>,
+    /// Readings by item (of PerfMon, by label), where it names them.
+    pub(crate) items: Vec<(String, u64)>,
 }
 
 impl CpuSource {
@@ -106,12 +120,13 @@ impl CpuSource {
         };
         // Damage may garble the last rows that could be read.
         parsed.or_else(|error| if cut.is_some() { Ok(()) } else { Err(error) })?;
+        let facts = CpuFacts { form: form.name(), date: readings.date.clone(), items: readings.items() };
         let (series, notes) = readings.finish(&place, options)?;
         let damage = cut.map(|fault| Damage {
             records: series.readings().len() as u64,
             ..Damage::new(&place, &fault, digest.bytes())
         });
-        Ok(CpuExport { series, file: source_file(&place, "cpu", &digest), notes, damage })
+        Ok(CpuExport { series, file: source_file(&place, "cpu", &digest), notes, damage, facts })
     }
 
     /// Its text, and why that ends early, where this is known beforehand.
@@ -153,5 +168,6 @@ async fn parse(
         }
     }
     readings.empty_values = reader.empty_values;
+    readings.date = reader.date;
     Ok(())
 }

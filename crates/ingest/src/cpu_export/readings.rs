@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::row::Reading;
 use crate::cpu::CpuSeries;
+use crate::date::DateForm;
 use crate::error::{Error, Place, Result};
 use crate::source::SourceOptions;
 
@@ -25,6 +26,8 @@ pub(super) struct Readings {
     chosen: Option<Option<String>>,
     /// Rows that had no value.
     pub(super) empty_values: u64,
+    /// How the first time is written, where that is a date.
+    pub(super) date: Option<DateForm>,
 }
 
 impl Readings {
@@ -54,6 +57,11 @@ impl Readings {
             return Err(Error::input(place.clone(), format!("the CPU export holds {problem}"), remedy));
         }
         Ok(())
+    }
+
+    /// Readings by series, where these have names.
+    pub(super) fn items(&self) -> Vec<(String, u64)> {
+        self.counts.iter().filter_map(|(name, count)| Some((name.clone()?, *count))).collect()
     }
 
     /// The series, and what the user should know.

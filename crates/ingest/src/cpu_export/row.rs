@@ -3,7 +3,7 @@
 use csv_async::ByteRecord;
 
 use super::form::{CpuForm, perfmon_metric};
-use crate::date::DateParser;
+use crate::date::{DateForm, DateParser};
 use crate::error::{Error, Place, Result};
 use crate::source::SourceOptions;
 
@@ -35,6 +35,10 @@ pub(super) struct RowReader<'a> {
     dates: DateParser,
     /// Rows without a value so far.
     pub(super) empty_values: u64,
+    /// How the first time is written, where that is a date.
+    pub(super) date: Option<DateForm>,
+    /// Whether no time was read yet.
+    timeless: bool,
     first: bool,
     header: Vec<u8>,
 }
@@ -42,7 +46,16 @@ pub(super) struct RowReader<'a> {
 impl<'a> RowReader<'a> {
     pub(super) fn new(place: &'a Place, form: &'a CpuForm, options: &SourceOptions) -> Self {
         let dates = DateParser::new(options.time_zone.clone());
-        Self { place, form, dates, empty_values: 0, first: true, header: Vec::new() }
+        Self {
+            place,
+            form,
+            dates,
+            empty_values: 0,
+            date: None,
+            timeless: true,
+            first: true,
+            header: Vec::new(),
+        }
     }
 
     /// The reading of a row; `None` for headers, rows without a value, and what is not about the CPU.
@@ -87,6 +100,9 @@ impl<'a> RowReader<'a> {
 
     fn clock(&mut self, row: &ByteRecord) -> Result<i64> {
         let text = self.field(row, self.form.clock, "clock")?;
+        if std::mem::take(&mut self.timeless) {
+            self.date = self.dates.form(text);
+        }
         if let Some(ms) = self.dates.parse(text) {
             let clock = Some(ms.div_euclid(1000)).filter(|clock| CLOCKS.contains(clock));
             return clock.ok_or_else(|| self.flaw(row, "clock", text, "is no time that can be meant"));

@@ -27,6 +27,16 @@ impl Container {
         }
     }
 
+    /// The word for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Zip => "zip",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+            Self::Plain => "plain",
+        }
+    }
+
     /// The note on a file whose name ends like another form, if it does.
     pub(crate) fn misnamed(self, file_name: &str) -> Option<String> {
         let extension = file_name.rsplit_once('.')?.1.to_ascii_lowercase();

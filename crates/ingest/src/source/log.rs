@@ -80,9 +80,9 @@ impl LogSource {
     }
 
     /// About its size in bytes, unpacked.
-    pub(crate) fn unpacked_size(&self) -> u64 {
+    pub(crate) fn about_unpacked(&self) -> u64 {
         match &self.origin {
-            Origin::Stored(stored) => stored.unpacked_size(),
+            Origin::Stored(stored) => stored.about_unpacked(),
             Origin::Pipe(_) => 0,
         }
     }
@@ -92,6 +92,32 @@ impl LogSource {
         match &self.origin {
             Origin::Stored(stored) => stored.holds(bytes, crc32),
             Origin::Pipe(_) => None,
+        }
+    }
+
+    /// How it is packed: `plain`, `gzip`, `zstd`, `zip, deflate` and the like; of a pipe's zip just `zip`.
+    pub fn packing(&self) -> String {
+        match &self.origin {
+            Origin::Stored(stored) => stored.packing(),
+            Origin::Pipe(logs) => {
+                logs.as_ref().map_or_else(String::new, |logs| logs.pipe.container.name().to_owned())
+            }
+        }
+    }
+
+    /// Size in bytes, unpacked, where it is known before reading: of files that are not packed, and as zips state it.
+    pub fn unpacked_size(&self) -> Option<u64> {
+        match &self.origin {
+            Origin::Stored(stored) => stored.unpacked_size(),
+            Origin::Pipe(_) => None,
+        }
+    }
+
+    /// Its last bytes, at most so many, where they can be had without reading what is before them.
+    pub(crate) fn tail(&self, bytes: u64) -> Result<Option<Vec<u8>>> {
+        match &self.origin {
+            Origin::Stored(stored) => stored.tail(bytes).map_err(|e| explain(self.place.clone(), e)),
+            Origin::Pipe(_) => Ok(None),
         }
     }
 
@@ -236,6 +262,10 @@ pub struct LogReader<'a> {
     place: Place,
     head: io::Cursor<Vec<u8>>,
     input: Box<dyn Digested + 'a>,
+    /// Bytes that may still be read, where not all are wanted.
+    left: Option<u64>,
+    /// Whether there is more than was wanted.
+    more: bool,
     failed: bool,
     /// Where damage is noted.
     damage: &'a mut Vec<Damage>,
@@ -248,7 +278,17 @@ impl<'a> LogReader<'a> {
         input: Box<dyn Digested + 'a>,
         damage: &'a mut Vec<Damage>,
     ) -> Self {
-        Self { place, head: io::Cursor::new(head), input, failed: false, damage }
+        Self { place, head: io::Cursor::new(head), input, left: None, more: false, failed: false, damage }
+    }
+
+    /// The same log, of which no more than so many bytes are wanted.
+    pub(crate) fn limited(self, bytes: Option<u64>) -> Self {
+        Self { left: bytes, ..self }
+    }
+
+    /// Whether it ended because no more was wanted.
+    pub(crate) fn has_more(&self) -> bool {
+        self.more
     }
 
     /// The file, and the member where it is in a zip.
@@ -294,8 +334,8 @@ impl<'a> LogReader<'a> {
     }
 }
 
-impl Read for LogReader<'_> {
-    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+impl LogReader<'_> {
+    fn read_on(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let read = match self.head.read(out) {
             Ok(0) => self.input.read(out),
             read => read,
@@ -305,9 +345,23 @@ impl Read for LogReader<'_> {
     }
 }
 
+impl Read for LogReader<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let Some(left) = self.left else { return self.read_on(out) };
+        if left == 0 {
+            self.more = self.more || self.read_on(&mut [0])? > 0;
+            return Ok(0);
+        }
+        let wanted = usize::try_from(left).unwrap_or(usize::MAX).min(out.len());
+        let read = self.read_on(out.get_mut(..wanted).unwrap_or_default())?;
+        self.left = Some(left.saturating_sub(read as u64));
+        Ok(read)
+    }
+}
+
 impl LogBytes for LogReader<'_> {
     fn is_cut(&self) -> bool {
-        LogReader::is_cut(self)
+        self.more || LogReader::is_cut(self)
     }
 }
 

@@ -14,7 +14,7 @@ use super::head::read_head;
 use super::packed::{Meter, PackedCount, packed};
 use super::salvaged::Salvaged;
 use super::seen::Seen;
-use super::zip_dir::{Member, OpenArchive, open_member};
+use super::zip_dir::{Member, OpenArchive, method_name, open_member};
 use crate::error::{Place, Result};
 use crate::layout::LayoutOptions;
 
@@ -88,13 +88,9 @@ impl Stored {
         }
     }
 
-    /// Size in bytes, unpacked: as the zip's directory says, else as logs are packed usually.
-    pub(crate) fn unpacked_size(&self) -> u64 {
-        match &self.part {
-            Part::Member(Member { expected: Expected::Stated(stated), .. }) => stated.bytes,
-            Part::Whole(Container::Plain) => self.seen.bytes(),
-            Part::Member(_) | Part::Whole(_) => self.packed_size().saturating_mul(USUAL_RATIO),
-        }
+    /// Size in bytes, unpacked: as it is stated, else as logs are packed usually.
+    pub(crate) fn about_unpacked(&self) -> u64 {
+        self.unpacked_size().unwrap_or_else(|| self.packed_size().saturating_mul(USUAL_RATIO))
     }
 
     /// Whether its text is of this size and has this CRC-32: as the zip's directory says, or the end of a gzip file of
@@ -115,6 +111,38 @@ impl Stored {
             }
             Part::Whole(Container::Zstd | Container::Zip) => None,
         }
+    }
+
+    /// How it is packed, in words.
+    pub(crate) fn packing(&self) -> String {
+        match &self.part {
+            Part::Whole(container) => container.name().to_owned(),
+            Part::Member(member) => format!("{}, {}", Container::Zip.name(), method_name(member.method)),
+        }
+    }
+
+    /// Size in bytes, unpacked, where it is stated.
+    pub(crate) fn unpacked_size(&self) -> Option<u64> {
+        match &self.part {
+            Part::Whole(Container::Plain) => Some(self.seen.bytes()),
+            Part::Whole(_) => None,
+            Part::Member(member) => match member.expected {
+                Expected::Stated(stated) => Some(stated.bytes),
+                Expected::Unknown | Expected::Lost => None,
+            },
+        }
+    }
+
+    /// The last bytes of a text that is not packed, at most so many; `None` of one that is.
+    pub(crate) fn tail(&self, bytes: u64) -> io::Result<Option<Vec<u8>>> {
+        if self.part != Part::Whole(Container::Plain) {
+            return Ok(None);
+        }
+        let mut file = self.seen.open(&self.path, true)?;
+        file.seek(SeekFrom::Start(self.seen.bytes().saturating_sub(bytes)))?;
+        let mut tail = Vec::new();
+        file.take(self.seen.bytes().min(bytes)).read_to_end(&mut tail)?;
+        Ok(Some(tail))
     }
 
     /// How many bytes were added to it since it was recognised: they are not read.

@@ -128,6 +128,21 @@ pub(crate) fn unsupported(method: &str) -> Fault {
     )
 }
 
+/// The name of a compression method.
+pub(crate) fn method_name(method: u16) -> String {
+    let name = match method {
+        0 => "stored",
+        8 => "deflate",
+        9 => "deflate64",
+        12 => "bzip2",
+        14 => "LZMA",
+        93 => "zstd",
+        95 => "xz",
+        other => return format!("method {other}"),
+    };
+    name.to_owned()
+}
+
 /// Opens `member` of the zip at `path`; to `salvage` what can be read of it, its reader ends where it can't be read on.
 pub(crate) fn open_member(
     path: &Path,

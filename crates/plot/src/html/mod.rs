@@ -13,6 +13,7 @@ use crate::style::Style;
 use crate::svg::{escaped, hex};
 use crate::{footer, overlay};
 use data::Data;
+use table::Beneath;
 
 /// Kinds of failures that are told one by one.
 const ERRORS: usize = 200;
@@ -38,7 +39,7 @@ pub fn html<'a>(
     // As on the page of all, so that each has the same colour there.
     runs.sort_by(|a, b| overlay::best_first(a.0, b.0));
     let all = Page::test(test, runs.iter().map(|(timeline, _)| *timeline), style);
-    let mut body = format!("<h2>League</h2>\n{}", table::of(&league.table()));
+    let mut body = league_section(league);
     body += &parts::all_frameworks(&all, runs.len())?;
     for (at, (timeline, details)) in runs.iter().enumerate() {
         body += &section(at, timeline, details, style)?;
@@ -46,6 +47,21 @@ pub fn html<'a>(
     let data = Data::new(&runs, style).json()?;
     let title = format!("{} – perfpipe", all.title());
     Ok(parts::document(&title, all.title(), &body, &data, &colors()))
+}
+
+/// The range of the repeats' throughput, which stands beneath their median.
+const RANGE: Beneath = Beneath {
+    column: "throughput",
+    names: &["throughput_min", "throughput_max"],
+    heading: "least – greatest",
+};
+
+/// The league, and what people should know who read it.
+fn league_section(league: &League) -> String {
+    let table = table::folded(&league.table(), &RANGE);
+    let note = |note: &String| format!("<p>{}</p>\n", escaped(note));
+    let notes: String = league.notes().iter().map(note).collect();
+    format!("<div class=\"league\">\n<h2>League</h2>\n{table}{notes}</div>\n")
 }
 
 /// What there is of a run.

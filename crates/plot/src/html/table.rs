@@ -4,13 +4,62 @@ use perfpipe_analyze::{Column, Table, Value};
 
 use crate::svg::escaped;
 
+/// Columns that stand in one with another, in small print beneath its values.
+pub(super) struct Beneath {
+    /// The column's name.
+    pub(super) column: &'static str,
+    /// The names of those beneath it.
+    pub(super) names: &'static [&'static str],
+    /// What stands beneath its heading.
+    pub(super) heading: &'static str,
+}
+
+impl Beneath {
+    /// No columns.
+    const NOTHING: Self = Self { column: "", names: &[], heading: "" };
+
+    /// What stands beneath a value of the column; nothing beneath those of others, or where people see none of these.
+    fn of(&self, table: &Table, row: usize, column: &Column) -> String {
+        let values: Vec<String> =
+            self.columns(table, column).map(|(at, one)| one.shown(&table.value(row, at))).collect();
+        if values.is_empty() {
+            String::new()
+        } else {
+            format!("<small>{}</small>", escaped(&values.join(" – ")))
+        }
+    }
+
+    fn heading(&self, table: &Table, column: &Column) -> String {
+        match self.columns(table, column).next() {
+            Some(_) => format!("<small>{}</small>", self.heading),
+            None => String::new(),
+        }
+    }
+
+    fn columns<'a>(&'a self, table: &'a Table, column: &Column) -> impl Iterator<Item = (usize, &'a Column)> {
+        let columns = if column.name() == self.column { table.columns() } else { &[] };
+        columns.iter().enumerate().filter(|(_, one)| one.is_shown() && self.names.contains(&one.name()))
+    }
+}
+
 /// A table whose cells carry their exact values, by which they are sorted.
 pub(super) fn of(table: &Table) -> String {
-    let heading =
-        |column: &Column| format!("<th{} scope=\"col\">{}</th>", class(column), escaped(&column.heading()));
-    let headings: String = table.columns().iter().map(heading).collect();
+    folded(table, &Beneath::NOTHING)
+}
+
+/// The same, with columns beneath another.
+pub(super) fn folded(table: &Table, beneath: &Beneath) -> String {
+    let shown = |(_, column): &(usize, &Column)| column.is_shown() && !beneath.names.contains(&column.name());
+    let columns: Vec<(usize, &Column)> = table.columns().iter().enumerate().filter(shown).collect();
+    let heading = |(_, column): &(usize, &Column)| {
+        let (class, text) = (class(column), escaped(&column.heading()));
+        format!("<th{class} scope=\"col\">{text}{}</th>", beneath.heading(table, column))
+    };
+    let headings: String = columns.iter().map(heading).collect();
     let row = |row: usize| {
-        let cells = table.columns().iter().zip(0..).map(|(column, at)| cell(column, &table.value(row, at)));
+        let cells = columns
+            .iter()
+            .map(|(at, column)| cell(column, &table.value(row, *at), &beneath.of(table, row, column)));
         format!("<tr>{}</tr>\n", cells.collect::<String>())
     };
     let rows: String = (0..table.len()).map(row).collect();
@@ -23,7 +72,7 @@ fn class(column: &Column) -> &'static str {
     if column.is_number() { " class=\"number\"" } else { "" }
 }
 
-fn cell(column: &Column, value: &Value<'_>) -> String {
+fn cell(column: &Column, value: &Value<'_>, beneath: &str) -> String {
     let exact = match value {
         Value::Absent => " data-value=\"\"".to_owned(),
         Value::U64(number) => format!(" data-value=\"{number}\""),
@@ -31,12 +80,39 @@ fn cell(column: &Column, value: &Value<'_>) -> String {
         Value::F64(number) => format!(" data-value=\"{number}\""),
         Value::Text(_) | Value::Bool(_) => String::new(),
     };
-    format!("<td{}{exact}>{}</td>", class(column), escaped(&column.shown(value)))
+    format!("<td{}{exact}>{}{beneath}</td>", class(column), escaped(&column.shown(value)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn columns_stand_beneath_another_where_people_see_them() {
+        let beneath = Beneath { column: "mean", names: &["min", "max"], heading: "least – greatest" };
+        let html = |seen| {
+            let table = Table::of(&[(2.0, 1.0, 3.0)])
+                .column("mean", |row| Some(row.0))
+                .unit("ms", 1)
+                .column("min", |row| Some(row.1))
+                .unit("ms", 1)
+                .people_see(seen)
+                .column("max", |row| Some(row.2))
+                .unit("ms", 1)
+                .people_see(seen)
+                .done();
+            folded(&table, &beneath)
+        };
+        let heading =
+            "<tr><th class=\"number\" scope=\"col\">mean (ms)<small>least – greatest</small></th></tr>";
+        let cell = "<tr><td class=\"number\" data-value=\"2\">2.0<small>1.0 – 3.0</small></td></tr>";
+        assert!(html(true).contains(heading) && html(true).contains(cell), "{}", html(true));
+        assert!(
+            !html(false).contains("<small>") && html(false).contains(">2.0</td></tr>"),
+            "{}",
+            html(false)
+        );
+    }
 
     #[test]
     fn nothing_in_a_cell_is_taken_for_html() {

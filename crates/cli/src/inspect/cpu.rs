@@ -1,0 +1,93 @@
+//! A CPU export in words.
+
+use perfpipe_analyze::thousands;
+use perfpipe_ingest::{ClockGuess, CpuInspection};
+
+use super::clock::{hours, second};
+use super::log::place;
+use super::text::{LISTED, Rows, short};
+
+/// Whether an end of the readings is told of: a few seconds are usual.
+const NEAR: i64 = 3;
+
+pub(super) fn rows(cpu: &CpuInspection, end_seen: bool, rows: &mut Rows) {
+    rows.title(&place(&cpu.file, cpu.member.as_deref()));
+    rows.row("CPU export", cpu.form);
+    rows.row("clock", &clock(cpu));
+    rows.list("items", items(cpu));
+    rows.row("readings", &readings(cpu));
+    if let Some((first, last)) = cpu.first_second.zip(cpu.last_second) {
+        rows.row("from", &second(first));
+        rows.row("to", &second(last));
+    }
+    if let Some(gap) = cpu.longest_gap {
+        let (gaps, seconds, after) = (thousands(cpu.gaps), gap.seconds, second(gap.after));
+        rows.row("gaps", &format!("{gaps}; the longest has {seconds} s without a reading, after {after}"));
+    }
+    let Some(seconds) = cpu.seconds else { return };
+    rows.row("overlap", &overlap(cpu, seconds, end_seen));
+    rows.list("", ends(cpu));
+    if let Some(guess) = &cpu.clock {
+        rows.row("", &perhaps(guess, seconds));
+    }
+}
+
+fn clock(cpu: &CpuInspection) -> String {
+    match &cpu.date_pattern {
+        None => "epoch seconds: no zone is needed".to_owned(),
+        Some(pattern) if cpu.zone_assumed => {
+            format!("dates, {pattern}, which name no zone: taken for that of --time-zone")
+        }
+        Some(pattern) => format!("dates, {pattern}, which name their zone"),
+    }
+}
+
+fn items(cpu: &CpuInspection) -> Vec<String> {
+    let item =
+        |(name, readings): &(String, u64)| format!("{}: {} readings", short(name), thousands(*readings));
+    let mut items: Vec<String> = cpu.items.iter().take(LISTED).map(item).collect();
+    if cpu.items.len() > LISTED {
+        items.push(format!("and {} more", cpu.items.len() - LISTED));
+    }
+    items
+}
+
+fn readings(cpu: &CpuInspection) -> String {
+    let count = thousands(cpu.readings);
+    let step = cpu.step.map(|step| format!(", one every {step} s")).unwrap_or_default();
+    let range = cpu.min.zip(cpu.max).map(|(min, max)| format!(", from {min} to {max} %")).unwrap_or_default();
+    format!("{count}{step}{range}")
+}
+
+fn overlap(cpu: &CpuInspection, seconds: u64, end_seen: bool) -> String {
+    let percent = cpu.covered as f64 / seconds.max(1) as f64 * 100.0;
+    let of = if end_seen { "of the logs" } else { "of the logs as far as they are known" };
+    format!(
+        "{} of {} seconds {of} have a reading ({percent:.1} %)",
+        thousands(cpu.covered),
+        thousands(seconds)
+    )
+}
+
+/// Where the readings begin and end, if far from where the logs do.
+fn ends(cpu: &CpuInspection) -> Vec<String> {
+    if cpu.covered == 0 {
+        return Vec::new();
+    }
+    let late = cpu.begins_after_t0.filter(|late| *late > NEAR);
+    let early = cpu.ends_before_last.filter(|early| *early > NEAR);
+    let late = late.map(|late| format!("the readings begin {late} s after t0"));
+    let early = early.map(|early| format!("the readings end {early} s before the last record"));
+    late.into_iter().chain(early).collect()
+}
+
+/// What may be wrong with the clocks.
+fn perhaps(guess: &ClockGuess, seconds: u64) -> String {
+    let (covered, seconds) = (thousands(guess.covered), thousands(seconds));
+    let zone = guess.time_zone.as_ref().map(|zone| format!("--time-zone {zone}, or ")).unwrap_or_default();
+    format!(
+        "perhaps the clocks differ by {}: {covered} of {seconds} seconds with {zone}--cpu-offset {}",
+        hours(guess.shift.unsigned_abs()),
+        guess.cpu_offset
+    )
+}

@@ -1,0 +1,117 @@
+//! One log in words.
+
+use perfpipe_analyze::thousands;
+use perfpipe_ingest::{InjectorsBy, LogInspection, TimeForm};
+
+use super::clock::{duration, moment};
+use super::text::{Rows, names};
+
+pub(super) fn rows(log: &LogInspection, rows: &mut Rows) {
+    rows.title(&place(&log.file, log.member.as_deref()));
+    rows.row("packing", &packing(log));
+    rows.row("sample", &sample(log));
+    if log.columns.is_empty() {
+        return;
+    }
+    let by = if log.header { "by a header" } else { "no header: as told, or JMeter's default ones" };
+    rows.row("columns", &format!("{}, {by}; delimiter {}", log.columns.len(), delimiter(log.delimiter)));
+    rows.list(
+        "missing",
+        log.missing_columns.iter().map(|column| format!("{}: {}", column.name, column.lost)),
+    );
+    if !log.ignored_columns.is_empty() {
+        rows.row("not kept", &names(log.ignored_columns.iter().map(String::as_str)));
+    }
+    if log.repeated_headers > 0 {
+        let line = log.first_repeated_header.unwrap_or_default();
+        let times = thousands(log.repeated_headers);
+        rows.row(
+            "headers",
+            &format!(
+                "the header comes again, times: {times}, first on line {}: passed over",
+                thousands(line)
+            ),
+        );
+    }
+    rows.list("timeStamp", log.time_stamp.iter().map(time_stamp));
+    if let Some((earliest, latest)) = log.earliest_ms.zip(log.latest_ms) {
+        rows.row("from", &format!("{}{}", moment(earliest), late(log, earliest)));
+        rows.row("to", &to(log, earliest, latest));
+    }
+    rows.row("injectors", injectors(log.injectors_by));
+}
+
+/// Where a text is.
+pub(super) fn place(file: &str, member: Option<&str>) -> String {
+    let file = if file == "-" { "standard input" } else { file };
+    member.map_or_else(|| file.to_owned(), |member| format!("{file}, member {member}"))
+}
+
+fn packing(log: &LogInspection) -> String {
+    let bytes = |bytes: Option<u64>| bytes.map(|bytes| format!("{} bytes", thousands(bytes)));
+    let (packed, unpacked) = (bytes(log.packed_bytes), bytes(log.unpacked_bytes));
+    if log.pipe {
+        let all = if log.whole { unpacked } else { None };
+        let all = all.map_or_else(|| "its size is not known".to_owned(), |all| format!("{all} unpacked"));
+        return format!("{}, from a pipe: {all}; what was read of it is gone", log.packing);
+    }
+    let Some(packed) = packed else { return log.packing.clone() };
+    match unpacked {
+        Some(_) if log.packing == "plain" => format!("plain: {packed}"),
+        Some(unpacked) => {
+            let about = if log.unpacked_estimated { "about " } else { "" };
+            format!("{}: {packed}, {about}{unpacked} unpacked", log.packing)
+        }
+        None => format!("{}: {packed}", log.packing),
+    }
+}
+
+fn sample(log: &LogInspection) -> String {
+    let records = thousands(log.records());
+    if log.whole {
+        return format!("all of it: {records} records");
+    }
+    let of = log.records_estimate.map_or_else(String::new, |all| format!(" of about {}", thousands(all)));
+    format!("its first {} bytes: {records} records{of}", thousands(log.sample_bytes))
+}
+
+fn delimiter(delimiter: char) -> String {
+    match delimiter {
+        '\t' => "tab".to_owned(),
+        ' ' => "blank".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn time_stamp(form: &TimeForm) -> String {
+    match form {
+        TimeForm::EpochMs => "epoch milliseconds: no zone is needed".to_owned(),
+        TimeForm::Date { pattern, names_zone: true, .. } => {
+            format!("dates, {pattern}, which name their zone")
+        }
+        TimeForm::Date { pattern, zone, .. } => {
+            format!("dates, {pattern}, which name no zone: taken for {zone} (--time-zone)")
+        }
+    }
+}
+
+/// A word on a first record that is not the earliest.
+fn late(log: &LogInspection, earliest: i64) -> String {
+    match log.first_ms.map(|first| first.abs_diff(earliest)) {
+        None | Some(0) => String::new(),
+        Some(ms) => format!("; the first record is {} later", duration(ms)),
+    }
+}
+
+fn to(log: &LogInspection, earliest: i64, latest: i64) -> String {
+    let known = if log.end_seen { "" } else { ", in the sample" };
+    format!("{}, after {}{known}", moment(latest), duration(latest.abs_diff(earliest)))
+}
+
+fn injectors(by: InjectorsBy) -> &'static str {
+    match by {
+        InjectorsBy::Hostname => "by the column Hostname",
+        InjectorsBy::ThreadName => "by the head of threadName",
+        InjectorsBy::Nothing => "not told apart: the log counts as one (see --injectors, --injector-pattern)",
+    }
+}

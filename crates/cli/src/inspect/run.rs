@@ -1,0 +1,122 @@
+//! The run as a whole in words.
+
+use std::cmp::Reverse;
+
+use perfpipe_analyze::{damage_sentence, thousands};
+use perfpipe_ingest::{Inspection, LabelCount};
+
+use super::clock::{duration, moment};
+use super::log::place;
+use super::text::{LISTED, Rows, names, short};
+
+pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
+    rows.title("the run");
+    if let Some(key) = &found.key {
+        rows.row("key", &short(&key.to_string()));
+        rows.list("inferred", found.inferred.iter().cloned());
+        let sample = if found.whole { "" } else { ", of the sample" };
+        rows.list("t0", found.t0_ms.map(|t0| t0_row(found, t0)));
+        rows.list("length", length(found));
+        rows.list("records", records(found));
+        rows.row("requests", &format!("{}{sample}", requests(found)));
+        if found.transactions > 0 {
+            rows.row("", &format!("and {}{sample}", number(found.transactions, "transaction")));
+        }
+        rows.list("labels", labels(&found.labels));
+        if !found.injectors.is_empty() {
+            let all = names(found.injectors.iter().map(String::as_str));
+            rows.row("injectors", &format!("{}: {all}", thousands(found.injectors.len() as u64)));
+        }
+        rows.list("rejects", rejects(found));
+    }
+    rows.list("note", found.notes.iter().map(|note| note.to_owned()));
+    rows.list("damaged", found.damage.iter().map(damage_sentence));
+    rows.row("ingest", verdict(found));
+}
+
+fn t0_row(found: &Inspection, t0_ms: i64) -> String {
+    let later = if found.whole { "" } else { "; a later record may be earlier" };
+    format!("{} ({t0_ms}){later}", moment(t0_ms))
+}
+
+fn length(found: &Inspection) -> Option<String> {
+    let (t0_ms, last_ms) = found.t0_ms.zip(found.last_ms)?;
+    let length = duration(last_ms.abs_diff(t0_ms));
+    Some(match found.end_seen {
+        true => format!("{length}, to {}", moment(last_ms)),
+        false => format!("{length} or more: the end is not known before all is read"),
+    })
+}
+
+fn records(found: &Inspection) -> Option<String> {
+    let records = thousands(found.records_estimate?);
+    Some(if found.whole { records } else { format!("about {records}, an estimate") })
+}
+
+fn requests(found: &Inspection) -> String {
+    let requests = thousands(found.successes + found.failures);
+    let percent = found.failures_percent().unwrap_or_default();
+    match found.failures {
+        0 => format!("{requests}, no failures"),
+        failures => format!("{requests}, {} of them failures ({percent:.3} %)", thousands(failures)),
+    }
+}
+
+/// So many things, in words.
+fn number(of: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(of), if of == 1 { "" } else { "s" })
+}
+
+/// The labels with most records.
+fn labels(labels: &[LabelCount]) -> Vec<String> {
+    let records = |label: &LabelCount| label.successes + label.failures + label.transactions;
+    let mut sorted: Vec<&LabelCount> = labels.iter().collect();
+    sorted.sort_by_key(|label| Reverse(records(label)));
+    let row = |label: &&LabelCount| {
+        let failures = match label.failures {
+            0 => String::new(),
+            failures => format!(", {} failed", thousands(failures)),
+        };
+        let transactions = match label.transactions {
+            0 => String::new(),
+            transactions => format!(" and {}, which are no requests", number(transactions, "transaction")),
+        };
+        let requests = number(label.successes + label.failures, "request");
+        format!("{}: {requests}{failures}{transactions}", short(&label.label))
+    };
+    let mut rows: Vec<String> = sorted.iter().take(LISTED).map(row).collect();
+    if labels.len() > LISTED {
+        rows.push(format!("and {} more", thousands((labels.len() - LISTED) as u64)));
+    }
+    rows
+}
+
+/// The rejects: how many, why, and the first of them.
+fn rejects(found: &Inspection) -> Vec<String> {
+    if found.rejects == 0 {
+        return vec!["none".to_owned()];
+    }
+    let mut rows = vec![thousands(found.rejects)];
+    if let Some(all) = found.rejects_estimate.filter(|_| !found.whole) {
+        let allowed = thousands(found.max_rejects);
+        rows.push(format!("about {} at this rate; --max-rejects is {allowed}", thousands(all)));
+    }
+    if found.rejects > found.first_rejects.len() as u64 {
+        let kinds = found.reject_kinds.iter().take(LISTED);
+        rows.extend(kinds.map(|kind| format!("{}: {}", kind.reason, thousands(kind.count))));
+    }
+    rows.extend(found.first_rejects.iter().map(|reject| {
+        let (place, line) = (place(&reject.file, reject.member.as_deref()), thousands(reject.line));
+        format!("{place}, line {line}: {}: {}", reject.reason, short(&reject.record))
+    }));
+    rows
+}
+
+fn verdict(found: &Inspection) -> &'static str {
+    match found {
+        Inspection { refusal: Some(_), .. } => "would be refused",
+        _ if found.too_many_rejects() => "would fail at this rate of rejects",
+        Inspection { whole: true, .. } => "would take it",
+        _ => "would begin; what comes behind the sample is not known",
+    }
+}

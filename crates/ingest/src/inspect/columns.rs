@@ -1,0 +1,105 @@
+//! The columns of a log: which are read, which are missing, and what is lost by that.
+
+use serde::Serialize;
+
+use crate::layout::{Layout, LayoutOptions};
+
+/// A column of JMeter's default ones that a log lacks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct MissingColumn {
+    /// Its name.
+    pub name: &'static str,
+    /// What there will not be without it, as a clause.
+    pub lost: &'static str,
+}
+
+/// What is lost without each of JMeter's default columns that is read; the three others a log must have.
+const LOST: [MissingColumn; 13] = [
+    lost("label", "requests are not told apart"),
+    lost("responseCode", "failures are not told apart by code"),
+    lost("responseMessage", "a transaction controller's own records count as requests"),
+    lost("threadName", "injectors are told apart only by Hostname or by log"),
+    lost("dataType", "records are known as transactions by message and URL alone"),
+    lost("failureMessage", "failures have the responseMessage only"),
+    lost("bytes", "no bytes received"),
+    lost("sentBytes", "no bytes sent"),
+    lost("allThreads", "no load, and so no phases, no sweep and no knee"),
+    lost("URL", "framework and test can't be inferred from it"),
+    lost("Latency", "no latency"),
+    lost("IdleTime", "no idle times"),
+    lost("Connect", "no times to connect"),
+];
+
+const fn lost(name: &'static str, lost: &'static str) -> MissingColumn {
+    MissingColumn { name, lost }
+}
+
+/// The columns of a log.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct ColumnNames {
+    /// All of them, in their order.
+    pub(super) all: Vec<String>,
+    /// Those that are missing.
+    pub(super) missing: Vec<MissingColumn>,
+    /// Those that are not kept: unknown ones, a name that stands twice, numbers that are only checked.
+    pub(super) ignored: Vec<String>,
+}
+
+impl ColumnNames {
+    pub(super) fn of(layout: &Layout, options: &LayoutOptions) -> Self {
+        let all = layout.names(options);
+        let read = layout.columns.read();
+        let missing = LOST.into_iter().filter(|column| !all.iter().any(|name| name == column.name)).collect();
+        let mut kept = vec![false; all.len()];
+        for place in read {
+            if let Some(kept) = kept.get_mut(place) {
+                *kept = true;
+            }
+        }
+        let ignored = all.iter().zip(kept).filter(|(_, kept)| !kept).map(|(name, _)| name.clone()).collect();
+        Self { all, missing, ignored }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DEFAULT_COLUMNS, Place};
+
+    fn of(header: &str) -> ColumnNames {
+        let options = LayoutOptions::default();
+        let layout = Layout::detect(header.as_bytes(), &options, &Place::default()).unwrap();
+        ColumnNames::of(&layout, &options)
+    }
+
+    #[test]
+    fn a_usual_log_lacks_nothing() {
+        let columns = of(DEFAULT_COLUMNS);
+        assert_eq!(
+            (columns.all.len(), columns.missing, columns.ignored),
+            (17, vec![], vec!["grpThreads".into()])
+        );
+    }
+
+    /// Without any one of the default columns, that one is missing, if it is read at all.
+    #[test]
+    fn whatever_is_missing_is_told() {
+        let names: Vec<&str> = DEFAULT_COLUMNS.split(',').collect();
+        for name in &names {
+            if ["timeStamp", "elapsed", "success"].contains(name) {
+                continue;
+            }
+            let rest: Vec<&str> = names.iter().copied().filter(|other| other != name).collect();
+            let columns = of(&rest.join(","));
+            let missing: Vec<&str> = columns.missing.iter().map(|column| column.name).collect();
+            assert_eq!(missing, if *name == "grpThreads" { vec![] } else { vec![*name] });
+        }
+    }
+
+    #[test]
+    fn what_is_not_read_is_ignored() {
+        let columns = of("Filename;timeStamp;elapsed;success;elapsed;Hostname;\"a\"");
+        assert_eq!(columns.ignored, ["Filename", "elapsed", "a"]);
+        assert_eq!(columns.missing.len(), LOST.len());
+    }
+}

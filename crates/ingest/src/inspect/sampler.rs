@@ -1,0 +1,443 @@
+//! Reads the beginnings of the logs, as an ingest reads all of them, and counts what they hold.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+
+use super::columns::ColumnNames;
+use super::cpu::CpuInspection;
+use super::log::{InjectorsBy, LogInspection, TimeForm, scaled};
+use super::{Inspection, rejects};
+use crate::batch::Texts;
+use crate::collect::{BlockCounts, Collected};
+use crate::cut::{Block, Buffers};
+use crate::damage::Damage;
+use crate::date::{DateParser, TimeZone};
+use crate::error::{Error, Place, Result};
+use crate::ingest::{IngestOptions, Prepared};
+use crate::layout::{Layout, LayoutOptions};
+use crate::number::parse_i64;
+use crate::parse::{Clock, Parsed, Parser};
+use crate::read::LogFeed;
+use crate::record::Records;
+use crate::source::LogSource;
+use crate::store::{Repeat, SourceFile};
+use crate::tally::Counter;
+
+/// Bytes at the end of a log that are looked at.
+const TAIL: u64 = 1 << 20;
+
+/// What is known of a log, or a pipe of logs, before it is read.
+struct Source {
+    place: Place,
+    packing: String,
+    pipe: bool,
+    packed_bytes: Option<u64>,
+    unpacked_bytes: Option<u64>,
+}
+
+impl Source {
+    fn of(source: &LogSource) -> Self {
+        Self {
+            place: source.place().clone(),
+            packing: source.packing(),
+            pipe: !source.can_restart(),
+            packed_bytes: source.packed_size(),
+            unpacked_bytes: source.unpacked_size(),
+        }
+    }
+}
+
+/// A log while it is read.
+struct Sample {
+    place: Place,
+    found: LogInspection,
+    layout: Option<Arc<Layout>>,
+    file: Option<Arc<str>>,
+    /// Line feeds in the blocks so far.
+    lines: u64,
+    header_seen: bool,
+    /// Packed bytes of all logs that had been read before.
+    packed_before: u64,
+}
+
+/// Takes blocks as the pipeline of an ingest does, on one thread.
+pub(super) struct Sampler {
+    parser: Parser,
+    counter: Counter,
+    parsed: Parsed,
+    spare: Spare,
+    clock: Option<Clock>,
+    /// t0 as an ingest would begin with it.
+    origin: Option<i64>,
+    zone: TimeZone,
+    layout: LayoutOptions,
+    /// Bytes that are read of each log, at most.
+    limit: u64,
+    sources: Vec<Source>,
+    samples: Vec<Sample>,
+    collected: Collected,
+    /// Packed bytes read so far.
+    pub(super) packed: Arc<AtomicU64>,
+    /// Why an ingest would stop here.
+    pub(super) refusal: Option<Error>,
+}
+
+/// The one buffer that is filled again and again.
+#[derive(Default)]
+pub(super) struct Spare(Vec<u8>);
+
+impl Buffers for Spare {
+    fn take(&mut self) -> Option<Vec<u8>> {
+        Some(std::mem::take(&mut self.0))
+    }
+}
+
+impl LogFeed for Sampler {
+    type Buffers = Spare;
+
+    fn start(&mut self, clock: Clock) {
+        // How seconds are counted does not matter here; but none may come before the first.
+        let origin = clock.head.map_or(0, |head| head.saturating_sub_unsigned(clock.max_span_ms));
+        self.origin = Some(clock.origin);
+        self.clock = Some(Clock { origin, ..clock });
+    }
+
+    fn buffers(&mut self) -> &mut Spare {
+        &mut self.spare
+    }
+
+    fn begin_log(&mut self, place: Place) -> bool {
+        self.settle_last();
+        self.collected.begin_log(place.clone());
+        let found = self.begun(&place);
+        let packed_before = self.packed.load(Ordering::Relaxed);
+        self.samples.push(Sample {
+            place,
+            found,
+            layout: None,
+            file: None,
+            lines: 0,
+            header_seen: false,
+            packed_before,
+        });
+        true
+    }
+
+    fn block(&mut self, block: Block, layout: &Arc<Layout>, file: Option<&Arc<str>>) -> bool {
+        match self.take(block, layout, file) {
+            Ok(()) => true,
+            Err(error) => {
+                self.refusal = Some(error);
+                false
+            }
+        }
+    }
+
+    fn end_log(&mut self, source: SourceFile) -> bool {
+        if let Some(sample) = self.samples.last_mut() {
+            sample.found.whole = true;
+            sample.found.sample_bytes = source.bytes;
+            sample.found.end_seen = true;
+        }
+        self.collected.sources.push(source);
+        true
+    }
+
+    fn damage(&mut self, damage: Damage, of_log: bool) -> bool {
+        let log = self.samples.len().checked_sub(1).filter(|_| of_log);
+        self.collected.damage.push((log, damage));
+        true
+    }
+
+    fn notes(&mut self, notes: Vec<String>) -> bool {
+        self.collected.notes.extend(notes);
+        true
+    }
+}
+
+impl Sampler {
+    pub(super) fn new(parser: Parser, options: &IngestOptions, prepared: &Prepared, limit: u64) -> Self {
+        let logs = prepared.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        Self {
+            parser,
+            counter: Counter::default(),
+            parsed: Parsed::default(),
+            spare: Spare::default(),
+            clock: None,
+            origin: None,
+            zone: options.source.time_zone.clone(),
+            layout: options.source.layout.clone(),
+            limit,
+            sources: logs.iter().map(Source::of).collect(),
+            samples: Vec::new(),
+            collected: Collected::new(options.max_rejects),
+            packed: Arc::default(),
+            refusal: None,
+        }
+    }
+
+    /// What is known of a log before it is read. Of a pipe's later logs, what is known of the pipe.
+    fn begun(&self, place: &Place) -> LogInspection {
+        let exact = self.sources.iter().find(|source| source.place == *place);
+        let source = exact.or_else(|| self.sources.iter().find(|source| source.place.file == place.file));
+        LogInspection {
+            file: place.file.to_string_lossy().into_owned(),
+            member: place.member.clone(),
+            packing: source.map(|source| source.packing.clone()).unwrap_or_default(),
+            pipe: source.is_some_and(|source| source.pipe),
+            packed_bytes: source.and_then(|source| source.packed_bytes),
+            unpacked_bytes: source.and_then(|source| source.unpacked_bytes),
+            unpacked_estimated: false,
+            sample_bytes: 0,
+            whole: false,
+            delimiter: ',',
+            header: false,
+            columns: Vec::new(),
+            missing_columns: Vec::new(),
+            ignored_columns: Vec::new(),
+            repeated_headers: 0,
+            first_repeated_header: None,
+            time_stamp: None,
+            first_ms: None,
+            earliest_ms: None,
+            latest_ms: None,
+            end_seen: false,
+            accepted: 0,
+            rejects: 0,
+            records_estimate: None,
+            injectors_by: InjectorsBy::Nothing,
+        }
+    }
+
+    /// Settles what the log that was read last is known to be.
+    fn settle_last(&mut self) {
+        let packed = self.packed.load(Ordering::Relaxed);
+        if let Some(sample) = self.samples.last_mut() {
+            sample.found.settle(packed - sample.packed_before);
+        }
+    }
+
+    /// Counts a block.
+    fn take(&mut self, block: Block, layout: &Arc<Layout>, file: Option<&Arc<str>>) -> Result<()> {
+        let Some((clock, log)) = self.clock.zip(self.samples.len().checked_sub(1)) else { return Ok(()) };
+        let Some(sample) = self.samples.last_mut() else { return Ok(()) };
+        if sample.layout.is_none() {
+            sample.describe(layout, &self.layout);
+            sample.file = file.cloned();
+        }
+        sample.found.sample_bytes = block.first_byte + block.bytes.len() as u64;
+        if let Some(reason) = block.oversized {
+            sample.found.rejects += 1;
+            // It goes on to the next block, or to where no more is read.
+            sample.found.sample_bytes = self.limit;
+            sample.lines += block.skipped_lines;
+            return self.collected.add(BlockCounts::oversized(0, log, block, reason));
+        }
+        self.parser.parse_block(&block, file.map(AsRef::as_ref), layout, &clock, &mut self.parsed);
+        sample.see_headers(&block.bytes, layout);
+        sample.see(&self.parsed, file.map(AsRef::as_ref));
+        if sample.found.time_stamp.is_none()
+            && let Some(first_ms) = self.parsed.first_ms
+        {
+            sample.see_first(&block, layout, first_ms, &mut self.parser.dates, &self.zone);
+        }
+        let mut counts = BlockCounts::new(0, log, block.first_byte, &mut self.parsed);
+        counts.tally = self.counter.tally(&self.parsed, &clock);
+        self.spare.0 = block.bytes;
+        self.collected.add(counts)
+    }
+
+    /// Looks at the ends of logs whose ends can be had, for their last times.
+    pub(super) fn look_at_ends(&mut self, prepared: &Prepared) -> Result<()> {
+        self.settle_last();
+        let Some(clock) = self.clock else { return Ok(()) };
+        let logs = prepared.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        for sample in self.samples.iter_mut().filter(|sample| !sample.found.whole) {
+            let Some(log) = logs.iter().find(|log| *log.place() == sample.place) else { continue };
+            let (Some(tail), Some(layout)) = (log.tail(TAIL)?, &sample.layout) else { continue };
+            // What is left of a record at the beginning of the tail is not accepted, or else was one.
+            let begin = memchr::memchr(b'\n', &tail).map_or(tail.len(), |feed| feed + 1);
+            let records = tail.get(begin..).unwrap_or_default();
+            self.parser.parse(records, sample.file.as_deref(), layout, &clock, &mut self.parsed);
+            sample.found.earliest_ms = min(sample.found.earliest_ms, self.parsed.earliest_ms);
+            sample.found.latest_ms = sample.found.latest_ms.max(self.parsed.latest_ms);
+            sample.found.end_seen = self.parsed.latest_ms.is_some();
+        }
+        Ok(())
+    }
+
+    /// All that was found; `broken` is what ended the reading.
+    pub(super) fn found(
+        mut self,
+        prepared: Prepared,
+        options: &IngestOptions,
+        broken: Option<Error>,
+    ) -> Result<Inspection> {
+        let logs: Vec<LogInspection> = self.samples.into_iter().map(|sample| sample.found).collect();
+        let known = self.sources.iter().all(|source| logs.iter().any(|log| source.is_file_of(log)));
+        let whole = !logs.is_empty() && known && broken.is_none() && logs.iter().all(|log| log.whole);
+        let end_seen = !logs.is_empty() && known && logs.iter().all(|log| log.end_seen);
+        let t0_ms = logs.iter().filter_map(|log| log.earliest_ms).min();
+        let last_ms = logs.iter().filter_map(|log| log.latest_ms).max();
+        let collected = &mut self.collected;
+        let damage = collected.damage.clone();
+        let refusal = match whole {
+            true => objection(&prepared, collected, options, self.origin, t0_ms),
+            false => broken,
+        };
+        collected.damage = damage;
+        let damage = collected.take_damage(&prepared.damage);
+        let inferred = (!self.sources.is_empty()).then(|| prepared.clues(collected, options).infer());
+        let (key, inferred) = inferred.map(|inferred| (inferred.key, inferred.notes)).unzip();
+        let (reject_kinds, first_rejects) = rejects::of(&mut collected.rejects)?;
+        let records: Option<u64> = logs.iter().map(|log| log.records_estimate).sum();
+        let records = records.filter(|_| known);
+        let (rejected, seen) = (collected.rejects.len(), logs.iter().map(LogInspection::records).sum());
+        let mut notes = prepared.notes.clone();
+        notes.append(&mut collected.notes);
+        let cpu = CpuInspection::of(&prepared, options, &logs, t0_ms.zip(last_ms));
+        Ok(Inspection {
+            key: key.map(|key| match options.repeat {
+                Repeat::Number(repeat) => key.with_repeat(repeat),
+                Repeat::Next => key,
+            }),
+            inferred: inferred.unwrap_or_default(),
+            whole,
+            t0_ms,
+            last_ms,
+            end_seen,
+            successes: collected.totals.successes,
+            failures: collected.totals.failures,
+            transactions: collected.totals.transactions,
+            rejects: rejected,
+            records_estimate: records,
+            rejects_estimate: records.and_then(|records| scaled(rejected, records, seen)),
+            max_rejects: options.max_rejects,
+            reject_kinds,
+            first_rejects,
+            labels: collected.totals.label_counts(),
+            injectors: named(collected.totals.injectors()),
+            logs,
+            cpu,
+            notes,
+            damage,
+            refusal,
+        })
+    }
+}
+
+/// Why an ingest would refuse logs that were read to their end, when it comes to the commit.
+fn objection(
+    prepared: &Prepared,
+    collected: &mut Collected,
+    options: &IngestOptions,
+    origin: Option<i64>,
+    t0_ms: Option<i64>,
+) -> Option<Error> {
+    let Some(t0_ms) = t0_ms else { return Some(prepared.nothing_taken(collected)) };
+    let earlier = match origin.is_some_and(|origin| t0_ms < origin) {
+        true => prepared.check_earlier(t0_ms, options, false),
+        false => Ok(()),
+    };
+    earlier.and_then(|()| prepared.check_origin(t0_ms, options)).err()
+}
+
+/// The names of injectors that have one.
+fn named(injectors: &[String]) -> Vec<String> {
+    injectors.iter().filter(|name| !name.is_empty()).cloned().collect()
+}
+
+fn min(one: Option<i64>, other: Option<i64>) -> Option<i64> {
+    [one, other].into_iter().flatten().min()
+}
+
+impl Source {
+    /// Whether a log that was read is in this file.
+    fn is_file_of(&self, log: &LogInspection) -> bool {
+        self.place.file.to_string_lossy() == log.file && (self.pipe || self.place.member == log.member)
+    }
+}
+
+impl Sample {
+    /// Notes how the log is laid out.
+    fn describe(&mut self, layout: &Arc<Layout>, options: &LayoutOptions) {
+        let names = ColumnNames::of(layout, options);
+        let found = &mut self.found;
+        found.delimiter = char::from(layout.delimiter);
+        found.header = layout.header.is_some();
+        (found.columns, found.missing_columns, found.ignored_columns) =
+            (names.all, names.missing, names.ignored);
+        self.layout = Some(Arc::clone(layout));
+    }
+
+    /// Counts what a block holds.
+    fn see(&mut self, parsed: &Parsed, file: Option<&str>) {
+        let found = &mut self.found;
+        found.accepted += parsed.batch.len() as u64;
+        found.rejects += parsed.rejects.len() as u64;
+        found.earliest_ms = min(found.earliest_ms, parsed.earliest_ms);
+        found.latest_ms = found.latest_ms.max(parsed.latest_ms);
+        self.lines += parsed.lines;
+        let injector = &parsed.batch.injector;
+        if found.injectors_by == InjectorsBy::Nothing && hosts(injector, file) {
+            found.injectors_by = InjectorsBy::ThreadName;
+        }
+    }
+
+    /// Looks for the header in a block of the log.
+    fn see_headers(&mut self, block: &[u8], layout: &Layout) {
+        let Some(header) = layout.header.as_deref().filter(|header| !header.is_empty()) else { return };
+        for at in memchr::memmem::find_iter(block, header) {
+            let before = at.checked_sub(1).and_then(|before| block.get(before));
+            let behind = block.get(at + header.len()..).unwrap_or_default();
+            let alone = before.is_none_or(|byte| *byte == b'\n')
+                && (behind.is_empty() || behind.starts_with(b"\n") || behind.starts_with(b"\r\n"));
+            // The first one is the log's own.
+            if !alone || !std::mem::replace(&mut self.header_seen, true) {
+                continue;
+            }
+            let feeds = memchr::memchr_iter(b'\n', block.get(..at).unwrap_or_default()).count() as u64;
+            self.found.repeated_headers += 1;
+            self.found.first_repeated_header.get_or_insert(self.lines + feeds + 1);
+        }
+    }
+
+    /// Looks at the first accepted record, whose time is known.
+    fn see_first(
+        &mut self,
+        block: &Block,
+        layout: &Layout,
+        first_ms: i64,
+        dates: &mut DateParser,
+        zone: &TimeZone,
+    ) {
+        self.found.first_ms = Some(first_ms);
+        let columns = &layout.columns;
+        let mut records = Records::new(&block.bytes, layout.delimiter);
+        while let Some(record) = records.next() {
+            let time = record.field(columns.time_stamp);
+            let time_ms = parse_i64(time).or_else(|| dates.parse(time));
+            if record.len() != layout.width || record.open || time_ms != Some(first_ms) {
+                continue;
+            }
+            let date = dates.form(time);
+            self.found.time_stamp = Some(match date {
+                None => TimeForm::EpochMs,
+                Some(date) => TimeForm::Date {
+                    pattern: date.pattern,
+                    names_zone: date.names_zone,
+                    zone: zone.to_string(),
+                },
+            });
+            if columns.hostname.is_some_and(|host| !record.field(host).is_empty()) {
+                self.found.injectors_by = InjectorsBy::Hostname;
+            }
+            return;
+        }
+    }
+}
+
+/// Whether injectors have names of their own, besides their log's.
+fn hosts(injectors: &Texts, file: Option<&str>) -> bool {
+    injectors.values().iter().any(|name| Some(name.as_str()) != file)
+}
