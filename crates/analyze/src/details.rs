@@ -2,16 +2,17 @@
 
 use perfpipe_ingest::StoredRun;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::error_kinds::{ErrorKind, error_kinds};
 use crate::heatmap::Heatmap;
 use crate::histogram::Histogram;
 use crate::labels::{LabelStats, label_stats};
 use crate::percentile_curve::percentile_curve;
 use crate::selection::Selection;
+use crate::sweep::Sweep;
 use crate::view::View;
 
-/// A run's elapsed times as a whole and over time, its failures by kind, and its labels.
+/// A run's elapsed times as a whole and over time, its failures by kind, its labels, and its sweep over the load.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Details {
     /// How often each elapsed time was met, over time.
@@ -22,6 +23,8 @@ pub struct Details {
     pub errors: Vec<ErrorKind>,
     /// The labels, ascending.
     pub labels: Vec<LabelStats>,
+    /// The run by its load; `None` where the log does not say the load.
+    pub sweep: Option<Sweep>,
 }
 
 impl Details {
@@ -56,7 +59,16 @@ impl Details {
             curve: percentile_curve(&elapsed(run, view)?),
             errors: error_kinds(run, view)?,
             labels: label_stats(run, view)?,
+            sweep: match Sweep::new(run, view) {
+                Err(Error::NoLoad { .. }) => None,
+                sweep => Some(sweep?),
+            },
         })
+    }
+
+    /// The run by its load, where that has several steps.
+    pub fn by_load(&self) -> Option<&Sweep> {
+        self.sweep.as_ref().filter(|sweep| sweep.steps.len() > 1)
     }
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn Char
 }
 
 /// The knee in words, as in `stops growing at about 23 threads`.
-fn figures(sweep: &Sweep) -> Vec<String> {
+pub(crate) fn figures(sweep: &Sweep) -> Vec<String> {
     let loads = number(sweep.steps.len() as u64, "load");
     let knee = match sweep.knee {
         Some(knee) => format!(

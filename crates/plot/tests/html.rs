@@ -24,6 +24,7 @@ fn details(run: &Timeline) -> Details {
             last: 9,
         }],
         labels: vec![LabelStats { label: "Get \"<x>\"".to_owned(), successes: 7, ..LabelStats::default() }],
+        sweep: Some(support::sweep()),
     }
 }
 

@@ -39,8 +39,8 @@ fn both_stores_give_the_same_report_and_it_is_small() {
         {
             assert!(html.contains(part), "{part}");
         }
-        // The league's page, and one for each run.
-        assert_eq!(html.matches("<svg xmlns").count(), 3);
+        // The league's page, and for each run one over time and one over load.
+        assert_eq!(html.matches("<svg xmlns").count(), 5);
         all.push(html);
     }
     assert!(all.iter().all(|one| *one == all[0]), "the stores give different reports");
@@ -209,6 +209,8 @@ fn a_report_can_be_asked_in_a_browser() {
     let run = 0;
     cross_hair(&mut reader, &store, run);
     keyboard(&mut reader, run);
+    by_percentile(&mut reader, &store, run);
+    by_load(&mut reader, &store, run);
     keys_of_series(&mut reader, run);
     zoom(&mut reader, run);
     sorting(&mut reader);
@@ -271,6 +273,75 @@ fn keyboard(reader: &mut Reader, run: usize) {
     assert_ne!(zoomed, all);
     reader.browser.key("-");
     assert_eq!(reader.times(run), all);
+}
+
+/// A number as the charts tell it.
+fn measured(value: f64) -> String {
+    let digits = if value.abs() >= 99.95 || value == 0.0 { 0 } else { 1 + usize::from(value.abs() < 9.995) };
+    format!("{value:.digits$}")
+}
+
+/// What a chart tells of its points, as the arrow keys go over them from the first to the last.
+fn points(reader: &mut Reader, chart: &str) -> Vec<String> {
+    reader.browser.evaluate(&format!("{chart}.focus()"));
+    let told = format!("{chart}.querySelector('output').textContent");
+    let mut all = Vec::new();
+    reader.browser.key("Home");
+    loop {
+        let now = reader.browser.evaluate(&told).as_str().unwrap().replace(',', "");
+        if all.last() == Some(&now) {
+            break;
+        }
+        all.push(now);
+        reader.browser.key("ArrowRight");
+    }
+    let outline = "getComputedStyle(document.activeElement).outlineStyle";
+    assert_eq!(reader.browser.evaluate(outline), "solid", "the focus is not seen");
+    reader.browser.key("Escape");
+    assert_eq!(reader.browser.evaluate(&told), "");
+    all
+}
+
+/// The curve by percentile tells the percentiles of the export.
+fn by_percentile(reader: &mut Reader, store: &Store, run: usize) {
+    let chart =
+        format!("document.querySelector('#live-{run} [aria-label^=\"Response time by percentile\"]')");
+    let told = points(reader, &chart);
+    assert!(told.first().unwrap().starts_with("p0: ") && told.last().unwrap().starts_with("p99.99: "));
+    let flags = ["--percentiles", "50,90,99,99.9"];
+    let summary = store.summary(&Key::new("nio", "2048"), &flags);
+    for percent in ["50", "90", "99", "99.9"] {
+        let exported = measured(summary[format!("p{percent}")].as_f64().unwrap());
+        assert!(told.contains(&format!("p{percent}: nio {exported} ms")), "{exported}: {told:?}");
+    }
+}
+
+/// The charts over load tell the steps of the export.
+fn by_load(reader: &mut Reader, store: &Store, run: usize) {
+    let steps: Value =
+        serde_json::from_str(&store.export(&Key::new("nio", "2048"), "sweep", "json", &[])).unwrap();
+    let number = |step: &Value, name: &str| measured(step[name].as_f64().unwrap());
+    let expected = |of: &dyn Fn(&Value) -> String| -> Vec<String> {
+        let steps = steps.as_array().unwrap().iter();
+        steps.map(|step| format!("{} threads: {}", number(step, "load"), of(step))).collect()
+    };
+    for (heading, expected) in [
+        ("Successes", expected(&|step| format!("successes/s {}/s", number(step, "throughput")))),
+        (
+            "Response time",
+            expected(&|step| {
+                let told =
+                    ["25", "50", "75", "95"].map(|p| format!("p{p} {} ms", number(step, &format!("p{p}"))));
+                told.join(" ")
+            }),
+        ),
+        ("CPU", expected(&|step| format!("CPU {} %", number(step, "cpu_mean")))),
+    ] {
+        let chart = format!("document.querySelector('#load-{run} [aria-label^=\"{heading}\"]')");
+        assert_eq!(points(reader, &chart), expected);
+    }
+    let knees = format!("document.querySelectorAll('#load-{run} .knee').length");
+    assert_eq!(reader.browser.number(&knees), 3.0);
 }
 
 fn keys_of_series(reader: &mut Reader, run: usize) {
@@ -391,7 +462,7 @@ fn without_scripts_the_printed_pages_are_there() {
     assert_eq!(browser.number(heights), 1.0);
     browser.call("Emulation.setScriptExecutionDisabled", json!({ "value": true }));
     browser.load("Page.reload", json!({}));
-    assert_eq!(browser.number(heights), 3.0);
+    assert_eq!(browser.number(heights), 5.0);
     assert_eq!(
         browser.number(
             "[...document.querySelectorAll('.tool, .interactive')].filter((e) => e.offsetHeight > 0).length"

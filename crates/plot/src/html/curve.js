@@ -2,31 +2,17 @@
 
 const PERCENTS = [0, 50, 90, 99, 99.9, 99.99];
 
-class CurveChart extends Chart {
-  constructor(host, options) {
-    super(host, options);
-    this.hair = svg("path", { class: "hair" });
-    this.told = html("output", { class: "note" });
-    this.note.after(this.told);
-    this.picture.addEventListener("pointermove", (event) => this.point(event));
-    this.picture.addEventListener("pointerleave", () => this.leave());
-  }
-
+class CurveChart extends PointedChart {
   draw() {
     this.begin();
+    this.points = (this.series.find((series) => series.curve.length)?.curve || []).map(([percent]) => percent);
     const top = Math.max(0, ...this.shown().flatMap((series) => series.curve.map(([, ms]) => ms)));
     this.value = valueAxis(top, this.height);
     const ticks = PERCENTS.map((at) => ({ at, text: `${at} %` }));
     this.axes(ticks, (percent) => this.x(percent), this.value.ticks, this.value.y);
     for (const series of this.shown()) this.one(series);
     if (!(top > 0)) this.say("nothing to draw");
-    this.border();
-    this.plot.append(this.hair);
-    this.leave();
-  }
-
-  redraw() {
-    this.draw();
+    this.end();
   }
 
   x(percent) {
@@ -41,20 +27,9 @@ class CurveChart extends Chart {
     this.plot.append(group);
   }
 
-  // Tells the times at the point of the curve that is nearest to the pointer.
-  point(event) {
-    const at = event.clientX - this.picture.getBoundingClientRect().left - MARGIN.left;
-    const curve = this.series.find((series) => series.curve.length)?.curve || [];
-    const gap = (percent) => Math.abs(this.x(percent) - at);
-    const near = curve.reduce((best, [percent]) => (gap(percent) < gap(best) ? percent : best), 0);
-    const time = (series) => series.curve.find(([percent]) => percent === near)?.[1];
-    const times = this.shown().map((series) => `${series.name} ${measured(time(series))} ms`);
-    this.told.textContent = `p${near}: ${times.join(", ")}`;
-    this.hair.setAttribute("d", `M${px(this.x(near))} 0v${this.height}`);
-  }
-
-  leave() {
-    this.told.textContent = "";
-    this.hair.setAttribute("d", "");
+  words(at) {
+    const percent = this.points[at];
+    const time = (series) => series.curve.find(([other]) => other === percent)?.[1];
+    return `p${percent}: ${this.shown().map((series) => `${series.name} ${measured(time(series))} ms`).join(", ")}`;
   }
 }

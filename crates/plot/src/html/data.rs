@@ -1,6 +1,6 @@
 //! The figures that the charts are drawn from, as JSON that can stand within a script element.
 
-use perfpipe_analyze::{Details, Heatmap, Second, Timeline};
+use perfpipe_analyze::{Details, Heatmap, LoadStep, Second, Sweep, Timeline};
 use serde::{Serialize, Serializer};
 
 use crate::column;
@@ -41,6 +41,22 @@ struct Run {
     elapsed: Vec<Vec<Number>>,
     heat: Heat,
     curve: Vec<(f64, Number)>,
+    sweep: Option<ByLoad>,
+}
+
+/// The run by its load: a value for each step.
+#[derive(Serialize)]
+struct ByLoad {
+    loads: Vec<Number>,
+    throughput: Vec<Number>,
+    /// The standard deviation of the throughput of the seconds.
+    spread: Vec<Number>,
+    /// Values for each of the percentiles.
+    elapsed: Vec<Vec<Number>>,
+    cpu: Vec<Number>,
+    /// The load of the knee, and the throughput there.
+    knee: Option<Number>,
+    capacity: Option<Number>,
 }
 
 /// A heat map: for each column bucket and count by turns.
@@ -113,6 +129,7 @@ impl Run {
             percentiles: timeline.percentiles.clone(),
             elapsed: (0..timeline.percentiles.len()).map(percentile).collect(),
             heat: Heat::new(&details.heatmap),
+            sweep: details.by_load().map(ByLoad::new),
             curve: details.curve.iter().map(|(percent, ms)| (*percent, Number(Some(*ms)))).collect(),
         }
     }
@@ -127,6 +144,24 @@ fn every_second(timeline: &Timeline) -> Vec<Second> {
         seconds.push(second.clone());
     }
     seconds
+}
+
+impl ByLoad {
+    fn new(sweep: &Sweep) -> Self {
+        let values = |value: &dyn Fn(&LoadStep) -> Option<f64>| {
+            sweep.steps.iter().map(|step| Number(value(step))).collect()
+        };
+        let percentile = |at: usize| values(&|step| step.summary.percentiles.get(at).copied().flatten());
+        Self {
+            loads: values(&|step| Some(step.load)),
+            throughput: values(&|step| Some(step.summary.throughput)),
+            spread: values(&|step| step.throughput_sd),
+            elapsed: (0..sweep.percentiles.len()).map(percentile).collect(),
+            cpu: values(&|step| step.summary.cpu_mean),
+            knee: sweep.knee.map(|knee| Number(Some(knee.load))),
+            capacity: sweep.knee.map(|knee| Number(Some(knee.throughput))),
+        }
+    }
 }
 
 impl Heat {

@@ -50,6 +50,27 @@ function lineChart(group, common, heading, series, height) {
   }
 }
 
+// The run by its load, where it was swept.
+function sweep(run, host) {
+  const { loads, throughput, spread, elapsed, cpu, knee, capacity } = run.sweep;
+  const common = { loads, knee };
+  const chart = (options) => {
+    const drawn = new SweepChart(host, { ...common, ...options });
+    addEventListener("resize", () => drawn.draw());
+    drawn.draw();
+  };
+  const throughputs = { name: "successes/s", values: throughput, spread, color: seriesColor(0), unit: "/s" };
+  chart({ heading: "Successes per second by load (threads)", height: 190, series: [throughputs], bound: capacity });
+  const order = run.percentiles.map((percent, at) => ({ percent, at })).sort((a, b) => a.percent - b.percent);
+  const line = ({ percent, at }, rank) => {
+    return { name: `p${percent}`, values: elapsed[at], color: quantileColor(rank, order.length), unit: " ms" };
+  };
+  chart({ heading: "Response time by load (ms)", height: 170, series: order.map(line) });
+  if (!compact(cpu).length) return;
+  const readings = { name: "CPU", values: cpu, color: seriesColor(1), unit: " %" };
+  chart({ heading: "CPU utilisation by load (%)", height: 90, series: [readings], top: run.cpuTop });
+}
+
 function compareRuns(host, view) {
   const named = (run, at) => ({ name: run.name, color: seriesColor(at), values: run.successes, first: run.first });
   const series = report.runs.map(named);
@@ -76,6 +97,8 @@ function build() {
     const host = document.getElementById(`live-${at}`);
     charts(run, host, view);
     curves(host, [{ name: run.name, color: seriesColor(at), curve: run.curve }]);
+    const byLoad = document.getElementById(`load-${at}`);
+    if (byLoad) sweep(run, byLoad);
   });
   document.getElementById("whole").addEventListener("click", () => view.all());
 }

@@ -4,14 +4,14 @@ mod data;
 mod parts;
 mod table;
 
-use perfpipe_analyze::{Details, League, Timeline, error_kind_table, label_table};
+use perfpipe_analyze::{Details, League, Sweep, Timeline, error_kind_table, label_table};
 
 use crate::error::Result;
 use crate::page::Page;
 use crate::palette::{Color, SERIES, SERIES_DARK};
 use crate::style::Style;
 use crate::svg::{escaped, hex};
-use crate::{footer, overlay};
+use crate::{footer, overlay, sweep};
 use data::Data;
 use table::Beneath;
 
@@ -50,18 +50,19 @@ pub fn html<'a>(
 }
 
 /// The range of the repeats' throughput, which stands beneath their median.
-const RANGE: Beneath = Beneath {
+const RANGE: [Beneath; 1] = [Beneath {
     column: "throughput",
     names: &["throughput_min", "throughput_max"],
     heading: "least – greatest",
-};
+    before: "",
+}];
 
 /// The league, and what people should know who read it.
 fn league_section(league: &League) -> String {
     let table = table::folded(&league.table(), &RANGE);
     let note = |note: &String| format!("<p>{}</p>\n", escaped(note));
     let notes: String = league.notes().iter().map(note).collect();
-    format!("<div class=\"league\">\n<h2>League</h2>\n{table}{notes}</div>\n")
+    format!("<div class=\"league narrow\">\n<h2>League</h2>\n{table}{notes}</div>\n")
 }
 
 /// What there is of a run.
@@ -73,6 +74,7 @@ fn section(at: usize, timeline: &Timeline, details: &Details, style: &Style) -> 
     }
     section += &format!("<div class=\"interactive\" id=\"live-{at}\"></div>\n");
     section += &parts::sheet(&page, "upright")?;
+    section += &details.by_load().map(|sweep| by_load(at, sweep, style)).transpose()?.unwrap_or_default();
     section += &heading(&page, "Failures by response code and message");
     let shown = details.errors.get(..ERRORS).unwrap_or(&details.errors);
     section += &match shown {
@@ -87,6 +89,28 @@ fn section(at: usize, timeline: &Timeline, details: &Details, style: &Style) -> 
     section += "</section>\n";
     Ok(section)
 }
+
+/// The run by its load: charts, a page, and a row for each load.
+fn by_load(at: usize, sweep: &Sweep, style: &Style) -> Result<String> {
+    let page = Page::sweep(sweep, style);
+    let mut part = heading(&page, "By load");
+    part += &format!("<p>{}</p>\n", escaped(&sweep::figures(sweep).join("  ·  ")));
+    part += &format!("<div class=\"interactive\" id=\"load-{at}\"></div>\n");
+    part += &parts::sheet(&page, "upright")?;
+    part += &format!("<div class=\"narrow\">\n{}</div>\n", table::folded(&sweep.table(), &STEPS));
+    Ok(part)
+}
+
+/// What stands beneath the figures of a load.
+const STEPS: [Beneath; 2] = [
+    Beneath { column: "load", names: &["load_min", "load_max"], heading: "least – greatest", before: "" },
+    Beneath {
+        column: "throughput",
+        names: &["throughput_sd"],
+        heading: "± standard deviation",
+        before: "± ",
+    },
+];
 
 /// The heading of a table, which names the run where it is printed on a sheet of its own.
 fn heading(page: &Page, text: &str) -> String {

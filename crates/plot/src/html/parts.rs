@@ -10,7 +10,7 @@ use crate::svg::escaped;
 const STYLE: &str = include_str!("style.css");
 
 /// The scripts, each after what it needs.
-const SCRIPTS: [&str; 15] = [
+const SCRIPTS: [&str; 17] = [
     include_str!("format.js"),
     include_str!("scale.js"),
     include_str!("svg.js"),
@@ -19,7 +19,9 @@ const SCRIPTS: [&str; 15] = [
     include_str!("timechart.js"),
     include_str!("requests.js"),
     include_str!("heat.js"),
+    include_str!("pointed.js"),
     include_str!("curve.js"),
+    include_str!("sweep.js"),
     include_str!("view.js"),
     include_str!("readout.js"),
     include_str!("input.js"),
@@ -31,7 +33,7 @@ const SCRIPTS: [&str; 15] = [
 /// How the charts are used.
 const HELP: &str = "Point at a chart to read all of them at that second; drag to look at a part of the time, \
     double-click for the whole. In the charts: <kbd>←</kbd> <kbd>→</kbd> a second, <kbd>+</kbd> <kbd>−</kbd> nearer and \
-    farther, <kbd>Esc</kbd> the whole.";
+    farther, <kbd>Esc</kbd> the whole. In those by percentile and by load: <kbd>←</kbd> <kbd>→</kbd> from point to point.";
 
 /// The whole file.
 pub(super) fn document(title: &str, heading: &str, body: &str, data: &str, colors: &str) -> String {

@@ -12,54 +12,55 @@ pub(super) struct Beneath {
     pub(super) names: &'static [&'static str],
     /// What stands beneath its heading.
     pub(super) heading: &'static str,
+    /// What stands before their values.
+    pub(super) before: &'static str,
 }
 
 impl Beneath {
-    /// No columns.
-    const NOTHING: Self = Self { column: "", names: &[], heading: "" };
-
-    /// What stands beneath a value of the column; nothing beneath those of others, or where people see none of these.
-    fn of(&self, table: &Table, row: usize, column: &Column) -> String {
-        let values: Vec<String> =
-            self.columns(table, column).map(|(at, one)| one.shown(&table.value(row, at))).collect();
-        if values.is_empty() {
-            String::new()
-        } else {
-            format!("<small>{}</small>", escaped(&values.join(" – ")))
-        }
+    /// What stands beneath a value; nothing where people see none of the columns.
+    fn of(&self, table: &Table, row: usize) -> String {
+        let value = |(at, column): (usize, &Column)| column.shown(&table.value(row, at));
+        let values: Vec<String> = self.columns(table).map(value).collect();
+        if values.is_empty() { String::new() } else { small(self.before, &values.join(" – ")) }
     }
 
-    fn heading(&self, table: &Table, column: &Column) -> String {
-        match self.columns(table, column).next() {
-            Some(_) => format!("<small>{}</small>", self.heading),
-            None => String::new(),
-        }
+    fn heading(&self, table: &Table) -> String {
+        if self.columns(table).next().is_some() { small("", self.heading) } else { String::new() }
     }
 
-    fn columns<'a>(&'a self, table: &'a Table, column: &Column) -> impl Iterator<Item = (usize, &'a Column)> {
-        let columns = if column.name() == self.column { table.columns() } else { &[] };
-        columns.iter().enumerate().filter(|(_, one)| one.is_shown() && self.names.contains(&one.name()))
+    fn columns<'a>(&self, table: &'a Table) -> impl Iterator<Item = (usize, &'a Column)> {
+        let names = self.names;
+        let columns = table.columns().iter().enumerate();
+        columns.filter(move |(_, column)| column.is_shown() && names.contains(&column.name()))
     }
+}
+
+fn small(before: &str, text: &str) -> String {
+    format!("<small>{before}{}</small>", escaped(text))
 }
 
 /// A table whose cells carry their exact values, by which they are sorted.
 pub(super) fn of(table: &Table) -> String {
-    folded(table, &Beneath::NOTHING)
+    folded(table, &[])
 }
 
-/// The same, with columns beneath another.
-pub(super) fn folded(table: &Table, beneath: &Beneath) -> String {
-    let shown = |(_, column): &(usize, &Column)| column.is_shown() && !beneath.names.contains(&column.name());
+/// The same, with columns beneath others.
+pub(super) fn folded(table: &Table, beneath: &[Beneath]) -> String {
+    let stands_beneath = |column: &Column| beneath.iter().any(|one| one.names.contains(&column.name()));
+    let shown = |(_, column): &(usize, &Column)| column.is_shown() && !stands_beneath(column);
     let columns: Vec<(usize, &Column)> = table.columns().iter().enumerate().filter(shown).collect();
+    let below = |column: &Column| beneath.iter().find(|one| one.column == column.name());
     let heading = |(_, column): &(usize, &Column)| {
         let (class, text) = (class(column), escaped(&column.heading()));
-        format!("<th{class} scope=\"col\">{text}{}</th>", beneath.heading(table, column))
+        let below = below(column).map(|below| below.heading(table)).unwrap_or_default();
+        format!("<th{class} scope=\"col\">{text}{below}</th>")
     };
     let headings: String = columns.iter().map(heading).collect();
     let row = |row: usize| {
-        let cells = columns
-            .iter()
-            .map(|(at, column)| cell(column, &table.value(row, *at), &beneath.of(table, row, column)));
+        let cells = columns.iter().map(|(at, column)| {
+            let below = below(column).map(|below| below.of(table, row)).unwrap_or_default();
+            cell(column, &table.value(row, *at), &below)
+        });
         format!("<tr>{}</tr>\n", cells.collect::<String>())
     };
     let rows: String = (0..table.len()).map(row).collect();
@@ -89,7 +90,8 @@ mod tests {
 
     #[test]
     fn columns_stand_beneath_another_where_people_see_them() {
-        let beneath = Beneath { column: "mean", names: &["min", "max"], heading: "least – greatest" };
+        let beneath =
+            Beneath { column: "mean", names: &["min", "max"], heading: "least – greatest", before: "" };
         let html = |seen| {
             let table = Table::of(&[(2.0, 1.0, 3.0)])
                 .column("mean", |row| Some(row.0))
@@ -101,7 +103,7 @@ mod tests {
                 .unit("ms", 1)
                 .people_see(seen)
                 .done();
-            folded(&table, &beneath)
+            folded(&table, std::slice::from_ref(&beneath))
         };
         let heading =
             "<tr><th class=\"number\" scope=\"col\">mean (ms)<small>least – greatest</small></th></tr>";
