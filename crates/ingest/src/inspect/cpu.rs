@@ -282,7 +282,7 @@ mod tests {
 
         /// Readings that cover a log, moved by a shift that zones make, are found to be, and no others are.
         #[test]
-        fn a_shifted_clock_is_found(steps in -56i64..=56, length in 10i64..600, ahead in 0i64..30) {
+        fn a_shifted_clock_is_found(steps in -56i64..=56, length in 10i64..600, ahead in 5i64..35) {
             let span = Span { first: 1_795_203_738, last: 1_795_203_738 + length };
             let shift = steps * 900;
             let series = series((span.first - ahead..=span.last + ahead).map(|clock| clock - shift));
