@@ -1,6 +1,5 @@
 //! What is written where: data to standard output or whole files, everything else to standard error.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -160,10 +159,10 @@ pub(crate) fn on_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Opens a file only to see whether it can be read.
+/// The size of a file in bytes; `None` of what is no file. It is not opened: who writes into a named pipe would take that
+/// for its reader.
 pub(crate) fn size_of(path: &Path) -> Option<u64> {
-    let file = File::open(path).ok()?;
-    let kind = file.metadata().ok()?;
+    let kind = std::fs::metadata(path).ok()?;
     kind.is_file().then_some(kind.len())
 }
 

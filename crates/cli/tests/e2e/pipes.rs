@@ -104,3 +104,19 @@ fn nothing_comes_of_an_empty_pipe() {
         assert!(store.list().is_empty());
     }
 }
+
+#[test]
+fn a_named_pipe_is_opened_once() {
+    let store = Store::embedded();
+    let path = store.folder.path().join("run.csv");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let bytes = std::fs::read(fixture("crlf.csv")).unwrap();
+    let arguments = ["ingest", path.to_str().unwrap(), "--framework", "by", "--test", "fifo"];
+    // Who opens it only to look at it loses what is written then, if the writer is quick.
+    for _ in 0..40 {
+        let (fifo, bytes) = (path.clone(), bytes.clone());
+        let writer = std::thread::spawn(move || std::fs::write(fifo, bytes));
+        store.run(&arguments).said();
+        writer.join().unwrap().unwrap();
+    }
+}
