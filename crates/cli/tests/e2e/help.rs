@@ -2,21 +2,24 @@
 
 use crate::support::*;
 
+/// All commands.
+const COMMANDS: [&str; 11] = [
+    "ingest",
+    "inspect",
+    "report",
+    "export",
+    "diagnose",
+    "check",
+    "compare",
+    "copy",
+    "attach-cpu",
+    "list",
+    "drop",
+];
+
 #[test]
 fn every_command_explains_itself_with_an_example() {
-    for command in [
-        "ingest",
-        "inspect",
-        "report",
-        "export",
-        "diagnose",
-        "check",
-        "compare",
-        "copy",
-        "attach-cpu",
-        "list",
-        "drop",
-    ] {
+    for command in COMMANDS {
         for help in [&[command, "--help"][..], &["help", command]] {
             let text = done(perfpipe().args(help)).text();
             assert!(text.contains(&format!("\n  perfpipe {command} ")), "no example: {text}");
@@ -29,19 +32,7 @@ fn every_command_explains_itself_with_an_example() {
 
 #[test]
 fn examples_of_the_help_are_commands_that_exist() {
-    for command in [
-        "ingest",
-        "inspect",
-        "report",
-        "export",
-        "diagnose",
-        "check",
-        "compare",
-        "copy",
-        "attach-cpu",
-        "list",
-        "drop",
-    ] {
+    for command in COMMANDS {
         let text = done(perfpipe().args([command, "--help"])).text();
         let examples = text.lines().filter(|line| line.starts_with("  perfpipe "));
         for flag in examples.flat_map(str::split_whitespace).filter(|word| word.starts_with("--")) {
