@@ -100,6 +100,10 @@ pub struct Ingested {
 
 /// A store that runs can be written to.
 pub trait RunStore: Sync {
+    /// Whether a pass over the logs may be given up and begun anew at no cost but time: then none looks ahead for t0 longer
+    /// than it pays.
+    const BEGINS_ANEW: bool = true;
+
     /// What writes a run.
     type Writer: RunWriter;
 
@@ -151,9 +155,11 @@ pub(crate) async fn ingest_as<S: RunStore>(
     check(options)?;
     let prepared = Prepared::new(files, options).await?;
     let mut origin = options.origin;
+    let mut begin_anew_within = (S::BEGINS_ANEW && prepared.can_restart && origin.is_none())
+        .then_some(options.sizes.look_ahead as u64);
     let mut read_twice = false;
     loop {
-        let plan = prepared.plan(options, origin);
+        let plan = ReadPlan { begin_anew_within, ..prepared.plan(options, origin) };
         let parser = prepared.parser(options)?;
         let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, Arc::clone(&progress)).await? {
@@ -162,10 +168,11 @@ pub(crate) async fn ingest_as<S: RunStore>(
                     .commit(writer, collected, options, read_twice, admit, &progress.commit)
                     .await;
             }
-            Outcome::Earlier(earliest) => {
-                prepared.check_earlier(earliest, options, read_twice)?;
-                origin = Some(earliest);
-                read_twice = true;
+            Outcome::Earlier(earlier) => {
+                prepared.check_earlier(earlier.t0_ms, options, read_twice)?;
+                origin = Some(earlier.t0_ms);
+                begin_anew_within = None;
+                read_twice = earlier.late;
                 progress.packed_bytes.store(0, Ordering::Relaxed);
                 progress.samples.store(0, Ordering::Relaxed);
             }
@@ -299,6 +306,7 @@ impl Prepared {
             max_span_ms: options.max_span_ms,
             block_size: options.sizes.block_size,
             look_ahead: options.sizes.look_ahead,
+            begin_anew_within: None,
             limit: None,
         }
     }

@@ -74,8 +74,16 @@ pub(crate) struct Done<C> {
 pub(crate) enum Outcome<W> {
     /// All was read; the writer holds the samples.
     Done(W, Box<Collected>),
-    /// A record is earlier than t0: this is the smallest timeStamp of the whole run.
-    Earlier(i64),
+    /// A record is earlier than t0.
+    Earlier(Earlier),
+}
+
+/// That a pass found a record before its t0.
+pub(crate) struct Earlier {
+    /// The smallest timeStamp of all that was read.
+    pub(crate) t0_ms: i64,
+    /// Whether the record came too late to begin anew at once, so that the whole run was read: no record is earlier.
+    pub(crate) late: bool,
 }
 
 /// The sizes of the pipeline.
@@ -85,7 +93,8 @@ pub struct PipelineOptions {
     pub workers: usize,
     /// Bytes of log a block, about.
     pub block_size: usize,
-    /// Bytes of log that are looked at ahead for the smallest timeStamp, over all inputs.
+    /// Bytes of log that are looked at ahead for the smallest timeStamp, over all inputs; of a single file those after
+    /// which a pass that found an earlier record begins anew.
     pub look_ahead: usize,
 }
 
@@ -117,6 +126,7 @@ pub(crate) async fn run<W: RunWriter>(
     progress: Arc<Progress>,
 ) -> Result<Outcome<W>> {
     let workers = sizes.workers.max(1);
+    let window = plan.begin_anew_within;
     let shared = Arc::new(Shared { clock: OnceLock::new(), times_only: AtomicBool::new(false), progress });
     let (messages, mut inbox) = mpsc::channel(workers * 4);
     // One being filled and one at each worker, and as many that wait for the one before them.
@@ -143,17 +153,24 @@ pub(crate) async fn run<W: RunWriter>(
         let feed = Feed { work, buffers, messages, shared: Arc::clone(&shared), sequence: 0, logs: 0 };
         move || feed.run(plan, parser)
     })?);
-    let collector =
-        Collector { collected: Collected::new(max_rejects), writer: &mut writer, give_back, shared: &shared };
-    let collected = collector.run(&mut inbox).await;
+    let collector = Collector {
+        collected: Collected::new(max_rejects),
+        writer: &mut writer,
+        give_back,
+        shared: &shared,
+        window,
+        bytes: 0,
+        late: None,
+    };
+    let ran = collector.run(&mut inbox).await;
     // Nobody listens from here on, so every thread that still works stops at its next message.
     drop(inbox);
     let joined = tokio::task::spawn_blocking(move || join(threads)).await;
-    let collected = collected?;
+    let (collected, late) = ran?;
     joined.map_err(|error| Error::store("waiting for the ingest's threads", error))??;
-    Ok(match shared.times_only.load(Ordering::Acquire) {
-        true => Outcome::Earlier(collected.earliest_ms.unwrap_or_default()),
-        false => Outcome::Done(writer, Box::new(collected)),
+    Ok(match late {
+        Some(late) => Outcome::Earlier(Earlier { t0_ms: collected.earliest_ms.unwrap_or_default(), late }),
+        None => Outcome::Done(writer, Box::new(collected)),
     })
 }
 
@@ -163,10 +180,19 @@ struct Collector<'a, W> {
     writer: &'a mut W,
     give_back: Sender<Vec<u8>>,
     shared: &'a Shared,
+    window: Option<u64>,
+    /// Bytes of log in the blocks so far.
+    bytes: u64,
+    /// Once there was a record before t0: whether it came behind the window.
+    late: Option<bool>,
 }
 
 impl<W: RunWriter> Collector<'_, W> {
-    async fn run(mut self, inbox: &mut mpsc::Receiver<Message<ChunkOf<W>>>) -> Result<Collected> {
+    /// What was collected, and `late`.
+    async fn run(
+        mut self,
+        inbox: &mut mpsc::Receiver<Message<ChunkOf<W>>>,
+    ) -> Result<(Collected, Option<bool>)> {
         // Blocks are taken in the log's order, so that the result does not hang on which worker was faster.
         let mut waiting = BTreeMap::new();
         let mut next = 0;
@@ -184,10 +210,18 @@ impl<W: RunWriter> Collector<'_, W> {
                         next += 1;
                         self.take(*done).await?;
                     }
+                    if self.begins_anew() {
+                        break;
+                    }
                 }
             }
         }
-        Ok(self.collected)
+        Ok((self.collected, self.late))
+    }
+
+    /// Whether to read no further, since there was a record before t0, and all that come soon have been seen.
+    fn begins_anew(&self) -> bool {
+        self.late == Some(false) && self.window.is_some_and(|window| self.bytes >= window)
     }
 
     async fn take(&mut self, done: Done<ChunkOf<W>>) -> Result<()> {
@@ -195,9 +229,12 @@ impl<W: RunWriter> Collector<'_, W> {
         self.shared.progress.samples.fetch_add(counts.samples, Ordering::Relaxed);
         self.collected.add(counts)?;
         let origin = self.shared.clock.get().map(|clock| clock.origin);
-        if self.collected.earliest_ms < origin && self.collected.earliest_ms.is_some() {
+        if self.late.is_none() && self.collected.earliest_ms < origin && self.collected.earliest_ms.is_some()
+        {
+            self.late = Some(self.window.is_none_or(|window| self.bytes >= window));
             self.shared.times_only.store(true, Ordering::Release);
         }
+        self.bytes += buffer.len() as u64;
         if let Some(chunk) = chunk {
             self.writer.write(chunk).await?;
         }

@@ -16,7 +16,8 @@ use crate::store::SourceFile;
 /// Bytes of a log that are looked at, however small the window, for a first record that can be taken.
 const SEARCHED: usize = 32 << 20;
 
-/// How much of a file to look at ahead: looking costs time, which a second reading of a small file costs too.
+/// How much of one file of several to look at ahead: looking costs time, which a second reading of a small file costs
+/// too.
 fn worth_a_look(source: &LogSource) -> usize {
     let quarter = source.packed_size().map_or(u64::MAX, |bytes| bytes / 4);
     usize::try_from(quarter).unwrap_or(usize::MAX).max(4 << 20)
@@ -62,6 +63,9 @@ pub(crate) struct ReadPlan {
     pub(crate) max_span_ms: u64,
     pub(crate) block_size: usize,
     pub(crate) look_ahead: usize,
+    /// Of how many bytes no more than those are read, where t0 turns out to be wrong in them: then the pass can begin anew
+    /// at little cost. `None` where it can't.
+    pub(crate) begin_anew_within: Option<u64>,
     /// Bytes that are read of each log, at most, unpacked; where there is more, the log does not end for the feed.
     pub(crate) limit: Option<u64>,
 }
@@ -100,12 +104,15 @@ impl Survey {
     }
 
     fn add(&mut self, block: &Block, layout: &Layout) {
-        if self.head.is_none() {
-            self.parse(block, layout);
-            self.head = self.parsed.first_ms;
-        }
-        // Once more, now that records too far from the head can be told.
         self.parse(block, layout);
+        if self.head.is_none() {
+            self.head = self.parsed.first_ms;
+            let ends = [self.parsed.earliest_ms, self.parsed.latest_ms];
+            if ends.into_iter().flatten().any(|end| self.is_far(end)) {
+                // Once more, now that records too far from the head can be told.
+                self.parse(block, layout);
+            }
+        }
         self.earliest = [self.earliest, self.parsed.earliest_ms].into_iter().flatten().min();
     }
 
@@ -122,8 +129,12 @@ impl Survey {
 
     /// The first record, where a told t0 is so far from it that it can't be the smallest timeStamp.
     fn contradicts(&self, known: Option<i64>) -> Option<i64> {
-        let (head, known) = (self.head?, known?);
-        (head.abs_diff(known) > self.max_span_ms).then_some(head)
+        known.filter(|known| self.is_far(*known)).and(self.head)
+    }
+
+    /// Whether a time is too far from the first record's.
+    fn is_far(&self, ms: i64) -> bool {
+        self.head.is_some_and(|head| head.abs_diff(ms) > self.max_span_ms)
     }
 }
 
@@ -138,8 +149,12 @@ impl ReadPlan {
         sources.sort_by_key(LogSource::can_restart);
         let window = self.look_ahead / sources.len().max(1);
         let mut survey = Survey::new(parser, self.max_span_ms);
+        let alone = sources.len() == 1 && self.begin_anew_within.is_some();
         for source in sources.iter_mut().filter(|source| source.can_restart()) {
-            self.peek(source, window.min(worth_a_look(source)), &mut survey)?;
+            // In a single file the window is read by the pass itself, which begins anew if it finds an earlier record
+            // there: that is rare, and looking costs time always.
+            let window = if alone { 1 } else { window.min(worth_a_look(source)) };
+            self.peek(source, window, &mut survey)?;
         }
         let mut survey = Some(survey);
         if let Some(first) = sources.first().filter(|first| first.can_restart()) {

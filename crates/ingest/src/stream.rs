@@ -10,7 +10,7 @@ use crate::ingest::{IngestOptions, Ingested, RunStore, ingest};
 use crate::pipeline::Progress;
 use crate::store::{BatchEncoder, FinishedRun, RunKey, RunWriter};
 
-/// Something that takes samples as they stream past, batch by batch, in the order of the log.
+/// Something that takes samples as they stream past, batch by batch, in the order of the log; a closure is one.
 pub trait SampleSink: Send + 'static {
     /// Takes a batch.
     ///
@@ -18,8 +18,16 @@ pub trait SampleSink: Send + 'static {
     /// Whatever ends the stream.
     fn batch(&mut self, batch: SampleBatch) -> Result<()>;
 
-    /// Forget what came so far: a record earlier than t0 was found, and the log is read again.
-    fn restart(&mut self) {}
+    /// Forgets what came so far: a record earlier than t0 was found, and the log is read again.
+    ///
+    /// # Errors
+    /// When it can't, as closures can't, and whatever does not say how.
+    fn restart(&mut self) -> Result<()> {
+        Err(Error::refused(
+            "the earliest record stands late in the log, so what was streamed so far would have to be forgotten",
+            "Implement SampleSink::restart, or give the smallest timeStamp of the log as IngestOptions::origin.",
+        ))
+    }
 }
 
 impl<F: FnMut(SampleBatch) -> Result<()> + Send + 'static> SampleSink for F {
@@ -52,12 +60,15 @@ struct SinkStore<S> {
 }
 
 impl<S: SampleSink> RunStore for SinkStore<S> {
+    // Not every sink can forget.
+    const BEGINS_ANEW: bool = false;
+
     type Writer = SinkWriter<S>;
 
     async fn begin(&self, _key: Option<&RunKey>, _keep_samples: bool) -> Result<SinkWriter<S>> {
         let again = std::mem::replace(&mut *self.begun.lock().unwrap_or_else(PoisonError::into_inner), true);
         if again && let Some(sink) = &mut *self.sink.lock().unwrap_or_else(PoisonError::into_inner) {
-            sink.restart();
+            sink.restart()?;
         }
         Ok(SinkWriter(Arc::clone(&self.sink)))
     }

@@ -1,6 +1,7 @@
 //! A store of one run, in memory: it waits for no disk.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use perfpipe_ingest::store::{BatchEncoder, FinishedRun, RunWriter};
@@ -11,13 +12,22 @@ use crate::support::{Stored, block_on};
 
 /// What a run came to that was ingested into memory.
 pub(crate) fn in_memory(files: &[PathBuf], options: &IngestOptions) -> Stored {
+    passes(files, options).0
+}
+
+/// The same, whether the user was told that the log was read twice, and how often reading was begun.
+pub(crate) fn passes(files: &[PathBuf], options: &IngestOptions) -> (Stored, bool, usize) {
     let memory = Memory::default();
-    block_on(ingest(&memory, files, options, Default::default())).unwrap();
-    memory.0.lock().unwrap().take().unwrap()
+    let done = block_on(ingest(&memory, files, options, Default::default())).unwrap();
+    let stored = memory.stored.lock().unwrap().take().unwrap();
+    (stored, done.read_twice, memory.begun.load(Ordering::Relaxed))
 }
 
 #[derive(Clone, Default)]
-struct Memory(Arc<Mutex<Option<Stored>>>);
+struct Memory {
+    stored: Arc<Mutex<Option<Stored>>>,
+    begun: Arc<AtomicUsize>,
+}
 
 struct Writer {
     memory: Memory,
@@ -30,6 +40,7 @@ impl RunStore for Memory {
     type Writer = Writer;
 
     async fn begin(&self, _key: Option<&RunKey>, _keep_samples: bool) -> Result<Writer> {
+        self.begun.fetch_add(1, Ordering::Relaxed);
         Ok(Writer { memory: self.clone(), rows: Vec::new() })
     }
 }
@@ -61,7 +72,7 @@ impl RunWriter for Writer {
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let mut info = run.info.clone();
         info.ingested_at.clear();
-        *self.memory.0.lock().unwrap() = Some(Stored {
+        *self.memory.stored.lock().unwrap() = Some(Stored {
             run: StoredRun {
                 info,
                 cells: CellTable::new(run.labels.to_vec(), run.injectors.to_vec(), run.cells),

@@ -1,9 +1,12 @@
 //! t0, wherever in the log its record stands.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use perfpipe_ingest::{Error, IngestOptions};
+use perfpipe_ingest::{Error, IngestOptions, SampleBatch, stream};
 
+use crate::memory::passes;
 use crate::support::{Desk, ascending, block_on, options, streamed};
 
 const T0: i64 = 1_795_203_738_615;
@@ -52,6 +55,43 @@ fn a_file_is_read_once_where_looking_ahead_or_the_user_tells() {
     assert!(!desk.ingest(&files, &options(2, 100, 1 << 20)).unwrap().read_twice);
     let told = desk.ingest(&files, &IngestOptions { origin: Some(T0), ..small() }).unwrap();
     assert!(!told.read_twice && told.info.t0_ms == T0);
+}
+
+/// A log whose 500th record is earlier than all before it, and whose last but one is the earliest of all, if it is `late`.
+fn early(late: bool) -> String {
+    let log = self::late().replacen(&format!("{},7", T0 + 949), &format!("{},7", T0 + 500), 1);
+    if late { log } else { log.replace(&format!("{T0},1400"), &format!("{},1400", T0 + 1000)) }
+}
+
+#[test]
+fn reading_begins_anew_at_once_where_a_record_before_t0_stands_within_the_window() {
+    let desk = Desk::new();
+    let window = options(2, 100, 20_000);
+    for (late, t0_ms, begun) in [(false, T0 + 500, 2), (true, T0, 3)] {
+        let files = [desk.file("log.csv", early(late))];
+        let (stored, read_twice, passes_begun) = passes(&files, &window);
+        assert_eq!((stored.run.info.t0_ms, read_twice, passes_begun), (t0_ms, late, begun));
+        assert_eq!(stored, passes(&files, &options(1, 1 << 20, 1 << 20)).0);
+    }
+}
+
+#[test]
+fn a_sink_that_cannot_forget_is_given_no_record_twice() {
+    let desk = Desk::new();
+    let files = [desk.file("log.csv", early(false)), desk.file("late.csv", late())];
+    let streamed = |file: &PathBuf| {
+        let count = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&count);
+        let sink = move |batch: SampleBatch| {
+            counted.fetch_add(batch.len(), Ordering::Relaxed);
+            Ok(())
+        };
+        let done = block_on(stream(sink, std::slice::from_ref(file), &options(2, 100, 20_000)));
+        (done.map(|(_, done)| done.info.successes), count.load(Ordering::Relaxed) as u64)
+    };
+    assert!(matches!(streamed(&files[0]), (Ok(RECORDS), RECORDS)));
+    let refused = streamed(&files[1]).0.unwrap_err();
+    assert!(refused.to_string().contains("late in the log"), "{refused}");
 }
 
 #[test]

@@ -120,8 +120,9 @@ impl SampleSink for Keep {
         Ok(())
     }
 
-    fn restart(&mut self) {
+    fn restart(&mut self) -> Result<()> {
         *self = Self { rows: Vec::new(), restarts: self.restarts + 1 };
+        Ok(())
     }
 }
 
