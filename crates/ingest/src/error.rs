@@ -171,6 +171,16 @@ impl Error {
         Self::Usage { problem: problem.into(), remedy: remedy.into() }
     }
 
+    /// That a thread at work panicked.
+    pub(crate) fn stopped(what: impl Into<String>) -> Self {
+        Self::store(what, "it stopped unexpectedly (a bug; please report it)")
+    }
+
+    /// That the system gave no thread.
+    pub(crate) fn no_thread(error: std::io::Error) -> Self {
+        Self::store("starting a thread", error)
+    }
+
     /// An error of the store, with what was being done.
     pub fn store(
         what: impl Into<String>,

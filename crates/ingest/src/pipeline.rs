@@ -248,20 +248,14 @@ fn spawn<F>(name: &str, work: F) -> Result<JoinHandle<()>>
 where
     F: FnOnce() + Send + 'static,
 {
-    std::thread::Builder::new()
-        .name(format!("perfpipe-{name}"))
-        .spawn(work)
-        .map_err(|error| Error::store("starting a thread", error))
+    std::thread::Builder::new().name(format!("perfpipe-{name}")).spawn(work).map_err(Error::no_thread)
 }
 
 fn join(threads: Vec<JoinHandle<()>>) -> Result<()> {
     for thread in threads {
         let name = thread.thread().name().unwrap_or("worker").to_owned();
         if thread.join().is_err() {
-            return Err(Error::store(
-                format!("the thread {name}"),
-                "it stopped unexpectedly (a bug; please report it)",
-            ));
+            return Err(Error::stopped(format!("the thread {name}")));
         }
     }
     Ok(())

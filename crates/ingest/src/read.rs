@@ -147,17 +147,14 @@ impl ReadPlan {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         // What can be read only once is read first, since looking ahead in it is reading it.
         sources.sort_by_key(LogSource::can_restart);
-        let window = self.look_ahead / sources.len().max(1);
+        let window = self.window(sources.len());
         let mut survey = Survey::new(parser, self.max_span_ms);
-        let alone = sources.len() == 1 && self.begin_anew_within.is_some();
-        for source in sources.iter_mut().filter(|source| source.can_restart()) {
-            // In a single file the window is read by the pass itself, which begins anew if it finds an earlier record
-            // there: that is rare, and looking costs time always.
-            let window = if alone { 1 } else { window.min(worth_a_look(source)) };
-            self.peek(source, window, &mut survey)?;
+        let several = sources.len() > 1;
+        for source in sources.iter_mut().filter(|source| several && source.can_restart()) {
+            self.peek(source, window.min(worth_a_look(source)), &mut survey)?;
         }
         let mut survey = Some(survey);
-        if let Some(first) = sources.first().filter(|first| first.can_restart()) {
+        if let Some(first) = sources.first().filter(|first| several && first.can_restart()) {
             self.start(&mut survey, first.place(), feed)?;
         }
         let mut names = LogNames::new(&sources);
@@ -167,6 +164,16 @@ impl ReadPlan {
             }
         }
         Ok(())
+    }
+
+    /// How much of each of so many logs to look at ahead, beyond its first block.
+    fn window(&self, logs: usize) -> usize {
+        // What comes early in a single log is found by the pass itself, which begins anew then: that is rare, and looking
+        // costs time always.
+        match self.origin.is_some() || (logs == 1 && self.begin_anew_within.is_some()) {
+            true => 1,
+            false => self.look_ahead / logs.max(1),
+        }
     }
 
     fn start(&self, survey: &mut Option<Survey>, place: &Place, feed: &mut impl LogFeed) -> Result<()> {

@@ -1,7 +1,7 @@
 //! Runs commands in turn and sets their times side by side.
 
 use std::io::Read;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{UsageWho, getrusage};
@@ -9,6 +9,9 @@ use nix::sys::time::TimeValLike;
 
 /// The contender that perfpipe into Postgres is measured by, which runs right before it.
 pub(crate) const BEST: &str = "the same, the server's best way";
+
+/// How often a process's memory is looked at, in the rounds that are not timed: looking costs the process time.
+const LOOK: Duration = Duration::from_millis(2);
 
 /// A command that takes part, and one that makes things ready before each of its runs.
 pub(crate) struct Contender {
@@ -34,28 +37,33 @@ impl Contender {
         words.split(',').any(|word| self.name.contains(word))
     }
 
-    fn run(&mut self) -> Run {
+    /// Runs it, and waits for its end by `wait`.
+    fn run<T>(&mut self, wait: impl FnOnce(&mut Child) -> T) -> (T, Run) {
         if let Some(before) = &mut self.before {
             assert!(before.status().expect("a command").success(), "{}: made ready", self.name);
         }
         let cpu = children();
         let started = Instant::now();
         let mut child = self.command.spawn().expect("a contender");
-        let mut peak = 0;
-        // The kernel keeps the high-water mark; it only has to be read once near the end.
-        let status = loop {
-            peak = high_water(child.id()).unwrap_or(peak);
-            match child.try_wait().expect("a child") {
-                Some(status) => break status,
-                None => std::thread::sleep(Duration::from_millis(5)),
-            }
-        };
-        let wall = started.elapsed();
+        let seen = wait(&mut child);
+        let status = child.wait().expect("a child");
+        let wall = started.elapsed().as_secs_f64();
         let mut said = String::new();
         let _ = child.stderr.take().expect("a pipe").read_to_string(&mut said);
         assert!(status.success(), "{} failed: {said}", self.name);
-        Run { wall: wall.as_secs_f64(), cpu: children() - cpu, peak_mb: peak as f64 / 1024.0 }
+        (seen, Run { wall, cpu: children() - cpu })
     }
+}
+
+/// The peak of a process's resident memory in MiB. The kernel keeps the high-water mark; it only has to be read once near
+/// the end.
+fn peak(child: &mut Child) -> f64 {
+    let mut peak = 0;
+    while child.try_wait().expect("a child").is_none() {
+        peak = high_water(child.id()).unwrap_or(peak);
+        std::thread::sleep(LOOK);
+    }
+    peak as f64 / 1024.0
 }
 
 /// CPU seconds of all children that have ended.
@@ -71,30 +79,29 @@ fn high_water(process: u32) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// One run: seconds and MiB.
+/// One run, in seconds.
 #[derive(Clone, Copy)]
 struct Run {
     wall: f64,
     cpu: f64,
-    peak_mb: f64,
 }
 
 /// The runs of one contender.
 pub(crate) struct Result {
     name: &'static str,
+    peak_mb: f64,
     runs: Vec<Run>,
 }
 
-/// Runs all contenders in turn, round after round, having run each once for warmth.
+/// Runs all contenders in turn, round after round, having run each once for warmth and for its memory.
 pub(crate) fn race(contenders: &mut [Contender], rounds: usize) -> Vec<Result> {
-    let mut results: Vec<Result> =
-        contenders.iter().map(|contender| Result { name: contender.name, runs: Vec::new() }).collect();
-    for round in 0..=rounds {
+    let mut results: Vec<Result> = contenders
+        .iter_mut()
+        .map(|contender| Result { name: contender.name, peak_mb: contender.run(peak).0, runs: Vec::new() })
+        .collect();
+    for _ in 0..rounds {
         for (contender, result) in contenders.iter_mut().zip(&mut results) {
-            let run = contender.run();
-            if round > 0 {
-                result.runs.push(run);
-            }
+            result.runs.push(contender.run(|_| ()).1);
         }
     }
     results
@@ -115,7 +122,7 @@ pub(crate) fn print(results: &[Result], samples: u64) {
             "{:<36} {wall:>7.2} {:>7.2} {:>9.0} {:>6.2} {:>6.2} ({:.2}-{:.2})",
             result.name,
             median(result.runs.iter().map(|run| run.cpu)),
-            median(result.runs.iter().map(|run| run.peak_mb)),
+            result.peak_mb,
             samples as f64 / 1e6 / wall,
             median(ratios.iter().copied()),
             ratios.iter().copied().fold(f64::INFINITY, f64::min),

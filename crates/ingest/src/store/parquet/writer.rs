@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::folder::{Folder, RunLock, Staging};
 use super::samples::{RowGroup, SampleEncoder, SampleFile};
-use super::sums::SummedFile;
+use super::sums::{SummedFile, Sums};
 use super::tables;
 use crate::error::{Error, Result};
 use crate::store::{FinishedRun, RunKey, RunWriter};
@@ -25,6 +25,37 @@ impl ParquetWriter {
         let path = staging.path.join(tables::SAMPLES);
         let samples = keep_samples.then(|| SampleFile::create(&path)).transpose()?;
         Ok(Self { folder: folder.clone(), samples, staging, lock })
+    }
+}
+
+/// A table by its file's name, and what writes it.
+type Table<'a> = (&'static str, Box<dyn FnOnce() -> Result<Sums> + Send + 'a>);
+
+/// Writes all tables, which wait for the disk together.
+fn side_by_side(tables: Vec<Table<'_>>) -> Result<BTreeMap<String, Sums>> {
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (name, write) in tables {
+            let thread = std::thread::Builder::new().spawn_scoped(scope, write).map_err(Error::no_thread)?;
+            threads.push((name, thread));
+        }
+        let written = threads.into_iter().map(|(name, thread)| {
+            let sums = thread.join().map_err(|_| Error::stopped(format!("writing {name}")))?;
+            Ok((name.to_owned(), sums?))
+        });
+        written.collect()
+    })
+}
+
+/// Ends the file of the samples, which must be as many as expected.
+fn close(samples: SampleFile<SummedFile>, expected: u64) -> Result<Sums> {
+    let (stored, sums) = samples.close()?;
+    match stored == expected {
+        true => Ok(sums),
+        false => Err(Error::store(
+            "checking the samples",
+            format!("{stored} were stored of {expected}; nothing was kept"),
+        )),
     }
 }
 
@@ -50,29 +81,25 @@ impl RunWriter for ParquetWriter {
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let Self { folder, samples, staging, lock } = self;
-        let mut files = BTreeMap::new();
-        if let Some(samples) = samples {
-            let (stored, sums) = samples.close()?;
-            let expected = run.info.requests() + run.info.transactions;
-            if stored != expected {
-                return Err(Error::store(
-                    "checking the samples",
-                    format!("{stored} were stored of {expected}; nothing was kept"),
-                ));
-            }
-            files.insert(tables::SAMPLES.to_owned(), sums);
-        }
         let path = |name: &str| staging.path.join(name);
-        let seconds = tables::write_seconds(&path(tables::SECONDS), run.labels, run.injectors, run.cells)?;
-        for (name, sums) in [
-            (tables::SECONDS, seconds),
-            (tables::CPU, tables::write_cpu(&path(tables::CPU), run.cpu)?),
-            (tables::ERRORS, tables::write_errors(&path(tables::ERRORS), run.errors)?),
-            (tables::LABELS, tables::write_labels(&path(tables::LABELS), run.label_counts)?),
-            (tables::REJECTS, tables::write_rejects(&path(tables::REJECTS), run.rejects)?),
-        ] {
-            files.insert(name.to_owned(), sums);
+        let expected = run.info.requests() + run.info.transactions;
+        let mut tables: Vec<Table<'_>> = vec![
+            (tables::SECONDS, {
+                let (path, cells) = (path(tables::SECONDS), run.cells);
+                Box::new(move || tables::write_seconds(&path, run.labels, run.injectors, cells))
+            }),
+            (tables::CPU, Box::new(|| tables::write_cpu(&path(tables::CPU), run.cpu))),
+            (tables::ERRORS, Box::new(|| tables::write_errors(&path(tables::ERRORS), run.errors))),
+            (tables::LABELS, Box::new(|| tables::write_labels(&path(tables::LABELS), run.label_counts))),
+            (tables::REJECTS, {
+                let (path, rejects) = (path(tables::REJECTS), run.rejects);
+                Box::new(move || tables::write_rejects(&path, rejects))
+            }),
+        ];
+        if let Some(samples) = samples {
+            tables.push((tables::SAMPLES, Box::new(move || close(samples, expected))));
         }
+        let files = side_by_side(tables)?;
         folder.publish(staging, files, run.info, lock, run.replace)
     }
 }
