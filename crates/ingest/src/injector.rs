@@ -14,6 +14,9 @@ pub(crate) struct Injectors {
     last: Option<(Vec<u8>, u32)>,
     /// The code of those that name no host, once one was met in this block.
     nameless: Option<u32>,
+    /// How a threadName began, up to the first byte that no host has, and the length of the host in it: all threads of a
+    /// group begin alike.
+    beginning: Option<(Vec<u8>, usize)>,
 }
 
 impl Injectors {
@@ -68,11 +71,27 @@ impl Injectors {
         }
     }
 
-    fn host<'a>(&self, thread: &'a [u8]) -> &'a [u8] {
-        match &self.pattern {
-            Some(pattern) => by_pattern(pattern, thread),
-            None => prefix(thread),
+    fn host<'a>(&mut self, thread: &'a [u8]) -> &'a [u8] {
+        match (&self.pattern, &self.beginning) {
+            (Some(pattern), _) => by_pattern(pattern, thread),
+            (_, Some((beginning, host))) if thread.starts_with(beginning) => {
+                thread.get(..*host).unwrap_or_default()
+            }
+            _ => self.new_host(thread),
         }
+    }
+
+    /// The host of a threadName that begins otherwise than the one before.
+    fn new_host<'a>(&mut self, thread: &'a [u8]) -> &'a [u8] {
+        let end = thread.iter().position(|byte| !is_of_host(byte));
+        let host = prefix(thread.get(..end.unwrap_or(thread.len())).unwrap_or_default());
+        if let Some(beginning) = end.and_then(|end| thread.get(..=end)) {
+            let (known, length) = self.beginning.get_or_insert_default();
+            known.clear();
+            known.extend_from_slice(beginning);
+            *length = host.len();
+        }
+        host
     }
 
     fn name(&self, host: &[u8], column: &mut Texts) -> u32 {
@@ -85,12 +104,14 @@ impl Injectors {
     }
 }
 
-/// The host of a threadName that begins with `host:port-` or an IPv4 address and `-`; empty where it does not.
-fn prefix(thread: &[u8]) -> &[u8] {
-    let is_host =
-        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'[' | b']' | b':');
-    let end = thread.iter().position(|byte| !is_host(byte)).unwrap_or(thread.len());
-    let candidate = thread.get(..end).unwrap_or_default();
+/// Whether a host's name, address or port may hold this byte, or stand before it.
+fn is_of_host(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'[' | b']' | b':')
+}
+
+/// The host of a threadName whose first bytes, those that a host may have, are `host:port-` or an IPv4 address and `-`, and
+/// anything behind it; empty where they are not.
+fn prefix(candidate: &[u8]) -> &[u8] {
     memchr::memchr_iter(b'-', candidate)
         .map(|dash| candidate.get(..dash).unwrap_or_default())
         .find(|host| has_port(host) || is_ipv4(host))
@@ -123,6 +144,8 @@ fn by_pattern<'a>(pattern: &Regex, thread: &'a [u8]) -> &'a [u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     fn names(injectors: &mut Injectors, file: Option<&str>, threads: &[&str]) -> Vec<Option<String>> {
         let mut column = Texts::default();
@@ -158,6 +181,17 @@ mod tests {
                 None
             ]
         );
+    }
+
+    proptest! {
+        #[test]
+        fn the_threads_before_make_no_difference(
+            threads in vec("(10\\.0\\.0\\.[12]|a:1|ab?|)(-|)(TG|T-G|b:2-|)( 1-[12]|)", 0..12),
+        ) {
+            let threads: Vec<&str> = threads.iter().map(String::as_str).collect();
+            let alone = threads.iter().flat_map(|thread| names(&mut Injectors::default(), None, &[thread]));
+            prop_assert_eq!(names(&mut Injectors::default(), None, &threads), alone.collect::<Vec<_>>());
+        }
     }
 
     #[test]

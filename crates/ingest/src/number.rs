@@ -53,17 +53,43 @@ fn long_number_in(text: &[u8], start: usize, end: usize) -> Option<i64> {
 /// where fewer than 8 bytes stand before `end`.
 #[inline(always)]
 fn last_digits(text: &[u8], end: usize, length: usize) -> Option<i64> {
-    let eight = text.get(end.checked_sub(8)?..end)?.first_chunk()?;
-    // The first digit is the lowest byte; what stands before the number becomes leading zeros.
-    let digits = (u64::from_le_bytes(*eight) ^ 0x3030_3030_3030_3030) & (u64::MAX << (64 - 8 * length));
-    if (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080 != 0 {
-        return None;
+    Digits::before(text, end, length)?.number()
+}
+
+/// Up to 8 digits, or other bytes in their places. Those of equal numbers are equal, and so are no others.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Digits(u64);
+
+impl Digits {
+    /// Those that stand in a longer text from `start` to `end`; `None` where there are more or none, and where fewer than
+    /// 8 bytes stand before `end`.
+    #[inline(always)]
+    pub(crate) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
+        let length = end.wrapping_sub(start);
+        if length.wrapping_sub(1) < 8 { Self::before(text, end, length) } else { None }
     }
-    // Neighbours are joined: digits to numbers below 100, those to numbers below 10,000, and those to the whole.
-    let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00FF_00FF_00FF_00FF;
-    let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
-    let whole = (fours & 0xFFFF) * 10_000 + (fours >> 32);
-    Some(whole as i64)
+
+    /// The last `length` bytes before `end`, from 1 to 8.
+    #[inline(always)]
+    fn before(text: &[u8], end: usize, length: usize) -> Option<Self> {
+        let eight = text.get(end.checked_sub(8)?..end)?.first_chunk()?;
+        // The first digit is the lowest byte; what stands before the number becomes leading zeros.
+        Some(Self((u64::from_le_bytes(*eight) ^ 0x3030_3030_3030_3030) & (u64::MAX << (64 - 8 * length))))
+    }
+
+    /// What they write; `None` if one of them is no digit.
+    #[inline(always)]
+    pub(crate) fn number(self) -> Option<i64> {
+        let Self(digits) = self;
+        if (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080 != 0 {
+            return None;
+        }
+        // Neighbours are joined: digits to numbers below 100, those to numbers below 10,000, and those to the whole.
+        let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00FF_00FF_00FF_00FF;
+        let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
+        let whole = (fours & 0xFFFF) * 10_000 + (fours >> 32);
+        Some(whole as i64)
+    }
 }
 
 /// `true` or `false` in any case.

@@ -108,7 +108,8 @@ fn numbers(
     all.ok_or_else(bad("timeStamp", time))?;
     for (name, other) in &columns.other_numbers {
         let reads = |row| rows.number(row, *other).is_some() || rows.field(row, *other).is_empty();
-        (0..rows.len()).all(reads).then_some(()).ok_or_else(bad(name, *other))?;
+        let all = rows.repeated(*other).is_some() || (0..rows.len()).all(reads);
+        all.then_some(()).ok_or_else(bad(name, *other))?;
     }
     fill(&mut batch.elapsed, rows.len(), |row| fitting(rows, row, columns.elapsed))
         .ok_or_else(bad("elapsed", columns.elapsed))?;
@@ -133,7 +134,11 @@ fn whole<T: Copy + Default + TryFrom<i64>>(
         (0..rows.len()).for_each(|_| into.push(None));
         return Ok(());
     };
-    match into.fill(rows.len(), |row| fitting(rows, row, column)) {
+    let filled = match rows.repeated(column).and_then(|number| T::try_from(number).ok()) {
+        Some(number) => into.fill(rows.len(), |_| Some(number)),
+        None => into.fill(rows.len(), |row| fitting(rows, row, column)),
+    };
+    match filled {
         Some(()) => Ok(()),
         None => some_absent(rows, column, name, into),
     }
