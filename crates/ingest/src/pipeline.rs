@@ -261,6 +261,28 @@ fn join(threads: Vec<JoinHandle<()>>) -> Result<()> {
     Ok(())
 }
 
+/// A piece of work and what it is called.
+pub(crate) type Job<'a, T> = (&'static str, Box<dyn FnOnce() -> Result<T> + Send + 'a>);
+
+/// Does pieces of work side by side, such as wait for a disk; what came of each, in their order.
+///
+/// # Errors
+/// That of the first that failed.
+pub(crate) fn side_by_side<T: Send>(jobs: Vec<Job<'_, T>>) -> Result<Vec<(&'static str, T)>> {
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (name, work) in jobs {
+            let thread = std::thread::Builder::new().spawn_scoped(scope, work).map_err(Error::no_thread)?;
+            threads.push((name, thread));
+        }
+        let ended = threads.into_iter().map(|(name, thread)| {
+            let done = thread.join().map_err(|_| Error::stopped(format!("writing {name}")))?;
+            Ok((name, done?))
+        });
+        ended.collect()
+    })
+}
+
 /// The reading thread's end of the channels.
 struct Feed<C> {
     work: Sender<Work>,

@@ -1,12 +1,11 @@
 //! Writes one run into the embedded store; until it is committed nobody sees it.
 
-use std::collections::BTreeMap;
-
 use super::folder::{Folder, RunLock, Staging};
 use super::samples::{RowGroup, SampleEncoder, SampleFile};
 use super::sums::{SummedFile, Sums};
 use super::tables;
 use crate::error::{Error, Result};
+use crate::pipeline::{Job, side_by_side};
 use crate::store::{FinishedRun, RunKey, RunWriter};
 
 /// A run that is being written.
@@ -26,25 +25,6 @@ impl ParquetWriter {
         let samples = keep_samples.then(|| SampleFile::create(&path)).transpose()?;
         Ok(Self { folder: folder.clone(), samples, staging, lock })
     }
-}
-
-/// A table by its file's name, and what writes it.
-type Table<'a> = (&'static str, Box<dyn FnOnce() -> Result<Sums> + Send + 'a>);
-
-/// Writes all tables, which wait for the disk together.
-fn side_by_side(tables: Vec<Table<'_>>) -> Result<BTreeMap<String, Sums>> {
-    std::thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (name, write) in tables {
-            let thread = std::thread::Builder::new().spawn_scoped(scope, write).map_err(Error::no_thread)?;
-            threads.push((name, thread));
-        }
-        let written = threads.into_iter().map(|(name, thread)| {
-            let sums = thread.join().map_err(|_| Error::stopped(format!("writing {name}")))?;
-            Ok((name.to_owned(), sums?))
-        });
-        written.collect()
-    })
 }
 
 /// Ends the file of the samples, which must be as many as expected.
@@ -83,7 +63,7 @@ impl RunWriter for ParquetWriter {
         let Self { folder, samples, staging, lock } = self;
         let path = |name: &str| staging.path.join(name);
         let expected = run.info.requests() + run.info.transactions;
-        let mut tables: Vec<Table<'_>> = vec![
+        let mut tables: Vec<Job<'_, Sums>> = vec![
             (tables::SECONDS, {
                 let (path, cells) = (path(tables::SECONDS), run.cells);
                 Box::new(move || tables::write_seconds(&path, run.labels, run.injectors, cells))
@@ -99,7 +79,7 @@ impl RunWriter for ParquetWriter {
         if let Some(samples) = samples {
             tables.push((tables::SAMPLES, Box::new(move || close(samples, expected))));
         }
-        let files = side_by_side(tables)?;
+        let files = side_by_side(tables)?.into_iter().map(|(name, sums)| (name.to_owned(), sums)).collect();
         folder.publish(staging, files, run.info, lock, run.replace)
     }
 }
