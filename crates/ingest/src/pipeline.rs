@@ -180,6 +180,7 @@ struct Collector<'a, W> {
     writer: &'a mut W,
     give_back: Sender<Vec<u8>>,
     shared: &'a Shared,
+    /// Of how many bytes no more than those are read, where there is a record before t0 in them.
     window: Option<u64>,
     /// Bytes of log in the blocks so far.
     bytes: u64,
