@@ -49,7 +49,7 @@ pub(super) fn feed(
 }
 
 fn pump(mut opened: Opened, cut: Option<Fault>, mut into: DuplexStream, runtime: &Handle) -> io::Result<Fed> {
-    let mut reader = opened.reader()?;
+    let mut reader = opened.reader();
     // Refused means that the parser gave up: it has an error to tell, and nobody listens here.
     let mut send = |bytes: &[u8]| runtime.block_on(into.write_all(bytes)).is_ok();
     let flaw = pass_on(&mut reader, cut.is_some(), &mut send);

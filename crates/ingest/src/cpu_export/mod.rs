@@ -138,7 +138,7 @@ impl CpuSource {
             }
             Origin::Spooled(spool, cut) => {
                 let text = Checked::new(spool.into_reader()?, Expected::Unknown);
-                Ok((Opened::Direct(Box::new(text)), cut))
+                Ok((Opened::new(text, false), cut))
             }
         }
     }

@@ -108,6 +108,8 @@ fn packed_name(head: &[u8]) -> Option<&'static str> {
             (b"BZh", "a bzip2 file"),
             (b"Rar!", "a rar archive"),
             (b"PAR1", "a Parquet file"),
+            (b"MZ", "a program, which may unpack itself"),
+            (b"\x7fELF", "a program, which may unpack itself"),
         ]
         .into_iter()
         .find_map(|(magic, name)| head.starts_with(magic).then_some(name))
@@ -142,6 +144,7 @@ mod tests {
             (b"PK\x03\x04....", "a zip within"),
             (b"\x1f\x8b\x08", "a gzip file within"),
             (b"7z\xbc\xaf\x27\x1c", "7z"),
+            (b"MZ\x90\0\x03\0\0\0", "a program"),
             (b"\0\x01\x02", "binary"),
             (b"hello\nworld", "begins with \"hello\""),
             (&tar, "tar"),

@@ -231,9 +231,8 @@ impl LogStream {
             }
             StreamSource::Stored { opened, stored, taken } => {
                 *taken = true;
-                let place = stored.place();
-                let input = opened.reader().map_err(|e| explain(place.clone(), e))?;
-                Ok(Some(LogReader::new(place, Vec::new(), input, damage)))
+                let input = Box::new(opened.reader());
+                Ok(Some(LogReader::new(stored.place(), Vec::new(), input, damage)))
             }
             StreamSource::Pipe(logs) => {
                 let Some(piece) = logs.next(&mut self.notes, damage)? else { return Ok(None) };

@@ -18,6 +18,7 @@ pub(crate) mod stored;
 pub(crate) mod zip_dir;
 mod zip_header;
 mod zip_pipe;
+mod zip_rest;
 mod zip_scan;
 
 pub use inputs::{Inputs, SourceOptions};

@@ -14,7 +14,7 @@ use super::head::read_head;
 use super::packed::{Meter, PackedCount, packed};
 use super::salvaged::Salvaged;
 use super::seen::Seen;
-use super::zip_dir::{Member, OpenArchive, method_name, open_member};
+use super::zip_dir::{Member, method_name, open_member};
 use crate::error::{Place, Result};
 use crate::layout::LayoutOptions;
 
@@ -40,29 +40,21 @@ pub(crate) struct Stored {
     salvage: bool,
 }
 
-/// A text in a regular file, opened.
-pub(crate) enum Opened {
-    /// Unpacked straight into the caller's buffer.
-    Direct(Box<dyn Digested + Send>),
-    /// Unpacked by the zip crate.
-    Archive(OpenArchive),
-}
+/// A text in a regular file, opened: it is unpacked straight into the caller's buffer.
+pub(crate) struct Opened(Box<dyn Digested + Send>);
 
 impl Opened {
     /// A reader, which ends where it can't be read on if that is to `salvage` what there is.
-    pub(crate) fn direct(reader: impl Digested + Send + 'static, salvage: bool) -> Self {
-        Self::Direct(match salvage {
+    pub(crate) fn new(reader: impl Digested + Send + 'static, salvage: bool) -> Self {
+        Self(match salvage {
             true => Box::new(Salvaged::new(reader)),
             false => Box::new(reader),
         })
     }
 
     /// The reader of its bytes.
-    pub(crate) fn reader(&mut self) -> io::Result<Box<dyn Digested + '_>> {
-        match self {
-            Self::Direct(reader) => Ok(Box::new(reader.as_mut())),
-            Self::Archive(archive) => archive.reader(),
-        }
+    pub(crate) fn reader(&mut self) -> &mut dyn Digested {
+        self.0.as_mut()
     }
 }
 
@@ -165,7 +157,7 @@ impl Stored {
             Part::Member(member) => open_member(&self.path, member, progress, self.salvage),
             Part::Whole(container) => {
                 let file = self.seen.snapshot(Meter::new(file, progress));
-                unpack(*container, file, self.salvage).map(Opened::Direct)
+                unpack(*container, file, self.salvage).map(Opened)
             }
         }
     }
@@ -179,8 +171,7 @@ impl Stored {
                 return Ok(Err(if self.salvage { fault.lost() } else { fault }));
             }
         };
-        let head = opened.reader().and_then(|mut reader| Head::read(&mut reader));
-        head.map(Ok).map_err(|e| explain(self.place(), e))
+        Head::read(opened.reader()).map(Ok).map_err(|e| explain(self.place(), e))
     }
 }
 

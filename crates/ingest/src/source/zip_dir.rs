@@ -2,20 +2,24 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
 use std::path::Path;
 
+use bzip2::bufread::BzDecoder;
+use deflate64::Deflate64Decoder;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::checked::{Checked, Digested, Expected, Stated, Unpacked};
+use super::checked::{Checked, Expected, Stated, Unpacked};
 use super::codec::{Codec, Extent, Unpacker};
 use super::fault::Fault;
 use super::lzma::{lzma, xz};
-use super::packed::{Meter, Packed, PackedCount, packed};
-use super::salvaged::{Salvaged, Sips};
+use super::packed::{Meter, PackedCount, packed};
+use super::salvaged::Sips;
 use super::stored::Opened;
+use super::zip_rest::refuse_rest;
 
-/// The most members that are looked at: each is opened by reading the directory.
+/// The most members that are looked at.
 pub(crate) const MOST_MEMBERS: u64 = 1000;
 
 /// Characters of a member's name that are kept at either end; some zips, most of them damaged, name theirs by 64 KiB.
@@ -28,8 +32,8 @@ pub(crate) struct Member {
     pub(crate) name: String,
     /// Packed bytes that are there.
     pub(crate) packed: u64,
-    /// Where they are.
-    pub(crate) at: At,
+    /// The byte of the file at which they begin; `None` where that is not as the directory says.
+    pub(crate) start: Option<u64>,
     /// The compression method's number.
     pub(crate) method: u16,
     /// Whether its bytes can't be read without a password.
@@ -38,15 +42,6 @@ pub(crate) struct Member {
     pub(crate) extent: Extent,
     /// What is known of the unpacked data.
     pub(crate) expected: Expected,
-}
-
-/// How a member's packed bytes are found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum At {
-    /// By the directory's entry of this number.
-    Entry(usize),
-    /// At this byte of the file.
-    Byte(u64),
 }
 
 /// The members of the zip at `path` but for folders and the litter of file managers.
@@ -62,8 +57,13 @@ pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
     if archive.has_overlapping_entries().unwrap_or(false) {
         return Err(Fault::damaged("the zip's directory has members lie over each other, or over itself"));
     }
+    let spans: Vec<Option<Span>> = (0..archive.len()).map(|index| span(&mut archive, index)).collect();
+    // Where a member is not where it should be, so is all that is not known to be one.
+    if let Some(known) = spans.iter().map(|span| Some(span.as_ref()?.whole.clone())).collect() {
+        refuse_rest(path, known, archive.central_directory_start())?;
+    }
     let mut members = Vec::new();
-    for index in 0..archive.len() {
+    for (index, span) in spans.into_iter().enumerate() {
         let entry = archive.by_index_data(index).map_err(directory_fault)?;
         let name = printable(&entry.name().map_err(directory_fault)?);
         if entry.is_dir() || is_litter(&name) {
@@ -72,7 +72,7 @@ pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
         members.push(Member {
             name,
             packed: entry.compressed_size(),
-            at: At::Entry(index),
+            start: span.map(|span| span.data),
             method: number_of(entry.compression()),
             encrypted: entry.encrypted(),
             extent: Extent::Bytes(entry.compressed_size()),
@@ -82,13 +82,28 @@ pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
     Ok(members)
 }
 
+/// Where a member is.
+struct Span {
+    /// Its header and its packed bytes.
+    whole: Range<u64>,
+    /// Where its packed bytes begin.
+    data: u64,
+}
+
+/// Where a member is, by the directory and by its own header; `None` where these do not agree.
+fn span(archive: &mut ZipArchive<File>, index: usize) -> Option<Span> {
+    let entry = archive.by_index_raw(index).ok()?;
+    let data = entry.data_start()?;
+    Some(Span { whole: entry.header_start()..data.checked_add(entry.compressed_size())?, data })
+}
+
 /// The same, but an error where one of them does not begin where the directory says.
 pub(crate) fn placed_members(path: &Path) -> io::Result<Vec<Member>> {
     let members = members(path)?;
-    for member in members.iter().filter(|member| !member.encrypted) {
-        data_start(path, member)?;
+    match members.iter().any(|member| !member.encrypted && member.start.is_none()) {
+        true => Err(misplaced()),
+        false => Ok(members),
     }
-    Ok(members)
 }
 
 /// The remedy for a zip whose members had better be given one by one.
@@ -153,59 +168,40 @@ pub(crate) fn open_member(
     if member.encrypted {
         return Err(encrypted().into());
     }
-    let codec = match (member.method, member.at) {
-        (0, _) => Codec::Stored,
-        (8, _) => Codec::deflate(),
-        (93, _) => Codec::zstd()?,
-        (14, _) => {
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::Start(member.start.ok_or_else(misplaced)?))?;
+    // What stands behind it is not known to be of the zip.
+    let packed = packed(Meter::new(file, progress).take(member.packed));
+    let codec = match member.method {
+        0 => Codec::Stored,
+        8 => Codec::deflate(),
+        93 => Codec::zstd()?,
+        9 => return Ok(foreign(Library(Deflate64Decoder::with_buffer(packed)), member, salvage)),
+        12 => return Ok(foreign(Library(BzDecoder::new(packed)), member, salvage)),
+        14 => {
             // Without a size, the data says itself where it ends.
             let unpacked =
                 if let Expected::Stated(stated) = member.expected { stated.bytes } else { u64::MAX };
-            let text = lzma(bytes_of(path, member, progress)?.take(member.packed), unpacked)?;
-            return Ok(foreign(text, member.expected, salvage));
+            return Ok(foreign(lzma(packed, unpacked)?, member, salvage));
         }
-        (95, _) => {
-            let text = xz(bytes_of(path, member, progress)?.take(member.packed));
-            return Ok(foreign(text, member.expected, salvage));
-        }
-        (9 | 12, At::Entry(index)) => {
-            let file = Meter::new(File::open(path)?, progress);
-            let archive = ZipArchive::new(file).map_err(directory_fault)?;
-            return Ok(Opened::Archive(OpenArchive { archive, index, expected: member.expected, salvage }));
-        }
-        (9 | 12, At::Byte(_)) => return Err(without_directory(member.method).into()),
-        (other, _) => return Err(unsupported(&other.to_string()).into()),
+        95 => return Ok(foreign(xz(packed), member, salvage)),
+        other => return Err(unsupported(&other.to_string()).into()),
     };
-    let unpacker = Unpacker::new(codec, member.extent);
-    let text = Unpacked::new(bytes_of(path, member, progress)?, unpacker);
-    Ok(Opened::direct(Checked::new(text, member.expected), salvage))
+    let text = Unpacked::new(packed, Unpacker::new(codec, member.extent));
+    Ok(Opened::new(Checked::new(text, member.expected), salvage))
 }
 
 /// A member that a library unpacks.
-fn foreign(text: impl Read + Send + 'static, expected: Expected, salvage: bool) -> Opened {
+fn foreign(text: impl Read + Send + 'static, member: &Member, salvage: bool) -> Opened {
     match salvage {
-        true => Opened::direct(Checked::new(Sips(text), expected), true),
-        false => Opened::direct(Checked::new(text, expected), false),
+        true => Opened::new(Checked::new(Sips(text), member.expected), true),
+        false => Opened::new(Checked::new(text, member.expected), false),
     }
 }
 
-/// The fault of a member that is found, but unpacked only by way of the directory.
-fn without_directory(method: u16) -> Fault {
-    let problem =
-        format!("is packed by a method (number {method}) that can't be read without the zip's directory");
-    Fault::new(problem, "Repair the zip (zip -FF), or pack the log anew if it is still there.")
-}
-
-/// The file from a member's first packed byte on.
-fn bytes_of(path: &Path, member: &Member, progress: PackedCount) -> io::Result<Packed> {
-    let mut file = File::open(path)?;
-    file.seek(SeekFrom::Start(data_start(path, member)?))?;
-    let file = Meter::new(file, progress);
-    Ok(match member.at {
-        At::Entry(_) => packed(file),
-        // What stands behind it is not known to be of the zip.
-        At::Byte(_) => packed(file.take(member.packed)),
-    })
+/// The fault of a member that is not where the directory says.
+fn misplaced() -> io::Error {
+    Fault::damaged("it does not begin where the zip's directory says")
 }
 
 /// The number of a compression method that has no name here.
@@ -214,44 +210,10 @@ fn number_of(method: CompressionMethod) -> u16 {
     method.to_u16()
 }
 
-/// A member that the zip crate unpacks, as it is packed by one of the rare methods.
-pub(crate) struct OpenArchive {
-    archive: ZipArchive<Meter<File>>,
-    index: usize,
-    expected: Expected,
-    salvage: bool,
-}
+/// A reader of a library, its errors told as flaws.
+struct Library<R>(R);
 
-impl OpenArchive {
-    /// The reader of the member's bytes, from its start.
-    pub(crate) fn reader(&mut self) -> io::Result<Box<dyn Digested + '_>> {
-        let member = self.archive.by_index(self.index).map_err(directory_fault)?;
-        Ok(match self.salvage {
-            true => Box::new(Salvaged::new(Checked::new(Sips(Foreign(member)), self.expected))),
-            false => Box::new(Checked::new(Foreign(member), self.expected)),
-        })
-    }
-}
-
-/// Where a member's packed bytes begin: by its local header, if it was found by the directory.
-fn data_start(path: &Path, member: &Member) -> io::Result<u64> {
-    let index = match member.at {
-        At::Entry(index) => index,
-        At::Byte(start) => return Ok(start),
-    };
-    let misplaced = || Fault::damaged("it does not begin where the zip's directory says");
-    let mut archive = ZipArchive::new(File::open(path)?).map_err(directory_fault)?;
-    let entry = archive.by_index_raw(index).map_err(|e| match e {
-        ZipError::Io(e) if e.raw_os_error().is_some() => e,
-        _ => misplaced(),
-    })?;
-    entry.data_start().ok_or_else(misplaced)
-}
-
-/// A reader of the zip crate, its errors told as flaws.
-struct Foreign<R>(R);
-
-impl<R: Read> Read for Foreign<R> {
+impl<R: Read> Read for Library<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.0.read(out).map_err(|e| match e.raw_os_error() {
             Some(_) => e,

@@ -21,6 +21,9 @@ pub(crate) const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
 /// Signature of the pointer to the 64-bit end of the directory.
 const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
 
+/// Signature of the directory's digital signature.
+const SIGNED: [u8; 4] = *b"PK\x05\x05";
+
 /// The size that sends the reader to the 64-bit extra field.
 const IN_EXTRA: u64 = u32::MAX as u64;
 
@@ -160,6 +163,10 @@ pub(crate) fn directory(input: &mut impl Read, first: [u8; 4]) -> io::Result<u64
                 skip(input, length)?;
             }
             LOCATOR_64 => skip(input, 16)?,
+            SIGNED => {
+                let length = Fields::read(input, 2)?.u16();
+                skip(input, length.into())?;
+            }
             END => {
                 let mut fixed = Fields::read(input, 18)?;
                 fixed.skip(16);

@@ -11,6 +11,7 @@ use super::zip_header::{
     END, END_64, ENTRY, FOLLOWING, LOCAL, LocalHeader, described, descriptors, directory, local_header,
     signature, skip,
 };
+use super::zip_rest::{after_padding, behind};
 
 /// Bytes of the buffer by which members that nobody wants are unpacked.
 const SKIP_BUFFER: usize = 64 << 10;
@@ -93,7 +94,9 @@ impl ZipPipe {
     /// Looks for the next record; false at the end of the input.
     fn find_record(&mut self) -> io::Result<bool> {
         self.behind = Behind::Here;
-        self.ahead = search(&mut self.input)?;
+        if self.ahead.is_none_or(|ahead| !FOLLOWING.contains(&ahead)) {
+            self.ahead = search(&mut self.input)?;
+        }
         Ok(self.ahead.is_some())
     }
 
@@ -130,11 +133,12 @@ impl ZipPipe {
         }
     }
 
-    /// Reads the directory, which must list as many members as have passed.
+    /// Reads the directory, which must list as many members as have passed, and be the last that comes.
     fn close(&mut self, first: [u8; 4]) -> io::Result<()> {
         let listed = directory(&mut self.input, first)?;
         if listed == self.members {
-            return Ok(());
+            self.ahead = after_padding(&mut self.input)?;
+            return self.ahead.map_or(Ok(()), |first| Err(behind(first, None).into()));
         }
         let problem = format!(
             "the file is damaged: the zip's directory lists {listed} members, and {} were read",

@@ -8,7 +8,7 @@ use std::path::Path;
 use super::checked::{Expected, Stated};
 use super::codec::Extent;
 use super::packed::read_up_to;
-use super::zip_dir::{At, MOST_MEMBERS, Member, is_litter, too_many};
+use super::zip_dir::{MOST_MEMBERS, Member, is_litter, too_many};
 use super::zip_header::{
     DESCRIPTOR, ENTRY, FOLLOWING, LOCAL, LONGEST_DESCRIPTOR, LocalHeader, described, is_likely_entry,
     local_header,
@@ -54,7 +54,7 @@ impl Found {
         Member {
             name: header.name,
             packed: self.end - data,
-            at: At::Byte(data),
+            start: Some(data),
             method: header.method,
             encrypted: header.encrypted,
             extent: self.extent,
@@ -64,7 +64,7 @@ impl Found {
 }
 
 /// A zip that is searched for its records.
-struct Scan {
+pub(crate) struct Scan {
     file: File,
     length: u64,
     /// A piece of the file, and where it begins.
@@ -73,15 +73,24 @@ struct Scan {
 }
 
 impl Scan {
-    fn open(path: &Path) -> io::Result<Self> {
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
         let length = file.metadata()?.len();
         Ok(Self { file, length, piece: Vec::new(), begins: 0 })
     }
 
     /// The next member at or behind a place, and where its data begins.
-    fn next_member(&mut self, mut from: u64) -> io::Result<Option<(LocalHeader, u64)>> {
-        while let Some((at, signature)) = self.next_signature(from)? {
+    fn next_member(&mut self, from: u64) -> io::Result<Option<(LocalHeader, u64)>> {
+        self.next_member_before(from, u64::MAX)
+    }
+
+    /// The same, where its header begins before a place.
+    pub(crate) fn next_member_before(
+        &mut self,
+        mut from: u64,
+        end: u64,
+    ) -> io::Result<Option<(LocalHeader, u64)>> {
+        while let Some((at, signature)) = self.next_signature(from)?.filter(|(at, _)| *at < end) {
             if signature == LOCAL
                 && let Some(header) = self.header(at)?
             {

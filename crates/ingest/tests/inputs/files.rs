@@ -194,3 +194,27 @@ fn several_files_are_the_injectors_of_one_run() {
     assert_eq!(texts(read_logs(&mut inputs, 8).unwrap()), [LOG, LOG]);
     assert!(inputs.cpu.is_none());
 }
+
+/// Bytes that this thread has read so far.
+#[cfg(target_os = "linux")]
+fn bytes_read() -> u64 {
+    let counts = std::fs::read_to_string("/proc/thread-self/io").unwrap();
+    counts.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_directory_is_read_a_few_times_however_many_members_it_has() {
+    let name = |member: usize| format!("{member}{}", "n".repeat(30_000));
+    let names: Vec<String> = (0..300).map(name).collect();
+    for method in [CompressionMethod::Deflated, CompressionMethod::Bzip2] {
+        let members: Vec<Member> = names.iter().map(|name| (name.as_str(), LOG.as_bytes())).collect();
+        let file = on_disk("many.zip", &sized(&members, options(method)));
+        let before = bytes_read();
+        let mut inputs = recognise(&[&file.path]).unwrap();
+        assert_eq!(texts(read_logs(&mut inputs, 1000).unwrap()), vec![LOG; 300]);
+        let (read, size) = (bytes_read() - before, std::fs::metadata(&file.path).unwrap().len());
+        // A member is read by the buffer, and each of them is opened twice.
+        assert!(read < 10 * size, "{read} bytes of a file of {size}");
+    }
+}

@@ -6,6 +6,7 @@
 mod cpu;
 mod damage;
 mod files;
+mod joined;
 mod pipes;
 mod real;
 mod salvage;

@@ -1,0 +1,143 @@
+//! Zips in one file or pipe with something else: refused, so that no log is left out unseen.
+
+use std::io::{Cursor, Read};
+
+use perfpipe_ingest::{Error, Inputs, SourceOptions};
+use zip::CompressionMethod;
+
+use crate::support::*;
+use crate::zips::*;
+
+/// What a file and a pipe of these bytes give, which must be the same texts or both an error.
+fn both(bytes: &[u8]) -> Result<Vec<String>, [Error; 2]> {
+    let file = on_disk("i.zip", bytes);
+    let by_file = recognise(&[&file.path]).and_then(|mut inputs| read_logs(&mut inputs, 100));
+    let by_pipe =
+        from_pipe(Drip(Cursor::new(bytes.to_vec()))).and_then(|mut inputs| read_logs(&mut inputs, 100));
+    match (by_file, by_pipe) {
+        (Ok(file), Ok(pipe)) => {
+            let (file, pipe) = (texts(file), texts(pipe));
+            assert_eq!(file, pipe);
+            Ok(file)
+        }
+        (Err(file), Err(pipe)) => Err([file, pipe]),
+        (file, pipe) => panic!("file: {file:?}, pipe: {pipe:?}"),
+    }
+}
+
+/// Zips of one log each, in every form.
+fn zips() -> Vec<Vec<u8>> {
+    let member: &[Member] = &[("a.csv", LOG.as_bytes())];
+    vec![
+        deflated(member),
+        sized(member, options(CompressionMethod::Stored)),
+        sized(member, options(CompressionMethod::Deflated).large_file(true)),
+        streamed(member, options(CompressionMethod::Deflated)),
+        described(("a.csv", LOG.as_bytes()), Descriptor { signed: false, wide: false }),
+    ]
+}
+
+#[test]
+fn joined_zips_are_refused_by_file_and_by_pipe() {
+    for first in zips().iter().chain([&deflated(&[])]) {
+        for second in zips().iter().chain([&deflated(&[])]) {
+            for padding in [0, 512] {
+                let joined = [first, &vec![0; padding][..], second].concat();
+                for error in both(&joined).unwrap_err() {
+                    assert!(error.to_string().contains("another zip"), "{error}");
+                    assert!(
+                        error.remedy().is_some_and(|remedy| remedy.contains("file of its own")),
+                        "{error}"
+                    );
+                }
+            }
+        }
+    }
+    let first = &zips()[0];
+    let [file, _] = both(&[&first[..], &zips()[1]].concat()).unwrap_err();
+    assert!(
+        file.to_string()
+            .contains(&format!("i.zip: another zip stands before this one ({} bytes)", first.len()))
+    );
+}
+
+#[test]
+fn a_zip_behind_which_another_one_is_cut_is_refused() {
+    let (whole, next) = (&zips()[0], &zips()[3]);
+    for length in 1..next.len() {
+        assert!(both(&[whole, &next[..length]].concat()).is_err(), "{length} bytes of the second");
+    }
+}
+
+#[test]
+fn padding_behind_a_zip_is_none_of_it_and_anything_else_is_refused() {
+    for zip in zips() {
+        for padding in [1, 3, 512, 32 << 10] {
+            assert_eq!(both(&[&zip[..], &vec![0; padding]].concat()).unwrap(), [LOG], "{padding} bytes");
+        }
+        assert!(both(&[&zip[..], &vec![0; 70_000]].concat()).is_err(), "more than the padding of any block");
+        for more in [&b"\n"[..], b"\0\0x", b"PK", b"timeStamp,elapsed,success\n1795203738615,12,true\n"] {
+            for error in both(&[&zip[..], more].concat()).unwrap_err() {
+                assert!(error.to_string().contains("something follows the zip's end"), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_member_that_the_directory_does_not_list_is_refused() {
+    let members: &[Member] =
+        &[("a.csv", LOG.as_bytes()), ("b.csv", LOG.as_bytes()), ("c.csv", LOG.as_bytes())];
+    for zip in [deflated(members), streamed(members, options(CompressionMethod::Deflated))] {
+        let entries: Vec<usize> = (0..zip.len()).filter(|at| zip[*at..].starts_with(b"PK\x01\x02")).collect();
+        for hidden in 0..2 {
+            let mut zip = [&zip[..entries[hidden]], &zip[entries[hidden + 1]..]].concat();
+            let end = zip.len() - 22;
+            let size = (zip.len() - 22 - entries[0]) as u32;
+            (zip[end + 8], zip[end + 10]) = (2, 2);
+            zip[end + 12..end + 16].copy_from_slice(&size.to_le_bytes());
+            for error in both(&zip).unwrap_err() {
+                let told = ["does not list", "another zip stands before", "lists 2 members, and 3 were read"];
+                assert!(told.iter().any(|told| error.to_string().contains(told)), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_unpacks_itself_is_named() {
+    let program = [&b"MZ\x90\0\x03\0\0\0"[..], &[7; 2000], &zips()[0]].concat();
+    for error in both(&program).unwrap_err() {
+        assert!(error.to_string().contains("a program, which may unpack itself"), "{error}");
+    }
+}
+
+#[test]
+fn all_logs_of_joined_zips_are_salvaged() {
+    let salvage = SourceOptions { salvage: true, ..SourceOptions::default() };
+    for first in zips() {
+        for second in zips() {
+            let joined = [&first[..], &second].concat();
+            let file = on_disk("i.zip", &joined);
+            for inputs in [
+                Inputs::recognise(std::slice::from_ref(&file.path), &salvage),
+                Inputs::of_reader("-", Drip(Cursor::new(joined.clone())), &salvage),
+            ] {
+                let mut inputs = inputs.unwrap();
+                let mut damage = inputs.damage.len();
+                let mut read = Vec::new();
+                for source in &mut inputs.logs {
+                    let mut stream = source.open(Default::default()).unwrap();
+                    while let Some(mut log) = stream.next_log().unwrap() {
+                        let mut text = String::new();
+                        log.read_to_string(&mut text).unwrap();
+                        log.finish().unwrap();
+                        read.push(text);
+                    }
+                    damage += stream.take_damage().len();
+                }
+                assert_eq!((read, damage), (vec![LOG.to_owned(); 2], 1));
+            }
+        }
+    }
+}
