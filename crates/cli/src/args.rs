@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use perfpipe_analyze::League;
-use perfpipe_ingest::LAST_REPEAT;
+use perfpipe_ingest::{LAST_REPEAT, TimeUnit};
 
 /// From a zipped JMeter log and a CPU export to exact statistics and printed charts.
 #[derive(Debug, Parser)]
@@ -162,6 +162,9 @@ pub(crate) struct LogArgs {
     /// Zone of dates that name none: Europe/Warsaw, +01:00
     #[arg(long, value_name = "ZONE", default_value = "UTC")]
     pub(crate) time_zone: String,
+    /// Unit of timeStamps that are numbers: s, ms, us, ns [default: ms, unless these can't be meant]
+    #[arg(long, value_name = "UNIT")]
+    pub(crate) time_unit: Option<TimeUnit>,
     /// The log's delimiter, one character or `tab` [default: found in the log]
     #[arg(long, value_name = "CHAR")]
     pub(crate) delimiter: Option<String>,

@@ -84,6 +84,7 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool) -> Result<IngestOptions> {
         injector_pattern: log.injector_pattern.clone(),
         source: SourceOptions {
             time_zone: log.time_zone.parse()?,
+            time_unit: log.time_unit,
             cpu_item: log.cpu_item,
             layout: LayoutOptions { delimiter, columns: log.columns.clone() },
             salvage,
@@ -101,6 +102,7 @@ fn noted(log: &LogArgs) -> BTreeMap<String, String> {
         (view::INJECTORS, log.injectors.map(|n| n.to_string())),
         ("injector-pattern", log.injector_pattern.clone()),
         ("time-zone", (log.time_zone != "UTC").then(|| log.time_zone.clone())),
+        ("time-unit", log.time_unit.map(|unit| unit.to_string())),
         ("delimiter", log.delimiter.clone()),
         ("columns", log.columns.clone()),
         ("origin", log.origin.map(|ms| ms.to_string())),

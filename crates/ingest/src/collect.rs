@@ -1,10 +1,12 @@
 //! What the collecting task puts together out of the blocks: totals, rejects with their lines, the time span.
 
+use crate::clock_steps::BlockClocks;
 use crate::cut::Block;
 use crate::damage::Damage;
 use crate::endpoint::Endpoints;
 use crate::error::{Error, Place, Result};
-use crate::parse::{LocalReject, Parsed};
+use crate::oddities::Oddities;
+use crate::parse::{LocalReject, Parsed, Swallowed};
 use crate::rejects::{Reject, RejectSpool};
 use crate::source::log::last_part;
 use crate::store::SourceFile;
@@ -23,6 +25,8 @@ pub(crate) struct BlockCounts {
     earliest_ms: Option<i64>,
     latest_ms: Option<i64>,
     endpoints: Endpoints,
+    swallowed: Vec<Swallowed>,
+    clocks: BlockClocks,
     pub(crate) samples: u64,
     pub(crate) tally: Tally,
 }
@@ -40,6 +44,8 @@ impl BlockCounts {
             earliest_ms: parsed.earliest_ms,
             latest_ms: parsed.latest_ms,
             endpoints: std::mem::take(&mut parsed.endpoints),
+            swallowed: std::mem::take(&mut parsed.swallowed),
+            clocks: parsed.clocks.take(parsed.batch.injector.values()),
             samples: parsed.batch.len() as u64,
             tally: Tally::default(),
         }
@@ -61,6 +67,7 @@ struct Log {
     lines: u64,
     /// Samples in them.
     samples: u64,
+    oddities: Oddities,
 }
 
 /// Everything a pass over the logs found out, but for the samples.
@@ -97,7 +104,7 @@ impl Collected {
 
     /// A further log begins.
     pub(crate) fn begin_log(&mut self, place: Place) {
-        self.logs.push(Log { place, lines: 0, samples: 0 });
+        self.logs.push(Log { place, lines: 0, samples: 0, oddities: Oddities::default() });
     }
 
     /// Adds a block; blocks come in the order of the log.
@@ -109,12 +116,21 @@ impl Collected {
         let (place, first_line) = (log.place.clone(), log.lines + 1);
         log.lines += block.lines;
         log.samples += block.samples;
+        log.oddities.add(&block.swallowed, block.clocks, first_line);
         if let Some((line, byte)) = block.other_header {
             return Err(Error::input(
                 place.at(first_line + line, block.first_byte + byte),
                 "a second header names other columns than the first",
                 "Split the file there, and give the parts to perfpipe as two files.",
             ));
+        }
+        if let Some(swallowed) = block.swallowed.first().filter(|_| self.max_rejects == 0) {
+            return Err(Error::Rejects {
+                place: Box::new(place.at(first_line + swallowed.line, block.first_byte + swallowed.byte)),
+                reason: Oddities::of_quotes(swallowed.records),
+                rejects: 1,
+                limit: 0,
+            });
         }
         for reject in block.rejects {
             self.reject(&place, first_line, block.first_byte, reject)?;
@@ -124,6 +140,14 @@ impl Collected {
         self.endpoints.merge(&block.endpoints);
         self.totals.add(&block.tally);
         Ok(())
+    }
+
+    /// Takes the notes on the logs, those on what is odd in them last.
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+        let odd = self.logs.iter().flat_map(|log| log.oddities.notes(&log.place));
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(odd);
+        notes
     }
 
     /// All that is damaged, what was found before among it, with what could be read of it.

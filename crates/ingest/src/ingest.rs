@@ -303,6 +303,7 @@ impl Prepared {
             sources: Arc::clone(&self.logs),
             layout: options.source.layout.clone(),
             origin,
+            time_unit: options.source.time_unit,
             max_span_ms: options.max_span_ms,
             block_size: options.sizes.block_size,
             look_ahead: options.sizes.look_ahead,
@@ -314,7 +315,8 @@ impl Prepared {
     pub(crate) fn parser(&self, options: &IngestOptions) -> Result<Parser> {
         let dates = DateParser::new(options.source.time_zone.clone());
         let injectors = Injectors::new(options.injector_pattern.as_deref())?;
-        Ok(Parser::new(dates, injectors, Arc::clone(&self.cpu), options.cpu))
+        let parser = Parser::new(dates, injectors, Arc::clone(&self.cpu), options.cpu);
+        Ok(parser.in_unit(options.source.time_unit.unwrap_or_default()))
     }
 
     /// Says why reading again does not help, if it does not.
@@ -399,7 +401,7 @@ impl Prepared {
             .await?;
         stage.set(Stage::Stored);
         let mut notes = self.notes;
-        notes.append(&mut collected.notes);
+        notes.extend(collected.take_notes());
         if cpu_seconds == 0 {
             notes.extend(apart(&self.cpu, options.cpu, t0_ms, last_ms));
         }

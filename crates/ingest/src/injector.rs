@@ -41,6 +41,11 @@ impl Injectors {
         self.nameless = None;
     }
 
+    /// The code in this block of records that name no host; of no record, where all do.
+    pub(crate) fn nameless(&self) -> u32 {
+        self.nameless.unwrap_or(Texts::NULL)
+    }
+
     /// Appends the injector of a sample to the column.
     #[inline]
     pub(crate) fn push(&mut self, hostname: Option<&[u8]>, thread: &[u8], column: &mut Texts) {

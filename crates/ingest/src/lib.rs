@@ -6,6 +6,7 @@
 mod batch;
 mod campaign;
 mod cell_table;
+mod clock_steps;
 mod collect;
 mod counts;
 mod coverage;
@@ -27,6 +28,7 @@ mod key;
 mod layout;
 mod log_names;
 mod number;
+mod oddities;
 mod pack;
 mod parse;
 #[cfg(feature = "parts")]
@@ -46,6 +48,7 @@ pub mod store;
 mod stream;
 mod take;
 mod tally;
+mod time_unit;
 mod totals;
 mod transfer;
 
@@ -71,4 +74,5 @@ pub use rejects::{Reject, RejectSpool};
 pub use source::{Inputs, LogReader, LogSource, LogStream, SourceOptions};
 pub use store::{LAST_REPEAT, Repeat, Replace, RunInfo, RunKey, SourceFile, StoredRun};
 pub use stream::{SampleSink, stream};
+pub use time_unit::TimeUnit;
 pub use transfer::{attach_cpu, copy_run};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::batch::{SampleBatch, Texts, clean_text};
+use crate::clock_steps::{Clocks, Times};
 use crate::cpu::{CpuJoin, CpuSeries};
 use crate::cut::Block;
 use crate::date::DateParser;
@@ -12,6 +13,7 @@ use crate::layout::Layout;
 use crate::record::{Record, Records};
 use crate::rows::Held;
 use crate::take::{Reason, are_samples};
+use crate::time_unit::TimeUnit;
 
 /// The run's clock, known once the head of the logs was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +53,19 @@ pub(crate) struct Parsed {
     pub(crate) endpoints: Endpoints,
     /// Line and byte of a header that names other columns than the log's first.
     pub(crate) other_header: Option<(u64, u64)>,
+    /// Records whose quoted fields hold lines that read as records.
+    pub(crate) swallowed: Vec<Swallowed>,
+    pub(crate) clocks: Clocks,
+}
+
+/// A record with a quoted field that holds others, most likely between two stray quotes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Swallowed {
+    /// Line feeds in the block before it.
+    pub(crate) line: u64,
+    pub(crate) byte: u64,
+    /// How many of its lines read as records.
+    pub(crate) records: u64,
 }
 
 impl Parsed {
@@ -65,6 +80,8 @@ impl Parsed {
         self.latest_ms = None;
         self.endpoints = Endpoints::default();
         self.other_header = None;
+        self.swallowed.clear();
+        self.clocks.clear();
     }
 
     /// Rejects what is left of a record behind the last line end of a block, with its lines before that, if a quote
@@ -93,6 +110,8 @@ const CUT: &str = "the log is damaged, and can't be read to this record's end";
 #[derive(Clone)]
 pub(crate) struct Parser {
     pub(crate) dates: DateParser,
+    /// The unit of times that are numbers.
+    pub(crate) unit: TimeUnit,
     pub(crate) injectors: Injectors,
     pub(crate) cpu: Arc<CpuSeries>,
     pub(crate) join: CpuJoin,
@@ -110,6 +129,7 @@ impl Parser {
         // No clock reaches the smallest second, so the first look-up always takes place.
         Self {
             dates,
+            unit: TimeUnit::default(),
             injectors,
             cpu,
             join,
@@ -117,6 +137,11 @@ impl Parser {
             held: Held::default(),
             times: Vec::new(),
         }
+    }
+
+    /// The same, of logs whose times are numbers in this unit.
+    pub(crate) fn in_unit(self, unit: TimeUnit) -> Self {
+        Self { unit, ..self }
     }
 
     /// Parses a block, in the place of what `out` held, as `parse` does; what is left of a record where a damaged log
@@ -158,6 +183,9 @@ impl Parser {
                 continue;
             }
             self.take_held(&mut held, bytes, layout, clock, out);
+            if record.quoted && !record.open {
+                self.look_within(&record, layout, out);
+            }
             if let Err(reason) = self.take_alone(&record, layout, clock, out) {
                 let stray = record.open && self.goes_on(record.raw, layout);
                 if stray {
@@ -194,14 +222,46 @@ impl Parser {
 
     /// Takes the records that wait, in their order; if one can't be taken, each by itself.
     fn take_held(&mut self, held: &mut Held, bytes: &[u8], layout: &Layout, clock: &Clock, out: &mut Parsed) {
-        if self.take(held.rows(bytes, layout.width), layout, clock, out).is_err() {
+        let first = out.batch.len();
+        if self.take(held.rows(bytes, layout.width), layout, clock, out).is_ok() {
+            self.see_times(first, held.lines(), out);
+        } else {
             for record in held.records(bytes, layout.width) {
-                if let Err(reason) = self.take(record.rows(), layout, clock, out) {
+                if let Err(reason) = self.take_alone(&record, layout, clock, out) {
                     self.refuse(&record, layout, reason, out);
                 }
             }
         }
         held.clear();
+    }
+
+    /// Looks at the times of the samples that were taken last, from this row on, for steps of their clocks.
+    #[inline]
+    fn see_times(&mut self, first: usize, lines: &[u64], out: &mut Parsed) {
+        let times = Times {
+            starts: &self.times,
+            elapsed: out.batch.elapsed.get(first..).unwrap_or_default(),
+            injectors: out.batch.injector.codes().get(first..).unwrap_or_default(),
+            lines,
+        };
+        out.clocks.see(&times, self.injectors.nameless());
+    }
+
+    /// Looks for records in the lines of a quoted field.
+    fn look_within(&mut self, record: &Record<'_>, layout: &Layout, out: &mut Parsed) {
+        let mut lines = record.raw.split(|byte| *byte == b'\n').skip(1).peekable();
+        if lines.peek().is_none() {
+            return;
+        }
+        let mut is_record = |line: &[u8]| {
+            let mut records = Records::new(line, layout.delimiter);
+            let alone = records.next().filter(|alone| alone.len() == layout.width && !alone.open);
+            alone.is_some_and(|alone| are_samples(alone.rows(), layout, &mut self.dates))
+        };
+        let records = lines.filter(|line| is_record(line)).count() as u64;
+        if records > 0 {
+            out.swallowed.push(Swallowed { line: record.line, byte: record.start as u64, records });
+        }
     }
 
     /// Takes one record, or says why not.
@@ -212,16 +272,23 @@ impl Parser {
         clock: &Clock,
         out: &mut Parsed,
     ) -> Result<(), Reason> {
-        match record.len() != layout.width || record.open {
-            true => Err(Reason::Shape),
-            false => self.take(record.rows(), layout, clock, out),
+        if record.len() != layout.width || record.open {
+            return Err(Reason::Shape);
         }
+        let first = out.batch.len();
+        self.take(record.rows(), layout, clock, out)?;
+        self.see_times(first, &[record.line], out);
+        Ok(())
     }
 
     /// Decides what a record is that was not taken: nothing, a header once more, or a reject.
     #[cold]
     fn refuse(&self, record: &Record<'_>, layout: &Layout, reason: Reason, out: &mut Parsed) {
-        if record.is_blank() || layout.is_header(record.raw) || layout.is_same_header(record.raw) {
+        if record.is_blank() {
+            return;
+        }
+        if layout.is_header(record.raw) || layout.is_same_header(record.raw) {
+            out.clocks.join();
             return;
         }
         let (line, byte) = (record.line, record.start as u64);

@@ -12,6 +12,7 @@ use crate::parse::{Clock, Parsed, Parser};
 use crate::source::head::{read_head, text};
 use crate::source::{LogReader, LogSource};
 use crate::store::SourceFile;
+use crate::time_unit::TimeUnit;
 
 /// Bytes of a log that are looked at, however small the window, for a first record that can be taken.
 const SEARCHED: usize = 32 << 20;
@@ -60,6 +61,8 @@ pub(crate) struct ReadPlan {
     pub(crate) layout: LayoutOptions,
     /// t0, where it is known already.
     pub(crate) origin: Option<i64>,
+    /// The unit of times that are numbers, where it was told.
+    pub(crate) time_unit: Option<TimeUnit>,
     pub(crate) max_span_ms: u64,
     pub(crate) block_size: usize,
     pub(crate) look_ahead: usize,
@@ -178,11 +181,15 @@ impl ReadPlan {
 
     fn start(&self, survey: &mut Option<Survey>, place: &Place, feed: &mut impl LogFeed) -> Result<()> {
         let Some(survey) = survey.take() else { return Ok(()) };
+        if let Some(unit) = survey.head.filter(|_| self.time_unit.is_none()).and_then(TimeUnit::of) {
+            return Err(in_other_unit(place, survey.head.unwrap_or_default(), unit));
+        }
         if let Some(head) = survey.head.filter(|head| !TIMES.contains(head)) {
             return Err(Error::input(
                 place.clone(),
                 format!("its first record is of {head}, which is no time in milliseconds since 1970"),
-                "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates.",
+                "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; or say \
+                 their unit by --time-unit.",
             ));
         }
         if let (Some(origin), Some(head)) = (self.origin, survey.contradicts(self.origin)) {
@@ -244,6 +251,20 @@ impl ReadPlan {
     fn open_log<'a>(&self, log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
         open_log(log.limited(self.limit), &self.layout, self.block_size)
     }
+}
+
+/// The error for a first time that is none of this century in milliseconds, and is one in another unit.
+fn in_other_unit(place: &Place, head: i64, unit: TimeUnit) -> Error {
+    let day = |ms: Option<i64>| {
+        let time = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+        time.map_or_else(|| "no time at all".to_owned(), |time| time.strftime("of %Y-%m-%d").to_string())
+    };
+    let (in_unit, in_ms) = (day(unit.to_ms(head)), day(Some(head)));
+    Error::input(
+        place.clone(),
+        format!("its first timeStamp, {head}, is {in_unit} in {}, and {in_ms} in milliseconds", unit.name()),
+        format!("Say which it is: --time-unit {unit}, or --time-unit {}.", TimeUnit::Milliseconds),
+    )
 }
 
 /// Reads a log's first bytes and finds out its layout.

@@ -86,6 +86,11 @@ impl Held {
         self.lines.len() >= Self::FULL
     }
 
+    /// Line feeds in the block before each record.
+    pub(crate) fn lines(&self) -> &[u64] {
+        &self.lines
+    }
+
     /// The records as rows; `text` is the block they came from.
     pub(crate) fn rows<'a>(&'a self, text: &'a [u8], width: usize) -> Rows<'a> {
         Rows::new(text, &self.bounds, width)

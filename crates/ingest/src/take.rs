@@ -6,6 +6,7 @@ use crate::layout::Layout;
 use crate::number::parse_bool;
 use crate::parse::{Clock, Parsed, Parser};
 use crate::rows::Rows;
+use crate::time_unit::TimeUnit;
 
 /// How JMeter's transaction controllers begin their responseMessage.
 const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
@@ -32,7 +33,7 @@ impl Parser {
     ) -> Result<(), Reason> {
         let before = out.batch.len();
         let mut times = std::mem::take(&mut self.times);
-        let taken = numbers(rows, layout, &mut self.dates, &mut times, &mut out.batch)
+        let taken = numbers(rows, layout, self.unit, &mut self.dates, &mut times, &mut out.batch)
             .and_then(|()| within_span(&times, clock));
         match taken {
             Ok(()) => self.rest(rows, layout, clock, &times, out),
@@ -88,13 +89,15 @@ impl Parser {
 
 /// Whether every record of a width reads as a sample's numbers, at whatever time.
 pub(crate) fn are_samples(rows: Rows<'_>, layout: &Layout, dates: &mut DateParser) -> bool {
-    numbers(rows, layout, dates, &mut Vec::new(), &mut SampleBatch::default()).is_ok()
+    let (unit, mut times, mut batch) = (TimeUnit::default(), Vec::new(), SampleBatch::default());
+    numbers(rows, layout, unit, dates, &mut times, &mut batch).is_ok()
 }
 
 /// Reads all numbers of the rows, their times (epoch ms) into `times` in the place of what it held.
 fn numbers(
     rows: Rows<'_>,
     layout: &Layout,
+    unit: TimeUnit,
     dates: &mut DateParser,
     times: &mut Vec<i64>,
     batch: &mut SampleBatch,
@@ -103,8 +106,15 @@ fn numbers(
     let bad = |name: &'static str, column| move || Reason::Field(name, column);
     let time = columns.time_stamp;
     times.clear();
-    let all =
-        fill(times, rows.len(), |row| rows.number(row, time).or_else(|| dates.parse(rows.field(row, time))));
+    let all = match unit {
+        TimeUnit::Milliseconds => fill(times, rows.len(), |row| {
+            rows.number(row, time).or_else(|| dates.parse(rows.field(row, time)))
+        }),
+        unit => fill(times, rows.len(), |row| match rows.number(row, time) {
+            Some(number) => unit.to_ms(number),
+            None => dates.parse(rows.field(row, time)),
+        }),
+    };
     all.ok_or_else(bad("timeStamp", time))?;
     for (name, other) in &columns.other_numbers {
         let reads = |row| rows.number(row, *other).is_some() || rows.field(row, *other).is_empty();

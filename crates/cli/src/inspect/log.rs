@@ -85,7 +85,10 @@ fn delimiter(delimiter: char) -> String {
 
 fn time_stamp(form: &TimeForm) -> String {
     match form {
+        TimeForm::EpochS => "epoch seconds: no zone is needed".to_owned(),
         TimeForm::EpochMs => "epoch milliseconds: no zone is needed".to_owned(),
+        TimeForm::EpochUs => "epoch microseconds: no zone is needed".to_owned(),
+        TimeForm::EpochNs => "epoch nanoseconds: no zone is needed".to_owned(),
         TimeForm::Date { pattern, names_zone: true, .. } => {
             format!("dates, {pattern}, which name their zone")
         }

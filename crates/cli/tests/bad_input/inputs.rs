@@ -28,6 +28,12 @@ fn made(name: &str) -> Vec<u8> {
         "empty-member.zip" => deflated(&[("run.csv", b"")]),
         "binary.csv" => (0..=255).cycle().take(10_000).collect(),
         "log.csv.gz.zip" => gzip(&good()),
+        "seconds.csv" => short_log(|at| format!("{},12,Get,true", T0_MS / 1000 + at / 10)),
+        "clock.csv" => short_log(|at| format!("{},12,Get,true", T0_MS + at * 1000 - at / 25 % 2 * 3_600_000)),
+        "swallowed.csv" => short_log(|at| {
+            let (before, behind) = (if at == 10 { "\"" } else { "" }, if at == 30 { "\"" } else { "" });
+            format!("{},12,{before}Get{behind},true", T0_MS + at)
+        }),
         "cut.csv.gz" => first(gzip(&good()), 200),
         "cut.csv.zst" => first(zstd(&good()), 200),
         name if name.ends_with(".zip") => zip(name),
@@ -35,10 +41,19 @@ fn made(name: &str) -> Vec<u8> {
     }
 }
 
+/// A log of 50 records.
+fn short_log(record: impl Fn(u64) -> String) -> Vec<u8> {
+    let records: String = (0..50).map(|at| record(at) + "\n").collect();
+    format!("timeStamp,elapsed,label,success\n{records}").into_bytes()
+}
+
 fn zip(name: &str) -> Vec<u8> {
     let good = deflated(&[("run.csv", &input("good.csv"))]);
     match name {
         "good.zip" => good,
+        "joined.zip" => good.repeat(2),
+        "padded.zip" => [good, vec![0; 512]].concat(),
+        "followed.zip" => [good, b"the end\n".to_vec()].concat(),
         "flagged.zip" => with_flags(good, 1),
         "method.zip" => with_method(good, 77),
         "crc.zip" => with_wrong_crc(good),

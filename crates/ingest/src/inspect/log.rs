@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::columns::MissingColumn;
+use crate::time_unit::TimeUnit;
 
 /// How a log tells its injectors apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -20,8 +21,14 @@ pub enum InjectorsBy {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "form")]
 pub enum TimeForm {
+    /// In seconds since 1970.
+    EpochS,
     /// In milliseconds since 1970.
     EpochMs,
+    /// In microseconds since 1970.
+    EpochUs,
+    /// In nanoseconds since 1970.
+    EpochNs,
     /// As dates.
     Date {
         /// The pattern of the first one, in the letters of JMeter's `timestamp_format`.
@@ -31,6 +38,18 @@ pub enum TimeForm {
         /// The zone in which dates that name none are read.
         zone: String,
     },
+}
+
+impl TimeForm {
+    /// Numbers of a unit.
+    pub(super) fn of_unit(unit: TimeUnit) -> Self {
+        match unit {
+            TimeUnit::Seconds => Self::EpochS,
+            TimeUnit::Milliseconds => Self::EpochMs,
+            TimeUnit::Microseconds => Self::EpochUs,
+            TimeUnit::Nanoseconds => Self::EpochNs,
+        }
+    }
 }
 
 /// One log as its sample shows it: counts are the sample's.

@@ -11,7 +11,7 @@ use crate::batch::Texts;
 use crate::collect::{BlockCounts, Collected};
 use crate::cut::{Block, Buffers};
 use crate::damage::Damage;
-use crate::date::{DateParser, TimeZone};
+use crate::date::TimeZone;
 use crate::error::{Error, Place, Result};
 use crate::ingest::{IngestOptions, Prepared};
 use crate::layout::{Layout, LayoutOptions};
@@ -239,7 +239,7 @@ impl Sampler {
         if sample.found.time_stamp.is_none()
             && let Some(first_ms) = self.parsed.first_ms
         {
-            sample.see_first(&block, layout, first_ms, &mut self.parser.dates, &self.zone);
+            sample.see_first(&block, layout, first_ms, &mut self.parser, &self.zone);
         }
         let mut counts = BlockCounts::new(0, log, block.first_byte, &mut self.parsed);
         counts.tally = self.counter.tally(&self.parsed, &clock);
@@ -294,7 +294,7 @@ impl Sampler {
         let records = records.filter(|_| known);
         let (rejected, seen) = (collected.rejects.len(), logs.iter().map(LogInspection::records).sum());
         let mut notes = prepared.notes.clone();
-        notes.append(&mut collected.notes);
+        notes.extend(collected.take_notes());
         let cpu = CpuInspection::of(&prepared, options, &logs, t0_ms.zip(last_ms));
         Ok(Inspection {
             key: key.map(|key| match options.repeat {
@@ -408,7 +408,7 @@ impl Sample {
         block: &Block,
         layout: &Layout,
         first_ms: i64,
-        dates: &mut DateParser,
+        parser: &mut Parser,
         zone: &TimeZone,
     ) {
         self.found.first_ms = Some(first_ms);
@@ -416,13 +416,14 @@ impl Sample {
         let mut records = Records::new(&block.bytes, layout.delimiter);
         while let Some(record) = records.next() {
             let time = record.field(columns.time_stamp);
-            let time_ms = parse_i64(time).or_else(|| dates.parse(time));
+            let number = parse_i64(time).map(|number| parser.unit.to_ms(number));
+            let time_ms = number.unwrap_or_else(|| parser.dates.parse(time));
             if record.len() != layout.width || record.open || time_ms != Some(first_ms) {
                 continue;
             }
-            let date = dates.form(time);
+            let date = parser.dates.form(time);
             self.found.time_stamp = Some(match date {
-                None => TimeForm::EpochMs,
+                None => TimeForm::of_unit(parser.unit),
                 Some(date) => TimeForm::Date {
                     pattern: date.pattern,
                     names_zone: date.names_zone,

@@ -18,12 +18,16 @@ use crate::damage::Damage;
 use crate::date::TimeZone;
 use crate::error::{Error, Place, Result};
 use crate::layout::LayoutOptions;
+use crate::time_unit::TimeUnit;
 
 /// How inputs are to be read, where their content does not say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceOptions {
     /// The zone of dates that name none.
     pub time_zone: TimeZone,
+    /// The unit of the logs' timeStamps that are numbers; `None` for milliseconds, unless they are none of this century
+    /// in these and are in another unit: then it has to be told.
+    pub time_unit: Option<TimeUnit>,
     /// The Zabbix item whose readings are wanted, where an export holds several.
     pub cpu_item: Option<u64>,
     /// The logs' delimiter and columns, where they can't be found out.

@@ -7,6 +7,7 @@ mod cpu;
 mod damage;
 mod files;
 mod joined;
+mod odd;
 mod pipes;
 mod real;
 mod salvage;

@@ -1,0 +1,210 @@
+//! Logs of which every record can be taken, and which are odd all the same: times in other units, clocks that step,
+//! quotes between which records stand.
+
+use std::fmt::Write;
+
+use perfpipe_ingest::{
+    Error, IngestOptions, Ingested, PipelineOptions, Result, SampleBatch, SourceOptions, TimeUnit, inspect,
+    stream,
+};
+
+use crate::support::*;
+
+const T0_S: i64 = 1_795_203_738;
+const HEADER: &str = "timeStamp,elapsed,label,threadName,success\n";
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().build().unwrap()
+}
+
+fn ingested(log: &str, options: &IngestOptions) -> Result<Ingested> {
+    let file = on_disk("go_2048.csv", log.as_bytes());
+    let sink = |_: SampleBatch| Ok(());
+    runtime().block_on(stream(sink, &[file.path], options)).map(|(_, done)| done)
+}
+
+/// The notes on a log, which must be the same by blocks of any size, and those of an inspection.
+fn notes(log: &str) -> Vec<String> {
+    let by_blocks = |block_size| {
+        let sizes = PipelineOptions { block_size, workers: 2, ..PipelineOptions::default() };
+        let notes = ingested(log, &IngestOptions { sizes, ..IngestOptions::default() }).unwrap().notes;
+        notes.iter().map(|note| note.split_once("go_2048.csv").unwrap().1.to_owned()).collect::<Vec<_>>()
+    };
+    let notes = by_blocks(1 << 20);
+    for block_size in [1, 1000, 40_000] {
+        assert_eq!(by_blocks(block_size), notes, "blocks of {block_size} bytes");
+    }
+    let file = on_disk("go_2048.csv", log.as_bytes());
+    let found = runtime().block_on(inspect(&[file.path], &IngestOptions::default())).unwrap();
+    assert_eq!(found.notes.len(), notes.len(), "{:?}", found.notes);
+    notes
+}
+
+fn of_unit(unit: TimeUnit) -> IngestOptions {
+    let source = SourceOptions { time_unit: Some(unit), ..SourceOptions::default() };
+    IngestOptions { source, ..IngestOptions::default() }
+}
+
+#[test]
+fn times_in_another_unit_are_asked_about_and_read_as_told() {
+    for (unit, scale) in
+        [(TimeUnit::Seconds, 1), (TimeUnit::Microseconds, 1_000_000), (TimeUnit::Nanoseconds, 1_000_000_000)]
+    {
+        let mut log = HEADER.to_owned();
+        (0..50).for_each(|at| writeln!(log, "{},9,Get,T 1-1,true", (T0_S + at / 10) * scale).unwrap());
+        let error = failure(ingested(&log, &IngestOptions::default()));
+        assert!(error.to_string().contains(&format!("of 2026-11-20 in {}", unit.name())), "{error}");
+        assert!(
+            error.remedy().is_some_and(|remedy| remedy.contains(&format!("--time-unit {unit},"))),
+            "{error}"
+        );
+        let file = on_disk("go_2048.csv", log.as_bytes());
+        let found = runtime().block_on(inspect(&[file.path], &IngestOptions::default())).unwrap();
+        assert_eq!(
+            found.refusal.map(|refusal| refusal.to_string().split_once(": ").unwrap().1.to_owned()),
+            error.to_string().split_once(": ").map(|(_, problem)| problem.to_owned())
+        );
+        let done = ingested(&log, &of_unit(unit)).unwrap();
+        assert_eq!((done.info.t0_ms, done.info.seconds, done.info.successes), (T0_S * 1000, 5, 50));
+    }
+}
+
+#[test]
+fn small_parts_of_a_time_are_cut_down() {
+    let log = format!("{HEADER}1795203738615999,9,Get,T 1-1,true\n1795203738616000,9,Get,T 1-1,true\n");
+    let done = ingested(&log, &of_unit(TimeUnit::Microseconds)).unwrap();
+    assert_eq!((done.info.t0_ms, done.info.last_ms), (1_795_203_738_615, 1_795_203_738_616));
+}
+
+#[test]
+fn milliseconds_of_1970_are_read_where_they_are_no_likely_seconds_or_told() {
+    for first in [0, 1, 1_000_000, 900_000_000] {
+        let log = format!("{HEADER}{first},9,Get,T 1-1,true\n{},9,Get,T 1-1,true\n", first + 1500);
+        let done = ingested(&log, &IngestOptions::default()).unwrap();
+        assert_eq!((done.info.t0_ms, done.info.seconds), (first, 2));
+    }
+    let log = format!("{HEADER}{T0_S},9,Get,T 1-1,true\n");
+    assert_eq!(ingested(&log, &of_unit(TimeUnit::Milliseconds)).unwrap().info.t0_ms, T0_S);
+}
+
+#[test]
+fn a_clock_that_is_put_back_or_forward_is_told_with_its_line() {
+    for (shift_s, what) in [
+        (-3600, "the clock goes back by 3600 s"),
+        (-20, "the clock goes back by 20 s"),
+        (7200, "the clock goes on by 7200 s"),
+    ] {
+        let mut log = HEADER.to_owned();
+        for at in 0..6000 {
+            let shift = if at < 3000 { 0 } else { shift_s * 1000 + 5 };
+            writeln!(log, "{},9,Get,10.0.0.1-T 1-1,true", T0_S * 1000 + at * 100 + shift).unwrap();
+        }
+        let notes = notes(&log);
+        assert_eq!(notes.len(), 1, "{notes:?}");
+        assert!(notes[0].starts_with(&format!(", line 3002: {what}")), "{notes:?}");
+    }
+}
+
+#[test]
+fn a_clock_that_goes_to_and_fro_is_told_once_with_how_often() {
+    let mut log = HEADER.to_owned();
+    for at in 0..5000 {
+        let shift = if at / 1000 % 2 == 0 { 0 } else { -600_000 };
+        writeln!(log, "{},9,Get,10.0.0.1-T 1-1,true", T0_S * 1000 + at * 10 + shift).unwrap();
+    }
+    let notes = notes(&log);
+    assert!(notes[0].contains("line 1002") && notes[0].ends_with("one more such step"), "{notes:?}");
+}
+
+#[test]
+fn records_that_come_late_are_no_step_of_a_clock() {
+    let ms = |at: i64| T0_S * 1000 + at * 100;
+    let slow = |at: i64| if at % 50 == 0 { 60_000 } else { 9 };
+    let mut logs = vec![HEADER.to_owned(); 6];
+    for at in 0..4000 {
+        // Stamped with their starts, and with their ends.
+        writeln!(logs[0], "{},{},Get,T 1-1,true", ms(at) - slow(at), slow(at)).unwrap();
+        writeln!(logs[1], "{},{},Get,T 1-1,true", ms(at), slow(at)).unwrap();
+        // Of two injectors with clocks an hour apart.
+        let (host, ahead) = if at % 3 == 0 { (1, 3_600_000) } else { (2, 0) };
+        writeln!(logs[2], "{},9,Get,10.0.0.{host}-T 1-1,true", ms(at) + ahead).unwrap();
+        // Of two that hand theirs over once a minute, and are not told apart.
+        let minute = at / 600 * 600;
+        let in_turn = minute + at % 600 / 300 + (at % 300) * 2;
+        writeln!(logs[3], "{},9,Get,T 1-1,true", ms(in_turn)).unwrap();
+        // With parts of a long request behind it.
+        let part = at % 1000 > 990;
+        writeln!(logs[4], "{},9,Get,10.0.0.1-T 1-1,true", ms(at) - if part { 40_000 } else { 0 }).unwrap();
+        // Joined of several, each with its header.
+        if at > 0 && at % 1000 == 0 {
+            logs[5].push_str(HEADER);
+        }
+        writeln!(logs[5], "{},9,Get,10.0.0.1-T 1-1,true", ms(at % 1000)).unwrap();
+    }
+    for (case, log) in logs.iter().enumerate() {
+        assert_eq!(notes(log), Vec::<String>::new(), "case {case}");
+    }
+}
+
+/// A hundred records, with a quote before the label of one and behind that of another.
+fn with_stray_quotes(first: usize, second: usize) -> String {
+    let mut log = HEADER.to_owned();
+    for at in 0..100 {
+        let (before, behind) = (if at == first { "\"" } else { "" }, if at == second { "\"" } else { "" });
+        writeln!(log, "{},9,{before}Get{behind},T 1-1,true", T0_S * 1000 + at as i64).unwrap();
+    }
+    log
+}
+
+#[test]
+fn records_between_two_stray_quotes_are_told_and_strictly_refused() {
+    for (first, second) in [(10, 90), (10, 11)] {
+        let log = with_stray_quotes(first, second);
+        let swallowed = second - first;
+        let done = ingested(&log, &IngestOptions::default()).unwrap();
+        assert_eq!((done.info.successes, done.info.rejects), (100 - swallowed as u64, 0));
+        let what = match swallowed {
+            1 => "a line between two quotes reads as a record".to_owned(),
+            _ => format!("{swallowed} lines between two quotes read as records"),
+        };
+        let notes = notes(&log);
+        assert!(notes.len() == 1 && notes[0].starts_with(&format!(", line 12: {what}")), "{notes:?}");
+        let strict = IngestOptions { max_rejects: 0, ..IngestOptions::default() };
+        match failure(ingested(&log, &strict)) {
+            Error::Rejects { place, reason, .. } => {
+                assert_eq!(place.line, Some(12));
+                assert!(reason.starts_with(&what), "{reason}");
+            }
+            error => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn line_breaks_in_a_message_are_none_of_it() {
+    let mut log = "timeStamp,elapsed,label,success,failureMessage\n".to_owned();
+    for at in 0..50 {
+        let message = "\"Expected:\n1795203738615 or,\nso: \"\"true\"\"\n\nat x.y(Z.java:12),5,7,8\"";
+        writeln!(log, "{},9,Get,false,{message}", T0_S * 1000 + at).unwrap();
+    }
+    assert_eq!(notes(&log), Vec::<String>::new());
+    let strict = IngestOptions { max_rejects: 0, ..IngestOptions::default() };
+    assert_eq!(ingested(&log, &strict).unwrap().info.failures, 50);
+}
+
+#[test]
+fn nothing_is_odd_in_any_fixture() {
+    let mut met = 0;
+    for entry in std::fs::read_dir(fixture("")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let is_log = [".csv", ".csv.zip", ".jtl"].iter().any(|end| name.ends_with(end));
+        if !is_log || name.contains(".cpu.") {
+            continue;
+        }
+        let found = runtime().block_on(inspect(&[path], &IngestOptions::default())).unwrap();
+        assert_eq!(found.notes, Vec::<String>::new(), "{name}");
+        met += 1;
+    }
+    assert!(met > 10);
+}
