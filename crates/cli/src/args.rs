@@ -14,7 +14,7 @@ use perfpipe_ingest::{LAST_REPEAT, TimeUnit};
     perfpipe ingest run.zip cpu.csv --report charts   zip in, PDF out\n  \
     perfpipe report --test 2048                       charts and league table of all frameworks\n  \
     perfpipe export --framework go --test 2048        the per-second table as CSV\n\n\
-    Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the input is bad beyond the limits; \
+    Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the input is bad beyond the limits, or verify found damage; \
     4 a rule does not hold.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -45,6 +45,10 @@ pub(crate) enum Command {
     Copy(CopyArgs),
     /// Give a stored run another CPU export
     AttachCpu(AttachArgs),
+    /// Read everything that is stored, and say what is wrong with which run
+    Verify(VerifyArgs),
+    /// Put damaged runs right where that can be done, and set aside the others
+    Repair(RepairArgs),
     /// Take one run out of the store
     Drop(KeyArgs),
 }
@@ -490,6 +494,37 @@ pub(crate) struct AttachArgs {
     pub(crate) cpu_item: Option<u64>,
     #[command(flatten)]
     pub(crate) join: CpuArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe verify\n  \
+    perfpipe verify go_2048 \"spring_2048#2\" --format json\n\n\
+    All tables and samples are read: their checksums, the counts against the run's own row, and against the samples.\n\
+    Exit codes: 0 all is whole; 3 something is damaged.")]
+pub(crate) struct VerifyArgs {
+    /// Runs to verify, as `perfpipe list` names them: go_2048 [default: all]
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Vec<String>,
+    /// How the verdicts are printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe repair --dry-run\n  \
+    perfpipe repair go_2048\n\n\
+    The store's own file is made anew, leftovers of killed writers go, counts are taken anew from the samples, and runs\n\
+    in the folder of another go where they belong. What can't be repaired is set aside in the store's folder\n\
+    `set-aside`, and never deleted; in a database it is left as it is.")]
+pub(crate) struct RepairArgs {
+    /// Runs to repair, as `perfpipe list` names them: go_2048 [default: all, and the store itself]
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Vec<String>,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, Error, RunInfo, S
 
 use crate::args::{CampaignArgs, IngestArgs, StoreArgs, TableFormat};
 use crate::failure::{code, tell};
+use crate::left_out::LeftOut;
 use crate::output::{Output, note, page_folder};
 use crate::progress::Bar;
 use crate::{ingest, report, store};
@@ -54,6 +55,8 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Camp
     let store = store::open(store).await?;
     let mut campaign = Campaign::plan(&args.files, &options, &store).await?;
     campaign.notes.iter().for_each(|text| note(text));
+    let mut left_out = LeftOut::default();
+    campaign.unread.iter().for_each(|error| left_out.add(error));
     let check = campaign.check();
     if !args.campaign.dry_run {
         check?;
@@ -63,13 +66,15 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Camp
         tell_runs(&campaign.runs);
         print(&campaign.runs, args.campaign.table)?;
         check?;
-        return failures(&campaign.runs);
+        failures(&campaign.runs)?;
+        return left_out.end();
     }
     print(&campaign.runs, args.campaign.table)?;
     if let Some(folder) = pages {
         draw(&campaign.runs, args, &store, folder).await?;
     }
-    failures(&campaign.runs)
+    failures(&campaign.runs)?;
+    left_out.end()
 }
 
 /// How many runs are ingested at once: one keeps some cores busy by itself.

@@ -5,10 +5,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use perfpipe_analyze::{Rule, Verdict, View, check, verdict_table};
 use perfpipe_ingest::store::Store;
-use perfpipe_ingest::{Error, StoredRun};
+use perfpipe_ingest::{Error, RunInfo, StoredRun};
 use serde::Deserialize;
 
 use crate::args::{CheckArgs, StoreArgs};
+use crate::left_out::LeftOut;
 use crate::output::{Output, line_of, write_file};
 use crate::{annotations, choose, junit, store, view};
 
@@ -35,11 +36,14 @@ struct RuleFile {
 pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     let rules = rules(args)?;
     let store = store::open(store).await?;
-    let keys = choose::runs(&store.runs().await?, &args.runs)?;
-    let baseline = baseline(args, &rules, &store).await?;
+    let mut left_out = LeftOut::default();
+    let runs = left_out.runs(&store).await?;
+    let keys = choose::runs(&runs, &args.runs)?;
+    let baseline = baseline(args, &rules, &store, &runs).await?;
     let mut verdicts = Vec::new();
     for key in &keys {
-        let run = read(&store, key, &rules, args).await?;
+        let read = read(&store, key, &rules, args).await;
+        let Some(run) = left_out.or_leave_out(key, read)? else { continue };
         let baseline = baseline.as_ref().map(|(run, view)| (run, view));
         verdicts.extend(check(&rules, &run, &view::scope(&args.scope, &run.info), baseline)?);
     }
@@ -53,7 +57,7 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     verdict_table(&verdicts).write(args.format.into(), &mut output)?;
     output.finish()?;
     let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
-    if broken > 0 { Err(Broken { broken, all: verdicts.len() }.into()) } else { Ok(()) }
+    if broken > 0 { Err(Broken { broken, all: verdicts.len() }.into()) } else { left_out.end() }
 }
 
 /// The rules of the command line and of the file.
@@ -85,11 +89,20 @@ fn rules_of_file(path: &Path) -> Result<Vec<Rule>> {
 }
 
 /// The run that rules compare with, where one was named, and how it is looked at.
-async fn baseline(args: &CheckArgs, rules: &[Rule], store: &Store) -> Result<Option<(StoredRun, View)>> {
+async fn baseline(
+    args: &CheckArgs,
+    rules: &[Rule],
+    store: &Store,
+    runs: &[RunInfo],
+) -> Result<Option<(StoredRun, View)>> {
     let Some(name) = &args.baseline else { return Ok(None) };
     let other = args.baseline_store.clone().map(Store::folder).transpose()?;
+    let key = match &other {
+        // What else is damaged there is not asked for.
+        Some(other) => choose::named(&other.look().await?.runs, name)?,
+        None => choose::named(runs, name)?,
+    };
     let store = other.as_ref().unwrap_or(store);
-    let key = choose::named(&store.runs().await?, name)?;
     let compared: Vec<Rule> = rules.iter().filter(|rule| rule.needs_baseline()).cloned().collect();
     let run = read(store, &key, &compared, args).await?;
     let view = view::scope(&args.scope, &run.info);

@@ -85,6 +85,14 @@ pub(crate) fn named(runs: &[RunInfo], name: &str) -> Result<RunKey> {
     }
 }
 
+/// The runs that are called so; all, where none is named.
+pub(crate) fn named_or_all(runs: &[RunInfo], names: &[String]) -> Result<Vec<RunKey>> {
+    if names.is_empty() {
+        return Ok(runs.iter().map(|run| run.key.clone()).collect());
+    }
+    names.iter().map(|name| named(runs, name)).collect()
+}
+
 fn names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     let mut names: Vec<&str> = names.map(String::as_str).collect();
     names.sort_unstable();

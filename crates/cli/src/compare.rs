@@ -7,6 +7,7 @@ use perfpipe_ingest::store::Store;
 use perfpipe_plot::{Page, Style};
 
 use crate::args::{CompareArgs, StoreArgs};
+use crate::left_out::LeftOut;
 use crate::output::{Output, note, page_folder};
 use crate::{choose, report, store, view};
 
@@ -20,8 +21,12 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let store = store::open(store).await?;
     let other = args.baseline_store.clone().map(Store::folder).transpose()?;
     let other = other.as_ref().unwrap_or(&store);
-    let a = view::read(other, &choose::named(&other.runs().await?, &args.a)?, &args.view).await?;
-    let b = view::read(&store, &choose::named(&store.runs().await?, &args.b)?, &args.view).await?;
+    let mut left_out = LeftOut::default();
+    let runs = left_out.runs(&store).await?;
+    // What else is damaged in the other store is not asked for.
+    let others = if args.baseline_store.is_some() { other.look().await?.runs } else { runs.clone() };
+    let a = view::read(other, &choose::named(&others, &args.a)?, &args.view).await?;
+    let b = view::read(&store, &choose::named(&runs, &args.b)?, &args.view).await?;
     let views = (view::of(&args.view, &a.info), view::of(&args.view, &b.info));
     let changes = compare((&a, &views.0), (&b, &views.1))?;
     let mut written = Vec::new();
@@ -42,5 +47,5 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         );
     }
     report::tell(&written);
-    Ok(())
+    left_out.end()
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use perfpipe_ingest::store::Store;
-use perfpipe_ingest::{Error, Inputs, Replace, RunKey, SourceOptions, attach_cpu, copy_run};
+use perfpipe_ingest::{Error, Inputs, Replace, SourceOptions, attach_cpu, copy_run};
 
 use crate::args::{AttachArgs, CopyArgs, StoreArgs};
+use crate::left_out::LeftOut;
 use crate::output::note;
 use crate::{choose, store, view};
 
@@ -17,21 +18,18 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     if from.to_string() == to.to_string() {
         return Err(Error::usage("both stores are the same", "Name another one with --to.").into());
     }
-    let runs = from.runs().await?;
-    let keys: Vec<RunKey> = if args.run.is_empty() {
-        runs.iter().map(|run| run.key.clone()).collect()
-    } else {
-        args.run.iter().map(|name| choose::named(&runs, name)).collect::<Result<_>>()?
-    };
+    let mut left_out = LeftOut::default();
+    let keys = choose::named_or_all(&left_out.runs(&from).await?, &args.run)?;
     let replace = if args.replace { Replace::Any } else { Replace::SameFile };
     for key in &keys {
-        let info = copy_run(&from, key, &to, replace).await?;
+        let copied = copy_run(&from, key, &to, replace).await.map_err(anyhow::Error::from);
+        let Some(info) = left_out.or_leave_out(key, copied)? else { continue };
         note(&format!("copied {key} from {from} to {to}: {} records, read back the same", info.records()));
     }
     if keys.is_empty() {
         note(&format!("{from} has no runs"));
     }
-    Ok(())
+    left_out.end()
 }
 
 async fn target(args: &CopyArgs) -> Result<Store> {
@@ -47,7 +45,8 @@ async fn target(args: &CopyArgs) -> Result<Store> {
 /// Joins the samples of a run to another CPU export.
 pub(crate) async fn attach(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let store = Arc::new(store::open(at).await?);
-    let runs = store.runs().await?;
+    let mut left_out = LeftOut::default();
+    let runs = left_out.runs(&store).await?;
     let key = choose::named(&runs, &args.run)?;
     let time_zone = args.time_zone.parse()?;
     let source = SourceOptions { time_zone, cpu_item: args.cpu_item, ..SourceOptions::default() };
@@ -67,5 +66,5 @@ pub(crate) async fn attach(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let noted = [(view::CPU_ITEM, args.cpu_item.map(|id| id.to_string()))];
     let info = attach_cpu(&store, &key, export, view::cpu_join(&args.join, stored), &noted).await?;
     note(&format!("attached {readings} CPU readings to {key}: {} records joined anew", info.records()));
-    Ok(())
+    left_out.end()
 }

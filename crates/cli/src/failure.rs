@@ -11,10 +11,11 @@ use perfpipe_ingest::store::Stage;
 use crate::campaign::RunsFailed;
 use crate::check::Broken;
 use crate::output::{note, sentence};
+use crate::verify::Damaged;
 
 /// The exit code of wrong usage.
 const USAGE: u8 = 2;
-/// The exit code of input that is bad beyond the limits.
+/// The exit code of input that is bad beyond the limits, and of stored runs that are damaged.
 const BAD_INPUT: u8 = 3;
 /// The exit code of a check that found a rule broken.
 const CHECK: u8 = 4;
@@ -186,6 +187,9 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
         }
         if cause.is::<Broken>() {
             return Some(CHECK);
+        }
+        if cause.is::<Damaged>() {
+            return Some(BAD_INPUT);
         }
         if let Some(failed) = cause.downcast_ref::<RunsFailed>() {
             return Some(failed.code);

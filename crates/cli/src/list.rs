@@ -4,13 +4,18 @@ use anyhow::Result;
 use perfpipe_analyze::Table;
 
 use crate::args::{KeyArgs, ListArgs, StoreArgs};
+use crate::left_out::LeftOut;
 use crate::output::{Output, note};
 use crate::{choose, store};
 
 /// Lists the runs that are stored.
 pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     let store = store::open(store).await?;
-    let runs = store.runs().await?;
+    let mut left_out = LeftOut::default();
+    let runs = left_out.runs(&store).await?;
+    if runs.is_empty() && left_out.any() {
+        return left_out.end();
+    }
     if runs.is_empty() {
         note(&format!("no runs in {store}: bring one in with `perfpipe ingest run.zip cpu.csv`"));
     }
@@ -32,7 +37,8 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
         .done();
     let mut output = Output::open(None)?;
     table.write(args.format.into(), &mut output)?;
-    output.finish()
+    output.finish()?;
+    left_out.end()
 }
 
 /// Takes one run out of the store.

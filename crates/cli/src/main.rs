@@ -17,6 +17,7 @@ mod frameworks;
 mod ingest;
 mod inspect;
 mod junit;
+mod left_out;
 mod list;
 mod output;
 mod progress;
@@ -24,6 +25,7 @@ mod report;
 mod samples;
 mod span;
 mod store;
+mod verify;
 mod view;
 
 use std::process::ExitCode;
@@ -72,6 +74,8 @@ async fn command(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()> {
         Command::Copy(args) => copy::run(&args, &store).await,
         Command::AttachCpu(args) => copy::attach(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,
+        Command::Verify(args) => verify::run(&args, &store).await,
+        Command::Repair(args) => verify::repair(&args, &store).await,
         Command::Drop(key) => list::drop_run(&key, &store).await,
     }
 }

@@ -9,6 +9,7 @@ use perfpipe_ingest::StoredRun;
 use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 
 use crate::args::{ChartArg, ColorArg, PageFormat, PaletteArg, PaperArg, ReportArgs, StoreArgs, StyleArgs};
+use crate::left_out::LeftOut;
 use crate::output::{Output, file_name, note, page_folder, write_file};
 use crate::{choose, store, view};
 
@@ -45,12 +46,14 @@ impl StyleArgs {
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     page_folder(&args.out)?;
     let store = store::open(store).await?;
-    let keys = choose::runs(&store.runs().await?, &args.runs)?;
+    let mut left_out = LeftOut::default();
+    let keys = choose::runs(&left_out.runs(&store).await?, &args.runs)?;
     let mut timelines = Vec::new();
     let mut details = Vec::new();
     let mut sweeps = Vec::new();
     for key in &keys {
-        let run = view::read(&store, key, &args.view).await?;
+        let read = view::read(&store, key, &args.view).await;
+        let Some(run) = left_out.or_leave_out(key, read)? else { continue };
         timelines.push(view::timeline(&run, &args.view)?);
         if args.style.wants_html() {
             details.push(Details::new(&run, &view::of(&args.view, &run.info))?);
@@ -58,6 +61,9 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
         if args.chart.contains(&ChartArg::Sweep) {
             sweeps.push(Sweep::new(&run, &view::of(&args.view, &run.info))?);
         }
+    }
+    if timelines.is_empty() {
+        return left_out.end();
     }
     let mut league = League::new(&timelines)?;
     if let Some(column) = &args.order_by {
@@ -86,7 +92,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     write_league(&league, args.table.into(), &mut output)?;
     output.finish()?;
     tell(&written);
-    Ok(())
+    left_out.end()
 }
 
 /// Writes the table, and for people what they should know of it beneath.

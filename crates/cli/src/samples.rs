@@ -6,7 +6,7 @@ use anyhow::Result;
 use perfpipe_analyze::{Column, Kind, Phases, RowWriter, Value};
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::store::parquet::SampleExport;
-use perfpipe_ingest::{RunKey, SampleBatch};
+use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
 
 use crate::args::{ExportArgs, ExportFormat, ViewArgs};
 use crate::export::text_format;
@@ -34,7 +34,7 @@ pub(crate) async fn export(
     args: &ExportArgs,
     output: &mut Output,
 ) -> Result<()> {
-    let (from, to) = seconds(store, key, &args.view).await?;
+    let (from, to, run) = seconds(store, key, &args.view).await?;
     let wanted = Wanted {
         from_ms: i64::from(from.unwrap_or(0)) * 1000,
         to_ms: to.map_or(i64::MAX, |second| (i64::from(second) + 1) * 1000),
@@ -45,8 +45,8 @@ pub(crate) async fn export(
     let result = match text_format(args.format.unwrap_or(ExportFormat::Csv)) {
         Some(format) => {
             let mut rows = RowWriter::new(format, columns(), output)?;
-            let result =
-                store.samples(key, &mut |batch| keep(write(&mut rows, &batch, &wanted), &mut failure)).await;
+            let mut each = |batch| keep(write(&mut rows, &batch, &wanted), &mut failure);
+            let result = stream(store, key, run.as_ref(), &mut each).await;
             if result.is_ok() {
                 rows.finish()?;
             }
@@ -54,7 +54,8 @@ pub(crate) async fn export(
         }
         None => {
             let mut file = SampleExport::new(output)?;
-            let result = store.samples(key, &mut |batch| file.write(&picked(batch, &wanted))).await;
+            let mut each = |batch| file.write(&picked(batch, &wanted));
+            let result = stream(store, key, run.as_ref(), &mut each).await;
             if result.is_ok() {
                 file.finish()?;
             }
@@ -67,12 +68,29 @@ pub(crate) async fn export(
     }
 }
 
-/// The first and the last second asked for; those of a phase are in the counts.
-async fn seconds(store: &Store, key: &RunKey, args: &ViewArgs) -> Result<(Option<u32>, Option<u32>)> {
-    let Some(phase) = args.scope.phase else { return Ok((args.scope.from, args.scope.to)) };
+/// Streams the samples of a run, or those of the run that was read before.
+async fn stream(
+    store: &Store,
+    key: &RunKey,
+    run: Option<&RunInfo>,
+    each: &mut (dyn FnMut(SampleBatch) -> perfpipe_ingest::Result<()> + Send),
+) -> perfpipe_ingest::Result<()> {
+    match run {
+        Some(run) => store.samples_of(run, each).await,
+        None => store.samples(key, each).await,
+    }
+}
+
+/// The first and the last second asked for; those of a phase are in the counts, and of the run that was read for them.
+async fn seconds(
+    store: &Store,
+    key: &RunKey,
+    args: &ViewArgs,
+) -> Result<(Option<u32>, Option<u32>, Option<RunInfo>)> {
+    let Some(phase) = args.scope.phase else { return Ok((args.scope.from, args.scope.to, None)) };
     let run = store.read(key).await?;
     let span = Phases::of_run(&run, &view::of(args, &run.info)).require(phase.into(), &run)?;
-    Ok((Some(span.first), Some(span.last)))
+    Ok((Some(span.first), Some(span.last), Some(run.info)))
 }
 
 /// Keeps a failure for later, and ends the stream.

@@ -108,6 +108,12 @@ pub enum Error {
         /// What the user can do about it.
         remedy: String,
     },
+    /// The run that was being read gave way to another of its key.
+    #[error("the run {run} was replaced or dropped while it was being read")]
+    Replaced {
+        /// Its key.
+        run: String,
+    },
     /// The store's own files or server failed.
     #[error("{what}: {source}")]
     Store {
@@ -166,6 +172,11 @@ impl Error {
         )
     }
 
+    /// That the run that was being read gave way to another.
+    pub(crate) fn replaced(key: &crate::store::RunKey) -> Self {
+        Self::Replaced { run: key.to_string() }
+    }
+
     /// Things asked for that do not fit together, and the remedy as a sentence.
     pub fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self::Usage { problem: problem.into(), remedy: remedy.into() }
@@ -206,6 +217,7 @@ impl Error {
             Self::Rejects { .. } => Some(
                 "Look at the records named; if they may be left out, raise --max-rejects (they are kept whole in the store).",
             ),
+            Self::Replaced { .. } => Some("Run the command again."),
             Self::Io { source, .. } => io_remedy(source.kind()),
             Self::Store { source, .. } => match source.downcast_ref::<Failure>() {
                 Some(failure) => Some(failure.remedy),

@@ -3,7 +3,8 @@
 use crate::batch::SampleBatch;
 use crate::cell_table::CellTable;
 use crate::parse::{Clock, Parsed};
-use crate::store::StoredRun;
+use crate::counts::LabelCount;
+use crate::store::{RunInfo, StoredRun};
 use crate::tally::Counter;
 use crate::totals::Totals;
 
@@ -20,12 +21,25 @@ pub struct Recount {
 impl Recount {
     /// A count of `run` in which `label` has cells of its own, no sample counted yet.
     pub fn new(run: &StoredRun, label: &str) -> Self {
-        let own = run.cells.labels.iter().map(String::as_str).chain([label]);
+        Self::of(&run.info, run.cells.labels.iter().map(String::as_str).chain([label]))
+    }
+
+    /// A count of `run` in which its labels have the cells that they have.
+    pub(crate) fn again(run: &StoredRun) -> Self {
+        Self::of(&run.info, run.cells.labels.iter().map(String::as_str))
+    }
+
+    /// A count of a run of which only its own row is known.
+    pub(crate) fn anew(run: &RunInfo) -> Self {
+        Self::of(run, std::iter::empty())
+    }
+
+    fn of<'a>(run: &RunInfo, labels: impl Iterator<Item = &'a str>) -> Self {
         Self {
-            clock: Clock { origin: run.info.t0_ms, head: None, max_span_ms: 0 },
+            clock: Clock { origin: run.t0_ms, head: None, max_span_ms: 0 },
             parsed: Parsed::default(),
             counter: Counter::default(),
-            totals: Totals::with_labels(own),
+            totals: Totals::with_labels(labels),
         }
     }
 
@@ -33,6 +47,11 @@ impl Recount {
     pub fn add(&mut self, batch: SampleBatch) {
         self.parsed.batch = batch;
         self.totals.add(&self.counter.tally(&self.parsed, &self.clock));
+    }
+
+    /// The whole-run counts of all batches so far, ascending by label.
+    pub(crate) fn label_counts(&self) -> Vec<LabelCount> {
+        self.totals.label_counts()
     }
 
     /// The counts of all batches so far.

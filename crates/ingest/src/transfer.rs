@@ -21,6 +21,9 @@ use crate::store::{
 /// Batches on their way from one store to the other.
 const ON_THE_WAY: usize = 4;
 
+/// How often it is begun anew where the run gives way to another meanwhile.
+const ATTEMPTS: usize = 5;
+
 /// Copies a run, with its samples and rejects, and checks that what the other store gives back is the same.
 ///
 /// The run appears there whole or not at all, in the place of any earlier one of its key where `replace` allows it.
@@ -28,10 +31,21 @@ const ON_THE_WAY: usize = 4;
 ///
 /// # Errors
 /// When the run is not stored, a store fails or refuses, or what was written reads back as something else: then the
-/// error says so, and the copy is there to be looked at.
+/// error says so, and the copy is there to be looked at. [`Error::Replaced`] when the run is replaced again and again
+/// while it is being read.
 pub async fn copy_run(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Replace) -> Result<RunInfo> {
+    let mut attempt = 1;
+    loop {
+        match copy_once(from, key, to, replace).await {
+            Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+            done => return done,
+        }
+    }
+}
+
+async fn copy_once(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Replace) -> Result<RunInfo> {
     let run = from.read(key).await?;
-    let sent = write(from, &run, to, replace, None).await?;
+    let sent = write((from, &run.info), &run, to, replace, None).await?;
     let back = to.read(key).await?;
     check_same(key, &run, &back)?;
     if sent != digest(to, &back).await? {
@@ -53,22 +67,48 @@ pub async fn attach_cpu(
     join: CpuJoin,
     noted: &[(&str, Option<String>)],
 ) -> Result<RunInfo> {
+    let mut attempt = 1;
+    loop {
+        match attach_once(store, key, &export, join, noted).await {
+            Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+            done => return done,
+        }
+    }
+}
+
+async fn attach_once(
+    store: &Arc<Store>,
+    key: &RunKey,
+    export: &CpuExport,
+    join: CpuJoin,
+    noted: &[(&str, Option<String>)],
+) -> Result<RunInfo> {
     let mut run = store.read(key).await?;
-    let info = &mut run.info;
+    let former = run.info.clone();
+    with_export(&mut run.info, export, join, noted);
+    run.cpu = export.series.clone();
+    write((store, &former), &run, store, Replace::Any, Some(join)).await?;
+    Ok(run.info)
+}
+
+/// Makes a run's row say that it has these CPU readings in the place of its former ones.
+fn with_export(info: &mut RunInfo, export: &CpuExport, join: CpuJoin, noted: &[(&str, Option<String>)]) {
     let (former, logs): (Vec<_>, Vec<_>) =
         std::mem::take(&mut info.sources).into_iter().partition(|source| source.kind == export.file.kind);
     info.damage.retain(|damage| !is_of(damage, &former) || is_of(damage, &logs));
     info.sources = logs;
-    info.sources.push(export.file);
-    info.damage.extend(export.damage);
+    info.sources.push(export.file.clone());
+    info.damage.extend(export.damage.clone());
     for (name, value) in noted {
         info.options.remove(*name);
         info.options.extend(value.clone().map(|value| ((*name).to_owned(), value)));
     }
-    (run.info.cpu_offset, run.info.cpu_lookback) = (join.offset, join.lookback);
-    run.cpu = export.series;
-    write(store, &run, store, Replace::Any, Some(join)).await?;
-    Ok(run.info)
+    (info.cpu_offset, info.cpu_lookback) = (join.offset, join.lookback);
+}
+
+/// Writes a run again with the samples that are stored of it.
+pub(crate) async fn rewrite(store: &Arc<Store>, run: &StoredRun) -> Result<()> {
+    write((store, &run.info), run, store, Replace::Any, None).await.map(drop)
 }
 
 /// Whether damage is in one of these files, or in a zip that holds it.
@@ -77,9 +117,9 @@ fn is_of(damage: &Damage, sources: &[SourceFile]) -> bool {
     sources.iter().any(|source| source.file == damage.file && within(source))
 }
 
-/// Writes a run with the samples that another store has of it; returns their digest.
+/// Writes a run with the samples that a store has of it under another row; returns their digest.
 async fn write(
-    from: &Arc<Store>,
+    from: (&Arc<Store>, &RunInfo),
     run: &StoredRun,
     to: &Store,
     replace: Replace,
@@ -92,7 +132,7 @@ async fn write(
 }
 
 async fn write_into<S: RunStore>(
-    from: &Arc<Store>,
+    (from, row): (&Arc<Store>, &RunInfo),
     run: &StoredRun,
     to: &S,
     replace: Replace,
@@ -100,12 +140,17 @@ async fn write_into<S: RunStore>(
 ) -> Result<u64> {
     let key = &run.info.key;
     let mut rejects = RejectSpool::default();
-    from.rejects(key, &mut |reject| rejects.push(&reject)).await?;
     let mut writer = to.begin(Some(key), run.info.samples_stored).await?;
+    // Where the run is written to the store that it is read from, nobody else replaces it from here on; until here
+    // somebody may have.
+    if from.info(key).await?.as_ref() != Some(row) {
+        return Err(Error::replaced(key));
+    }
+    from.rejects_of(row, &mut |reject| rejects.push(&reject)).await?;
     let mut digest = Digest::default();
     if run.info.samples_stored {
         let mut encoder = writer.encoder()?;
-        let (reader, batches) = read(from, key);
+        let (reader, batches) = read(from, row);
         while let Some(mut batch) = next(&batches).await? {
             if let Some(join) = join {
                 batch.cpu = readings(&batch, &run.cpu, join, run.info.t0_ms);
@@ -138,13 +183,13 @@ async fn write_into<S: RunStore>(
 }
 
 /// Reads the samples of a run where waiting for whoever takes them holds up nothing else.
-fn read(from: &Arc<Store>, key: &RunKey) -> (JoinHandle<Result<()>>, Receiver<SampleBatch>) {
+fn read(from: &Arc<Store>, row: &RunInfo) -> (JoinHandle<Result<()>>, Receiver<SampleBatch>) {
     let (send, batches) = bounded(ON_THE_WAY);
-    let (from, key, runtime) = (Arc::clone(from), key.clone(), Handle::current());
+    let (from, row, runtime) = (Arc::clone(from), row.clone(), Handle::current());
     let mut each = move |batch| {
         send.send(batch).map_err(|_| Error::store("reading samples", "nobody takes them any more"))
     };
-    (spawn_blocking(move || runtime.block_on(from.samples(&key, &mut each))), batches)
+    (spawn_blocking(move || runtime.block_on(from.samples_of(&row, &mut each))), batches)
 }
 
 /// The next batch; `None` after the last.
@@ -162,7 +207,7 @@ fn readings(batch: &SampleBatch, cpu: &CpuSeries, join: CpuJoin, t0_ms: i64) -> 
 async fn digest(store: &Arc<Store>, run: &StoredRun) -> Result<u64> {
     let mut digest = Digest::default();
     if run.info.samples_stored {
-        let (reader, batches) = read(store, &run.info.key);
+        let (reader, batches) = read(store, &run.info);
         while let Some(batch) = next(&batches).await? {
             digest.add(&batch);
         }

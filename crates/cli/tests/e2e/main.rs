@@ -25,6 +25,7 @@ mod late;
 mod lost;
 mod mount;
 mod odd;
+mod old;
 mod packings;
 mod parquet;
 mod phases;
@@ -32,6 +33,8 @@ mod pipes;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
 mod proxy;
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+mod races;
 mod repeats;
 mod reports;
 mod roles;
@@ -39,14 +42,15 @@ mod salvage;
 mod secrets;
 mod server;
 mod sql;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 mod steps;
 mod stores;
 mod support;
 mod sweep;
 mod together;
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 mod traced;
+mod verify;
 #[allow(dead_code, reason = "shared with the tests of the inputs, which use all of it")]
 #[path = "../../../ingest/tests/inputs/zips.rs"]
 mod zips;

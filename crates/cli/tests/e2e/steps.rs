@@ -5,8 +5,10 @@ use std::path::Path;
 use perfpipe_ingest::store::{ParquetStore, StoredRun};
 use perfpipe_ingest::{RunKey, SampleBatch};
 
+use nix::libc;
+
 use crate::support::*;
-use crate::traced::kill_before_change;
+use crate::traced::{Turn, kill_before_change, trace};
 
 /// A run as it is read back, with the number of its samples and the sum of their times.
 type Content = Option<(StoredRun, i64, i64)>;
@@ -88,6 +90,74 @@ fn kill_at_each_step(prepare: impl Fn(&Store), allowed: &[Content]) {
     let renames = changes.iter().filter(|change| change.starts_with("rename")).count();
     assert!(renames >= 2, "{changes:?}");
     eprintln!("killed before each of {} changes: {changes:?}", changes.len());
+}
+
+/// Makes each step of a re-ingest fail in turn: what is read then is the old run, unless the command has succeeded or
+/// says that the new one is in place; and the next ingest leaves nothing but whole runs.
+#[test]
+fn a_step_that_fails_leaves_the_old_run_or_is_told_to_have_come_too_late() {
+    let key = RunKey::new("nio", "2048");
+    let (old, new) = (content_of("distributed.csv"), content_of("tab.jtl"));
+    let (mut failed, mut late) = (0, 0);
+    for nth in 0.. {
+        let store = Store::embedded();
+        run(&store, &ingest("distributed.csv", "2048"));
+        let before = generations(&store);
+        let arguments = ingest("tab.jtl", "2048");
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut at = None;
+        let traced = trace(&store.command(&arguments), |step| {
+            if step.nth != nth {
+                return Turn::GoOn;
+            }
+            at = Some(step.clone());
+            Turn::Fail(libc::EIO)
+        });
+        let Ok(traced) = traced else { return };
+        let Some(at) = at else { break };
+        let told = format!("{at:?}: {}", traced.err);
+        let in_place = traced.err.contains("is in its place");
+        assert!(traced.status.code() == Some(i32::from(!traced.status.success())), "{told}");
+        assert!(!(in_place && traced.status.success()), "{told}");
+        let expected = if traced.status.success() || in_place { &new } else { &old };
+        assert!(content(&store, &key) == *expected, "{told}");
+        if in_place {
+            // What was there before is kept, whatever becomes of the rename.
+            assert!(before.iter().all(|old| generations(&store).contains(old)), "{told}");
+        }
+        (failed, late) = (failed + usize::from(!traced.status.success()), late + usize::from(in_place));
+        run(&store, &ingest("crlf.csv", "other"));
+        assert!(content(&store, &key) == *expected, "{told}");
+        assert_eq!(tree(&store), clean(true), "{told}");
+    }
+    assert!(failed > 5 && late > 0, "{failed} {late}");
+}
+
+/// The folders of files that lie in the folder of `nio 2048`.
+fn generations(store: &Store) -> Vec<std::path::PathBuf> {
+    let run = Path::new(store.place()).join("runs/nio+2048");
+    let entries = std::fs::read_dir(run).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.is_dir()).collect()
+}
+
+#[test]
+fn whoever_looks_for_files_of_samples_finds_one_of_a_run_at_most() {
+    let store = Store::embedded();
+    run(&store, &ingest("distributed.csv", "2048"));
+    let arguments = ingest("tab.jtl", "2048");
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut found = Vec::new();
+    let traced = trace(&store.command(&arguments), |step| {
+        let samples = generations(&store).into_iter().filter(|path| path.join("samples.parquet").exists());
+        found.push((samples.count(), step.clone()));
+        Turn::GoOn
+    });
+    let Ok(traced) = traced else { return };
+    assert!(traced.status.success(), "{}", traced.err);
+    assert!(found.iter().all(|(files, _)| *files <= 1), "{found:?}");
+    // Between two renames there is none.
+    let none: Vec<_> = found.iter().filter(|(files, _)| *files == 0).collect();
+    assert!(none.len() == 1 && none.iter().all(|(_, step)| step.renames()), "{none:?}");
 }
 
 /// What a store consists of that holds `nio other`, and `nio 2048` too, or not.

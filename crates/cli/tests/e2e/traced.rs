@@ -1,6 +1,8 @@
-//! Kills the command just before one of the changes that it makes to the file system: the same one each time, and
+//! Stops the command just before each of the changes that it makes to the file system, and before it connects to a
+//! server: to kill it there, to make the call fail, or to do something else first. The same steps each time, and
 //! without its help.
 
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -11,18 +13,59 @@ use nix::sys::signal::{Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-/// `op` of a system call that begins.
+/// `op` of a system call that begins, and of one that ends.
 const ENTRY: u8 = 1;
+const EXIT: u8 = 2;
 
-/// Starts the command and kills it before its change number `nth`, from 0. How it ended, and before which system
-/// call it was killed, if it was; an error where this system does not let one process trace another.
+/// What a command is about to do.
+#[derive(Debug, Clone)]
+pub(crate) struct Step {
+    /// Its number, from 0.
+    pub(crate) nth: usize,
+    /// The system call.
+    pub(crate) call: &'static str,
+    /// The paths that it names.
+    pub(crate) paths: Vec<String>,
+}
+
+impl Step {
+    /// Whether a path that it names ends so.
+    pub(crate) fn is_of(&self, ending: &str) -> bool {
+        self.paths.iter().any(|path| path.ends_with(ending))
+    }
+
+    /// Whether it renames something.
+    pub(crate) fn renames(&self) -> bool {
+        self.call.starts_with("rename")
+    }
+}
+
+/// What becomes of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It is done.
+    GoOn,
+    /// The command is killed before it.
+    Kill,
+    /// It is not done, and fails with this error.
+    Fail(i32),
+}
+
+/// How a command ended.
+#[derive(Debug)]
+pub(crate) struct Traced {
+    pub(crate) status: ExitStatus,
+    /// What it said.
+    pub(crate) err: String,
+}
+
+/// Starts the command and asks before each of its steps what becomes of it.
+///
+/// # Errors
+/// Where this system does not let one process trace another.
 #[allow(clippy::zombie_processes, reason = "it is waited for as the thread that it is traced as")]
-pub(crate) fn kill_before_change(
-    command: &Command,
-    nth: usize,
-) -> Result<(ExitStatus, Option<&'static str>), Errno> {
-    let mut stopped = stopped(command);
-    let child = stopped.spawn().unwrap();
+pub(crate) fn trace(command: &Command, turn: impl FnMut(&Step) -> Turn) -> Result<Traced, Errno> {
+    let mut child = stopped(command).spawn().unwrap();
     let pid = Pid::from_raw(child.id().try_into().unwrap());
     // Only what this thread started is waited for: other tests run beside it.
     assert!(matches!(waitpid(pid, Some(WaitPidFlag::WUNTRACED)), Ok(WaitStatus::Stopped(..))));
@@ -33,7 +76,27 @@ pub(crate) fn kill_before_change(
         return Err(error);
     }
     kill(pid, Signal::SIGCONT).unwrap();
-    Ok(follow(pid, nth))
+    let status = Follower { pid, steps: 0, failing: Vec::new(), killed: false, turn }.follow();
+    let mut err = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
+    Ok(Traced { status, err })
+}
+
+/// Starts the command and kills it before its step number `nth`, from 0. How it ended, and before which system
+/// call it was killed, if it was; an error where this system does not let one process trace another.
+pub(crate) fn kill_before_change(
+    command: &Command,
+    nth: usize,
+) -> Result<(ExitStatus, Option<&'static str>), Errno> {
+    let mut killed = None;
+    let ended = trace(command, |step| {
+        if step.nth != nth {
+            return Turn::GoOn;
+        }
+        killed = Some(step.call);
+        Turn::Kill
+    })?;
+    Ok((ended.status, killed))
 }
 
 /// The same command, stopped before it begins.
@@ -50,35 +113,78 @@ fn stopped(command: &Command) -> Command {
         };
     }
     stopped.current_dir(command.get_current_dir().unwrap());
-    stopped.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    stopped.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     stopped
 }
 
-fn follow(pid: Pid, nth: usize) -> (ExitStatus, Option<&'static str>) {
-    let mut changes = 0;
-    let mut killed = None;
-    loop {
-        match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD)).unwrap() {
-            WaitStatus::Exited(ended, code) if ended == pid => {
-                return (ExitStatus::from_raw(code << 8), killed);
-            }
-            WaitStatus::Signaled(ended, signal, _) if ended == pid => {
-                return (ExitStatus::from_raw(signal as i32), killed);
-            }
-            WaitStatus::PtraceSyscall(thread) => {
-                let change = change(thread).filter(|_| killed.is_none());
-                if change.is_some() && changes == nth {
-                    killed = change;
-                    kill(pid, Signal::SIGKILL).unwrap();
+struct Follower<F> {
+    pid: Pid,
+    /// Steps so far.
+    steps: usize,
+    /// Threads in a call that is to fail, with its error.
+    failing: Vec<(Pid, i32)>,
+    killed: bool,
+    turn: F,
+}
+
+impl<F: FnMut(&Step) -> Turn> Follower<F> {
+    fn follow(mut self) -> ExitStatus {
+        loop {
+            match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD)).unwrap() {
+                WaitStatus::Exited(ended, code) if ended == self.pid => return ExitStatus::from_raw(code << 8),
+                WaitStatus::Signaled(ended, signal, _) if ended == self.pid => {
+                    return ExitStatus::from_raw(signal as i32);
                 }
-                changes += usize::from(change.is_some());
-                go_on(thread, None);
+                WaitStatus::PtraceSyscall(thread) => {
+                    self.at_call(thread);
+                    go_on(thread, None);
+                }
+                WaitStatus::PtraceEvent(thread, ..) => go_on(thread, None),
+                WaitStatus::Stopped(thread, signal) => go_on(thread, Some(signal)),
+                _ => {}
             }
-            WaitStatus::PtraceEvent(thread, ..) => go_on(thread, None),
-            WaitStatus::Stopped(thread, signal) => go_on(thread, Some(signal)),
-            _ => {}
         }
     }
+
+    fn at_call(&mut self, thread: Pid) {
+        if self.killed {
+            return;
+        }
+        match ptrace::syscall_info(thread).map(|info| info.op) {
+            Ok(ENTRY) => {}
+            Ok(EXIT) => return self.fail(thread),
+            _ => return,
+        }
+        let Some((call, paths)) = step(thread) else { return };
+        let step = Step { nth: self.steps, call, paths };
+        self.steps += 1;
+        match (self.turn)(&step) {
+            Turn::GoOn => {}
+            Turn::Kill => {
+                self.killed = true;
+                kill(self.pid, Signal::SIGKILL).unwrap();
+            }
+            Turn::Fail(error) => {
+                self.failing.push((thread, error));
+                // No system call has this number: nothing is done.
+                set_registers(thread, |registers| registers.orig_rax = u64::MAX);
+            }
+        }
+    }
+
+    /// Gives a call that was not made its error.
+    fn fail(&mut self, thread: Pid) {
+        if let Some(at) = self.failing.iter().position(|(failing, _)| *failing == thread) {
+            let (_, error) = self.failing.swap_remove(at);
+            set_registers(thread, |registers| registers.rax = (-i64::from(error)).cast_unsigned());
+        }
+    }
+}
+
+fn set_registers(thread: Pid, change: impl FnOnce(&mut libc::user_regs_struct)) {
+    let mut registers = ptrace::getregs(thread).unwrap();
+    change(&mut registers);
+    ptrace::setregs(thread, registers).unwrap();
 }
 
 fn go_on(thread: Pid, signal: Option<Signal>) {
@@ -87,34 +193,41 @@ fn go_on(thread: Pid, signal: Option<Signal>) {
     assert!(matches!(gone, Ok(()) | Err(Errno::ESRCH)), "{gone:?}");
 }
 
-/// The change of the file system that a thread is about to make, if it is one.
-fn change(thread: Pid) -> Option<&'static str> {
-    if ptrace::syscall_info(thread).ok()?.op != ENTRY {
-        return None;
-    }
+/// The step that a thread is about to make, if its call is one, and the paths that it names.
+fn step(thread: Pid) -> Option<(&'static str, Vec<String>)> {
     let call = std::fs::read_to_string(format!("/proc/{thread}/syscall")).ok()?;
     let mut words = call.split(' ');
     let number: libc::c_long = words.next()?.parse().ok()?;
-    let argument = |at: usize| i32::from_str_radix(words.clone().nth(at)?.trim_start_matches("0x"), 16).ok();
-    match number {
-        libc::SYS_openat => (argument(2)? & libc::O_CREAT != 0).then_some("openat"),
-        libc::SYS_mkdirat => Some("mkdirat"),
-        libc::SYS_unlinkat => Some("unlinkat"),
-        libc::SYS_renameat => Some("renameat"),
-        libc::SYS_renameat2 => Some("renameat2"),
-        libc::SYS_linkat => Some("linkat"),
-        libc::SYS_fsync => Some("fsync"),
-        libc::SYS_flock => Some("flock"),
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_mkdir => Some("mkdir"),
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_unlink => Some("unlink"),
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_rmdir => Some("rmdir"),
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_rename => Some("rename"),
-        #[cfg(target_arch = "x86_64")]
-        libc::SYS_link => Some("link"),
-        _ => None,
-    }
+    let arguments: Vec<u64> =
+        words.map_while(|word| u64::from_str_radix(word.trim_start_matches("0x"), 16).ok()).collect();
+    let creates = |at: usize| arguments.get(at).is_some_and(|flags| flags & libc::O_CREAT as u64 != 0);
+    let (call, paths): (_, &[usize]) = match number {
+        libc::SYS_openat if creates(2) => ("openat", &[1]),
+        libc::SYS_mkdirat => ("mkdirat", &[1]),
+        libc::SYS_unlinkat => ("unlinkat", &[1]),
+        libc::SYS_renameat => ("renameat", &[1, 3]),
+        libc::SYS_renameat2 => ("renameat2", &[1, 3]),
+        libc::SYS_linkat => ("linkat", &[1, 3]),
+        libc::SYS_fsync => ("fsync", &[]),
+        libc::SYS_flock => ("flock", &[]),
+        libc::SYS_connect => ("connect", &[]),
+        libc::SYS_mkdir => ("mkdir", &[0]),
+        libc::SYS_unlink => ("unlink", &[0]),
+        libc::SYS_rmdir => ("rmdir", &[0]),
+        libc::SYS_rename => ("rename", &[0, 1]),
+        libc::SYS_link => ("link", &[0, 1]),
+        _ => return None,
+    };
+    Some((call, paths.iter().filter_map(|at| text(thread, *arguments.get(*at)?)).collect()))
+}
+
+/// The text at an address of a process, to its zero byte.
+fn text(thread: Pid, address: u64) -> Option<String> {
+    use std::os::unix::fs::FileExt;
+    let memory = std::fs::File::open(format!("/proc/{thread}/mem")).ok()?;
+    let mut bytes = [0; 4096];
+    // Up to the end of the page at least, beyond which there may be nothing.
+    let read = memory.read_at(&mut bytes, address).ok()?;
+    let end = bytes[..read].iter().position(|byte| *byte == 0)?;
+    Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
 }

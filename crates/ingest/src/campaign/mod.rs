@@ -33,6 +33,7 @@ mod run;
 mod stand;
 mod work;
 
+use crate::error::Error;
 use crate::ingest::IngestOptions;
 
 pub use pairing::Paired;
@@ -46,5 +47,7 @@ pub struct Campaign {
     pub runs: Vec<CampaignRun>,
     /// What is left out of the folders, and why, as sentences.
     pub notes: Vec<String>,
+    /// Why runs of the store could not be read: whether one of these is stored already is not known.
+    pub unread: Vec<Error>,
     options: IngestOptions,
 }

@@ -216,10 +216,11 @@ impl Campaign {
         }
         // Runs find what is stored of them in an order that does not hang on the folders'.
         runs.sort_by(|(one, _), (other, _)| (one.t0_ms, &one.path).cmp(&(other.t0_ms, &other.path)));
-        settle(&mut runs, options, &store.runs().await?);
+        let stored = store.look().await?;
+        settle(&mut runs, options, &stored.runs);
         let mut runs: Vec<CampaignRun> = runs.into_iter().map(|(log, run)| run.with(log)).collect();
         runs.extend(failed);
-        Ok(Self { runs, notes, options: options.clone() })
+        Ok(Self { runs, notes, unread: stored.unread, options: options.clone() })
     }
 
     /// Checks that no two runs would take one place in the store.

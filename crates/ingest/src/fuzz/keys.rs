@@ -33,7 +33,8 @@ fn check_names(key: &RunKey, other: &RunKey) {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+%~".contains(&byte);
     assert!(!name.is_empty() && name.len() <= 150 && name.bytes().all(safe), "{name}");
     assert!(!name.starts_with('.'), "{name}");
-    assert_eq!(folder(other) == name, key == other);
+    // Not all file systems tell capital letters apart.
+    assert_eq!(folder(other).eq_ignore_ascii_case(&name), key == other);
     let next = key.clone().with_repeat(key.repeat % LAST_REPEAT + 1);
     assert_ne!(folder(&next), name);
     assert_ne!(table_names(&next), table_names(key));

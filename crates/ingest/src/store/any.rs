@@ -12,7 +12,7 @@ use crate::recount::Recount;
 use crate::rejects::Reject;
 use crate::store::parquet::ParquetStore;
 use crate::store::postgres::{PostgresConfig, PostgresStore};
-use crate::store::{RunInfo, RunKey, StoredRun};
+use crate::store::{Listing, RunInfo, RunKey, StoredRun};
 
 /// A store of either kind.
 pub enum Store {
@@ -86,6 +86,17 @@ impl Store {
         }
     }
 
+    /// What is stored: the runs, and why others can't be read.
+    ///
+    /// # Errors
+    /// When the store as a whole can't be read.
+    pub async fn look(&self) -> Result<Listing> {
+        match self {
+            Self::Parquet(store) => store.look(),
+            Self::Postgres(store, _) => Ok(Listing { runs: store.runs().await?, unread: Vec::new() }),
+        }
+    }
+
     /// The repeats that are stored of a framework and a test, ascending.
     ///
     /// # Errors
@@ -124,6 +135,21 @@ impl Store {
         }
     }
 
+    /// The same of a run that was read before, as it was then.
+    ///
+    /// # Errors
+    /// As [`Store::samples`]; [`Error::Replaced`] when the run gave way to another since.
+    pub async fn samples_of(
+        &self,
+        run: &RunInfo,
+        each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
+    ) -> Result<()> {
+        match self {
+            Self::Parquet(store) => store.samples_of(run, each),
+            Self::Postgres(store, _) => store.samples_of(run, each).await,
+        }
+    }
+
     /// Reads the samples of a run to give one label cells of its own, where it shares those of others.
     ///
     /// It costs a pass over all samples. The run's other labels keep their cells.
@@ -142,7 +168,7 @@ impl Store {
             ));
         }
         let mut recount = Recount::new(run, label);
-        self.samples(&key, &mut |batch| {
+        self.samples_of(&run.info.clone(), &mut |batch| {
             recount.add(batch);
             Ok(())
         })
@@ -163,6 +189,41 @@ impl Store {
         match self {
             Self::Parquet(store) => store.rejects(key, each),
             Self::Postgres(store, _) => store.rejects(key, each).await,
+        }
+    }
+
+    /// The same of a run that was read before, as it was then.
+    ///
+    /// # Errors
+    /// As [`Store::rejects`]; [`Error::Replaced`] when the run gave way to another since.
+    pub async fn rejects_of(
+        &self,
+        run: &RunInfo,
+        each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
+    ) -> Result<()> {
+        match self {
+            Self::Parquet(store) => store.rejects_of(run, each),
+            Self::Postgres(store, _) => store.rejects_of(run, each).await,
+        }
+    }
+
+    /// A run without its counts, which may be damaged.
+    pub(crate) async fn without_counts(&self, key: &RunKey) -> Result<StoredRun> {
+        let run = match self {
+            Self::Parquet(store) => store.without_counts(key)?,
+            Self::Postgres(store, _) => store.without_counts(key).await?,
+        };
+        run.ok_or_else(|| Error::missing_run(key))
+    }
+
+    /// A run's own row, if it is stored.
+    ///
+    /// # Errors
+    /// When the store can't be read.
+    pub async fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
+        match self {
+            Self::Parquet(store) => store.info(key),
+            Self::Postgres(store, _) => store.info(key).await,
         }
     }
 

@@ -148,6 +148,55 @@ impl StoredRun {
     }
 }
 
+/// What a store holds: its runs, and what of it can't be read.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// The runs, by test, framework and repeat.
+    pub runs: Vec<RunInfo>,
+    /// Why others, or the store's own file, can't be read; each error names the file.
+    pub unread: Vec<Error>,
+}
+
+/// Which run a reader is after.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    key: &'a RunKey,
+    /// The row of the run that was read before.
+    row: Option<&'a RunInfo>,
+}
+
+impl<'a> Wanted<'a> {
+    /// The run that has the key now.
+    pub(crate) fn now(key: &'a RunKey) -> Self {
+        Self { key, row: None }
+    }
+
+    /// A run that was read before, and no other of its key.
+    pub(crate) fn as_it_was(row: &'a RunInfo) -> Self {
+        Self { key: &row.key, row: Some(row) }
+    }
+
+    pub(crate) fn key(self) -> &'a RunKey {
+        self.key
+    }
+
+    /// Refuses another run than the one that was read before.
+    pub(crate) fn check(self, found: &RunInfo) -> Result<()> {
+        match self.row {
+            Some(row) if row != found => Err(Error::replaced(self.key)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The error that the store has no such run.
+    pub(crate) fn missing(self) -> Error {
+        match self.row {
+            Some(_) => Error::replaced(self.key),
+            None => Error::missing_run(self.key),
+        }
+    }
+}
+
 /// A run that has been read to its end and is to be committed.
 pub struct FinishedRun<'a> {
     /// The run's own row.

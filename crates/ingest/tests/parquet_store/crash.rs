@@ -7,7 +7,7 @@ use perfpipe_ingest::store::ParquetStore;
 
 use crate::example::{Place, assert_stored, begin, edit_manifest, example, generations, key, names, store};
 
-fn copy(from: &Path, to: &Path) {
+pub(crate) fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for name in names(from) {
         let (from, to) = (from.join(&name), to.join(&name));
@@ -94,6 +94,58 @@ fn killed_while_the_old_generation_went() {
     fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
     assert_stored(&place.store, &example(2, 60));
     assert_next_is_clean(&place);
+}
+
+#[test]
+fn killed_before_the_new_generation_moved_in() {
+    for old_is_there in [true, false] {
+        let (place, aside) = old_and_new();
+        copy(&aside.path().join("generation"), &place.path().join("staging/run-killed"));
+        fs::write(place.path().join("staging/run-killed/.lock"), "").unwrap();
+        if !old_is_there {
+            fs::remove_dir_all(place.generation()).unwrap();
+        }
+        fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
+        assert_stored(&place.store, &example(2, 60));
+        // A writer of another run moves it in.
+        let mut other = example(4, 20);
+        other.info.key = perfpipe_ingest::RunKey::new("another", "2048");
+        store(&place.store, &other).unwrap();
+        assert!(place.store.drop_run(&other.info.key).unwrap());
+        assert_stored(&place.store, &example(2, 60));
+        assert_eq!(generations(&place.run()), ["run-killed"]);
+        assert_next_is_clean(&place);
+    }
+}
+
+#[test]
+fn what_a_manifest_names_is_not_swept_though_another_can_not_be_read() {
+    let (place, aside) = old_and_new();
+    copy(&aside.path().join("generation"), &place.path().join("staging/run-killed"));
+    fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
+    fs::remove_dir_all(place.generation()).unwrap();
+    let whole = fs::read(place.run().join("manifest.json")).unwrap();
+    fs::write(place.run().join("manifest.json"), "{").unwrap();
+    let mut other = example(4, 20);
+    other.info.key = perfpipe_ingest::RunKey::new("another", "2048");
+    store(&place.store, &other).unwrap();
+    assert!(place.path().join("staging/run-killed").is_dir());
+    assert!(place.store.drop_run(&other.info.key).unwrap());
+    fs::write(place.run().join("manifest.json"), whole).unwrap();
+    assert_stored(&place.store, &example(2, 60));
+}
+
+#[test]
+fn a_manifest_whose_files_are_missing_costs_no_other_files() {
+    let (place, aside) = old_and_new();
+    fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
+    let old = generations(&place.run());
+    assert!(place.store.read(&key()).is_err());
+    let mut other = example(4, 20);
+    other.info.key = perfpipe_ingest::RunKey::new("another", "2048");
+    store(&place.store, &other).unwrap();
+    assert!(place.store.drop_run(&other.info.key).unwrap());
+    assert_eq!(generations(&place.run()), old);
 }
 
 #[test]

@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use perfpipe_ingest::Error;
 use perfpipe_ingest::store::ParquetStore;
+use perfpipe_ingest::{Error, RunKey};
 
 use crate::example::{Place, assert_stored, example, store};
 
@@ -32,15 +32,28 @@ fn a_marker_or_manifest_that_is_damaged_is_named() {
     let place = Place::new();
     store(&place.store, &example(1, 50)).unwrap();
     let manifest = place.run().join("manifest.json");
+    let whole = fs::read(&manifest).unwrap();
     for damaged in ["", "{", "[]", "{\"generation\": 5}", "\u{0}\u{0}"] {
         fs::write(&manifest, damaged).unwrap();
         let told = place.store.runs().unwrap_err();
         assert!(told.to_string().contains("manifest.json"), "{told}");
         assert!(place.store.read(&crate::example::key()).is_err());
     }
-    fs::write(place.path().join("perfpipe.json"), "{}").unwrap();
-    let told = ParquetStore::open(place.path()).unwrap_err();
-    assert!(told.to_string().contains("perfpipe.json"), "{told}");
+    fs::write(&manifest, whole).unwrap();
+    for damaged in [Some("{}"), Some(""), None] {
+        let marker = place.path().join("perfpipe.json");
+        damaged.map_or_else(|| fs::remove_file(&marker), |damaged| fs::write(&marker, damaged)).unwrap();
+        // The runs say themselves what they are.
+        let opened = ParquetStore::open(place.path()).unwrap();
+        let told = opened.runs().unwrap_err();
+        assert!(told.to_string().contains("perfpipe.json"), "{told}");
+        assert!(told.remedy().unwrap().contains("perfpipe repair"), "{told}");
+        assert_stored(&opened, &example(1, 50));
+        assert_eq!(opened.look().unwrap().runs, [example(1, 50).info]);
+        if damaged.is_some() {
+            assert!(store(&opened, &example(2, 50)).unwrap_err().to_string().contains("perfpipe.json"));
+        }
+    }
 }
 
 #[test]
@@ -85,4 +98,136 @@ fn a_read_only_store_can_be_read_and_says_why_it_cannot_be_written() {
             assert!(matches!(&told, Error::Io { .. }) && told.to_string().contains("denied"), "{told}")
         }
     }
+}
+
+/// An example of another key.
+fn example_of(framework: &str, test: &str, mark: u64) -> crate::example::Example {
+    let mut example = example(mark, 50);
+    example.info.key = RunKey::new(framework, test);
+    example
+}
+
+#[test]
+fn a_folder_that_was_copied_or_renamed_by_hand_is_no_run_and_is_left_alone() {
+    let place = Place::new();
+    let run = example_of("go", "flaky", 3);
+    store(&place.store, &run).unwrap();
+    let runs = place.path().join("runs");
+    for name in ["go+flaky.bak", "go+flaky+2", "go+other", "%47o+flaky"] {
+        crate::crash::copy(&runs.join("go+flaky"), &runs.join(name));
+        let told = place.store.runs().unwrap_err().to_string();
+        assert!(told.contains(name) && told.contains("go_flaky"), "{told}");
+        assert_eq!(place.store.repeats("go", "flaky").unwrap(), [1], "{name}");
+        let before = crate::example::names(&runs.join(name));
+        for (framework, test, repeat) in [("go", "flaky", 2), ("go", "other", 1), ("Go", "flaky", 1)] {
+            let mut other = example_of(framework, test, 5);
+            other.info.key.repeat = repeat;
+            let is_its = matches!((name, framework, test), ("go+flaky+2", "go", "flaky") | ("go+other", _, "other") | ("%47o+flaky", "Go", _));
+            if !is_its {
+                continue;
+            }
+            for told in [
+                place.store.read(&other.info.key).map(drop).unwrap_err(),
+                place.store.drop_run(&other.info.key).map(drop).unwrap_err(),
+                store(&place.store, &other).unwrap_err(),
+            ] {
+                assert!(told.to_string().contains("go_flaky") && told.to_string().contains(name), "{told}");
+                assert!(told.remedy().unwrap().contains("perfpipe repair"), "{told}");
+            }
+        }
+        assert_eq!(crate::example::names(&runs.join(name)), before);
+        fs::remove_dir_all(runs.join(name)).unwrap();
+    }
+    assert_stored(&place.store, &run);
+}
+
+#[test]
+fn a_run_that_lies_where_another_belongs_is_not_replaced() {
+    // As on a file system that does not tell capital letters apart, and with names whose hashes are the same.
+    for (one, other) in [("go", "Go"), (&*format!("{}a", "x".repeat(200)), &*format!("{}b", "x".repeat(200)))] {
+        let (place, elsewhere) = (Place::new(), Place::new());
+        let (first, second) = (example_of(one, "api", 3), example_of(other, "api", 4));
+        store(&elsewhere.store, &second).unwrap();
+        let name = crate::example::names(&elsewhere.path().join("runs")).remove(0);
+        store(&place.store, &first).unwrap();
+        let runs = place.path().join("runs");
+        let first_name = crate::example::names(&runs).remove(0);
+        fs::rename(runs.join(first_name), runs.join(&name)).unwrap();
+        let told = store(&place.store, &second).unwrap_err();
+        assert!(matches!(told, Error::Refused { .. }), "{told}");
+        let generation = crate::example::generations(&runs.join(&name)).remove(0);
+        assert!(runs.join(&name).join(generation).join("samples.parquet").exists());
+    }
+}
+
+#[test]
+fn a_folder_with_capital_letters_of_an_earlier_build_stays_the_run_s() {
+    let place = Place::new();
+    let run = example_of("Go", "API", 3);
+    store(&place.store, &run).unwrap();
+    let runs = place.path().join("runs");
+    assert_eq!(crate::example::names(&runs), ["%47o+%41%50%49"]);
+    fs::rename(runs.join("%47o+%41%50%49"), runs.join("Go+API")).unwrap();
+    assert_stored(&place.store, &run);
+    assert_eq!(place.store.runs().unwrap(), std::slice::from_ref(&run.info));
+    assert_eq!(place.store.repeats("Go", "API").unwrap(), [1]);
+    let new = example_of("Go", "API", 4);
+    store(&place.store, &new).unwrap();
+    assert_stored(&place.store, &new);
+    assert_eq!(crate::example::names(&runs), ["Go+API"]);
+    assert!(place.store.drop_run(&new.info.key).unwrap());
+    store(&place.store, &new).unwrap();
+    assert_eq!(crate::example::names(&runs), ["%47o+%41%50%49"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_within_a_store_lead_nowhere() {
+    use std::os::unix::fs::symlink;
+    let outside = tempfile::tempdir().unwrap();
+    let elsewhere = Place::new();
+    store(&elsewhere.store, &example(1, 50)).unwrap();
+    let precious = outside.path().join("run-precious");
+    fs::create_dir(&precious).unwrap();
+    fs::write(precious.join("thesis.tex"), "x").unwrap();
+    fs::write(outside.path().join(".new-thesis"), "x").unwrap();
+    fs::write(outside.path().join(".lock"), "").unwrap();
+    let next = example_of("next", "2048", 2);
+    for name in ["runs/link", "staging/run-link", "runs/perfectnio+2048", "runs", "staging", "runs/next+2048/run-x"] {
+        let place = Place::new();
+        store(&place.store, &next).unwrap();
+        let link = place.path().join(name);
+        let _ = fs::remove_dir_all(&link);
+        let target = if name.contains("perfectnio") { elsewhere.run() } else { outside.path().to_owned() };
+        symlink(&target, &link).unwrap();
+        // Refused or done, but nothing is read or changed beyond the link.
+        let _ = store(&place.store, &next);
+        let _ = store(&place.store, &example_of("another", "2048", 2));
+        if name.contains("perfectnio") {
+            let told = place.store.read(&crate::example::key()).unwrap_err();
+            assert!(told.to_string().contains("is a link"), "{told}");
+            assert!(store(&place.store, &example(5, 50)).unwrap_err().to_string().contains("is a link"));
+            assert!(place.store.drop_run(&crate::example::key()).is_err());
+        }
+        assert_eq!(crate::example::names(outside.path()), [".lock", ".new-thesis", "run-precious"], "{name}");
+        assert_eq!(crate::example::names(&precious), ["thesis.tex"], "{name}");
+        assert_stored(&elsewhere.store, &example(1, 50));
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn files_of_a_run_that_are_links_are_refused() {
+    let place = Place::new();
+    store(&place.store, &example(1, 50)).unwrap();
+    for path in [place.generation().join("samples.parquet"), place.generation(), place.run().join("manifest.json")] {
+        let aside = place.path().join("aside");
+        fs::rename(&path, &aside).unwrap();
+        std::os::unix::fs::symlink(&aside, &path).unwrap();
+        let told = crate::example::stored_rows(&place.store, &crate::example::key()).unwrap_err();
+        assert!(told.to_string().contains("is a link"), "{told}");
+        fs::remove_file(&path).unwrap();
+        fs::rename(&aside, &path).unwrap();
+    }
+    assert_stored(&place.store, &example(1, 50));
 }

@@ -5,24 +5,26 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use super::lock::Lock;
-use super::manifest::{Manifest, NEW, check_mark, mark, sync_dir, temporary};
+use super::lock::{Lock, refuse_link};
+use super::manifest::{Manifest, check_mark, mark, sync_dir, temporary, unmarked};
+use super::name::{folder_name, former_name, repeat_of};
 use super::sums::Sums;
+use super::sweep::{clear, is_new, settle, sweep};
 use crate::error::{Error, Result};
 use crate::store::{LAST_REPEAT, Replace, RunInfo, RunKey};
 
-const MARKER: &str = "perfpipe.json";
-const MANIFEST: &str = "manifest.json";
-const LOCK: &str = ".lock";
+pub(super) const MARKER: &str = "perfpipe.json";
+pub(super) const MANIFEST: &str = "manifest.json";
+pub(super) const LOCK: &str = ".lock";
+
+/// What there may be in a store's folder beside the marker.
+const OWN: [&str; 4] = [LOCK, "runs", "staging", SET_ASIDE];
+
+/// The folder of what is no whole run.
+pub(super) const SET_ASIDE: &str = "set-aside";
 
 /// How the names of generations and of staged runs begin.
-const GENERATION: &str = "run-";
-
-/// What stands before a repeat's number in its folder's name.
-const REPEAT: char = '+';
-
-/// The most bytes of a folder's name, but for the repeat.
-const NAME: usize = 139;
+pub(super) const GENERATION: &str = "run-";
 
 /// The folder of a store.
 #[derive(Debug, Clone)]
@@ -39,20 +41,35 @@ impl Folder {
         &self.path
     }
 
-    fn runs(&self) -> PathBuf {
+    pub(super) fn runs(&self) -> PathBuf {
         self.path.join("runs")
     }
 
-    fn staging(&self) -> PathBuf {
+    pub(super) fn staging(&self) -> PathBuf {
         self.path.join("staging")
     }
 
+    /// The folder of a run: the one that an earlier build made, where the run is still in it.
     fn run(&self, key: &RunKey) -> PathBuf {
-        self.runs().join(folder_name(key))
+        let run = self.runs().join(folder_name(key));
+        match former_name(key).map(|name| self.runs().join(name)) {
+            Some(former) if !holds(&run, key) && holds(&former, key) => former,
+            _ => run,
+        }
     }
 
-    pub(super) fn generation(&self, key: &RunKey, generation: &str) -> PathBuf {
-        self.run(key).join(generation)
+    /// Where the current files of a run are: beside its manifest, or, where its writer was stopped just after the run
+    /// had appeared, in the place where they were written.
+    pub(super) fn generation(&self, run: &Path, generation: &str) -> PathBuf {
+        let (home, staged) = (run.join(generation), self.staging().join(generation));
+        if !home.is_dir() && staged.is_dir() { staged } else { home }
+    }
+
+    /// Whether a run's folder is the one that its key has.
+    pub(super) fn is_home(&self, run: &Path, key: &RunKey) -> bool {
+        let name = run.file_name().unwrap_or_default().to_string_lossy();
+        let home = folder_name(key);
+        *name == home || former_name(key).is_some_and(|former| *name == former) && !holds(&self.runs().join(home), key)
     }
 
     /// Refuses a folder that holds a store of another layout, or something else.
@@ -84,18 +101,24 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::io(&self.path, error)),
         };
+        let (mut runs, mut other) = (false, false);
         for entry in entries {
             let entry = entry.map_err(|error| Error::io(&self.path, error))?;
-            let ours = is_new(&entry) || entry.file_name() == LOCK;
-            // Whoever began this store may have marked it by now.
-            if !ours && !self.path.join(MARKER).exists() {
-                return Err(Error::refused(
-                    format!("{} is not a perfpipe store, and not empty", self.path.display()),
-                    "Name another folder with --store.",
-                ));
-            }
+            let name = entry.file_name();
+            runs |= name == "runs";
+            other |= !is_new(&entry) && !OWN.iter().any(|own| name == *own);
         }
-        Ok(())
+        // Whoever began this store may have marked it by now.
+        if self.path.join(MARKER).exists() || !(runs || other) {
+            return Ok(());
+        }
+        if other {
+            return Err(Error::refused(
+                format!("{} is not a perfpipe store, and not empty", self.path.display()),
+                "Name another folder with --store.",
+            ));
+        }
+        Err(unmarked(&self.path.join(MARKER), "it is missing"))
     }
 
     /// Makes the folder and marks it, where that was not done before. The marker comes first, so that whoever
@@ -111,39 +134,63 @@ impl Folder {
                 mark(&marker)?;
             }
         }
-        make(&self.runs())?;
-        make(&self.staging())
+        check_mark(&marker)?;
+        [self.runs(), self.staging()].iter().try_for_each(|path| refuse_link(path).and_then(|()| make(path)))
     }
 
     /// Held for moments only: while locks are taken or given back, and while leftovers are removed, so that no
     /// lock's file goes from under the one who is just opening it.
-    fn gate(&self) -> Result<Lock> {
+    pub(super) fn gate(&self) -> Result<Lock> {
         Lock::wait(&self.path.join(LOCK))
     }
 
     /// The manifest of a run; `None` if it is not stored.
     pub(super) fn manifest(&self, key: &RunKey) -> Result<Option<Manifest>> {
-        Manifest::read(&self.run(key).join(MANIFEST))
+        self.find(key).map(|found| found.map(|(_, manifest)| manifest))
     }
 
-    /// All manifests.
-    pub(super) fn manifests(&self) -> Result<Vec<Manifest>> {
-        let mut manifests = Vec::new();
+    /// The folder of a run and its manifest; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// `Refused` when the run's folder holds another run, `Store` when its manifest is damaged.
+    pub(super) fn find(&self, key: &RunKey) -> Result<Option<(PathBuf, Manifest)>> {
+        refuse_link(&self.runs())?;
+        let run = self.run(key);
+        match read_manifest(&run)? {
+            Some(manifest) if manifest.info.key != *key => Err(foreign(&run, &manifest)),
+            found => Ok(found.map(|manifest| (run, manifest))),
+        }
+    }
+
+    /// All folders in which there is a manifest, by name: the manifest, or why it can't be taken for that of a run.
+    pub(super) fn manifests(&self) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
+        let mut found = Vec::new();
         for run in self.run_folders()? {
-            manifests.extend(Manifest::read(&run.join(MANIFEST))?);
+            let manifest = match read_manifest(&run) {
+                Ok(None) => continue,
+                Ok(Some(manifest)) if !self.is_home(&run, &manifest.info.key) => Err(foreign(&run, &manifest)),
+                Ok(Some(manifest)) => Ok(manifest),
+                Err(error) => Err(error),
+            };
+            found.push((run, manifest));
         }
-        Ok(manifests)
+        Ok(found)
     }
 
-    /// The folders of runs, whether there is a manifest in them or not.
-    fn run_folders(&self) -> Result<Vec<PathBuf>> {
+    /// The folders of runs by name, whether there is a manifest in them or not.
+    pub(super) fn run_folders(&self) -> Result<Vec<PathBuf>> {
         let runs = self.runs();
+        refuse_link(&runs)?;
         let failed = |error| Error::io(&runs, error);
-        match fs::read_dir(&runs) {
-            Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect(),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-            Err(error) => Err(failed(error)),
-        }
+        let mut folders: Vec<PathBuf> = match fs::read_dir(&runs) {
+            Ok(entries) => {
+                entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect::<Result<_>>()?
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        folders.sort();
+        Ok(folders)
     }
 
     /// Holds a run's key for as long as the lock lives.
@@ -162,8 +209,9 @@ impl Folder {
     /// Holds a run's key for as long as the lock lives; `None` if another does.
     fn try_lock(&self, key: &RunKey) -> Result<Option<RunLock>> {
         self.create()?;
-        let run = self.run(key);
         let _gate = self.gate()?;
+        let run = self.run(key);
+        refuse_link(&run)?;
         fs::create_dir_all(&run).map_err(|error| Error::io(&run, error))?;
         // An empty folder, where there was no room for the lock, goes again.
         let lock = Lock::try_new(&run.join(LOCK)).inspect_err(|_| _ = fs::remove_dir(&run))?;
@@ -174,7 +222,7 @@ impl Folder {
     pub(super) fn lock_next(&self, key: RunKey) -> Result<(RunKey, RunLock)> {
         for repeat in 1..=LAST_REPEAT {
             let key = key.clone().with_repeat(repeat);
-            let stored = || self.run(&key).join(MANIFEST).exists();
+            let stored = || has_manifest(&self.run(&key));
             if stored() {
                 continue;
             }
@@ -187,19 +235,21 @@ impl Folder {
         Err(Error::store("looking for a free repeat", format!("all repeats of {key} are taken")))
     }
 
-    /// The repeats that are stored of a key's framework and test, ascending.
+    /// The repeats that are stored of a key's framework and test, ascending. One whose manifest can't be read is among
+    /// them: whoever reads it is told why.
     pub(super) fn repeats(&self, key: &RunKey) -> Result<Vec<u32>> {
-        let first = folder_name(&key.clone().with_repeat(1));
-        let repeat_of = |name: &str| match name.strip_prefix(first.as_str())? {
-            "" => Some(1),
-            rest => rest.strip_prefix(REPEAT)?.parse().ok(),
-        };
         let mut repeats = Vec::new();
         for run in self.run_folders()? {
             let name = run.file_name().unwrap_or_default().to_string_lossy();
-            repeats.extend(repeat_of(&name).filter(|_| run.join(MANIFEST).exists()));
+            let Some(repeat) = repeat_of(&name, key) else { continue };
+            let stored = match read_manifest(&run) {
+                Ok(found) => found.is_some_and(|found| found.info.key == key.clone().with_repeat(repeat)),
+                Err(_) => true,
+            };
+            repeats.extend(stored.then_some(repeat));
         }
         repeats.sort_unstable();
+        repeats.dedup();
         Ok(repeats)
     }
 
@@ -207,44 +257,21 @@ impl Folder {
     pub(super) fn stage(&self) -> Result<Staging> {
         self.create()?;
         let _gate = self.gate()?;
-        self.sweep();
+        sweep(self);
         let staging = self.staging();
         let made = temporary(GENERATION, 0o777).tempdir_in(&staging);
         let path = made.map_err(|error| Error::io(&staging, error))?.keep();
         let alive = Lock::wait(&path.join(LOCK))?;
-        Ok(Staging { path, _alive: alive })
-    }
-
-    /// Removes what killed writers left, wherever nobody holds the lock. Whoever calls holds the gate.
-    fn sweep(&self) {
-        for staged in entries(&self.staging()).filter(is_generation) {
-            // One that vanished meanwhile was its writer's to remove.
-            if let Ok(Some(_dead)) = Lock::try_new(&staged.path().join(LOCK)) {
-                let _ = fs::remove_dir_all(staged.path());
-            }
-        }
-        for run in entries(&self.runs()) {
-            let lock = run.path().join(LOCK);
-            if !lock.exists() {
-                // Not a run's, unless it was to become one: then it is empty.
-                let _ = fs::remove_dir(run.path());
-            } else if let Ok(Some(_free)) = Lock::try_new(&lock) {
-                clear(&run.path());
-            }
-        }
-        // Markers are written by whoever holds the gate: these are nobody's.
-        for marker in entries(&self.path).filter(is_new) {
-            let _ = fs::remove_file(marker.path());
-        }
+        Ok(Staging { path, kept: false, _alive: alive })
     }
 
     /// Makes a staged run appear in the place of any earlier one of its key.
     ///
-    /// The generation is renamed into the run's folder first, where nobody looks; the rename of the manifest
-    /// is the moment in which the run appears.
+    /// The rename of the manifest is the moment in which the run appears. Only once that is durable, the files of the
+    /// earlier run are moved out of the run's folder, and those of the new one in.
     pub(super) fn publish(
         &self,
-        staging: Staging,
+        mut staging: Staging,
         files: BTreeMap<String, Sums>,
         info: &RunInfo,
         lock: Option<RunLock>,
@@ -254,41 +281,96 @@ impl Folder {
             Some(lock) => lock,
             None => self.lock(&info.key)?,
         };
-        match self.manifest(&info.key) {
-            Ok(Some(old)) if !replace.allows(&old.info, info) => {
-                return Err(Replace::refusal(&old.info, info));
-            }
-            // A run that can't be read any more gives way to whoever names it.
-            Err(Error::Store { .. }) if replace.allows_unread(info) => {}
-            Err(Error::Store { what, .. }) => return Err(Replace::refusal_unread(&what)),
-            old => _ = old?,
-        }
-        let generation = staging.name();
+        self.check_replace(info, replace)?;
         sync_dir(&staging.path)?;
-        staging.move_to(&lock.run.join(&generation))?;
-        sync_dir(&lock.run)?;
-        let manifest = Manifest { generation, files, info: info.clone() };
-        let written = manifest.write(&lock.run.join(MANIFEST));
-        // Of the old generation and the new one, that which the manifest does not name by now.
-        tidy(&lock.run);
-        written
+        sync_dir(&self.staging())?;
+        let manifest = Manifest { generation: staging.name(), files, info: info.clone() };
+        let put = manifest.put(&lock.run.join(MANIFEST));
+        if put.is_err() && !may_name(&lock.run, &manifest.generation) {
+            return put;
+        }
+        staging.kept = true;
+        let durable = put.and_then(|()| sync_dir(&lock.run)).and_then(|()| sync_dir(&self.runs()));
+        durable.map_err(|error| not_durable(&format!("the run {} is in its place", info.key), &error))?;
+        // What fails of this is done by the next writer; until then the run is read where it is.
+        settle(self, &lock.run);
+        Ok(())
+    }
+
+    /// Refuses to put a run where there is one that may not be replaced.
+    fn check_replace(&self, info: &RunInfo, replace: Replace) -> Result<()> {
+        match self.manifest(&info.key) {
+            Ok(Some(old)) if !replace.allows(&old.info, info) => Err(Replace::refusal(&old.info, info)),
+            // A run that can't be read any more gives way to whoever names it.
+            Err(Error::Store { .. }) if replace.allows_unread(info) => Ok(()),
+            Err(Error::Store { what, .. }) => Err(Replace::refusal_unread(&what)),
+            old => old.map(drop),
+        }
     }
 
     /// Takes a run away; false if it was not there.
     pub(super) fn drop_run(&self, key: &RunKey) -> Result<bool> {
-        let manifest = self.run(key).join(MANIFEST);
-        if !manifest.exists() {
+        if !has_manifest(&self.run(key)) {
             return Ok(false);
         }
         let lock = self.lock(key)?;
-        match fs::remove_file(&manifest) {
-            Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
-            Err(error) => return Err(Error::io(&manifest, error)),
+        match self.manifest(key) {
+            // One that can't be read any more can be taken away.
+            Ok(Some(_)) | Err(Error::Store { .. }) => {}
+            other => return other.map(|_| false),
         }
-        sync_dir(&lock.run)?;
+        let manifest = lock.run.join(MANIFEST);
+        fs::remove_file(&manifest).map_err(|error| Error::io(&manifest, error))?;
+        sync_dir(&lock.run).map_err(|error| not_durable(&format!("the run {key} was dropped"), &error))?;
         Ok(true)
     }
+}
+
+/// Whether there is a manifest in a run's folder, whatever it says.
+fn has_manifest(run: &Path) -> bool {
+    run.join(MANIFEST).symlink_metadata().is_ok()
+}
+
+/// The manifest in a run's folder; `None` if there is none.
+pub(super) fn read_manifest(run: &Path) -> Result<Option<Manifest>> {
+    refuse_link(run)?;
+    Manifest::read(&run.join(MANIFEST))
+}
+
+/// Whether a folder holds the run of a key.
+fn holds(run: &Path, key: &RunKey) -> bool {
+    matches!(read_manifest(run), Ok(Some(manifest)) if manifest.info.key == *key)
+}
+
+/// Whether the manifest in a run's folder names a generation, as far as can be told.
+fn may_name(run: &Path, generation: &str) -> bool {
+    match read_manifest(run) {
+        Ok(found) => found.is_some_and(|found| found.generation == generation),
+        Err(_) => true,
+    }
+}
+
+/// The error that a folder holds a run that does not belong there.
+fn foreign(run: &Path, manifest: &Manifest) -> Error {
+    Error::refused(
+        format!(
+            "{} holds the run {}, whose folder is another one: it was copied or renamed by hand",
+            run.display(),
+            manifest.info.key
+        ),
+        "Run `perfpipe repair`, which puts it where it belongs, or sets it aside.",
+    )
+}
+
+/// The error that what was done may be undone by a power failure.
+fn not_durable(done: &str, error: &Error) -> Error {
+    Error::refused(
+        format!(
+            "{done}, but it is not sure that this survives a power failure, and what was there before is kept until it \
+             is: {error}"
+        ),
+        "See what is wrong with the disk (the system's log says so), then look at the run with `perfpipe verify`.",
+    )
 }
 
 /// The right to write a run; given back, it leaves no folder where there is no run.
@@ -301,18 +383,20 @@ pub(super) struct RunLock {
 
 impl Drop for RunLock {
     fn drop(&mut self) {
-        if !self.run.join(MANIFEST).exists()
+        if !has_manifest(&self.run)
             && let Ok(_gate) = self.folder.gate()
         {
-            clear(&self.run);
+            clear(&self.folder, &self.run);
         }
     }
 }
 
-/// A run's folder while it is being written; dropped, it leaves nothing.
+/// A run's folder while it is being written; dropped, it leaves nothing, unless a manifest names it.
 #[derive(Debug)]
 pub(super) struct Staging {
     pub(super) path: PathBuf,
+    /// Whether a manifest may name it: then it is the run.
+    kept: bool,
     _alive: Lock,
 }
 
@@ -320,118 +404,20 @@ impl Staging {
     fn name(&self) -> String {
         self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
-
-    fn move_to(&self, path: &Path) -> Result<()> {
-        fs::rename(&self.path, path).map_err(|error| Error::io(path, error))?;
-        // Not before: without it, the folder would be a dead writer's.
-        let lock = path.join(LOCK);
-        fs::remove_file(&lock).map_err(|error| Error::io(&lock, error))
-    }
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // After a commit there is nothing here any more; otherwise the next ingest sweeps what stays.
-        let _ = fs::remove_dir_all(&self.path);
-    }
-}
-
-/// What is in a folder; nothing, where it can't be read.
-fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
-    fs::read_dir(folder).into_iter().flatten().flatten()
-}
-
-/// Removes from a run's folder what its manifest does not name: other generations, and manifests that were never
-/// put in place; without a manifest, all of perfpipe's own. What can't be removed is left to the next ingest.
-/// Whoever calls holds the run's lock.
-fn tidy(run: &Path) {
-    let current = match Manifest::read(&run.join(MANIFEST)) {
-        Ok(manifest) => manifest.map(|manifest| manifest.generation),
-        // What it names is not known.
-        Err(_) => return,
-    };
-    for entry in entries(run) {
-        if is_new(&entry) {
-            let _ = fs::remove_file(entry.path());
-        } else if is_generation(&entry) && Some(entry.file_name()) != current.as_ref().map(Into::into) {
-            let _ = fs::remove_dir_all(entry.path());
+        if !self.kept {
+            // What stays is swept by the next ingest.
+            let _ = fs::remove_dir_all(&self.path);
         }
     }
-}
-
-/// Tidies a run's folder, and removes it if nothing is left. Whoever calls holds the gate too.
-fn clear(run: &Path) {
-    tidy(run);
-    if entries(run).all(|entry| entry.file_name() == LOCK) {
-        let _ = fs::remove_file(run.join(LOCK));
-        let _ = fs::remove_dir(run);
-    }
-}
-
-/// Whether a file is one of those that are written beside their place first.
-fn is_new(entry: &fs::DirEntry) -> bool {
-    entry.file_name().to_string_lossy().starts_with(NEW)
-}
-
-/// Whether a folder is one that a run is, or was to be, in.
-fn is_generation(entry: &fs::DirEntry) -> bool {
-    entry.file_name().to_string_lossy().starts_with(GENERATION)
-}
-
-/// A folder's name for a key: what is safe in every file system stays, the rest is percent-encoded.
-pub(super) fn folder_name(key: &RunKey) -> String {
-    let mut name = String::new();
-    for part in [&key.framework, &key.test] {
-        // Encoding `%` and the joint's own `+` keeps different keys apart.
-        if !name.is_empty() {
-            name.push('+');
-        }
-        for byte in part.bytes() {
-            match byte {
-                b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'-' => name.push(byte as char),
-                b'.' if !name.is_empty() => name.push('.'),
-                _ => name.push_str(&format!("%{byte:02X}")),
-            }
-        }
-    }
-    if name.len() > NAME {
-        let hash = crc32fast::hash(name.as_bytes());
-        let longer = crc32fast::hash(name.chars().rev().collect::<String>().as_bytes());
-        name.truncate(120);
-        name.push_str(&format!("~{hash:08x}{longer:08x}"));
-    }
-    if key.repeat != 1 {
-        name.push_str(&format!("{REPEAT}{}", key.repeat));
-    }
-    name
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn name(framework: &str, test: &str) -> String {
-        folder_name(&RunKey::new(framework, test))
-    }
-
-    #[test]
-    fn folder_names_are_safe_and_differ() {
-        assert_eq!(name("perfectnio", "2048"), "perfectnio+2048");
-        assert_eq!(name("127.0.0.1:9000", "2048"), "127.0.0.1%3A9000+2048");
-        assert_eq!(name("../a", "b/c"), "%2E.%2Fa+b%2Fc");
-        assert_ne!(name("a_b", "c"), name("a", "b_c"));
-        assert!(name(&"é".repeat(500), "x").len() < 150);
-    }
-
-    #[test]
-    fn each_repeat_has_a_folder_of_its_own() {
-        let name = |framework: &str, repeat| folder_name(&RunKey::new(framework, "2048").with_repeat(repeat));
-        assert_eq!(name("go", 2), "go+2048+2");
-        assert_eq!(folder_name(&RunKey::new("go", "2048+2")), "go+2048%2B2");
-        let long = "x".repeat(500);
-        assert_ne!(name(&long, 1), name(&long, 2));
-        assert!(name(&long, LAST_REPEAT).len() <= 150 && name(&"x".repeat(134), LAST_REPEAT).len() <= 150);
-    }
 
     #[test]
     fn the_next_repeat_is_the_lowest_that_is_neither_stored_nor_held() {
@@ -447,6 +433,7 @@ mod tests {
         fs::write(folder.run(&second).join(MANIFEST), "{}").unwrap();
         fs::create_dir(folder.run(&RunKey::new("a", "b+2"))).unwrap();
         assert_eq!(next().0.repeat, 3);
+        // One that can't be read.
         assert_eq!(folder.repeats(&RunKey::new("a", "b")).unwrap(), [2]);
     }
 

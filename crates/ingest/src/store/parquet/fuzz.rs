@@ -9,12 +9,12 @@
 use std::io::Write;
 
 use super::sums::{CheckedFile, SummedFile};
-use super::{folder, samples, tables};
+use super::{name, samples, tables};
 use crate::store::RunKey;
 
 /// The name of a run's folder.
 pub(crate) fn folder(key: &RunKey) -> String {
-    folder::folder_name(key)
+    name::folder_name(key)
 }
 
 /// A file of any bytes in the place of each table, its checksums right: rows or an error.

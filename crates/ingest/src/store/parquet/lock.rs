@@ -36,10 +36,27 @@ impl Lock {
 }
 
 fn open(path: &Path) -> Result<File> {
+    refuse_link(path)?;
     File::options()
         .create(true)
         .truncate(false)
         .write(true)
         .open(path)
         .map_err(|error| Error::io(path, error))
+}
+
+/// Whether a path is a link.
+pub(super) fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.file_type().is_symlink())
+}
+
+/// Refuses a path within the store that is a link: what it leads to is not the store's.
+pub(super) fn refuse_link(path: &Path) -> Result<()> {
+    if !is_link(path) {
+        return Ok(());
+    }
+    Err(Error::refused(
+        format!("{} is a link, and within a store none is followed", path.display()),
+        "Put what it leads to in its place, or remove it.",
+    ))
 }

@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::error::{Error, Result};
 use crate::store::RunInfo;
+use crate::store::parquet::lock::refuse_link;
 use crate::store::parquet::sums::{Sums, damaged};
 
 /// The version of the files' layout.
@@ -39,7 +40,8 @@ impl Marker {
 
 /// Marks a folder as a store of this layout.
 pub(super) fn mark(path: &Path) -> Result<()> {
-    write_json(path, &Marker { layout: LAYOUT })
+    write_json(path, &Marker { layout: LAYOUT })?;
+    sync_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
 /// Refuses a store of another layout; false if there is no mark.
@@ -49,8 +51,18 @@ pub(super) fn check_mark(path: &Path) -> Result<bool> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(Error::io(path, error)),
     };
-    parse::<Marker>(path, &text)?.check(path)?;
+    let marker: Marker = serde_json::from_slice(&text).map_err(|error| unmarked(path, &error.to_string()))?;
+    marker.check(path)?;
     Ok(true)
+}
+
+/// The error that the store's own file is not what it should be.
+pub(super) fn unmarked(path: &Path, problem: &str) -> Error {
+    Error::failed(
+        format!("reading {}", path.display()),
+        format!("{problem} (the store's own file is damaged)"),
+        "Run `perfpipe repair`, which makes it anew; the runs can be read meanwhile.",
+    )
 }
 
 /// What a run's folder says of itself: the run's own row, its current generation, and what its files must be.
@@ -75,8 +87,9 @@ impl Manifest {
     /// Reads a manifest; `None` where there is none.
     ///
     /// # Errors
-    /// `Refused` when it is of another layout, `Store` when it is damaged.
+    /// `Refused` when it is of another layout or a link, `Store` when it is damaged.
     pub(super) fn read(path: &Path) -> Result<Option<Self>> {
+        refuse_link(path)?;
         let text = match fs::read(path) {
             Ok(text) => text,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
@@ -92,8 +105,9 @@ impl Manifest {
         parse(path, sealed.run.get().as_bytes()).map(Some)
     }
 
-    /// Puts the manifest in its place, in that of an earlier one if there is one.
-    pub(super) fn write(&self, path: &Path) -> Result<()> {
+    /// Puts the manifest in its place, in that of an earlier one if there is one. That is durable once the folder is
+    /// synced.
+    pub(super) fn put(&self, path: &Path) -> Result<()> {
         let failed = |error| Error::store(format!("writing {}", path.display()), error);
         let text = serde_json::to_string_pretty(self).map_err(failed)?;
         let crc32 = crc32fast::hash(text.as_bytes());
@@ -122,8 +136,7 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
         file.persist(path)?;
         Ok(())
     };
-    write().map_err(|error| Error::io(path, error))?;
-    sync_dir(folder)
+    write().map_err(|error| Error::io(path, error))
 }
 
 /// Names for temporary files that end up as readable as any other: private ones would lock colleagues out.

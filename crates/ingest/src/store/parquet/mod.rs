@@ -5,10 +5,18 @@
 //! DIR/runs/KEY/manifest.json            the run's own row, which generation is current, its files' checksums
 //! DIR/runs/KEY/GENERATION/*.parquet     samples, seconds, cpu, errors, labels; rejects.jsonl
 //! DIR/staging/RANDOM/                   a run that is being written
+//! DIR/set-aside/                        what `repair` found to be no whole run
 //! ```
 //!
-//! KEY is `framework+test`, and of further repeats `framework+test+2` and so on; what is not safe in every file system
-//! is percent-encoded, and what is too long cut, with a hash at its end.
+//! KEY is `framework+test`, and of further repeats `framework+test+2` and so on; what is not safe in every file system,
+//! capital letters among it, is percent-encoded, and what is too long cut, with a hash at its end. Earlier builds left
+//! capital letters as they are; such folders stay where they are. A manifest says whose run it is: in the folder of
+//! another key it is nobody's.
+//!
+//! A run appears when its manifest is renamed into place. Until then its files are staged; once the manifest is durable,
+//! those of the earlier run are moved out of the run's folder, and those of the new one in: whoever looks for
+//! `runs/*/*/samples.parquet` never finds both. A writer that is stopped between leaves the files where they are, for
+//! readers to find and for the next writer to move.
 //!
 //! Whoever writes holds a lock: `.lock` in a run's folder for its key, `.lock` in a staged run to say that its writer
 //! lives, and the store's own `.lock` for moments while the others are taken or given back.
@@ -19,9 +27,12 @@ pub(crate) mod fuzz;
 mod guard;
 mod lock;
 mod manifest;
+mod name;
 mod piece;
+mod repair;
 mod samples;
 mod sums;
+mod sweep;
 mod tables;
 mod writer;
 
@@ -31,16 +42,20 @@ pub use samples::{RowGroup, SampleEncoder, SampleExport};
 pub use writer::ParquetWriter;
 
 use crate::batch::SampleBatch;
+use crate::cell_table::CellTable;
 use crate::error::{Error, Result};
 use crate::ingest::RunStore;
 use crate::rejects::Reject;
-use crate::store::{RunInfo, RunKey, StoredRun};
+use crate::repair::Repairer;
+use crate::store::{Listing, RunInfo, RunKey, StoredRun, Wanted};
+use crate::verify::fault;
 use folder::Folder;
+use lock::refuse_link;
 use manifest::Manifest;
 use sums::CheckedFile;
 
 /// How often a reader starts again when a new generation takes the place of the one it was reading.
-const ATTEMPTS: usize = 5;
+const ATTEMPTS: usize = 10;
 
 /// A store in a folder.
 #[derive(Debug, Clone)]
@@ -55,7 +70,11 @@ impl ParquetStore {
     /// When the folder holds a store of another layout, or something that is not a store.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = Folder::new(folder.as_ref());
-        folder.check_layout()?;
+        match folder.check_layout() {
+            // Each run says itself what it is, so that it can be read, and the store's own file made anew.
+            Err(Error::Store { .. }) => {}
+            checked => checked?,
+        }
         Ok(Self { folder })
     }
 
@@ -67,15 +86,36 @@ impl ParquetStore {
     /// The runs that are stored, by test, framework and repeat.
     ///
     /// # Errors
-    /// When the folder can't be read.
+    /// When the folder can't be read, or one of the runs' own rows.
     pub fn runs(&self) -> Result<Vec<RunInfo>> {
-        let mut runs: Vec<RunInfo> =
-            self.folder.manifests()?.into_iter().map(|manifest| manifest.info).collect();
-        runs.sort_by(|a, b| a.key.in_lists().cmp(&b.key.in_lists()));
-        Ok(runs)
+        let found = self.look()?;
+        match found.unread.into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(found.runs),
+        }
     }
 
-    /// The repeats that are stored of a framework and a test, ascending. No file is read.
+    /// What is stored: the runs, and why others can't be read.
+    ///
+    /// # Errors
+    /// When the folder can't be read.
+    pub fn look(&self) -> Result<Listing> {
+        let mut found = Listing::default();
+        match self.folder.check_layout() {
+            Err(error @ Error::Store { .. }) => found.unread.push(error),
+            checked => checked?,
+        }
+        for (_, manifest) in self.folder.manifests()? {
+            match manifest {
+                Ok(manifest) => found.runs.push(manifest.info),
+                Err(error) => found.unread.push(error),
+            }
+        }
+        found.runs.sort_by(|a, b| a.key.in_lists().cmp(&b.key.in_lists()));
+        Ok(found)
+    }
+
+    /// The repeats that are stored of a framework and a test, ascending.
     ///
     /// # Errors
     /// When the folder can't be read.
@@ -99,19 +139,82 @@ impl ParquetStore {
         })
     }
 
+    /// A run's own row; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// When its manifest can't be read.
+    pub fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
+        Ok(self.folder.manifest(key)?.map(|manifest| manifest.info))
+    }
+
+    /// Reads every byte of a run's files, and says which are not what they were stored as; each fault names its file.
+    pub(crate) fn check_files(&self, key: &RunKey) -> Result<Vec<String>> {
+        let checked = self.with_generation(key, |manifest, file| {
+            let mut faults = Vec::new();
+            let samples = manifest.info.samples_stored.then_some(tables::SAMPLES);
+            for name in tables::SMALL.into_iter().chain(samples) {
+                match file(name).and_then(|file| file.check()) {
+                    Err(error @ Error::Store { .. }) => faults.push(fault(error)?),
+                    checked => checked?,
+                }
+            }
+            Ok(faults)
+        })?;
+        checked.ok_or_else(|| Error::missing_run(key))
+    }
+
+    /// A run without its counts, which may be damaged; `None` if it is not stored.
+    pub(crate) fn without_counts(&self, key: &RunKey) -> Result<Option<StoredRun>> {
+        self.with_generation(key, |manifest, file| {
+            Ok(StoredRun {
+                info: manifest.info.clone(),
+                cells: CellTable::default(),
+                cpu: tables::read_cpu(file(tables::CPU)?)?,
+                errors: tables::read_errors(file(tables::ERRORS)?)?,
+                labels: Vec::new(),
+            })
+        })
+    }
+
+    /// Puts right what is wrong with the store itself.
+    pub(crate) fn repair(&self, repairer: &mut Repairer<'_>) -> Result<()> {
+        self.folder.repair(repairer)
+    }
+
+    /// Moves a run out of the way of all readers.
+    pub(crate) fn set_aside(&self, key: &RunKey, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
+        self.folder.set_aside(key, why, repairer)
+    }
+
     /// Streams the samples of a run, batch by batch.
     ///
     /// # Errors
     /// When the run is not stored, was stored without samples, or its files can't be read.
     pub fn samples(&self, key: &RunKey, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
-        let opened = self.with_generation(key, |manifest, file| {
+        self.stream(Wanted::now(key), sink)
+    }
+
+    /// The same of a run that was read before, as it was then.
+    ///
+    /// # Errors
+    /// As [`ParquetStore::samples`]; [`Error::Replaced`] when the run gave way to another since.
+    pub fn samples_of(
+        &self,
+        run: &RunInfo,
+        sink: &mut dyn FnMut(SampleBatch) -> Result<()>,
+    ) -> Result<()> {
+        self.stream(Wanted::as_it_was(run), sink)
+    }
+
+    fn stream(&self, wanted: Wanted<'_>, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
+        let opened = self.with_generation(wanted.key(), |manifest, file| {
+            wanted.check(&manifest.info)?;
             if !manifest.info.samples_stored {
-                return Err(Error::without_samples(key));
+                return Err(Error::without_samples(wanted.key()));
             }
             samples::open(file(tables::SAMPLES)?)
         })?;
-        let Some(reader) = opened else { return Err(Error::missing_run(key)) };
-        samples::stream(reader, sink)
+        samples::stream(opened.ok_or_else(|| wanted.missing())?, sink)
     }
 
     /// Hands the rejected records of a run to `each`, in the order of the log.
@@ -119,9 +222,23 @@ impl ParquetStore {
     /// # Errors
     /// When the run is not stored, its file can't be read, or `each` fails.
     pub fn rejects(&self, key: &RunKey, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
-        let opened =
-            self.with_generation(key, |_, file| Ok(tables::read_rejects(&file(tables::REJECTS)?)))?;
-        opened.ok_or_else(|| Error::missing_run(key))?.try_for_each(|reject| each(reject?))
+        self.each_reject(Wanted::now(key), each)
+    }
+
+    /// The same of a run that was read before, as it was then.
+    ///
+    /// # Errors
+    /// As [`ParquetStore::rejects`]; [`Error::Replaced`] when the run gave way to another since.
+    pub fn rejects_of(&self, run: &RunInfo, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
+        self.each_reject(Wanted::as_it_was(run), each)
+    }
+
+    fn each_reject(&self, wanted: Wanted<'_>, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
+        let opened = self.with_generation(wanted.key(), |manifest, file| {
+            wanted.check(&manifest.info)?;
+            Ok(tables::read_rejects(&file(tables::REJECTS)?))
+        })?;
+        opened.ok_or_else(|| wanted.missing())?.try_for_each(|reject| each(reject?))
     }
 
     /// Takes a run away; false if it was not there.
@@ -140,8 +257,9 @@ impl ParquetStore {
     ) -> Result<Option<T>> {
         let mut attempt = 1;
         loop {
-            let Some(manifest) = self.folder.manifest(key)? else { return Ok(None) };
-            let generation = self.folder.generation(key, &manifest.generation);
+            let Some((run, manifest)) = self.folder.find(key)? else { return Ok(None) };
+            let generation = self.folder.generation(&run, &manifest.generation);
+            refuse_link(&generation)?;
             let file = |name: &str| {
                 CheckedFile::open(
                     generation.join(name),

@@ -11,6 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use serde::{Deserialize, Serialize};
 
+use super::lock::refuse_link;
 use crate::error::{Error, Result};
 
 /// Bytes that have a checksum of their own; the last ones of a file are fewer.
@@ -107,6 +108,7 @@ struct Open {
 impl CheckedFile {
     /// Opens a file that must be as its sums say.
     pub(super) fn open(path: PathBuf, sums: Sums) -> Result<Self> {
+        refuse_link(&path)?;
         let failed = |error| Error::io(&path, error);
         let file = File::open(&path).map_err(failed)?;
         let bytes = file.metadata().map_err(failed)?.len();
@@ -127,6 +129,15 @@ impl CheckedFile {
     pub(super) fn damage(&self) -> Option<String> {
         let open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.damaged.then(|| damaged(CHECKSUM))
+    }
+
+    /// Reads it all, and says whether it is what it must be.
+    pub(super) fn check(&self) -> Result<()> {
+        let read = io::copy(&mut self.reader(0), &mut io::sink());
+        read.map(drop).map_err(|error| match self.damage() {
+            Some(damage) => Error::store(format!("reading {}", self.path().display()), damage),
+            None => Error::io(self.path(), error),
+        })
     }
 
     /// Reads on from a byte.

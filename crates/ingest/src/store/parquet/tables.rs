@@ -30,6 +30,9 @@ pub(super) const ERRORS: &str = "errors.parquet";
 pub(super) const LABELS: &str = "labels.parquet";
 pub(super) const REJECTS: &str = "rejects.jsonl";
 
+/// All of them, and the rejected records.
+pub(super) const SMALL: [&str; 5] = [SECONDS, CPU, ERRORS, LABELS, REJECTS];
+
 /// The counts once more, packed, which is what perfpipe reads: some ten times as fast as the lists.
 const PACKED: &str = "packed";
 

@@ -42,7 +42,7 @@ use crate::batch::SampleBatch;
 use crate::error::Result;
 use crate::ingest::RunStore;
 use crate::rejects::Reject;
-use crate::store::{RunInfo, RunKey, StoredRun};
+use crate::store::{RunInfo, RunKey, StoredRun, Wanted};
 
 use session::Session;
 
@@ -121,6 +121,25 @@ impl PostgresStore {
         Ok(run)
     }
 
+    /// A run without its counts, which may be damaged; `None` if it is not stored.
+    pub(crate) async fn without_counts(&self, key: &RunKey) -> Result<Option<StoredRun>> {
+        let session = self.take().await?;
+        let run = reader::without_counts(&session, key).await?;
+        self.put_back(session);
+        Ok(run)
+    }
+
+    /// A run's own row; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// When the schema has a layout of another version, or the server fails.
+    pub async fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
+        let session = self.take().await?;
+        let found = reader::find(&session, key).await?;
+        self.put_back(session);
+        Ok(found.map(|run| run.info))
+    }
+
     /// Hands a run's samples to `each`, some thousands at a time, in the order in which they were written: that of
     /// the log.
     ///
@@ -132,7 +151,22 @@ impl PostgresStore {
         each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
     ) -> Result<()> {
         let session = self.take().await?;
-        reader::samples(&session, key, each).await?;
+        reader::samples(&session, Wanted::now(key), each).await?;
+        self.put_back(session);
+        Ok(())
+    }
+
+    /// The same of a run that was read before, as it was then.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::samples`]; [`Error::Replaced`](crate::Error::Replaced) when the run gave way to another since.
+    pub async fn samples_of(
+        &self,
+        run: &RunInfo,
+        each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
+    ) -> Result<()> {
+        let session = self.take().await?;
+        reader::samples(&session, Wanted::as_it_was(run), each).await?;
         self.put_back(session);
         Ok(())
     }
@@ -147,7 +181,22 @@ impl PostgresStore {
         each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
     ) -> Result<()> {
         let session = self.take().await?;
-        reader::rejects(&session, key, each).await?;
+        reader::rejects(&session, Wanted::now(key), each).await?;
+        self.put_back(session);
+        Ok(())
+    }
+
+    /// The same of a run that was read before, as it was then.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::rejects`]; [`Error::Replaced`](crate::Error::Replaced) when the run gave way to another since.
+    pub async fn rejects_of(
+        &self,
+        run: &RunInfo,
+        each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
+    ) -> Result<()> {
+        let session = self.take().await?;
+        reader::rejects(&session, Wanted::as_it_was(run), each).await?;
         self.put_back(session);
         Ok(())
     }

@@ -1,0 +1,59 @@
+//! Runs that can't be read: each is named, the others are gone on with, and the command fails at its end.
+
+use anyhow::Result;
+use perfpipe_ingest::store::Store;
+use perfpipe_ingest::{Error, RunInfo, RunKey};
+
+use crate::failure::tell;
+
+/// How many runs were left out.
+#[derive(Debug, Default)]
+pub(crate) struct LeftOut(usize);
+
+impl LeftOut {
+    /// The runs of a store that can be read; the others are named.
+    pub(crate) async fn runs(&mut self, store: &Store) -> Result<Vec<RunInfo>> {
+        let found = store.look().await?;
+        found.unread.iter().for_each(|error| self.add(error));
+        Ok(found.runs)
+    }
+
+    /// Names what is left out.
+    pub(crate) fn add(&mut self, error: &(dyn std::error::Error + 'static)) {
+        self.0 += 1;
+        tell("left out", error);
+    }
+
+    /// What was read of a run; `None`, and the run is named, where it is damaged.
+    pub(crate) fn or_leave_out<T>(&mut self, key: &RunKey, read: Result<T>) -> Result<Option<T>> {
+        match read {
+            Err(error) if is_damage(&error) => {
+                self.0 += 1;
+                tell(&format!("left out: {key}"), error.as_ref());
+                Ok(None)
+            }
+            read => read.map(Some),
+        }
+    }
+
+    /// Whether any were left out.
+    pub(crate) fn any(&self) -> bool {
+        self.0 > 0
+    }
+
+    /// The error that some were left out, if any were.
+    pub(crate) fn end(self) -> Result<()> {
+        let problem = match self.0 {
+            0 => return Ok(()),
+            1 => "what is said above to be left out can't be read; all else was done".to_owned(),
+            count => format!("{count} runs were left out, as is said above, since they can't be read; all else was done"),
+        };
+        Err(Error::refused(problem, "See `perfpipe verify`, which says what is wrong with each, and `perfpipe repair`.").into())
+    }
+}
+
+/// Whether an error says that what is stored of a run can't be read.
+fn is_damage(error: &anyhow::Error) -> bool {
+    let stored = |cause: &Error| matches!(cause, Error::Store { .. } | Error::Io { .. });
+    error.chain().any(|cause| cause.downcast_ref::<Error>().is_some_and(stored))
+}

@@ -1,0 +1,129 @@
+//! Stores that earlier builds wrote: read, and written to, as if this one had.
+
+use std::path::Path;
+
+use crate::postgres::{TestServer, psql_command};
+use crate::support::*;
+
+/// The runs of the stores in `fixtures/stores`: framework, test, repeat, and how each was ingested.
+fn runs() -> Vec<(String, &'static str, &'static str, Vec<&'static str>)> {
+    let run = |framework: &str, test, repeat, files: &[&'static str]| {
+        (framework.to_owned(), test, repeat, files.to_vec())
+    };
+    vec![
+        run("go", "2048", "1", &["distributed.csv", "distributed.cpu.csv"]),
+        run("go", "2048", "2", &["crlf.csv"]),
+        run("Go", "API", "1", &["transactions.csv"]),
+        run("go", "counts", "1", &["tab.jtl", "--no-samples"]),
+        run(&"x".repeat(150), "long", "1", &["two-headers.csv"]),
+        run("go", "partial", "1", &["cut.csv.zip", "--salvage"]),
+        run("go", "rejects", "1", &["bad/numbers.csv"]),
+    ]
+}
+
+/// The same runs, ingested now.
+fn fresh() -> Store {
+    let store = Store::embedded();
+    let whole = std::fs::read(fixture("Results-mix-8181.datefmt.csv.zip")).unwrap();
+    let cut = store.file("cut.csv.zip", &whole[..9000]);
+    for (framework, test, repeat, arguments) in runs() {
+        let arguments: Vec<String> = arguments
+            .into_iter()
+            .map(|argument| match argument {
+                "cut.csv.zip" => cut.clone(),
+                flag if flag.starts_with("--") => flag.to_owned(),
+                file => fixture(file).to_str().unwrap().to_owned(),
+            })
+            .collect();
+        let mut all = vec!["ingest", "--framework", &framework, "--test", test, "--repeat", repeat];
+        all.extend(arguments.iter().map(String::as_str));
+        store.run(&all).said();
+    }
+    store
+}
+
+/// A copy of each of the old stores that can be had here.
+fn old() -> Vec<Store> {
+    let folder = Store::embedded();
+    copy(&fixture("stores/2c4bb3d"), Path::new(folder.place()));
+    let database = TestServer::shared().map(|server| {
+        let url = server.database();
+        let restored = psql_command(&url).arg("-f").arg(fixture("stores/2c4bb3d.sql")).output().unwrap();
+        assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
+        Store { flag: ["--database".into(), url], folder: tempfile::tempdir().unwrap() }
+    });
+    std::iter::once(folder).chain(database).collect()
+}
+
+pub(crate) fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if from.is_dir() { copy(&from, &to) } else { _ = std::fs::copy(&from, &to).unwrap() }
+    }
+}
+
+/// Every export of a run; samples, which earlier builds stored in another order, are sorted.
+fn exports(store: &Store, framework: &str, test: &str, repeat: &str) -> Vec<String> {
+    let flags = ["export", "--framework", framework, "--test", test, "--repeat", repeat, "--what"];
+    let export = |what: &str| store.run(&[&flags[..], &[what]].concat()).text();
+    let mut all: Vec<String> =
+        ["seconds", "errors", "cpu", "summary", "phases", "labels", "rejects", "statistics", "hgrm"]
+            .map(export)
+            .into();
+    if test != "counts" {
+        let samples = export("samples");
+        let mut samples: Vec<&str> = samples.lines().collect();
+        samples.sort_unstable();
+        all.push(samples.join("\n"));
+    }
+    all
+}
+
+/// What `list` says of each run, but for when it was ingested.
+fn listed(store: &Store) -> Vec<serde_json::Value> {
+    let mut runs = store.list();
+    runs.iter_mut().for_each(|run| _ = run.as_object_mut().unwrap().remove("ingested_at"));
+    runs
+}
+
+#[test]
+fn old_stores_are_read_as_what_is_ingested_now() {
+    let fresh = fresh();
+    for old in old() {
+        assert_eq!(listed(&old), listed(&fresh));
+        assert_eq!(listed(&old).len(), runs().len());
+        for (framework, test, repeat, _) in runs() {
+            let (was, is) =
+                (exports(&old, &framework, test, repeat), exports(&fresh, &framework, test, repeat));
+            assert_eq!(was, is, "{framework} {test} {repeat} in {}", old.place());
+        }
+    }
+}
+
+#[test]
+fn old_stores_are_written_to() {
+    let cpu = fixture("distributed.cpu.csv");
+    for old in old() {
+        for (framework, test, repeat, _) in runs() {
+            let name = format!("{framework}_{test}#{repeat}");
+            let told = ["--framework", &framework, "--test", test, "--repeat", repeat];
+            // The readings are of another time than these.
+            if !["partial", "rejects"].contains(&test) {
+                old.run(&["attach-cpu", &name, cpu.to_str().unwrap()]).said();
+                let readings = old.run(&[&["export", "--what", "cpu"], &told[..]].concat()).text();
+                assert!(readings.lines().count() > 2, "{readings}");
+            }
+            let log = fixture("crlf.csv");
+            old.run(&[&["ingest", log.to_str().unwrap(), "--replace"], &told[..]].concat()).said();
+            assert_eq!(old.list().len(), runs().len(), "{name} took a place of its own");
+            assert_eq!(old.leftovers(), [""; 0]);
+        }
+        assert!(old.list().iter().all(|run| count(run, "requests") == 200));
+        for (framework, test, repeat, _) in runs() {
+            old.run(&["drop", "--framework", &framework, "--test", test, "--repeat", repeat]).said();
+        }
+        assert!(old.list().is_empty());
+        assert_eq!(old.leftovers(), [""; 0]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Everything that is stored of a run, read and held against each other: its own row, its counts, its samples.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use crate::batch::SampleBatch;
+use crate::cell_table::CellTable;
+use crate::counts::{Cell, CellKey};
+use crate::cpu::CpuJoin;
+use crate::error::{Error, Result};
+use crate::pipeline::Progress;
+use crate::recount::Recount;
+use crate::store::{RunKey, Store, StoredRun};
+
+/// How often a run is begun anew that gives way to another meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// Reads everything that is stored of a run, and says what is wrong with it; nothing, where it is whole. `progress`
+/// counts its samples meanwhile.
+///
+/// # Errors
+/// When the run is not stored, or can't be read for a reason that says nothing of what is stored: rights, a disk or a
+/// server that fails.
+pub async fn verify_run(store: &Store, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
+    let mut attempt = 1;
+    loop {
+        match verify_once(store, key, progress).await {
+            Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+            done => return done,
+        }
+    }
+}
+
+async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
+    let checked = match store {
+        Store::Parquet(store) => store.check_files(key),
+        Store::Postgres(..) => Ok(Vec::new()),
+    };
+    let mut faults = match checked {
+        Ok(faults) if faults.is_empty() => faults,
+        Ok(faults) => return Ok(faults),
+        Err(error) => return fault(error).map(|fault| vec![fault]),
+    };
+    let run = match store.read(key).await {
+        Ok(run) => run,
+        Err(error) => return fault(error).map(|fault| vec![fault]),
+    };
+    faults.extend(sums(&run));
+    let mut rejects = 0;
+    let read = store
+        .rejects_of(&run.info, &mut |_| {
+            rejects += 1;
+            Ok(())
+        })
+        .await;
+    match read {
+        Ok(()) => faults.extend(unequal("rejects", rejects, run.info.rejects)),
+        Err(error) => faults.push(fault(error)?),
+    }
+    if run.info.samples_stored {
+        faults.extend(samples(store, &run, progress).await?);
+    }
+    Ok(faults)
+}
+
+/// What an error says of what is stored.
+///
+/// # Errors
+/// When it says nothing of it.
+pub(crate) fn fault(error: Error) -> Result<String> {
+    match error {
+        Error::Store { ref source, .. } if source.downcast_ref::<std::io::Error>().is_none_or(is_damage) => {
+            Ok(error.to_string())
+        }
+        Error::Io { ref source, .. } if is_damage(source) => Ok(error.to_string()),
+        error => Err(error),
+    }
+}
+
+/// Whether a file that could not be read is to blame for it itself.
+fn is_damage(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
+}
+
+fn unequal(what: &str, found: u64, told: u64) -> Option<String> {
+    (found != told).then(|| format!("it has {found} {what}, and its own row says {told}"))
+}
+
+/// What the counts of a run say of its records.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Sums {
+    successes: u64,
+    failures: u64,
+    transactions: u64,
+    /// Transactions that failed.
+    failed_transactions: u64,
+}
+
+impl Sums {
+    fn of(cells: &CellTable) -> Self {
+        let mut sums = Self::default();
+        for (key, cell) in cells.iter() {
+            let samples = cell.samples();
+            let sum = match (key.transaction, key.success) {
+                (true, _) => &mut sums.transactions,
+                (false, true) => &mut sums.successes,
+                (false, false) => &mut sums.failures,
+            };
+            *sum = sum.saturating_add(samples);
+            if key.transaction && !key.success {
+                sums.failed_transactions = sums.failed_transactions.saturating_add(samples);
+            }
+        }
+        sums
+    }
+}
+
+/// Where the counts of a run do not add up to what its own row says.
+pub(crate) fn sums(run: &StoredRun) -> Vec<String> {
+    let (info, sums) = (&run.info, Sums::of(&run.cells));
+    let labels = |of: fn(&crate::LabelCount) -> u64| run.labels.iter().map(of).fold(0, u64::saturating_add);
+    let errors = |transaction: bool| {
+        let of = run.errors.iter().filter(|error| error.transaction == transaction);
+        of.map(|error| error.count).fold(0, u64::saturating_add)
+    };
+    let last = run.cells.sums().map(|(key, _)| key.second).max();
+    let beyond = last.filter(|last| *last >= info.seconds);
+    [
+        unequal("successes in its counts by second", sums.successes, info.successes),
+        unequal("failures in its counts by second", sums.failures, info.failures),
+        unequal("transactions in its counts by second", sums.transactions, info.transactions),
+        unequal("successes in its counts by label", labels(|label| label.successes), info.successes),
+        unequal("failures in its counts by label", labels(|label| label.failures), info.failures),
+        unequal("transactions in its counts by label", labels(|label| label.transactions), info.transactions),
+        unequal("failures by message", errors(false), info.failures),
+        (errors(true) != sums.failed_transactions)
+            .then(|| "its failed transactions by message are not those of its counts by second".to_owned()),
+        beyond.map(|last| format!("it has counts of second {last}, and its own row says {} seconds", info.seconds)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Where the samples of a run are not what was counted.
+async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<Vec<String>> {
+    let info = &run.info;
+    let join = CpuJoin { offset: info.cpu_offset, lookback: info.cpu_lookback };
+    let (mut recount, mut found, mut unjoined) = (Recount::again(run), 0, 0_u64);
+    let read = store
+        .samples_of(info, &mut |batch| {
+            found += batch.len() as u64;
+            unjoined += joined_otherwise(&batch, run, join);
+            progress.samples.fetch_add(batch.len() as u64, Ordering::Relaxed);
+            recount.add(batch);
+            Ok(())
+        })
+        .await;
+    if let Err(error) = read {
+        return fault(error).map(|fault| vec![fault]);
+    }
+    let mut faults: Vec<String> =
+        unequal("samples", found, info.requests().saturating_add(info.transactions)).into_iter().collect();
+    if unjoined > 0 {
+        faults.push(format!("{unjoined} of its samples have another CPU reading than is stored for their second"));
+    }
+    faults.extend(differ(&run.cells, &recount.cells()));
+    Ok(faults)
+}
+
+/// How many samples of a batch have another reading than the one that belongs to them.
+fn joined_otherwise(batch: &SampleBatch, run: &StoredRun, join: CpuJoin) -> u64 {
+    let reading = |t_ms: i64| run.cpu.at(run.info.t0_ms.saturating_add(t_ms).div_euclid(1000), join);
+    let same = |(row, t_ms): &(usize, &i64)| {
+        batch.cpu.get(*row).map(f64::to_bits) == reading(**t_ms).map(f64::to_bits)
+    };
+    batch.t_ms.iter().enumerate().filter(|row| !same(row)).count() as u64
+}
+
+/// Where counts differ from those taken of the samples, if they do: the first second.
+fn differ(stored: &CellTable, counted: &CellTable) -> Option<String> {
+    let (mut stored_cells, mut counted_cells) = (named(stored), named(counted));
+    loop {
+        let (one, other) = (stored_cells.next(), counted_cells.next());
+        let second = match (&one, &other) {
+            (None, None) => return None,
+            (one, other) if one == other => continue,
+            (Some((one, ..)), Some((other, ..))) => one.second.min(other.second),
+            (Some((one, ..)), None) | (None, Some((one, ..))) => one.second,
+        };
+        return Some(format!("its counts by second are not those of its samples, from second {second} on"));
+    }
+}
+
+/// The cells with the names that they point to.
+fn named(table: &CellTable) -> impl Iterator<Item = (CellKey, &str, BTreeMap<&str, (u64, i64)>, Cell)> + use<'_> {
+    table.iter().map(move |(key, mut cell)| {
+        let label = table.labels.get(key.label as usize).map_or("", String::as_str);
+        let loads = std::mem::take(&mut cell.injectors);
+        let injector = |index: u32| table.injectors.get(index as usize).map_or("", String::as_str);
+        let loads = loads.iter().map(|load| (injector(load.injector), (load.samples, load.threads)));
+        (key, label, loads.collect(), cell)
+    })
+}
