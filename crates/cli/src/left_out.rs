@@ -46,9 +46,15 @@ impl LeftOut {
         let problem = match self.0 {
             0 => return Ok(()),
             1 => "what is said above to be left out can't be read; all else was done".to_owned(),
-            count => format!("{count} runs were left out, as is said above, since they can't be read; all else was done"),
+            count => format!(
+                "{count} runs were left out, as is said above, since they can't be read; all else was done"
+            ),
         };
-        Err(Error::refused(problem, "See `perfpipe verify`, which says what is wrong with each, and `perfpipe repair`.").into())
+        Err(Error::refused(
+            problem,
+            "See `perfpipe verify`, which says what is wrong with each, and `perfpipe repair`.",
+        )
+        .into())
     }
 }
 

@@ -39,8 +39,10 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     let campaign = Arc::<CampaignProgress>::default();
     let bar = Bar::start(None, Arc::clone(&campaign));
     for key in keys {
-        let faults = verify_run(&store, &key, &campaign.begin()).await?;
-        verdicts.push(Verdict { run: Some(key), faults });
+        match verify_run(&store, &key, &campaign.begin()).await {
+            Ok(faults) => verdicts.push(Verdict { run: Some(key), faults }),
+            Err(error) => gone(&store, &key, error).await?,
+        }
     }
     bar.finish();
     print(&verdicts, args)?;
@@ -48,10 +50,23 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     if damaged > 0 { Err(Damaged { found: damaged, all: verdicts.len() }.into()) } else { Ok(()) }
 }
 
+/// Nothing, where a run could not be read since it was dropped after the store was looked at.
+async fn gone(store: &Store, key: &RunKey, error: Error) -> Result<()> {
+    match store.info(key).await {
+        Ok(None) => {
+            note(&format!("{key} was dropped meanwhile"));
+            Ok(())
+        }
+        _ => Err(error.into()),
+    }
+}
+
 fn print(verdicts: &[Verdict], args: &VerifyArgs) -> Result<()> {
     let key = |verdict: &Verdict| verdict.run.clone();
     let table = Table::of(verdicts)
-        .column("run", |verdict| Some(key(verdict).map_or_else(|| "(unknown)".to_owned(), |key| key.to_string())))
+        .column("run", |verdict| {
+            Some(key(verdict).map_or_else(|| "(unknown)".to_owned(), |key| key.to_string()))
+        })
         .column("framework", |verdict| key(verdict).map(|key| key.framework))
         .people_see(false)
         .column("test", |verdict| key(verdict).map(|key| key.test))
@@ -70,7 +85,8 @@ fn print(verdicts: &[Verdict], args: &VerifyArgs) -> Result<()> {
 /// Puts right what can be put right of the store, and of the runs that are named or of all, and sets aside what can't.
 pub(crate) async fn repair(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
     let store = Arc::new(store::open(at).await?);
-    let mut say = |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
+    let mut say =
+        |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
     let mut repairer = Repairer::new(args.dry_run, &mut say);
     if args.run.is_empty() {
         repairer.store(&store)?;
@@ -86,14 +102,21 @@ pub(crate) async fn repair(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
     if done.left == 0 {
         return Ok(());
     }
-    Err(Error::refused(format!("{} of what is damaged could not be repaired", done.left), "Each is told above.").into())
+    Err(Error::refused(
+        format!("{} of what is damaged could not be repaired", done.left),
+        "Each is told above.",
+    )
+    .into())
 }
 
-/// Repairs a run; one that is dropped or replaced meanwhile needs none.
+/// Repairs a run; one that is dropped meanwhile needs none.
 async fn one(repairer: &mut Repairer<'_>, store: &Arc<Store>, key: &RunKey) -> Result<()> {
     let campaign = Arc::<CampaignProgress>::default();
     let bar = Bar::start(None, Arc::clone(&campaign));
     let repaired = repairer.run(store, key, &campaign.begin()).await;
     bar.finish();
-    Ok(repaired?)
+    match repaired {
+        Ok(()) => Ok(()),
+        Err(error) => gone(store, key, error).await,
+    }
 }

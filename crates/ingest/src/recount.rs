@@ -2,8 +2,8 @@
 
 use crate::batch::SampleBatch;
 use crate::cell_table::CellTable;
-use crate::parse::{Clock, Parsed};
 use crate::counts::LabelCount;
+use crate::parse::{Clock, Parsed};
 use crate::store::{RunInfo, StoredRun};
 use crate::tally::Counter;
 use crate::totals::Totals;

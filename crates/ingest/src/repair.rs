@@ -7,7 +7,7 @@ use crate::pipeline::Progress;
 use crate::recount::Recount;
 use crate::store::{RunKey, Store, StoredRun};
 use crate::transfer::rewrite;
-use crate::verify::{sums, verify_run};
+use crate::verify::{sums, unequal, verify_run};
 
 /// What came of a repair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -98,6 +98,13 @@ impl<'a> Repairer<'a> {
 /// A run with its counts taken anew from its samples, all else as it is stored.
 async fn counted_anew(store: &Store, key: &RunKey) -> Result<StoredRun> {
     let mut run = store.without_counts(key).await?;
+    let mut rejects = 0;
+    store
+        .rejects_of(&run.info, &mut |_| {
+            rejects += 1;
+            Ok(())
+        })
+        .await?;
     let mut recount = Recount::anew(&run.info);
     store
         .samples_of(&run.info.clone(), &mut |batch| {
@@ -106,7 +113,7 @@ async fn counted_anew(store: &Store, key: &RunKey) -> Result<StoredRun> {
         })
         .await?;
     (run.cells, run.labels) = (recount.cells(), recount.label_counts());
-    match sums(&run).into_iter().next() {
+    match unequal("rejects", rejects, run.info.rejects).into_iter().chain(sums(&run)).next() {
         None => Ok(run),
         Some(fault) => Err(Error::store(format!("counting the samples of {key} anew"), fault)),
     }

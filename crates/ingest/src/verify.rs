@@ -83,7 +83,8 @@ fn is_damage(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
 }
 
-fn unequal(what: &str, found: u64, told: u64) -> Option<String> {
+/// The fault that there are not so many of something as the run's own row says.
+pub(crate) fn unequal(what: &str, found: u64, told: u64) -> Option<String> {
     (found != told).then(|| format!("it has {found} {what}, and its own row says {told}"))
 }
 
@@ -136,7 +137,9 @@ pub(crate) fn sums(run: &StoredRun) -> Vec<String> {
         unequal("failures by message", errors(false), info.failures),
         (errors(true) != sums.failed_transactions)
             .then(|| "its failed transactions by message are not those of its counts by second".to_owned()),
-        beyond.map(|last| format!("it has counts of second {last}, and its own row says {} seconds", info.seconds)),
+        beyond.map(|last| {
+            format!("it has counts of second {last}, and its own row says {} seconds", info.seconds)
+        }),
     ]
     .into_iter()
     .flatten()
@@ -163,7 +166,9 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
     let mut faults: Vec<String> =
         unequal("samples", found, info.requests().saturating_add(info.transactions)).into_iter().collect();
     if unjoined > 0 {
-        faults.push(format!("{unjoined} of its samples have another CPU reading than is stored for their second"));
+        faults.push(format!(
+            "{unjoined} of its samples have another CPU reading than is stored for their second"
+        ));
     }
     faults.extend(differ(&run.cells, &recount.cells()));
     Ok(faults)
@@ -194,7 +199,9 @@ fn differ(stored: &CellTable, counted: &CellTable) -> Option<String> {
 }
 
 /// The cells with the names that they point to.
-fn named(table: &CellTable) -> impl Iterator<Item = (CellKey, &str, BTreeMap<&str, (u64, i64)>, Cell)> + use<'_> {
+fn named(
+    table: &CellTable,
+) -> impl Iterator<Item = (CellKey, &str, BTreeMap<&str, (u64, i64)>, Cell)> + use<'_> {
     table.iter().map(move |(key, mut cell)| {
         let label = table.labels.get(key.label as usize).map_or("", String::as_str);
         let loads = std::mem::take(&mut cell.injectors);

@@ -131,7 +131,9 @@ impl<F: FnMut(&Step) -> Turn> Follower<F> {
     fn follow(mut self) -> ExitStatus {
         loop {
             match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::__WALL | WaitPidFlag::__WNOTHREAD)).unwrap() {
-                WaitStatus::Exited(ended, code) if ended == self.pid => return ExitStatus::from_raw(code << 8),
+                WaitStatus::Exited(ended, code) if ended == self.pid => {
+                    return ExitStatus::from_raw(code << 8);
+                }
                 WaitStatus::Signaled(ended, signal, _) if ended == self.pid => {
                     return ExitStatus::from_raw(signal as i32);
                 }

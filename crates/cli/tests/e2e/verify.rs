@@ -67,8 +67,10 @@ fn a_damaged_run_is_named_and_the_others_are_gone_on_with() {
         let league = assert_left_out(store.run(&report), named);
         assert!(league.contains("go") && !league.contains("nio"), "{league}");
         assert!(store.folder.path().join("perfpipe-report/go_2048.svg").is_file());
-        let verdicts =
-            assert_left_out(store.run(&["check", "--test", "2048", "requests > 1", "--format", "csv"]), named);
+        let verdicts = assert_left_out(
+            store.run(&["check", "--test", "2048", "requests > 1", "--format", "csv"]),
+            named,
+        );
         assert_eq!(verdicts.lines().count(), 3, "{verdicts}");
         let broken = store.run(&["check", "--test", "2048", "requests < 1"]);
         assert!(broken.code == Some(4) && broken.err.contains(named), "{}", broken.err);
@@ -84,7 +86,10 @@ fn a_damaged_run_is_named_and_the_others_are_gone_on_with() {
             let log = std::fs::read(fixture("tab.jtl")).unwrap();
             store.file("night/other_2048.csv", log);
             assert_left_out(store.run(&["ingest", "night", "--framework", "x", "--test", "y"]), named);
-            assert_eq!(store.run(&["list", "--format", "csv"]).out.iter().filter(|byte| **byte == b'\n').count(), 4);
+            assert_eq!(
+                store.run(&["list", "--format", "csv"]).out.iter().filter(|byte| **byte == b'\n').count(),
+                4
+            );
         }
     }
 }
@@ -227,7 +232,10 @@ fn what_a_database_can_not_repair_is_told_and_left() {
     let (code, rows) = verified(&store, &["nio_2048"]);
     assert!(code == Some(3), "{rows:?}");
     let complaint = store.run(&["repair"]).complaint(1);
-    assert!(complaint.contains("left as it is: nio_2048") && complaint.contains("could not be repaired"), "{complaint}");
+    assert!(
+        complaint.contains("left as it is: nio_2048") && complaint.contains("could not be repaired"),
+        "{complaint}"
+    );
     assert_eq!(store.list().len(), 3);
 }
 

@@ -122,7 +122,10 @@ fn a_folder_that_was_copied_or_renamed_by_hand_is_no_run_and_is_left_alone() {
         for (framework, test, repeat) in [("go", "flaky", 2), ("go", "other", 1), ("Go", "flaky", 1)] {
             let mut other = example_of(framework, test, 5);
             other.info.key.repeat = repeat;
-            let is_its = matches!((name, framework, test), ("go+flaky+2", "go", "flaky") | ("go+other", _, "other") | ("%47o+flaky", "Go", _));
+            let is_its = matches!(
+                (name, framework, test),
+                ("go+flaky+2", "go", "flaky") | ("go+other", _, "other") | ("%47o+flaky", "Go", _)
+            );
             if !is_its {
                 continue;
             }
@@ -144,7 +147,8 @@ fn a_folder_that_was_copied_or_renamed_by_hand_is_no_run_and_is_left_alone() {
 #[test]
 fn a_run_that_lies_where_another_belongs_is_not_replaced() {
     // As on a file system that does not tell capital letters apart, and with names whose hashes are the same.
-    for (one, other) in [("go", "Go"), (&*format!("{}a", "x".repeat(200)), &*format!("{}b", "x".repeat(200)))] {
+    for (one, other) in [("go", "Go"), (&*format!("{}a", "x".repeat(200)), &*format!("{}b", "x".repeat(200)))]
+    {
         let (place, elsewhere) = (Place::new(), Place::new());
         let (first, second) = (example_of(one, "api", 3), example_of(other, "api", 4));
         store(&elsewhere.store, &second).unwrap();
@@ -193,7 +197,9 @@ fn links_within_a_store_lead_nowhere() {
     fs::write(outside.path().join(".new-thesis"), "x").unwrap();
     fs::write(outside.path().join(".lock"), "").unwrap();
     let next = example_of("next", "2048", 2);
-    for name in ["runs/link", "staging/run-link", "runs/perfectnio+2048", "runs", "staging", "runs/next+2048/run-x"] {
+    for name in
+        ["runs/link", "staging/run-link", "runs/perfectnio+2048", "runs", "staging", "runs/next+2048/run-x"]
+    {
         let place = Place::new();
         store(&place.store, &next).unwrap();
         let link = place.path().join(name);
@@ -220,7 +226,9 @@ fn links_within_a_store_lead_nowhere() {
 fn files_of_a_run_that_are_links_are_refused() {
     let place = Place::new();
     store(&place.store, &example(1, 50)).unwrap();
-    for path in [place.generation().join("samples.parquet"), place.generation(), place.run().join("manifest.json")] {
+    for path in
+        [place.generation().join("samples.parquet"), place.generation(), place.run().join("manifest.json")]
+    {
         let aside = place.path().join("aside");
         fs::rename(&path, &aside).unwrap();
         std::os::unix::fs::symlink(&aside, &path).unwrap();

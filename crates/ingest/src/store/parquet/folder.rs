@@ -69,7 +69,8 @@ impl Folder {
     pub(super) fn is_home(&self, run: &Path, key: &RunKey) -> bool {
         let name = run.file_name().unwrap_or_default().to_string_lossy();
         let home = folder_name(key);
-        *name == home || former_name(key).is_some_and(|former| *name == former) && !holds(&self.runs().join(home), key)
+        *name == home
+            || former_name(key).is_some_and(|former| *name == former) && !holds(&self.runs().join(home), key)
     }
 
     /// Refuses a folder that holds a store of another layout, or something else.
@@ -168,7 +169,9 @@ impl Folder {
         for run in self.run_folders()? {
             let manifest = match read_manifest(&run) {
                 Ok(None) => continue,
-                Ok(Some(manifest)) if !self.is_home(&run, &manifest.info.key) => Err(foreign(&run, &manifest)),
+                Ok(Some(manifest)) if !self.is_home(&run, &manifest.info.key) => {
+                    Err(foreign(&run, &manifest))
+                }
                 Ok(Some(manifest)) => Ok(manifest),
                 Err(error) => Err(error),
             };

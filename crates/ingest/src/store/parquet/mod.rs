@@ -198,11 +198,7 @@ impl ParquetStore {
     ///
     /// # Errors
     /// As [`ParquetStore::samples`]; [`Error::Replaced`] when the run gave way to another since.
-    pub fn samples_of(
-        &self,
-        run: &RunInfo,
-        sink: &mut dyn FnMut(SampleBatch) -> Result<()>,
-    ) -> Result<()> {
+    pub fn samples_of(&self, run: &RunInfo, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
         self.stream(Wanted::as_it_was(run), sink)
     }
 

@@ -26,11 +26,7 @@ impl Folder {
         for (run, error) in &unread {
             self.repair_run(run, error, repairer)?;
         }
-        if unread.is_empty() {
-            self.repair_leftovers(repairer)
-        } else {
-            self.keep_staged(repairer)
-        }
+        if unread.is_empty() { self.repair_leftovers(repairer) } else { self.keep_staged(repairer) }
     }
 
     fn repair_marker(&self, repairer: &mut Repairer<'_>) -> Result<()> {
@@ -109,11 +105,14 @@ impl Folder {
         if left.is_empty() {
             return Ok(());
         }
-        repairer.step(format!("what killed writers left is removed, or moved in: {}", left.join(", ")), || {
-            let _gate = self.gate()?;
-            sweep(self);
-            Ok(())
-        })
+        repairer.step(
+            format!("what killed writers left is removed, or moved in: {}", left.join(", ")),
+            || {
+                let _gate = self.gate()?;
+                sweep(self);
+                Ok(())
+            },
+        )
     }
 
     /// Sets aside staged runs of writers that are gone: a manifest that can't be read may have named them.
