@@ -52,8 +52,9 @@ impl BlockCounts {
     }
 
     /// A block that is one record too large to take.
-    pub(crate) fn oversized(sequence: u64, log: usize, block: Block, reason: &str) -> Self {
-        let reject = LocalReject { line: 0, byte: 0, reason: reason.to_owned(), record: block.bytes };
+    pub(crate) fn oversized(sequence: u64, log: usize, block: &Block, reason: &str) -> Self {
+        let reject =
+            LocalReject { line: 0, byte: 0, reason: reason.to_owned(), record: block.bytes.to_vec() };
         let mut parsed = Parsed { rejects: vec![reject], lines: block.skipped_lines, ..Parsed::default() };
         Self::new(sequence, log, block.first_byte, &mut parsed)
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{Cursor, Read};
 
-use crossbeam_channel::Receiver;
+use crate::pool::{Buffers, PooledBuffer};
 
 /// A record longer than this is a reject, so that no input makes memory grow.
 pub(crate) const RECORD_LIMIT: usize = 4 << 20;
@@ -15,7 +15,7 @@ const KEPT: usize = 64 << 10;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Block {
     /// The bytes: whole records, of which only the log's last may lack its line end.
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) bytes: PooledBuffer,
     /// Where the block begins in the unpacked log.
     pub(crate) first_byte: u64,
     /// Why the block is one record that can't be taken, its bytes being that record's beginning.
@@ -45,18 +45,6 @@ pub(crate) trait LogBytes: Read {
 }
 
 impl LogBytes for &[u8] {}
-
-/// Where buffers come from: those that workers are done with, or new ones.
-pub(crate) trait Buffers {
-    /// A buffer that may hold anything, waiting for one if need be; `None` when the work was given up.
-    fn take(&mut self) -> Option<Vec<u8>>;
-}
-
-impl Buffers for Receiver<Vec<u8>> {
-    fn take(&mut self) -> Option<Vec<u8>> {
-        self.recv().ok()
-    }
-}
 
 /// Reads a log and cuts it after its last whole record within each block.
 pub(crate) struct Cutter<R> {
@@ -107,7 +95,7 @@ impl<R: LogBytes> Cutter<R> {
 
     /// Reads one more block ahead, and shows it; `None` at the log's end.
     pub(crate) fn look_ahead(&mut self) -> std::io::Result<Option<&Block>> {
-        let Some(block) = self.cut(Vec::new())? else { return Ok(None) };
+        let Some(block) = self.cut(PooledBuffer::default())? else { return Ok(None) };
         self.ahead.push_back(block);
         Ok(self.ahead.back())
     }
@@ -133,11 +121,12 @@ impl<R: LogBytes> Cutter<R> {
         self.reader
     }
 
-    fn cut(&mut self, mut buffer: Vec<u8>) -> std::io::Result<Option<Block>> {
+    fn cut(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Option<Block>> {
         // What the buffer held is written over and never cleared: filling it with zeros first takes a tenth of the
         // time that inflating into it does.
         let mut filled = self.carry.len();
-        buffer.resize(buffer.len().max(filled), 0);
+        let held = buffer.len().max(filled);
+        buffer.resize(held, 0);
         if let Some(begin) = buffer.get_mut(..filled) {
             begin.copy_from_slice(&self.carry);
         }
@@ -193,14 +182,14 @@ impl<R: LogBytes> Cutter<R> {
         result
     }
 
-    fn block(&mut self, bytes: Vec<u8>, oversized: Option<&'static str>) -> Block {
+    fn block(&mut self, bytes: PooledBuffer, oversized: Option<&'static str>) -> Block {
         let first_byte = self.at;
         self.at += bytes.len() as u64;
         Block { bytes, first_byte, oversized, skipped_lines: 0, cut: false }
     }
 
     /// Gives up on the record that begins the buffer: its first line is the reject, reading goes on after it.
-    fn oversized(&mut self, mut buffer: Vec<u8>) -> std::io::Result<Block> {
+    fn oversized(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Block> {
         let first_byte = self.at;
         if let Some(feed) = memchr::memchr(b'\n', &buffer) {
             self.carry = buffer.split_off(feed + 1);
@@ -233,7 +222,7 @@ impl<R: LogBytes> Cutter<R> {
 }
 
 /// A block that is one record too large to take.
-fn given_up(bytes: Vec<u8>, first_byte: u64, reason: &'static str) -> Block {
+fn given_up(bytes: PooledBuffer, first_byte: u64, reason: &'static str) -> Block {
     Block { bytes, first_byte, oversized: Some(reason), skipped_lines: 0, cut: false }
 }
 
@@ -276,7 +265,8 @@ fn after_closing_quote(bytes: &[u8], from: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fuzz::{NewBuffers, Trickle};
+    use crate::fuzz::Trickle;
+    use crate::pool::NewBuffers;
     use crate::record::Records;
     use proptest::prelude::*;
 
@@ -301,7 +291,7 @@ mod tests {
         ) {
             let log = log.as_bytes();
             let blocks = blocks(log, step, block_size);
-            let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.bytes.clone()).collect();
+            let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.bytes.to_vec()).collect();
             prop_assert_eq!(&bytes, log);
             let cut: Vec<_> = blocks.iter().flat_map(|block| raw_records(&block.bytes)).collect();
             prop_assert_eq!(cut, raw_records(log));
@@ -312,10 +302,11 @@ mod tests {
     fn looking_ahead_changes_nothing() {
         let log = b"a,1\nb,2\nc,3\nd,4\n";
         let mut cutter = Cutter::new(&log[..], Vec::new(), 0, b',', 5);
-        assert_eq!(cutter.look_ahead().unwrap().unwrap().bytes, b"a,1\n");
-        assert_eq!(cutter.look_ahead().unwrap().unwrap().bytes, b"b,2\n");
-        let bytes: Vec<u8> =
-            std::iter::from_fn(|| cutter.next(&mut NewBuffers).unwrap()).flat_map(|b| b.bytes).collect();
+        assert_eq!(**cutter.look_ahead().unwrap().unwrap().bytes, *b"a,1\n");
+        assert_eq!(**cutter.look_ahead().unwrap().unwrap().bytes, *b"b,2\n");
+        let bytes: Vec<u8> = std::iter::from_fn(|| cutter.next(&mut NewBuffers).unwrap())
+            .flat_map(|b| b.bytes.to_vec())
+            .collect();
         assert_eq!(bytes, log);
     }
 
@@ -335,7 +326,7 @@ mod tests {
         log.extend(b"b,2\n".repeat(RECORD_LIMIT / 4 + 10));
         let blocks = blocks(&log, usize::MAX, 1 << 16);
         assert_eq!(blocks[0].oversized, Some("a quote is opened that is not closed within 4 MiB"));
-        assert_eq!(&blocks[0].bytes, b"a,\"1");
+        assert_eq!(**blocks[0].bytes, *b"a,\"1");
         let rest: usize = blocks[1..].iter().map(|block| raw_records(&block.bytes).len()).sum();
         assert_eq!(rest, RECORD_LIMIT / 4 + 10);
     }

@@ -187,6 +187,15 @@ impl Error {
         Self::store(what, "it stopped unexpectedly (a bug; please report it)")
     }
 
+    /// That something can't be as perfpipe has it: what was being done, and what was found.
+    pub(crate) fn bug(what: impl Into<String>, why: impl Into<String>) -> Self {
+        Self::failed(
+            what,
+            why,
+            "This is a fault of perfpipe's, not of your files: please report it, with this message.",
+        )
+    }
+
     /// That the system gave no thread.
     pub(crate) fn no_thread(error: std::io::Error) -> Self {
         Self::store("starting a thread", error)

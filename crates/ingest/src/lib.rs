@@ -35,6 +35,7 @@ mod parse;
 #[doc(hidden)]
 pub mod parts;
 mod pipeline;
+mod pool;
 mod read;
 mod record;
 mod recount;

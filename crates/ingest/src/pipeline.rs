@@ -19,6 +19,7 @@ use crate::damage::Damage;
 use crate::error::{Error, Place, Result};
 use crate::layout::Layout;
 use crate::parse::{Clock, Parsed, Parser};
+use crate::pool::{Pool, PooledBuffer, Turn};
 use crate::read::{LogFeed, ReadPlan};
 use crate::store::{BatchEncoder, CommitStage, RunWriter, SourceFile};
 use crate::tally::Counter;
@@ -66,8 +67,8 @@ pub(crate) struct Done<C> {
     counts: BlockCounts,
     /// Something for the writer.
     chunk: Option<C>,
-    /// The block's buffer, to be filled again.
-    buffer: Vec<u8>,
+    /// The block's buffer, held until the block is stored.
+    buffer: PooledBuffer,
 }
 
 /// How a pass over the logs ended.
@@ -132,11 +133,8 @@ pub(crate) async fn run<W: RunWriter>(
     // One being filled and one at each worker, and as many that wait for the one before them.
     let blocks = 2 * workers + 2;
     let (work, queue) = crossbeam_channel::bounded(blocks);
-    let (give_back, buffers) = crossbeam_channel::bounded(blocks);
-    for _ in 0..blocks {
-        // The channel has room for all of them.
-        let _ = give_back.try_send(Vec::with_capacity(sizes.block_size));
-    }
+    let pool = Pool::new(blocks, sizes.block_size);
+    let buffers = pool.turn();
     let mut threads = Vec::new();
     for _ in 0..workers {
         let worker = Worker {
@@ -146,25 +144,23 @@ pub(crate) async fn run<W: RunWriter>(
             queue: queue.clone(),
             messages: messages.clone(),
         };
-        threads.push(spawn("parse", move || worker.run())?);
+        threads.push(spawn("parse", messages.clone(), move || worker.run())?);
     }
     drop(queue);
-    threads.push(spawn("read", {
-        let feed = Feed { work, buffers, messages, shared: Arc::clone(&shared), sequence: 0, logs: 0 };
-        move || feed.run(plan, parser)
-    })?);
+    let alarm = messages.clone();
+    let feed = Feed { work, buffers, messages, shared: Arc::clone(&shared), sequence: 0, logs: 0 };
+    threads.push(spawn("read", alarm, move || feed.run(plan, parser))?);
     let collector = Collector {
         collected: Collected::new(max_rejects),
         writer: &mut writer,
-        give_back,
         shared: &shared,
         window,
         bytes: 0,
         late: None,
     };
     let ran = collector.run(&mut inbox).await;
-    // Nobody listens from here on, so every thread that still works stops at its next message.
-    drop(inbox);
+    // Nobody listens from here on, so every thread that still works stops at its next message or buffer.
+    drop((inbox, pool));
     let joined = tokio::task::spawn_blocking(move || join(threads)).await;
     let (collected, late) = ran?;
     joined.map_err(|error| Error::store("waiting for the ingest's threads", error))??;
@@ -178,7 +174,6 @@ pub(crate) async fn run<W: RunWriter>(
 struct Collector<'a, W> {
     collected: Collected,
     writer: &'a mut W,
-    give_back: Sender<Vec<u8>>,
     shared: &'a Shared,
     /// Of how many bytes no more than those are read, where there is a record before t0 in them.
     window: Option<u64>,
@@ -212,10 +207,13 @@ impl<W: RunWriter> Collector<'_, W> {
                         self.take(*done).await?;
                     }
                     if self.begins_anew() {
-                        break;
+                        return Ok((self.collected, self.late));
                     }
                 }
             }
+        }
+        if !waiting.is_empty() {
+            return Err(Error::bug("reading the logs", format!("the block {next} was read and never came")));
         }
         Ok((self.collected, self.late))
     }
@@ -239,17 +237,38 @@ impl<W: RunWriter> Collector<'_, W> {
         if let Some(chunk) = chunk {
             self.writer.write(chunk).await?;
         }
-        // The reader may be gone already, having read everything.
-        let _ = self.give_back.try_send(buffer);
         Ok(())
     }
 }
 
-fn spawn<F>(name: &str, work: F) -> Result<JoinHandle<()>>
+/// Does work on a thread of its own; should it panic, that is told, as others would wait for what it has not done.
+fn spawn<C, F>(name: &str, alarm: mpsc::Sender<Message<C>>, work: F) -> Result<JoinHandle<()>>
 where
+    C: Send + 'static,
     F: FnOnce() + Send + 'static,
 {
-    std::thread::Builder::new().name(format!("perfpipe-{name}")).spawn(work).map_err(Error::no_thread)
+    let name = format!("perfpipe-{name}");
+    let alarm = Alarm { name: name.clone(), messages: alarm };
+    let work = move || {
+        let _alarm = alarm;
+        work();
+    };
+    std::thread::Builder::new().name(name).spawn(work).map_err(Error::no_thread)
+}
+
+/// Tells the collecting task of a panic of the thread that holds it.
+struct Alarm<C> {
+    name: String,
+    messages: mpsc::Sender<Message<C>>,
+}
+
+impl<C> Drop for Alarm<C> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let stopped = Error::stopped(format!("the thread {}", self.name));
+            let _ = self.messages.blocking_send(Message::Failed(stopped));
+        }
+    }
 }
 
 fn join(threads: Vec<JoinHandle<()>>) -> Result<()> {
@@ -287,7 +306,7 @@ pub(crate) fn side_by_side<T: Send>(jobs: Vec<Job<'_, T>>) -> Result<Vec<(&'stat
 /// The reading thread's end of the channels.
 struct Feed<C> {
     work: Sender<Work>,
-    buffers: Receiver<Vec<u8>>,
+    buffers: Turn,
     messages: mpsc::Sender<Message<C>>,
     shared: Arc<Shared>,
     sequence: u64,
@@ -305,7 +324,7 @@ impl<C> Feed<C> {
 }
 
 impl<C> LogFeed for Feed<C> {
-    type Buffers = Receiver<Vec<u8>>;
+    type Buffers = Turn;
 
     fn start(&mut self, clock: Clock) {
         let _ = self.shared.clock.set(clock);
@@ -356,7 +375,7 @@ impl<E: BatchEncoder> Worker<E> {
         let mut counter = Counter::default();
         while let Ok(work) = self.queue.recv() {
             let done = self.block(work, &mut parsed, &mut counter);
-            if !self.pass_on(done.map(|done| done.map(|done| Message::Block(Box::new(done))))) {
+            if !self.pass_on(done.map(|done| Some(Message::Block(Box::new(done))))) {
                 return;
             }
         }
@@ -366,18 +385,13 @@ impl<E: BatchEncoder> Worker<E> {
         }
     }
 
-    fn block(
-        &mut self,
-        work: Work,
-        parsed: &mut Parsed,
-        counter: &mut Counter,
-    ) -> Result<Option<Done<E::Chunk>>> {
+    fn block(&mut self, work: Work, parsed: &mut Parsed, counter: &mut Counter) -> Result<Done<E::Chunk>> {
         let Work { sequence, log, block, layout, file } = work;
-        let Some(clock) = self.shared.clock.get() else { return Ok(None) };
+        let clock =
+            self.shared.clock.get().ok_or_else(|| Error::bug("parsing the log", "t0 is not known"))?;
         if let Some(reason) = block.oversized {
-            let counts = BlockCounts::oversized(sequence, log, block, reason);
-            // Its buffer stays with the reject; another one takes its place.
-            return Ok(Some(Done { counts, chunk: None, buffer: Vec::new() }));
+            let counts = BlockCounts::oversized(sequence, log, &block, reason);
+            return Ok(Done { counts, chunk: None, buffer: block.bytes });
         }
         self.parser.parse_block(&block, file.as_deref(), &layout, clock, parsed);
         let early = parsed.earliest_ms.is_some_and(|earliest| earliest < clock.origin);
@@ -388,7 +402,7 @@ impl<E: BatchEncoder> Worker<E> {
             counts.tally = counter.tally(parsed, clock);
             chunk = self.encoder.encode(&parsed.batch)?;
         }
-        Ok(Some(Done { counts, chunk, buffer: block.bytes }))
+        Ok(Done { counts, chunk, buffer: block.bytes })
     }
 
     /// Sends a message on, or the error; false when the work is over.

@@ -3,12 +3,13 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::cut::{Block, Buffers, Cutter, LogBytes};
+use crate::cut::{Block, Cutter, LogBytes};
 use crate::damage::Damage;
 use crate::error::{Error, Place, Result};
 use crate::layout::{Layout, LayoutOptions};
 use crate::log_names::LogNames;
 use crate::parse::{Clock, Parsed, Parser};
+use crate::pool::Buffers;
 use crate::source::head::{read_head, text};
 use crate::source::{LogReader, LogSource};
 use crate::store::SourceFile;

@@ -32,7 +32,7 @@ pub use parse::parse;
 pub use records::records;
 
 #[cfg(test)]
-pub(crate) use records::{NewBuffers, Trickle};
+pub(crate) use records::Trickle;
 pub(crate) use taker::Taker;
 
 /// A property, which panics where it does not hold.

@@ -3,17 +3,9 @@
 use std::io::Read;
 
 use super::Taker;
-use crate::cut::{Block, Buffers, Cutter, LogBytes};
+use crate::cut::{Block, Cutter, LogBytes};
+use crate::pool::NewBuffers;
 use crate::record::Records;
-
-/// New buffers for ever.
-pub(crate) struct NewBuffers;
-
-impl Buffers for NewBuffers {
-    fn take(&mut self) -> Option<Vec<u8>> {
-        Some(Vec::new())
-    }
-}
 
 /// A reader that hands out at most so many bytes at a time.
 pub(crate) struct Trickle<'a>(pub(crate) &'a [u8], pub(crate) usize);
@@ -164,7 +156,7 @@ fn limited(blocks: &[Block], delimiter: u8) -> Vec<(u64, u64, Vec<u8>, Option<&'
     for block in blocks {
         let first = block.first_byte;
         if block.oversized.is_some() {
-            all.push((first, lines, block.bytes.clone(), block.oversized));
+            all.push((first, lines, block.bytes.to_vec(), block.oversized));
             lines += block.skipped_lines;
             continue;
         }
@@ -196,7 +188,7 @@ pub fn records(data: &[u8]) {
     assert_eq!(whole, slow(log, delimiter));
     let blocks = sizes.unlimited().blocks(log, delimiter);
     assert!(blocks.iter().all(|block| block.oversized.is_none()));
-    let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.bytes.clone()).collect();
+    let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.bytes.to_vec()).collect();
     assert_eq!(bytes, log);
     assert_eq!(of_blocks(&blocks, delimiter), whole);
     let others = Sizes { limit: sizes.limit, ..others };

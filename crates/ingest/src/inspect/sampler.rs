@@ -9,7 +9,7 @@ use super::log::{InjectorsBy, LogInspection, TimeForm, scaled};
 use super::{Inspection, rejects};
 use crate::batch::Texts;
 use crate::collect::{BlockCounts, Collected};
-use crate::cut::{Block, Buffers};
+use crate::cut::Block;
 use crate::damage::Damage;
 use crate::date::TimeZone;
 use crate::error::{Error, Place, Result};
@@ -17,6 +17,7 @@ use crate::ingest::{IngestOptions, Prepared};
 use crate::layout::{Layout, LayoutOptions};
 use crate::number::parse_i64;
 use crate::parse::{Clock, Parsed, Parser};
+use crate::pool::NewBuffers;
 use crate::read::LogFeed;
 use crate::record::Records;
 use crate::source::LogSource;
@@ -65,7 +66,7 @@ pub(super) struct Sampler {
     parser: Parser,
     counter: Counter,
     parsed: Parsed,
-    spare: Spare,
+    buffers: NewBuffers,
     clock: Option<Clock>,
     /// t0 as an ingest would begin with it.
     origin: Option<i64>,
@@ -82,18 +83,8 @@ pub(super) struct Sampler {
     pub(super) refusal: Option<Error>,
 }
 
-/// The one buffer that is filled again and again.
-#[derive(Default)]
-pub(super) struct Spare(Vec<u8>);
-
-impl Buffers for Spare {
-    fn take(&mut self) -> Option<Vec<u8>> {
-        Some(std::mem::take(&mut self.0))
-    }
-}
-
 impl LogFeed for Sampler {
-    type Buffers = Spare;
+    type Buffers = NewBuffers;
 
     fn start(&mut self, clock: Clock) {
         // How seconds are counted does not matter here; but none may come before the first.
@@ -102,8 +93,8 @@ impl LogFeed for Sampler {
         self.clock = Some(Clock { origin, ..clock });
     }
 
-    fn buffers(&mut self) -> &mut Spare {
-        &mut self.spare
+    fn buffers(&mut self) -> &mut NewBuffers {
+        &mut self.buffers
     }
 
     fn begin_log(&mut self, place: Place) -> bool {
@@ -162,7 +153,7 @@ impl Sampler {
             parser,
             counter: Counter::default(),
             parsed: Parsed::default(),
-            spare: Spare::default(),
+            buffers: NewBuffers,
             clock: None,
             origin: None,
             zone: options.source.time_zone.clone(),
@@ -231,7 +222,7 @@ impl Sampler {
             // It goes on to the next block, or to where no more is read.
             sample.found.sample_bytes = self.limit;
             sample.lines += block.skipped_lines;
-            return self.collected.add(BlockCounts::oversized(0, log, block, reason));
+            return self.collected.add(BlockCounts::oversized(0, log, &block, reason));
         }
         self.parser.parse_block(&block, file.map(AsRef::as_ref), layout, &clock, &mut self.parsed);
         sample.see_headers(&block.bytes, layout);
@@ -243,7 +234,6 @@ impl Sampler {
         }
         let mut counts = BlockCounts::new(0, log, block.first_byte, &mut self.parsed);
         counts.tally = self.counter.tally(&self.parsed, &clock);
-        self.spare.0 = block.bytes;
         self.collected.add(counts)
     }
 

@@ -13,6 +13,7 @@ mod agreement;
 mod expected;
 mod injectors;
 mod log;
+mod many_logs;
 mod memory;
 #[path = "../oracle/mod.rs"]
 mod oracle;

@@ -2,7 +2,9 @@
 
 use std::future::Future;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use perfpipe_ingest::store::ParquetStore;
 use perfpipe_ingest::{
@@ -86,6 +88,17 @@ pub(crate) fn ascending(rows: &[Row]) -> Vec<Row> {
     let mut rows = rows.to_vec();
     rows.sort();
     rows
+}
+
+/// Does work that fails where it takes longer than this, in the place of hanging for ever.
+pub(crate) fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, ended) = mpsc::channel();
+    let thread = std::thread::spawn(move || drop(done.send(work())));
+    match ended.recv_timeout(limit) {
+        Ok(result) => result,
+        Err(RecvTimeoutError::Timeout) => panic!("it hangs: it has not ended within {limit:?}"),
+        Err(RecvTimeoutError::Disconnected) => std::panic::resume_unwind(thread.join().unwrap_err()),
+    }
 }
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {

@@ -1,0 +1,307 @@
+//! A model of the pipeline's exchange of buffers, small enough that every interleaving of its steps is gone through.
+
+use std::collections::{HashSet, VecDeque};
+use std::fmt;
+
+use super::may_take;
+
+/// What is modelled: a case, and what of it is broken on purpose.
+#[derive(Debug, Clone)]
+struct Case {
+    /// Blocks of each log; each log is a turn.
+    logs: Vec<u8>,
+    readers: usize,
+    workers: usize,
+    buffers: usize,
+    /// Whether a reader that finds the end of its log loses the buffer that it took to look for more.
+    loses: bool,
+    /// Whether any turn may take the last buffer.
+    greedy: bool,
+    /// Whether whoever stores may fail at any moment; then what was on its way to him may never come back.
+    fails: bool,
+    /// Whether a pool gives out buffers although whoever stores has failed.
+    stays_open: bool,
+}
+
+/// Where a block is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Block {
+    Unread,
+    Queued,
+    Parsing,
+    /// Parsed, with whoever stores.
+    Waiting,
+    Stored,
+}
+
+/// What becomes of a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Log {
+    Unopened,
+    /// Its reader wants a buffer.
+    Open,
+    /// Its reader has a buffer, and reads into it.
+    Reading,
+    Ended,
+}
+
+/// All there is at one moment. Readers and workers are alike, so it need not be known which of them does what.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct Moment {
+    logs: Vec<Log>,
+    blocks: Vec<Vec<Block>>,
+    lost: usize,
+    failed: bool,
+    /// Workers that noticed that nobody stores any more.
+    gone: usize,
+}
+
+impl fmt::Debug for Moment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (log, blocks) in self.logs.iter().zip(&self.blocks) {
+            writeln!(f, "{log:?} {blocks:?}")?;
+        }
+        write!(f, "lost {}, failed {}, gone {}", self.lost, self.failed, self.gone)
+    }
+}
+
+impl Moment {
+    fn first(case: &Case) -> Self {
+        Self {
+            logs: vec![Log::Unopened; case.logs.len()],
+            blocks: case.logs.iter().map(|blocks| vec![Block::Unread; usize::from(*blocks)]).collect(),
+            lost: 0,
+            failed: false,
+            gone: 0,
+        }
+    }
+
+    fn count(&self, wanted: Block) -> usize {
+        self.blocks.iter().flatten().filter(|block| **block == wanted).count()
+    }
+
+    fn logs_that(&self, wanted: Log) -> usize {
+        self.logs.iter().filter(|log| **log == wanted).count()
+    }
+
+    fn free(&self, case: &Case) -> usize {
+        let held = [Block::Queued, Block::Parsing, Block::Waiting].map(|state| self.count(state));
+        case.buffers - held.iter().sum::<usize>() - self.logs_that(Log::Reading) - self.lost
+    }
+
+    /// The block that is stored next.
+    fn next(&self) -> Option<(usize, usize)> {
+        let of_log = |blocks: &Vec<Block>| blocks.iter().position(|block| *block != Block::Stored);
+        self.blocks.iter().enumerate().find_map(|(log, blocks)| Some((log, of_log(blocks)?)))
+    }
+
+    fn is_over(&self) -> bool {
+        let read = self.logs.iter().all(|log| *log == Log::Ended);
+        read && (self.failed || self.next().is_none())
+    }
+
+    /// The same but for one change.
+    fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
+        let mut moment = self.clone();
+        change(&mut moment);
+        moment
+    }
+
+    /// Every moment that one step leads to.
+    fn steps(&self, case: &Case) -> Vec<Self> {
+        let mut steps = Vec::new();
+        self.open(case, &mut steps);
+        (0..self.logs.len()).for_each(|log| self.read(case, log, &mut steps));
+        let all = self.blocks.iter().enumerate();
+        let places: Vec<(usize, usize)> =
+            all.flat_map(|(log, blocks)| (0..blocks.len()).map(move |at| (log, at))).collect();
+        for (log, at) in places {
+            self.work(case, (log, at), &mut steps);
+        }
+        if case.fails && !self.failed {
+            // What waited to be stored is dropped.
+            steps.push(self.with(|m| {
+                m.failed = true;
+                m.drop_all(Block::Waiting);
+            }));
+        }
+        steps
+    }
+
+    /// A reader takes the next log.
+    fn open(&self, case: &Case, steps: &mut Vec<Self>) {
+        let busy = self.logs_that(Log::Open) + self.logs_that(Log::Reading);
+        let next = self.logs.iter().position(|log| *log == Log::Unopened);
+        if let Some(next) = next.filter(|_| busy < case.readers) {
+            steps.push(self.with(|m| m.logs[next] = Log::Open));
+        }
+    }
+
+    /// A reader takes a buffer, or hands on what it read into it, or finds its log's end.
+    fn read(&self, case: &Case, log: usize, steps: &mut Vec<Self>) {
+        let unread = self.blocks[log].iter().position(|block| *block == Block::Unread);
+        let first = self.logs.iter().position(|log| matches!(log, Log::Open | Log::Reading));
+        let may_take = may_take(self.free(case), case.greedy || first == Some(log));
+        match (self.logs[log], unread) {
+            (Log::Open, _) if self.failed && !case.stays_open => steps.push(self.with(|m| m.give_up(log))),
+            (Log::Open, _) if may_take => steps.push(self.with(|m| m.logs[log] = Log::Reading)),
+            // Nobody takes work any more.
+            (Log::Reading, Some(_)) if self.gone == case.workers => {
+                steps.push(self.with(|m| m.give_up(log)));
+            }
+            (Log::Reading, Some(at)) => steps.push(self.with(|m| {
+                m.logs[log] = Log::Open;
+                m.blocks[log][at] = Block::Queued;
+            })),
+            (Log::Reading, None) => steps.push(self.with(|m| {
+                m.logs[log] = Log::Ended;
+                m.lost += usize::from(case.loses);
+            })),
+            _ => {}
+        }
+    }
+
+    /// A worker takes a block, or hands it on; or a block is stored. Any queued block may be the one that is taken,
+    /// which is more than can happen.
+    fn work(&self, case: &Case, (log, at): (usize, usize), steps: &mut Vec<Self>) {
+        let idle = self.count(Block::Parsing) + self.gone < case.workers;
+        let to = match self.blocks[log][at] {
+            Block::Queued if idle => Block::Parsing,
+            Block::Parsing if self.failed => return steps.push(self.with(|m| m.leave(case, (log, at)))),
+            Block::Parsing => Block::Waiting,
+            Block::Waiting if self.next() == Some((log, at)) => Block::Stored,
+            _ => return,
+        };
+        steps.push(self.with(|m| m.blocks[log][at] = to));
+    }
+
+    /// A worker that can't hand its block on ends, and the channel keeps it; with the last one goes what is queued.
+    fn leave(&mut self, case: &Case, (log, at): (usize, usize)) {
+        self.blocks[log][at] = Block::Stored;
+        self.gone += 1;
+        self.lost += 1;
+        if self.gone == case.workers {
+            self.drop_all(Block::Queued);
+        }
+    }
+
+    /// A reader ends, and opens no further log.
+    fn give_up(&mut self, log: usize) {
+        self.logs[log] = Log::Ended;
+        let unopened = self.logs.iter_mut().filter(|log| **log == Log::Unopened);
+        unopened.for_each(|log| *log = Log::Ended);
+    }
+
+    /// Drops all blocks that are there, after a failure: that they are not stored does not matter any more.
+    fn drop_all(&mut self, there: Block) {
+        let blocks = self.blocks.iter_mut().flatten().filter(|block| **block == there);
+        blocks.for_each(|block| *block = Block::Stored);
+    }
+}
+
+/// Goes through every interleaving, breadth first; the moments in which nothing can go on though not all is done, and
+/// how many moments there are.
+fn explore(case: &Case) -> (Option<Moment>, usize) {
+    let first = Moment::first(case);
+    let mut seen = HashSet::from([first.clone()]);
+    let mut coming = VecDeque::from([first]);
+    while let Some(moment) = coming.pop_front() {
+        let steps = moment.steps(case);
+        if steps.is_empty() && !moment.is_over() {
+            return (Some(moment), seen.len());
+        }
+        for step in steps {
+            if seen.insert(step.clone()) {
+                coming.push_back(step);
+            }
+        }
+    }
+    (None, seen.len())
+}
+
+/// All lists of so many logs of no more than so many blocks.
+fn logs(count: usize, most: u8) -> Vec<Vec<u8>> {
+    let longer = |logs: Vec<u8>| (0..=most).map(move |blocks| [logs.as_slice(), &[blocks]].concat());
+    (0..count).fold(vec![vec![]], |all, _| all.into_iter().flat_map(longer).collect())
+}
+
+/// A whole case: nothing broken, nothing fails.
+fn case(logs: Vec<u8>, readers: usize, workers: usize, buffers: usize) -> Case {
+    Case { logs, readers, workers, buffers, loses: false, greedy: false, fails: false, stays_open: false }
+}
+
+/// Cases of one to `most_logs` logs, with one to three readers and workers, and so many buffers.
+fn cases(most_logs: usize, most_blocks: u8, buffers: &[usize]) -> impl Iterator<Item = Case> {
+    let sizes = [1, 2, 3].into_iter().flat_map(|readers| [1, 2, 3].map(|workers| (readers, workers)));
+    let logs: Vec<Vec<u8>> = (1..=most_logs).flat_map(|count| logs(count, most_blocks)).collect();
+    sizes.flat_map(move |(readers, workers)| {
+        let (logs, buffers) = (logs.clone(), buffers.to_vec());
+        logs.into_iter().flat_map(move |logs| {
+            let of = |buffers: &usize| case(logs.clone(), readers, workers, *buffers);
+            buffers.iter().map(of).collect::<Vec<_>>()
+        })
+    })
+}
+
+#[test]
+fn every_interleaving_stores_every_block_in_order() {
+    // A block is stored only when all before it are, so whatever ends has stored all of them in order.
+    let mut moments = 0;
+    for case in cases(3, 2, &[1, 2, 3, 4]).chain(cases(2, 3, &[1, 2, 5])) {
+        let (stuck, seen) = explore(&case);
+        assert!(stuck.is_none(), "{case:?} can't go on at\n{:?}", stuck.unwrap());
+        moments += seen;
+    }
+    assert!(moments > 100_000, "{moments}");
+}
+
+#[test]
+fn every_interleaving_ends_where_storing_fails() {
+    for case in cases(2, 3, &[1, 2, 3]) {
+        let case = Case { fails: true, ..case };
+        let (stuck, _) = explore(&case);
+        assert!(stuck.is_none(), "{case:?} can't go on at\n{:?}", stuck.unwrap());
+    }
+}
+
+/// Takes minutes; the short one goes through fewer cases.
+#[test]
+#[ignore = "long: .ci/long pipeline"]
+fn every_interleaving_of_larger_cases_stores_every_block_in_order() {
+    let (mut moments, mut count) = (0, 0);
+    for case in cases(4, 3, &[1, 2, 4]) {
+        let (stuck, seen) = explore(&case);
+        assert!(stuck.is_none(), "{case:?} can't go on at\n{:?}", stuck.unwrap());
+        moments += seen;
+        count += 1;
+    }
+    println!("{count} cases, {moments} moments, none in which nothing can go on");
+}
+
+#[test]
+fn a_buffer_lost_at_each_end_of_a_log_is_found() {
+    // As many logs as there are buffers, and one more.
+    let whole = case(vec![1, 0, 1, 1], 1, 1, 3);
+    assert!(explore(&whole).0.is_none());
+    let (stuck, _) = explore(&Case { loses: true, ..whole });
+    let stuck = stuck.unwrap();
+    assert_eq!((stuck.lost, stuck.logs[3]), (3, Log::Open), "{stuck:?}");
+}
+
+#[test]
+fn buffers_all_held_by_later_turns_are_found() {
+    let whole = case(vec![1, 2], 2, 2, 2);
+    assert!(explore(&whole).0.is_none());
+    let (stuck, _) = explore(&Case { greedy: true, ..whole });
+    let stuck = stuck.unwrap();
+    assert_eq!(stuck.blocks, [vec![Block::Unread], vec![Block::Waiting; 2]], "{stuck:?}");
+}
+
+#[test]
+fn readers_that_wait_for_what_a_dead_channel_keeps_are_found() {
+    let whole = Case { fails: true, ..case(vec![3], 1, 2, 1) };
+    assert!(explore(&whole).0.is_none());
+    let (stuck, _) = explore(&Case { stays_open: true, ..whole });
+    let stuck = stuck.unwrap();
+    assert_eq!((stuck.failed, stuck.lost, stuck.logs[0]), (true, 1, Log::Open), "{stuck:?}");
+}
