@@ -50,8 +50,6 @@ pub(crate) enum Message<C> {
     Log(Place),
     /// A block was parsed and counted.
     Block(Box<Done<C>>),
-    /// What an encoder held at the end.
-    Last(C),
     /// A log was read to its clean end.
     Source(SourceFile),
     /// What is damaged: of this log, by its number, or of something else.
@@ -198,7 +196,6 @@ impl<W: RunWriter> Collector<'_, W> {
                 Message::Source(source) => self.collected.sources.push(source),
                 Message::Damage(log, damage) => self.collected.damage.push((log, damage)),
                 Message::Notes(notes) => self.collected.notes.extend(notes),
-                Message::Last(chunk) => self.writer.write(chunk).await?,
                 Message::Failed(error) => return Err(error),
                 Message::Block(done) => {
                     waiting.insert(done.counts.sequence, done);
@@ -375,13 +372,12 @@ impl<E: BatchEncoder> Worker<E> {
         let mut counter = Counter::default();
         while let Ok(work) = self.queue.recv() {
             let done = self.block(work, &mut parsed, &mut counter);
-            if !self.pass_on(done.map(|done| Some(Message::Block(Box::new(done))))) {
+            let failed = done.is_err();
+            let message = done.map_or_else(Message::Failed, |done| Message::Block(Box::new(done)));
+            // Where nobody listens any more, the work is over.
+            if self.messages.blocking_send(message).is_err() || failed {
                 return;
             }
-        }
-        if !self.shared.times_only.load(Ordering::Acquire) {
-            let last = self.encoder.finish();
-            self.pass_on(last.map(|chunk| chunk.map(Message::Last)));
         }
     }
 
@@ -403,16 +399,5 @@ impl<E: BatchEncoder> Worker<E> {
             chunk = self.encoder.encode(&parsed.batch)?;
         }
         Ok(Done { counts, chunk, buffer: block.bytes })
-    }
-
-    /// Sends a message on, or the error; false when the work is over.
-    fn pass_on(&self, result: Result<Option<Message<E::Chunk>>>) -> bool {
-        match result {
-            Ok(message) => message.is_none_or(|message| self.messages.blocking_send(message).is_ok()),
-            Err(error) => {
-                let _ = self.messages.blocking_send(Message::Failed(error));
-                false
-            }
-        }
     }
 }

@@ -85,10 +85,6 @@ impl BatchEncoder for Whole {
     fn encode(&mut self, batch: &SampleBatch) -> Result<Option<SampleBatch>> {
         Ok((!batch.is_empty()).then(|| batch.clone()))
     }
-
-    fn finish(&mut self) -> Result<Option<SampleBatch>> {
-        Ok(None)
-    }
 }
 
 impl<S: SampleSink> RunWriter for SinkWriter<S> {

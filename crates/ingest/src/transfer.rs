@@ -161,9 +161,6 @@ async fn write_into<S: RunStore>(
             }
         }
         reader.await.map_err(|error| Error::store("reading samples", error))??;
-        if let Some(chunk) = encoder.finish()? {
-            writer.write(chunk).await?;
-        }
     }
     writer
         .commit(FinishedRun {

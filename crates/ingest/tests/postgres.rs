@@ -193,8 +193,7 @@ fn rejects() -> Vec<Reject> {
 /// Encodes a batch as the pipeline would, in pieces.
 fn encode(writer: &PostgresWriter, batch: &SampleBatch) -> Vec<Rows> {
     let mut encoder = writer.encoder().unwrap();
-    let chunk = encoder.encode(batch).unwrap();
-    chunk.into_iter().chain(encoder.finish().unwrap()).collect()
+    encoder.encode(batch).unwrap().into_iter().collect()
 }
 
 async fn write(writer: &mut PostgresWriter, example: &Example) {

@@ -290,12 +290,9 @@ pub trait BatchEncoder: Send + 'static {
     /// What the writer takes.
     type Chunk: Send + 'static;
 
-    /// Encodes one batch, handing out whatever is ready to be written. Chunks are written in the log's order of the
-    /// batches after which they were handed out; those of several encoders take turns.
+    /// Encodes one batch, if there is anything to be written of it. An encoder keeps nothing of a batch to itself, so
+    /// what is written is in the order of the log, whichever encoder had which batch.
     fn encode(&mut self, batch: &SampleBatch) -> Result<Option<Self::Chunk>>;
-
-    /// Hands out what is left.
-    fn finish(&mut self) -> Result<Option<Self::Chunk>>;
 }
 
 /// Writes one run. Dropped before `commit` has returned, it leaves nothing.
@@ -306,7 +303,7 @@ pub trait RunWriter: Send {
     /// A new encoder, for one worker thread.
     fn encoder(&self) -> Result<Self::Encoder>;
 
-    /// Writes one encoded chunk.
+    /// Writes one encoded chunk; they come in the order of the log.
     fn write(
         &mut self,
         chunk: <Self::Encoder as BatchEncoder>::Chunk,

@@ -191,7 +191,7 @@ pub(crate) fn begin(store: &ParquetStore, example: &Example) -> Result<ParquetWr
 
 pub(crate) async fn write(writer: &mut impl RunWriter, batch: &SampleBatch) -> Result<()> {
     let mut encoder = writer.encoder()?;
-    for chunk in [encoder.encode(batch)?, encoder.finish()?].into_iter().flatten() {
+    if let Some(chunk) = encoder.encode(batch)? {
         writer.write(chunk).await?;
     }
     Ok(())

@@ -57,12 +57,10 @@ fn row_groups_are_bounded_and_all_but_the_last_are_full() {
         let mut writer = place.store.begin(None, true).await.unwrap();
         let mut encoder = writer.encoder().unwrap();
         for _ in 0..BATCHES {
-            if let Some(group) = encoder.encode(&run.batch).unwrap() {
-                writer.write(group).await.unwrap();
+            if let Some(rows) = encoder.encode(&run.batch).unwrap() {
+                writer.write(rows).await.unwrap();
             }
         }
-        let last = encoder.finish().unwrap().unwrap();
-        writer.write(last).await.unwrap();
         writer
     });
     commit(writer, &run, Replace::Any).unwrap();

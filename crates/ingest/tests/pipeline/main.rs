@@ -6,6 +6,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
+    clippy::print_stdout,
+    clippy::print_stderr,
     reason = "a test's helper fails by panicking"
 )]
 
@@ -17,8 +19,12 @@ mod many_logs;
 mod memory;
 #[path = "../oracle/mod.rs"]
 mod oracle;
+mod order;
 mod origin;
+#[path = "../support/postgres.rs"]
+mod postgres;
 #[path = "../support/read_back.rs"]
 mod read_back;
 mod rejects;
 mod support;
+mod trial;

@@ -128,10 +128,6 @@ impl BatchEncoder for Breaking {
         assert!(self.0 < 2, "this panic is meant");
         Ok(None)
     }
-
-    fn finish(&mut self) -> Result<Option<()>> {
-        Ok(None)
-    }
 }
 
 impl RunWriter for Fragile {

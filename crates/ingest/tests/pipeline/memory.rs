@@ -51,10 +51,6 @@ impl BatchEncoder for Encoder {
     fn encode(&mut self, batch: &SampleBatch) -> Result<Option<Vec<Row>>> {
         Ok(Some(rows(batch).collect()))
     }
-
-    fn finish(&mut self) -> Result<Option<Vec<Row>>> {
-        Ok(None)
-    }
 }
 
 impl RunWriter for Writer {

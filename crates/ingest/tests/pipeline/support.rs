@@ -24,7 +24,7 @@ pub(crate) struct Desk {
 pub(crate) struct Stored {
     pub(crate) run: StoredRun,
     pub(crate) rejects: Vec<Reject>,
-    /// In the order of the logs, or ascending where they come from the embedded store, which mixes blocks.
+    /// In the order of the logs.
     pub(crate) rows: Vec<Row>,
 }
 
@@ -68,8 +68,9 @@ impl Desk {
             Ok(())
         };
         store.rejects(&key, &mut add_reject).unwrap();
-        store.samples(&key, &mut add_rows).unwrap();
-        found.sort();
+        if options.keep_samples {
+            store.samples(&key, &mut add_rows).unwrap();
+        }
         let mut run = store.read(&key).unwrap().unwrap();
         run.info.ingested_at.clear();
         Stored { run, rejects, rows: found }

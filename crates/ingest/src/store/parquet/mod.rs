@@ -21,6 +21,7 @@
 //! Whoever writes holds a lock: `.lock` in a run's folder for its key, `.lock` in a staged run to say that its writer
 //! lives, and the store's own `.lock` for moments while the others are taken or given back.
 
+mod columns;
 mod folder;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
@@ -38,7 +39,7 @@ mod writer;
 
 use std::path::Path;
 
-pub use samples::{RowGroup, SampleEncoder, SampleExport};
+pub use samples::{SampleColumns, SampleEncoder, SampleExport};
 pub use writer::ParquetWriter;
 
 use crate::batch::SampleBatch;

@@ -1,4 +1,6 @@
-//! The samples of a run as Parquet: each worker fills row groups of its own, one task appends them to the file.
+//! The samples of a run as Parquet: workers turn batches into columns, which are encoded in the order of the log.
+//!
+//! Where a row group ends depends on its rows only, so the same log gives the same bytes with any number of workers.
 
 use std::io::Write;
 use std::path::Path;
@@ -14,7 +16,7 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::arrow_writer::{
-    ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
+    ArrowLeafColumn, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
 };
 use parquet::basic::{Compression, Encoding};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
@@ -24,6 +26,7 @@ use parquet::schema::types::ColumnPath;
 use crate::batch::{Nullable, SampleBatch, Texts};
 use crate::error::{Error, Result};
 use crate::store::BatchEncoder;
+use crate::store::parquet::columns::ColumnThreads;
 use crate::store::parquet::guard::{Guarded, plain};
 use crate::store::parquet::sums::{CheckedFile, SummedFile, Sums};
 
@@ -74,6 +77,10 @@ fn properties() -> WriterProperties {
 /// A file of samples while it is being written.
 pub(super) struct SampleFile<W: Write + Send> {
     writer: SerializedFileWriter<W>,
+    factory: ArrowRowGroupWriterFactory,
+    threads: ColumnThreads,
+    /// Rows in the row group that has not ended.
+    open: usize,
     rows: u64,
     /// What is being done, for messages.
     what: String,
@@ -97,28 +104,36 @@ impl<W: Write + Send> SampleFile<W> {
         let made = ArrowWriter::try_new_with_options(out, schema(), options)
             .and_then(ArrowWriter::into_serialized_writer);
         let (writer, _) = made.map_err(|error| Error::store(&*what, plain(error)))?;
-        Ok(Self { writer, rows: 0, what })
+        let factory = ArrowRowGroupWriterFactory::new(&writer, schema());
+        Ok(Self { writer, factory, threads: ColumnThreads::start()?, open: 0, rows: 0, what })
     }
 
-    /// An encoder for one worker.
-    pub(super) fn encoder(&self) -> SampleEncoder {
-        let factory = ArrowRowGroupWriterFactory::new(&self.writer, schema());
-        SampleEncoder { factory: Some(factory), schema: schema(), columns: Vec::new(), rows: 0 }
+    /// Appends rows.
+    pub(super) fn append(&mut self, rows: SampleColumns) -> Result<()> {
+        if self.open == 0 {
+            self.threads.begin(self.factory.create_column_writers(0).map_err(failed)?)?;
+        }
+        self.threads.write(rows.columns)?;
+        self.open += rows.rows;
+        if self.open >= ROW_GROUP { self.end_group() } else { Ok(()) }
     }
 
-    /// Appends a row group.
-    pub(super) fn append(&mut self, group: RowGroup) -> Result<()> {
+    fn end_group(&mut self) -> Result<()> {
         let failed = |error| Error::store(&*self.what, plain(error));
+        let columns = self.threads.end()?;
         let mut writer = self.writer.next_row_group().map_err(failed)?;
-        for column in group.columns {
+        for column in columns {
             column.append_to_row_group(&mut writer).map_err(failed)?;
         }
         writer.close().map_err(failed)?;
-        self.rows += group.rows as u64;
+        self.rows += std::mem::take(&mut self.open) as u64;
         Ok(())
     }
 
     fn end(&mut self) -> Result<()> {
+        if self.open > 0 {
+            self.end_group()?;
+        }
         let ended = self.writer.finish();
         ended.map(|_| ()).map_err(|error| Error::store(&*self.what, plain(error)))
     }
@@ -137,7 +152,7 @@ impl<W: Write + Send> SampleExport<W> {
     /// When it can't be written.
     pub fn new(out: W) -> Result<Self> {
         let file = SampleFile::new(out, "writing samples".to_owned())?;
-        Ok(Self { encoder: file.encoder(), file })
+        Ok(Self { encoder: SampleEncoder::new(true), file })
     }
 
     /// Appends a batch. Memory: one row group of 262,144 rows.
@@ -146,7 +161,7 @@ impl<W: Write + Send> SampleExport<W> {
     /// When it can't be written.
     pub fn write(&mut self, batch: &SampleBatch) -> Result<()> {
         match self.encoder.encode(batch)? {
-            Some(group) => self.file.append(group),
+            Some(rows) => self.file.append(rows),
             None => Ok(()),
         }
     }
@@ -156,9 +171,6 @@ impl<W: Write + Send> SampleExport<W> {
     /// # Errors
     /// When it can't be written.
     pub fn finish(mut self) -> Result<()> {
-        if let Some(group) = self.encoder.finish()? {
-            self.file.append(group)?;
-        }
         self.file.end()
     }
 }
@@ -167,56 +179,37 @@ fn failed(error: parquet::errors::ParquetError) -> Error {
     Error::store("encoding samples", error)
 }
 
-/// An encoded row group.
-pub struct RowGroup {
-    columns: Vec<ArrowColumnChunk>,
+/// Rows in the columns of the file, ready to be encoded.
+pub struct SampleColumns {
+    columns: Vec<ArrowLeafColumn>,
     rows: usize,
 }
 
-/// Encodes batches into row groups; without a factory it keeps nothing.
+/// Turns batches into the columns of the file.
 pub struct SampleEncoder {
-    factory: Option<ArrowRowGroupWriterFactory>,
     schema: SchemaRef,
-    columns: Vec<ArrowColumnWriter>,
-    rows: usize,
+    kept: bool,
 }
 
 impl SampleEncoder {
-    /// An encoder for a run whose samples are not kept.
-    pub(super) fn nothing() -> Self {
-        Self { factory: None, schema: schema(), columns: Vec::new(), rows: 0 }
+    /// An encoder; where samples are not kept it hands out nothing.
+    pub(super) fn new(kept: bool) -> Self {
+        Self { schema: schema(), kept }
     }
 }
 
 impl BatchEncoder for SampleEncoder {
-    type Chunk = RowGroup;
+    type Chunk = SampleColumns;
 
-    fn encode(&mut self, batch: &SampleBatch) -> Result<Option<RowGroup>> {
-        let Some(factory) = &self.factory else { return Ok(None) };
-        if batch.is_empty() {
+    fn encode(&mut self, batch: &SampleBatch) -> Result<Option<SampleColumns>> {
+        if !self.kept || batch.is_empty() {
             return Ok(None);
         }
-        if self.columns.is_empty() {
-            self.columns = factory.create_column_writers(0).map_err(failed)?;
+        let mut columns = Vec::new();
+        for (field, array) in self.schema.fields().iter().zip(arrays(batch)?) {
+            columns.extend(compute_leaves(field, &array).map_err(failed)?);
         }
-        let fields = self.schema.fields().iter();
-        for ((field, array), column) in fields.zip(arrays(batch)?).zip(&mut self.columns) {
-            for leaf in compute_leaves(field, &array).map_err(failed)? {
-                column.write(&leaf).map_err(failed)?;
-            }
-        }
-        self.rows += batch.len();
-        if self.rows >= ROW_GROUP { self.finish() } else { Ok(None) }
-    }
-
-    fn finish(&mut self) -> Result<Option<RowGroup>> {
-        let rows = std::mem::take(&mut self.rows);
-        let columns = std::mem::take(&mut self.columns);
-        if rows == 0 {
-            return Ok(None);
-        }
-        let columns = columns.into_iter().map(ArrowColumnWriter::close).collect::<Result<_, _>>();
-        Ok(Some(RowGroup { columns: columns.map_err(failed)?, rows }))
+        Ok(Some(SampleColumns { columns, rows: batch.len() }))
     }
 }
 

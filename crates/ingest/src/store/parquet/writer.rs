@@ -1,7 +1,7 @@
 //! Writes one run into the embedded store; until it is committed nobody sees it.
 
 use super::folder::{Folder, RunLock, Staging};
-use super::samples::{RowGroup, SampleEncoder, SampleFile};
+use super::samples::{SampleColumns, SampleEncoder, SampleFile};
 use super::sums::{SummedFile, Sums};
 use super::tables;
 use crate::error::{Error, Result};
@@ -43,12 +43,12 @@ impl RunWriter for ParquetWriter {
     type Encoder = SampleEncoder;
 
     fn encoder(&self) -> Result<SampleEncoder> {
-        Ok(self.samples.as_ref().map_or_else(SampleEncoder::nothing, SampleFile::encoder))
+        Ok(SampleEncoder::new(self.samples.is_some()))
     }
 
-    async fn write(&mut self, group: RowGroup) -> Result<()> {
+    async fn write(&mut self, rows: SampleColumns) -> Result<()> {
         match &mut self.samples {
-            Some(samples) => samples.append(group),
+            Some(samples) => samples.append(rows),
             None => Ok(()),
         }
     }

@@ -125,7 +125,6 @@ fn encoded(batches: &[SampleBatch]) -> Vec<u8> {
     for batch in batches {
         chunks.extend(encoder.encode(batch).unwrap());
     }
-    chunks.extend(encoder.finish().unwrap());
     let rows: u64 = chunks.iter().map(|chunk| chunk.rows).sum();
     assert_eq!(rows, batches.iter().map(|batch| batch.len() as u64).sum::<u64>());
     let parts = std::iter::once(HEADER).chain(chunks.iter().map(|chunk| &chunk.bytes[..])).chain([TRAILER]);

@@ -41,10 +41,6 @@ impl BatchEncoder for SampleEncoder {
         put(&mut self.rows, batch)?;
         self.rows.take().map(Some)
     }
-
-    fn finish(&mut self) -> Result<Option<Rows>> {
-        Ok(None)
-    }
 }
 
 /// Encodes a batch.

@@ -1,0 +1,155 @@
+//! The columns of a row group, encoded side by side: each on the one thread that has it, in the order of the rows.
+
+use std::thread::Builder;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowLeafColumn};
+
+use crate::error::{Error, Result};
+
+/// The most threads: as many as keep up with the inflating of one log, and no column takes longer than a few of the
+/// others.
+const THREADS: usize = 4;
+
+/// Batches that wait for a thread, at most.
+const WAITING: usize = 2;
+
+/// Threads that encode columns, dealt out to them in turn.
+pub(super) struct ColumnThreads {
+    threads: Vec<ColumnThread>,
+}
+
+/// A thread and the ways to it.
+struct ColumnThread {
+    tasks: Sender<Task>,
+    ended: Receiver<Result<Vec<ArrowColumnChunk>>>,
+}
+
+/// What a thread does next with its columns.
+enum Task {
+    /// Begins a row group.
+    Begin(Vec<ArrowColumnWriter>),
+    /// Encodes a batch's part of each column.
+    Rows(Vec<ArrowLeafColumn>),
+    /// Ends the row group and gives its columns.
+    End,
+}
+
+impl ColumnThreads {
+    /// Threads that wait for a first row group.
+    pub(super) fn start() -> Result<Self> {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = (0..cores.min(THREADS)).map(|_| ColumnThread::start()).collect::<Result<_>>()?;
+        Ok(Self { threads })
+    }
+
+    /// Begins a row group of these columns.
+    pub(super) fn begin(&self, columns: Vec<ArrowColumnWriter>) -> Result<()> {
+        self.deal(columns, Task::Begin)
+    }
+
+    /// Encodes a batch, a part of each column; waits where the threads have enough to do.
+    pub(super) fn write(&self, columns: Vec<ArrowLeafColumn>) -> Result<()> {
+        self.deal(columns, Task::Rows)
+    }
+
+    /// Ends the row group: its columns, in their order.
+    pub(super) fn end(&self) -> Result<Vec<ArrowColumnChunk>> {
+        for thread in &self.threads {
+            thread.give(Task::End)?;
+        }
+        let shares = self.threads.iter().map(ColumnThread::ended).collect::<Result<Vec<_>>>()?;
+        Ok(in_turn(shares))
+    }
+
+    /// Gives each thread its share of what there is of each column.
+    fn deal<T>(&self, columns: Vec<T>, task: impl Fn(Vec<T>) -> Task) -> Result<()> {
+        let mut shares: Vec<Vec<T>> = self.threads.iter().map(|_| Vec::new()).collect();
+        for (at, column) in columns.into_iter().enumerate() {
+            if let Some(share) = shares.get_mut(at % self.threads.len().max(1)) {
+                share.push(column);
+            }
+        }
+        self.threads.iter().zip(shares).try_for_each(|(thread, share)| thread.give(task(share)))
+    }
+}
+
+/// What was dealt out, put together again.
+fn in_turn<T>(shares: Vec<Vec<T>>) -> Vec<T> {
+    let mut shares: Vec<_> = shares.into_iter().map(Vec::into_iter).collect();
+    let mut all = Vec::new();
+    loop {
+        let before = all.len();
+        all.extend(shares.iter_mut().filter_map(Iterator::next));
+        if all.len() == before {
+            return all;
+        }
+    }
+}
+
+impl ColumnThread {
+    fn start() -> Result<Self> {
+        let (tasks, queue) = bounded(WAITING);
+        let (end, ended) = bounded(1);
+        let work = move || encode(&queue, &end);
+        Builder::new().name("perfpipe-encode".to_owned()).spawn(work).map_err(Error::no_thread)?;
+        Ok(Self { tasks, ended })
+    }
+
+    /// Gives the thread a task; one that takes none any more has failed, and says why.
+    fn give(&self, task: Task) -> Result<()> {
+        match self.tasks.send(task) {
+            Ok(()) => Ok(()),
+            Err(_) => self.ended().and(Err(stopped())),
+        }
+    }
+
+    fn ended(&self) -> Result<Vec<ArrowColumnChunk>> {
+        self.ended.recv().map_err(|_| stopped())?
+    }
+}
+
+fn stopped() -> Error {
+    Error::stopped("encoding samples")
+}
+
+/// Does tasks until there are no more, or one fails.
+fn encode(tasks: &Receiver<Task>, ended: &Sender<Result<Vec<ArrowColumnChunk>>>) {
+    let mut columns = Vec::new();
+    for task in tasks {
+        let done = match task {
+            Task::Begin(begun) => {
+                columns = begun;
+                continue;
+            }
+            Task::Rows(rows) => match write(&mut columns, &rows) {
+                Ok(()) => continue,
+                Err(error) => Err(error),
+            },
+            Task::End => columns.drain(..).map(ArrowColumnWriter::close).collect(),
+        };
+        let failed = done.is_err();
+        // Whoever drops the other end wants no more.
+        if ended.send(done.map_err(|error| Error::store("encoding samples", error))).is_err() || failed {
+            return;
+        }
+    }
+}
+
+fn write(columns: &mut [ArrowColumnWriter], rows: &[ArrowLeafColumn]) -> parquet::errors::Result<()> {
+    columns.iter_mut().zip(rows).try_for_each(|(column, rows)| column.write(rows))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_dealt_out_comes_back_in_its_order() {
+        for threads in 1..6 {
+            let mut shares = vec![Vec::new(); threads];
+            (0..14).for_each(|column: usize| shares[column % threads].push(column));
+            assert_eq!(in_turn(shares), (0..14).collect::<Vec<_>>());
+        }
+    }
+}
