@@ -58,14 +58,15 @@ pub(crate) async fn one(args: &KeyArgs, store: &Store) -> Result<RunKey> {
 }
 
 /// The run that is called so: `spring_2048#2` is the second repeat, `spring_2048` the first, or the only one that there
-/// is.
+/// is; `spring/2048` is the same where several read alike.
 pub(crate) fn named(runs: &[RunInfo], name: &str) -> Result<RunKey> {
-    let first = |key: &RunKey| RunKey::new(&key.framework, &key.test).to_string();
-    let called = |is_called: &dyn Fn(&RunKey) -> bool| -> Vec<&RunKey> {
-        runs.iter().map(|run| &run.key).filter(|key| is_called(key)).collect()
+    let called = |is_called: &dyn Fn(&RunKey, &str) -> bool| -> Vec<&RunKey> {
+        let any = |key: &&RunKey| spellings(key).iter().any(|own| is_called(key, own));
+        runs.iter().map(|run| &run.key).filter(any).collect()
     };
-    let exactly = called(&|key| name == key.to_string() || name == format!("{}#{}", first(key), key.repeat));
-    let found = if exactly.is_empty() { called(&|key| name == first(key)) } else { exactly };
+    let exactly =
+        called(&|key, own| name == format!("{own}#{}", key.repeat) || (key.repeat == 1 && name == own));
+    let found = if exactly.is_empty() { called(&|_, own| name == own) } else { exactly };
     match found.as_slice() {
         [only] => Ok((*only).clone()),
         [] => {
@@ -75,12 +76,8 @@ pub(crate) fn named(runs: &[RunInfo], name: &str) -> Result<RunKey> {
         }
         several => {
             let problem = format!("several runs of the store are called {name}");
-            let last = several.iter().map(|key| key.repeat).max().unwrap_or_default();
-            let remedy = match last {
-                1 => "Ingest one of them under another name.".to_owned(),
-                last => format!("Name one repeat, as in {name}#{last}."),
-            };
-            Err(Error::refused(problem, remedy).into())
+            let keys: Vec<String> = several.iter().map(|key| spelt_out(key)).collect();
+            Err(Error::refused(problem, format!("Name one of them: {}.", keys.join(", "))).into())
         }
     }
 }
@@ -91,6 +88,17 @@ pub(crate) fn named_or_all(runs: &[RunInfo], names: &[String]) -> Result<Vec<Run
         return Ok(runs.iter().map(|run| run.key.clone()).collect());
     }
     names.iter().map(|name| named(runs, name)).collect()
+}
+
+/// The names of a framework's test, of which the second tells the two apart.
+fn spellings(key: &RunKey) -> [String; 2] {
+    [RunKey::new(&key.framework, &key.test).to_string(), format!("{}/{}", key.framework, key.test)]
+}
+
+/// The name of a run that tells all of its parts apart.
+fn spelt_out(key: &RunKey) -> String {
+    let [_, parts] = spellings(key);
+    if key.repeat == 1 { parts } else { format!("{parts}#{}", key.repeat) }
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {

@@ -1,5 +1,9 @@
 //! A batch of samples in columns, the form in which they travel from the parser to the stores.
 
+use std::borrow::Cow;
+
+use crate::apart::set_apart;
+
 /// A column of numbers in which a value may be absent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nullable<T> {
@@ -188,6 +192,15 @@ impl Texts {
     /// The distinct texts, by code.
     pub fn values(&self) -> &[String] {
         &self.values
+    }
+
+    /// Sets the texts apart from one that has a meaning of its own.
+    pub(crate) fn set_apart(&mut self, reserved: &str) {
+        for value in &mut self.values {
+            if let Cow::Owned(apart) = set_apart(value, reserved) {
+                *value = apart;
+            }
+        }
     }
 
     /// Empties the column.

@@ -1,6 +1,7 @@
 //! What the collecting task puts together out of the blocks: totals, rejects with their lines, the time span.
 
 use crate::clock_steps::BlockClocks;
+use crate::counts::Cell;
 use crate::cut::Block;
 use crate::damage::Damage;
 use crate::endpoint::Endpoints;
@@ -84,6 +85,8 @@ pub(crate) struct Collected {
     pub(crate) latest_ms: Option<i64>,
     logs: Vec<Log>,
     max_rejects: u64,
+    /// Bytes received and sent so far.
+    bytes: u64,
 }
 
 impl Collected {
@@ -100,6 +103,7 @@ impl Collected {
             latest_ms: None,
             logs: Vec::new(),
             max_rejects,
+            bytes: 0,
         }
     }
 
@@ -139,8 +143,23 @@ impl Collected {
         self.earliest_ms = [self.earliest_ms, block.earliest_ms].into_iter().flatten().min();
         self.latest_ms = self.latest_ms.max(block.latest_ms);
         self.endpoints.merge(&block.endpoints);
+        self.add_bytes(&place, &block.tally)?;
         self.totals.add(&block.tally);
         Ok(())
+    }
+
+    /// Adds up the sizes of all responses and requests, so that none of the sums that are kept can be wrong.
+    fn add_bytes(&mut self, place: &Place, tally: &Tally) -> Result<()> {
+        let of_cell = |cell: &Cell| [cell.bytes, cell.sent_bytes].map(i64::unsigned_abs).into_iter();
+        let bytes = tally.cells.iter().flat_map(|(_, cell)| of_cell(cell));
+        self.bytes = bytes.fold(self.bytes, u64::saturating_add);
+        if self.bytes <= i64::MAX as u64 {
+            return Ok(());
+        }
+        let problem =
+            "its bytes and sentBytes add up to more than 9.2 EB, so that no sum of them can be kept";
+        let remedy = "No test moves that much: look at these columns, and leave them out if they are wrong.";
+        Err(Error::input(place.clone(), problem, remedy))
     }
 
     /// Takes the notes on the logs, those on what is odd in them last.
@@ -199,5 +218,31 @@ impl Collected {
             reason: reject.reason,
             record: String::from_utf8_lossy(&reject.record).into_owned(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tally::LocalKey;
+
+    /// A block whose one cell has these sums of bytes.
+    fn block(bytes: i64, sent_bytes: i64) -> BlockCounts {
+        let key = LocalKey { second: 0, label: 0, success: true, transaction: false };
+        let cell = Cell { bytes, sent_bytes, ..Cell::default() };
+        let tally = Tally { cells: vec![(key, cell)], labels: vec!["a".into()], ..Tally::default() };
+        BlockCounts { tally, ..BlockCounts::new(0, 0, 0, &mut Parsed::default()) }
+    }
+
+    #[test]
+    fn bytes_that_no_sum_can_hold_are_an_error() {
+        for (before, last, refused) in [(0, i64::MAX, false), (1, i64::MAX, true), (i64::MIN + 1, 1, true)] {
+            let mut collected = Collected::new(0);
+            collected.begin_log(Place::file("a.csv"));
+            collected.add(block(before, 0)).unwrap();
+            let error = collected.add(block(0, last)).err();
+            assert_eq!(error.is_some(), refused, "{before} {last}");
+            assert!(error.is_none_or(|error| error.to_string().contains("9.2 EB")));
+        }
     }
 }

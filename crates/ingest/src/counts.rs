@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-/// The label of the cell that all labels beyond [`LABEL_LIMIT`] share.
+/// The label of the cell that all labels beyond [`LABEL_LIMIT`] share. A label of the log's own that reads so is
+/// [set apart](crate::set_apart) from it.
 pub const OTHER: &str = "(other)";
 
 /// How many labels have cells of their own.

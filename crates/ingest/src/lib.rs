@@ -3,6 +3,7 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
+mod apart;
 mod batch;
 mod campaign;
 mod cell_table;
@@ -55,6 +56,7 @@ mod totals;
 mod transfer;
 mod verify;
 
+pub use apart::set_apart;
 pub use batch::{Nullable, SampleBatch, Texts, clean_text};
 pub use campaign::{Campaign, CampaignProgress, CampaignRun, CampaignState, Paired, PlannedCpu, Stand};
 pub use cell_table::CellTable;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::batch::{SampleBatch, Texts, clean_text};
 use crate::clock_steps::{Clocks, Times};
+use crate::counts::OTHER;
 use crate::cpu::{CpuJoin, CpuSeries};
 use crate::cut::Block;
 use crate::date::DateParser;
@@ -82,6 +83,14 @@ impl Parsed {
         self.other_header = None;
         self.swallowed.clear();
         self.clocks.clear();
+    }
+
+    /// Sets names of the log's own apart from that of what is beyond the numbers that are told apart.
+    fn set_names_apart(&mut self) {
+        let SampleBatch { label, response_code, injector, .. } = &mut self.batch;
+        for names in [label, response_code, injector, &mut self.messages] {
+            names.set_apart(OTHER);
+        }
     }
 
     /// Rejects what is left of a record behind the last line end of a block, with its lines before that, if a quote
@@ -201,6 +210,7 @@ impl Parser {
         self.take_held(&mut held, bytes, layout, clock, out);
         self.held = held;
         out.lines = records.lines();
+        out.set_names_apart();
     }
 
     /// Whether a record whose quote is never closed has a whole record in one of its later lines: then the quote

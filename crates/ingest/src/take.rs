@@ -11,6 +11,9 @@ use crate::time_unit::TimeUnit;
 /// How JMeter's transaction controllers begin their responseMessage.
 const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
 
+/// A response of 1 TiB is none. It is a power of two, and so small that the sizes in a block can be added up.
+pub(crate) const MOST_BYTES: u64 = 1 << 40;
+
 /// Why a record is not accepted; put into words only when it is.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Reason {
@@ -125,12 +128,29 @@ fn numbers(
         .ok_or_else(bad("elapsed", columns.elapsed))?;
     fill(&mut batch.success, rows.len(), |row| parse_bool(rows.field(row, columns.success)))
         .ok_or_else(bad("success", columns.success))?;
-    whole(rows, columns.bytes, "bytes", &mut batch.bytes)?;
-    whole(rows, columns.sent_bytes, "sentBytes", &mut batch.sent_bytes)?;
+    size(rows, columns.bytes, "bytes", &mut batch.bytes)?;
+    size(rows, columns.sent_bytes, "sentBytes", &mut batch.sent_bytes)?;
     whole(rows, columns.all_threads, "allThreads", &mut batch.all_threads)?;
     whole(rows, columns.latency, "Latency", &mut batch.latency)?;
     whole(rows, columns.idle_time, "IdleTime", &mut batch.idle_time)?;
     whole(rows, columns.connect, "Connect", &mut batch.connect)
+}
+
+/// Appends a column of sizes, none of which is beyond all sense.
+fn size(
+    rows: Rows<'_>,
+    column: Option<usize>,
+    name: &'static str,
+    into: &mut Nullable<i64>,
+) -> Result<(), Reason> {
+    let before = into.values().len();
+    whole(rows, column, name, into)?;
+    let sizes = into.values().get(before..).unwrap_or_default();
+    let bits = sizes.iter().fold(0, |bits, size| bits | size.unsigned_abs());
+    match column.filter(|_| bits >= MOST_BYTES) {
+        Some(column) => Err(Reason::Field(name, column)),
+        None => Ok(()),
+    }
 }
 
 /// Appends a column of numbers, each of which may be absent or empty, but not anything else.

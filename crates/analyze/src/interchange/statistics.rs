@@ -1,8 +1,9 @@
 //! A run in the shape of JMeter's `statistics.json`, which CI plug-ins read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::{StoredRun, set_apart};
 use serde::Serialize;
 
 use crate::error::{Error, Result};
@@ -33,7 +34,8 @@ struct Statistics<'a> {
     sent_k_bytes_per_sec: f64,
 }
 
-/// A run as JSON in the shape of JMeter's `statistics.json`: `Total`, and each label that has counts of its own.
+/// A run as JSON in the shape of JMeter's `statistics.json`: `Total`, and each label that has counts of its own. A label
+/// that is called `Total` itself is `Total (as logged)`.
 ///
 /// As there, times are over all requests, failures too, `pct1` to `pct3` are the 90th, 95th and 99th percentiles, and
 /// throughput counts requests. Unlike there, percentiles are `percentile_cont` of all samples, and throughput is taken
@@ -43,19 +45,21 @@ struct Statistics<'a> {
 /// As [`Timeline::new`].
 pub fn jmeter_statistics(run: &StoredRun, view: &View) -> Result<String> {
     let view = View { percentiles: vec![50.0, 90.0, 95.0, 99.0], include_failures: true, ..view.clone() };
-    let mut all = BTreeMap::from([(TOTAL, Timeline::new(run, &view)?)]);
+    let mut all = BTreeMap::from([(Cow::from(TOTAL), Timeline::new(run, &view)?)]);
     if view.label.is_none() {
-        for label in run.cells.labels.iter().filter(|label| *label != TOTAL) {
+        for label in &run.cells.labels {
             let of_label = View { label: Some(label.clone()), ..view.clone() };
             match Timeline::new(run, &of_label) {
-                Ok(timeline) if timeline.summary.requests() > 0 => _ = all.insert(label, timeline),
+                Ok(timeline) if timeline.summary.requests() > 0 => {
+                    _ = all.insert(set_apart(label, TOTAL), timeline);
+                }
                 Ok(_) | Err(Error::TransactionLabel { .. }) => {}
                 Err(error) => return Err(error),
             }
         }
     }
     let all: BTreeMap<&str, Statistics<'_>> =
-        all.iter().map(|(name, timeline)| (*name, Statistics::of(name, &timeline.summary))).collect();
+        all.iter().map(|(name, timeline)| (&**name, Statistics::of(name, &timeline.summary))).collect();
     serde_json::to_string_pretty(&all).map(|text| text + "\n").map_err(|e| Error::convert("JSON", e))
 }
 

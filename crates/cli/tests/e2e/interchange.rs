@@ -23,6 +23,25 @@ fn each(mut check: impl FnMut(&Store, &Key) -> String) {
 }
 
 #[test]
+fn a_label_that_is_called_total_is_told_from_the_total() {
+    for store in Store::each() {
+        let mut log = String::from("timeStamp,elapsed,label,success\n");
+        for (at, label) in ["Total", "Get", "Total (as logged)", "Total"].iter().enumerate() {
+            log.push_str(&format!("{},5,{label},true\n", 1_795_203_738_615 + at));
+        }
+        store.run(&["ingest", &store.file("go_2048.csv", log)]).said();
+        let statistics: Value =
+            serde_json::from_str(&export(&store, &store.only_key(), &["--what", "statistics"]).text())
+                .unwrap();
+        let counts = statistics.as_object().unwrap().iter();
+        let counts: Vec<_> = counts.map(|(name, of)| (name.as_str(), of["sampleCount"].as_u64())).collect();
+        let expected =
+            [("Get", 1), ("Total", 4), ("Total (as logged)", 2), ("Total (as logged) (as logged)", 1)];
+        assert_eq!(counts, expected.map(|(name, count)| (name, Some(count))));
+    }
+}
+
+#[test]
 fn statistics_are_in_the_shape_of_jmeter() {
     each(|store, key| {
         let text = export(store, key, &["--what", "statistics"]).text();

@@ -67,7 +67,7 @@ fn numbers_at_their_limits_are_kept_alike() {
     let mut log =
         "timeStamp,elapsed,label,responseCode,success,bytes,sentBytes,allThreads,Latency,IdleTime,Connect\n"
             .to_owned();
-    let (max, big) = (i32::MAX, i64::MAX / 4);
+    let (max, big) = (i32::MAX, (1_i64 << 40) - 1);
     for (at, number) in [0, 1, -1, max, -max].iter().enumerate() {
         let t = 1_795_203_738_000 + at as i64;
         writeln!(log, "{t},{number},Get,200,true,{big},{big},{number},{number},{number},{number}").unwrap();
@@ -79,8 +79,9 @@ fn numbers_at_their_limits_are_kept_alike() {
     writeln!(log, "1795203738009,1,Get,200,true,99999999999999999999,1,1,1,1,1").unwrap();
     writeln!(log, "1795203738009,1,Get,200,true,1,1,{wide},1,1,1").unwrap();
     writeln!(log, "1795203738009,1,Get,200,true,1,1,1,{wide},1,1").unwrap();
+    writeln!(log, "1795203738009,1,Get,200,true,{},1,1,1,1,1", big + 1).unwrap();
     let exports = same_in_both("nio_limits.csv", log.as_bytes(), &[], &[]);
-    assert_eq!(rows(&exports[5]).len() + rows(&exports[6]).len(), 14);
+    assert_eq!(rows(&exports[5]).len() + rows(&exports[6]).len(), 15);
 }
 
 #[test]

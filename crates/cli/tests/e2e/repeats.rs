@@ -108,7 +108,7 @@ fn where_there_are_several_repeats_one_has_to_be_named() {
             assert!(complaint.contains("nio_2048#3") && complaint.contains("perfpipe list"), "{complaint}");
         }
         let complaint = store.run(&["compare", "nio_2048", "nio_2048#5"]).complaint(1);
-        for part in ["several runs of the store are called nio_2048", "nio_2048#5"] {
+        for part in ["several runs of the store are called nio_2048", "nio/2048#2, nio/2048#5"] {
             assert!(complaint.contains(part), "{complaint}");
         }
         let table = store.run(&["compare", "nio_2048#2", "nio_2048#5", "--table", "csv"]).text();
@@ -119,6 +119,25 @@ fn where_there_are_several_repeats_one_has_to_be_named() {
         store.run(&command("drop", &[])).said();
         assert!(store.list().is_empty());
         assert_eq!(store.leftovers(), Vec::<String>::new());
+    }
+}
+
+#[test]
+fn runs_whose_names_read_alike_are_told_apart_by_a_slash() {
+    for store in Store::each() {
+        for (framework, test, requests) in [("a_b", "t", 50), ("a", "b_t", 60)] {
+            let path = store.file("run.csv", log(requests, 0));
+            store.run(&["ingest", &path, "--framework", framework, "--test", test]).said();
+        }
+        let complaint = store.run(&["compare", "a_b_t", "a/b_t"]).complaint(1);
+        assert!(complaint.contains("a/b_t") && complaint.contains("a_b/t"), "{complaint}");
+        let copy = Store::embedded();
+        let said = store.run(&["copy", "a_b/t", "--to", copy.place()]).said();
+        let copied: Vec<_> = copy.list().iter().map(|run| count(run, "requests")).collect();
+        assert_eq!(copied, [50], "{said}");
+        for name in ["a_b/t#1", "a/b_t"] {
+            store.run(&["compare", name, "a/b_t#1", "--table", "csv"]).text();
+        }
     }
 }
 

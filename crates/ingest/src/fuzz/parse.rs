@@ -7,8 +7,9 @@ use regex_lite::Regex;
 
 use super::records::{Found, Sizes, slow};
 use super::{Taker, dates};
+use crate::apart::set_apart;
 use crate::batch::{SampleBatch, clean_text};
-use crate::counts::{Cell, ErrorCount, LabelCount};
+use crate::counts::{Cell, ErrorCount, LabelCount, OTHER};
 use crate::cpu::{CpuJoin, CpuSeries};
 use crate::date::{DateParser, TimeZone};
 use crate::error::Place;
@@ -16,6 +17,7 @@ use crate::injector::Injectors;
 use crate::layout::{Layout, LayoutOptions};
 use crate::parse::{Clock, Parsed, Parser};
 use crate::source::head::text;
+use crate::take::MOST_BYTES;
 use crate::tally::Counter;
 use crate::totals::Totals;
 
@@ -107,23 +109,25 @@ fn sample(found: &Found, layout: &Layout) -> Option<(i64, Row)> {
         .is_some_and(|message| message.starts_with(b"Number of samples in transaction : "))
         && of(columns.data_type).unwrap_or_default().is_empty()
         && [&b""[..], b"null"].contains(&of(columns.url).unwrap_or_default());
-    let host = of(columns.hostname).filter(|host| !host.is_empty()).map(clean_text);
+    let name = |text: &[u8]| set_apart(&clean_text(text), OTHER).into_owned();
+    let size = |column| number(column).filter(|n| n.is_none_or(|n| n.unsigned_abs() < MOST_BYTES));
+    let host = of(columns.hostname).filter(|host| !host.is_empty()).map(name);
     let row = (
         time_ms,
-        of(columns.label).map(clean_text),
+        of(columns.label).map(name),
         whole(&found.fields[columns.elapsed])?.try_into().ok()?,
-        of(columns.response_code).map(clean_text),
+        of(columns.response_code).map(name),
         [success, controller],
         [
-            number(columns.bytes)?,
-            number(columns.sent_bytes)?,
+            size(columns.bytes)?,
+            size(columns.sent_bytes)?,
             small(columns.all_threads)?,
             small(columns.latency)?,
             small(columns.idle_time)?,
             small(columns.connect)?,
         ],
         host.or_else(|| injector(of(columns.thread_name).unwrap_or_default())),
-        (!success).then_some(message),
+        (!success).then(|| set_apart(&message, OTHER).into_owned()),
     );
     Some((time_ms, row))
 }

@@ -3,9 +3,10 @@
 
 use std::fmt::Write;
 
+use perfpipe_ingest::store::parquet::ParquetStore;
 use perfpipe_ingest::{
-    Error, IngestOptions, Ingested, PipelineOptions, Result, SampleBatch, SourceOptions, TimeUnit, inspect,
-    stream,
+    Error, IngestOptions, Ingested, OTHER, PipelineOptions, Result, SampleBatch, SourceOptions, TimeUnit,
+    ingest, inspect, stream,
 };
 
 use crate::support::*;
@@ -207,4 +208,53 @@ fn nothing_is_odd_in_any_fixture() {
         met += 1;
     }
     assert!(met > 10);
+}
+
+#[test]
+fn a_label_that_reads_like_the_rest_of_the_labels_is_none_of_them() {
+    let mut log = HEADER.to_owned();
+    for at in 0..600 {
+        let label = match at % 3 {
+            0 => format!("label {at}"),
+            1 => OTHER.to_owned(),
+            _ => format!("{OTHER} (as logged)"),
+        };
+        writeln!(log, "{},9,{label},T 1-1,true", T0_S * 1000).unwrap();
+    }
+    let file = on_disk("go_2048.csv", log.as_bytes());
+    let folder = tempfile::tempdir().unwrap();
+    let store = ParquetStore::open(folder.path()).unwrap();
+    let run = runtime().block_on(async {
+        let done = ingest(&store, &[file.path], &IngestOptions::default(), Default::default()).await.unwrap();
+        store.read(&done.info.key).unwrap().unwrap()
+    });
+    let counted =
+        |name: &str| run.labels.iter().find(|label| label.label == name).map(|label| label.successes);
+    assert_eq!(counted("(other) (as logged)"), Some(200));
+    assert_eq!(counted("(other) (as logged) (as logged)"), Some(200));
+    assert_eq!(counted(OTHER), None);
+    let cells = run.cells.iter();
+    let rest: u64 = cells
+        .filter(|(key, _)| run.cells.labels[key.label as usize] == OTHER)
+        .map(|(_, cell)| cell.samples())
+        .sum();
+    // 198 labels of 200 have cells of their own besides these two.
+    assert_eq!(rest, 2);
+}
+
+#[test]
+fn sizes_that_can_not_be_added_up_are_refused() {
+    let header = "timeStamp,elapsed,label,success,bytes,sentBytes\n";
+    let log = |count: i64, bytes: i64| {
+        let records: String =
+            (0..count).map(|at| format!("{},9,Get,true,{bytes},{bytes}\n", T0_S * 1000 + at)).collect();
+        format!("{header}{records}")
+    };
+    let done = ingested(&log(5, (1 << 40) - 1), &IngestOptions::default()).unwrap();
+    assert_eq!((done.info.successes, done.info.rejects), (5, 0));
+    for bytes in [1 << 40, i64::MAX, -(1 << 41)] {
+        let log = format!("{}{}", log(1, 7), &log(3, bytes)[header.len()..]);
+        let done = ingested(&log, &IngestOptions::default()).unwrap();
+        assert_eq!((done.info.successes, done.info.rejects), (1, 3), "{bytes}");
+    }
 }
