@@ -1,10 +1,12 @@
 //! How a stored run is looked at: every choice that acts when reading, never when storing.
 
-use perfpipe_ingest::CpuJoin;
+use perfpipe_ingest::{CpuJoin, RunInfo};
 
 use crate::phases::Phase;
 
 /// The reader's choices.
+///
+/// [`View::of`] is that of a stored run; [`View::default`] knows nothing of any.
 #[derive(Debug, Clone, PartialEq)]
 pub struct View {
     /// Percentiles to compute, in percent, as in 99.9.
@@ -39,6 +41,33 @@ impl Default for View {
             include_failures: false,
             injectors: 1,
             cpu: CpuJoin::default(),
+        }
+    }
+}
+
+impl View {
+    /// The option of a run ([`RunInfo::options`]) under which its ingest notes how many injectors sent the load.
+    pub const INJECTORS: &str = "injectors";
+
+    /// The view of a stored run that nothing is said about: what was told when it was ingested, its injectors and its CPU
+    /// clock, holds for it.
+    ///
+    /// ```
+    /// use perfpipe_analyze::View;
+    /// use perfpipe_ingest::{RunInfo, RunKey};
+    ///
+    /// let mut info = RunInfo::new(RunKey::new("go", "2048"), 0, 59_999);
+    /// info.cpu_offset = -2;
+    /// info.options.insert(View::INJECTORS.into(), "3".into());
+    /// let view = View { percentiles: vec![99.0], ..View::of(&info) };
+    /// assert_eq!((view.injectors, view.cpu.offset), (3, -2));
+    /// ```
+    pub fn of(info: &RunInfo) -> Self {
+        let injectors = info.options.get(Self::INJECTORS).and_then(|number| number.parse().ok());
+        Self {
+            injectors: injectors.unwrap_or(1),
+            cpu: CpuJoin { offset: info.cpu_offset, lookback: info.cpu_lookback },
+            ..Self::default()
         }
     }
 }

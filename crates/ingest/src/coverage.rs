@@ -2,6 +2,7 @@
 
 use crate::counts::{Cell, CellKey};
 use crate::cpu::{CpuJoin, CpuSeries};
+use crate::store::StoredRun;
 
 /// The seconds, of `seconds` from `t0_ms` (epoch ms) on, that have a reading: by one of their successes, or, where
 /// nothing succeeded, by the epoch second in which they begin. The cells are ascending by key.
@@ -29,6 +30,14 @@ pub(crate) fn seconds_with_reading(
         covered += u32::from(has);
     }
     covered
+}
+
+impl StoredRun {
+    /// How many of the run's seconds have one of these readings: by one of their successes, or, where nothing succeeded,
+    /// by the epoch second in which they begin.
+    pub fn seconds_with_cpu(&self, cpu: &CpuSeries, join: CpuJoin) -> u32 {
+        seconds_with_reading(self.cells.iter(), self.info.t0_ms, self.info.seconds, cpu, join)
+    }
 }
 
 #[cfg(test)]

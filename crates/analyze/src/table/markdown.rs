@@ -30,7 +30,7 @@ fn line(cells: impl Iterator<Item = impl AsRef<str>>, out: &mut Vec<u8>) {
 }
 
 /// A text in which nothing is taken for Markdown or HTML.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         if matches!(character, '\\' | '|' | '<' | '>' | '`' | '*' | '_' | '[' | ']' | '&') {

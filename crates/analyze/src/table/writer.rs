@@ -5,7 +5,8 @@ use std::io::Write;
 use super::column::Column;
 use super::csv::Csv;
 use super::json::Json;
-use super::markdown::Markdown;
+use super::markdown::{Markdown, escaped};
+use super::people::one_line;
 use super::text::Text;
 use super::value::Value;
 use crate::error::{Error, Result};
@@ -33,6 +34,22 @@ impl Format {
     /// ```
     pub fn is_for_people(self) -> bool {
         matches!(self, Self::Text | Self::Markdown)
+    }
+
+    /// A sentence beside a table of this format, whatever the names in it hold: in one line, and without what would be
+    /// markup.
+    ///
+    /// ```
+    /// use perfpipe_analyze::Format;
+    /// assert_eq!(Format::Markdown.prose("not ranked: <b> a|b"), r"not ranked: \<b\> a\|b");
+    /// assert_eq!(Format::Text.prose("<b>\u{1b}[31m"), r"<b>\u{1b}[31m");
+    /// ```
+    pub fn prose(self, sentence: &str) -> String {
+        let line = one_line(sentence);
+        match self {
+            Self::Markdown => escaped(&line),
+            Self::Text | Self::Csv | Self::Json => line,
+        }
     }
 }
 

@@ -140,6 +140,14 @@ impl CpuInspection {
     }
 }
 
+impl ClockGuess {
+    /// The shift with which readings that miss more than half of a run, from `t0_ms` to `last_ms`, would cover it; `None`
+    /// where there is none, or several would do. It knows of no zone.
+    pub fn of(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Self> {
+        guess(cpu, join, Span { first: t0_ms.div_euclid(1000), last: last_ms.div_euclid(1000) })
+    }
+}
+
 /// Whether the export's dates name no zone.
 fn assumes_zone(facts: &CpuFacts) -> bool {
     facts.date.as_ref().is_some_and(|date| !date.names_zone)

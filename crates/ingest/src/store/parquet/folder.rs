@@ -82,6 +82,11 @@ impl Folder {
         }
     }
 
+    /// Whether a store was made here.
+    pub(super) fn is_there(&self) -> bool {
+        self.path.join(MARKER).exists()
+    }
+
     /// Refuses a path that can't become a folder.
     fn check_folder(&self) -> Result<()> {
         let problem = match fs::metadata(&self.path) {

@@ -79,6 +79,11 @@ impl ParquetStore {
         Ok(Self { folder })
     }
 
+    /// Whether there is a store in the folder, or only room for one.
+    pub fn is_there(&self) -> bool {
+        self.folder.is_there()
+    }
+
     /// The folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
