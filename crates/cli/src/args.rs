@@ -492,6 +492,9 @@ pub(crate) struct AttachArgs {
     /// Zabbix item to take, where the export holds several
     #[arg(long, value_name = "ID")]
     pub(crate) cpu_item: Option<u64>,
+    /// Attach it even if it has readings for less of the run than there are now, or for nothing of it
+    #[arg(long)]
+    pub(crate) replace: bool,
     #[command(flatten)]
     pub(crate) join: CpuArgs,
 }

@@ -12,6 +12,7 @@ use crate::args::{CampaignArgs, IngestArgs, StoreArgs, TableFormat};
 use crate::failure::{code, tell};
 use crate::left_out::LeftOut;
 use crate::output::{Output, note, page_folder};
+use crate::pages::Pages;
 use crate::progress::Bar;
 use crate::{ingest, report, store};
 
@@ -178,10 +179,12 @@ fn shown(path: &Path) -> String {
 
 /// Draws the page of each run that was stored now.
 async fn draw(runs: &[CampaignRun], args: &IngestArgs, store: &Store, folder: &Path) -> Result<()> {
+    let mut pages = Pages::new(folder, &args.style, &store.look().await?.runs);
     for done in runs.iter().filter_map(|run| run.ingested.as_ref()) {
         let run = store.read(&done.info.key).await?;
-        report::tell(&report::run_report(&run, &args.style, folder)?);
+        report::run_report(&run, &mut pages, &args.style)?;
     }
+    pages.tell();
     Ok(())
 }
 

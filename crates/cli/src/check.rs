@@ -35,7 +35,7 @@ struct RuleFile {
 /// Judges the runs of a test and prints the verdicts.
 pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     let rules = rules(args)?;
-    let store = store::open(store).await?;
+    let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let runs = left_out.runs(&store).await?;
     let keys = choose::runs(&runs, &args.runs)?;
@@ -96,7 +96,7 @@ async fn baseline(
     runs: &[RunInfo],
 ) -> Result<Option<(StoredRun, View)>> {
     let Some(name) = &args.baseline else { return Ok(None) };
-    let other = args.baseline_store.clone().map(Store::folder).transpose()?;
+    let other = args.baseline_store.as_deref().map(store::existing_folder).transpose()?;
     let key = match &other {
         // What else is damaged there is not asked for.
         Some(other) => choose::named(&other.look().await?.runs, name)?,

@@ -3,13 +3,13 @@
 use anyhow::Result;
 use perfpipe_analyze::{Change, change_table, compare};
 use perfpipe_ingest::Error;
-use perfpipe_ingest::store::Store;
 use perfpipe_plot::{Page, Style};
 
 use crate::args::{CompareArgs, StoreArgs};
 use crate::left_out::LeftOut;
 use crate::output::{Output, note, page_folder};
-use crate::{choose, report, store, view};
+use crate::pages::{Pages, Subject, choices};
+use crate::{choose, store, view};
 
 /// Prints what changed from run A to run B, and draws both.
 pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
@@ -17,9 +17,8 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         let remedy = "Give --format svg, pdf or png; `perfpipe report --format html` compares frameworks.";
         return Err(Error::usage("two runs side by side can't be written as html", remedy).into());
     }
-    args.out.as_deref().map(page_folder).transpose()?;
-    let store = store::open(store).await?;
-    let other = args.baseline_store.clone().map(Store::folder).transpose()?;
+    let store = store::existing(store).await?;
+    let other = args.baseline_store.as_deref().map(store::existing_folder).transpose()?;
     let other = other.as_ref().unwrap_or(&store);
     let mut left_out = LeftOut::default();
     let runs = left_out.runs(&store).await?;
@@ -28,14 +27,14 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let a = view::read(other, &choose::named(&others, &args.a)?, &args.view).await?;
     let b = view::read(&store, &choose::named(&runs, &args.b)?, &args.view).await?;
     let views = (view::of(&args.view, &a.info), view::of(&args.view, &b.info));
+    args.out.as_deref().map(page_folder).transpose()?;
     let changes = compare((&a, &views.0), (&b, &views.1))?;
-    let mut written = Vec::new();
+    let mut pages = None;
     if let Some(out) = &args.out {
         let (a, b) = (view::timeline(&a, &args.view)?, view::timeline(&b, &args.view)?);
         let page = Page::comparison(&a, &b, &Style::from(&args.style));
-        let name =
-            report::page_name(&format!("{}_against_{}", b.info.key.name(), a.info.key.name()), &a.view);
-        written = report::write_page(&page, &name, &args.style, out)?;
+        let subject = Subject::Against(&b.info.key, &a.info.key);
+        pages.insert(Pages::new(out, &args.style, &[])).page(&page, subject, &choices(&args.view))?;
     }
     let mut output = Output::open(None)?;
     change_table(&changes).write(args.table.into(), &mut output)?;
@@ -46,6 +45,6 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
             "unknown: too few seconds to tell a change from noise; it takes eight stretches of 3 to 10 seconds of each run",
         );
     }
-    report::tell(&written);
+    pages.into_iter().for_each(Pages::tell);
     left_out.end()
 }

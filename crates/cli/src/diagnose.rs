@@ -9,7 +9,7 @@ use crate::{choose, store, view};
 
 /// Prints the findings of one run.
 pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
-    let store = store::open(store).await?;
+    let store = store::existing(store).await?;
     let key = choose::one(&args.key, &store).await?;
     let run = view::read(&store, &key, &args.view).await?;
     let findings = diagnose(&run, &view::of(&args.view, &run.info), args.cores)?;

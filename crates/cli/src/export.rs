@@ -27,7 +27,7 @@ pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
 }
 
 async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Result<()> {
-    let store = store::open(store).await?;
+    let store = store::existing(store).await?;
     let key = choose::one(&args.key, &store).await?;
     if let Some(write) = document(args.what) {
         let run = view::read(&store, &key, &args.view).await?;

@@ -22,13 +22,15 @@ const CHECK: u8 = 4;
 
 /// A signal that asked the command to end.
 #[derive(Debug, thiserror::Error)]
-#[error("stopped by {name}; {}{}", outcome(*stage), before(*stored))]
+#[error("stopped by {name}; {}{}", outcome(*stage, *done), before(*stored))]
 pub(crate) struct Interrupted {
     name: &'static str,
     code: u8,
     stage: Stage,
     /// Runs of a campaign that were stored.
     stored: usize,
+    /// Whether the command had done its work.
+    done: bool,
 }
 
 /// What is known of other runs.
@@ -44,8 +46,9 @@ fn before(stored: usize) -> String {
 const BEAT: Duration = Duration::from_millis(20);
 
 /// What is known of a run when the command is stopped.
-fn outcome(stage: Stage) -> &'static str {
+fn outcome(stage: Stage, done: bool) -> &'static str {
     match stage {
+        Stage::Before if done => "what it was to do had been done before",
         Stage::Before => "nothing was stored of what was at work",
         Stage::Asked => {
             "the server had not yet said whether the run is stored (whole, or not at all): see `perfpipe list`"
@@ -54,21 +57,36 @@ fn outcome(stage: Stage) -> &'static str {
     }
 }
 
+/// A signal, by its name and the exit code that is usual for it.
+pub(crate) struct Heard {
+    name: &'static str,
+    code: u8,
+}
+
 /// Waits for a signal that ends the command. While the server is committing, one does not: only its answer tells
 /// whether the run is stored. A second one does.
-pub(crate) async fn interrupted(mut signals: Signals, progress: &CampaignProgress) -> Interrupted {
-    let (mut name, mut code) = signals.next().await;
+pub(crate) async fn signalled(signals: &mut Signals, progress: &CampaignProgress) -> Heard {
+    let mut heard = signals.next().await;
     if progress.stage() == Stage::Asked {
         note(&format!(
-            "{name}: the run is being committed, and the server's answer is waited for; once more ends this"
+            "{}: the run is being committed, and the server's answer is waited for; once more ends this",
+            heard.name
         ));
         progress.stop();
         tokio::select! {
-            signal = signals.next() => (name, code) = signal,
+            again = signals.next() => heard = again,
             () = answered(progress) => {}
         }
     }
-    Interrupted { name, code, stage: progress.stage(), stored: progress.now().stored }
+    heard
+}
+
+impl Heard {
+    /// The error that the command was ended by this, and how far it had come: whether all of it was `done`.
+    pub(crate) fn ended(self, progress: &CampaignProgress, done: bool) -> Interrupted {
+        let Self { name, code } = self;
+        Interrupted { name, code, stage: progress.stage(), stored: progress.now().stored, done }
+    }
 }
 
 /// Waits until the server has answered all commits of a campaign. The answer to a single run's ends the command.
@@ -94,11 +112,11 @@ impl Signals {
         Ok(Self { int: signal(SignalKind::interrupt())?, term: signal(SignalKind::terminate())? })
     }
 
-    /// Waits for the next one, and gives its name and the exit code that is usual for it.
-    async fn next(&mut self) -> (&'static str, u8) {
+    /// Waits for the next one.
+    pub(crate) async fn next(&mut self) -> Heard {
         tokio::select! {
-            Some(()) = self.int.recv() => ("SIGINT", 130),
-            Some(()) = self.term.recv() => ("SIGTERM", 143),
+            Some(()) = self.int.recv() => Heard { name: "SIGINT", code: 130 },
+            Some(()) = self.term.recv() => Heard { name: "SIGTERM", code: 143 },
             else => std::future::pending().await,
         }
     }
@@ -114,9 +132,9 @@ impl Signals {
         Ok(Self)
     }
 
-    async fn next(&mut self) -> (&'static str, u8) {
+    pub(crate) async fn next(&mut self) -> Heard {
         let _ = tokio::signal::ctrl_c().await;
-        ("Ctrl-C", 130)
+        Heard { name: "Ctrl-C", code: 130 }
     }
 }
 

@@ -1,20 +1,21 @@
 //! `perfpipe ingest`: files into the store, with progress, a summary, and a page if wanted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use perfpipe_analyze::damage_sentence;
+use perfpipe_analyze::{View, damage_sentence, thousands};
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{
     CampaignProgress, CpuJoin, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Repeat,
-    SourceOptions,
+    RunInfo, SourceOptions,
 };
 
 use crate::args::{IngestArgs, LogArgs, StoreArgs};
 use crate::output::{note, page_folder, size_of};
+use crate::pages::Pages;
 use crate::progress::Bar;
 use crate::{campaign, frameworks, report, store, view};
 
@@ -43,6 +44,8 @@ async fn one(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgres
     }
     let started = Instant::now();
     let store = store::open(store).await?;
+    // What can't be listed is not in the way of a new run.
+    let before = store.look().await.map(|found| found.runs).unwrap_or_default();
     let total = args.files.iter().map(|file| size_of(file)).sum();
     let bar = Bar::start(total, Arc::clone(&progress));
     let done = store.ingest(&args.files, &options, progress.begin()).await;
@@ -50,11 +53,35 @@ async fn one(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgres
     let done = done?;
     let took = started.elapsed();
     summarise(&done, &store, took);
+    replaced(&before, &done.info).into_iter().for_each(|sentence| note(&sentence));
     if let Some(folder) = &args.report {
-        let run = store.read(&done.info.key).await?;
-        report::tell(&report::run_report(&run, &args.style, folder)?);
+        let mut pages = Pages::new(folder, &args.style, &store.look().await?.runs);
+        report::run_report(&store.read(&done.info.key).await?, &mut pages, &args.style)?;
+        pages.tell();
     }
     Ok(())
+}
+
+/// What has gone for a run, where that was made from something else.
+fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
+    let old = before.iter().find(|old| old.key == new.key && old.sources != new.sources)?;
+    let names: BTreeSet<String> = old
+        .sources
+        .iter()
+        .map(|source| match (source.file.as_str(), &source.member) {
+            ("-", _) => "standard input".to_owned(),
+            (file, None) => file.to_owned(),
+            (file, Some(member)) => format!("{file} ({member})"),
+        })
+        .collect();
+    let names: Vec<String> = names.into_iter().collect();
+    Some(format!(
+        "replaced an earlier run {} of {} requests, ingested at {}, which was made from other files: {}",
+        old.key,
+        thousands(old.requests()),
+        old.ingested_at,
+        names.join(", ")
+    ))
 }
 
 /// From flags to the library's options.
@@ -99,7 +126,7 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool) -> Result<IngestOptions> {
 /// The options that a reader of the run may want to know.
 fn noted(log: &LogArgs) -> BTreeMap<String, String> {
     let named = [
-        (view::INJECTORS, log.injectors.map(|n| n.to_string())),
+        (View::INJECTORS, log.injectors.map(|n| n.to_string())),
         ("injector-pattern", log.injector_pattern.clone()),
         ("time-zone", (log.time_zone != "UTC").then(|| log.time_zone.clone())),
         ("time-unit", log.time_unit.map(|unit| unit.to_string())),
@@ -137,7 +164,7 @@ fn summarise(done: &Ingested, store: &Store, took: Duration) {
     if done.read_twice {
         note("the earliest record stands late in the log, so the log was read twice");
     }
-    let number = perfpipe_analyze::thousands;
+    let number = thousands;
     let of_all = f64::from(info.seconds).max(1.0);
     let seconds = took.as_secs_f64();
     let rate = info.records() as f64 / seconds.max(1e-9);
@@ -186,6 +213,6 @@ fn in_quotes(name: &str) -> String {
     format!("'{}'", name.replace('\'', r"'\''"))
 }
 
-fn run_has_cpu(info: &perfpipe_ingest::RunInfo) -> bool {
+fn run_has_cpu(info: &RunInfo) -> bool {
     info.sources.iter().any(|source| source.kind == "cpu")
 }

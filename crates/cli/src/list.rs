@@ -10,7 +10,7 @@ use crate::{choose, store};
 
 /// Lists the runs that are stored.
 pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
-    let store = store::open(store).await?;
+    let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let runs = left_out.runs(&store).await?;
     if runs.is_empty() && left_out.any() {
@@ -43,7 +43,7 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
 
 /// Takes one run out of the store.
 pub(crate) async fn drop_run(args: &KeyArgs, store: &StoreArgs) -> Result<()> {
-    let store = store::open(store).await?;
+    let store = store::existing(store).await?;
     let key = choose::one(args, &store).await?;
     store.drop_run(&key).await?;
     note(&format!("dropped {key} from {store}"));

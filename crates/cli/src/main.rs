@@ -5,6 +5,7 @@
 
 mod annotations;
 mod args;
+mod attach;
 mod campaign;
 mod check;
 mod choose;
@@ -20,22 +21,31 @@ mod junit;
 mod left_out;
 mod list;
 mod output;
+mod pages;
 mod progress;
 mod report;
 mod samples;
 mod span;
 mod store;
+mod target;
+mod unfinished;
 mod verify;
 mod view;
+mod work;
 
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::Result;
 use clap::Parser;
 use perfpipe_ingest::CampaignProgress;
 
 use args::{Cli, Command};
+use work::Work;
+
+/// Bytes of the stack of a thread that a command works on, as the system gives them to the first.
+const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -46,19 +56,42 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-    let result = runtime.block_on(async {
-        let _heard = failure::large_files_fail();
-        let signals = failure::Signals::hear()?;
-        let progress = Arc::<CampaignProgress>::default();
-        tokio::select! {
-            result = command(cli, Arc::clone(&progress)) => result,
-            signal = failure::interrupted(signals, &progress) => Err(signal.into()),
-        }
-    });
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    let runtime = builder.worker_threads(1).thread_stack_size(STACK).enable_all().build()?;
+    let result = runtime.block_on(attend(cli));
     // A task that still waits for a server must not keep the command from ending.
     runtime.shutdown_background();
     result
+}
+
+/// Lets the command work until it has done, or is to end.
+async fn attend(cli: Cli) -> Result<()> {
+    let _heard = failure::large_files_fail();
+    let mut signals = failure::Signals::hear()?;
+    let progress = Arc::<CampaignProgress>::default();
+    let patience = patience(&cli.command);
+    let of_command = Arc::clone(&progress);
+    let mut work = Work::begin(move || command(cli, of_command));
+    let heard = tokio::select! {
+        result = work.end() => return result,
+        heard = failure::signalled(&mut signals, &progress) => heard,
+    };
+    let done = work.stop(&mut signals, patience).await;
+    Err(heard.ended(&progress, done).into())
+}
+
+/// How long a command that is stopped has to tidy up: one that writes to a store may leave something there.
+fn patience(command: &Command) -> Duration {
+    match command {
+        Command::Ingest(_)
+        | Command::Copy(_)
+        | Command::AttachCpu(_)
+        | Command::Repair(_)
+        | Command::Drop(_) => {
+            Duration::from_secs(10)
+        }
+        _ => Duration::from_secs(1),
+    }
 }
 
 async fn command(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()> {
@@ -72,7 +105,7 @@ async fn command(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()> {
         Command::Check(args) => check::run(&args, &store).await,
         Command::Compare(args) => compare::run(&args, &store).await,
         Command::Copy(args) => copy::run(&args, &store).await,
-        Command::AttachCpu(args) => copy::attach(&args, &store).await,
+        Command::AttachCpu(args) => attach::run(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,
         Command::Verify(args) => verify::run(&args, &store).await,
         Command::Repair(args) => verify::repair(&args, &store).await,

@@ -1,5 +1,6 @@
 //! What is written where: data to standard output or whole files, everything else to standard error.
 
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -7,6 +8,8 @@ use anyhow::{Context, Result};
 use perfpipe_analyze::Format;
 
 use crate::args::TableFormat;
+use crate::target::{Target, folder_of, keep_rights};
+use crate::unfinished::{Unfinished, go_on};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 256 << 10;
@@ -47,31 +50,59 @@ pub(crate) fn sentence(text: &str) -> String {
 /// Where a command's data go. A file appears under its name only when it is whole.
 pub(crate) enum Output {
     Stdout(BufWriter<io::Stdout>),
-    File { writer: BufWriter<tempfile::NamedTempFile>, path: PathBuf },
+    /// A file, which gets its name at the end.
+    File {
+        writer: BufWriter<Unfinished>,
+        place: Place,
+    },
+    /// A device or a pipe.
+    Through {
+        writer: BufWriter<File>,
+        path: PathBuf,
+    },
+}
+
+/// What a file was called by whoever asked for it, and where it is.
+pub(crate) struct Place {
+    asked: PathBuf,
+    end: PathBuf,
 }
 
 impl Output {
-    /// Opens the file, or standard output where none is named, before any work is done.
+    /// Opens the file, or standard output where none is named, before any work is done. Links are followed; what is no
+    /// file is written straight through.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
-        let Some(path) = path else {
-            return Ok(Self::Stdout(BufWriter::with_capacity(BUFFER, io::stdout())));
-        };
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        let file = new_file(folder).with_context(|| format!("can't write {}", path.display()))?;
-        Ok(Self::File { writer: BufWriter::with_capacity(BUFFER, file), path: path.to_owned() })
+        let Some(path) = path else { return Ok(Self::stdout()) };
+        Self::open_target(path).with_context(|| cant_write(path))
+    }
+
+    fn open_target(path: &Path) -> io::Result<Self> {
+        Ok(match Target::of(path)? {
+            Target::Stdout => Self::stdout(),
+            Target::Through(file) => {
+                Self::Through { writer: BufWriter::with_capacity(BUFFER, file), path: path.to_owned() }
+            }
+            Target::File(end) => {
+                let file = Unfinished::new(folder_of(&end))?;
+                keep_rights(file.file(), &end)?;
+                let writer = BufWriter::with_capacity(BUFFER, file);
+                Self::File { writer, place: Place { asked: path.to_owned(), end } }
+            }
+        })
+    }
+
+    fn stdout() -> Self {
+        Self::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()))
     }
 
     /// Ends the output: a file gets its name now.
-    pub(crate) fn finish(self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
+        self.flush()?;
         match self {
-            Self::Stdout(mut writer) => Ok(writer.flush()?),
-            Self::File { writer, path } => {
+            Self::Stdout(_) | Self::Through { .. } => Ok(()),
+            Self::File { writer, place } => {
                 let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
-                file.persist(&path).with_context(|| format!("can't write {}", path.display()))?;
-                Ok(())
+                file.persist(&place.end).with_context(|| cant_write(&place.asked))
             }
         }
     }
@@ -79,73 +110,61 @@ impl Output {
     /// Ends the output of a command that failed: what is not yet written is not written any more, so that a failure
     /// at the start leaves no header behind.
     pub(crate) fn discard(self) {
-        if let Self::Stdout(writer) = self {
-            drop(writer.into_parts());
+        match self {
+            Self::Stdout(writer) => drop(writer.into_parts()),
+            Self::Through { writer, .. } => drop(writer.into_parts()),
+            Self::File { .. } => {}
         }
+    }
+
+    /// An error of writing, with the place where it happened.
+    fn named(&self, error: io::Error) -> io::Error {
+        let place = match self {
+            Self::Stdout(_) => Path::new("standard output"),
+            Self::File { place, .. } => &place.asked,
+            Self::Through { path, .. } => path,
+        };
+        io::Error::new(error.kind(), format!("{}: {error}", cant_write(place)))
     }
 }
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        go_on()?;
         match self {
             Self::Stdout(writer) => writer.write(bytes),
             Self::File { writer, .. } => writer.write(bytes),
+            Self::Through { writer, .. } => writer.write(bytes),
         }
+        .map_err(|error| self.named(error))
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Stdout(writer) => writer.flush(),
             Self::File { writer, .. } => writer.flush(),
+            Self::Through { writer, .. } => writer.flush(),
         }
+        .map_err(|error| self.named(error))
     }
 }
 
-/// A file without its final name, as readable as any other.
-fn new_file(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".perfpipe-");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    builder.tempfile_in(folder)
+fn cant_write(path: &Path) -> String {
+    format!("can't write {}", path.display())
 }
 
 /// A folder for pages, made if it is not there, and checked to be writable before any work is done.
 pub(crate) fn page_folder(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path)
-        .and_then(|()| new_file(path).map(drop))
+        .and_then(|()| Unfinished::new(path).map(drop))
         .with_context(|| format!("can't write into {}", path.display()))
 }
 
 /// Writes a file whole.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut output = Output::open(Some(path))?;
-    output.write_all(bytes).with_context(|| format!("can't write {}", path.display()))?;
+    output.write_all(bytes)?;
     output.finish()
-}
-
-/// Bytes of a file name, without its ending, at most; file systems take 255.
-const FILE_NAME: usize = 120;
-
-/// A file name for a run or a test: what is safe everywhere stays, the rest becomes `-`. One that would be too long is
-/// cut, and told from others by a hash of the whole.
-pub(crate) fn file_name(text: &str) -> String {
-    let safe = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' };
-    let mut name: String = text.chars().map(safe).collect();
-    if name.len() > FILE_NAME {
-        name.truncate(name.floor_char_boundary(FILE_NAME));
-        name.push_str(&format!("-{:016x}", hash(text)));
-    }
-    if name.starts_with('.') { format!("-{name}") } else { name }
-}
-
-/// FNV-1a: the same in all versions, so that a page is written over by its successor.
-fn hash(text: &str) -> u64 {
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 /// The line, from 1, of a byte of a text.
@@ -168,7 +187,7 @@ pub(crate) fn size_of(path: &Path) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{SENTENCE, file_name, sentence};
+    use super::{SENTENCE, sentence};
 
     #[test]
     fn a_sentence_is_one_line_of_bounded_length() {
@@ -177,16 +196,5 @@ mod tests {
         let shown = sentence(&long);
         assert!(shown.chars().count() < SENTENCE + 10, "{shown}");
         assert!(shown.starts_with("run x") && shown.ends_with("x is not there"), "{shown}");
-    }
-
-    #[test]
-    fn file_names_are_safe() {
-        assert_eq!(file_name("127.0.0.1:9000_2048"), "127.0.0.1-9000_2048");
-        assert_eq!(file_name("../x y"), "-..-x-y");
-        assert_eq!(file_name("Größe"), "Größe");
-        let long = "配".repeat(1_000);
-        let name = file_name(&long);
-        assert!(name.len() <= 140 && name.starts_with("配配"), "{name}");
-        assert_ne!(name, file_name(&format!("{long}x")));
     }
 }

@@ -1,16 +1,16 @@
 //! `perfpipe report`: pages of a test's runs, and its league table.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use perfpipe_analyze::{Details, Format, League, Phase, Sweep, Timeline, View, one_line};
+use perfpipe_analyze::{Details, Format, League, Sweep, Timeline, View};
 use perfpipe_ingest::StoredRun;
 use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 
 use crate::args::{ChartArg, ColorArg, PageFormat, PaletteArg, PaperArg, ReportArgs, StoreArgs, StyleArgs};
 use crate::left_out::LeftOut;
-use crate::output::{Output, file_name, note, page_folder, write_file};
+use crate::output::{Output, page_folder};
+use crate::pages::{Pages, Subject, choices, chosen_runs};
 use crate::{choose, store, view};
 
 impl From<&StyleArgs> for Style {
@@ -44,10 +44,11 @@ impl StyleArgs {
 
 /// Draws the pages of a test and prints its league table.
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
-    page_folder(&args.out)?;
-    let store = store::open(store).await?;
+    let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
-    let keys = choose::runs(&left_out.runs(&store).await?, &args.runs)?;
+    let stored = left_out.runs(&store).await?;
+    let keys = choose::runs(&stored, &args.runs)?;
+    page_folder(&args.out)?;
     let mut timelines = Vec::new();
     let mut details = Vec::new();
     let mut sweeps = Vec::new();
@@ -69,106 +70,59 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     if let Some(column) = &args.order_by {
         league.order_by(column)?;
     }
-    let mut written = Vec::new();
-    if args.chart.contains(&ChartArg::Time) {
-        written.extend(time_pages(args, &timelines)?);
-    }
-    if let Some(timeline) = timelines.first().filter(|_| args.style.wants_html()) {
-        let name = page_name(&format!("report_{}", args.runs.test), &timeline.view);
-        let html = perfpipe_plot::html(
-            &args.runs.test,
-            timelines.iter().zip(&details),
-            &league,
-            &Style::from(&args.style),
-        )?;
-        written.push(write_html(&html, &name, &args.out)?);
-    }
-    for sweep in &sweeps {
-        let name = page_name(&sweep.info.key.name(), &sweep.view);
-        let page = Page::sweep(sweep, &Style::from(&args.style));
-        written.extend(write_page(&page, &format!("{name}_sweep"), &args.style, &args.out)?);
+    let mut pages = Pages::new(&args.out, &args.style, &stored);
+    draw(args, &timelines, &sweeps, &mut pages)?;
+    if args.style.wants_html() {
+        let style = Style::from(&args.style);
+        let html = perfpipe_plot::html(&args.runs.test, timelines.iter().zip(&details), &league, &style)?;
+        pages.html(&html, Subject::Report(&args.runs.test), &choices_of_test(args))?;
     }
     let mut output = Output::open(None)?;
     write_league(&league, args.table.into(), &mut output)?;
     output.finish()?;
-    tell(&written);
+    pages.tell();
     left_out.end()
+}
+
+/// What was chosen of a test.
+fn choices_of_test(args: &ReportArgs) -> Vec<String> {
+    [chosen_runs(&args.runs), choices(&args.view)].concat()
+}
+
+/// Draws the pages of each run, and the one of all of them.
+fn draw(args: &ReportArgs, timelines: &[Timeline], sweeps: &[Sweep], pages: &mut Pages<'_>) -> Result<()> {
+    let (style, choices) = (Style::from(&args.style), choices(&args.view));
+    if args.chart.contains(&ChartArg::Time) {
+        for timeline in timelines {
+            pages.page(&Page::run(timeline, &style), Subject::Run(&timeline.info.key), &choices)?;
+        }
+        let page = Page::test(&args.runs.test, timelines, &style);
+        pages.page(&page, Subject::Test(&args.runs.test), &choices_of_test(args))?;
+    }
+    for sweep in sweeps {
+        pages.page(&Page::sweep(sweep, &style), Subject::Sweep(&sweep.info.key), &choices)?;
+    }
+    Ok(())
 }
 
 /// Writes the table, and for people what they should know of it beneath.
 fn write_league(league: &League, format: Format, output: &mut Output) -> Result<()> {
     league.table().write(format, &mut *output)?;
     for note in league.notes().iter().filter(|_| format.is_for_people()) {
-        writeln!(output, "\n{}", one_line(note))?;
+        writeln!(output, "\n{}", format.prose(note))?;
     }
     Ok(())
 }
 
-/// Draws the page of each run over time, and the one of all of them.
-fn time_pages(args: &ReportArgs, timelines: &[Timeline]) -> Result<Vec<PathBuf>> {
-    let mut written = Vec::new();
-    for timeline in timelines {
-        written.extend(run_page(timeline, &args.style, &args.out)?);
-    }
-    let page = Page::test(&args.runs.test, timelines, &Style::from(&args.style));
-    if let Some(timeline) = timelines.first() {
-        let name = page_name(&format!("all-frameworks_{}", args.runs.test), &timeline.view);
-        written.extend(write_page(&page, &name, &args.style, &args.out)?);
-    }
-    Ok(written)
-}
-
-/// Draws the page of one run that was just stored, and its report; returns the files.
-pub(crate) fn run_report(run: &StoredRun, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
-    let view = view::plain(&run.info);
-    let timeline = Timeline::new(run, &view)?;
-    let mut written = run_page(&timeline, style, out)?;
+/// Draws the page of one run that was just stored, and its report.
+pub(crate) fn run_report(run: &StoredRun, pages: &mut Pages<'_>, style: &StyleArgs) -> Result<()> {
+    let (view, key) = (View::of(&run.info), &run.info.key);
+    let (timeline, drawn) = (Timeline::new(run, &view)?, Style::from(style));
+    pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &[])?;
     if style.wants_html() {
         let (details, league) = (Details::new(run, &view)?, League::new([&timeline])?);
-        let html = perfpipe_plot::html(&league.test, [(&timeline, &details)], &league, &Style::from(style))?;
-        written.push(write_html(&html, &format!("report_{}", run.info.key.name()), out)?);
+        let html = perfpipe_plot::html(&league.test, [(&timeline, &details)], &league, &drawn)?;
+        pages.html(&html, Subject::RunReport(key), &[])?;
     }
-    Ok(written)
-}
-
-/// Draws the page of one run; returns the files.
-fn run_page(timeline: &Timeline, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
-    let page = Page::run(timeline, &Style::from(style));
-    write_page(&page, &page_name(&timeline.info.key.name(), &timeline.view), style, out)
-}
-
-/// A page's name: that of one label or of one phase must not take the place of the whole run's.
-pub(crate) fn page_name(name: &str, view: &View) -> String {
-    let parts = [Some(name), view.label.as_deref(), view.phase.map(Phase::name)];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("_")
-}
-
-/// Says which files were written.
-pub(crate) fn tell(written: &[PathBuf]) {
-    for path in written {
-        note(&format!("wrote {}", path.display()));
-    }
-}
-
-pub(crate) fn write_page(page: &Page, name: &str, style: &StyleArgs, out: &Path) -> Result<Vec<PathBuf>> {
-    let mut written = Vec::new();
-    for format in &style.format {
-        let (ending, bytes) = match format {
-            // One file for all pages, not one for each.
-            PageFormat::Html => continue,
-            PageFormat::Svg => ("svg", page.svg()?.into_bytes()),
-            PageFormat::Png => ("png", perfpipe_plot::png(page, style.scale)?),
-            PageFormat::Pdf => ("pdf", perfpipe_plot::pdf(std::slice::from_ref(page))?),
-        };
-        let path = out.join(format!("{}.{ending}", file_name(name)));
-        write_file(&path, &bytes)?;
-        written.push(path);
-    }
-    Ok(written)
-}
-
-fn write_html(html: &str, name: &str, out: &Path) -> Result<PathBuf> {
-    let path = out.join(format!("{}.html", file_name(name)));
-    write_file(&path, html.as_bytes())?;
-    Ok(path)
+    Ok(())
 }

@@ -1,13 +1,14 @@
 //! Which store is meant: flags first, then the environment, then the folder in the current one.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use perfpipe_ingest::Error;
-use perfpipe_ingest::store::{PostgresConfig, Store};
+use perfpipe_ingest::store::{ParquetStore, PostgresConfig, Store};
 
 use crate::args::StoreArgs;
 use crate::output::note;
+use crate::target::folder_of;
 
 /// The folder that runs go to where nothing else is said.
 const FOLDER: &str = "perfpipe-data";
@@ -15,17 +16,36 @@ const FOLDER: &str = "perfpipe-data";
 /// The variable that names a database. A plain `DATABASE_URL` is some other project's.
 const DATABASE: &str = "PERFPIPE_DATABASE_URL";
 
-/// Opens the store that the flags and the environment name.
+/// Stores beside one that is not there that are named at most.
+const NAMED: usize = 5;
+
+/// Opens the store that the flags and the environment name; it need not be there yet.
 pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
-    let url = match (&args.store, &args.database) {
-        (Some(path), _) => return folder(path),
-        (None, Some(url)) => url.clone(),
-        (None, None) => match environment(DATABASE) {
-            Some(url) => url,
-            None => return Ok(Store::folder(PathBuf::from(FOLDER))?),
-        },
-    };
-    database(&url).await
+    match of_database(args) {
+        Some(url) => database(&url).await,
+        None => folder(of_folder(args)),
+    }
+}
+
+/// Opens the same to read it: it has to be there.
+pub(crate) async fn existing(args: &StoreArgs) -> Result<Store> {
+    match of_database(args) {
+        Some(url) => database(&url).await,
+        None => existing_folder(of_folder(args)),
+    }
+}
+
+fn of_folder(args: &StoreArgs) -> &Path {
+    args.store.as_deref().unwrap_or(Path::new(FOLDER))
+}
+
+/// The URL of the database, where the store is one.
+fn of_database(args: &StoreArgs) -> Option<String> {
+    match (&args.store, &args.database) {
+        (Some(_), _) => None,
+        (None, Some(url)) => Some(url.clone()),
+        (None, None) => environment(DATABASE),
+    }
 }
 
 /// A variable of the environment, unless it is empty.
@@ -40,15 +60,80 @@ pub(crate) async fn database(url: &str) -> Result<Store> {
     Ok(Store::database(config).await?)
 }
 
-/// The store in a folder.
+/// The store in a folder, which need not be there yet.
 pub(crate) fn folder(path: &Path) -> Result<Store> {
-    let text = path.to_string_lossy();
-    if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-        return Err(Error::usage(
-            "a folder was to be named, and this is a database's URL",
-            "Write --database URL.",
-        )
-        .into());
-    }
+    refuse_url(path)?;
     Ok(Store::folder(path.to_owned())?)
+}
+
+/// The store in a folder that one is looked for in.
+pub(crate) fn existing_folder(path: &Path) -> Result<Store> {
+    refuse_url(path)?;
+    let store = ParquetStore::open(path)?;
+    if store.is_there() {
+        return Ok(Store::Parquet(store));
+    }
+    let remedy = match beside(path).as_slice() {
+        [] => "Bring a run in with `perfpipe ingest run.zip cpu.csv`, or name another store.".to_owned(),
+        [only] => format!("Did you mean {only}?"),
+        several => format!("Did you mean one of these: {}?", several.join(", ")),
+    };
+    Err(Error::refused(format!("there is no store at {}", path.display()), remedy).into())
+}
+
+/// Stores in the same folder.
+fn beside(path: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder_of(path)).into_iter().flatten().flatten();
+    let is_store = |path: &Path| ParquetStore::open(path).is_ok_and(|store| store.is_there());
+    let stores = entries.map(|entry| folder_of(path).join(entry.file_name())).filter(|path| is_store(path));
+    let name = |path: &Path| path.strip_prefix(".").unwrap_or(path).display().to_string();
+    let mut names: Vec<String> = stores.map(|path| name(&path)).collect();
+    names.sort();
+    names.truncate(NAMED);
+    names
+}
+
+/// Refuses what is no path of a folder, though it could become one.
+fn refuse_url(path: &Path) -> Result<()> {
+    let text = path.to_string_lossy();
+    let Some((scheme, rest)) = text.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
+        return Ok(());
+    };
+    let (problem, remedy) = match scheme.to_ascii_lowercase().as_str() {
+        "postgres" | "postgresql" => {
+            ("a folder was to be named, and this is a database's URL".to_owned(), "Write --database URL.".to_owned())
+        }
+        "file" => (
+            format!("a store in a folder is named by its path, not by a URL: {text}"),
+            format!("Write --store {rest}."),
+        ),
+        _ => (
+            format!("stores of the kind {scheme}:// are not known: {text}"),
+            "A store is a folder (--store DIR) or a Postgres database (--database postgres://user@host/name)."
+                .to_owned(),
+        ),
+    };
+    Err(Error::usage(problem, remedy).into())
+}
+
+/// Whether a text is what URLs begin with; one letter is a drive.
+fn is_scheme(text: &str) -> bool {
+    text.len() > 1
+        && text.starts_with(|c: char| c.is_ascii_alphabetic())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_told_from_paths() {
+        for url in ["s3://bucket/x", "S3://x", "gs://", "file:///x", "postgres://h/d", "git+ssh://x"] {
+            assert!(refuse_url(Path::new(url)).is_err(), "{url}");
+        }
+        for path in ["perfpipe-data", "./s3://x", "C://x", "a/b://c", "://x", "1x://y", ""] {
+            assert!(refuse_url(Path::new(path)).is_ok(), "{path}");
+        }
+    }
 }

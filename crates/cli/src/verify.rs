@@ -28,7 +28,7 @@ struct Verdict {
 
 /// Reads everything that is stored of the runs that are named, or of all.
 pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
-    let store = store::open(at).await?;
+    let store = store::existing(at).await?;
     let found = store.look().await?;
     let keys = choose::named_or_all(&found.runs, &args.run)?;
     let mut verdicts: Vec<Verdict> = Vec::new();
@@ -84,7 +84,7 @@ fn print(verdicts: &[Verdict], args: &VerifyArgs) -> Result<()> {
 
 /// Puts right what can be put right of the store, and of the runs that are named or of all, and sets aside what can't.
 pub(crate) async fn repair(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
-    let store = Arc::new(store::open(at).await?);
+    let store = Arc::new(store::existing(at).await?);
     let mut say =
         |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
     let mut repairer = Repairer::new(args.dry_run, &mut say);

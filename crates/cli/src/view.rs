@@ -8,9 +8,6 @@ use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, StoredRun};
 use crate::args::{CpuArgs, PhaseArg, ScopeArgs, ViewArgs};
 use crate::output::note;
 
-/// The option under which an ingest notes how many injectors there were.
-pub(crate) const INJECTORS: &str = "injectors";
-
 /// The option under which it notes the Zabbix item that was taken.
 pub(crate) const CPU_ITEM: &str = "cpu-item";
 
@@ -32,15 +29,6 @@ impl From<PhaseArg> for Phase {
     }
 }
 
-/// The view of a run that nothing is said about: what its ingest was told holds for it.
-pub(crate) fn plain(info: &RunInfo) -> View {
-    View {
-        injectors: info.options.get(INJECTORS).and_then(|n| n.parse().ok()).unwrap_or(1),
-        cpu: CpuJoin { offset: info.cpu_offset, lookback: info.cpu_lookback },
-        ..View::default()
-    }
-}
-
 /// The view of a run that the flags ask for.
 pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
     View { percentiles: args.percentiles.clone(), ..scope(&args.scope, info) }
@@ -48,7 +36,7 @@ pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
 
 /// The same where no percentiles are asked for.
 pub(crate) fn scope(args: &ScopeArgs, info: &RunInfo) -> View {
-    let plain = plain(info);
+    let plain = View::of(info);
     View {
         percentiles: plain.percentiles,
         from: args.from,

@@ -9,7 +9,7 @@ pub(super) fn moment(epoch_ms: i64) -> String {
 }
 
 /// An epoch second.
-pub(super) fn second(epoch_second: i64) -> String {
+pub(crate) fn second(epoch_second: i64) -> String {
     let epoch_ms = epoch_second.saturating_mul(1000);
     shown(epoch_ms, "%Y-%m-%d %H:%M:%S UTC").unwrap_or_else(|| format!("{epoch_second} s"))
 }

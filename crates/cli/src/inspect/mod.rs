@@ -15,6 +15,8 @@ use crate::args::{InspectArgs, InspectFormat};
 use crate::ingest::reading;
 use crate::output::Output;
 
+pub(crate) use clock::second;
+
 /// Looks at the files of one run, and fails as an ingest would.
 pub(crate) async fn run(args: &InspectArgs) -> Result<()> {
     let options = IngestOptions {

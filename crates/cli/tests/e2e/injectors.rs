@@ -2,6 +2,10 @@
 
 use std::fmt::Write as _;
 
+use perfpipe_analyze::{Format, Timeline, View};
+use perfpipe_ingest::RunKey;
+use perfpipe_ingest::store::ParquetStore;
+
 use crate::support::*;
 use crate::zips::deflated;
 
@@ -61,4 +65,22 @@ fn injectors_told_at_ingest_hold_for_every_view() {
         let csv = store.export(&store.only_key(), "seconds", "csv", &["--injectors", "2"]);
         assert_eq!(rows(&csv)[1]["load"], "20");
     }
+}
+
+#[test]
+fn the_library_looks_at_a_run_as_the_command_does() {
+    let store = Store::embedded();
+    let path = store.file("nio_all.csv", log(1_795_203_738_000, 10));
+    let cpu = store.file("cpu.csv", "clock,value\n1795203735,10\n1795203738,40\n1795203741,90\n");
+    let told = ["--injectors", "3", "--cpu-offset", "1", "--cpu-lookback", "1"];
+    store.run(&[&["ingest", &path, &cpu], &told[..]].concat()).said();
+    let run = ParquetStore::open(store.place()).unwrap().read(&RunKey::new("nio", "all")).unwrap().unwrap();
+    let of_library = |view: &View| {
+        let mut csv = Vec::new();
+        Timeline::new(&run, view).unwrap().table().write(Format::Csv, &mut csv).unwrap();
+        String::from_utf8(csv).unwrap()
+    };
+    let of_command = store.export(&store.only_key(), "seconds", "csv", &[]);
+    assert_eq!(of_library(&View::of(&run.info)), of_command);
+    assert_ne!(of_library(&View::default()), of_command, "nothing was told that makes a difference");
 }

@@ -124,3 +124,22 @@ fn a_dropped_run_is_gone_and_the_others_stay() {
         assert_eq!(store.leftovers(), Vec::<String>::new());
     }
 }
+
+#[test]
+fn an_ingest_says_which_run_of_other_files_it_replaced() {
+    for store in Store::each() {
+        let key = ["--framework", "nio", "--test", "2048"];
+        let ingest = |file: &str| {
+            let log = fixture(file);
+            store.run(&[&["ingest", log.to_str().unwrap()], &key[..]].concat()).said()
+        };
+        let first = ingest("Results-flaky-8181.csv");
+        let again = ingest("Results-flaky-8181.csv");
+        let other = ingest("crlf.csv");
+        for said in [first, again] {
+            assert!(!said.contains("replaced"), "{said}");
+        }
+        let told = "replaced an earlier run nio_2048 of 5,187 requests";
+        assert!(other.contains(told) && other.contains("other files: Results-flaky-8181.csv"), "{other}");
+    }
+}

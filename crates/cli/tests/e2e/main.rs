@@ -3,6 +3,7 @@
 // clippy.toml allows these in #[test] functions, but not in their helpers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "tests")]
 
+mod attach;
 mod campaigns;
 mod changing;
 mod check;
@@ -26,10 +27,13 @@ mod lost;
 mod mount;
 mod odd;
 mod old;
+mod outputs;
 mod packings;
+mod pages;
 mod parquet;
 mod phases;
 mod pipes;
+mod places;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
 mod proxy;
@@ -41,6 +45,7 @@ mod roles;
 mod salvage;
 mod secrets;
 mod server;
+mod signals;
 mod sql;
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 mod steps;

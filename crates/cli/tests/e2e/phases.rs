@@ -70,7 +70,7 @@ fn a_phase_is_chosen_in_every_command() {
             let name = format!("{}_{}{name}.svg", key.framework.replace(':', "-"), key.test);
             std::fs::read_to_string(folder.join(name)).unwrap()
         };
-        let (whole, hold) = (page(""), page("_hold"));
+        let (whole, hold) = (page(""), page("+hold"));
         for words in [">ramp<", ">hold<", "Hold  ·  throughput 1,739/s", "Hold: seconds 50 to 77"] {
             assert!(whole.contains(words), "{words}");
             assert!(!hold.contains(words), "{words}");

@@ -100,7 +100,7 @@ fn the_league_comes_in_every_format() {
     assert!(md.starts_with("| rank | framework | throughput"), "{md}");
     // What is told of runs for programs' sake is not shown to people, and what they should know is told beneath.
     assert!(!md.contains("repeats") && !md.contains("partial"), "{md}");
-    assert!(md.ends_with("\nNot ranked, with > 1 % failures: spring, go.\n"), "{md}");
+    assert!(md.ends_with("\nNot ranked, with \\> 1 % failures: spring, go.\n"), "{md}");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn frameworks_formats_and_paper_are_chosen() {
     let chosen = ["--framework", "nio", "--framework", "go", "--format", "svg", "--table", "csv"];
     let (done, folder) = report_into(&store, "some", &chosen);
     assert_eq!(rows(&done.text()).len(), 2);
-    assert_eq!(names(&folder), ["all-frameworks_2048.svg", "go_2048.svg", "nio_2048.svg"]);
+    assert_eq!(names(&folder), ["all-frameworks_2048+only-go+only-nio.svg", "go_2048.svg", "nio_2048.svg"]);
     let size = |folder: &Path| {
         let svg = std::fs::read_to_string(folder.join("nio_2048.svg")).unwrap();
         let document = roxmltree::Document::parse(&svg).unwrap();
@@ -183,4 +183,24 @@ fn every_fixture_can_be_drawn() {
             check_pages(&folder);
         }
     }
+}
+
+#[test]
+fn what_stands_beneath_a_league_is_escaped_as_its_cells_are() {
+    let store = Store::embedded();
+    let log =
+        store.file("log.csv", "timeStamp,elapsed,success\n1795203738615,12,true\n1795203738700,9,false\n");
+    for framework in ["<script>", "a|b`c`", "\u{1b}[31mred"] {
+        store.run(&["ingest", &log, "--framework", framework, "--test", "2048"]).said();
+    }
+    let league =
+        |format: &str| report_into(&store, "charts", &["--format", "svg", "--table", format]).0.text();
+    let beneath =
+        |league: String| league.lines().find(|line| line.starts_with("Not ranked")).unwrap().to_owned();
+    let md = beneath(league("md"));
+    for part in [r"\<script\>", r"a\|b\`c\`", r"\\u{1b}\[31mred"] {
+        assert!(md.contains(part), "{part} is not in: {md}");
+    }
+    let text = beneath(league("text"));
+    assert!(text.contains("<script>") && text.contains(r"\u{1b}[31mred"), "{text}");
 }

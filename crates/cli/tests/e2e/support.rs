@@ -169,8 +169,11 @@ impl Store {
         path.to_str().unwrap().to_owned()
     }
 
-    /// The runs that are stored, as `list` tells them.
+    /// The runs that are stored, as `list` tells them; none where no store was ever made.
     pub(crate) fn list(&self) -> Vec<Value> {
+        if !self.is_database() && !Path::new(self.place()).join("perfpipe.json").exists() {
+            return Vec::new();
+        }
         self.run(&["list", "--format", "json"]).json().as_array().unwrap().clone()
     }
 

@@ -82,9 +82,9 @@ impl Folder {
         }
     }
 
-    /// Whether a store was made here.
+    /// Whether a store was made here, of which some may be lost.
     pub(super) fn is_there(&self) -> bool {
-        self.path.join(MARKER).exists()
+        self.path.join(MARKER).exists() || self.runs().is_dir()
     }
 
     /// Refuses a path that can't become a folder.

@@ -1,0 +1,115 @@
+//! `perfpipe attach-cpu`: other CPU readings for a stored run.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use perfpipe_analyze::View;
+use perfpipe_ingest::{ClockGuess, CpuExport, CpuJoin, Error, Inputs, SourceOptions, StoredRun, attach_cpu};
+
+use crate::args::{AttachArgs, StoreArgs};
+use crate::inspect::second;
+use crate::left_out::LeftOut;
+use crate::output::note;
+use crate::{choose, store, view};
+
+/// Joins the samples of a run to another CPU export.
+pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
+    let store = Arc::new(store::existing(at).await?);
+    let mut left_out = LeftOut::default();
+    let key = choose::named(&left_out.runs(&store).await?, &args.run)?;
+    let export = read(args).await?;
+    let run = store.read(&key).await?;
+    let join = view::cpu_join(&args.join, View::of(&run.info).cpu);
+    let cover = Cover::of(&run, &export, join);
+    if !args.replace {
+        cover.check(&run, &export, join)?;
+    }
+    // It is read again where it is written: what is held of it here is in the way of that.
+    drop(run);
+    let readings = export.series.readings().len();
+    let noted = [(view::CPU_ITEM, args.cpu_item.map(|id| id.to_string()))];
+    let info = attach_cpu(&store, &key, export, join, &noted).await?;
+    note(&format!("attached {readings} CPU readings to {key}: {} records joined anew", info.records()));
+    note(&format!(
+        "{} of the seconds have a reading, {} had one before",
+        cover.share(cover.after),
+        cover.share(cover.before)
+    ));
+    left_out.end()
+}
+
+/// The export that is to be attached.
+async fn read(args: &AttachArgs) -> Result<CpuExport> {
+    let time_zone = args.time_zone.parse()?;
+    let source = SourceOptions { time_zone, cpu_item: args.cpu_item, ..SourceOptions::default() };
+    let (file, options) = (args.cpu.clone(), source.clone());
+    let inputs = tokio::task::spawn_blocking(move || Inputs::recognise(&[file], &options)).await??;
+    let cpu = match (inputs.cpu, inputs.logs.first()) {
+        (Some(cpu), None) => cpu,
+        _ => {
+            let problem = format!("{} is not a CPU export alone", args.cpu.display());
+            return Err(Error::usage(problem, "Name the export of the server that was tested.").into());
+        }
+    };
+    let export = cpu.read(&source).await?;
+    inputs.notes.iter().chain(&export.notes).for_each(|text| note(text));
+    Ok(export)
+}
+
+/// How many seconds of a run have a reading.
+struct Cover {
+    seconds: u32,
+    before: u32,
+    after: u32,
+}
+
+impl Cover {
+    fn of(run: &StoredRun, export: &CpuExport, join: CpuJoin) -> Self {
+        Self {
+            seconds: run.info.seconds,
+            before: run.seconds_with_cpu(&run.cpu, View::of(&run.info).cpu),
+            after: run.seconds_with_cpu(&export.series, join),
+        }
+    }
+
+    fn share(&self, seconds: u32) -> String {
+        format!("{:.1} %", f64::from(seconds) / f64::from(self.seconds.max(1)) * 100.0)
+    }
+
+    /// Refuses readings that say less of the run than those that it has, or nothing.
+    fn check(&self, run: &StoredRun, export: &CpuExport, join: CpuJoin) -> Result<()> {
+        let key = &run.info.key;
+        let problem = if self.after == 0 {
+            format!("no reading of the export is of the time of {key}: {}", times(run, export, join))
+        } else if self.after < self.before {
+            let (after, before) = (self.share(self.after), self.share(self.before));
+            format!("the export has readings for {after} of the seconds of {key}, which has {before} now")
+        } else {
+            return Ok(());
+        };
+        let fitting = ClockGuess::of(&export.series, join, run.info.t0_ms, run.info.last_ms);
+        let remedy = match fitting {
+            Some(guess) => format!(
+                "With --cpu-offset {}, {} of {} seconds have a reading; --replace attaches it as it is.",
+                guess.cpu_offset, guess.covered, self.seconds
+            ),
+            None => "Look at --cpu-offset and --time-zone; --replace attaches it as it is.".to_owned(),
+        };
+        Err(Error::refused(problem, remedy).into())
+    }
+}
+
+/// From when to when there are readings, and the run was.
+fn times(run: &StoredRun, export: &CpuExport, join: CpuJoin) -> String {
+    let moment = |reading: Option<&(i64, f64)>| {
+        reading.map_or_else(String::new, |(clock, _)| second(clock.saturating_add(join.offset)))
+    };
+    let readings = export.series.readings();
+    format!(
+        "they go from {} to {}, the run from {} to {}",
+        moment(readings.first()),
+        moment(readings.last()),
+        second(run.info.t0_ms.div_euclid(1000)),
+        second(run.info.last_ms.div_euclid(1000)),
+    )
+}

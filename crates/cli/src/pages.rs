@@ -1,0 +1,247 @@
+//! Pages' files: what each is called, so that no two that show something else share a name, and how they are written.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use perfpipe_analyze::{Phase, View};
+use perfpipe_ingest::{RunInfo, RunKey};
+use perfpipe_plot::Page;
+
+use crate::args::{PageFormat, ScopeArgs, StyleArgs, TestArgs, ViewArgs};
+use crate::output::{note, write_file};
+
+/// What stands before each choice in a name; the names of runs and tests have none.
+const CHOICE: char = '+';
+
+/// Bytes of a file name, without its ending, at most; file systems take 255.
+const FILE_NAME: usize = 120;
+
+/// What a page shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Subject<'a> {
+    /// A run over time.
+    Run(&'a RunKey),
+    /// A run over its load.
+    Sweep(&'a RunKey),
+    /// A run's report.
+    RunReport(&'a RunKey),
+    /// The runs of a test over each other.
+    Test(&'a str),
+    /// A test's report.
+    Report(&'a str),
+    /// A run, the first, over another.
+    Against(&'a RunKey, &'a RunKey),
+}
+
+impl Subject<'_> {
+    /// A name for it, which others may share.
+    fn text(self) -> String {
+        safe(&match self {
+            Self::Run(key) => key.name(),
+            Self::Sweep(key) => format!("{}_sweep", key.name()),
+            Self::RunReport(key) => format!("report_{}", key.name()),
+            Self::Test(test) => format!("all-frameworks_{test}"),
+            Self::Report(test) => format!("report_{test}"),
+            Self::Against(key, other) => format!("{}_against_{}", key.name(), other.name()),
+        })
+    }
+
+    /// What no other subject has.
+    fn identity(self) -> String {
+        let of_key = |key: &RunKey| format!("{}\0{}\0{}", key.framework, key.test, key.repeat);
+        match self {
+            Self::Run(key) => format!("run\0{}", of_key(key)),
+            Self::Sweep(key) => format!("sweep\0{}", of_key(key)),
+            Self::RunReport(key) => format!("report\0{}", of_key(key)),
+            Self::Test(test) => format!("test\0{test}"),
+            Self::Report(test) => format!("tests\0{test}"),
+            Self::Against(key, other) => format!("against\0{}\0{}", of_key(key), of_key(other)),
+        }
+    }
+}
+
+/// The names of the pages of a store's runs.
+pub(crate) struct Names {
+    /// How many pages have a name, where case makes no difference.
+    shared: BTreeMap<String, usize>,
+}
+
+impl Names {
+    /// Of these runs, and of their tests.
+    pub(crate) fn of(runs: &[RunInfo]) -> Self {
+        let keys = || runs.iter().map(|run| &run.key);
+        let of_runs =
+            keys().flat_map(|key| [Subject::Run(key), Subject::Sweep(key), Subject::RunReport(key)]);
+        let of_tests = keys().flat_map(|key| [Subject::Test(&key.test), Subject::Report(&key.test)]);
+        let mut shared = BTreeMap::new();
+        for subject in of_runs.chain(of_tests).collect::<BTreeSet<_>>() {
+            *shared.entry(subject.text().to_lowercase()).or_default() += 1;
+        }
+        Self { shared }
+    }
+
+    /// The name of a page, without its ending: its subject's, told from others of the same name by a hash, and the choices
+    /// that were made.
+    fn page(&self, subject: Subject<'_>, choices: &[String]) -> String {
+        let mut name = subject.text();
+        if self.shared.get(&name.to_lowercase()).is_some_and(|pages| *pages > 1) {
+            name.push_str(&format!("-{:08x}", hash(&subject.identity()) >> 32));
+        }
+        for choice in choices {
+            name.push(CHOICE);
+            name.push_str(choice);
+        }
+        if name.len() > FILE_NAME {
+            let hash = hash(&format!("{}\0{}", subject.identity(), choices.join("\0")));
+            name.truncate(name.floor_char_boundary(FILE_NAME));
+            name.push_str(&format!("-{hash:016x}"));
+        }
+        if name.starts_with('.') { format!("-{name}") } else { name }
+    }
+}
+
+/// What was chosen to be looked at, where it is not all of it: each as a part of a name.
+pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
+    let ScopeArgs { from, to, phase, label, transactions, include_failures, injectors, cpu } = &args.scope;
+    let number = |name: &str, number: Option<i64>| number.map(|number| format!("{name}-{number}"));
+    let flag = |name: &str, given: bool| given.then(|| name.to_owned());
+    let percentiles = || {
+        let all: Vec<String> = args.percentiles.iter().map(|percent| format!("p{percent}")).collect();
+        all.join("-")
+    };
+    [
+        label.as_deref().map(|label| text("label", label)),
+        phase.map(|phase| Phase::from(phase).name().to_owned()),
+        number("from", from.map(i64::from)),
+        number("to", to.map(i64::from)),
+        flag("transactions", *transactions),
+        flag("failures", *include_failures),
+        number("injectors", injectors.map(i64::from)),
+        number("cpu-offset", cpu.cpu_offset),
+        number("cpu-lookback", cpu.cpu_lookback.map(i64::from)),
+        (args.percentiles != View::default().percentiles).then(percentiles),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// Which of a test's runs were chosen: each as a part of a name.
+pub(crate) fn chosen_runs(args: &TestArgs) -> Vec<String> {
+    // In whatever order they were named, it is the same page.
+    let frameworks: BTreeSet<&String> = args.framework.iter().collect();
+    let repeats: BTreeSet<u32> = args.repeat.iter().copied().collect();
+    let frameworks = frameworks.into_iter().map(|framework| text("only", framework));
+    frameworks.chain(repeats.into_iter().map(|repeat| format!("repeat-{repeat}"))).collect()
+}
+
+/// A text that was chosen, as a part of a name: where it has to be changed for that, a hash tells it from others.
+fn text(what: &str, text: &str) -> String {
+    let safe = safe(text);
+    if safe == text { format!("{what}-{safe}") } else { format!("{what}-{safe}-{:08x}", hash(text) >> 32) }
+}
+
+/// A text as a part of a file name: what is safe everywhere stays, the rest becomes `-`.
+fn safe(text: &str) -> String {
+    text.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect()
+}
+
+/// FNV-1a: the same in all versions, so that a page is written over by its successor.
+fn hash(text: &str) -> u64 {
+    text.bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// The folder that pages are written into, and those that were.
+pub(crate) struct Pages<'a> {
+    out: &'a Path,
+    style: &'a StyleArgs,
+    names: Names,
+    written: Vec<PathBuf>,
+}
+
+impl<'a> Pages<'a> {
+    /// A folder for pages of these runs, which are all of a store.
+    pub(crate) fn new(out: &'a Path, style: &'a StyleArgs, runs: &[RunInfo]) -> Self {
+        Self { out, style, names: Names::of(runs), written: Vec::new() }
+    }
+
+    /// Writes a page in the formats that are asked for.
+    pub(crate) fn page(&mut self, page: &Page, subject: Subject<'_>, choices: &[String]) -> Result<()> {
+        for format in &self.style.format {
+            let (ending, bytes) = match format {
+                // One file for all pages, not one for each.
+                PageFormat::Html => continue,
+                PageFormat::Svg => ("svg", page.svg()?.into_bytes()),
+                PageFormat::Png => ("png", perfpipe_plot::png(page, self.style.scale)?),
+                PageFormat::Pdf => ("pdf", perfpipe_plot::pdf(std::slice::from_ref(page))?),
+            };
+            self.write(subject, choices, ending, &bytes)?;
+        }
+        Ok(())
+    }
+
+    /// Writes a report.
+    pub(crate) fn html(&mut self, html: &str, subject: Subject<'_>, choices: &[String]) -> Result<()> {
+        self.write(subject, choices, "html", html.as_bytes())
+    }
+
+    fn write(&mut self, subject: Subject<'_>, choices: &[String], ending: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.out.join(format!("{}.{ending}", self.names.page(subject, choices)));
+        write_file(&path, bytes)?;
+        self.written.push(path);
+        Ok(())
+    }
+
+    /// Says which files were written.
+    pub(crate) fn tell(self) {
+        for path in self.written {
+            note(&format!("wrote {}", path.display()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(keys: &[(&str, &str)]) -> Names {
+        let run = |(framework, test): &(&str, &str)| RunInfo::new(RunKey::new(*framework, *test), 0, 0);
+        Names::of(&keys.iter().map(run).collect::<Vec<_>>())
+    }
+
+    fn page_of_run(names: &Names, framework: &str, test: &str) -> String {
+        names.page(Subject::Run(&RunKey::new(framework, test)), &[])
+    }
+
+    #[test]
+    fn names_are_safe() {
+        let of = |framework: &str| page_of_run(&names(&[(framework, "2048")]), framework, "2048");
+        assert_eq!(of("127.0.0.1:9000"), "127.0.0.1-9000_2048");
+        assert_eq!(of("../x y"), "-..-x-y_2048");
+        assert_eq!(of("Größe"), "Größe_2048");
+        let long = "配".repeat(1_000);
+        let name = of(&long);
+        assert!(name.len() <= 140 && name.starts_with("配配"), "{name}");
+        assert_ne!(name, of(&format!("{long}x")));
+    }
+
+    #[test]
+    fn pages_of_the_same_name_are_told_apart_and_no_others() {
+        let keys =
+            [("a_b", "c"), ("a", "b_c"), ("Go", "x"), ("go", "x"), ("r 1", "t"), ("r-1", "t"), ("y", "z")];
+        let both = names(&keys);
+        let pages: BTreeSet<String> =
+            keys.iter().map(|(framework, test)| page_of_run(&both, framework, test).to_lowercase()).collect();
+        assert_eq!(pages.len(), keys.len(), "{pages:?}");
+        assert!(pages.contains("y_z"), "{pages:?}");
+        assert_eq!(page_of_run(&names(&[("a_b", "c")]), "a_b", "c"), "a_b_c");
+        // A run may be called as another's sweep, or as the page of a test.
+        for (other, taken) in [("2048_sweep", "go_2048_sweep"), ("x", "all-frameworks_x")] {
+            let names = names(&[("go", "2048"), ("go", other), ("all-frameworks", other)]);
+            assert_ne!(page_of_run(&names, "go", other), taken);
+            assert_ne!(page_of_run(&names, "all-frameworks", other), taken);
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! What `-o`, `--junit` and the folders of pages lead to: files are replaced whole where they are, and all else is
+//! written straight through and stays what it is.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::support::*;
+
+const EXPORT: [&str; 5] = ["export", "--framework", "nio", "--test", "2048"];
+
+fn store_with_run() -> Store {
+    let store = Store::embedded();
+    let log = fixture("crlf.csv");
+    store.run(&["ingest", log.to_str().unwrap(), "--framework", "nio", "--test", "2048"]).said();
+    store
+}
+
+/// The path of a file of the test, and the same as a text.
+fn path(store: &Store, name: &str) -> (PathBuf, String) {
+    let path = store.folder.path().join(name);
+    let text = path.to_str().unwrap().to_owned();
+    (path, text)
+}
+
+/// Every command that writes a file that is named, with the path in its place.
+fn writers<'a>(path: &'a str) -> Vec<Vec<&'a str>> {
+    let mut all: Vec<Vec<&str>> = ["seconds", "samples", "run", "hgrm"]
+        .map(|what| [&EXPORT[..], &["--what", what, "-o", path]].concat())
+        .into();
+    all.push([&EXPORT[..], &["--what", "samples", "--format", "parquet", "-o", path]].concat());
+    all.push(vec!["check", "--test", "2048", "requests > 0", "--junit", path]);
+    all
+}
+
+/// What a command leaves in an ordinary file.
+fn expected(store: &Store, arguments: &[&str], named: &str) -> Vec<u8> {
+    let (file, name) = path(store, "expected");
+    let arguments: Vec<&str> =
+        arguments.iter().map(|argument| if *argument == named { &*name } else { argument }).collect();
+    assert_eq!(store.run(&arguments).code, Some(0));
+    let bytes = fs::read(&file).unwrap();
+    fs::remove_file(file).unwrap();
+    bytes
+}
+
+fn make_fifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+/// A device of the test's own, or, where none may be made, a link of its own to the system's: what replaces it does no
+/// harm elsewhere.
+fn make_device(path: &Path, minor: &str, of_system: &str) {
+    let made =
+        Command::new("mknod").arg(path).args(["c", "1", minor]).stderr(Stdio::null()).status().unwrap();
+    if !made.success() || fs::OpenOptions::new().write(true).open(path).is_err() {
+        let _ = fs::remove_file(path);
+        symlink(of_system, path).unwrap();
+    }
+}
+
+/// No file of the test's folder is a leftover.
+fn assert_nothing_left(store: &Store) {
+    let names = fs::read_dir(store.folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    let left: Vec<_> = names.filter(|name| name.to_string_lossy().starts_with(".perfpipe-")).collect();
+    assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_named_pipe_is_written_through_and_stays() {
+    let store = store_with_run();
+    let (fifo, name) = path(&store, "fifo");
+    make_fifo(&fifo);
+    for arguments in writers(&name) {
+        let expected = expected(&store, &arguments, &name);
+        let reader = Command::new("cat").arg(&fifo).stdout(Stdio::piped()).spawn().unwrap();
+        assert_eq!(store.run(&arguments).code, Some(0), "{arguments:?}");
+        assert!(fs::metadata(&fifo).unwrap().file_type().is_fifo(), "{arguments:?}");
+        let read = finish(reader);
+        assert!(read.out == expected, "{arguments:?}: {} bytes of {}", read.out.len(), expected.len());
+    }
+    assert_nothing_left(&store);
+}
+
+#[test]
+fn a_page_that_is_a_named_pipe_is_written_through_and_stays() {
+    for format in ["svg", "pdf", "png", "html"] {
+        let store = store_with_run();
+        let folder = store.folder.path().join("pages");
+        fs::create_dir(&folder).unwrap();
+        let page = match format {
+            "html" => folder.join("report_2048.html"),
+            ending => folder.join(format!("nio_2048.{ending}")),
+        };
+        make_fifo(&page);
+        let reader = Command::new("cat").arg(&page).stdout(Stdio::piped()).spawn().unwrap();
+        store
+            .run(&["report", "--test", "2048", "--format", format, "--out", folder.to_str().unwrap()])
+            .text();
+        assert!(fs::metadata(&page).unwrap().file_type().is_fifo(), "{format}");
+        assert!(finish(reader).out.len() > 1000, "{format}");
+    }
+}
+
+#[test]
+fn a_device_is_written_through_and_stays_and_a_full_one_is_an_error() {
+    let store = store_with_run();
+    let ((null, null_name), (full, full_name)) = (path(&store, "null"), path(&store, "full"));
+    make_device(&null, "3", "/dev/null");
+    make_device(&full, "7", "/dev/full");
+    let is_device = |path: &Path| fs::metadata(path).unwrap().file_type().is_char_device();
+    for arguments in writers(&null_name) {
+        assert_eq!(store.run(&arguments).code, Some(0), "{arguments:?}");
+        assert!(is_device(&null), "{arguments:?}");
+    }
+    for arguments in writers(&full_name) {
+        let done = store.run(&arguments);
+        assert!(is_device(&full), "{arguments:?}");
+        assert_eq!(done.code, Some(1), "{arguments:?}: {}", done.err);
+        for part in [full_name.as_str(), "No space left on device"] {
+            assert!(done.err.contains(part), "{part} is not in: {}", done.err);
+        }
+    }
+    assert_nothing_left(&store);
+}
+
+#[test]
+fn a_link_is_followed_to_its_file_which_is_replaced_whole() {
+    let store = store_with_run();
+    let elsewhere = store.folder.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let file = elsewhere.join("file");
+    let (link, name) = path(&store, "link");
+    symlink("second", &link).unwrap();
+    symlink("elsewhere/file", store.folder.path().join("second")).unwrap();
+    for arguments in writers(&name) {
+        let expected = expected(&store, &arguments, &name);
+        // First the link leads to nothing: its file is made then.
+        for before in [None, Some("old")] {
+            let _ = fs::remove_file(&file);
+            before.map(|text| fs::write(&file, text).unwrap());
+            let inode = fs::metadata(&file).map(|found| found.ino()).ok();
+            assert_eq!(store.run(&arguments).code, Some(0), "{arguments:?}");
+            assert!(link.is_symlink(), "{arguments:?}");
+            assert!(fs::read(&file).unwrap() == expected, "{arguments:?}");
+            assert_ne!(Some(fs::metadata(&file).unwrap().ino()), inode, "written in place: {arguments:?}");
+        }
+    }
+    // A failure leaves what was there.
+    store.run(&[&EXPORT[..], &["--label", "no such label", "-o", &name]].concat()).complaint(2);
+    assert!(fs::read(&file).unwrap().starts_with(b"<?xml"));
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1);
+    assert_nothing_left(&store);
+}
+
+#[test]
+fn a_file_that_is_replaced_keeps_its_rights() {
+    let store = store_with_run();
+    let (file, name) = path(&store, "file.csv");
+    for mode in [0o600, 0o640, 0o666] {
+        fs::write(&file, "old").unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+        store.run(&[&EXPORT[..], &["-o", &name]].concat()).said();
+        let found = fs::metadata(&file).unwrap();
+        assert_eq!(found.permissions().mode() & 0o777, mode);
+        assert!(found.len() > 3);
+    }
+}
+
+#[test]
+fn what_can_not_be_written_is_named_and_stays() {
+    let store = store_with_run();
+    let (folder, folder_name) = path(&store, "folder");
+    fs::create_dir(&folder).unwrap();
+    let (socket, socket_name) = path(&store, "socket");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    let (link, link_name) = path(&store, "loop");
+    symlink("loop", &link).unwrap();
+    for (name, reason) in
+        [(&folder_name, "is a directory"), (&socket_name, "is a socket"), (&link_name, "leads to itself")]
+    {
+        let complaint = store.run(&[&EXPORT[..], &["-o", name]].concat()).complaint(1);
+        for part in [name.as_str(), reason] {
+            assert!(complaint.contains(part), "{part} is not in: {complaint}");
+        }
+    }
+    assert!(fs::metadata(&socket).unwrap().file_type().is_socket() && link.is_symlink());
+}
+
+#[test]
+fn standard_output_has_names_too() {
+    let store = store_with_run();
+    let expected = store.run(&EXPORT).text();
+    let (link, link_name) = path(&store, "stdout");
+    symlink("/proc/self/fd/1", &link).unwrap();
+    for name in [link_name.as_str(), "/dev/fd/1", "/proc/self/fd/1"] {
+        // A pipe, and a file to which others have written before.
+        assert_eq!(store.run(&[&EXPORT[..], &["-o", name]].concat()).text(), expected, "{name}");
+        let (file, _) = path(&store, "appended");
+        fs::write(&file, "before\n").unwrap();
+        let end = fs::OpenOptions::new().append(true).open(&file).unwrap();
+        let arguments = [&EXPORT[..], &["-o", name]].concat();
+        assert!(store.command(&arguments).stdout(end).status().unwrap().success());
+        assert_eq!(fs::read_to_string(&file).unwrap(), format!("before\n{expected}"), "{name}");
+    }
+}

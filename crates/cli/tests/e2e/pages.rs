@@ -1,0 +1,81 @@
+//! Names of pages' files: what is chosen is in them, and nothing that was written is written over by something else.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::support::*;
+
+/// The files of a folder, and what is in them.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap());
+    entries.map(|entry| (entry.file_name().into_string().unwrap(), fs::read(entry.path()).unwrap())).collect()
+}
+
+#[test]
+fn pages_of_different_views_have_different_names() {
+    let store = Store::embedded();
+    let fixture = Fixture::named("transactions.csv");
+    let key = fixture.ingest_into(&store);
+    let label = rows(&store.export(&key, "labels", "csv", &[]))[0]["label"].clone();
+    let views: [&[&str]; 15] = [
+        &[],
+        &["--from", "1"],
+        &["--to", "1"],
+        &["--from", "1", "--to", "3"],
+        &["--phase", "hold"],
+        &["--label", &label],
+        &["--transactions"],
+        &["--include-failures"],
+        &["--injectors", "3"],
+        &["--injectors", "4"],
+        &["--cpu-offset", "-1"],
+        &["--cpu-lookback", "0"],
+        &["--percentiles", "50,99.9"],
+        &["--framework", &key.framework],
+        &["--repeat", "1"],
+    ];
+    let folder = store.folder.path().join("pages");
+    let mut before = BTreeMap::new();
+    for view in views {
+        let report = ["report", "--test", &key.test, "--out", folder.to_str().unwrap()];
+        let chart = ["--chart", "time,sweep", "--format", "svg,html"];
+        store.run(&[&report[..], &chart, view].concat()).text();
+        let after = files(&folder);
+        for (name, bytes) in &before {
+            assert!(after[name] == *bytes, "{view:?} wrote over {name}");
+        }
+        // A page of one run does not tell which runs of the test were chosen beside it.
+        let of_runs = view.first().is_some_and(|flag| matches!(*flag, "--framework" | "--repeat"));
+        let new = if of_runs { 2 } else { 4 };
+        assert_eq!(after.len(), before.len() + new, "{view:?}: {:?}", after.keys());
+        before = after;
+    }
+    let plain = format!("{}_{}.svg", key.framework.replace(':', "-"), key.test);
+    assert!(before.contains_key(&plain), "{plain} is not in {:?}", before.keys());
+}
+
+#[test]
+fn pages_of_runs_with_names_that_read_alike_are_kept_apart() {
+    let store = Store::embedded();
+    let log = fixture("crlf.csv");
+    for (framework, test) in [("a_b", "c"), ("a", "b_c"), ("x y", "c"), ("x-y", "c"), ("go", "c")] {
+        let key = ["--framework", framework, "--test", test];
+        store.run(&[&["ingest", log.to_str().unwrap()], &key[..]].concat()).said();
+    }
+    let folder = store.folder.path().join("pages");
+    let report = |test: &str| {
+        let flags = ["--format", "svg", "--out", folder.to_str().unwrap()];
+        let done = store.run(&[&["report", "--test", test], &flags[..]].concat());
+        assert_eq!(done.code, Some(0), "{}", done.err);
+        done.err.lines().map(|line| line.strip_prefix("wrote ").unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let mut written = report("c");
+    assert_eq!(written.len(), 5, "{written:?}");
+    written.extend(report("b_c"));
+    let all = written.len();
+    written.sort();
+    written.dedup();
+    assert_eq!((written.len(), files(&folder).len()), (all, all), "{written:?}");
+    assert!(files(&folder).contains_key("go_c.svg"));
+}

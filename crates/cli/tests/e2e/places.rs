@@ -1,0 +1,98 @@
+//! Stores that are none: URLs of other kinds, folders that are not there. Nothing is made of them.
+
+use std::fs;
+
+use crate::support::*;
+
+/// Commands that read a store, with the flag that names it.
+fn readers(flag: &'static str) -> Vec<Vec<&'static str>> {
+    let key = ["--framework", "go", "--test", "2048"];
+    let test = ["--test", "2048"];
+    let mut all: Vec<Vec<&str>> = vec![
+        vec!["list"],
+        [&["report"], &test[..]].concat(),
+        [&["export"], &key[..]].concat(),
+        [&["export", "--what", "samples"], &key[..]].concat(),
+        [&["diagnose"], &key[..]].concat(),
+        [&["check", "p95 < 5s"], &test[..]].concat(),
+        vec!["compare", "go_2048", "nio_2048"],
+        vec!["attach-cpu", "go_2048", "cpu.csv"],
+        [&["drop"], &key[..]].concat(),
+        vec!["copy", "--to", "there"],
+    ];
+    all.iter_mut().for_each(|command| command.push(flag));
+    all
+}
+
+/// What there is in the test's folder.
+fn names(store: &Store) -> Vec<String> {
+    let entries = fs::read_dir(store.folder.path()).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn run_at(store: &Store, arguments: &[&str]) -> Done {
+    done(perfpipe().args(arguments).current_dir(store.folder.path()))
+}
+
+#[test]
+fn a_store_of_an_unknown_kind_is_wrong_usage_and_nothing_is_made() {
+    let store = Store::embedded();
+    let log = fixture("crlf.csv");
+    let ingest = ["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "2048", "--store"];
+    let commands = readers("--store").into_iter().chain([ingest.to_vec()]);
+    for command in commands {
+        for (url, remedy) in [
+            ("s3://bucket/x", "--database postgres://"),
+            ("file:///tmp/x", "--store /tmp/x"),
+            ("postgres://x@127.0.0.1/y", "--database URL"),
+        ] {
+            let complaint = run_at(&store, &[&command[..], &[url]].concat()).complaint(2);
+            assert!(complaint.contains(remedy), "{command:?} {url}: {complaint}");
+            assert_eq!(names(&store), [""; 0], "{command:?} {url}");
+        }
+    }
+}
+
+#[test]
+fn other_flags_that_name_a_store_take_no_unknown_kind_either() {
+    let store = Store::embedded();
+    let key = Fixture::named("crlf.csv").ingest_into(&store);
+    let run = format!("{}_{}", key.framework, key.test);
+    let before = names(&store);
+    for arguments in [
+        &["copy", "--to", "s3://bucket/x"][..],
+        &["compare", &run, &run, "--baseline-store", "s3://bucket/x"],
+        &["check", "--test", &key.test, "p95 < baseline", "--baseline", &run, "--baseline-store", "s3://b/x"],
+    ] {
+        let complaint = store.run(arguments).complaint(2);
+        assert!(complaint.contains("s3:// are not known"), "{complaint}");
+        assert_eq!(names(&store), before, "{arguments:?}");
+    }
+    let missing = store.run(&["compare", &run, &run, "--baseline-store", "nothing"]).complaint(1);
+    assert!(missing.contains("there is no store at nothing"), "{missing}");
+    assert_eq!(names(&store), before);
+}
+
+#[test]
+fn a_reader_of_a_store_that_is_not_there_says_so_and_makes_none() {
+    let store = Store::embedded();
+    for command in readers("--store") {
+        let complaint = run_at(&store, &[&command[..], &["typo"]].concat()).complaint(1);
+        assert!(complaint.contains("there is no store at typo"), "{command:?}: {complaint}");
+        assert_eq!(names(&store), [""; 0], "{command:?}");
+    }
+    let complaint = run_at(&store, &["list"]).complaint(1);
+    assert!(complaint.contains("no store at perfpipe-data") && complaint.contains("ingest"), "{complaint}");
+    fs::create_dir(store.folder.path().join("empty")).unwrap();
+    let complaint = run_at(&store, &["list", "--store", "empty"]).complaint(1);
+    assert!(complaint.contains("no store at empty"), "{complaint}");
+    assert_eq!(fs::read_dir(store.folder.path().join("empty")).unwrap().count(), 0);
+
+    // What lies beside it is named.
+    Fixture::named("crlf.csv").ingest_into(&store);
+    let complaint = run_at(&store, &["list", "--store", "stor"]).complaint(1);
+    assert!(complaint.contains("Did you mean store?"), "{complaint}");
+}
