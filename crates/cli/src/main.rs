@@ -87,9 +87,7 @@ fn patience(command: &Command) -> Duration {
         | Command::Copy(_)
         | Command::AttachCpu(_)
         | Command::Repair(_)
-        | Command::Drop(_) => {
-            Duration::from_secs(10)
-        }
+        | Command::Drop(_) => Duration::from_secs(10),
         _ => Duration::from_secs(1),
     }
 }

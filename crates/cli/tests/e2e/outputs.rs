@@ -26,7 +26,7 @@ fn path(store: &Store, name: &str) -> (PathBuf, String) {
 }
 
 /// Every command that writes a file that is named, with the path in its place.
-fn writers<'a>(path: &'a str) -> Vec<Vec<&'a str>> {
+fn writers(path: &str) -> Vec<Vec<&str>> {
     let mut all: Vec<Vec<&str>> = ["seconds", "samples", "run", "hgrm"]
         .map(|what| [&EXPORT[..], &["--what", what, "-o", path]].concat())
         .into();
@@ -140,7 +140,9 @@ fn a_link_is_followed_to_its_file_which_is_replaced_whole() {
         // First the link leads to nothing: its file is made then.
         for before in [None, Some("old")] {
             let _ = fs::remove_file(&file);
-            before.map(|text| fs::write(&file, text).unwrap());
+            if let Some(text) = before {
+                fs::write(&file, text).unwrap();
+            }
             let inode = fs::metadata(&file).map(|found| found.ino()).ok();
             assert_eq!(store.run(&arguments).code, Some(0), "{arguments:?}");
             assert!(link.is_symlink(), "{arguments:?}");
