@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::pipeline::Progress;
 use crate::recount::Recount;
-use crate::store::{RunKey, Store, StoredRun};
+use crate::store::{ParquetStore, RunKey, Store, StoredRun};
 use crate::transfer::rewrite;
 use crate::verify::{sums, unequal, verify_run};
 
@@ -50,10 +50,15 @@ impl<'a> Repairer<'a> {
     /// When the store can't be read or written.
     pub fn store(&mut self, store: &Store) -> Result<()> {
         match store {
-            Store::Parquet(store) => store.repair(self),
+            Store::Parquet(store) => self.folder(store),
             // A server undoes what was begun and not committed.
             Store::Postgres(..) => Ok(()),
         }
+    }
+
+    /// The same of a store in a folder.
+    pub(crate) fn folder(&mut self, store: &ParquetStore) -> Result<()> {
+        store.repair(self)
     }
 
     /// Puts a run right where it is damaged. `progress` counts the samples that are read.

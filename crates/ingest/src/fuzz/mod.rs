@@ -20,7 +20,7 @@ mod parse;
 mod records;
 mod taker;
 
-pub use crate::store::parquet::fuzz::tables;
+pub use crate::store::parquet::fuzz::{manifest, operations, tables};
 pub use crate::store::postgres::fuzz::{copy, passfile, rows, settings};
 pub(crate) use cells::cell;
 pub use cells::cells;
@@ -39,13 +39,15 @@ pub(crate) use taker::Taker;
 pub type Target = fn(&[u8]);
 
 /// The targets by the names of their programs and of their folders in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 14] = [
     ("cells", cells),
     ("copy", copy),
     ("cpu", cpu),
     ("dates", dates),
     ("inputs", inputs),
     ("keys", keys),
+    ("manifest", manifest),
+    ("operations", operations),
     ("parse", parse),
     ("passfile", passfile),
     ("records", records),

@@ -6,7 +6,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::lock::{Lock, refuse_link};
-use super::manifest::{Manifest, check_mark, mark, sync_dir, temporary, unmarked};
+use super::manifest::{GENERATION, Manifest, check_mark, mark, sync_dir, temporary, unmarked};
 use super::name::{folder_name, former_name, repeat_of};
 use super::sums::Sums;
 use super::sweep::{clear, is_new, settle, sweep};
@@ -22,9 +22,6 @@ const OWN: [&str; 4] = [LOCK, "runs", "staging", SET_ASIDE];
 
 /// The folder of what is no whole run.
 pub(super) const SET_ASIDE: &str = "set-aside";
-
-/// How the names of generations and of staged runs begin.
-pub(super) const GENERATION: &str = "run-";
 
 /// The folder of a store.
 #[derive(Debug, Clone)]
@@ -223,6 +220,8 @@ impl Folder {
         fs::create_dir_all(&run).map_err(|error| Error::io(&run, error))?;
         // An empty folder, where there was no room for the lock, goes again.
         let lock = Lock::try_new(&run.join(LOCK)).inspect_err(|_| _ = fs::remove_dir(&run))?;
+        // What its last writer was stopped in is finished before anything else is done with the run.
+        lock.iter().for_each(|_| settle(self, &run));
         Ok(lock.map(|lock| RunLock { folder: self.clone(), run, _lock: lock }))
     }
 

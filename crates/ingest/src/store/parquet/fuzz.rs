@@ -6,11 +6,18 @@
     reason = "a property that does not hold is told by panicking"
 )]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
+use super::manifest::Manifest;
 use super::sums::{CheckedFile, SummedFile};
-use super::{name, samples, tables};
-use crate::store::RunKey;
+use super::{ParquetStore, ParquetWriter, name, samples, tables};
+use crate::cpu::CpuSeries;
+use crate::fuzz::Taker;
+use crate::rejects::RejectSpool;
+use crate::repair::{Repaired, Repairer};
+use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter};
 
 /// The name of a run's folder.
 pub(crate) fn folder(key: &RunKey) -> String {
@@ -39,4 +46,196 @@ pub fn tables(data: &[u8]) {
         Ok(())
     };
     let _ = samples::open(file()).and_then(|rows| samples::stream(rows, &mut count));
+}
+
+/// Every file below a folder but for locks.
+fn files(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        if entry.file_type().unwrap().is_dir() {
+            found.extend(files(&entry.path()));
+        } else if entry.file_name() != ".lock" {
+            found.insert(entry.path());
+        }
+    }
+    found
+}
+
+/// A folder in memory, where there is one: nothing has to be durable.
+fn place() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// Any bytes as a manifest, and as what a manifest seals: a run that is written again as it was read, or an error; and
+/// whatever it says, readers, writers and the repair touch nothing beside the store, and no file of another run.
+pub fn manifest(data: &[u8]) {
+    let top = place();
+    let store = ParquetStore::open(top.path().join("store")).unwrap();
+    let other = RunKey::new("other", "run");
+    store_empty(&store, &other, 7, Replace::Any).unwrap();
+    let run = store.path().join("runs/go+2048");
+    for folder in [&run, &run.join("run-a"), &top.path().join("run-b")] {
+        std::fs::create_dir_all(folder).unwrap();
+        std::fs::write(folder.join("seconds.parquet"), "kept").unwrap();
+    }
+    let seal = |run: &str| {
+        format!("{{\"layout\": 3, \"crc32\": {}, \"run\": {run}}}", crc32fast::hash(run.as_bytes()))
+            .into_bytes()
+    };
+    let sealed = std::str::from_utf8(data).map(|text| seal(text.trim())).unwrap_or_default();
+    for bytes in [data, &sealed] {
+        let path = run.join("manifest.json");
+        std::fs::write(&path, bytes).unwrap();
+        if let Ok(Some(read)) = Manifest::read(&path) {
+            let again = top.path().join("again.json");
+            read.put(&again).unwrap();
+            let again = Manifest::read(&again).unwrap().unwrap();
+            assert_eq!((&again.generation, &again.info), (&read.generation, &read.info));
+            assert_eq!(again.files, read.files);
+        }
+        let found = store.look().unwrap();
+        assert_eq!(found.runs.len() + found.unread.len(), 2);
+        let of_others = || {
+            let mut all = files(top.path());
+            all.retain(|path| !path.starts_with(&run) && !path.starts_with(store.path().join("set-aside")));
+            all.retain(|path| !path.ends_with("again.json"));
+            all
+        };
+        let before = of_others();
+        // A writer sweeps; what it finds here is not a killed writer's.
+        drop(ParquetWriter::begin(&store.folder, Some(&RunKey::new("third", "run")), false).unwrap());
+        for key in found.runs.iter().map(|info| &info.key) {
+            let _ = (store.read(key), store.check_files(key));
+        }
+        assert_eq!(of_others(), before);
+    }
+    let kept = files(top.path()).len();
+    let _ = Repairer::new(false, &mut |_| {}).folder(&store);
+    assert!(files(top.path()).len() >= kept, "a repair deletes nothing");
+    assert_eq!(store.info(&other).unwrap().unwrap().cpu_offset, 7);
+}
+
+/// Stores a run of nothing, told from others by a mark.
+fn store_empty(store: &ParquetStore, key: &RunKey, mark: i64, replace: Replace) -> crate::Result<()> {
+    let writer = ParquetWriter::begin(&store.folder, Some(key), false)?;
+    commit_empty(writer, key, mark, replace)
+}
+
+fn commit_empty(writer: ParquetWriter, key: &RunKey, mark: i64, replace: Replace) -> crate::Result<()> {
+    let mut info = RunInfo::new(key.clone(), 0, 0);
+    info.cpu_offset = mark;
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(writer.commit(FinishedRun {
+        info: &info,
+        labels: &[],
+        injectors: &[],
+        cells: &mut std::iter::empty(),
+        cpu: &CpuSeries::default(),
+        errors: &[],
+        label_counts: &[],
+        rejects: &mut RejectSpool::default(),
+        replace,
+        stage: &CommitStage::default(),
+    }))
+}
+
+/// Any sequence of operations on a store: what it holds is what a map would.
+pub fn operations(data: &[u8]) {
+    let folder = place();
+    let store = ParquetStore::open(folder.path().join("store")).unwrap();
+    drop(store.folder.stage().unwrap());
+    let mut taker = Taker::new(data);
+    let mut expected: BTreeMap<RunKey, i64> = BTreeMap::new();
+    for mark in 1..=24 {
+        if taker.is_empty() {
+            break;
+        }
+        operate(&store, &mut taker, mark, &mut expected);
+        let found = store.look().unwrap();
+        assert!(found.unread.is_empty(), "{:?}", found.unread);
+        let held: BTreeMap<RunKey, i64> =
+            found.runs.into_iter().map(|info| (info.key, info.cpu_offset)).collect();
+        assert_eq!(held, expected);
+    }
+    for (key, mark) in &expected {
+        assert_eq!(store.read(key).unwrap().unwrap().info.cpu_offset, *mark);
+        assert_eq!(store.check_files(key).unwrap(), [""; 0]);
+    }
+    let before = files(store.path());
+    drop(ParquetWriter::begin(&store.folder, None, false).unwrap());
+    let after = files(store.path());
+    assert!(after.is_subset(&before));
+    // A manifest and five tables a run, and the store's own file.
+    let aside = after.iter().filter(|path| path.starts_with(store.path().join("set-aside"))).count();
+    assert_eq!(after.len() - aside, 6 * expected.len() + 1, "{after:?}");
+}
+
+fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mut BTreeMap<RunKey, i64>) {
+    let operation = taker.byte();
+    let which = taker.byte();
+    let framework = ["go", "Go", "a/b"][usize::from(which) % 3];
+    let key = RunKey::new(framework, "t").with_repeat(1 + u32::from(which >> 6));
+    let run = store.folder.runs().join(name::folder_name(&key));
+    match operation % 8 {
+        0 | 1 => {
+            store_empty(store, &key, mark, Replace::SameKey).unwrap();
+            expected.insert(key, mark);
+        }
+        2 => {
+            let (next, lock) = store.folder.lock_next(key.clone().with_repeat(1)).unwrap();
+            let first = (1..).map(|repeat| key.clone().with_repeat(repeat));
+            assert_eq!(Some(&next), first.into_iter().find(|key| !expected.contains_key(key)).as_ref());
+            drop(lock);
+            store_empty(store, &next, mark, Replace::Any).unwrap();
+            expected.insert(next, mark);
+        }
+        3 => assert_eq!(store.drop_run(&key).unwrap(), expected.remove(&key).is_some()),
+        // A writer that gives up, beside one that is refused.
+        4 => {
+            let writer = ParquetWriter::begin(&store.folder, Some(&key), true).unwrap();
+            assert!(store_empty(store, &key, mark, Replace::Any).is_err());
+            drop(writer);
+        }
+        // A writer that is killed: its files stay, and nobody holds their lock.
+        5 => {
+            let dead = store.folder.staging().join(format!("run-dead{mark}"));
+            std::fs::create_dir_all(&dead).unwrap();
+            std::fs::write(dead.join("seconds.parquet"), "half").unwrap();
+            drop(store.folder.stage().unwrap());
+            assert!(!dead.exists());
+        }
+        // A writer that is killed once its run has appeared, before its files are moved in.
+        6 if expected.contains_key(&key) => {
+            let generation = store.folder.manifest(&key).unwrap().unwrap().generation;
+            let home = store.folder.find(&key).unwrap().unwrap().0.join(&generation);
+            std::fs::rename(home, store.folder.staging().join(generation)).unwrap();
+        }
+        7 if expected.contains_key(&key) => damage(store, &run, taker, &key, expected),
+        _ => {}
+    }
+}
+
+/// Renames the folder of a run by hand, or cuts its manifest; and repairs the store.
+fn damage(
+    store: &ParquetStore,
+    run: &Path,
+    taker: &mut Taker<'_>,
+    key: &RunKey,
+    expected: &mut BTreeMap<RunKey, i64>,
+) {
+    // What was left between by a killed writer is moved in first.
+    drop(store.folder.stage().unwrap());
+    if taker.flag() {
+        std::fs::rename(run, run.with_file_name("by+hand")).unwrap();
+    } else {
+        let manifest = run.join("manifest.json");
+        let text = std::fs::read(&manifest).unwrap();
+        std::fs::write(&manifest, &text[..usize::from(taker.byte())]).unwrap();
+        expected.remove(key);
+    }
+    assert_eq!(store.look().unwrap().unread.len(), 1);
+    let mut say = |_| {};
+    let mut repairer = Repairer::new(false, &mut say);
+    repairer.folder(store).unwrap();
+    assert_eq!(repairer.done(), Repaired { steps: 1, left: 0 });
 }

@@ -16,6 +16,9 @@ use crate::store::parquet::sums::{Sums, damaged};
 /// The version of the files' layout.
 const LAYOUT: u32 = 3;
 
+/// How the names of generations and of staged runs begin.
+pub(super) const GENERATION: &str = "run-";
+
 /// How the names of files begin that are renamed once they are whole.
 pub(super) const NEW: &str = ".new-";
 
@@ -102,7 +105,11 @@ impl Manifest {
         if crc32fast::hash(sealed.run.get().as_bytes()) != sealed.crc32 {
             return Err(unreadable(path, "its checksum does not match"));
         }
-        parse(path, sealed.run.get().as_bytes()).map(Some)
+        let manifest: Self = parse(path, sealed.run.get().as_bytes())?;
+        match is_generation(&manifest.generation) {
+            true => Ok(Some(manifest)),
+            false => Err(unreadable(path, "it names no folder that perfpipe makes")),
+        }
     }
 
     /// Puts the manifest in its place, in that of an earlier one if there is one. That is durable once the folder is
@@ -114,6 +121,12 @@ impl Manifest {
         let run = RawValue::from_string(text).map_err(failed)?;
         write_json(path, &Sealed { layout: LAYOUT, crc32, run })
     }
+}
+
+/// Whether a name is one that is given to the files of a run: what leads to another folder is not.
+fn is_generation(name: &str) -> bool {
+    let random = name.strip_prefix(GENERATION);
+    random.is_some_and(|random| !random.is_empty() && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 fn parse<'a, T: Deserialize<'a>>(path: &Path, text: &'a [u8]) -> Result<T> {

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::folder::{Folder, GENERATION, LOCK, MANIFEST, read_manifest};
+use super::folder::{Folder, LOCK, MANIFEST, read_manifest};
 use super::lock::{Lock, is_link};
-use super::manifest::{NEW, sync_dir};
+use super::manifest::{GENERATION, NEW, sync_dir};
 
 /// Finishes or removes what killed writers left, wherever nobody holds the lock. Whoever calls holds the gate.
 pub(super) fn sweep(folder: &Folder) {
@@ -69,15 +69,20 @@ pub(super) fn settle(folder: &Folder, run: &Path) {
     };
     let current = manifest.map(|manifest| manifest.generation);
     let files = current.as_ref().map(|current| folder.generation(run, current));
-    // Without its own files, all that is left may be needed. And what a manifest replaced may still be needed until the
-    // manifest is sure to stay.
-    if files.as_ref().is_some_and(|files| is_link(files) || !files.is_dir()) || sync_dir(run).is_err() {
+    // Without its own files, all that is left may be needed.
+    if files.as_ref().is_some_and(|files| is_link(files) || !files.is_dir()) {
         return;
     }
-    let is_earlier_one = |entry: &fs::DirEntry| is_earlier(entry, current.as_deref());
     entries(run).filter(is_new).for_each(|entry| _ = fs::remove_file(entry.path()));
-    let earlier: Vec<PathBuf> =
-        entries(run).filter(is_earlier_one).map(|entry| take_out(folder, &entry.path())).collect();
+    let earlier =
+        entries(run).filter(|entry| is_earlier(entry, current.as_deref())).map(|entry| entry.path());
+    let earlier: Vec<PathBuf> = earlier.collect();
+    let is_home = files.as_ref().is_none_or(|files| files.parent() == Some(run));
+    // What a manifest replaced may still be needed until the manifest is sure to stay.
+    if (is_home && earlier.is_empty()) || sync_dir(run).is_err() {
+        return;
+    }
+    let earlier: Vec<PathBuf> = earlier.iter().map(|path| take_out(folder, path)).collect();
     if let (Some(current), Some(files)) = (&current, files) {
         move_in(folder, run, &files, &run.join(current));
     }
@@ -93,11 +98,9 @@ fn take_out(folder: &Folder, generation: &Path) -> PathBuf {
 
 /// Moves the current generation into its run's folder, if it is not there.
 fn move_in(folder: &Folder, run: &Path, files: &Path, home: &Path) {
-    if files == home || fs::rename(files, home).is_ok() {
+    if files != home && fs::rename(files, home).is_ok() {
         // Whoever wrote it is done.
         let _ = fs::remove_file(home.join(LOCK));
-    }
-    if files != home {
         // Not durable, it would only be moved once more.
         let _ = sync_dir(run).and_then(|()| sync_dir(&folder.staging()));
     }
