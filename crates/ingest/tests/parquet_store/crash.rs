@@ -119,6 +119,14 @@ fn killed_before_the_new_generation_moved_in() {
 }
 
 #[test]
+fn a_run_whose_files_were_not_moved_in_is_replaced_and_leaves_nothing() {
+    let (place, aside) = old_and_new();
+    copy(&aside.path().join("generation"), &place.path().join("staging/run-killed"));
+    fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
+    assert_next_is_clean(&place);
+}
+
+#[test]
 fn what_a_manifest_names_is_not_swept_though_another_can_not_be_read() {
     let (place, aside) = old_and_new();
     copy(&aside.path().join("generation"), &place.path().join("staging/run-killed"));
