@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 
+use super::begin::{Mode, READING, begin};
 use super::name::{SCHEMA, quoted};
 use super::session::{Session, value};
 
@@ -10,19 +11,24 @@ pub(super) const GRANTS: &str = "Use a role that has the grant: the README's sec
 
 const SQL: &str = "
   select current_user::text as role, current_database()::text as database, n.oid is not null as made,
-    current_setting('transaction_read_only')::boolean as read_only, pg_is_in_recovery() as standby,
+    pg_catalog.current_setting('default_transaction_read_only')::boolean or pg_catalog.pg_is_in_recovery() as read_only,
+    pg_catalog.pg_is_in_recovery() as standby,
     case
-      when n.oid is null then has_database_privilege(current_database(), 'create')
-      else has_schema_privilege(n.oid, 'usage') and has_schema_privilege(n.oid, 'create')
-        and (r.oid is null or has_table_privilege(r.oid, 'insert') and has_table_privilege(r.oid, 'delete'))
+      when n.oid is null then pg_catalog.has_database_privilege(current_database(), 'create')
+      else pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_schema_privilege(n.oid, 'create')
+        and (r.oid is null
+          or pg_catalog.has_table_privilege(r.oid, 'insert') and pg_catalog.has_table_privilege(r.oid, 'delete'))
     end as allowed
   from (values (1)) as one
-    left join pg_namespace n on n.nspname = 'perfpipe'
-    left join pg_class r on r.relnamespace = n.oid and r.relname = 'runs'";
+    left join pg_catalog.pg_namespace n on n.nspname = 'perfpipe'
+    left join pg_catalog.pg_class r on r.relnamespace = n.oid and r.relname = 'runs'";
 
 /// Refuses where nothing can be written: to a standby, a database that is only read, or without the grants.
 pub(super) async fn check_write(session: &Session) -> Result<()> {
-    let row = session.query_one("asking what the role may do", SQL, &[]).await?;
+    let what = "asking what the role may do";
+    begin(session, what, Mode::Reading, READING).await?;
+    let row = session.query_one(what, SQL, &[]).await?;
+    session.run(what, "commit").await?;
     let (role, database): (String, String) = (value(&row, "role")?, value(&row, "database")?);
     if value(&row, "read_only")? {
         return Err(only_read(&database, value(&row, "standby")?));

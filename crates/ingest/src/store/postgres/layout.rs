@@ -1,8 +1,14 @@
 //! The schema: made on the first write, and checked before every use.
 
+use std::time::Duration;
+
+use tokio_postgres::error::SqlState;
+
 use crate::error::{Error, Result};
 
+use super::begin::{self, Mode, READING, begin};
 use super::session::{Session, value};
+use super::{guard, holders, swap};
 
 /// The layout that this version reads and writes.
 pub(super) const VERSION: i32 = 3;
@@ -10,39 +16,128 @@ pub(super) const VERSION: i32 = 3;
 /// What makes it.
 const SQL: &str = include_str!("layout.sql");
 
-/// Whether the schema is there, and of the layout known here.
-pub(super) async fn present(session: &Session) -> Result<bool> {
-    let what = "looking for the schema perfpipe";
-    // A look into the catalogue sees what others have just committed; to_regclass may answer from a cache.
-    let sql = "select exists (select from pg_tables where schemaname = 'perfpipe' and tablename = 'layout') as there";
-    if !value::<bool>(&session.query_one(what, sql, &[]).await?, "there")? {
-        return Ok(false);
+/// The tables of all runs.
+const TABLES: [&str; 7] = ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects"];
+
+/// All that the layout makes.
+const ALL: [&str; 9] =
+    ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects", "elapsed_counts", "per_second"];
+
+/// What the lock on making the schema is named by.
+const LOCK: &str = "perfpipe layout";
+
+/// Whether a name is that of something of the layout's own, which no run's table can have.
+pub(super) fn is_own(table: &str) -> bool {
+    ALL.contains(&table)
+}
+
+/// Begins a transaction in which these tables, and the layout's own, stay what they are, and checks them; false where
+/// there is no store, and then no transaction either.
+pub(super) async fn open(session: &Session, what: &str, mode: Mode, tables: &[&str]) -> Result<bool> {
+    let tables = [&["layout"], tables].concat();
+    let names: Vec<String> = tables.iter().map(|table| format!("perfpipe.{table}")).collect();
+    let sql =
+        format!("{}; lock table {} in access share mode", begin::sql(mode, READING), names.join(", "));
+    if let Err(error) = session.client().batch_execute(&sql).await {
+        return not_held(session, what, &tables, &error).await;
     }
-    let rows = session.query(what, "select version from perfpipe.layout", &[]).await?;
+    guard::check(session, &tables, false).await?;
+    check_version(session).await?;
+    Ok(true)
+}
+
+/// Why tables could not be held: false where there is no store.
+async fn not_held(
+    session: &Session,
+    what: &str,
+    tables: &[&str],
+    error: &tokio_postgres::Error,
+) -> Result<bool> {
+    match error.code() {
+        None => return Err(session.error(what, error)),
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+            return Err(holders::of_tables(session, what, tables, false).await);
+        }
+        Some(_) => {}
+    }
+    session.run(what, "rollback").await?;
+    begin(session, what, Mode::Reading, READING).await?;
+    guard::check(session, tables, false).await?;
+    let there = exists(session, what).await?;
+    session.run(what, "commit").await?;
+    let absent = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
+    match error.code().is_some_and(|code| absent.contains(code)) && !there {
+        true => Ok(false),
+        false => Err(session.error(what, error)),
+    }
+}
+
+/// Whether there is a table of layouts. A look into the catalogue sees what others have just committed.
+async fn exists(session: &Session, what: &str) -> Result<bool> {
+    let sql = "select exists (select from pg_catalog.pg_tables where schemaname = 'perfpipe' \
+               and tablename = 'layout') as there";
+    value(&session.query_one(what, sql, &[]).await?, "there")
+}
+
+async fn check_version(session: &Session) -> Result<()> {
+    let rows = session.query("reading the layout", "select version from perfpipe.layout", &[]).await?;
     let found = rows.first().map(|row| value::<i32>(row, "version")).transpose()?;
     match found {
-        Some(VERSION) => Ok(true),
+        Some(VERSION) => Ok(()),
         _ => Err(other_layout(found)),
     }
 }
 
 /// Makes the schema where there is none. Two that come first at the same time do it one after the other.
-pub(super) async fn ensure(session: &Session) -> Result<()> {
-    if present(session).await? {
+pub(super) async fn ensure(session: &Session, patience: Duration) -> Result<()> {
+    if check(session).await? {
         return Ok(());
     }
-    check_server(session).await?;
     let what = "making the schema perfpipe";
-    session.run(what, "begin; select pg_advisory_xact_lock(hashtextextended('perfpipe layout', 0))").await?;
-    if !present(session).await? {
+    begin(session, what, Mode::Writing, patience).await?;
+    check_server(session).await?;
+    swap::wait_for(session, what, LOCK, "the lock on making the schema").await?;
+    if !exists(session, what).await? {
         // One made by hand may belong to a role that may not make others.
-        let sql = "select exists (select from pg_namespace where nspname = 'perfpipe') as there";
+        let sql = "select exists (select from pg_catalog.pg_namespace where nspname = 'perfpipe') as there";
         if !value::<bool>(&session.query_one(what, sql, &[]).await?, "there")? {
             session.run(what, "create schema perfpipe").await?;
         }
+        guard::check(session, &ALL, true).await?;
         session.run(what, SQL).await?;
     }
     session.run(what, "commit").await
+}
+
+/// Whether the schema is there, and such that it can be written to.
+async fn check(session: &Session) -> Result<bool> {
+    let what = "looking at the schema perfpipe";
+    begin(session, what, Mode::Reading, READING).await?;
+    guard::check(session, &ALL, true).await?;
+    let there = exists(session, what).await?;
+    session.run(what, "commit").await?;
+    if there && open(session, what, Mode::Reading, &[]).await? {
+        session.run(what, "commit").await?;
+    }
+    Ok(there)
+}
+
+/// Keeps the tables of all runs, which are about to be written to, as they are until the transaction ends, and checks
+/// them.
+pub(super) async fn hold(session: &Session, what: &str) -> Result<()> {
+    let names: Vec<String> = TABLES.iter().skip(1).map(|table| format!("perfpipe.{table}")).collect();
+    let sql = format!(
+        "lock table perfpipe.layout in access share mode; lock table {} in row exclusive mode",
+        names.join(", ")
+    );
+    if let Err(error) = session.client().batch_execute(&sql).await {
+        return Err(match error.code() {
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => holders::of_tables(session, what, &TABLES, true).await,
+            _ => session.error(what, &error),
+        });
+    }
+    guard::check(session, &ALL, true).await?;
+    check_version(session).await
 }
 
 /// The oldest server whose SQL has all that the layout uses, and its number as the server tells it.
@@ -50,8 +145,8 @@ const OLDEST: (&str, i32) = ("12", 120_000);
 
 /// Checks that the database can hold the layout, and every label and message, which are Unicode.
 async fn check_server(session: &Session) -> Result<()> {
-    let sql = "select current_setting('server_encoding') as encoding, \
-               current_setting('server_version_num')::int as version";
+    let sql = "select pg_catalog.current_setting('server_encoding') as encoding, \
+               pg_catalog.current_setting('server_version_num')::int as version";
     let row = session.query_one("asking for the database's encoding", sql, &[]).await?;
     let encoding: String = value(&row, "encoding")?;
     if encoding != "UTF8" {

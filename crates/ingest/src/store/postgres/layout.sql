@@ -5,7 +5,7 @@ comment on schema perfpipe is
 
 create table perfpipe.layout (
   version    int not null,
-  created_at timestamptz not null default now()
+  created_at timestamptz not null default pg_catalog.now()
 );
 comment on table perfpipe.layout is 'The version of this schema''s layout: one row.';
 comment on column perfpipe.layout.version is 'A perfpipe reads and writes the layout that it knows and refuses all others.';
@@ -18,7 +18,7 @@ create table perfpipe.runs (
   test           text not null,
   repeat         int not null,
   table_name     text unique,
-  t0             timestamptz not null generated always as (to_timestamp(t0_ms / 1000.0)) stored,
+  t0             timestamptz not null generated always as (pg_catalog.to_timestamp(t0_ms / 1000.0)) stored,
   seconds        int not null,
   requests       bigint not null generated always as (successes + failures) stored,
   successes      bigint not null,

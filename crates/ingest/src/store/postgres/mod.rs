@@ -6,6 +6,7 @@
 
 mod access;
 mod alive;
+mod begin;
 mod config;
 mod connect;
 mod copy;
@@ -14,6 +15,8 @@ mod facts;
 mod fields;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
+mod guard;
+mod holders;
 mod layout;
 mod name;
 #[cfg(test)]
@@ -44,6 +47,7 @@ use crate::ingest::RunStore;
 use crate::rejects::Reject;
 use crate::store::{RunInfo, RunKey, StoredRun, Wanted};
 
+use begin::{Mode, begin};
 use session::Session;
 
 /// How long a writer waits for the readers of samples that it is to replace.
@@ -93,9 +97,9 @@ impl PostgresStore {
     /// When the schema has a layout of another version, or the server fails.
     pub async fn runs(&self) -> Result<Vec<RunInfo>> {
         let session = self.take().await?;
-        let stored = if layout::present(&session).await? { runs::all(&session).await? } else { Vec::new() };
+        let stored = reader::runs(&session).await?;
         self.put_back(session);
-        Ok(stored.into_iter().map(|run| run.info).collect())
+        Ok(stored)
     }
 
     /// The repeats that are stored of a framework and a test, ascending.
@@ -104,8 +108,7 @@ impl PostgresStore {
     /// When the schema has a layout of another version, or the server fails.
     pub async fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
         let session = self.take().await?;
-        let there = layout::present(&session).await?;
-        let repeats = if there { runs::repeats(&session, framework, test).await? } else { Vec::new() };
+        let repeats = reader::repeats(&session, framework, test).await?;
         self.put_back(session);
         Ok(repeats)
     }
@@ -135,9 +138,9 @@ impl PostgresStore {
     /// When the schema has a layout of another version, or the server fails.
     pub async fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
         let session = self.take().await?;
-        let found = reader::find(&session, key).await?;
+        let found = reader::info(&session, key).await?;
         self.put_back(session);
-        Ok(found.map(|run| run.info))
+        Ok(found)
     }
 
     /// Hands a run's samples to `each`, some thousands at a time, in the order in which they were written: that of
@@ -237,12 +240,14 @@ impl RunStore for PostgresStore {
 
 async fn drop_run(session: &Session, key: &RunKey, patience: Duration) -> Result<bool> {
     let what = "dropping a run";
-    if !layout::present(session).await? {
+    if !layout::open(session, what, Mode::Reading, &[]).await? {
         return Ok(false);
     }
+    session.run(what, "commit").await?;
     access::check_write(session).await?;
-    session.run(what, "begin isolation level read committed read write").await?;
+    begin(session, what, Mode::Writing, patience).await?;
     swap::claim(session, key).await?;
+    layout::hold(session, what).await?;
     let found = runs::find(session, key).await?;
     let there = found.is_some();
     if let Some(run) = found {

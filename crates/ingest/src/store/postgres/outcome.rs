@@ -5,11 +5,9 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::store::RunInfo;
 
+use super::begin::{Mode, READING, begin};
 use super::config::PostgresConfig;
-use super::name::lock_text;
-use super::session::Session;
-use super::swap::LOCK;
-use super::{connect, runs};
+use super::{connect, runs, swap};
 
 /// How long the server is asked, where `connect_timeout` does not say: a restart takes some seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -50,14 +48,9 @@ pub(super) async fn settle(config: &PostgresConfig, info: &RunInfo, number: i64,
 async fn ask(config: &PostgresConfig, info: &RunInfo, number: i64) -> Result<bool> {
     let what = "asking whether the run is stored";
     let session = connect::open(config).await?;
-    wait_for_end(&session, what, info).await?;
+    // The writer's transaction holds the lock on its key until it has ended.
+    begin(&session, what, Mode::Reading, READING).await?;
+    swap::wait_for(&session, what, &swap::lock_of(&info.key), "the lock on the run").await?;
     let found = runs::find(&session, &info.key).await?;
     Ok(found.is_some_and(|run| run.number == number))
-}
-
-/// The writer's transaction holds the lock on its key until it has ended.
-async fn wait_for_end(session: &Session, what: &str, info: &RunInfo) -> Result<()> {
-    session.run(what, "begin isolation level read committed").await?;
-    let sql = format!("select pg_advisory_xact_lock({LOCK})");
-    session.query(what, &sql, &[&lock_text(&info.key)]).await.map(drop)
 }

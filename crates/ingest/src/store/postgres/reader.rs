@@ -1,5 +1,7 @@
 //! Reading runs back: all but the samples in one snapshot, the samples as a stream.
 
+use tokio_postgres::error::SqlState;
+
 use crate::batch::SampleBatch;
 use crate::cell_table::{CellTable, PackedCells};
 use crate::counts::ErrorCount;
@@ -7,48 +9,87 @@ use crate::cpu::CpuSeries;
 use crate::error::{Error, Result};
 use crate::rejects::Reject;
 use crate::share::Shared;
-use crate::store::{RunKey, StoredRun, Wanted};
+use crate::store::{RunInfo, RunKey, StoredRun, Wanted};
 
+use super::begin::Mode;
 use super::copy::CopyOut;
 use super::name::in_schema;
 use super::runs::Stored;
 use super::seconds::CellReader;
 use super::session::Session;
-use super::{facts, layout, runs, samples, seconds};
+use super::{facts, guard, holders, layout, runs, samples, seconds};
 
 /// Samples in a batch.
 const BATCH: usize = 8192;
 
-/// What is read in one snapshot begins with this. Rows come in the order in which they were written, though somebody
-/// else be scanning the table already: what is in order need not be sorted.
-const SNAPSHOT: &str =
-    "begin isolation level repeatable read read only; set local synchronize_seqscans = off";
+/// The tables that a run's counts are read from.
+const COUNTS: [&str; 5] = ["runs", "seconds", "cpu", "errors", "labels"];
+
+/// The rows of all runs, by test, then framework, then repeat.
+pub(super) async fn runs(session: &Session) -> Result<Vec<RunInfo>> {
+    let what = "reading the runs";
+    if !layout::open(session, what, Mode::Snapshot, &["runs"]).await? {
+        return Ok(Vec::new());
+    }
+    let stored = runs::all(session).await?;
+    session.run(what, "commit").await?;
+    Ok(stored.into_iter().map(|run| run.info).collect())
+}
+
+/// The repeats that are stored of a framework and a test, ascending.
+pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> Result<Vec<u32>> {
+    let what = "reading the repeats of a run";
+    if !layout::open(session, what, Mode::Snapshot, &["runs"]).await? {
+        return Ok(Vec::new());
+    }
+    let repeats = runs::repeats(session, framework, test).await?;
+    session.run(what, "commit").await?;
+    Ok(repeats)
+}
 
 /// Reads a run, all but its samples.
 pub(super) async fn read(session: &Session, key: &RunKey) -> Result<Option<StoredRun>> {
     let what = "reading a run";
-    session.run(what, SNAPSHOT).await?;
-    let run = match find(session, key).await? {
-        Some(stored) => Some(read_facts(session, stored).await?),
-        None => None,
-    };
+    let Some(stored) = find(session, what, Mode::Snapshot, &COUNTS, key).await? else { return Ok(None) };
+    let run = read_facts(session, stored).await?;
     session.run(what, "commit").await?;
-    Ok(run)
+    Ok(Some(run))
 }
 
 /// Reads a run, all but its samples and its counts.
 pub(super) async fn without_counts(session: &Session, key: &RunKey) -> Result<Option<StoredRun>> {
     let what = "reading a run";
-    session.run(what, SNAPSHOT).await?;
-    let Some(stored) = find(session, key).await? else { return Ok(None) };
+    let found = find(session, what, Mode::Snapshot, &["runs", "cpu", "errors"], key).await?;
+    let Some(stored) = found else { return Ok(None) };
     let (cpu, errors) = read_events(session, stored.number).await?;
     session.run(what, "commit").await?;
     Ok(Some(StoredRun { info: stored.info, cells: CellTable::default(), cpu, errors, labels: Vec::new() }))
 }
 
-/// The run of a key, where there is a store at all.
-pub(super) async fn find(session: &Session, key: &RunKey) -> Result<Option<Stored>> {
-    if layout::present(session).await? { runs::find(session, key).await } else { Ok(None) }
+/// A run's own row.
+pub(super) async fn info(session: &Session, key: &RunKey) -> Result<Option<RunInfo>> {
+    let what = "reading the run's row";
+    let Some(stored) = find(session, what, Mode::Snapshot, &["runs"], key).await? else { return Ok(None) };
+    session.run(what, "commit").await?;
+    Ok(Some(stored.info))
+}
+
+/// Begins a transaction that holds these tables, and finds the run of a key; where there is none, it is ended again.
+async fn find(
+    session: &Session,
+    what: &str,
+    mode: Mode,
+    tables: &[&str],
+    key: &RunKey,
+) -> Result<Option<Stored>> {
+    if !layout::open(session, what, mode, tables).await? {
+        return Ok(None);
+    }
+    let found = runs::find(session, key).await?;
+    if found.is_none() {
+        session.run(what, "commit").await?;
+    }
+    Ok(found)
 }
 
 async fn read_facts(session: &Session, stored: Stored) -> Result<StoredRun> {
@@ -90,8 +131,7 @@ pub(super) async fn rejects(
     each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
 ) -> Result<()> {
     let what = "reading rejected records";
-    session.run(what, SNAPSHOT).await?;
-    let stored = require(session, wanted).await?;
+    let stored = require(session, what, Mode::Snapshot, &["runs", "rejects"], wanted).await?;
     let query = format!(
         "select {} from perfpipe.rejects where run_id = {} order by number",
         facts::REJECTS,
@@ -101,9 +141,16 @@ pub(super) async fn rejects(
     session.run(what, "commit").await
 }
 
-/// The run that is wanted.
-async fn require(session: &Session, wanted: Wanted<'_>) -> Result<Stored> {
-    let stored = find(session, wanted.key()).await?.ok_or_else(|| wanted.missing())?;
+/// The same of the run that is wanted, which must be there.
+async fn require(
+    session: &Session,
+    what: &str,
+    mode: Mode,
+    tables: &[&str],
+    wanted: Wanted<'_>,
+) -> Result<Stored> {
+    let found = find(session, what, mode, tables, wanted.key()).await?;
+    let stored = found.ok_or_else(|| wanted.missing())?;
     wanted.check(&stored.info)?;
     Ok(stored)
 }
@@ -132,23 +179,26 @@ pub(super) async fn samples(
 async fn hold_table(session: &Session, wanted: Wanted<'_>) -> Result<String> {
     let (what, key) = ("reading samples", wanted.key());
     loop {
-        // Rows come in the order in which they were written, though somebody else be scanning the table already.
-        let begin = "begin isolation level read committed read only; set local synchronize_seqscans = off";
-        session.run(what, begin).await?;
-        let stored = require(session, wanted).await?;
+        let stored = require(session, what, Mode::Reading, &["runs"], wanted).await?;
         let table = stored.table.ok_or_else(|| Error::without_samples(key))?;
         let lock = format!("lock table {} in access share mode", in_schema(&table));
         let held = session.client().batch_execute(&lock).await;
-        if held.is_err() {
+        if let Err(error) = &held {
+            if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
+                return Err(holders::of_tables(session, what, &[&table], false).await);
+            }
             session.run(what, "rollback").await?;
+            layout::open(session, what, Mode::Reading, &["runs"]).await?;
         }
         let same = runs::find(session, key).await?.is_some_and(|now| now.number == stored.number);
         match held {
-            Ok(()) if same => return Ok(table),
-            Ok(()) => session.run(what, "rollback").await?,
+            Ok(()) if same => {
+                guard::check(session, &[&table], false).await?;
+                return Ok(table);
+            }
             // The table is gone though its run was not replaced: trying again would not help.
             Err(error) if same => return Err(session.error(what, &error)),
-            Err(_) => {}
+            _ => session.run(what, "rollback").await?,
         }
     }
 }

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::Type;
 
 use crate::batch::clean_text;
 use crate::error::{Error, Result};
@@ -43,7 +43,8 @@ pub(super) async fn all(session: &Session) -> Result<Vec<Stored>> {
 /// The run of a key.
 pub(super) async fn find(session: &Session, key: &RunKey) -> Result<Option<Stored>> {
     let sql = "select * from perfpipe.runs where framework = $1 and test = $2 and repeat = $3";
-    let values: [&(dyn ToSql + Sync); 3] = [&key.framework, &key.test, &whole::<_, i32>(key.repeat)?];
+    let repeat: i32 = whole(key.repeat)?;
+    let values = [(&key.framework as _, Type::TEXT), (&key.test as _, Type::TEXT), (&repeat as _, Type::INT4)];
     let rows = session.query("reading the run's row", sql, &values).await?;
     rows.first().map(read).transpose()
 }
@@ -51,20 +52,20 @@ pub(super) async fn find(session: &Session, key: &RunKey) -> Result<Option<Store
 /// The repeats that are stored of a framework and a test, ascending.
 pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> Result<Vec<u32>> {
     let sql = "select repeat from perfpipe.runs where framework = $1 and test = $2 order by repeat";
-    let rows = session.query("reading the repeats of a run", sql, &[&framework, &test]).await?;
+    let rows = session.query("reading the repeats of a run", sql, &[(&framework, Type::TEXT), (&test, Type::TEXT)]).await?;
     rows.iter().map(|row| whole(value::<i32>(row, "repeat")?)).collect()
 }
 
 /// Takes a run away, all but its samples; whatever refers to its number goes with it.
 pub(super) async fn delete(session: &Session, number: i64) -> Result<()> {
     let sql = "delete from perfpipe.runs where run_id = $1";
-    session.query("taking the old run away", sql, &[&number]).await.map(drop)
+    session.query("taking the old run away", sql, &[(&number, Type::INT8)]).await.map(drop)
 }
 
 /// Says which table holds the samples of a run.
 pub(super) async fn name_table(session: &Session, number: i64, table: &str) -> Result<()> {
     let sql = "update perfpipe.runs set table_name = $2 where run_id = $1";
-    session.query("naming the run's table", sql, &[&number, &table]).await.map(drop)
+    session.query("naming the run's table", sql, &[(&number, Type::INT8), (&table, Type::TEXT)]).await.map(drop)
 }
 
 /// Writes a run's row, as yet without a table of samples, and returns its number.
@@ -79,27 +80,27 @@ pub(super) async fn insert(session: &Session, info: &RunInfo, names: Names<'_>) 
          injectors, tool_version, ingested_at, damage) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
          $14, $15, $16, $17, $18, $19, $20, $21) returning run_id",
         &[
-            &info.key.framework,
-            &info.key.test,
-            &whole::<_, i32>(info.key.repeat)?,
-            &info.t0_ms,
-            &info.last_ms,
-            &whole::<_, i32>(info.seconds)?,
-            &whole::<_, i64>(info.successes)?,
-            &whole::<_, i64>(info.failures)?,
-            &whole::<_, i64>(info.transactions)?,
-            &whole::<_, i64>(info.rejects)?,
-            &info.samples_stored,
-            &info.inferred,
-            &json(what, &info.sources)?,
-            &json(what, &info.options)?,
-            &info.cpu_offset,
-            &whole::<_, i32>(info.cpu_lookback)?,
-            &clean(names.labels),
-            &clean(names.injectors),
-            &info.tool_version,
-            &ingested_at,
-            &json(what, &info.damage)?,
+            (&info.key.framework, Type::TEXT),
+            (&info.key.test, Type::TEXT),
+            (&whole::<_, i32>(info.key.repeat)?, Type::INT4),
+            (&info.t0_ms, Type::INT8),
+            (&info.last_ms, Type::INT8),
+            (&whole::<_, i32>(info.seconds)?, Type::INT4),
+            (&whole::<_, i64>(info.successes)?, Type::INT8),
+            (&whole::<_, i64>(info.failures)?, Type::INT8),
+            (&whole::<_, i64>(info.transactions)?, Type::INT8),
+            (&whole::<_, i64>(info.rejects)?, Type::INT8),
+            (&info.samples_stored, Type::BOOL),
+            (&info.inferred, Type::BOOL),
+            (&json(what, &info.sources)?, Type::JSONB),
+            (&json(what, &info.options)?, Type::JSONB),
+            (&info.cpu_offset, Type::INT8),
+            (&whole::<_, i32>(info.cpu_lookback)?, Type::INT4),
+            (&clean(names.labels), Type::TEXT_ARRAY),
+            (&clean(names.injectors), Type::TEXT_ARRAY),
+            (&info.tool_version, Type::TEXT),
+            (&ingested_at, Type::TIMESTAMPTZ),
+            (&json(what, &info.damage)?, Type::JSONB),
         ],
     )
     .await?;

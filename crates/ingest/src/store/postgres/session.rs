@@ -5,10 +5,14 @@ use std::sync::{Arc, OnceLock};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Connection, Row};
 
 use crate::error::{Error, Result};
+
+/// A value of a statement, and its type: told, it needs no prepared statement, which would belong to a session that a
+/// pooler may share.
+pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 /// A connection and the task that drives it. Dropped, it is closed, and an open transaction undone.
 pub(super) struct Session {
@@ -49,9 +53,9 @@ impl Session {
         &self,
         what: &str,
         sql: &str,
-        values: &[&(dyn ToSql + Sync)],
+        values: &[Value<'_>],
     ) -> Result<Vec<Row>> {
-        self.client.query(sql, values).await.map_err(|e| self.error(what, &e))
+        self.client.query_typed(sql, values).await.map_err(|e| self.error(what, &e))
     }
 
     /// Runs a statement that returns one row.
@@ -59,9 +63,9 @@ impl Session {
         &self,
         what: &str,
         sql: &str,
-        values: &[&(dyn ToSql + Sync)],
+        values: &[Value<'_>],
     ) -> Result<Row> {
-        self.client.query_one(sql, values).await.map_err(|e| self.error(what, &e))
+        self.client.query_typed_one(sql, values).await.map_err(|e| self.error(what, &e))
     }
 
     /// What was being done, and why it failed, as one sentence.
@@ -102,6 +106,10 @@ fn remedy(error: &tokio_postgres::Error) -> Option<&'static str> {
         }
         SqlState::DISK_FULL => Some("Make room on the server's disk, then run the command again."),
         SqlState::INSUFFICIENT_PRIVILEGE => Some(super::access::GRANTS),
+        SqlState::DUPLICATE_PSTATEMENT | SqlState::INVALID_SQL_STATEMENT_NAME => Some(
+            "A pooler gives one session of the server to several clients: name the server itself in the URL, or have \
+             the pooler's pool_mode at session.",
+        ),
         _ => None,
     }
 }

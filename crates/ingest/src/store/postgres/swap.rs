@@ -3,13 +3,15 @@
 use std::time::{Duration, Instant};
 
 use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
 
 use crate::error::{Error, Result};
 use crate::store::{LAST_REPEAT, RunKey};
 
+use super::begin::waiting;
 use super::name::{candidates, in_schema, lock_text, quoted};
-use super::runs;
 use super::session::{Session, value};
+use super::{holders, layout, runs};
 
 /// How long one try for a lock may hold up readers that come after it.
 const TRY: Duration = Duration::from_secs(1);
@@ -17,27 +19,44 @@ const TRY: Duration = Duration::from_secs(1);
 /// How long readers have between two tries.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// The number of the lock that the writer of a key holds; its value is the key's text.
-pub(super) const LOCK: &str = "hashtextextended('perfpipe run ' || $1, 0)";
+/// What the lock on the names of tables is named by.
+const NAMES: &str = "perfpipe names";
 
 /// Undoes a try for a lock.
 const GIVE_UP: &str = "rollback to savepoint swap; release savepoint swap";
+
+/// What the lock that the writer of a key holds is named by.
+pub(super) fn lock_of(key: &RunKey) -> String {
+    format!("perfpipe run {}", lock_text(key))
+}
 
 /// Makes this transaction the only writer of a key, or says that there is another.
 pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
     if try_claim(session, key).await? {
         return Ok(());
     }
+    let holder = holders::of_text(session, &lock_of(key)).await?;
+    let holder = holder.map_or_else(String::new, |holder| format!(" ({holder} holds its lock)"));
     Err(Error::refused(
-        format!("another perfpipe is at this moment writing the run {key}"),
+        format!("another perfpipe is at this moment writing the run {key}{holder}"),
         "Wait until it has ended, or name this run with --framework and --test.",
     ))
 }
 
 /// Makes this transaction the only writer of a key; false if there is another.
 async fn try_claim(session: &Session, key: &RunKey) -> Result<bool> {
-    let sql = format!("select pg_try_advisory_xact_lock({LOCK}) as claimed");
-    value(&session.query_one("claiming the run", &sql, &[&lock_text(key)]).await?, "claimed")
+    let sql = "select pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint)) as claimed";
+    value(&session.query_one("claiming the run", sql, &[(&lock_of(key), Type::TEXT)]).await?, "claimed")
+}
+
+/// Waits for the lock of a text, as long as the transaction waits for any; `lock` says which it is.
+pub(super) async fn wait_for(session: &Session, what: &str, text: &str, lock: &str) -> Result<()> {
+    let sql = "select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint))";
+    let Err(error) = session.client().query_typed(sql, &[(&text, Type::TEXT)]).await else { return Ok(()) };
+    Err(match error.code() {
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => holders::in_the_way(session, what, text, lock).await,
+        _ => session.error(what, &error),
+    })
 }
 
 /// Makes this transaction the only writer of the lowest repeat of a key that is neither stored nor claimed by another.
@@ -56,10 +75,16 @@ pub(super) async fn claim_next(session: &Session, key: RunKey) -> Result<RunKey>
 /// Drops the table of a run's samples, waiting for its readers up to `patience` in all.
 pub(super) async fn drop_table(session: &Session, table: &str, patience: Duration) -> Result<()> {
     let what = "dropping the old samples";
+    if layout::is_own(table) {
+        return Err(Error::refused(
+            format!("the run's row names perfpipe.{} as the table of its samples, which all runs share", quoted(table)),
+            "Somebody has changed the row: set its table_name in perfpipe.runs to null, then try again.",
+        ));
+    }
     let until = Instant::now() + patience;
     let lock = format!(
-        "savepoint swap; set local lock_timeout = {}; lock table {} in access exclusive mode",
-        TRY.as_millis(),
+        "savepoint swap; {}; lock table {} in access exclusive mode",
+        waiting(TRY),
         in_schema(table)
     );
     loop {
@@ -99,11 +124,8 @@ pub(super) async fn rename(
     patience: Duration,
 ) -> Result<String> {
     let what = "naming the run's table";
-    let alone = format!(
-        "set local lock_timeout = {}; select pg_advisory_xact_lock(hashtextextended('perfpipe names', 0))",
-        patience.max(TRY).as_millis().min(i32::MAX as u128)
-    );
-    session.run(what, &alone).await?;
+    session.run(what, &waiting(patience)).await?;
+    wait_for(session, what, NAMES, "the lock on the names of tables").await?;
     let table = free_name(session, key, "").await?;
     let rename = format!("alter table {} rename to {}", in_schema(loaded), quoted(&table));
     session.run(what, &rename).await?;
@@ -120,10 +142,10 @@ pub(super) fn index_of(loaded: &str) -> String {
 
 /// The first candidate that nothing in the schema has.
 async fn free_name(session: &Session, key: &RunKey, ending: &str) -> Result<String> {
-    let sql = "select exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace \
-               where n.nspname = 'perfpipe' and c.relname = $1::text::name) as taken";
+    let sql = "select exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace n \
+               on n.oid = c.relnamespace where n.nspname = 'perfpipe' and c.relname = $1::name) as taken";
     for name in candidates(key, ending) {
-        let row = session.query_one("looking for a free name", sql, &[&name]).await?;
+        let row = session.query_one("looking for a free name", sql, &[(&name, Type::TEXT)]).await?;
         if !value::<bool>(&row, "taken")? {
             return Ok(name);
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, Stage};
 
+use super::begin::{Mode, begin};
 use super::config::PostgresConfig;
 use super::copy::CopyIn;
 use super::layout;
@@ -20,10 +21,6 @@ use super::{access, facts, outcome, runs, seconds, swap};
 const STRETCH: usize = 64 << 20;
 
 const COPYING: &str = "copying samples to Postgres (the run is not stored)";
-
-/// Time limits, meant for people's queries, that must not end a long load; older servers lack some of them.
-const NO_LIMITS: &str = "select set_config(name, '0', false) from pg_settings where name in \
-     ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')";
 
 /// Writes one run to Postgres. Dropped before it was committed, it leaves nothing.
 pub struct PostgresWriter {
@@ -54,10 +51,9 @@ impl PostgresWriter {
         patience: Duration,
     ) -> Result<Self> {
         let what = "beginning to store a run";
-        session.run(what, NO_LIMITS).await?;
         access::check_write(&session).await?;
-        layout::ensure(&session).await?;
-        session.run(what, "begin isolation level read committed read write").await?;
+        layout::ensure(&session, patience).await?;
+        begin(&session, what, Mode::Writing, patience).await?;
         if let Some(key) = key {
             swap::claim(&session, key).await?;
         }
@@ -97,6 +93,7 @@ impl RunWriter for PostgresWriter {
             None => None,
         };
         swap::claim(&session, key).await?;
+        layout::hold(&session, "storing the run").await?;
         let old = make_way(&session, run.replace, info).await?;
         let number = runs::insert(&session, info, names(&run)).await?;
         copy_facts(&session, number, run).await?;
@@ -162,7 +159,7 @@ async fn index(session: &Session, loaded: &str) -> Result<()> {
 impl Loading {
     async fn begin(session: &Session) -> Result<Self> {
         let what = "making a table for the samples";
-        let row = session.query_one(what, "select pg_backend_pid() as process", &[]).await?;
+        let row = session.query_one(what, "select pg_catalog.pg_backend_pid() as process", &[]).await?;
         // No run's table has a name without an underscore, and no other open transaction this process.
         let table = format!("loading {}", value::<i32>(&row, "process")?);
         session.run(what, &include_str!("samples.sql").replace("{table}", &in_schema(&table))).await?;

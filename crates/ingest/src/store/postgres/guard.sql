@@ -1,0 +1,67 @@
+-- What makes tables of the schema perfpipe others than those that perfpipe made: $1 names the tables, $2 says whether
+-- they are to be written to. Writing runs code of whoever owns a table or may put a trigger on it.
+with recursive me as (
+  select oid, rolsuper from pg_catalog.pg_roles where rolname = current_user
+), groups (oid) as (
+  select oid from me
+  union
+  select m.roleid from pg_catalog.pg_auth_members m join groups g on g.oid = m.member
+), trusted (oid) as (
+  -- A superuser counts as a member of every role, though nobody made him one.
+  select r.oid from pg_catalog.pg_roles r cross join me
+  where r.rolsuper
+    or pg_catalog.pg_has_role(me.oid, r.oid, 'usage') and (not me.rolsuper or r.oid in (select oid from groups))
+), held as (
+  select c.oid, c.relname::text as name, c.relkind, c.relowner
+  from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = 'perfpipe' and c.relname::text = any ($1)
+), parts (relation, class, object) as (
+  select indrelid, 'pg_catalog.pg_class'::pg_catalog.regclass::oid, indexrelid from pg_catalog.pg_index
+  union all select conrelid, 'pg_catalog.pg_constraint'::pg_catalog.regclass::oid, oid from pg_catalog.pg_constraint
+  union all select adrelid, 'pg_catalog.pg_attrdef'::pg_catalog.regclass::oid, oid from pg_catalog.pg_attrdef
+  union all select stxrelid, 'pg_catalog.pg_statistic_ext'::pg_catalog.regclass::oid, oid
+    from pg_catalog.pg_statistic_ext
+)
+select 'schema' as kind, 'perfpipe' as name, r.rolname::text as detail
+from pg_catalog.pg_namespace n join pg_catalog.pg_roles r on r.oid = n.nspowner
+where $2 and n.nspname = 'perfpipe' and n.nspowner not in (select oid from trusted)
+union all
+select 'owner', h.name, r.rolname::text from held h join pg_catalog.pg_roles r on r.oid = h.relowner
+where $2 and h.relowner not in (select oid from trusted)
+union all
+select 'kind', name, relkind::text from held
+where relkind <> case when name in ('elapsed_counts', 'per_second') then 'v'::"char" else 'r'::"char" end
+union all
+select 'security', name, '' from held where relkind = 'r' and pg_catalog.row_security_active(oid)
+union all
+select 'child', h.name, i.inhrelid::pg_catalog.regclass::text
+from held h join pg_catalog.pg_inherits i on i.inhparent = h.oid
+union all
+select 'type', h.name, a.attname::text
+from held h
+join pg_catalog.pg_attribute a on a.attrelid = h.oid and a.attnum > 0 and not a.attisdropped
+join pg_catalog.pg_type t on t.oid = a.atttypid
+join pg_catalog.pg_namespace n on n.oid = t.typnamespace
+where n.nspname <> 'pg_catalog'
+union all
+-- The catalogue's own functions and operators are not noted here: they can't go.
+select 'code', h.name, pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0)
+from held h
+join parts p on p.relation = h.oid
+join pg_catalog.pg_depend d on d.classid = p.class and d.objid = p.object
+where d.refclassid in
+  ('pg_catalog.pg_proc'::pg_catalog.regclass::oid, 'pg_catalog.pg_operator'::pg_catalog.regclass::oid)
+union all
+select 'trigger', h.name, t.tgname::text from held h join pg_catalog.pg_trigger t on t.tgrelid = h.oid
+where $2 and not t.tgisinternal and t.tgenabled <> 'D'
+union all
+select 'rule', h.name, w.rulename::text from held h join pg_catalog.pg_rewrite w on w.ev_class = h.oid
+where $2 and h.relkind = 'r' and w.ev_enabled <> 'D'
+union all
+select 'reference', h.name, k.conrelid::pg_catalog.regclass::text
+from held h join pg_catalog.pg_constraint k on k.confrelid = h.oid and k.contype = 'f'
+where $2 and k.conrelid not in (select oid from held)
+union all
+select 'event', 'perfpipe', e.evtname::text
+from pg_catalog.pg_event_trigger e join pg_catalog.pg_proc f on f.oid = e.evtfoid
+where $2 and e.evtenabled <> 'D' and f.proowner not in (select oid from trusted)

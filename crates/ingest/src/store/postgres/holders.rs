@@ -1,0 +1,91 @@
+//! Who holds a lock that was waited for in vain.
+
+use tokio_postgres::types::Type;
+
+use crate::error::{Error, Result};
+
+use super::begin::{Mode, READING, begin};
+use super::session::{Session, value};
+
+/// Locks that keep others from writing to a table, the first of them from reading it too; `$1` names the tables of the
+/// schema, `$2` says whether they are to be written to.
+const OF_TABLES: &str = "
+  select l.pid, a.usename::text as role, a.application_name as application, c.relname::text as held
+  from pg_catalog.pg_locks l
+    join pg_catalog.pg_class c on c.oid = l.relation
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    left join pg_catalog.pg_stat_activity a on a.pid = l.pid
+  where l.granted and l.locktype = 'relation' and n.nspname = 'perfpipe' and c.relname::text = any ($1)
+    and l.database = (select oid from pg_catalog.pg_database where datname = current_database())
+    and (l.mode = 'AccessExclusiveLock'
+      or $2 and l.mode in ('ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock'))
+  order by l.mode, l.pid";
+
+/// Holders of the advisory lock of a text.
+const OF_TEXT: &str = "
+  select l.pid, a.usename::text as role, a.application_name as application, null::text as held
+  from pg_catalog.pg_locks l left join pg_catalog.pg_stat_activity a on a.pid = l.pid
+  where l.granted and l.locktype = 'advisory' and l.objsubid = 1 and l.pid <> pg_catalog.pg_backend_pid()
+    and l.database = (select oid from pg_catalog.pg_database where datname = current_database())
+    and (l.classid::bigint << 32) | l.objid::bigint = pg_catalog.hashtextextended($1, 0::bigint)";
+
+/// The error of who waited in vain for tables of the schema; the transaction that waited is undone.
+pub(super) async fn of_tables(session: &Session, what: &str, tables: &[&str], write: bool) -> Error {
+    let tables: Vec<String> = tables.iter().map(|name| (*name).to_owned()).collect();
+    let values = [(&tables as _, Type::TEXT_ARRAY), (&write as _, Type::BOOL)];
+    let asked = async {
+        session.run(what, "rollback").await?;
+        begin(session, what, Mode::Reading, READING).await?;
+        let rows = session.query(what, OF_TABLES, &values).await?;
+        session.run(what, "commit").await?;
+        let Some(row) = rows.first() else { return Ok((None, None)) };
+        Ok((Some(name(row)?), value::<Option<String>>(row, "held")?))
+    };
+    match asked.await {
+        Ok((holder, table)) => {
+            let table = table.map_or_else(|| "a table of the schema perfpipe".into(), |name| format!("perfpipe.{name}"));
+            refusal(what, &format!("{table} is locked"), holder)
+        }
+        Err(error) => error,
+    }
+}
+
+/// Who holds the advisory lock of a text, where that can be seen.
+pub(super) async fn of_text(session: &Session, text: &str) -> Result<Option<String>> {
+    let rows = session.query("asking who holds a lock", OF_TEXT, &[(&text as _, Type::TEXT)]).await?;
+    rows.first().map(name).transpose()
+}
+
+/// The same as the error of who waited for it in vain; the transaction that waited is undone.
+pub(super) async fn in_the_way(session: &Session, what: &str, text: &str, lock: &str) -> Error {
+    let asked = async {
+        session.run(what, "rollback").await?;
+        begin(session, what, Mode::Reading, READING).await?;
+        let holder = of_text(session, text).await?;
+        session.run(what, "commit").await?;
+        Ok(holder)
+    };
+    match asked.await {
+        Ok(holder) => refusal(what, &format!("{lock} is held by another session"), holder),
+        Err(error) => error,
+    }
+}
+
+/// A session, as one would look for it.
+fn name(row: &tokio_postgres::Row) -> Result<String> {
+    let Some(process) = value::<Option<i32>>(row, "pid")? else { return Ok("a prepared transaction".into()) };
+    let role: Option<String> = value(row, "role")?;
+    let application: Option<String> = value(row, "application")?;
+    let role = role.map_or_else(String::new, |role| format!(" of the role {role}"));
+    let application = application.filter(|name| !name.is_empty());
+    let application = application.map_or_else(String::new, |name| format!(", application {name:?}"));
+    Ok(format!("process {process}{role}{application}"))
+}
+
+fn refusal(what: &str, problem: &str, holder: Option<String>) -> Error {
+    let holder = holder.unwrap_or_else(|| "a session that has just let go, or that can't be seen".into());
+    Error::refused(
+        format!("{what}: {problem}, and was waited for in vain: {holder}"),
+        "Let that session end, or have it ended with select pg_terminate_backend(PROCESS), then run the command again.",
+    )
+}
