@@ -4,6 +4,7 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod apart;
+mod alike;
 mod batch;
 mod campaign;
 mod cell_table;

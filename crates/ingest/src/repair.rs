@@ -7,7 +7,8 @@ use crate::pipeline::Progress;
 use crate::recount::Recount;
 use crate::store::{ParquetStore, RunKey, Store, StoredRun};
 use crate::transfer::rewrite;
-use crate::verify::{sums, unequal, verify_run};
+use crate::store::held::unequal;
+use crate::verify::{sums, verify_run};
 
 /// What came of a repair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

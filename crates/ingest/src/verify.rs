@@ -1,15 +1,14 @@
 //! Everything that is stored of a run, read and held against each other: its own row, its counts, its samples.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use crate::alike::differ;
 use crate::batch::SampleBatch;
-use crate::cell_table::CellTable;
-use crate::counts::{Cell, CellKey};
 use crate::cpu::CpuJoin;
 use crate::error::{Error, Result};
 use crate::pipeline::Progress;
 use crate::recount::Recount;
+use crate::store::held::{self, Counted, unequal};
 use crate::store::{RunKey, Store, StoredRun};
 
 /// How often a run is begun anew that gives way to another meanwhile.
@@ -84,66 +83,14 @@ fn is_damage(error: &std::io::Error) -> bool {
 }
 
 /// The fault that there are not so many of something as the run's own row says.
-pub(crate) fn unequal(what: &str, found: u64, told: u64) -> Option<String> {
-    (found != told).then(|| format!("it has {found} {what}, and its own row says {told}"))
-}
-
-/// What the counts of a run say of its records.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Sums {
-    successes: u64,
-    failures: u64,
-    transactions: u64,
-    /// Transactions that failed.
-    failed_transactions: u64,
-}
-
-impl Sums {
-    fn of(cells: &CellTable) -> Self {
-        let mut sums = Self::default();
-        for (key, cell) in cells.iter() {
-            let samples = cell.samples();
-            let sum = match (key.transaction, key.success) {
-                (true, _) => &mut sums.transactions,
-                (false, true) => &mut sums.successes,
-                (false, false) => &mut sums.failures,
-            };
-            *sum = sum.saturating_add(samples);
-            if key.transaction && !key.success {
-                sums.failed_transactions = sums.failed_transactions.saturating_add(samples);
-            }
-        }
-        sums
-    }
-}
-
 /// Where the counts of a run do not add up to what its own row says.
 pub(crate) fn sums(run: &StoredRun) -> Vec<String> {
-    let (info, sums) = (&run.info, Sums::of(&run.cells));
-    let labels = |of: fn(&crate::LabelCount) -> u64| run.labels.iter().map(of).fold(0, u64::saturating_add);
-    let errors = |transaction: bool| {
-        let of = run.errors.iter().filter(|error| error.transaction == transaction);
-        of.map(|error| error.count).fold(0, u64::saturating_add)
-    };
-    let last = run.cells.sums().map(|(key, _)| key.second).max();
-    let beyond = last.filter(|last| *last >= info.seconds);
-    [
-        unequal("successes in its counts by second", sums.successes, info.successes),
-        unequal("failures in its counts by second", sums.failures, info.failures),
-        unequal("transactions in its counts by second", sums.transactions, info.transactions),
-        unequal("successes in its counts by label", labels(|label| label.successes), info.successes),
-        unequal("failures in its counts by label", labels(|label| label.failures), info.failures),
-        unequal("transactions in its counts by label", labels(|label| label.transactions), info.transactions),
-        unequal("failures by message", errors(false), info.failures),
-        (errors(true) != sums.failed_transactions)
-            .then(|| "its failed transactions by message are not those of its counts by second".to_owned()),
-        beyond.map(|last| {
-            format!("it has counts of second {last}, and its own row says {} seconds", info.seconds)
-        }),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let mut faults = held::faults(run, Counted::of(&run.cells));
+    let (last, seconds) = (run.cells.sums().map(|(key, _)| key.second).max(), run.info.seconds);
+    if let Some(last) = last.filter(|last| *last >= seconds) {
+        faults.push(format!("it has counts of second {last}, and its own row says {seconds} seconds"));
+    }
+    faults
 }
 
 /// Where the samples of a run are not what was counted.
@@ -170,7 +117,9 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
             "{unjoined} of its samples have another CPU reading than is stored for their second"
         ));
     }
-    faults.extend(differ(&run.cells, &recount.cells()));
+    faults.extend(differ(&run.cells, &recount.cells()).map(|second| {
+        format!("its counts by second are not those of its samples, from second {second} on")
+    }));
     Ok(faults)
 }
 
@@ -181,32 +130,4 @@ fn joined_otherwise(batch: &SampleBatch, run: &StoredRun, join: CpuJoin) -> u64 
         batch.cpu.get(*row).map(f64::to_bits) == reading(**t_ms).map(f64::to_bits)
     };
     batch.t_ms.iter().enumerate().filter(|row| !same(row)).count() as u64
-}
-
-/// Where counts differ from those taken of the samples, if they do: the first second.
-fn differ(stored: &CellTable, counted: &CellTable) -> Option<String> {
-    let (mut stored_cells, mut counted_cells) = (named(stored), named(counted));
-    loop {
-        let (one, other) = (stored_cells.next(), counted_cells.next());
-        let second = match (&one, &other) {
-            (None, None) => return None,
-            (one, other) if one == other => continue,
-            (Some((one, ..)), Some((other, ..))) => one.second.min(other.second),
-            (Some((one, ..)), None) | (None, Some((one, ..))) => one.second,
-        };
-        return Some(format!("its counts by second are not those of its samples, from second {second} on"));
-    }
-}
-
-/// The cells with the names that they point to.
-fn named(
-    table: &CellTable,
-) -> impl Iterator<Item = (CellKey, &str, BTreeMap<&str, (u64, i64)>, Cell)> + use<'_> {
-    table.iter().map(move |(key, mut cell)| {
-        let label = table.labels.get(key.label as usize).map_or("", String::as_str);
-        let loads = std::mem::take(&mut cell.injectors);
-        let injector = |index: u32| table.injectors.get(index as usize).map_or("", String::as_str);
-        let loads = loads.iter().map(|load| (injector(load.injector), (load.samples, load.threads)));
-        (key, label, loads.collect(), cell)
-    })
 }

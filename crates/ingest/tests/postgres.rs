@@ -6,6 +6,7 @@
 mod support;
 
 use std::collections::BTreeMap;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
@@ -51,14 +52,15 @@ fn example(key: &RunKey, samples: usize) -> Example {
         let of = |at: &usize| (batch.success[*at], batch.transaction[*at]) == (success, transaction);
         (0..samples).filter(of).count() as u64
     };
-    let transactions = count(true, true) + count(false, true);
+    let (failures, failed) = (count(false, false), count(false, true));
+    let transactions = count(true, true) + failed;
     let info = RunInfo {
         key: key.clone(),
         t0_ms: 1_795_203_738_609,
         last_ms: 1_795_203_816_638,
         seconds: 79,
         successes: count(true, false),
-        failures: count(false, false),
+        failures,
         transactions,
         rejects: 2,
         samples_stored: true,
@@ -80,6 +82,8 @@ fn example(key: &RunKey, samples: usize) -> Example {
     Example {
         cells: cells(&batch),
         batch,
+        errors: errors(failures, failed),
+        label_counts: label_counts(&info),
         info,
         labels: ODD_LABELS.map(String::from).to_vec(),
         injectors: vec!["127.0.0.2:1100".into(), String::new()],
@@ -88,8 +92,6 @@ fn example(key: &RunKey, samples: usize) -> Example {
             (1_795_203_736, f64::MIN_POSITIVE),
             (-5, 7200.0),
         ]),
-        errors: errors(),
-        label_counts: label_counts(),
         rejects: rejects(),
     }
 }
@@ -161,21 +163,34 @@ fn source(file: &str, kind: &str) -> SourceFile {
     }
 }
 
-fn errors() -> Vec<ErrorCount> {
-    let error = |second, label: &str, message: &str| ErrorCount {
+/// So many failures of requests, and of transactions.
+fn errors(failures: u64, failed: u64) -> Vec<ErrorCount> {
+    let error = |second, label: &str, message: &str, count| ErrorCount {
         second,
         label: label.into(),
         response_code: "Non HTTP response code: java.net.SocketTimeoutException".into(),
         message: message.into(),
         transaction: second == 1,
-        count: 1 << 33,
+        count,
     };
-    vec![error(0, "Ä", "a\nb"), error(1, "a", "x"), error(1, "a", "é"), error(1, "Ä", "x")]
+    let (some, rest) = (failed / 2, failed - failed / 2);
+    vec![
+        error(0, "Ä", "a\nb", failures),
+        error(1, "a", "x", some),
+        error(1, "a", "é", 0),
+        error(1, "Ä", "x", rest),
+    ]
 }
 
-fn label_counts() -> Vec<LabelCount> {
-    let count = |label: &str| LabelCount { label: label.into(), successes: 1, failures: 2, transactions: 3 };
-    ["", "(other)", "Z", "a", "Ä"].map(count).to_vec()
+fn label_counts(info: &RunInfo) -> Vec<LabelCount> {
+    let part = |total: u64, at: u64| total / 5 + u64::from(at < total % 5);
+    let count = |(label, at): (&str, u64)| LabelCount {
+        label: label.into(),
+        successes: part(info.successes, at),
+        failures: part(info.failures, at),
+        transactions: part(info.transactions, at),
+    };
+    ["", "(other)", "Z", "a", "Ä"].into_iter().zip(0..).map(count).collect()
 }
 
 fn rejects() -> Vec<Reject> {
@@ -577,6 +592,128 @@ async fn a_reader_that_stops_early_does_no_harm() {
     store(&postgres, &example).await.unwrap();
     let mut each = |_| Err(Error::usage("enough", "none"));
     assert_eq!(postgres.samples(&example.info.key, &mut each).await.unwrap_err().to_string(), "enough");
+    check_whole(&postgres, &example).await;
+}
+
+/// A session of psql that holds what a statement locks, until it is dropped.
+struct Holder<'a>(&'a str, std::process::Child);
+
+impl<'a> Holder<'a> {
+    /// Waits until the lock is held, of which `kind` is the kind.
+    fn new(url: &'a str, lock: &str, kind: &str) -> Self {
+        let mut psql_of_it = support::psql_command(url);
+        let sql = format!("begin; {lock}; select pg_sleep(100)");
+        let child = psql_of_it.args(["-c", &sql]).env("PGAPPNAME", "the holder").stdout(Stdio::null()).spawn();
+        let held = format!(
+            "select count(*) from pg_locks l join pg_stat_activity a using (pid) where application_name = 'the holder' \
+             and l.database = (select oid from pg_database where datname = current_database()) \
+             and granted and {kind}"
+        );
+        while psql(url, &held) == "0" {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Self(url, child.unwrap())
+    }
+}
+
+impl Drop for Holder<'_> {
+    fn drop(&mut self) {
+        // The server would not notice that its client has gone.
+        let of_it = "from pg_stat_activity where application_name = 'the holder' and datname = current_database()";
+        psql(self.0, &format!("select pg_terminate_backend(pid) {of_it}"));
+        self.1.wait().unwrap();
+        while psql(self.0, &format!("select count(*) {of_it}")) != "0" {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// The refusal names who holds the lock.
+fn assert_named(url: &str, result: Result<()>, part: &str) {
+    let error = result.unwrap_err();
+    let sentence = error.to_string();
+    let who = psql(url, "select pid from pg_stat_activity where application_name = 'the holder'");
+    assert!(who.lines().any(|pid| sentence.contains(&format!("process {pid} "))), "{who}: {sentence}");
+    for part in ["of the role postgres", "application \"the holder\"", part] {
+        assert!(sentence.contains(part), "{part} is not in: {sentence}");
+    }
+    assert!(error.remedy().is_some());
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_locked_table_is_told_who_holds_it() {
+    let Some(server) = TestServer::shared() else { return };
+    let url = server.database();
+    let hasty = connect(&url).await.patience(Duration::ZERO);
+    let example = example(&key("a", "b"), 50);
+    let key = &example.info.key;
+    store(&hasty, &example).await.unwrap();
+    for table in ["runs", "seconds", "rejects", "a_b"] {
+        let lock = format!("lock table perfpipe.{table} in access exclusive mode");
+        let holder = Holder::new(&url, &lock, "mode = 'AccessExclusiveLock'");
+        let locked = format!("perfpipe.{table} is locked");
+        if table == "runs" {
+            assert_named(&url, hasty.runs().await.map(drop), &locked);
+            assert_named(&url, hasty.repeats("a", "b").await.map(drop), &locked);
+            assert_named(&url, hasty.drop_run(key).await.map(drop), &locked);
+        }
+        if ["runs", "seconds"].contains(&table) {
+            assert_named(&url, hasty.read(key).await.map(drop), &locked);
+            assert_named(&url, store(&hasty, &example).await, &locked);
+        }
+        if ["runs", "rejects"].contains(&table) {
+            assert_named(&url, hasty.rejects(key, &mut |_| Ok(())).await, &locked);
+        }
+        if ["runs", "a_b"].contains(&table) {
+            assert_named(&url, hasty.samples(key, &mut |_| Ok(())).await, &locked);
+        }
+        drop(holder);
+    }
+    let holder = Holder::new(&url, "lock table perfpipe.cpu in share mode", "mode = 'ShareLock'");
+    check_whole(&hasty, &example).await;
+    assert_named(&url, store(&hasty, &example).await, "perfpipe.cpu is locked");
+    drop(holder);
+    store(&hasty, &example).await.unwrap();
+    check_whole(&hasty, &example).await;
+}
+
+#[tokio::test]
+async fn whoever_holds_one_of_the_locks_on_names_is_named() {
+    let Some(server) = TestServer::shared() else { return };
+    let url = server.database();
+    let hasty = connect(&url).await.patience(Duration::ZERO);
+    let example = example(&key("a", "b"), 50);
+    let held = |text: &str| {
+        let lock = format!("select pg_advisory_xact_lock(hashtextextended('{text}', 0::bigint))");
+        Holder::new(&url, &lock, "locktype = 'advisory'")
+    };
+    let holder = held("perfpipe layout");
+    assert_named(&url, store(&hasty, &example).await, "the lock on making the schema");
+    drop(holder);
+    store(&hasty, &example).await.unwrap();
+    let holder = held("perfpipe names");
+    assert_named(&url, store(&hasty, &example).await, "the lock on the names of tables");
+    drop(holder);
+    let holder = held("perfpipe run a\u{1f}b\u{1f}1");
+    assert_named(&url, store(&hasty, &example).await, "writing the run a_b");
+    drop(holder);
+    check_whole(&hasty, &example).await;
+}
+
+#[tokio::test]
+async fn a_layouts_own_table_is_never_dropped_with_a_run() {
+    let Some(server) = TestServer::shared() else { return };
+    let url = server.database();
+    let postgres = connect(&url).await;
+    let example = example(&key("a", "b"), 50);
+    store(&postgres, &example).await.unwrap();
+    for table in ["cpu", "runs", "per_second"] {
+        psql(&url, &format!("update perfpipe.runs set table_name = '{table}'"));
+        assert!(refusal(postgres.drop_run(&example.info.key).await.map(drop)).contains("which all runs share"));
+        assert!(refusal(store(&postgres, &example).await).contains("which all runs share"));
+        assert!(postgres.samples(&example.info.key, &mut |_| Ok(())).await.is_err());
+    }
+    psql(&url, "update perfpipe.runs set table_name = 'a_b'");
     check_whole(&postgres, &example).await;
 }
 

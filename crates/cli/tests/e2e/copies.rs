@@ -65,6 +65,28 @@ fn runs_are_the_same_in_the_other_store_and_back() {
 }
 
 #[test]
+fn every_fixture_goes_from_a_database_to_a_folder_and_to_another_database() {
+    let (Some(here), there, Some(back)) = (Store::database(), Store::embedded(), Store::database()) else {
+        return;
+    };
+    let fixtures = Fixture::all();
+    let keys: Vec<Key> = (0..fixtures.len()).map(|at| Key::new(&format!("f{at}"), "t")).collect();
+    for (fixture, key) in fixtures.iter().zip(&keys) {
+        let files = fixture.files(&fixture.logs()[0]);
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        here.run(&[&["ingest", "--framework", &key.framework, "--test", "t"], &files[..]].concat()).said();
+    }
+    for (from, into) in [(&here, &there), (&there, &back)] {
+        let said = from.run(&[&["copy"][..], &to(into)].concat()).said();
+        assert_eq!(said.matches("read back the same").count(), keys.len(), "{said}");
+    }
+    for key in &keys {
+        let original = all_of(&here, key);
+        assert!(all_of(&there, key) == original && all_of(&back, key) == original, "{key:?}");
+    }
+}
+
+#[test]
 fn counts_alone_are_copied_too_and_what_can_not_be_is_refused() {
     let (here, there) = (Store::embedded(), Store::embedded());
     let log = fixture("crlf.csv");

@@ -109,7 +109,7 @@ pub(crate) fn example(mark: u64, samples: usize) -> Example {
         batch: batch(mark, samples),
         labels: vec!["a".into(), "b\n\"é\"".into()],
         injectors: vec![String::new(), "10.0.0.1".into()],
-        cells: (0..80).map(|second| cell(second, mark)).collect(),
+        cells: cells(mark, samples as u64),
         cpu: CpuSeries::new((0..90).map(|second| (1_795_203_730 + second, mark as f64 / 3.0)).collect()),
         errors: vec![ErrorCount {
             second: 0,
@@ -162,10 +162,18 @@ fn batch(mark: u64, samples: usize) -> SampleBatch {
     batch
 }
 
-fn cell(second: u32, mark: u64) -> (CellKey, Cell) {
+/// The failures in one cell, and the other samples spread over all seconds.
+fn cells(mark: u64, samples: u64) -> Vec<(CellKey, Cell)> {
+    let (each, more) = ((samples - mark) / 80, (samples - mark) % 80);
+    let successes = (0..80).map(|second| cell(second, mark, each + u64::from(u64::from(second) < more)));
+    let (key, failed) = cell(0, mark, mark);
+    std::iter::once((CellKey { success: false, ..key }, failed)).chain(successes).collect()
+}
+
+fn cell(second: u32, mark: u64, samples: u64) -> (CellKey, Cell) {
     let load = |injector| InjectorLoad { injector, samples: mark, threads: 3 };
     let cell = Cell {
-        elapsed: vec![(1, 5), (second as i32 + 2, mark)],
+        elapsed: vec![(1, samples / 2), (second as i32 + 2, samples - samples / 2)],
         latency: Spread { n: 4, sum: 9, min: 1, max: 3 },
         connect: 5,
         bytes: 6,

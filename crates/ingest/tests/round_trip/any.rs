@@ -150,9 +150,7 @@ pub(crate) fn any_example() -> impl Strategy<Value = Example> {
         btree_map(text(), [count(), count(), count()], 0..5),
         vec(reject(), 0..4),
     );
-    (info(), tables).prop_map(|(mut info, (samples, cells, cpu, mut errors, labels, rejects))| {
-        info.successes = samples.len() as u64;
-        errors.sort();
+    (info(), tables).prop_map(|(info, (samples, cells, cpu, errors, labels, rejects))| {
         let label = |(label, [successes, failures, transactions]): (String, [u64; 3])| LabelCount {
             label,
             successes,
@@ -161,7 +159,7 @@ pub(crate) fn any_example() -> impl Strategy<Value = Example> {
         };
         let mut batch = SampleBatch::default();
         samples.into_iter().for_each(|sample| push(&mut batch, sample));
-        Example {
+        adding_up(Example {
             info,
             batch,
             labels: odd_names(),
@@ -171,8 +169,55 @@ pub(crate) fn any_example() -> impl Strategy<Value = Example> {
             errors,
             label_counts: labels.into_iter().map(label).collect(),
             rejects,
-        }
+        })
     })
+}
+
+/// The same run, each of its counts changed in one place so that all tell of the same samples.
+fn adding_up(mut run: Example) -> Example {
+    let of = |success: bool, transaction: bool| {
+        let flags = run.batch.success.iter().zip(&run.batch.transaction);
+        flags.filter(|flags| *flags == (&success, &transaction)).count() as u64
+    };
+    let kinds = [(true, false), (false, false), (true, true), (false, true)];
+    let [successes, failures, passed, failed] = kinds.map(|(success, transaction)| of(success, transaction));
+    (run.info.successes, run.info.failures, run.info.transactions) = (successes, failures, passed + failed);
+    run.info.rejects = run.rejects.len() as u64;
+    for ((success, transaction), samples) in kinds.into_iter().zip([successes, failures, passed, failed]) {
+        let mut rest = samples;
+        let cells = run.cells.iter_mut().filter(|(key, _)| (key.success, key.transaction) == (success, transaction));
+        for (_, count) in cells.flat_map(|(_, cell)| &mut cell.elapsed) {
+            *count %= rest + 1;
+            rest -= *count;
+        }
+        let key = CellKey { second: i32::MAX as u32, label: 2, success, transaction };
+        let cell = Cell { elapsed: vec![(7, rest)], ..Cell::default() };
+        run.cells.retain(|(other, _)| *other != key);
+        run.cells.push((key, cell));
+    }
+    run.cells.sort_by_key(|(key, _)| *key);
+    for (transaction, samples) in [(false, failures), (true, failed)] {
+        let mut rest = samples;
+        for error in run.errors.iter_mut().filter(|error| error.transaction == transaction) {
+            error.count %= rest + 1;
+            rest -= error.count;
+        }
+        let text = || "rest".into();
+        let (label, response_code, message) = (text(), text(), text());
+        run.errors.push(ErrorCount { second: 0, label, response_code, message, transaction, count: rest });
+    }
+    run.errors.sort();
+    let mut rest = [successes, failures, passed + failed];
+    for label in &mut run.label_counts {
+        let counts = [&mut label.successes, &mut label.failures, &mut label.transactions];
+        for (count, rest) in counts.into_iter().zip(&mut rest) {
+            *count %= *rest + 1;
+            *rest -= *count;
+        }
+    }
+    let [successes, failures, transactions] = rest;
+    run.label_counts.push(LabelCount { label: "\u{10FFFF} rest".into(), successes, failures, transactions });
+    run
 }
 
 /// A text as Postgres holds it.
@@ -188,7 +233,6 @@ pub(crate) fn within_postgres(mut run: Example) -> Example {
     [&mut info.t0_ms, &mut info.last_ms].into_iter().for_each(|ms| *ms %= 62_135_596_800_000);
     info.seconds &= i32::MAX as u32;
     info.cpu_lookback &= i32::MAX as u32;
-    info.rejects &= i64::MAX as u64;
     info.ingested_at = "2026-11-20T21:48:00.123456Z".into();
     without_nul(&mut info.tool_version);
     for source in &mut info.sources {

@@ -48,6 +48,7 @@ use crate::error::{Error, Result};
 use crate::ingest::RunStore;
 use crate::rejects::Reject;
 use crate::repair::Repairer;
+use crate::store::held::{self, Counted};
 use crate::store::{Listing, RunInfo, RunKey, StoredRun, Wanted};
 use crate::verify::fault;
 use folder::Folder;
@@ -134,14 +135,24 @@ impl ParquetStore {
     /// # Errors
     /// When its files can't be read.
     pub fn read(&self, key: &RunKey) -> Result<Option<StoredRun>> {
+        // What does not add up may have been changed at this moment.
+        match held::whole(self.read_once(key)?) {
+            Err(_) => held::whole(self.read_once(key)?),
+            run => run,
+        }
+    }
+
+    fn read_once(&self, key: &RunKey) -> Result<Option<(StoredRun, Counted)>> {
         self.with_generation(key, |manifest, file| {
-            Ok(StoredRun {
+            let (cells, counted) = tables::read_seconds(file(tables::SECONDS)?)?;
+            let run = StoredRun {
                 info: manifest.info.clone(),
-                cells: tables::read_seconds(file(tables::SECONDS)?)?,
+                cells,
                 cpu: tables::read_cpu(file(tables::CPU)?)?,
                 errors: tables::read_errors(file(tables::ERRORS)?)?,
                 labels: tables::read_labels(file(tables::LABELS)?)?,
-            })
+            };
+            Ok((run, counted))
         })
     }
 
@@ -214,9 +225,15 @@ impl ParquetStore {
             if !manifest.info.samples_stored {
                 return Err(Error::without_samples(wanted.key()));
             }
-            samples::open(file(tables::SAMPLES)?)
+            Ok((samples::open(file(tables::SAMPLES)?)?, manifest.info.clone()))
         })?;
-        samples::stream(opened.ok_or_else(|| wanted.missing())?, sink)
+        let (reader, info) = opened.ok_or_else(|| wanted.missing())?;
+        let mut counted = Counted::default();
+        samples::stream(reader, &mut |batch| {
+            counted.add_batch(&batch);
+            sink(batch)
+        })?;
+        held::samples(&info, counted)
     }
 
     /// Hands the rejected records of a run to `each`, in the order of the log.
@@ -238,9 +255,15 @@ impl ParquetStore {
     fn each_reject(&self, wanted: Wanted<'_>, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
         let opened = self.with_generation(wanted.key(), |manifest, file| {
             wanted.check(&manifest.info)?;
-            Ok(tables::read_rejects(&file(tables::REJECTS)?))
+            Ok((tables::read_rejects(&file(tables::REJECTS)?), manifest.info.clone()))
         })?;
-        opened.ok_or_else(|| wanted.missing())?.try_for_each(|reject| each(reject?))
+        let (rejects, info) = opened.ok_or_else(|| wanted.missing())?;
+        let mut read = 0;
+        for reject in rejects {
+            each(reject?)?;
+            read += 1;
+        }
+        held::rejects(&info, read)
     }
 
     /// Takes a run away; false if it was not there.

@@ -19,6 +19,7 @@ use crate::error::{Error, Result};
 use crate::pack::{check_counts, pack_counts};
 use crate::rejects::{Reject, RejectSpool};
 use crate::share::Shared;
+use crate::store::held::Counted;
 use crate::store::parquet::guard::plain;
 use crate::store::parquet::piece::{Piece, at, read, read_without};
 use crate::store::parquet::sums::{CheckedFile, SummedFile, Sums};
@@ -188,14 +189,14 @@ impl Names {
     }
 }
 
-/// Reads the exact counts back.
-pub(super) fn read_seconds(file: CheckedFile) -> Result<CellTable> {
+/// Reads the exact counts back, and how many samples they count.
+pub(super) fn read_seconds(file: CheckedFile) -> Result<(CellTable, Counted)> {
     let (mut labels, mut injectors) = (Names::default(), Names::default());
-    let mut cells = PackedCells::default();
+    let (mut cells, mut counted) = (PackedCells::default(), Counted::default());
     for piece in read_without(file, &["elapsed", "counts"])? {
-        read_cells(&piece?, &mut labels, &mut injectors, &mut cells)?;
+        read_cells(&piece?, &mut labels, &mut injectors, &mut cells, &mut counted)?;
     }
-    Ok(CellTable::packed(labels.names, injectors.names, cells))
+    Ok((CellTable::packed(labels.names, injectors.names, cells), counted))
 }
 
 fn read_cells(
@@ -203,6 +204,7 @@ fn read_cells(
     labels: &mut Names,
     injectors: &mut Names,
     cells: &mut PackedCells,
+    counted: &mut Counted,
 ) -> Result<()> {
     let large = |name: &str| piece.numbers::<Int64Type>(name);
     let (second, label) = (piece.seconds("second")?, piece.texts("label")?);
@@ -230,7 +232,8 @@ fn read_cells(
             before_boundary: at(&before, row),
             injectors: loads(piece, hosts.get(row), samples.get(row), threads.get(row))?,
         };
-        let counts = counts(piece, at(&packed, row), at(sizes, row))?;
+        let (counts, samples) = counts(piece, at(&packed, row), at(sizes, row))?;
+        counted.add(key.success, key.transaction, samples);
         cells.push_counted(key, counts, &sums);
     }
     Ok(())
@@ -243,11 +246,11 @@ fn read_latency(piece: &Piece) -> Result<Vec<Spread>> {
     Ok((0..piece.len()).map(spread).collect())
 }
 
-/// The packed counts of a cell of so many samples.
-fn counts<'a>(piece: &Piece, packed: &'a [u8], samples: i64) -> Result<&'a [u8]> {
+/// The packed counts of a cell of so many samples, and these once more.
+fn counts<'a>(piece: &Piece, packed: &'a [u8], samples: i64) -> Result<(&'a [u8], u64)> {
     let mut rest = packed;
     match check_counts(&mut rest) {
-        Some(counted) if limited(counted) == samples && rest.is_empty() => Ok(packed),
+        Some(counted) if limited(counted) == samples && rest.is_empty() => Ok((packed, counted)),
         _ => Err(piece.damaged(format!("column {PACKED} does not hold the counts of its samples"))),
     }
 }

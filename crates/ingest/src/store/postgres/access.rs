@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-use super::begin::{Mode, READING, begin};
+use super::begin::{Mode, begin};
 use super::name::{SCHEMA, quoted};
 use super::session::{Session, value};
 
@@ -26,7 +26,7 @@ const SQL: &str = "
 /// Refuses where nothing can be written: to a standby, a database that is only read, or without the grants.
 pub(super) async fn check_write(session: &Session) -> Result<()> {
     let what = "asking what the role may do";
-    begin(session, what, Mode::Reading, READING).await?;
+    begin(session, what, Mode::Reading).await?;
     let row = session.query_one(what, SQL, &[]).await?;
     session.run(what, "commit").await?;
     let (role, database): (String, String) = (value(&row, "role")?, value(&row, "database")?);

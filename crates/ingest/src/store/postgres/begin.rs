@@ -7,8 +7,8 @@ use crate::error::Result;
 
 use super::session::Session;
 
-/// How long a reader waits for whoever keeps a table from being read.
-pub(super) const READING: Duration = Duration::from_secs(30);
+/// The longest that a reader waits for whoever keeps a table from being read.
+const READING: Duration = Duration::from_secs(30);
 
 /// What a transaction is to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,16 +28,16 @@ const PINNED: &str = "set local search_path = pg_catalog, pg_temp; set local row
 
 /// Time limits, meant for people's queries, that must not end a long load; older servers lack some of them.
 const NO_LIMITS: &str = "select pg_catalog.set_config(name, '0', true) from pg_catalog.pg_settings where name in \
-     ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout')";
+     ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'); ";
 
 /// The statements that begin a transaction.
 pub(super) fn sql(mode: Mode, patience: Duration) -> String {
-    let (level, limits) = match mode {
-        Mode::Snapshot => ("repeatable read read only", String::new()),
-        Mode::Reading => ("read committed read only", String::new()),
-        Mode::Writing => ("read committed read write", format!("; {NO_LIMITS}")),
+    let (level, limits, patience) = match mode {
+        Mode::Snapshot => ("repeatable read read only", "", patience.min(READING)),
+        Mode::Reading => ("read committed read only", "", patience.min(READING)),
+        Mode::Writing => ("read committed read write", NO_LIMITS, patience),
     };
-    format!("begin isolation level {level}; {PINNED}{limits}; {}", waiting(patience))
+    format!("begin isolation level {level}; {PINNED}; {limits}{}", waiting(patience))
 }
 
 /// The statement that says how long a lock is waited for: never without end.
@@ -47,6 +47,6 @@ pub(super) fn waiting(patience: Duration) -> String {
 }
 
 /// Begins a transaction.
-pub(super) async fn begin(session: &Session, what: &str, mode: Mode, patience: Duration) -> Result<()> {
-    session.run(what, &sql(mode, patience)).await
+pub(super) async fn begin(session: &Session, what: &str, mode: Mode) -> Result<()> {
+    session.run(what, &sql(mode, session.patience())).await
 }

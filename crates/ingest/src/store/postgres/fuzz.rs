@@ -10,6 +10,7 @@ use crate::batch::SampleBatch;
 use crate::cell_table::PackedCells;
 use crate::counts::CellKey;
 use crate::fuzz::{Taker, cell};
+use crate::store::held::Counted;
 use crate::store::{BatchEncoder, RunKey};
 
 use super::config::PostgresConfig;
@@ -159,7 +160,7 @@ pub fn rows(data: &[u8]) {
     let noise = [HEADER, noise].concat();
     let cells = |piece: usize| {
         let mut cells = PackedCells::default();
-        (decode(&noise, piece, |fields| reader.get(fields, &mut cells)), cells)
+        (decode(&noise, piece, |fields| reader.get(fields, &mut cells, &mut Counted::default())), cells)
     };
     assert_eq!(cells(piece.into()), cells(noise.len()));
     let mut batch = SampleBatch::default();
@@ -178,7 +179,8 @@ pub fn rows(data: &[u8]) {
     let bytes = [&*encoder.take().unwrap().bytes, TRAILER].concat();
     let asked_for = asked_for(&slow(&bytes)[0]);
     let mut back = PackedCells::default();
-    reader.get(&mut Fields::new(&asked_for), &mut back).unwrap();
+    let mut counted = Counted::default();
+    reader.get(&mut Fields::new(&asked_for), &mut back, &mut counted).unwrap();
     assert_eq!(back.open(0), Some((key, cell)));
 }
 

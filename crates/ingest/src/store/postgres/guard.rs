@@ -6,12 +6,12 @@ use tokio_postgres::types::Type;
 
 use crate::error::{Error, Result};
 
-use super::name::quoted;
+use super::name::in_schema;
 use super::session::{Session, value};
 
 const SQL: &str = include_str!("guard.sql");
 
-/// What a finding says and what can be done, with `{name}` for the table and `{detail}` for what was found.
+/// What a finding says and what can be done, with `{name}` for the table, `{table}` for the same in SQL, and `{detail}` for what was found.
 type Words = (&'static str, &'static str);
 
 /// Refuses tables that would run somebody's code, or show other rows than are stored; `write` asks for more than
@@ -29,7 +29,9 @@ pub(super) async fn check(session: &Session, tables: &[&str], write: bool) -> Re
 fn refusal(found: &Row) -> Result<Error> {
     let (name, detail): (String, String) = (value(found, "name")?, value(found, "detail")?);
     let (problem, remedy) = words(value(found, "kind")?);
-    let told = |text: &str| text.replace("{name}", &quoted(&name)).replace("{detail}", &detail);
+    let told = |text: &str| {
+        text.replace("{name}", &name).replace("{table}", &in_schema(&name)).replace("{detail}", &detail)
+    };
     Ok(Error::refused(told(problem), told(remedy)))
 }
 
@@ -54,15 +56,14 @@ fn words(kind: &str) -> Words {
         "security" => (
             "row security is active on perfpipe.{name}, so not all of its rows can be seen",
             "Use a role that it does not hold for (the table's owner, or one with bypassrls), or switch it off: \
-             alter table perfpipe.{name} disable row level security.",
+             alter table {table} disable row level security.",
         ),
         "child" => ("perfpipe.{name} has the child table {detail}, whose rows would be read with its own", DROP),
         "type" => ("the column {detail} of perfpipe.{name} is of a type that is not Postgres's own", DROP),
         "code" => ("perfpipe.{name} has an index, default or constraint that calls the {detail}", DROP),
         "trigger" => (
             "perfpipe.{name} has the trigger {detail}, which would run with your rights",
-            "If nobody knows why it is there, drop it, and see who may have made it: drop trigger {detail} on \
-             perfpipe.{name}.",
+            "If nobody knows why it is there, drop it, and see who may have made it: drop trigger {detail} on {table}.",
         ),
         "rule" => ("perfpipe.{name} has the rule {detail}, which changes what is written", DROP),
         "reference" => ("the table {detail} refers to perfpipe.{name}, and its triggers would run with your rights", DROP),

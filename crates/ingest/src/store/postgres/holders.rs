@@ -4,7 +4,7 @@ use tokio_postgres::types::Type;
 
 use crate::error::{Error, Result};
 
-use super::begin::{Mode, READING, begin};
+use super::begin::{Mode, begin};
 use super::session::{Session, value};
 
 /// Locks that keep others from writing to a table, the first of them from reading it too; `$1` names the tables of the
@@ -35,7 +35,7 @@ pub(super) async fn of_tables(session: &Session, what: &str, tables: &[&str], wr
     let values = [(&tables as _, Type::TEXT_ARRAY), (&write as _, Type::BOOL)];
     let asked = async {
         session.run(what, "rollback").await?;
-        begin(session, what, Mode::Reading, READING).await?;
+        begin(session, what, Mode::Reading).await?;
         let rows = session.query(what, OF_TABLES, &values).await?;
         session.run(what, "commit").await?;
         let Some(row) = rows.first() else { return Ok((None, None)) };
@@ -60,7 +60,7 @@ pub(super) async fn of_text(session: &Session, text: &str) -> Result<Option<Stri
 pub(super) async fn in_the_way(session: &Session, what: &str, text: &str, lock: &str) -> Error {
     let asked = async {
         session.run(what, "rollback").await?;
-        begin(session, what, Mode::Reading, READING).await?;
+        begin(session, what, Mode::Reading).await?;
         let holder = of_text(session, text).await?;
         session.run(what, "commit").await?;
         Ok(holder)

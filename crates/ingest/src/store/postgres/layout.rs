@@ -1,14 +1,12 @@
 //! The schema: made on the first write, and checked before every use.
 
-use std::time::Duration;
-
 use tokio_postgres::error::SqlState;
 
 use crate::error::{Error, Result};
 
-use super::begin::{self, Mode, READING, begin};
+use super::begin::{self, Mode, begin};
 use super::session::{Session, value};
-use super::{guard, holders, swap};
+use super::{guard, holders, pooled, swap};
 
 /// The layout that this version reads and writes.
 pub(super) const VERSION: i32 = 3;
@@ -37,12 +35,13 @@ pub(super) async fn open(session: &Session, what: &str, mode: Mode, tables: &[&s
     let tables = [&["layout"], tables].concat();
     let names: Vec<String> = tables.iter().map(|table| format!("perfpipe.{table}")).collect();
     let sql =
-        format!("{}; lock table {} in access share mode", begin::sql(mode, READING), names.join(", "));
+        format!("{}; lock table {} in access share mode", begin::sql(mode, session.patience()), names.join(", "));
     if let Err(error) = session.client().batch_execute(&sql).await {
         return not_held(session, what, &tables, &error).await;
     }
     guard::check(session, &tables, false).await?;
     check_version(session).await?;
+    pooled::clear(session).await?;
     Ok(true)
 }
 
@@ -61,7 +60,7 @@ async fn not_held(
         Some(_) => {}
     }
     session.run(what, "rollback").await?;
-    begin(session, what, Mode::Reading, READING).await?;
+    begin(session, what, Mode::Reading).await?;
     guard::check(session, tables, false).await?;
     let there = exists(session, what).await?;
     session.run(what, "commit").await?;
@@ -89,12 +88,12 @@ async fn check_version(session: &Session) -> Result<()> {
 }
 
 /// Makes the schema where there is none. Two that come first at the same time do it one after the other.
-pub(super) async fn ensure(session: &Session, patience: Duration) -> Result<()> {
+pub(super) async fn ensure(session: &Session) -> Result<()> {
     if check(session).await? {
         return Ok(());
     }
     let what = "making the schema perfpipe";
-    begin(session, what, Mode::Writing, patience).await?;
+    begin(session, what, Mode::Writing).await?;
     check_server(session).await?;
     swap::wait_for(session, what, LOCK, "the lock on making the schema").await?;
     if !exists(session, what).await? {
@@ -112,7 +111,7 @@ pub(super) async fn ensure(session: &Session, patience: Duration) -> Result<()> 
 /// Whether the schema is there, and such that it can be written to.
 async fn check(session: &Session) -> Result<bool> {
     let what = "looking at the schema perfpipe";
-    begin(session, what, Mode::Reading, READING).await?;
+    begin(session, what, Mode::Reading).await?;
     guard::check(session, &ALL, true).await?;
     let there = exists(session, what).await?;
     session.run(what, "commit").await?;

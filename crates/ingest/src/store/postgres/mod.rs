@@ -23,6 +23,7 @@ mod name;
 mod oracle;
 mod outcome;
 mod passfile;
+mod pooled;
 mod reader;
 mod rows;
 mod runs;
@@ -49,9 +50,6 @@ use crate::store::{RunInfo, RunKey, StoredRun, Wanted};
 
 use begin::{Mode, begin};
 use session::Session;
-
-/// How long a writer waits for the readers of samples that it is to replace.
-const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Runs stored in a Postgres database.
 ///
@@ -80,11 +78,11 @@ impl PostgresStore {
     /// When no server answers, or none lets the user in; the sentence names each one tried.
     pub async fn connect(config: &PostgresConfig) -> Result<Self> {
         let session = connect::open(config).await?;
-        Ok(Self { config: config.clone(), patience: PATIENCE, idle: Mutex::new(Some(session)) })
+        Ok(Self { config: config.clone(), patience: session::PATIENCE, idle: Mutex::new(Some(session)) })
     }
 
-    /// Sets how long a writer waits for the readers of samples that it is to replace: 5 minutes unless told.
-    /// New readers get their turn meanwhile.
+    /// Sets how long a writer waits for the readers of samples that it is to replace, and for any other lock: 5 minutes
+    /// unless told. New readers get their turn meanwhile. A reader waits for a lock as long, but never more than 30 s.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -210,7 +208,7 @@ impl PostgresStore {
     /// When a writer is at work on it, when its samples are being read all the while, or when the server fails.
     pub async fn drop_run(&self, key: &RunKey) -> Result<bool> {
         let session = self.take().await?;
-        let dropped = drop_run(&session, key, self.patience).await?;
+        let dropped = drop_run(&session, key).await?;
         self.put_back(session);
         Ok(dropped)
     }
@@ -218,10 +216,11 @@ impl PostgresStore {
     /// The connection at rest, or a new one. Whoever fails with it drops it, and its transaction with it.
     async fn take(&self) -> Result<Session> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match idle.filter(|session| !session.client().is_closed()) {
-            Some(session) => Ok(session),
-            None => connect::open(&self.config).await,
-        }
+        let session = match idle.filter(|session| !session.client().is_closed()) {
+            Some(session) => session,
+            None => connect::open(&self.config).await?,
+        };
+        Ok(session.with_patience(self.patience))
     }
 
     fn put_back(&self, session: Session) {
@@ -233,19 +232,19 @@ impl RunStore for PostgresStore {
     type Writer = PostgresWriter;
 
     async fn begin(&self, key: Option<&RunKey>, keep_samples: bool) -> Result<PostgresWriter> {
-        let session = connect::open(&self.config).await?;
-        PostgresWriter::begin(session, &self.config, key, keep_samples, self.patience).await
+        let session = connect::open(&self.config).await?.with_patience(self.patience);
+        PostgresWriter::begin(session, &self.config, key, keep_samples).await
     }
 }
 
-async fn drop_run(session: &Session, key: &RunKey, patience: Duration) -> Result<bool> {
+async fn drop_run(session: &Session, key: &RunKey) -> Result<bool> {
     let what = "dropping a run";
     if !layout::open(session, what, Mode::Reading, &[]).await? {
         return Ok(false);
     }
     session.run(what, "commit").await?;
     access::check_write(session).await?;
-    begin(session, what, Mode::Writing, patience).await?;
+    begin(session, what, Mode::Writing).await?;
     swap::claim(session, key).await?;
     layout::hold(session, what).await?;
     let found = runs::find(session, key).await?;
@@ -253,7 +252,7 @@ async fn drop_run(session: &Session, key: &RunKey, patience: Duration) -> Result
     if let Some(run) = found {
         runs::delete(session, run.number).await?;
         if let Some(table) = run.table {
-            swap::drop_table(session, &table, patience).await?;
+            swap::drop_table(session, &table).await?;
         }
     }
     session.run(what, "commit").await?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::error::{Error, Result};
 use crate::store::RunInfo;
 
-use super::begin::{Mode, READING, begin};
+use super::begin::{Mode, begin};
 use super::config::PostgresConfig;
 use super::{connect, runs, swap};
 
@@ -49,7 +49,7 @@ async fn ask(config: &PostgresConfig, info: &RunInfo, number: i64) -> Result<boo
     let what = "asking whether the run is stored";
     let session = connect::open(config).await?;
     // The writer's transaction holds the lock on its key until it has ended.
-    begin(&session, what, Mode::Reading, READING).await?;
+    begin(&session, what, Mode::Reading).await?;
     swap::wait_for(&session, what, &swap::lock_of(&info.key), "the lock on the run").await?;
     let found = runs::find(&session, &info.key).await?;
     Ok(found.is_some_and(|run| run.number == number))

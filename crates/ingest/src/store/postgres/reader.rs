@@ -9,6 +9,7 @@ use crate::cpu::CpuSeries;
 use crate::error::{Error, Result};
 use crate::rejects::Reject;
 use crate::share::Shared;
+use crate::store::held::{self, Counted};
 use crate::store::{RunInfo, RunKey, StoredRun, Wanted};
 
 use super::begin::Mode;
@@ -49,6 +50,14 @@ pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> R
 
 /// Reads a run, all but its samples.
 pub(super) async fn read(session: &Session, key: &RunKey) -> Result<Option<StoredRun>> {
+    // What does not add up may have been changed at this moment.
+    match held::whole(read_once(session, key).await?) {
+        Err(_) => held::whole(read_once(session, key).await?),
+        run => run,
+    }
+}
+
+async fn read_once(session: &Session, key: &RunKey) -> Result<Option<(StoredRun, Counted)>> {
     let what = "reading a run";
     let Some(stored) = find(session, what, Mode::Snapshot, &COUNTS, key).await? else { return Ok(None) };
     let run = read_facts(session, stored).await?;
@@ -92,20 +101,20 @@ async fn find(
     Ok(found)
 }
 
-async fn read_facts(session: &Session, stored: Stored) -> Result<StoredRun> {
+async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Counted)> {
     let run = stored.number;
-    let mut cells = PackedCells::default();
+    let (mut cells, mut counted) = (PackedCells::default(), Counted::default());
     {
         let reader = CellReader::new(stored.names());
         let rows = select(session, "seconds", seconds::PACKED, run).await?;
-        rows.each(|row| reader.get(row, &mut cells)).await?;
+        rows.each(|row| reader.get(row, &mut cells, &mut counted)).await?;
     }
     let (cpu, errors) = read_events(session, run).await?;
     let mut labels = select(session, "labels", facts::LABELS, run).await?.gather(facts::get_label).await?;
     labels.sort_unstable_by(|a, b| a.label.cmp(&b.label));
     let (info, names, injectors) = stored.into_names();
     let cells = CellTable::packed(names, injectors, cells);
-    Ok(StoredRun { info, cells, cpu, errors, labels })
+    Ok((StoredRun { info, cells, cpu, errors, labels }, counted))
 }
 
 /// A run's CPU readings, and its failures, ascending.
@@ -137,8 +146,15 @@ pub(super) async fn rejects(
         facts::REJECTS,
         stored.number
     );
-    CopyOut::begin(session, what, &query).await?.each(|row| each(facts::get_reject(row)?)).await?;
-    session.run(what, "commit").await
+    let mut read = 0;
+    let rows = CopyOut::begin(session, what, &query).await?;
+    rows.each(|row| {
+        read += 1;
+        each(facts::get_reject(row)?)
+    })
+    .await?;
+    session.run(what, "commit").await?;
+    held::rejects(&stored.info, read)
 }
 
 /// The same of the run that is wanted, which must be there.
@@ -161,22 +177,30 @@ pub(super) async fn samples(
     wanted: Wanted<'_>,
     each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
 ) -> Result<()> {
-    let table = hold_table(session, wanted).await?;
+    let (info, table) = hold_table(session, wanted).await?;
     let what = "reading samples";
     let query = format!("select {} from {}", samples::COLUMNS, in_schema(&table));
-    let mut batch = SampleBatch::default();
+    let (mut batch, mut counted) = (SampleBatch::default(), Counted::default());
+    let mut hand_on = |batch: SampleBatch| {
+        counted.add_batch(&batch);
+        each(batch)
+    };
     let rows = CopyOut::begin(session, what, &query).await?;
     rows.each(|row| {
         samples::get(row, &mut batch)?;
-        if batch.len() < BATCH { Ok(()) } else { each(std::mem::take(&mut batch)) }
+        if batch.len() < BATCH { Ok(()) } else { hand_on(std::mem::take(&mut batch)) }
     })
     .await?;
     session.run(what, "commit").await?;
-    if batch.is_empty() { Ok(()) } else { each(batch) }
+    if !batch.is_empty() {
+        hand_on(batch)?;
+    }
+    held::samples(&info, counted)
 }
 
-/// Begins a transaction in which the table of a run's samples can't be replaced, and returns its name.
-async fn hold_table(session: &Session, wanted: Wanted<'_>) -> Result<String> {
+/// Begins a transaction in which the table of a run's samples can't be replaced, and returns the run's row and
+/// the table's name.
+async fn hold_table(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, String)> {
     let (what, key) = ("reading samples", wanted.key());
     loop {
         let stored = require(session, what, Mode::Reading, &["runs"], wanted).await?;
@@ -194,7 +218,7 @@ async fn hold_table(session: &Session, wanted: Wanted<'_>) -> Result<String> {
         match held {
             Ok(()) if same => {
                 guard::check(session, &[&table], false).await?;
-                return Ok(table);
+                return Ok((stored.info, table));
             }
             // The table is gone though its run was not replaced: trying again would not help.
             Err(error) if same => return Err(session.error(what, &error)),

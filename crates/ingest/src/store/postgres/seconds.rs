@@ -6,6 +6,7 @@ use crate::cell_table::PackedCells;
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::{Error, Result};
 use crate::pack::{check, pack};
+use crate::store::held::Counted;
 
 use super::fields::Fields;
 use super::rows::RowEncoder;
@@ -106,7 +107,12 @@ impl<'a> CellReader<'a> {
     }
 
     /// Adds the cell of a row of the columns [`PACKED`].
-    pub(super) fn get(&self, fields: &mut Fields<'_>, cells: &mut PackedCells) -> Result<()> {
+    pub(super) fn get(
+        &self,
+        fields: &mut Fields<'_>,
+        cells: &mut PackedCells,
+        counted: &mut Counted,
+    ) -> Result<()> {
         let key = CellKey {
             second: whole(fields.i32()?)?,
             label: self.label(fields.text()?)?,
@@ -118,6 +124,7 @@ impl<'a> CellReader<'a> {
             |cell: &Cell| cell.injectors.iter().all(|load| (load.injector as usize) < self.injectors);
         match check(fields.bytes()?) {
             Some(cell) if cell.samples == samples && listed(&cell.sums) => {
+                counted.add(key.success, key.transaction, samples);
                 cells.push_counted(key, cell.counts, &cell.sums);
                 Ok(())
             }

@@ -2,6 +2,7 @@
 
 use std::error::Error as _;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::error::SqlState;
@@ -14,11 +15,15 @@ use crate::error::{Error, Result};
 /// pooler may share.
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
+/// How long a session waits for whoever holds a lock, unless told otherwise.
+pub(super) const PATIENCE: Duration = Duration::from_secs(300);
+
 /// A connection and the task that drives it. Dropped, it is closed, and an open transaction undone.
 pub(super) struct Session {
     client: Client,
     /// Why the connection ended; set before anyone waiting on it is told.
     ended: Arc<OnceLock<String>>,
+    patience: Duration,
 }
 
 impl Session {
@@ -35,7 +40,18 @@ impl Session {
                 let _ = cause.set(sentence(&error));
             }
         });
-        Self { client, ended }
+        Self { client, ended, patience: PATIENCE }
+    }
+
+    /// The same, of other patience.
+    pub(super) fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// How long it waits for a lock.
+    pub(super) fn patience(&self) -> Duration {
+        self.patience
     }
 
     /// The client, for COPY.

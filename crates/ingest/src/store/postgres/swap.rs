@@ -72,8 +72,8 @@ pub(super) async fn claim_next(session: &Session, key: RunKey) -> Result<RunKey>
     Err(Error::store("looking for a free repeat", format!("all repeats of {key} are taken")))
 }
 
-/// Drops the table of a run's samples, waiting for its readers up to `patience` in all.
-pub(super) async fn drop_table(session: &Session, table: &str, patience: Duration) -> Result<()> {
+/// Drops the table of a run's samples, waiting for its readers as long as the session's patience lasts.
+pub(super) async fn drop_table(session: &Session, table: &str) -> Result<()> {
     let what = "dropping the old samples";
     if layout::is_own(table) {
         return Err(Error::refused(
@@ -81,7 +81,7 @@ pub(super) async fn drop_table(session: &Session, table: &str, patience: Duratio
             "Somebody has changed the row: set its table_name in perfpipe.runs to null, then try again.",
         ));
     }
-    let until = Instant::now() + patience;
+    let until = Instant::now() + session.patience();
     let lock = format!(
         "savepoint swap; {}; lock table {} in access exclusive mode",
         waiting(TRY),
@@ -117,14 +117,9 @@ fn still_read(table: &str) -> Error {
 }
 
 /// Gives the loaded table and its index their final names, and returns the table's.
-pub(super) async fn rename(
-    session: &Session,
-    key: &RunKey,
-    loaded: &str,
-    patience: Duration,
-) -> Result<String> {
+pub(super) async fn rename(session: &Session, key: &RunKey, loaded: &str) -> Result<String> {
     let what = "naming the run's table";
-    session.run(what, &waiting(patience)).await?;
+    session.run(what, &waiting(session.patience())).await?;
     wait_for(session, what, NAMES, "the lock on the names of tables").await?;
     let table = free_name(session, key, "").await?;
     let rename = format!("alter table {} rename to {}", in_schema(loaded), quoted(&table));

@@ -1,7 +1,5 @@
 //! Writing one run: one transaction on a connection of its own, from the first sample to the commit.
 
-use std::time::Duration;
-
 use crate::error::{Error, Result};
 use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, Stage};
 
@@ -14,7 +12,7 @@ use super::rows::{RowEncoder, Rows};
 use super::samples::{COLUMNS, SampleEncoder};
 use super::seconds::Names;
 use super::session::{Session, value};
-use super::{access, facts, outcome, runs, seconds, swap};
+use super::{access, facts, outcome, pooled, runs, seconds, swap};
 
 /// Bytes after which a COPY is ended and the next begun. A server that fails in the middle of a COPY says so only
 /// at its end: this is how much may be sent in vain.
@@ -28,7 +26,6 @@ pub struct PostgresWriter {
     /// How to reach the server again.
     config: PostgresConfig,
     samples: Option<Loading>,
-    patience: Duration,
 }
 
 /// The table that samples are being copied to, under a name of its own until the run is whole.
@@ -48,17 +45,17 @@ impl PostgresWriter {
         config: &PostgresConfig,
         key: Option<&RunKey>,
         keep_samples: bool,
-        patience: Duration,
     ) -> Result<Self> {
         let what = "beginning to store a run";
         access::check_write(&session).await?;
-        layout::ensure(&session, patience).await?;
-        begin(&session, what, Mode::Writing, patience).await?;
+        layout::ensure(&session).await?;
+        begin(&session, what, Mode::Writing).await?;
+        pooled::clear(&session).await?;
         if let Some(key) = key {
             swap::claim(&session, key).await?;
         }
         let samples = if keep_samples { Some(Loading::begin(&session).await?) } else { None };
-        Ok(Self { session, config: config.clone(), samples, patience })
+        Ok(Self { session, config: config.clone(), samples })
     }
 }
 
@@ -85,7 +82,7 @@ impl RunWriter for PostgresWriter {
     }
 
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
-        let Self { session, config, samples, patience } = self;
+        let Self { session, config, samples } = self;
         let (key, info, stage) = (&run.info.key, run.info, run.stage);
         check_kept(info, samples.is_some())?;
         let loaded = match samples {
@@ -101,10 +98,10 @@ impl RunWriter for PostgresWriter {
             index(&session, loaded).await?;
         }
         if let Some(old) = old {
-            swap::drop_table(&session, &old, patience).await?;
+            swap::drop_table(&session, &old).await?;
         }
         if let Some(loaded) = &loaded {
-            let table = swap::rename(&session, key, loaded, patience).await?;
+            let table = swap::rename(&session, key, loaded).await?;
             runs::name_table(&session, number, &table).await?;
         }
         finish(session, &config, info, number, stage).await

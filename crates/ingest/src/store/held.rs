@@ -1,0 +1,117 @@
+//! What was read of a run, held against the run's own row: rows that somebody deleted, hid or changed are an error,
+//! never other figures.
+
+use crate::batch::SampleBatch;
+use crate::cell_table::CellTable;
+use crate::counts::LabelCount;
+use crate::error::{Error, Result};
+use crate::store::{RunInfo, StoredRun};
+
+const REMEDY: &str = "Something of the run was deleted, hidden or changed: `perfpipe verify` says what is wrong with \
+     which run, and `perfpipe repair` mends what can be mended; else ingest it again.";
+
+/// Samples that were read, by what they are.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Counted {
+    successes: u64,
+    failures: u64,
+    transactions: u64,
+    failed_transactions: u64,
+}
+
+impl Counted {
+    /// Counts samples of one kind.
+    pub(crate) fn add(&mut self, success: bool, transaction: bool, samples: u64) {
+        let sum = match (transaction, success) {
+            (true, _) => &mut self.transactions,
+            (false, true) => &mut self.successes,
+            (false, false) => &mut self.failures,
+        };
+        *sum = sum.saturating_add(samples);
+        if transaction && !success {
+            self.failed_transactions = self.failed_transactions.saturating_add(samples);
+        }
+    }
+
+    /// Counts the samples of a batch.
+    pub(crate) fn add_batch(&mut self, batch: &SampleBatch) {
+        for (success, transaction) in batch.success.iter().zip(&batch.transaction) {
+            self.add(*success, *transaction, 1);
+        }
+    }
+
+    /// Counts the samples of cells.
+    pub(crate) fn of(cells: &CellTable) -> Self {
+        let mut counted = Self::default();
+        cells.iter().for_each(|(key, cell)| counted.add(key.success, key.transaction, cell.samples()));
+        counted
+    }
+
+    /// The samples that whole-run counts by label tell of.
+    fn by_label(labels: &[LabelCount]) -> Self {
+        let mut counted = Self::default();
+        for label in labels {
+            counted.add(true, false, label.successes);
+            counted.add(false, false, label.failures);
+            counted.add(true, true, label.transactions);
+        }
+        counted
+    }
+
+    /// In what these are not all of a run; `what` names them.
+    fn faults(&self, info: &RunInfo, what: &str) -> impl Iterator<Item = String> + use<> {
+        let of = |kind: &str, found, told| unequal(&format!("{kind} in its {what}"), found, told);
+        [
+            of("successes", self.successes, info.successes),
+            of("failures", self.failures, info.failures),
+            of("transactions", self.transactions, info.transactions),
+        ]
+        .into_iter()
+        .flatten()
+    }
+}
+
+/// What is wrong where two numbers differ: the one found, and the one that the run's row tells.
+pub(crate) fn unequal(what: &str, found: u64, told: u64) -> Option<String> {
+    (found != told).then(|| format!("it has {found} {what}, and its own row says {told}"))
+}
+
+/// Where the counts of a run do not add up to what its own row says; `cells` are the samples that its cells count.
+pub(crate) fn faults(run: &StoredRun, cells: Counted) -> Vec<String> {
+    let errors = |transaction: bool| {
+        let of = run.errors.iter().filter(|error| error.transaction == transaction);
+        of.map(|error| error.count).fold(0, u64::saturating_add)
+    };
+    let transactions = (errors(true) != cells.failed_transactions)
+        .then(|| "its failed transactions by message are not those of its counts by second".to_owned());
+    cells
+        .faults(&run.info, "counts by second")
+        .chain(Counted::by_label(&run.labels).faults(&run.info, "counts by label"))
+        .chain(unequal("failures by message", errors(false), run.info.failures))
+        .chain(transactions)
+        .collect()
+}
+
+/// Gives a run that was read, with the samples that its cells count, if it is whole.
+pub(crate) fn whole(read: Option<(StoredRun, Counted)>) -> Result<Option<StoredRun>> {
+    let Some((run, cells)) = read else { return Ok(None) };
+    refuse(&run.info, faults(&run, cells))?;
+    Ok(Some(run))
+}
+
+/// Looks whether all samples of a run were read.
+pub(crate) fn samples(info: &RunInfo, read: Counted) -> Result<()> {
+    refuse(info, read.faults(info, "samples"))
+}
+
+/// Looks whether all rejects of a run were read.
+pub(crate) fn rejects(info: &RunInfo, read: u64) -> Result<()> {
+    refuse(info, unequal("rejects", read, info.rejects))
+}
+
+fn refuse(info: &RunInfo, faults: impl IntoIterator<Item = String>) -> Result<()> {
+    match faults.into_iter().next() {
+        Some(fault) => Err(Error::failed(format!("reading the run {}", info.key), fault, REMEDY)),
+        None => Ok(()),
+    }
+}
