@@ -66,7 +66,11 @@ mod tests {
             let key = CellKey { second: 3, label: at(label), success: true, transaction: false };
             (key, Cell { elapsed: vec![(label as i32, 1)], injectors: vec![load], ..Cell::default() })
         };
-        CellTable::new(labels.map(String::from).to_vec(), injectors.map(String::from).to_vec(), [cell(0), cell(1)])
+        CellTable::new(
+            labels.map(String::from).to_vec(),
+            injectors.map(String::from).to_vec(),
+            [cell(0), cell(1)],
+        )
     }
 
     #[test]

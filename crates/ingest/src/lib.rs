@@ -3,8 +3,8 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
-mod apart;
 mod alike;
+mod apart;
 mod batch;
 mod campaign;
 mod cell_table;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::pipeline::Progress;
 use crate::recount::Recount;
+use crate::store::held::unequal;
 use crate::store::{ParquetStore, RunKey, Store, StoredRun};
 use crate::transfer::rewrite;
-use crate::store::held::unequal;
 use crate::verify::{sums, verify_run};
 
 /// What came of a repair.

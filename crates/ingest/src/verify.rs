@@ -117,9 +117,11 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
             "{unjoined} of its samples have another CPU reading than is stored for their second"
         ));
     }
-    faults.extend(differ(&run.cells, &recount.cells()).map(|second| {
-        format!("its counts by second are not those of its samples, from second {second} on")
-    }));
+    faults.extend(
+        differ(&run.cells, &recount.cells()).map(|second| {
+            format!("its counts by second are not those of its samples, from second {second} on")
+        }),
+    );
     Ok(faults)
 }
 

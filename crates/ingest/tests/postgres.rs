@@ -603,7 +603,8 @@ impl<'a> Holder<'a> {
     fn new(url: &'a str, lock: &str, kind: &str) -> Self {
         let mut psql_of_it = support::psql_command(url);
         let sql = format!("begin; {lock}; select pg_sleep(100)");
-        let child = psql_of_it.args(["-c", &sql]).env("PGAPPNAME", "the holder").stdout(Stdio::null()).spawn();
+        let child =
+            psql_of_it.args(["-c", &sql]).env("PGAPPNAME", "the holder").stdout(Stdio::null()).spawn();
         let held = format!(
             "select count(*) from pg_locks l join pg_stat_activity a using (pid) where application_name = 'the holder' \
              and l.database = (select oid from pg_database where datname = current_database()) \
@@ -619,7 +620,8 @@ impl<'a> Holder<'a> {
 impl Drop for Holder<'_> {
     fn drop(&mut self) {
         // The server would not notice that its client has gone.
-        let of_it = "from pg_stat_activity where application_name = 'the holder' and datname = current_database()";
+        let of_it =
+            "from pg_stat_activity where application_name = 'the holder' and datname = current_database()";
         psql(self.0, &format!("select pg_terminate_backend(pid) {of_it}"));
         self.1.wait().unwrap();
         while psql(self.0, &format!("select count(*) {of_it}")) != "0" {
@@ -709,7 +711,9 @@ async fn a_layouts_own_table_is_never_dropped_with_a_run() {
     store(&postgres, &example).await.unwrap();
     for table in ["cpu", "runs", "per_second"] {
         psql(&url, &format!("update perfpipe.runs set table_name = '{table}'"));
-        assert!(refusal(postgres.drop_run(&example.info.key).await.map(drop)).contains("which all runs share"));
+        assert!(
+            refusal(postgres.drop_run(&example.info.key).await.map(drop)).contains("which all runs share")
+        );
         assert!(refusal(store(&postgres, &example).await).contains("which all runs share"));
         assert!(postgres.samples(&example.info.key, &mut |_| Ok(())).await.is_err());
     }
@@ -863,6 +867,60 @@ async fn tls_verifies_what_sslmode_asks_for() {
     ] {
         let error = try_connect(&url(host, mode, ca)).await.err().unwrap().to_string();
         assert!(error.contains(why), "{host} {mode} {ca}: {error}");
+    }
+}
+
+/// Tries a server that shows this certificate, whose key all of them share, with each `sslmode`; gives its errors.
+async fn tried(certificate: &'static str, file: &str, modes: &[(&str, &str)]) -> Option<Vec<Option<String>>> {
+    let server = TestServer::start(Some(Tls { certificate, key: TLS.key }))?;
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/tls");
+    let mut errors = Vec::new();
+    for (host, mode) in modes {
+        let port = server.port();
+        let mut url = format!("host={host} hostaddr=127.0.0.1 port={port} user=postgres sslmode={mode}");
+        if mode.starts_with("verify") {
+            url += &format!(" sslrootcert='{folder}/{file}'");
+        }
+        errors.push(try_connect(&url).await.err().map(|error| error.to_string()));
+    }
+    Some(errors)
+}
+
+/// The server takes nothing that is not encrypted, so whoever comes in is.
+#[tokio::test]
+async fn certificates_of_any_form_encrypt_as_with_libpq() {
+    const V1: &str = include_str!("support/tls/v1.pem");
+    const OWN: &str = include_str!("support/tls/own-ca.pem");
+    const NAMED: &str = include_str!("support/tls/named-ca.pem");
+    const EXPIRED: &str = include_str!("support/tls/expired-ca.pem");
+    let all = ["prefer", "require", "verify-ca", "verify-full"].map(|mode| ("localhost", mode));
+    for (certificate, file) in [(V1, "v1.pem"), (OWN, "own-ca.pem")] {
+        let Some(errors) = tried(certificate, file, &all).await else { return };
+        assert_eq!(errors, [const { None::<String> }; 4], "{file}");
+    }
+    let elsewhere =
+        [("db.example", "verify-ca"), ("db.example", "verify-full"), ("localhost", "verify-full")];
+    for (certificate, file, right) in [(OWN, "own-ca.pem", 2), (NAMED, "named-ca.pem", 1)] {
+        let errors = tried(certificate, file, &elsewhere).await.unwrap();
+        for (at, error) in errors.into_iter().enumerate() {
+            let wrong = at > 0 && at != right;
+            assert_eq!(
+                error.as_ref().map(|error| error.contains("not valid for name")),
+                wrong.then_some(true),
+                "{file}"
+            );
+        }
+    }
+    let errors = tried(EXPIRED, "expired-ca.pem", &all).await.unwrap();
+    assert_eq!(errors[..2], [None, None]);
+    for error in &errors[2..] {
+        assert!(error.as_ref().unwrap().to_lowercase().contains("expired"), "{error:?}");
+    }
+    let strange = tried(OWN, "other-ca.pem", &[("localhost", "verify-ca"), ("localhost", "verify-full")])
+        .await
+        .unwrap();
+    for error in strange {
+        assert!(error.unwrap().contains("certificate"));
     }
 }
 

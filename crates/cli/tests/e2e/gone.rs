@@ -16,7 +16,8 @@ fn ingest(store: &Store) {
         };
         format!("{},{},{label},{code},\"{message}\",{ok},{url}\n", 1_795_203_738_615 + at * 90, 10 + at % 9)
     };
-    let log = header.to_owned() + &(0..100).map(line).collect::<String>() + "1795203738615,x,get,200,,true,\n";
+    let log =
+        header.to_owned() + &(0..100).map(line).collect::<String>() + "1795203738615,x,get,200,,true,\n";
     let log = store.file("log.csv", log);
     store.run(&["ingest", &log, "--framework", "go", "--test", "t", "--replace"]).said();
 }
@@ -45,7 +46,8 @@ fn reading_all<'a>(folder: &'a str, cpu: &'a str) -> Vec<Vec<&'a str>> {
 #[test]
 fn rows_that_are_gone_are_an_error_in_every_command_that_reads_them() {
     let Some(store) = Store::database() else { return };
-    let cpu = store.file("cpu.csv", (0..9).map(|at| format!("{},50\n", 1_795_203_738 + at)).collect::<String>());
+    let cpu =
+        store.file("cpu.csv", (0..9).map(|at| format!("{},50\n", 1_795_203_738 + at)).collect::<String>());
     let cpu = {
         let text = std::fs::read_to_string(&cpu).unwrap();
         store.file("cpu.csv", format!("clock,value\n{text}"))
@@ -90,7 +92,10 @@ fn rows_that_row_security_hides_are_an_error_in_every_command() {
     let url = server.database();
     let store = Store { flag: ["--database".into(), url.clone()], folder: tempfile::tempdir().unwrap() };
     ingest(&store);
-    psql(&url, "create role ann login; grant usage on schema perfpipe to ann; grant select on all tables in schema perfpipe to ann");
+    psql(
+        &url,
+        "create role ann login; grant usage on schema perfpipe to ann; grant select on all tables in schema perfpipe to ann",
+    );
     let as_ann = url.replacen("//postgres@", "//ann@", 1);
     let ann = Store { flag: ["--database".into(), as_ann], folder: tempfile::tempdir().unwrap() };
     let counts = reading_counts();
@@ -120,7 +125,12 @@ fn rows_that_row_security_hides_are_an_error_in_every_command() {
         // Its owner sees all of it.
         let done = store.run(&export("summary"));
         assert_eq!(done.code, Some(0), "{}", done.err);
-        psql(&url, &format!("drop policy hidden on perfpipe.{table}; alter table perfpipe.{table} disable row level security"));
+        psql(
+            &url,
+            &format!(
+                "drop policy hidden on perfpipe.{table}; alter table perfpipe.{table} disable row level security"
+            ),
+        );
     }
     for arguments in counts {
         let done = ann.run(&arguments);

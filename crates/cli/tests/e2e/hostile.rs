@@ -125,7 +125,9 @@ fn assert_commands_work(scene: &Scene) {
         vec!["copy", "--to", other.place()],
         vec!["copy", "go_2048", "--to", other.place(), "--replace"],
     ];
-    commands.extend(exports.iter().map(|what| [&["export", "--repeat", "1", "--what", what], &told[..]].concat()));
+    commands.extend(
+        exports.iter().map(|what| [&["export", "--repeat", "1", "--what", what], &told[..]].concat()),
+    );
     let back = [other.flag.as_slice(), &["--to-database".into(), store.place().to_owned()]].concat();
     for arguments in &commands {
         let done = store.run(arguments);
@@ -194,7 +196,9 @@ fn a_store_that_another_role_made_is_read_and_not_written_to() {
     let Some(scene) = Scene::new() else { return };
     ingest(&scene.mallory);
     scene.as_mallory(TRAP);
-    scene.as_mallory("create trigger trap before insert or delete on perfpipe.runs execute function mallory.trap()");
+    scene.as_mallory(
+        "create trigger trap before insert or delete on perfpipe.runs execute function mallory.trap()",
+    );
     assert_writers_refused(&scene, &["belongs to the role mallory", "role=mallory"]);
     assert_eq!(scene.store.keys(), ["go 2048"]);
     // Whoever chooses to be that role is no worse off than he.

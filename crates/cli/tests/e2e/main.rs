@@ -36,6 +36,7 @@ mod parquet;
 mod phases;
 mod pipes;
 mod places;
+mod pooler;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
 mod proxy;

@@ -185,7 +185,8 @@ fn adding_up(mut run: Example) -> Example {
     run.info.rejects = run.rejects.len() as u64;
     for ((success, transaction), samples) in kinds.into_iter().zip([successes, failures, passed, failed]) {
         let mut rest = samples;
-        let cells = run.cells.iter_mut().filter(|(key, _)| (key.success, key.transaction) == (success, transaction));
+        let cells =
+            run.cells.iter_mut().filter(|(key, _)| (key.success, key.transaction) == (success, transaction));
         for (_, count) in cells.flat_map(|(_, cell)| &mut cell.elapsed) {
             *count %= rest + 1;
             rest -= *count;

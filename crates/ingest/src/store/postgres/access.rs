@@ -28,7 +28,7 @@ pub(super) async fn check_write(session: &Session) -> Result<()> {
     let what = "asking what the role may do";
     begin(session, what, Mode::Reading).await?;
     let row = session.query_one(what, SQL, &[]).await?;
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     let (role, database): (String, String) = (value(&row, "role")?, value(&row, "database")?);
     if value(&row, "read_only")? {
         return Err(only_read(&database, value(&row, "standby")?));

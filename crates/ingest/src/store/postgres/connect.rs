@@ -58,6 +58,10 @@ fn attempts(mode: SslMode, server: &Server) -> &'static [Wire] {
     }
 }
 
+/// How the client says that a server which can encrypt could not be agreed with: then the other way would be one
+/// without encryption, which nobody asked for.
+const HANDSHAKE: &str = "error performing TLS handshake";
+
 /// Why an attempt failed, and whether the other way of encryption may fare better.
 struct Problem {
     sentence: String,
@@ -91,9 +95,13 @@ async fn attempt_once(
 }
 
 fn problem(error: &tokio_postgres::Error, server: &Server) -> Problem {
+    let handshake = error.to_string().starts_with(HANDSHAKE);
     let refused = [&SqlState::INVALID_AUTHORIZATION_SPECIFICATION];
-    let may_differ = error.code().is_none_or(|code| refused.contains(&code));
+    let may_differ = !handshake && error.code().is_none_or(|code| refused.contains(&code));
     let mut sentence = sentence(error);
+    if handshake {
+        sentence += " (the server can encrypt, so nothing was sent without; sslmode=disable would)";
+    }
     if server.password.is_none() && sentence.contains("password missing") {
         sentence =
             "the server asks for a password, and none is known (PGPASSWORD or ~/.pgpass can hold it)".into();
@@ -133,4 +141,36 @@ where
 {
     let (client, connection) = settings.connect(tls).await?;
     Ok(Session::drive(client, connection))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_handshake_that_fails_is_never_followed_by_plain_text() {
+        for mode in ["prefer", "require"] {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let server = tokio::spawn(async move {
+                let (mut client, _) = listener.accept().await.unwrap();
+                let mut request = [0; 8];
+                client.read_exact(&mut request).await.unwrap();
+                client.write_all(b"Snonsense that is no handshake").await.unwrap();
+                drop(client);
+                listener
+            });
+            let dsn = format!("host=127.0.0.1 port={port} user=u dbname=d sslmode={mode}");
+            let config = PostgresConfig::resolve(&dsn, &|_| None).unwrap();
+            let error = open(&config).await.err().unwrap().to_string();
+            assert!(error.contains("nothing was sent without"), "{error}");
+            let again = tokio::time::timeout(std::time::Duration::from_millis(300), async {
+                server.await.unwrap().accept().await
+            });
+            assert!(again.await.is_err(), "{mode}: a second connection was tried");
+        }
+    }
 }

@@ -37,7 +37,8 @@ fn refusal(found: &Row) -> Result<Error> {
 
 /// How each kind of finding is told.
 fn words(kind: &str) -> Words {
-    const DROP: &str = "If nobody knows why it is there, drop it, and see who may have made it; or use another database.";
+    const DROP: &str =
+        "If nobody knows why it is there, drop it, and see who may have made it; or use another database.";
     match kind {
         "schema" => (
             "the schema perfpipe belongs to the role {detail}, whose code could run with your rights",
@@ -58,7 +59,9 @@ fn words(kind: &str) -> Words {
             "Use a role that it does not hold for (the table's owner, or one with bypassrls), or switch it off: \
              alter table {table} disable row level security.",
         ),
-        "child" => ("perfpipe.{name} has the child table {detail}, whose rows would be read with its own", DROP),
+        "child" => {
+            ("perfpipe.{name} has the child table {detail}, whose rows would be read with its own", DROP)
+        }
         "type" => ("the column {detail} of perfpipe.{name} is of a type that is not Postgres's own", DROP),
         "code" => ("perfpipe.{name} has an index, default or constraint that calls the {detail}", DROP),
         "trigger" => (
@@ -66,7 +69,10 @@ fn words(kind: &str) -> Words {
             "If nobody knows why it is there, drop it, and see who may have made it: drop trigger {detail} on {table}.",
         ),
         "rule" => ("perfpipe.{name} has the rule {detail}, which changes what is written", DROP),
-        "reference" => ("the table {detail} refers to perfpipe.{name}, and its triggers would run with your rights", DROP),
+        "reference" => (
+            "the table {detail} refers to perfpipe.{name}, and its triggers would run with your rights",
+            DROP,
+        ),
         _ => ("the event trigger {detail} calls a function of a role that you are no member of", DROP),
     }
 }

@@ -37,13 +37,14 @@ pub(super) async fn of_tables(session: &Session, what: &str, tables: &[&str], wr
         session.run(what, "rollback").await?;
         begin(session, what, Mode::Reading).await?;
         let rows = session.query(what, OF_TABLES, &values).await?;
-        session.run(what, "commit").await?;
+        session.end(what).await?;
         let Some(row) = rows.first() else { return Ok((None, None)) };
         Ok((Some(name(row)?), value::<Option<String>>(row, "held")?))
     };
     match asked.await {
         Ok((holder, table)) => {
-            let table = table.map_or_else(|| "a table of the schema perfpipe".into(), |name| format!("perfpipe.{name}"));
+            let table = table
+                .map_or_else(|| "a table of the schema perfpipe".into(), |name| format!("perfpipe.{name}"));
             refusal(what, &format!("{table} is locked"), holder)
         }
         Err(error) => error,
@@ -62,7 +63,7 @@ pub(super) async fn in_the_way(session: &Session, what: &str, text: &str, lock: 
         session.run(what, "rollback").await?;
         begin(session, what, Mode::Reading).await?;
         let holder = of_text(session, text).await?;
-        session.run(what, "commit").await?;
+        session.end(what).await?;
         Ok(holder)
     };
     match asked.await {

@@ -34,8 +34,11 @@ pub(super) fn is_own(table: &str) -> bool {
 pub(super) async fn open(session: &Session, what: &str, mode: Mode, tables: &[&str]) -> Result<bool> {
     let tables = [&["layout"], tables].concat();
     let names: Vec<String> = tables.iter().map(|table| format!("perfpipe.{table}")).collect();
-    let sql =
-        format!("{}; lock table {} in access share mode", begin::sql(mode, session.patience()), names.join(", "));
+    let sql = format!(
+        "{}; lock table {} in access share mode",
+        begin::sql(mode, session.patience()),
+        names.join(", ")
+    );
     if let Err(error) = session.client().batch_execute(&sql).await {
         return not_held(session, what, &tables, &error).await;
     }
@@ -63,7 +66,7 @@ async fn not_held(
     begin(session, what, Mode::Reading).await?;
     guard::check(session, tables, false).await?;
     let there = exists(session, what).await?;
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     let absent = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
     match error.code().is_some_and(|code| absent.contains(code)) && !there {
         true => Ok(false),
@@ -114,9 +117,9 @@ async fn check(session: &Session) -> Result<bool> {
     begin(session, what, Mode::Reading).await?;
     guard::check(session, &ALL, true).await?;
     let there = exists(session, what).await?;
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     if there && open(session, what, Mode::Reading, &[]).await? {
-        session.run(what, "commit").await?;
+        session.end(what).await?;
     }
     Ok(there)
 }

@@ -7,6 +7,7 @@
 mod access;
 mod alive;
 mod begin;
+mod certificate;
 mod config;
 mod connect;
 mod copy;
@@ -32,6 +33,7 @@ mod seconds;
 mod session;
 mod swap;
 mod tls;
+mod verifier;
 mod writer;
 
 use std::sync::{Mutex, PoisonError};
@@ -242,7 +244,7 @@ async fn drop_run(session: &Session, key: &RunKey) -> Result<bool> {
     if !layout::open(session, what, Mode::Reading, &[]).await? {
         return Ok(false);
     }
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     access::check_write(session).await?;
     begin(session, what, Mode::Writing).await?;
     swap::claim(session, key).await?;

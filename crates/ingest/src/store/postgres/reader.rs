@@ -33,7 +33,7 @@ pub(super) async fn runs(session: &Session) -> Result<Vec<RunInfo>> {
         return Ok(Vec::new());
     }
     let stored = runs::all(session).await?;
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     Ok(stored.into_iter().map(|run| run.info).collect())
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> R
         return Ok(Vec::new());
     }
     let repeats = runs::repeats(session, framework, test).await?;
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     Ok(repeats)
 }
 
@@ -61,7 +61,7 @@ async fn read_once(session: &Session, key: &RunKey) -> Result<Option<(StoredRun,
     let what = "reading a run";
     let Some(stored) = find(session, what, Mode::Snapshot, &COUNTS, key).await? else { return Ok(None) };
     let run = read_facts(session, stored).await?;
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     Ok(Some(run))
 }
 
@@ -71,7 +71,7 @@ pub(super) async fn without_counts(session: &Session, key: &RunKey) -> Result<Op
     let found = find(session, what, Mode::Snapshot, &["runs", "cpu", "errors"], key).await?;
     let Some(stored) = found else { return Ok(None) };
     let (cpu, errors) = read_events(session, stored.number).await?;
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     Ok(Some(StoredRun { info: stored.info, cells: CellTable::default(), cpu, errors, labels: Vec::new() }))
 }
 
@@ -79,7 +79,7 @@ pub(super) async fn without_counts(session: &Session, key: &RunKey) -> Result<Op
 pub(super) async fn info(session: &Session, key: &RunKey) -> Result<Option<RunInfo>> {
     let what = "reading the run's row";
     let Some(stored) = find(session, what, Mode::Snapshot, &["runs"], key).await? else { return Ok(None) };
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     Ok(Some(stored.info))
 }
 
@@ -96,7 +96,7 @@ async fn find(
     }
     let found = runs::find(session, key).await?;
     if found.is_none() {
-        session.run(what, "commit").await?;
+        session.end(what).await?;
     }
     Ok(found)
 }
@@ -153,7 +153,7 @@ pub(super) async fn rejects(
         each(facts::get_reject(row)?)
     })
     .await?;
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     held::rejects(&stored.info, read)
 }
 
@@ -191,7 +191,7 @@ pub(super) async fn samples(
         if batch.len() < BATCH { Ok(()) } else { hand_on(std::mem::take(&mut batch)) }
     })
     .await?;
-    session.run(what, "commit").await?;
+    session.end(what).await?;
     if !batch.is_empty() {
         hand_on(batch)?;
     }

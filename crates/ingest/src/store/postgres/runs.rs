@@ -44,7 +44,8 @@ pub(super) async fn all(session: &Session) -> Result<Vec<Stored>> {
 pub(super) async fn find(session: &Session, key: &RunKey) -> Result<Option<Stored>> {
     let sql = "select * from perfpipe.runs where framework = $1 and test = $2 and repeat = $3";
     let repeat: i32 = whole(key.repeat)?;
-    let values = [(&key.framework as _, Type::TEXT), (&key.test as _, Type::TEXT), (&repeat as _, Type::INT4)];
+    let values =
+        [(&key.framework as _, Type::TEXT), (&key.test as _, Type::TEXT), (&repeat as _, Type::INT4)];
     let rows = session.query("reading the run's row", sql, &values).await?;
     rows.first().map(read).transpose()
 }
@@ -52,7 +53,9 @@ pub(super) async fn find(session: &Session, key: &RunKey) -> Result<Option<Store
 /// The repeats that are stored of a framework and a test, ascending.
 pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> Result<Vec<u32>> {
     let sql = "select repeat from perfpipe.runs where framework = $1 and test = $2 order by repeat";
-    let rows = session.query("reading the repeats of a run", sql, &[(&framework, Type::TEXT), (&test, Type::TEXT)]).await?;
+    let rows = session
+        .query("reading the repeats of a run", sql, &[(&framework, Type::TEXT), (&test, Type::TEXT)])
+        .await?;
     rows.iter().map(|row| whole(value::<i32>(row, "repeat")?)).collect()
 }
 
@@ -65,7 +68,10 @@ pub(super) async fn delete(session: &Session, number: i64) -> Result<()> {
 /// Says which table holds the samples of a run.
 pub(super) async fn name_table(session: &Session, number: i64, table: &str) -> Result<()> {
     let sql = "update perfpipe.runs set table_name = $2 where run_id = $1";
-    session.query("naming the run's table", sql, &[(&number, Type::INT8), (&table, Type::TEXT)]).await.map(drop)
+    session
+        .query("naming the run's table", sql, &[(&number, Type::INT8), (&table, Type::TEXT)])
+        .await
+        .map(drop)
 }
 
 /// Writes a run's row, as yet without a table of samples, and returns its number.

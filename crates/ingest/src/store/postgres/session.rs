@@ -64,23 +64,18 @@ impl Session {
         self.client.batch_execute(sql).await.map_err(|e| self.error(what, &e))
     }
 
+    /// Ends a transaction that has only read.
+    pub(super) async fn end(&self, what: &str) -> Result<()> {
+        self.run(what, "rollback").await
+    }
+
     /// Runs a statement and returns its rows.
-    pub(super) async fn query(
-        &self,
-        what: &str,
-        sql: &str,
-        values: &[Value<'_>],
-    ) -> Result<Vec<Row>> {
+    pub(super) async fn query(&self, what: &str, sql: &str, values: &[Value<'_>]) -> Result<Vec<Row>> {
         self.client.query_typed(sql, values).await.map_err(|e| self.error(what, &e))
     }
 
     /// Runs a statement that returns one row.
-    pub(super) async fn query_one(
-        &self,
-        what: &str,
-        sql: &str,
-        values: &[Value<'_>],
-    ) -> Result<Row> {
+    pub(super) async fn query_one(&self, what: &str, sql: &str, values: &[Value<'_>]) -> Result<Row> {
         self.client.query_typed_one(sql, values).await.map_err(|e| self.error(what, &e))
     }
 

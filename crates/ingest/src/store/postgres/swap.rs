@@ -45,7 +45,8 @@ pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
 
 /// Makes this transaction the only writer of a key; false if there is another.
 async fn try_claim(session: &Session, key: &RunKey) -> Result<bool> {
-    let sql = "select pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint)) as claimed";
+    let sql =
+        "select pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint)) as claimed";
     value(&session.query_one("claiming the run", sql, &[(&lock_of(key), Type::TEXT)]).await?, "claimed")
 }
 
@@ -77,16 +78,16 @@ pub(super) async fn drop_table(session: &Session, table: &str) -> Result<()> {
     let what = "dropping the old samples";
     if layout::is_own(table) {
         return Err(Error::refused(
-            format!("the run's row names perfpipe.{} as the table of its samples, which all runs share", quoted(table)),
+            format!(
+                "the run's row names perfpipe.{} as the table of its samples, which all runs share",
+                quoted(table)
+            ),
             "Somebody has changed the row: set its table_name in perfpipe.runs to null, then try again.",
         ));
     }
     let until = Instant::now() + session.patience();
-    let lock = format!(
-        "savepoint swap; {}; lock table {} in access exclusive mode",
-        waiting(TRY),
-        in_schema(table)
-    );
+    let lock =
+        format!("savepoint swap; {}; lock table {} in access exclusive mode", waiting(TRY), in_schema(table));
     loop {
         let Err(error) = session.client().batch_execute(&lock).await else { break };
         match error.code() {

@@ -3,19 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::verify_server_cert_signed_by_trust_anchor;
-use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
-use rustls::server::ParsedCertificate;
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
+use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::{Error, Place, Result};
 
+use super::certificate::Certificate;
 use super::config::bad;
 use super::dsn::Settings;
+use super::verifier::{Trusted, Verifier};
 
 /// What `sslmode` asks for, as libpq means it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,36 +90,31 @@ pub(super) fn connector(mode: SslMode, roots: &Roots) -> Result<MakeRustlsConnec
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|e| Error::store("preparing TLS", e))?;
-    let config = match mode {
-        SslMode::VerifyFull => builder.with_root_certificates(trusted(roots)?),
-        SslMode::VerifyCa => {
-            let check = AnyName { roots: Some(trusted(roots)?), provider };
+    let config = match (mode, roots) {
+        (SslMode::VerifyFull, Roots::System) => builder.with_root_certificates(of_the_system()?),
+        (SslMode::VerifyCa | SslMode::VerifyFull, _) => {
+            let named = mode == SslMode::VerifyFull;
+            let check = Verifier { trusted: Some(trusted(roots)?), named, provider };
             builder.dangerous().with_custom_certificate_verifier(Arc::new(check))
         }
-        SslMode::Disable | SslMode::Allow | SslMode::Prefer | SslMode::Require => {
-            let check = AnyName { roots: None, provider };
+        _ => {
+            let check = Verifier { trusted: None, named: false, provider };
             builder.dangerous().with_custom_certificate_verifier(Arc::new(check))
         }
     };
     Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
 }
 
-fn trusted(roots: &Roots) -> Result<RootCertStore> {
+/// The operating system's.
+fn of_the_system() -> Result<RootCertStore> {
     let mut store = RootCertStore::empty();
-    match roots {
-        Roots::None => {}
-        Roots::System => {
-            store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        }
-        Roots::File(path) => add_file(&mut store, path)?,
-    }
-    if store.is_empty() {
-        return Err(bad("sslrootcert", "leads to no certificate", "Name a PEM file with at least one."));
-    }
-    Ok(store)
+    store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if store.is_empty() { Err(none()) } else { Ok(store) }
 }
 
-fn add_file(store: &mut RootCertStore, path: &Path) -> Result<()> {
+/// Those of a file, where one is named.
+fn trusted(roots: &Roots) -> Result<Trusted> {
+    let Roots::File(path) = roots else { return Err(none()) };
     let unusable = |why: &dyn std::fmt::Display| {
         Error::input(
             Place::file(path),
@@ -128,57 +122,21 @@ fn add_file(store: &mut RootCertStore, path: &Path) -> Result<()> {
             "Set sslrootcert to a PEM file of the authority that signed the server's certificate.",
         )
     };
+    let mut trusted = Trusted { authorities: RootCertStore::empty(), known: Vec::new() };
     for certificate in CertificateDer::pem_file_iter(path).map_err(|e| unusable(&e))? {
-        store.add(certificate.map_err(|e| unusable(&e))?).map_err(|e| unusable(&e))?;
-    }
-    Ok(())
-}
-
-/// Accepts a certificate whatever name it bears: from a trusted authority where there are any, else every one.
-#[derive(Debug)]
-struct AnyName {
-    roots: Option<RootCertStore>,
-    provider: Arc<CryptoProvider>,
-}
-
-impl ServerCertVerifier for AnyName {
-    fn verify_server_cert(
-        &self,
-        certificate: &CertificateDer<'_>,
-        intermediates: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _ocsp: &[u8],
-        now: UnixTime,
-    ) -> std::result::Result<ServerCertVerified, rustls::Error> {
-        if let Some(roots) = &self.roots {
-            let algorithms = self.provider.signature_verification_algorithms.all;
-            let parsed = ParsedCertificate::try_from(certificate)?;
-            verify_server_cert_signed_by_trust_anchor(&parsed, roots, intermediates, now, algorithms)?;
+        let certificate = certificate.map_err(|e| unusable(&e))?;
+        let added = trusted.authorities.add(certificate.clone());
+        // One that can't be an authority's may still be the server's own.
+        if Certificate::read(&certificate).is_none() {
+            added.map_err(|e| unusable(&e))?;
         }
-        Ok(ServerCertVerified::assertion())
+        trusted.known.push(certificate);
     }
+    if trusted.known.is_empty() { Err(none()) } else { Ok(trusted) }
+}
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &DigitallySignedStruct,
-    ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.provider.signature_verification_algorithms.supported_schemes()
-    }
+fn none() -> Error {
+    bad("sslrootcert", "leads to no certificate", "Name a PEM file with at least one.")
 }
 
 #[cfg(test)]
