@@ -25,8 +25,14 @@ const FRAMEWORKS: [&str; 2] = ["go", "Go"];
 const LOGS: [i64; 3] = [40, 60, 60];
 
 /// What a command may say that fails beside others.
-const REFUSALS: [&str; 5] =
-    ["another perfpipe", "has no run", "still being read", "was replaced or dropped", "no run of"];
+const REFUSALS: [&str; 6] = [
+    "another perfpipe",
+    "has no run",
+    "still being read",
+    "was replaced or dropped",
+    "no run of",
+    "there is no store",
+];
 
 #[test]
 fn a_few_sequences_of_commands_agree_with_the_model() {
@@ -378,7 +384,12 @@ impl Sequence {
     /// Whether counts alone are damaged.
     fn damage_folder(&mut self, key: Key) -> bool {
         let run = self.folder(key);
-        let generation = entries(&run).into_iter().find(|path| path.is_dir()).unwrap();
+        let manifest: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(run.join("manifest.json")).unwrap()).unwrap();
+        // Where a writer was killed, beside those of the run before.
+        let name = manifest["run"]["generation"].as_str().unwrap();
+        let staged = Path::new(self.store.place()).join("staging").join(name);
+        let generation = if staged.is_dir() { staged } else { run.join(name) };
         let mut files = entries(&generation);
         files.push(run.join("manifest.json"));
         files.retain(|path| path.metadata().unwrap().len() > 0 && !path.ends_with(".lock"));

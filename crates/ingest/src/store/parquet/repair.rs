@@ -55,7 +55,7 @@ impl Folder {
             }
         };
         let home = self.runs().join(folder_name(&manifest.info.key));
-        let whole = run.join(&manifest.generation).is_dir();
+        let whole = self.generation(run, &manifest.generation).is_dir();
         if !whole || home.symlink_metadata().is_ok() || self.find(&manifest.info.key)?.is_some() {
             return self.move_aside(run, &error.to_string(), repairer);
         }
@@ -72,9 +72,24 @@ impl Folder {
                 let folder = self.path().join(SET_ASIDE);
                 refuse_link(&folder)?;
                 fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
+                self.gather(run)?;
                 rename(run, &aside)
             })
         })
+    }
+
+    /// Moves the files that a run's manifest names, and no other's does, into its folder: nobody would know whose they
+    /// are.
+    fn gather(&self, run: &Path) -> Result<()> {
+        let Ok(Some(manifest)) = read_manifest(run) else { return Ok(()) };
+        let files = self.generation(run, &manifest.generation);
+        let home = self.find(&manifest.info.key).ok().flatten();
+        let of_another =
+            home.is_some_and(|(home, found)| home != run && found.generation == manifest.generation);
+        if of_another || files.parent() == Some(run) || !files.is_dir() {
+            return Ok(());
+        }
+        rename(&files, &run.join(&manifest.generation))
     }
 
     /// Does something with a folder that nobody writes to.
@@ -133,6 +148,8 @@ impl Folder {
 
     /// Staged runs whose writer is gone; nothing is made to find out.
     fn dead(&self) -> Result<Vec<PathBuf>> {
+        // Locks that are tried here are not to be found taken by others. Where nothing can be written, nobody is there.
+        let _gate = self.gate().ok();
         refuse_link(&self.staging())?;
         let staged = entries(&self.staging()).filter(is_generation).map(|entry| entry.path());
         Ok(staged.filter(|path| is_free(&path.join(LOCK))).collect())
@@ -141,6 +158,7 @@ impl Folder {
     /// What a sweep would remove or move.
     fn leftovers(&self) -> Result<Vec<String>> {
         let mut left = self.dead()?;
+        let _gate = self.gate().ok();
         for run in self.run_folders()? {
             let Ok(Some(manifest)) = read_manifest(&run) else { continue };
             if is_free(&run.join(LOCK)) {
