@@ -188,6 +188,9 @@ fn what_can_not_be_written_is_named_and_stays() {
             assert!(complaint.contains(part), "{part} is not in: {complaint}");
         }
     }
+    let complaint = store.run(&[&EXPORT[..], &["-o", "nowhere/file"]].concat()).complaint(1);
+    assert!(complaint.contains("can't write nowhere/file"), "{complaint}");
+    assert!(complaint.contains("No such file"), "{complaint}");
     assert!(fs::metadata(&socket).unwrap().file_type().is_socket() && link.is_symlink());
 }
 

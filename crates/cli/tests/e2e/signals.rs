@@ -105,6 +105,18 @@ fn recounting(store: &Store, arguments: &[&str]) -> Child {
 }
 
 #[test]
+fn a_look_at_all_that_is_stored_ends_at_a_signal() {
+    let store = store_with_long_run();
+    let before = names(&store);
+    for signal in SIGNALS {
+        let child = store.spawn(&["verify"]);
+        wait_for("it reads the samples", || read_by(child.id()) > 300_000);
+        assert_stops(child, &["verify"], signal);
+        assert_eq!(names(&store), before, "{signal:?}");
+    }
+}
+
+#[test]
 fn what_is_written_to_a_store_ends_at_a_signal_and_leaves_nothing() {
     let store = store_with_long_run();
     let cpu = store.file("cpu.csv", "clock,value\n1795203738,10\n1795203790,20\n");

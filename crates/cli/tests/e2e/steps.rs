@@ -133,6 +133,43 @@ fn a_step_that_fails_leaves_the_old_run_or_is_told_to_have_come_too_late() {
     assert!(failed > 5 && late > 0, "{failed} {late}");
 }
 
+/// Asks a re-ingest to end before each of its steps in turn: it ends with the code of the signal or has done its work,
+/// leaves nothing behind, and the old run or the new one is there.
+#[test]
+fn a_signal_before_any_step_of_a_re_ingest_leaves_the_old_run_or_the_new_one_and_nothing_else() {
+    let key = RunKey::new("nio", "2048");
+    let (old, new) = (content_of("distributed.csv"), content_of("tab.jtl"));
+    let mut stopped = 0;
+    for nth in 0.. {
+        let store = Store::embedded();
+        run(&store, &ingest("distributed.csv", "2048"));
+        let arguments = ingest("tab.jtl", "2048");
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut at = None;
+        let traced = trace(&store.command(&arguments), |step| {
+            if step.nth != nth {
+                return Turn::GoOn;
+            }
+            at = Some(step.clone());
+            Turn::AskToEnd
+        });
+        let Ok(traced) = traced else { return };
+        let Some(at) = at else { break };
+        let told = format!("{at:?}: {:?}: {}", traced.status, traced.err);
+        let now = content(&store, &key);
+        match traced.status.code() {
+            Some(143) => assert!(now == old || now == new, "{told}"),
+            Some(0) => assert!(now == new, "{told}"),
+            _ => panic!("{told}"),
+        }
+        let kept = traced.err.contains("nothing was stored");
+        assert!(!kept || now == old, "{told}");
+        assert_eq!(store.leftovers(), [""; 0], "{told}");
+        stopped += usize::from(traced.status.code() == Some(143));
+    }
+    assert!(stopped > 5, "{stopped}");
+}
+
 /// The folders of files that lie in the folder of `nio 2048`.
 fn generations(store: &Store) -> Vec<std::path::PathBuf> {
     let run = Path::new(store.place()).join("runs/nio+2048");

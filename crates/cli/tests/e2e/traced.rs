@@ -1,5 +1,5 @@
 //! Stops the command just before each of the changes that it makes to the file system, and before it connects to a
-//! server: to kill it there, to make the call fail, or to do something else first. The same steps each time, and
+//! server: to kill it there or ask it to end, to make the call fail, or to do something else first. The same steps each time, and
 //! without its help.
 
 use std::io::Read;
@@ -47,6 +47,8 @@ pub(crate) enum Turn {
     GoOn,
     /// The command is killed before it.
     Kill,
+    /// The command is asked to end by a SIGTERM just before it.
+    AskToEnd,
     /// It is not done, and fails with this error.
     Fail(i32),
 }
@@ -166,6 +168,7 @@ impl<F: FnMut(&Step) -> Turn> Follower<F> {
                 self.killed = true;
                 kill(self.pid, Signal::SIGKILL).unwrap();
             }
+            Turn::AskToEnd => kill(self.pid, Signal::SIGTERM).unwrap(),
             Turn::Fail(error) => {
                 self.failing.push((thread, error));
                 // No system call has this number: nothing is done.
