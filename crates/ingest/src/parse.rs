@@ -257,21 +257,25 @@ impl Parser {
         out.clocks.see(&times, self.injectors.nameless());
     }
 
-    /// Looks for records in the lines of a quoted field.
+    /// Looks for records in the lines of a quoted field, the last of which may have the quote that ends it.
     fn look_within(&mut self, record: &Record<'_>, layout: &Layout, out: &mut Parsed) {
-        let mut lines = record.raw.split(|byte| *byte == b'\n').skip(1).peekable();
-        if lines.peek().is_none() {
-            return;
+        let lines = record.raw.split(|byte| *byte == b'\n').skip(1);
+        let records = lines.filter(|line| self.reads_as_record(line, layout)).count() as u64;
+        if records > 0 {
+            out.swallowed.push(Swallowed { line: record.line, byte: record.start as u64, records });
         }
+    }
+
+    /// Whether a line is a record, as it is or without its quotes.
+    #[cold]
+    fn reads_as_record(&mut self, line: &[u8], layout: &Layout) -> bool {
         let mut is_record = |line: &[u8]| {
             let mut records = Records::new(line, layout.delimiter);
             let alone = records.next().filter(|alone| alone.len() == layout.width && !alone.open);
             alone.is_some_and(|alone| are_samples(alone.rows(), layout, &mut self.dates))
         };
-        let records = lines.filter(|line| is_record(line)).count() as u64;
-        if records > 0 {
-            out.swallowed.push(Swallowed { line: record.line, byte: record.start as u64, records });
-        }
+        let unquoted = || line.iter().copied().filter(|byte| *byte != b'"').collect::<Vec<_>>();
+        is_record(line) || (line.contains(&b'"') && is_record(&unquoted()))
     }
 
     /// Takes one record, or says why not.

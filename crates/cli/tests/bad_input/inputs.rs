@@ -28,6 +28,7 @@ fn made(name: &str) -> Vec<u8> {
         "empty-member.zip" => deflated(&[("run.csv", b"")]),
         "binary.csv" => (0..=255).cycle().take(10_000).collect(),
         "log.csv.gz.zip" => gzip(&good()),
+        "returns.csv" => String::from_utf8(good()).unwrap().replace('\n', "\r").into_bytes(),
         "seconds.csv" => short_log(|at| format!("{},12,Get,true", T0_MS / 1000 + at / 10)),
         "clock.csv" => short_log(|at| format!("{},12,Get,true", T0_MS + at * 1000 - at / 25 % 2 * 3_600_000)),
         "swallowed.csv" => short_log(|at| {

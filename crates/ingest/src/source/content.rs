@@ -25,6 +25,10 @@ impl Content {
     /// When the layout that was told makes no sense.
     pub(crate) fn of(head: &[u8], options: &LayoutOptions) -> Result<Self> {
         let body = text(whole_lines(head));
+        if names_a_time(body) && ends_lines_by_returns(body) {
+            let remedy = "Give its lines line feeds: tr '\\r' '\\n' < old.csv > new.csv";
+            return Ok(Self::Other(Fault::new("has lines that end in carriage returns alone", remedy)));
+        }
         match Layout::detect(body, options, &Place::default()) {
             Ok(layout) => Ok(Self::of_log(body, &layout, head.len() < HEAD)),
             Err(Error::Input { problem, remedy, place }) => Ok(match CpuForm::of(body) {
@@ -59,6 +63,11 @@ impl Content {
 /// Whether a text begins with what was meant as a log's header.
 fn names_a_time(body: &[u8]) -> bool {
     memchr::memmem::find(first_line(body), b"timeStamp").is_some()
+}
+
+/// Whether a text has lines, and no line feed that ends one.
+fn ends_lines_by_returns(body: &[u8]) -> bool {
+    memchr::memchr(b'\r', body.trim_ascii_end()).is_some() && memchr::memchr(b'\n', body).is_none()
 }
 
 /// A head without the line that it cuts, unless that is its only one.
@@ -143,6 +152,7 @@ mod tests {
             (b"\xff\xfet\0i\0", "UTF-16"),
             (b"PK\x03\x04....", "a zip within"),
             (b"\x1f\x8b\x08", "a gzip file within"),
+            (b"timeStamp,elapsed,success\r1,2,true\r", "carriage returns alone"),
             (b"7z\xbc\xaf\x27\x1c", "7z"),
             (b"MZ\x90\0\x03\0\0\0", "a program"),
             (b"\0\x01\x02", "binary"),

@@ -46,7 +46,8 @@ pub(crate) struct Member {
 
 /// The members of the zip at `path` but for folders and the litter of file managers.
 pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
-    let mut archive = ZipArchive::new(File::open(path)?).map_err(directory_fault)?;
+    let file = Directory { file: File::open(path)?, left: LARGEST_DIRECTORY };
+    let mut archive = ZipArchive::new(file).map_err(directory_fault)?;
     if archive.has_duplicate_names() {
         return Err(Fault::new("two members of the zip have the same name", UNPACK).into());
     }
@@ -90,8 +91,34 @@ struct Span {
     data: u64,
 }
 
+/// Bytes of a zip that are read for its directory, which is held in memory, and for the headers of its members.
+const LARGEST_DIRECTORY: usize = 128 << 20;
+
+/// A zip of which no more is read than a directory may have.
+struct Directory {
+    file: File,
+    left: usize,
+}
+
+impl Read for Directory {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(out)?;
+        self.left = self.left.checked_sub(read).ok_or_else(|| {
+            let most = LARGEST_DIRECTORY >> 20;
+            Fault::new(format!("the zip's directory is larger than {most} MiB"), UNPACK)
+        })?;
+        Ok(read)
+    }
+}
+
+impl Seek for Directory {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
 /// Where a member is, by the directory and by its own header; `None` where these do not agree.
-fn span(archive: &mut ZipArchive<File>, index: usize) -> Option<Span> {
+fn span(archive: &mut ZipArchive<Directory>, index: usize) -> Option<Span> {
     let entry = archive.by_index_raw(index).ok()?;
     let data = entry.data_start()?;
     Some(Span { whole: entry.header_start()..data.checked_add(entry.compressed_size())?, data })
@@ -225,7 +252,7 @@ impl<R: Read> Read for Library<R> {
 /// The zip crate's error in this crate's words.
 fn directory_fault(error: ZipError) -> io::Error {
     match error {
-        ZipError::Io(e) if e.raw_os_error().is_some() => e,
+        ZipError::Io(e) if e.raw_os_error().is_some() || e.get_ref().is_some_and(|e| e.is::<Fault>()) => e,
         ZipError::InvalidArchive(what)
             if what == "Could not find EOCD" || what.starts_with("Unexpected end") =>
         {

@@ -141,3 +141,30 @@ fn all_logs_of_joined_zips_are_salvaged() {
         }
     }
 }
+
+/// A directory of this many entries by the name of a member, of 60,000 bytes each.
+fn with_large_directory(entries: u16) -> Vec<u8> {
+    let mut zip = zips().swap_remove(0);
+    let directory = (0..zip.len()).find(|at| zip[*at..].starts_with(b"PK\x01\x02")).unwrap();
+    let mut entry = zip[directory..directory + 46].to_vec();
+    zip.truncate(directory);
+    entry[28..30].copy_from_slice(&60_000_u16.to_le_bytes());
+    for number in 0..entries {
+        zip.extend_from_slice(&entry);
+        zip.extend_from_slice(format!("{number:060000}").as_bytes());
+    }
+    let size = (zip.len() - directory) as u32;
+    zip.extend_from_slice(b"PK\x05\x06\0\0\0\0");
+    zip.extend_from_slice(&[entries.to_le_bytes(), entries.to_le_bytes()].concat());
+    zip.extend_from_slice(&[size.to_le_bytes(), (directory as u32).to_le_bytes()].concat());
+    zip.extend_from_slice(&[0, 0]);
+    zip
+}
+
+#[test]
+fn a_directory_too_large_for_memory_is_refused() {
+    let file = on_disk("i.zip", &with_large_directory(3000));
+    let error = failure(recognise(&[&file.path]));
+    assert!(error.to_string().contains("the zip's directory is larger than 128 MiB"), "{error}");
+    assert!(error.remedy().is_some());
+}

@@ -147,20 +147,24 @@ fn records_that_come_late_are_no_step_of_a_clock() {
     }
 }
 
-/// A hundred records, with a quote before the label of one and behind that of another.
-fn with_stray_quotes(first: usize, second: usize) -> String {
+/// A hundred records, with a quote before the label of one and at this place of another's.
+fn with_stray_quotes(first: usize, second: usize, place: &str) -> String {
     let mut log = HEADER.to_owned();
     for at in 0..100 {
-        let (before, behind) = (if at == first { "\"" } else { "" }, if at == second { "\"" } else { "" });
-        writeln!(log, "{},9,{before}Get{behind},T 1-1,true", T0_S * 1000 + at as i64).unwrap();
+        let label = match at {
+            _ if at == first => "\"Get".to_owned(),
+            _ if at == second => place.replace('.', "Get"),
+            _ => "Get".to_owned(),
+        };
+        writeln!(log, "{},9,{label},T 1-1,true", T0_S * 1000 + at as i64).unwrap();
     }
     log
 }
 
 #[test]
 fn records_between_two_stray_quotes_are_told_and_strictly_refused() {
-    for (first, second) in [(10, 90), (10, 11)] {
-        let log = with_stray_quotes(first, second);
+    for (first, second, place) in [(10, 90, ".\""), (10, 90, "\"."), (10, 11, ".\""), (10, 11, "\".")] {
+        let log = with_stray_quotes(first, second, place);
         let swallowed = second - first;
         let done = ingested(&log, &IngestOptions::default()).unwrap();
         assert_eq!((done.info.successes, done.info.rejects), (100 - swallowed as u64, 0));
