@@ -22,6 +22,9 @@ use crate::support::{Desk, Keep, Stored, block_on, options, within};
 /// How long the slowest run may take on the slowest machine.
 const LIMIT: Duration = Duration::from_secs(600);
 
+/// How many zips there are where there are several.
+const ZIPS: usize = 3;
+
 /// Bytes of all logs of each tenth run, at least.
 const LARGE: usize = 33 << 20;
 
@@ -110,9 +113,14 @@ impl Run {
             _ => dice.within(33..65),
         };
         let mut writer = LogWriter { dice, at: 0, longest: DEFAULT_COLUMNS.len() + 1, text: 0 };
-        let zipped = matches!(packing, Packing::Zip | Packing::Zips);
+        // A file must begin with a log that has a record.
+        let zip = match packing {
+            Packing::Zip => count,
+            Packing::Zips => usize::div_ceil(count, ZIPS),
+            _ => 1,
+        };
         let logs: Vec<Vec<u8>> =
-            (0..count).map(|at| writer.log(at > 0 && zipped, large.then_some(count))).collect();
+            (0..count).map(|at| writer.log(at % zip > 0, large.then_some(count))).collect();
         let (mut dice, longest) = (writer.dice, writer.longest);
         let options = sizes(&mut dice, &logs, packing, into);
         Self { logs, packing, into, options, longest }
@@ -132,7 +140,7 @@ impl Run {
     fn write(&self, desk: &Desk) -> (Vec<PathBuf>, Vec<String>) {
         match self.packing {
             Packing::Zip => self.zips(desk, 1),
-            Packing::Zips => self.zips(desk, 3),
+            Packing::Zips => self.zips(desk, ZIPS),
             packing => {
                 let pack = |(at, log): (usize, &Vec<u8>)| match at % 3 {
                     1 if packing == Packing::Mixed => (format!("{at:02}.csv.gz"), gzip(log)),
@@ -166,7 +174,7 @@ fn sizes(dice: &mut Dice, logs: &[Vec<u8>], packing: Packing, into: Into) -> Ing
         _ => bytes / (2 * workers + 2) / dice.within(3..12),
     };
     // Blocks of a few bytes take long where there are millions of them.
-    let block_size = block_size.clamp((bytes >> 14).max(1), 1 << 20);
+    let block_size = block_size.clamp((bytes >> 11).max(1), 1 << 20);
     let look_ahead = dice.pick(&[0, 1, 1000, 1 << 16, 32 << 20]);
     IngestOptions {
         max_rejects: u64::MAX,
@@ -191,7 +199,7 @@ impl LogWriter {
     /// A log; of `large` ones there are so many, which together are larger than [`LARGE`].
     fn log(&mut self, may_be_empty: bool, large: Option<usize>) -> Vec<u8> {
         let mut log = format!("{DEFAULT_COLUMNS}\n").into_bytes();
-        self.text = if large.is_some() { self.dice.within(500..9000) } else { 0 };
+        self.text = if large.is_some() { self.dice.within(4000..40_000) } else { 0 };
         let records = match (self.dice.within(0..20), large) {
             (_, Some(logs)) => LARGE / logs / self.text + 2,
             (0..=2, _) if may_be_empty => 0,
