@@ -170,6 +170,11 @@ impl Collected {
         notes
     }
 
+    /// Samples in all blocks.
+    pub(crate) fn samples(&self) -> u64 {
+        self.logs.iter().map(|log| log.samples).sum()
+    }
+
     /// All that is damaged, what was found before among it, with what could be read of it.
     pub(crate) fn take_damage(&mut self, before: &[Damage]) -> Vec<Damage> {
         let before = before.iter().map(|damage| (None, damage.clone()));

@@ -21,6 +21,7 @@ use crate::pipeline::{Outcome, PipelineOptions, Progress, run};
 use crate::read::ReadPlan;
 use crate::source::fault::Fault;
 use crate::source::{Inputs, LogSource, SourceOptions};
+use crate::store::counted;
 use crate::store::{
     CommitStage, FinishedRun, LAST_REPEAT, Repeat, Replace, RunInfo, RunKey, RunWriter, SourceFile, Stage,
 };
@@ -385,6 +386,7 @@ impl Prepared {
             false => Replace::SameFile,
         };
         let (errors, label_counts) = (collected.totals.errors(), collected.totals.label_counts());
+        counted::check(&info, collected.samples(), &label_counts, &errors)?;
         writer
             .commit(FinishedRun {
                 info: &info,

@@ -326,6 +326,27 @@ fn refusal(result: Result<()>) -> String {
 }
 
 #[tokio::test]
+async fn cells_that_are_not_those_of_the_run_are_a_fault_that_is_told_and_nothing_is_stored() {
+    let Some(server) = TestServer::shared() else { return };
+    let postgres = connect(&server.database()).await;
+    for kept in [true, false] {
+        let mut old = example(&key("go", "counts"), 300);
+        old.info.samples_stored = kept;
+        store(&postgres, &old).await.unwrap();
+        let mut less = old.clone();
+        less.cells.pop();
+        let mut other = old.clone();
+        other.cells[0].0.success = !other.cells[0].0.success;
+        for wrong in [less, other] {
+            let failed = store(&postgres, &wrong).await.unwrap_err();
+            assert!(failed.to_string().contains("checking the counts"), "{failed}");
+            assert!(failed.remedy().unwrap().contains("please report it"), "{failed:?}");
+        }
+        assert_eq!(postgres.read(&old.info.key).await.unwrap().unwrap().info, old.info);
+    }
+}
+
+#[tokio::test]
 async fn a_run_comes_back_as_it_was_stored() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();

@@ -48,7 +48,7 @@ impl Counted {
     }
 
     /// The samples that whole-run counts by label tell of.
-    fn by_label(labels: &[LabelCount]) -> Self {
+    pub(crate) fn by_label(labels: &[LabelCount]) -> Self {
         let mut counted = Self::default();
         for label in labels {
             counted.add(true, false, label.successes);
@@ -59,7 +59,7 @@ impl Counted {
     }
 
     /// In what these are not all of a run; `what` names them.
-    fn faults(&self, info: &RunInfo, what: &str) -> impl Iterator<Item = String> + use<> {
+    pub(crate) fn faults(&self, info: &RunInfo, what: &str) -> impl Iterator<Item = String> + use<> {
         let of = |kind: &str, found, told| unequal(&format!("{kind} in its {what}"), found, told);
         [
             of("successes", self.successes, info.successes),

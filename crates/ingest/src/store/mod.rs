@@ -6,6 +6,7 @@ use std::future::Future;
 use serde::{Deserialize, Serialize};
 
 mod any;
+pub(crate) mod counted;
 pub(crate) mod held;
 mod key;
 pub mod parquet;

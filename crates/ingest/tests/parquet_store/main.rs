@@ -9,6 +9,7 @@
     reason = "a test's helper fails by panicking"
 )]
 
+mod counts;
 mod crash;
 mod damage;
 mod example;

@@ -6,7 +6,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use perfpipe_ingest::store::{BatchEncoder, RunWriter};
 use perfpipe_ingest::{CpuSeries, Reject, Replace, RunStore, SampleBatch};
 
-use crate::example::{Place, assert_stored, block_on, commit, example, store, stored_rows};
+use crate::example::{Example, Place, assert_stored, block_on, commit, example, store, stored_rows};
 
 #[test]
 fn a_run_can_be_stored_without_its_samples() {
@@ -52,8 +52,8 @@ fn row_groups_are_bounded_and_all_but_the_last_are_full() {
     const BATCH: usize = 10_000;
     const BATCHES: u64 = 60;
     let place = Place::new();
-    let mut run = example(0, BATCH);
-    run.info.successes = BATCHES * BATCH as u64;
+    let batch = example(0, BATCH).batch;
+    let run = Example { batch, ..example(0, BATCHES as usize * BATCH) };
     let writer = block_on(async {
         let mut writer = place.store.begin(None, true).await.unwrap();
         let mut encoder = writer.encoder().unwrap();

@@ -108,7 +108,6 @@ pub(super) fn write_seconds(
 }
 
 fn seconds(cells: &[(CellKey, Cell)], labels: &[String], injectors: &[String]) -> Result<RecordBatch> {
-    let name = |names: &[String], index: u32| names.get(index as usize).cloned().unwrap_or_default();
     let flags = |flag: fn(&CellKey) -> bool| -> ArrayRef {
         Arc::new(cells.iter().map(|(key, _)| Some(flag(key))).collect::<BooleanArray>())
     };
@@ -130,7 +129,7 @@ fn seconds(cells: &[(CellKey, Cell)], labels: &[String], injectors: &[String]) -
             counts.values().append_value(*count as i64);
         }
         for load in &cell.injectors {
-            hosts.values().append_value(name(injectors, load.injector));
+            hosts.values().append_value(name(injectors, load.injector)?);
             samples.values().append_value(load.samples as i64);
             threads.values().append_value(load.threads);
         }
@@ -144,10 +143,10 @@ fn seconds(cells: &[(CellKey, Cell)], labels: &[String], injectors: &[String]) -
         packed.append_value(&bytes);
     }
     let second: Int32Array = cells.iter().map(|(key, _)| key.second as i32).collect();
-    let label = StringArray::from_iter_values(cells.iter().map(|(key, _)| name(labels, key.label)));
+    let label = cells.iter().map(|(key, _)| name(labels, key.label)).collect::<Result<Vec<&str>>>()?;
     table(vec![
         ("second", Arc::new(second)),
-        ("label", Arc::new(label)),
+        ("label", Arc::new(StringArray::from(label))),
         ("success", flags(|key| key.success)),
         ("transaction", flags(|key| key.transaction)),
         ("samples", large(|cell| limited(cell.samples()))),
@@ -166,6 +165,13 @@ fn seconds(cells: &[(CellKey, Cell)], labels: &[String], injectors: &[String]) -
         ("injector_threads", Arc::new(threads.finish())),
         (PACKED, Arc::new(packed.finish())),
     ])
+}
+
+/// The name that a key or a load points to.
+fn name(names: &[String], index: u32) -> Result<&str> {
+    let found = names.get(index as usize).map(String::as_str);
+    found
+        .ok_or_else(|| Error::bug("writing the counts by second", format!("name {index} is not in its list")))
 }
 
 /// A number of samples as its column's type.

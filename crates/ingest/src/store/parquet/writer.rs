@@ -6,6 +6,7 @@ use super::sums::{SummedFile, Sums};
 use super::tables;
 use crate::error::{Error, Result};
 use crate::pipeline::{Job, side_by_side};
+use crate::store::counted::CountedCells;
 use crate::store::{FinishedRun, RunKey, RunWriter};
 
 /// A run that is being written.
@@ -62,10 +63,11 @@ impl RunWriter for ParquetWriter {
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let Self { folder, samples, staging, lock } = self;
         let path = |name: &str| staging.path.join(name);
+        let mut cells = CountedCells::new(run.cells);
         let expected = run.info.requests() + run.info.transactions;
         let mut tables: Vec<Job<'_, Sums>> = vec![
             (tables::SECONDS, {
-                let (path, cells) = (path(tables::SECONDS), run.cells);
+                let (path, cells) = (path(tables::SECONDS), &mut cells);
                 Box::new(move || tables::write_seconds(&path, run.labels, run.injectors, cells))
             }),
             (tables::CPU, Box::new(|| tables::write_cpu(&path(tables::CPU), run.cpu))),
@@ -80,6 +82,7 @@ impl RunWriter for ParquetWriter {
             tables.push((tables::SAMPLES, Box::new(move || close(samples, expected))));
         }
         let files = side_by_side(tables)?.into_iter().map(|(name, sums)| (name.to_owned(), sums)).collect();
+        cells.check(run.info)?;
         folder.publish(staging, files, run.info, lock, run.replace)
     }
 }

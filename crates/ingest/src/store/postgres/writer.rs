@@ -1,6 +1,7 @@
 //! Writing one run: one transaction on a connection of its own, from the first sample to the commit.
 
 use crate::error::{Error, Result};
+use crate::store::counted::CountedCells;
 use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, Stage};
 
 use super::begin::{Mode, begin};
@@ -203,10 +204,12 @@ fn names<'a>(run: &FinishedRun<'a>) -> Names<'a> {
 /// Copies all of a run but its samples.
 async fn copy_facts(session: &Session, number: i64, run: FinishedRun<'_>) -> Result<()> {
     let names = names(&run);
-    copy_rows(session, "seconds", seconds::COLUMNS, run.cells, |rows, (key, cell)| {
+    let mut cells = CountedCells::new(run.cells);
+    copy_rows(session, "seconds", seconds::COLUMNS, &mut cells, |rows, (key, cell)| {
         seconds::put(rows, number, names, key, &cell)
     })
     .await?;
+    cells.check(run.info)?;
     copy_rows(session, "cpu", facts::CPU, run.cpu.readings(), |rows, reading| {
         facts::put_cpu(rows, number, *reading);
         Ok(())

@@ -1,0 +1,58 @@
+//! The counts of a run, taken in several ways, which must agree before it is committed.
+
+use crate::counts::{Cell, CellKey, ErrorCount, LabelCount};
+use crate::error::{Error, Result};
+use crate::store::RunInfo;
+use crate::store::held::{Counted, unequal};
+
+/// The cells of a run on their way into a store, counted as they pass.
+pub(crate) struct CountedCells<'a> {
+    cells: &'a mut (dyn Iterator<Item = (CellKey, Cell)> + Send),
+    counted: Counted,
+}
+
+impl<'a> CountedCells<'a> {
+    /// Cells of which none has passed.
+    pub(crate) fn new(cells: &'a mut (dyn Iterator<Item = (CellKey, Cell)> + Send)) -> Self {
+        Self { cells, counted: Counted::default() }
+    }
+
+    /// Holds the counts of all cells, which have passed, against the run's own row.
+    ///
+    /// # Errors
+    /// When they differ.
+    pub(crate) fn check(&self, info: &RunInfo) -> Result<()> {
+        refuse(self.counted.faults(info, "counts by second"))
+    }
+}
+
+impl Iterator for CountedCells<'_> {
+    type Item = (CellKey, Cell);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (key, cell) = self.cells.next()?;
+        self.counted.add(key.success, key.transaction, cell.samples());
+        Some((key, cell))
+    }
+}
+
+/// Holds all other counts of a run that was ingested against its own row: samples that were parsed, labels, failures.
+///
+/// # Errors
+/// When they differ.
+pub(crate) fn check(info: &RunInfo, parsed: u64, labels: &[LabelCount], errors: &[ErrorCount]) -> Result<()> {
+    let samples = info.requests().saturating_add(info.transactions);
+    let failures = errors.iter().filter(|error| !error.transaction).map(|error| error.count);
+    let labels = Counted::by_label(labels).faults(info, "counts by label");
+    let parsed = unequal("samples that were parsed", parsed, samples);
+    let failures = unequal("failures by message", failures.fold(0, u64::saturating_add), info.failures);
+    refuse(labels.chain(parsed).chain(failures))
+}
+
+/// The error where there is a fault.
+fn refuse(mut faults: impl Iterator<Item = String>) -> Result<()> {
+    match faults.next() {
+        None => Ok(()),
+        Some(fault) => Err(Error::bug("checking the counts of the run", format!("{fault}; nothing was stored"))),
+    }
+}
