@@ -53,6 +53,8 @@ pub(crate) fn check(info: &RunInfo, parsed: u64, labels: &[LabelCount], errors: 
 fn refuse(mut faults: impl Iterator<Item = String>) -> Result<()> {
     match faults.next() {
         None => Ok(()),
-        Some(fault) => Err(Error::bug("checking the counts of the run", format!("{fault}; nothing was stored"))),
+        Some(fault) => {
+            Err(Error::bug("checking the counts of the run", format!("{fault}; nothing was stored")))
+        }
     }
 }

@@ -29,7 +29,10 @@ fn cells_that_are_not_those_of_the_run_are_a_fault_that_is_told_and_nothing_is_s
             fault(&mut wrong);
             let failed = commit(begin(&place.store, &wrong).unwrap(), &wrong, Replace::Any).unwrap_err();
             let told = failed.to_string();
-            assert!(told.contains("checking the counts of the run") && told.contains("nothing was stored"), "{told}");
+            assert!(
+                told.contains("checking the counts of the run") && told.contains("nothing was stored"),
+                "{told}"
+            );
             assert!(failed.remedy().unwrap().contains("please report it"), "{failed:?}");
             match kept {
                 true => assert_stored(&place.store, &old),
