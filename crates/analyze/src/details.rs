@@ -76,8 +76,8 @@ impl Details {
 fn elapsed(run: &StoredRun, view: &View) -> Result<Histogram> {
     let selection = Selection::new(run, view)?;
     let mut elapsed = Histogram::new();
-    for (_, cell) in selection.cells().filter(|(key, _)| selection.is_averaged(key)) {
-        elapsed.add_counts(&cell.elapsed);
+    for cell in selection.averaged_cells() {
+        elapsed.add_counts(&cell?.1.elapsed);
     }
     Ok(elapsed)
 }

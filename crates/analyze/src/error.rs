@@ -109,6 +109,9 @@ pub enum Error {
         /// What is wrong, as a clause.
         problem: String,
     },
+    /// The run's counts can't be read.
+    #[error(transparent)]
+    Counts(#[from] perfpipe_ingest::Error),
     /// A table could not be written.
     #[error("writing a table: {0}")]
     Io(#[from] std::io::Error),
@@ -159,6 +162,7 @@ impl Error {
             Self::NoBaseline { .. } => "Name the run to compare with (--baseline).".into(),
             Self::MixedTests { .. } => "Give the runs of one test.".into(),
             Self::UnknownColumn { columns, .. } => format!("Its columns: {}.", columns.join(", ")),
+            Self::Counts(error) => return error.remedy().map(Into::into),
             Self::Row { .. } | Self::Io(_) | Self::Convert { .. } => return None,
         })
     }

@@ -46,12 +46,12 @@ impl Heatmap {
         let width = (last - first + 1).div_ceil(COLUMNS);
         let silent = |second| HeatColumn { second, counts: Vec::new() };
         let mut columns: Vec<HeatColumn> = (first..=last).step_by(width as usize).map(silent).collect();
-        for (key, cell) in selection.cells().filter(|(key, _)| selection.is_averaged(key)) {
+        for cell in selection.averaged_cells() {
+            let (key, cell) = cell?;
             if let Some(column) = columns.get_mut(((key.second - first) / width) as usize) {
-                column.counts.extend(cell.elapsed.iter().map(|(ms, samples)| (Self::bucket(*ms), *samples)));
+                column.add(&cell.elapsed);
             }
         }
-        columns.iter_mut().for_each(HeatColumn::add_up);
         Ok(Self { width, columns })
     }
 
@@ -86,6 +86,12 @@ impl Heatmap {
 }
 
 impl HeatColumn {
+    /// Counts elapsed times; those of one bucket are one count.
+    fn add(&mut self, elapsed: &[(i32, u64)]) {
+        self.counts.extend(elapsed.iter().map(|(ms, samples)| (Heatmap::bucket(*ms), *samples)));
+        self.add_up();
+    }
+
     /// Makes one of the counts of the same bucket.
     fn add_up(&mut self) {
         self.counts.sort_unstable_by_key(|(bucket, _)| *bucket);

@@ -48,7 +48,8 @@ struct Gathered {
 pub fn label_stats(run: &StoredRun, view: &View) -> Result<Vec<LabelStats>> {
     let selection = Selection::new(run, view)?;
     let mut gathered: BTreeMap<u32, Gathered> = BTreeMap::new();
-    for (key, cell) in selection.cells().filter(|(key, _)| selection.is_counted(key)) {
+    for cell in selection.cells_that(|key| selection.is_counted(key)) {
+        let (key, cell) = cell?;
         let label = gathered.entry(key.label).or_default();
         *(if key.success { &mut label.successes } else { &mut label.failures }) += cell.samples();
         if selection.is_averaged(&key) {

@@ -59,8 +59,10 @@ pub use records::{cpu_table, error_table};
 pub use repeats::median_repeats;
 pub use summary::Summary;
 pub use sweep::{LoadStep, Sweep};
-pub use table::{Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, Value, one_line, thousands};
-pub use timeline::{Second, Timeline};
+pub use table::{
+    Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, TableWriter, Value, one_line, thousands,
+};
+pub use timeline::{Second, SecondTables, Timeline};
 pub use view::View;
 
 // What a [`Timeline`] holds of the ingesting crate, so that its users need not depend on that one.

@@ -2,7 +2,10 @@
 
 use perfpipe_ingest::{Cell, CellKey, InjectorLoad, StoredRun};
 
+use crate::error::Result;
 use crate::histogram::mean;
+use crate::phases::Span;
+use crate::selection::{CellsOfSecond, by_second};
 use crate::view::View;
 
 /// The load that the log reports for a second's cells: the sum over injectors of the mean of the threads they reported.
@@ -31,13 +34,12 @@ pub(crate) fn factor(run: &StoredRun, view: &View) -> u32 {
 }
 
 /// The load of every second of a run, from second 0 to its last; absent where nobody reported.
-pub(crate) fn curve(run: &StoredRun, view: &View) -> Vec<Option<f64>> {
+///
+/// # Errors
+/// When the counts can't be read.
+pub(crate) fn curve(run: &StoredRun, view: &View) -> Result<Vec<Option<f64>>> {
     let factor = f64::from(factor(run, view));
-    let mut cells = run.cells.sums().peekable();
-    let mut load = |second: u32| {
-        let of_second: Vec<(CellKey, Cell)> =
-            std::iter::from_fn(|| cells.next_if(|(key, _)| key.second == second)).collect();
-        Some(reported(&of_second, view.transactions)? * factor)
-    };
-    (0..run.info.seconds).map(&mut load).collect()
+    let Some(last) = run.info.seconds.checked_sub(1) else { return Ok(Vec::new()) };
+    let load = |(_, cells): CellsOfSecond| Some(reported(&cells, view.transactions)? * factor);
+    by_second(run.cells.sums(), Span { first: 0, last }).map(|second| Ok(load(second?))).collect()
 }

@@ -45,7 +45,7 @@ pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
         last: whole.timeline.seconds.last().map_or(0, |row| row.second),
     };
     let mut parts = vec![whole];
-    for (phase, span) in Phases::of_run(run, view).all() {
+    for (phase, span) in Phases::of_run(run, view)?.all() {
         if let Some(Span { first, last }) = span.shared(shown) {
             let view = View { from: Some(first), to: Some(last), phase: None, ..view.clone() };
             parts.push(Part::new(phase.name(), run, view)?);

@@ -97,8 +97,11 @@ pub struct Phases {
 
 impl Phases {
     /// The phases of a run, all of its seconds looked at, whatever part of it the view shows.
-    pub fn of_run(run: &StoredRun, view: &View) -> Self {
-        Self::of_loads(&load::curve(run, view))
+    ///
+    /// # Errors
+    /// When the run's counts can't be read.
+    pub fn of_run(run: &StoredRun, view: &View) -> Result<Self> {
+        Ok(Self::of_loads(&load::curve(run, view)?))
     }
 
     /// The phases of a load curve: the load of each second from second 0, absent where it is not known.
@@ -167,27 +170,34 @@ impl Phases {
     /// The seconds of a phase that must be there.
     ///
     /// # Errors
-    /// [`Error::NoPhase`] when the run has no such phase.
+    /// [`Error::NoPhase`] when the run has no such phase; and when its counts can't be read.
     pub fn require(&self, phase: Phase, run: &StoredRun) -> Result<Span> {
-        self.get(phase).ok_or_else(|| Error::NoPhase {
+        if let Some(span) = self.get(phase) {
+            return Ok(span);
+        }
+        Err(Error::NoPhase {
             run: run.info.key.to_string(),
             phase,
-            because: self.lack(phase, run),
+            because: self.lack(phase, run)?,
             phases: *self,
         })
     }
 
     /// Why there is no such phase.
-    fn lack(&self, phase: Phase, run: &StoredRun) -> &'static str {
+    fn lack(&self, phase: Phase, run: &StoredRun) -> Result<&'static str> {
         let told = |load: &perfpipe_ingest::InjectorLoad| load.samples > 0;
-        if !run.cells.sums().any(|(_, cell)| cell.injectors.iter().any(told)) {
-            return "the load is not in the log";
+        let mut known = false;
+        for cell in run.cells.sums() {
+            known |= cell?.1.injectors.iter().any(told);
         }
-        match (phase, self.hold) {
+        if !known {
+            return Ok("the load is not in the log");
+        }
+        Ok(match (phase, self.hold) {
             (Phase::Ramp, Some(_)) => "its load is held from the first second on",
             (Phase::Tail, Some(_)) => "its load is held to the last second",
             _ => "its load never levels off",
-        }
+        })
     }
 }
 

@@ -10,15 +10,7 @@ impl Timeline {
     /// `load`, `elapsed_mean`, `elapsed_min`, `elapsed_max`, `latency_mean`, `latency_min`, `latency_max`,
     /// the percentiles of elapsed as in `p50` and `p99.9`, and `cpu`. Times are in ms.
     pub fn table(&self) -> Table {
-        let table = Table::of(&self.seconds)
-            .column("second", |row| Some(u64::from(row.second)))
-            .column("successes", |row| Some(row.successes))
-            .column("failures", |row| Some(row.failures))
-            .column("load", |row| row.load)
-            .unit("", 1);
-        let table = spread(table, "elapsed", |row| (row.elapsed_mean, row.elapsed_min, row.elapsed_max));
-        let table = spread(table, "latency", |row| (row.latency_mean, row.latency_min, row.latency_max));
-        self.with_percentiles(table).column("cpu", |row| row.cpu).unit("%", 1).done()
+        second_table(&self.seconds, &self.percentiles)
     }
 
     /// The same table as a polars `DataFrame`: `u64` and `i64` for whole numbers, `f64` for the others, null
@@ -29,13 +21,6 @@ impl Timeline {
     #[cfg(feature = "frames")]
     pub fn frame(&self) -> crate::error::Result<polars::prelude::DataFrame> {
         self.table().frame()
-    }
-
-    fn with_percentiles<'a>(&self, table: TableBuilder<'a, Second>) -> TableBuilder<'a, Second> {
-        self.percentiles.iter().enumerate().fold(table, |table, (at, percent)| {
-            let value = |row: &Second| row.percentiles.get(at).copied().flatten();
-            table.column(column_name(*percent), value).unit("ms", 1)
-        })
     }
 
     /// The run in one row: its key, when it began (`t0_ms`, epoch ms), what was counted in the seconds looked
@@ -83,6 +68,23 @@ impl Timeline {
             .column("sent_bytes", |row| Some(row.sent_bytes))
             .done()
     }
+}
+
+/// The table of some seconds, with these percentiles.
+pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64]) -> Table {
+    let table = Table::of(seconds)
+        .column("second", |row| Some(u64::from(row.second)))
+        .column("successes", |row| Some(row.successes))
+        .column("failures", |row| Some(row.failures))
+        .column("load", |row| row.load)
+        .unit("", 1);
+    let table = spread(table, "elapsed", |row| (row.elapsed_mean, row.elapsed_min, row.elapsed_max));
+    let table = spread(table, "latency", |row| (row.latency_mean, row.latency_min, row.latency_max));
+    let table = percentiles.iter().enumerate().fold(table, |table, (at, percent)| {
+        let value = move |row: &Second| row.percentiles.get(at).copied().flatten();
+        table.column(column_name(*percent), value).unit("ms", 1)
+    });
+    table.column("cpu", |row| row.cpu).unit("%", 1).done()
 }
 
 /// The percentiles asked for and the usual three, ascending, each once.

@@ -10,6 +10,25 @@ use crate::view::View;
 /// Labels named to somebody who asked for one that is not there.
 const NEAR_LABELS: usize = 5;
 
+/// A second and its cells.
+pub(crate) type CellsOfSecond = (u32, Vec<(CellKey, Cell)>);
+
+/// Every second of a span with its cells, none where it is silent; the cells ascend.
+pub(crate) fn by_second(
+    cells: impl Iterator<Item = perfpipe_ingest::Result<(CellKey, Cell)>>,
+    span: Span,
+) -> impl Iterator<Item = Result<CellsOfSecond>> {
+    let mut cells = cells.peekable();
+    (span.first..=span.last).map(move |second| {
+        // An error belongs to the second that asks for it, and nothing follows it.
+        let is_next = |cell: &perfpipe_ingest::Result<(CellKey, Cell)>| {
+            cell.as_ref().map_or(true, |(key, _)| key.second == second)
+        };
+        let of_second = std::iter::from_fn(|| cells.next_if(is_next));
+        Ok((second, of_second.collect::<perfpipe_ingest::Result<_>>()?))
+    })
+}
+
 /// A view that was found to fit a run.
 pub(crate) struct Selection<'a> {
     pub(crate) run: &'a StoredRun,
@@ -62,26 +81,28 @@ impl<'a> Selection<'a> {
         cells.iter().filter(|(key, _)| self.is_averaged(key)).map(|(_, cell)| cell)
     }
 
-    /// All cells within the window, ascending.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = (CellKey, Cell)> + use<'a> {
-        self.run.cells.between(self.window.0, self.window.1)
+    /// All cells within the window, ascending, but for those that a test on their keys leaves out.
+    pub(crate) fn cells_that(
+        &self,
+        wanted: impl Fn(&CellKey) -> bool,
+    ) -> impl Iterator<Item = Result<(CellKey, Cell)>> {
+        let cells = self.run.cells.between(self.window.0, self.window.1);
+        cells.filter(move |cell| cell.as_ref().map_or(true, |(key, _)| wanted(key))).map(|cell| Ok(cell?))
+    }
+
+    /// The cells that averages and percentiles are taken over, ascending.
+    pub(crate) fn averaged_cells(&self) -> impl Iterator<Item = Result<(CellKey, Cell)>> {
+        self.cells_that(|key| self.is_averaged(key))
     }
 
     /// Every second of the window with its cells, none where it is silent.
-    pub(crate) fn seconds(&self) -> impl Iterator<Item = (u32, Vec<(CellKey, Cell)>)> + use<'a> {
+    pub(crate) fn seconds(&self) -> impl Iterator<Item = Result<CellsOfSecond>> + use<'a> {
         self.seconds_of(self.whole())
     }
 
     /// The same for some of the window's seconds.
-    pub(crate) fn seconds_of(
-        &self,
-        span: Span,
-    ) -> impl Iterator<Item = (u32, Vec<(CellKey, Cell)>)> + use<'a> {
-        let mut cells = self.run.cells.between(span.first, span.last).peekable();
-        (span.first..=span.last).map(move |second| {
-            let of_second = std::iter::from_fn(|| cells.next_if(|(key, _)| key.second == second));
-            (second, of_second.collect())
-        })
+    pub(crate) fn seconds_of(&self, span: Span) -> impl Iterator<Item = Result<CellsOfSecond>> + use<'a> {
+        by_second(self.run.cells.between(span.first, span.last), span)
     }
 
     /// The window in stretches of some seconds at most, each either within a part of it or outside.
@@ -115,7 +136,7 @@ fn window(run: &StoredRun, view: &View) -> Result<(u32, u32)> {
 /// A view of a phase as one of its seconds.
 pub(crate) fn in_seconds(run: &StoredRun, view: &View) -> Result<View> {
     let Some(phase) = view.phase else { return Ok(view.clone()) };
-    let span = Phases::of_run(run, view).require(phase, run)?;
+    let span = Phases::of_run(run, view)?.require(phase, run)?;
     let from = view.from.unwrap_or(0).max(span.first);
     let to = view.to.unwrap_or(u32::MAX).min(span.last);
     Ok(View { from: Some(from), to: Some(to), phase: None, ..view.clone() })

@@ -86,20 +86,21 @@ impl Sweep {
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         let percentiles = percentile::checked(&view.percentiles)?;
         let selection = Selection::new(run, view)?;
-        let loads = loads(run, &selection);
+        let loads = loads(run, &selection)?;
         if loads.is_empty() {
             return Err(Error::NoLoad { run: run.info.key.to_string() });
         }
         let (bin, keys) = keys(&loads);
         let mut reader = SecondReader::new(&selection, &percentiles);
         let mut gathered: BTreeMap<i64, Gathered> = BTreeMap::new();
-        for (second, cells) in selection.seconds() {
-            let Some((key, load)) = keys.get(&second).copied().zip(loads.get(&second)) else { continue };
+        for second in selection.seconds() {
+            let (second, cells) = second?;
+            let Some((key, load)) = at(&keys, second).zip(at(&loads, second)) else { continue };
             let step = gathered.entry(key).or_default();
             let row = reader.read(second, &cells);
             step.tally.add_cells(selection.averaged(&cells));
             step.tally.add_second(&row);
-            step.loads.push(*load);
+            step.loads.push(load);
             step.successes.push(row.successes as f64);
         }
         let points: Vec<Point> =
@@ -193,12 +194,12 @@ fn middle(values: &[f64]) -> Option<f64> {
 }
 
 /// The loads of the seconds that count, by second.
-fn loads(run: &StoredRun, selection: &Selection<'_>) -> BTreeMap<u32, f64> {
+fn loads(run: &StoredRun, selection: &Selection<'_>) -> Result<Vec<(u32, f64)>> {
     let (view, last) = (selection.view, run.info.seconds.saturating_sub(1));
-    let tail = if view.phase == Some(Phase::Tail) { None } else { Phases::of_run(run, view).tail };
+    let tail = if view.phase == Some(Phase::Tail) { None } else { Phases::of_run(run, view)?.tail };
     let mut before = None;
-    let all: BTreeMap<u32, f64> = (0..)
-        .zip(load::curve(run, view))
+    let all: Vec<(u32, f64)> = (0..)
+        .zip(load::curve(run, view)?)
         .filter_map(|(second, load)| {
             before = load.or(before);
             Some((second, before?))
@@ -206,23 +207,28 @@ fn loads(run: &StoredRun, selection: &Selection<'_>) -> BTreeMap<u32, f64> {
         .filter(|(second, _)| selection.holds(*second))
         .collect();
     let counts = |second: u32| second != last && tail.is_none_or(|tail| !tail.holds(second));
-    let counted: BTreeMap<u32, f64> =
-        all.iter().map(|(at, load)| (*at, *load)).filter(|(at, _)| counts(*at)).collect();
-    if counted.is_empty() { all } else { counted }
+    let counted: Vec<(u32, f64)> = all.iter().copied().filter(|(at, _)| counts(*at)).collect();
+    Ok(if counted.is_empty() { all } else { counted })
+}
+
+/// What there is of a second.
+fn at<T: Copy>(seconds: &[(u32, T)], second: u32) -> Option<T> {
+    let at = seconds.binary_search_by_key(&second, |(second, _)| *second).ok()?;
+    seconds.get(at).map(|(_, value)| *value)
 }
 
 /// The width of the bins, where there are such, and the step or bin of each second that is in one.
-fn keys(loads: &BTreeMap<u32, f64>) -> (Option<f64>, BTreeMap<u32, i64>) {
+fn keys(loads: &[(u32, f64)]) -> (Option<f64>, Vec<(u32, i64)>) {
     if let Some(steps) = steps(loads) {
         return (None, steps);
     }
-    let width = bin_width(loads.values().copied().fold(0.0, f64::max));
+    let width = bin_width(loads.iter().map(|(_, load)| *load).fold(0.0, f64::max));
     let bins = loads.iter().map(|(second, load)| (*second, (load / width).round() as i64));
     (Some(width), bins.collect())
 }
 
 /// The steps of the seconds that are at one, if the load is stepped.
-fn steps(loads: &BTreeMap<u32, f64>) -> Option<BTreeMap<u32, i64>> {
+fn steps(loads: &[(u32, f64)]) -> Option<Vec<(u32, i64)>> {
     let exact: Vec<(u32, i64)> =
         loads.iter().map(|(second, load)| (*second, (load * 1000.0).round() as i64)).collect();
     let kept = exact.chunk_by(|a, b| a.0 + 1 == b.0 && a.1 == b.1).filter(|stretch| stretch.len() >= STEP);
@@ -230,7 +236,7 @@ fn steps(loads: &BTreeMap<u32, f64>) -> Option<BTreeMap<u32, i64>> {
     for stretch in kept {
         *levels.entry(stretch.first()?.1).or_default() += stretch.len();
     }
-    let at_steps: BTreeMap<u32, i64> =
+    let at_steps: Vec<(u32, i64)> =
         exact.iter().filter(|(_, load)| levels.contains_key(load)).copied().collect();
     let commonest = levels.values().copied().max()?;
     let (others, others_at_steps) =

@@ -1,19 +1,24 @@
 //! The per-second table of a run: one row a second, silent seconds too.
 
 use perfpipe_ingest::{RunInfo, StoredRun};
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::error::Result;
 use crate::percentile;
 use crate::phases::{Phases, Span};
 use crate::second::SecondReader;
+use crate::seconds::second_table;
 use crate::selection::Selection;
 use crate::summary::{Summary, Tally, Totals};
+use crate::table::Table;
 use crate::view::View;
 
 /// Seconds that one thread reads at a time: few enough that a day keeps all busy, many enough that the 512 KiB that
 /// each stretch's histogram may take are little beside its cells.
 const STRETCH: u32 = 4096;
+
+/// Stretches that are read side by side.
+const AT_A_TIME: usize = 32;
 
 /// One second of a run. Times are in ms; what is absent is `None`, never zero.
 ///
@@ -107,26 +112,88 @@ impl Timeline {
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         let percentiles = percentile::checked(&view.percentiles)?;
         let selection = Selection::new(run, view)?;
-        let phases = Phases::of_run(run, view);
+        let phases = Phases::of_run(run, view)?;
         let hold = selection.part(phases.hold);
-        let stretches: Vec<Stretch> = selection
-            .stretches(hold, STRETCH)
-            .into_par_iter()
-            .map(|span| Stretch::read(&selection, span, &percentiles))
-            .collect();
         let (mut all, mut held) = (Tally::default(), Tally::default());
-        let mut seconds = Vec::with_capacity(stretches.iter().map(|stretch| stretch.seconds.len()).sum());
-        for stretch in stretches {
-            stretch.add_to(&mut all);
-            if hold.is_some_and(|hold| hold.holds(stretch.span.first)) {
-                stretch.add_to(&mut held);
+        let spans = selection.stretches(hold, STRETCH);
+        let mut seconds = Vec::with_capacity(spans.iter().map(|span| span.seconds() as usize).sum());
+        // As few at a time as keep all threads busy, so that there are not all seconds twice.
+        for spans in spans.chunks(AT_A_TIME) {
+            let read = |span: &Span| Stretch::read(&selection, *span, &percentiles);
+            let stretches: Result<Vec<Stretch>> = spans.par_iter().map(read).collect();
+            for stretch in stretches? {
+                stretch.add_to(&mut all);
+                if hold.is_some_and(|hold| hold.holds(stretch.span.first)) {
+                    stretch.add_to(&mut held);
+                }
+                seconds.extend(stretch.seconds);
             }
-            seconds.extend(stretch.seconds);
         }
         let summary = all.summary(&percentiles);
         let hold = hold.map(|_| held.summary(&percentiles));
         let view = View { injectors: selection.injectors(), ..view.clone() };
         Ok(Self { info: run.info.clone(), view, percentiles, seconds, summary, phases, hold })
+    }
+}
+
+/// The per-second table of a run in pieces, each of many seconds: for what needs no more than one at a time.
+///
+/// ```
+/// use perfpipe_analyze::{Format, SecondTables, TableWriter, View};
+/// # use perfpipe_ingest::{CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
+/// # let run = StoredRun {
+/// #     info: RunInfo::new(RunKey::new("spring", "2048"), 0, 1_999),
+/// #     cells: CellTable::default(),
+/// #     cpu: CpuSeries::default(),
+/// #     errors: vec![],
+/// #     labels: vec![],
+/// # };
+/// let view = View::default();
+/// let mut pieces = SecondTables::new(&run, &view)?;
+/// let mut csv = TableWriter::new(Some(Format::Csv), &pieces.columns(), Vec::new())?;
+/// while let Some(piece) = pieces.next_piece()? {
+///     csv.write(&piece)?;
+/// }
+/// assert_eq!(String::from_utf8_lossy(&csv.finish()?).lines().count(), 3);
+/// # Ok::<(), perfpipe_analyze::Error>(())
+/// ```
+pub struct SecondTables<'a> {
+    selection: Selection<'a>,
+    percentiles: Vec<f64>,
+    /// Stretches that were not read yet, the last one first.
+    spans: Vec<Span>,
+}
+
+impl<'a> SecondTables<'a> {
+    /// The per-second table of a stored run, as the view asks for it.
+    ///
+    /// # Errors
+    /// As [`Timeline::new`].
+    pub fn new(run: &'a StoredRun, view: &'a View) -> Result<Self> {
+        let selection = Selection::new(run, view)?;
+        let mut spans = selection.stretches(None, STRETCH);
+        spans.reverse();
+        Ok(Self { selection, percentiles: percentile::checked(&view.percentiles)?, spans })
+    }
+
+    /// A table of its columns, without a row.
+    pub fn columns(&self) -> Table {
+        second_table(&[], &self.percentiles)
+    }
+
+    /// The next seconds, ascending; `None` after the last.
+    ///
+    /// # Errors
+    /// When the run's counts can't be read.
+    pub fn next_piece(&mut self) -> Result<Option<Table>> {
+        let spans = self.spans.split_off(self.spans.len().saturating_sub(AT_A_TIME));
+        if spans.is_empty() {
+            return Ok(None);
+        }
+        let read = |span: &Span| Stretch::read(&self.selection, *span, &self.percentiles);
+        let stretches: Vec<Stretch> = spans.par_iter().map(read).collect::<Result<_>>()?;
+        let seconds: Vec<Second> = stretches.into_iter().rev().flat_map(|stretch| stretch.seconds).collect();
+        Ok(Some(second_table(&seconds, &self.percentiles)))
     }
 }
 
@@ -138,14 +205,15 @@ struct Stretch {
 }
 
 impl Stretch {
-    fn read(selection: &Selection<'_>, span: Span, percentiles: &[f64]) -> Self {
+    fn read(selection: &Selection<'_>, span: Span, percentiles: &[f64]) -> Result<Self> {
         let mut reader = SecondReader::new(selection, percentiles);
         let mut totals = Totals::default();
-        let seconds = selection.seconds_of(span).map(|(second, cells)| {
+        let seconds = selection.seconds_of(span).map(|second| {
+            let (second, cells) = second?;
             totals.add(selection.averaged(&cells));
-            reader.read(second, &cells)
+            Ok(reader.read(second, &cells))
         });
-        Self { span, seconds: seconds.collect(), totals }
+        Ok(Self { span, seconds: seconds.collect::<Result<_>>()?, totals })
     }
 
     fn add_to(&self, tally: &mut Tally) {

@@ -305,7 +305,7 @@ fn stepped() -> StoredRun {
 #[test]
 fn a_phase_is_looked_at_like_its_seconds() {
     let run = stepped();
-    let phases = Phases::of_run(&run, &View::default());
+    let phases = Phases::of_run(&run, &View::default()).unwrap();
     assert_eq!((phases.ramp, phases.hold, phases.tail), (span(0, 7), span(8, 31), span(32, 33)));
     for (phase, Span { first, last }) in phases.all() {
         let of_phase = View { phase: Some(phase), ..View::default() };
@@ -329,7 +329,7 @@ fn the_hold_stands_beside_the_whole() {
     assert_eq!(of(Some(20), None).hold, Some(of(Some(20), Some(31)).summary));
     assert_eq!(of(Some(33), None).hold, None);
     // A part of the run has the phases of the whole.
-    assert_eq!(of(Some(20), None).phases, Phases::of_run(&run, &View::default()));
+    assert_eq!(of(Some(20), None).phases, Phases::of_run(&run, &View::default()).unwrap());
 }
 
 #[test]
@@ -353,10 +353,12 @@ fn a_phase_that_is_not_there_is_an_error() {
     };
     let mut level = stepped();
     let change = |run: &mut StoredRun, keep: std::ops::Range<u32>, change: fn(&mut (CellKey, Cell))| {
-        let kept = run.cells.iter().filter(|(key, _)| keep.contains(&key.second)).map(|mut cell| {
-            change(&mut cell);
-            cell
-        });
+        let kept = run.cells.iter().map(Result::unwrap).filter(|(key, _)| keep.contains(&key.second)).map(
+            |mut cell| {
+                change(&mut cell);
+                cell
+            },
+        );
         let kept: Vec<(CellKey, Cell)> = kept.collect();
         run.cells = CellTable::new(run.cells.labels.clone(), run.cells.injectors.clone(), kept);
     };

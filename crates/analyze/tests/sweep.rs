@@ -72,7 +72,7 @@ proptest! {
         let view = View { percentiles: vec![25.0, 99.0], ..View::default() };
         let sweep = Sweep::new(&stored, &view).unwrap();
         let loads = curve(&raw);
-        let tail = Phases::of_run(&stored, &view).tail;
+        let tail = Phases::of_run(&stored, &view).unwrap().tail;
         let counts = |at: u32| at != loads.len() as u32 - 1 && tail.is_none_or(|tail| !tail.holds(at));
         let mut seconds: Vec<u32> = (0..loads.len() as u32).filter(|at| counts(*at)).collect();
         if seconds.is_empty() {

@@ -201,6 +201,9 @@ pub(crate) struct LogArgs {
     /// Threads that parse and encode [default: one a core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) workers: Option<u16>,
+    /// Memory for what is gathered of a run: counts beyond a third of it go to a temporary file
+    #[arg(long, value_name = "SIZE", default_value = "128MB", value_parser = crate::size::bytes)]
+    pub(crate) memory: usize,
 }
 
 /// How CPU readings find their seconds.

@@ -20,7 +20,7 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let export = read(args).await?;
     let run = store.read(&key).await?;
     let join = view::cpu_join(&args.join, View::of(&run.info).cpu);
-    let cover = Cover::of(&run, &export, join);
+    let cover = Cover::of(&run, &export, join)?;
     if !args.replace {
         cover.check(&run, &export, join)?;
     }
@@ -64,12 +64,12 @@ struct Cover {
 }
 
 impl Cover {
-    fn of(run: &StoredRun, export: &CpuExport, join: CpuJoin) -> Self {
-        Self {
+    fn of(run: &StoredRun, export: &CpuExport, join: CpuJoin) -> Result<Self> {
+        Ok(Self {
             seconds: run.info.seconds,
-            before: run.seconds_with_cpu(&run.cpu, View::of(&run.info).cpu),
-            after: run.seconds_with_cpu(&export.series, join),
-        }
+            before: run.seconds_with_cpu(&run.cpu, View::of(&run.info).cpu)?,
+            after: run.seconds_with_cpu(&export.series, join)?,
+        })
     }
 
     fn share(&self, seconds: u32) -> String {

@@ -4,14 +4,21 @@ use std::io::Write;
 
 use anyhow::Result;
 use perfpipe_analyze::{
-    Format, Sweep, Table, View, cpu_table, error_table, jmeter_statistics, label_stats, label_table,
-    percentile_distribution, phase_table, run_document,
+    Format, SecondTables, Sweep, Table, TableWriter, View, cpu_table, error_table, jmeter_statistics,
+    label_stats, label_table, percentile_distribution, phase_table, run_document,
 };
-use perfpipe_ingest::{Error, Reject, StoredRun};
+use perfpipe_ingest::store::Store;
+use perfpipe_ingest::{Error, Reject, RunKey, StoredRun};
 
 use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
 use crate::output::Output;
 use crate::{choose, samples, store, view};
+
+/// Rejects that are written at once, at most.
+const PIECE_ROWS: usize = 4096;
+
+/// Bytes of their records, about.
+const PIECE_BYTES: usize = 4 << 20;
 
 /// Writes what is asked for of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
@@ -36,21 +43,16 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
     }
     let table = match args.what {
         What::Samples => return samples::export(&store, &key, args, output).await,
-        What::Rejects => {
-            let mut rejects = Vec::new();
-            store
-                .rejects(&key, &mut |reject| {
-                    rejects.push(reject);
-                    Ok(())
-                })
-                .await?;
-            reject_table(&rejects)
-        }
+        What::Rejects => return rejects(&store, &key, args, output).await,
+        What::Seconds => return seconds(&view::read(&store, &key, &args.view).await?, args, output),
         // Failures by message are not in the samples, and readings have no label.
         What::Errors | What::Cpu => table(&store.read(&key).await?, args)?,
         _ => table(&view::read(&store, &key, &args.view).await?, args)?,
     };
-    write(&table, args.format.unwrap_or(ExportFormat::Csv), output)
+    let mut writer = TableWriter::new(form(args), &table, output)?;
+    writer.write(&table)?;
+    writer.finish()?;
+    Ok(())
 }
 
 /// What writes a form that is no table.
@@ -89,6 +91,48 @@ fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
     })
 }
 
+/// Writes the seconds, many at a time: a run may have a million of them.
+fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()> {
+    let look = view::of(&args.view, &run.info);
+    let mut pieces = SecondTables::new(run, &look)?;
+    let mut writer = TableWriter::new(form(args), &pieces.columns(), output)?;
+    while let Some(piece) = pieces.next_piece()? {
+        writer.write(&piece)?;
+    }
+    writer.finish()?;
+    Ok(())
+}
+
+/// Writes the rejects, many at a time.
+async fn rejects(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
+    let mut writer = TableWriter::new(form(args), &reject_table(&[]), output)?;
+    let (mut piece, mut bytes, mut failure) = (Vec::new(), 0, None);
+    let read = store
+        .rejects(key, &mut |reject| {
+            bytes += reject.record.len();
+            piece.push(reject);
+            if piece.len() < PIECE_ROWS && bytes < PIECE_BYTES {
+                return Ok(());
+            }
+            bytes = 0;
+            let written = writer.write(&reject_table(&std::mem::take(&mut piece)));
+            samples::keep(written.map_err(Into::into), &mut failure)
+        })
+        .await;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    read?;
+    writer.write(&reject_table(&piece))?;
+    writer.finish()?;
+    Ok(())
+}
+
+/// The text format of an export, and `None` for Parquet.
+fn form(args: &ExportArgs) -> Option<Format> {
+    text_format(args.format.unwrap_or(ExportFormat::Csv))
+}
+
 fn reject_table(rejects: &[Reject]) -> Table {
     Table::of(rejects)
         .column("file", |reject| Some(reject.file.clone()))
@@ -98,14 +142,6 @@ fn reject_table(rejects: &[Reject]) -> Table {
         .column("reason", |reject| Some(reject.reason.clone()))
         .column("record", |reject| Some(reject.record.clone()))
         .done()
-}
-
-fn write(table: &Table, format: ExportFormat, output: &mut Output) -> Result<()> {
-    match text_format(format) {
-        Some(format) => table.write(format, output)?,
-        None => table.write_parquet(output)?,
-    }
-    Ok(())
 }
 
 /// The text format of an export; `None` is Parquet.

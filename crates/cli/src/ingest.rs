@@ -117,7 +117,11 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool) -> Result<IngestOptions> {
             salvage,
         },
         cpu: view::cpu_join(&log.cpu, CpuJoin::default()),
-        sizes: PipelineOptions { workers: log.workers.map_or(sizes.workers, usize::from), ..sizes },
+        sizes: PipelineOptions {
+            workers: log.workers.map_or(sizes.workers, usize::from),
+            memory: log.memory,
+            ..sizes
+        },
         noted: noted(log),
         ..IngestOptions::default()
     })

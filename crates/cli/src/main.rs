@@ -25,6 +25,7 @@ mod pages;
 mod progress;
 mod report;
 mod samples;
+mod size;
 mod span;
 mod store;
 mod target;

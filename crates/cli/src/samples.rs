@@ -89,12 +89,12 @@ async fn seconds(
 ) -> Result<(Option<u32>, Option<u32>, Option<RunInfo>)> {
     let Some(phase) = args.scope.phase else { return Ok((args.scope.from, args.scope.to, None)) };
     let run = store.read(key).await?;
-    let span = Phases::of_run(&run, &view::of(args, &run.info)).require(phase.into(), &run)?;
+    let span = Phases::of_run(&run, &view::of(args, &run.info))?.require(phase.into(), &run)?;
     Ok((Some(span.first), Some(span.last), Some(run.info)))
 }
 
 /// Keeps a failure for later, and ends the stream.
-fn keep(result: Result<()>, failure: &mut Option<anyhow::Error>) -> perfpipe_ingest::Result<()> {
+pub(crate) fn keep(result: Result<()>, failure: &mut Option<anyhow::Error>) -> perfpipe_ingest::Result<()> {
     result.map_err(|error| {
         let sentence = error.to_string();
         *failure = Some(error);

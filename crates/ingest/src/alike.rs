@@ -2,6 +2,7 @@
 
 use crate::cell_table::CellTable;
 use crate::counts::{Cell, CellKey};
+use crate::error::Result;
 
 /// A cell by its label, its flags and the injectors' names.
 #[derive(Debug, PartialEq)]
@@ -15,29 +16,37 @@ struct Named<'a> {
 
 /// The first second in which two tables have other cells, by the names of their labels and injectors; `None` where
 /// they are alike.
-pub(crate) fn differ(one: &CellTable, other: &CellTable) -> Option<u32> {
+///
+/// # Errors
+/// When one of them can't be read.
+pub(crate) fn differ(one: &CellTable, other: &CellTable) -> Result<Option<u32>> {
     let (mut one, mut other) = (by_second(one), by_second(other));
     loop {
-        match (one.next(), other.next()) {
-            (None, None) => return None,
+        match (one.next().transpose()?, other.next().transpose()?) {
+            (None, None) => return Ok(None),
             (one, other) if one == other => {}
-            (Some((one, _)), Some((other, _))) => return Some(one.min(other)),
-            (Some((second, _)), None) | (None, Some((second, _))) => return Some(second),
+            (Some((one, _)), Some((other, _))) => return Ok(Some(one.min(other))),
+            (Some((second, _)), None) | (None, Some((second, _))) => return Ok(Some(second)),
         }
     }
 }
 
 /// The cells of each second, by names.
-fn by_second(table: &CellTable) -> impl Iterator<Item = (u32, Vec<Named<'_>>)> {
+fn by_second(table: &CellTable) -> impl Iterator<Item = Result<(u32, Vec<Named<'_>>)>> {
     let mut cells = table.iter().peekable();
     std::iter::from_fn(move || {
-        let second = cells.peek()?.0.second;
-        let mut named = Vec::new();
-        while let Some((key, cell)) = cells.next_if(|(key, _)| key.second == second) {
+        let (first, cell) = match cells.next()? {
+            Ok(first) => first,
+            Err(error) => return Some(Err(error)),
+        };
+        let mut named = vec![Named::new(table, first, cell)];
+        let is_same =
+            |cell: &Result<(CellKey, Cell)>| cell.as_ref().is_ok_and(|(key, _)| key.second == first.second);
+        while let Some(Ok((key, cell))) = cells.next_if(is_same) {
             named.push(Named::new(table, key, cell));
         }
         named.sort_by_key(|named| named.key);
-        Some((second, named))
+        Some(Ok((first.second, named)))
     })
 }
 
@@ -76,10 +85,22 @@ mod tests {
     #[test]
     fn the_order_of_names_and_names_without_a_cell_make_no_difference() {
         let one = table(["a", "b"], ["", "x", "y"], false, 5);
-        assert_eq!(differ(&one, &table(["b", "a"], ["unused", "y", "x"], true, 5)), None);
-        assert_eq!(differ(&one, &table(["b", "a"], ["", "x", "y"], true, 5)), Some(3), "other injectors");
-        assert_eq!(differ(&one, &table(["a", "c"], ["", "x", "y"], false, 5)), Some(3), "another label");
-        assert_eq!(differ(&one, &table(["a", "b"], ["", "x", "y"], false, 6)), Some(3), "another load");
-        assert_eq!(differ(&one, &CellTable::default()), Some(3));
+        assert_eq!(differ(&one, &table(["b", "a"], ["unused", "y", "x"], true, 5)).unwrap(), None);
+        assert_eq!(
+            differ(&one, &table(["b", "a"], ["", "x", "y"], true, 5)).unwrap(),
+            Some(3),
+            "other injectors"
+        );
+        assert_eq!(
+            differ(&one, &table(["a", "c"], ["", "x", "y"], false, 5)).unwrap(),
+            Some(3),
+            "another label"
+        );
+        assert_eq!(
+            differ(&one, &table(["a", "b"], ["", "x", "y"], false, 6)).unwrap(),
+            Some(3),
+            "another load"
+        );
+        assert_eq!(differ(&one, &CellTable::default()).unwrap(), Some(3));
     }
 }

@@ -1,6 +1,9 @@
 //! A batch of samples in columns, the form in which they travel from the parser to the stores.
 
 use std::borrow::Cow;
+use std::hash::BuildHasher;
+
+use hashbrown::{DefaultHashBuilder, HashTable};
 
 use crate::apart::set_apart;
 
@@ -116,9 +119,13 @@ pub(crate) fn fill<T: Default>(
 pub struct Texts {
     codes: Vec<u32>,
     values: Vec<String>,
-    /// From the bytes as logged to the code; different bytes can have the same text when they are not UTF-8.
-    by_bytes: hashbrown::HashMap<Box<[u8]>, u32>,
-    last: Option<(Box<[u8]>, u32)>,
+    /// The codes, by the hash of their texts.
+    by_text: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    /// The code that was looked up last, if any.
+    last: Option<u32>,
+    /// Bytes of the distinct texts.
+    bytes: usize,
 }
 
 impl PartialEq for Texts {
@@ -148,24 +155,45 @@ impl Texts {
     /// The code of a text, without appending it.
     #[inline]
     pub fn code(&mut self, text: &[u8]) -> u32 {
-        match &self.last {
-            Some((last, code)) if **last == *text => *code,
-            _ => self.look_up(text),
+        match self.last.filter(|last| is_text(&self.values, *last, text)) {
+            Some(last) => last,
+            None => self.look_up(text),
         }
     }
 
     fn look_up(&mut self, text: &[u8]) -> u32 {
-        let code = match self.by_bytes.get(text) {
-            Some(code) => *code,
-            None => {
-                let code = self.values.len() as u32;
-                self.values.push(clean_text(text));
-                self.by_bytes.insert(text.into(), code);
-                code
-            }
+        let code = match self.find(text) {
+            Some(code) => code,
+            None => self.add(clean_text(text)),
         };
-        self.last = Some((text.into(), code));
+        self.last = Some(code);
         code
+    }
+
+    fn find(&self, text: &[u8]) -> Option<u32> {
+        let hash = self.hasher.hash_one(text);
+        self.by_text.find(hash, |code| is_text(&self.values, *code, text)).copied()
+    }
+
+    /// Adds a text that may be there already, since different bytes can come to the same text.
+    fn add(&mut self, text: String) -> u32 {
+        if let Some(code) = self.find(text.as_bytes()) {
+            return code;
+        }
+        let code = self.values.len() as u32;
+        let hash = self.hasher.hash_one(text.as_bytes());
+        self.bytes += text.len();
+        self.values.push(text);
+        let (values, hasher) = (&self.values, &self.hasher);
+        let rehash =
+            |code: &u32| hasher.hash_one(values.get(*code as usize).map_or(&[][..], String::as_bytes));
+        self.by_text.insert_unique(hash, code, rehash);
+        code
+    }
+
+    /// Bytes of the distinct texts.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Appends a code got from [`Texts::code`].
@@ -207,9 +235,16 @@ impl Texts {
     pub fn clear(&mut self) {
         self.codes.clear();
         self.values.clear();
-        self.by_bytes.clear();
+        self.by_text.clear();
         self.last = None;
+        self.bytes = 0;
     }
+}
+
+/// Whether a code is that of a text.
+#[inline]
+fn is_text(values: &[String], code: u32, text: &[u8]) -> bool {
+    values.get(code as usize).is_some_and(|value| value.as_bytes() == text)
 }
 
 /// A text as the stores can hold it: UTF-8 without NUL, U+FFFD in the place of what is not.
@@ -310,6 +345,11 @@ impl SampleBatch {
         self.t_ms.is_empty()
     }
 
+    /// Bytes of the texts that it holds.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.label.bytes() + self.response_code.bytes() + self.injector.bytes()
+    }
+
     /// Empties every column, keeping their memory.
     pub fn clear(&mut self) {
         let Self {
@@ -372,12 +412,13 @@ mod tests {
     #[test]
     fn texts_share_codes_and_replace_what_is_not_text() {
         let mut texts = Texts::default();
-        for text in [&b"a"[..], b"b", b"a", b"\xff\0"] {
+        for text in [&b"a"[..], b"b", b"a", b"\xff\0", b"\0\xfe"] {
             texts.push(text);
         }
         texts.push_null();
-        assert_eq!(texts.codes(), [0, 1, 0, 2, Texts::NULL]);
+        assert_eq!(texts.codes(), [0, 1, 0, 2, 2, Texts::NULL]);
+        assert_eq!(texts.bytes(), 8);
         assert_eq!(texts.get(3), Some("\u{FFFD}\u{FFFD}"));
-        assert_eq!(texts.get(4), None);
+        assert_eq!(texts.get(5), None);
     }
 }

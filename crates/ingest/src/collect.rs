@@ -6,8 +6,10 @@ use crate::cut::Block;
 use crate::damage::Damage;
 use crate::endpoint::Endpoints;
 use crate::error::{Error, Place, Result};
+use crate::long_text::{LABEL_BYTES, TEXT_BYTES};
 use crate::oddities::Oddities;
-use crate::parse::{LocalReject, Parsed, Swallowed};
+use crate::parse::{Parsed, Swallowed};
+use crate::refused::{LocalReject, Refused};
 use crate::rejects::{Reject, RejectSpool};
 use crate::source::log::last_part;
 use crate::store::SourceFile;
@@ -21,7 +23,7 @@ pub(crate) struct BlockCounts {
     log: usize,
     first_byte: u64,
     lines: u64,
-    rejects: Vec<LocalReject>,
+    rejects: Refused,
     other_header: Option<(u64, u64)>,
     earliest_ms: Option<i64>,
     latest_ms: Option<i64>,
@@ -29,6 +31,8 @@ pub(crate) struct BlockCounts {
     swallowed: Vec<Swallowed>,
     clocks: BlockClocks,
     pub(crate) samples: u64,
+    /// Samples with a text that was cut.
+    cut: u64,
     pub(crate) tally: Tally,
 }
 
@@ -48,15 +52,15 @@ impl BlockCounts {
             swallowed: std::mem::take(&mut parsed.swallowed),
             clocks: parsed.clocks.take(parsed.batch.injector.values()),
             samples: parsed.batch.len() as u64,
+            cut: parsed.cut_samples(),
             tally: Tally::default(),
         }
     }
 
     /// A block that is one record too large to take.
     pub(crate) fn oversized(sequence: u64, log: usize, block: &Block, reason: &str) -> Self {
-        let reject =
-            LocalReject { line: 0, byte: 0, reason: reason.to_owned(), record: block.bytes.to_vec() };
-        let mut parsed = Parsed { rejects: vec![reject], lines: block.skipped_lines, ..Parsed::default() };
+        let mut parsed = Parsed { lines: block.skipped_lines, ..Parsed::default() };
+        parsed.rejects.push((0, 0), block.bytes.len(), reason, None);
         Self::new(sequence, log, block.first_byte, &mut parsed)
     }
 }
@@ -83,6 +87,8 @@ pub(crate) struct Collected {
     pub(crate) damage: Vec<(Option<usize>, Damage)>,
     pub(crate) earliest_ms: Option<i64>,
     pub(crate) latest_ms: Option<i64>,
+    /// Samples with a text that was cut.
+    cut: u64,
     logs: Vec<Log>,
     max_rejects: u64,
     /// Bytes received and sent so far.
@@ -91,9 +97,9 @@ pub(crate) struct Collected {
 
 impl Collected {
     /// Nothing yet; more than `max_rejects` rejects will be an error.
-    pub(crate) fn new(max_rejects: u64) -> Self {
+    pub(crate) fn new(max_rejects: u64, totals: Totals) -> Self {
         Self {
-            totals: Totals::default(),
+            totals,
             rejects: RejectSpool::default(),
             endpoints: Endpoints::default(),
             sources: Vec::new(),
@@ -101,6 +107,7 @@ impl Collected {
             damage: Vec::new(),
             earliest_ms: None,
             latest_ms: None,
+            cut: 0,
             logs: Vec::new(),
             max_rejects,
             bytes: 0,
@@ -112,11 +119,11 @@ impl Collected {
         self.logs.push(Log { place, lines: 0, samples: 0, oddities: Oddities::default() });
     }
 
-    /// Adds a block; blocks come in the order of the log.
+    /// Adds a block of these bytes; blocks come in the order of the log.
     ///
     /// # Errors
     /// When the rejects are too many, or a header names other columns.
-    pub(crate) fn add(&mut self, block: BlockCounts) -> Result<()> {
+    pub(crate) fn add(&mut self, block: BlockCounts, bytes: &[u8]) -> Result<()> {
         let Some(log) = self.logs.get_mut(block.log) else { return Ok(()) };
         let (place, first_line) = (log.place.clone(), log.lines + 1);
         log.lines += block.lines;
@@ -137,15 +144,24 @@ impl Collected {
                 limit: 0,
             });
         }
-        for reject in block.rejects {
+        for reject in block.rejects.iter(bytes) {
             self.reject(&place, first_line, block.first_byte, reject)?;
+        }
+        if block.rejects.left_out() > 0 {
+            // They are left out only where those before them are too many.
+            return Err(Error::stopped("counting rejected records"));
         }
         self.earliest_ms = [self.earliest_ms, block.earliest_ms].into_iter().flatten().min();
         self.latest_ms = self.latest_ms.max(block.latest_ms);
+        self.cut += block.cut;
         self.endpoints.merge(&block.endpoints);
         self.add_bytes(&place, &block.tally)?;
-        self.totals.add(&block.tally);
-        Ok(())
+        self.totals.add(&block.tally)
+    }
+
+    /// How many rejects of a block are worth keeping: those that are still allowed, and the one that is too many.
+    pub(crate) fn reject_room(&self) -> u64 {
+        self.max_rejects.saturating_sub(self.rejects.len()).saturating_add(1)
     }
 
     /// Adds up the sizes of all responses and requests, so that none of the sums that are kept can be wrong.
@@ -167,12 +183,26 @@ impl Collected {
         let odd = self.logs.iter().flat_map(|log| log.oddities.notes(&log.place));
         let mut notes = std::mem::take(&mut self.notes);
         notes.extend(odd);
+        notes.extend(self.note_of_cuts());
         notes
     }
 
     /// Samples in all blocks.
     pub(crate) fn samples(&self) -> u64 {
         self.logs.iter().map(|log| log.samples).sum()
+    }
+
+    /// The note on texts that were cut.
+    fn note_of_cuts(&self) -> Option<String> {
+        let records = if self.cut == 1 { "record has" } else { "records have" };
+        let told = format!(
+            "{} {records} a text that is too long to be kept whole: labels are cut to {} KiB, others to {} KiB, and \
+             end in … and a hash of the whole",
+            self.cut,
+            LABEL_BYTES >> 10,
+            TEXT_BYTES >> 10,
+        );
+        (self.cut > 0).then_some(told)
     }
 
     /// All that is damaged, what was found before among it, with what could be read of it.
@@ -204,7 +234,13 @@ impl Collected {
         damage
     }
 
-    fn reject(&mut self, place: &Place, first_line: u64, first_byte: u64, reject: LocalReject) -> Result<()> {
+    fn reject(
+        &mut self,
+        place: &Place,
+        first_line: u64,
+        first_byte: u64,
+        reject: LocalReject<'_>,
+    ) -> Result<()> {
         let (line, byte) = (first_line + reject.line, first_byte + reject.byte);
         if self.rejects.len() >= self.max_rejects {
             return Err(Error::Rejects {
@@ -221,7 +257,7 @@ impl Collected {
             line,
             byte,
             reason: reject.reason,
-            record: String::from_utf8_lossy(&reject.record).into_owned(),
+            record: String::from_utf8_lossy(reject.record).into_owned(),
         })
     }
 }
@@ -242,10 +278,10 @@ mod tests {
     #[test]
     fn bytes_that_no_sum_can_hold_are_an_error() {
         for (before, last, refused) in [(0, i64::MAX, false), (1, i64::MAX, true), (i64::MIN + 1, 1, true)] {
-            let mut collected = Collected::new(0);
+            let mut collected = Collected::new(0, Totals::default());
             collected.begin_log(Place::file("a.csv"));
-            collected.add(block(before, 0)).unwrap();
-            let error = collected.add(block(0, last)).err();
+            collected.add(block(before, 0), &[]).unwrap();
+            let error = collected.add(block(0, last), &[]).err();
             assert_eq!(error.is_some(), refused, "{before} {last}");
             assert!(error.is_none_or(|error| error.to_string().contains("9.2 EB")));
         }

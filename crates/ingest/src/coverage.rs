@@ -1,21 +1,27 @@
 //! How many seconds of a run have a CPU reading, found from the counts without opening the run again.
 
-use crate::counts::{Cell, CellKey};
+use crate::cells::CellResult;
 use crate::cpu::{CpuJoin, CpuSeries};
+use crate::error::Result;
 use crate::store::StoredRun;
 
 /// The seconds, of `seconds` from `t0_ms` (epoch ms) on, that have a reading: by one of their successes, or, where
 /// nothing succeeded, by the epoch second in which they begin. The cells are ascending by key.
+///
+/// # Errors
+/// That of a cell.
 pub(crate) fn seconds_with_reading(
-    cells: impl Iterator<Item = (CellKey, Cell)>,
+    cells: impl Iterator<Item = CellResult>,
     t0_ms: i64,
     seconds: u32,
     cpu: &CpuSeries,
     join: CpuJoin,
-) -> u32 {
+) -> Result<u32> {
     if cpu.is_empty() {
-        return 0;
+        return Ok(0);
     }
+    let mut failed = None;
+    let cells = cells.map_while(|cell| cell.map_err(|error| failed = Some(error)).ok());
     let mut cells = cells.filter(|(key, _)| key.success && !key.transaction).peekable();
     let mut covered = 0;
     for second in 0..seconds {
@@ -29,13 +35,17 @@ pub(crate) fn seconds_with_reading(
         let has = if before + after == 0 { here } else { (before > 0 && here) || (after > 0 && next) };
         covered += u32::from(has);
     }
-    covered
+    drop(cells);
+    failed.map_or(Ok(covered), Err)
 }
 
 impl StoredRun {
     /// How many of the run's seconds have one of these readings: by one of their successes, or, where nothing succeeded,
     /// by the epoch second in which they begin.
-    pub fn seconds_with_cpu(&self, cpu: &CpuSeries, join: CpuJoin) -> u32 {
+    ///
+    /// # Errors
+    /// When the counts can't be read.
+    pub fn seconds_with_cpu(&self, cpu: &CpuSeries, join: CpuJoin) -> Result<u32> {
         seconds_with_reading(self.cells.iter(), self.info.t0_ms, self.info.seconds, cpu, join)
     }
 }
@@ -43,6 +53,7 @@ impl StoredRun {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::{Cell, CellKey};
 
     #[test]
     fn a_second_is_covered_by_its_successes_or_else_by_its_beginning() {
@@ -55,7 +66,7 @@ mod tests {
         let covered = |clocks: &[i64]| {
             let cpu = CpuSeries::new(clocks.iter().map(|clock| (*clock, 1.0)).collect());
             let join = CpuJoin { offset: 0, lookback: 0 };
-            seconds_with_reading(cells.iter().cloned(), 100_400, 5, &cpu, join)
+            seconds_with_reading(cells.iter().cloned().map(Ok), 100_400, 5, &cpu, join).unwrap()
         };
         assert_eq!(covered(&[]), 0);
         assert_eq!(covered(&[100]), 1, "second 0, whose samples are all before the border");

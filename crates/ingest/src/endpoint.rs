@@ -2,6 +2,9 @@
 
 use crate::batch::clean_text;
 
+/// Bytes of a URL that are looked at: what names a test is no longer.
+const URL: usize = 64 << 10;
+
 /// Something that all of many may agree on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Agreed {
@@ -56,6 +59,7 @@ impl Endpoints {
     /// Adds a request's URL.
     #[inline]
     pub(crate) fn add(&mut self, url: &[u8]) {
+        let url = url.get(..URL).unwrap_or(url);
         let settled = self.host == Agreed::Many && self.path == Agreed::Many;
         if !settled && self.last.as_deref() != Some(url) {
             self.look(url);

@@ -379,7 +379,7 @@ impl Prepared {
         let info = self.info(&collected, options, key, !inferred.notes.is_empty(), t0_ms, last_ms);
         let info = RunInfo { damage, ..info };
         let cells = collected.totals.cells();
-        let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, options.cpu);
+        let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, options.cpu)?;
         let replace = match inferred.notes.is_empty() {
             _ if options.replace => Replace::Any,
             true => Replace::SameKey,

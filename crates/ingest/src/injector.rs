@@ -1,19 +1,22 @@
 //! Which injector sent a request: its log file, and within it the Hostname column or threadName's prefix.
 
+use std::borrow::Cow;
+
 use regex_lite::Regex;
 
 use crate::batch::Texts;
 use crate::error::{Error, Result};
+use crate::long_text::{TEXT_BYTES, shortened};
 
 /// Names the injectors of samples; each worker has one.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Injectors {
     pattern: Option<Regex>,
     file: Option<String>,
-    /// The last host of this block, and the code of its name.
-    last: Option<(Vec<u8>, u32)>,
+    /// The last host of this block, the code of its name, and whether that was cut.
+    last: Option<(Vec<u8>, u32, bool)>,
     /// The code of those that name no host, once one was met in this block.
-    nameless: Option<u32>,
+    nameless: Option<(u32, bool)>,
     /// How a threadName began, up to the first byte that no host has, and the length of the host in it: all threads of a
     /// group begin alike.
     beginning: Option<(Vec<u8>, usize)>,
@@ -43,35 +46,39 @@ impl Injectors {
 
     /// The code in this block of records that name no host; of no record, where all do.
     pub(crate) fn nameless(&self) -> u32 {
-        self.nameless.unwrap_or(Texts::NULL)
+        self.nameless.map_or(Texts::NULL, |(code, _)| code)
     }
 
-    /// Appends the injector of a sample to the column.
+    /// Appends the injector of a sample to the column; whether its name was too long, and cut.
     #[inline]
-    pub(crate) fn push(&mut self, hostname: Option<&[u8]>, thread: &[u8], column: &mut Texts) {
+    pub(crate) fn push(&mut self, hostname: Option<&[u8]>, thread: &[u8], column: &mut Texts) -> bool {
         let host = match hostname {
             Some(host) => host,
             None => self.host(thread),
         };
         if host.is_empty() {
             // Comparing empty texts is slow in some C libraries, and nearly every log has no host at all.
-            let code = match self.nameless {
-                Some(code) => code,
+            let (code, cut) = match self.nameless {
+                Some(name) => name,
                 None => {
-                    let code = self.name(host, column);
-                    self.nameless = Some(code);
-                    code
+                    let name = self.name(host, column);
+                    self.nameless = Some(name);
+                    name
                 }
             };
             column.push_code(code);
-            return;
+            return cut;
         }
         match &self.last {
-            Some((last, code)) if last == host => column.push_code(*code),
+            Some((last, code, cut)) if last == host => {
+                column.push_code(*code);
+                *cut
+            }
             _ => {
-                let code = self.name(host, column);
-                self.last = Some((host.to_vec(), code));
+                let (code, cut) = self.name(host, column);
+                self.last = Some((host.to_vec(), code, cut));
                 column.push_code(code);
+                cut
             }
         }
     }
@@ -99,12 +106,17 @@ impl Injectors {
         host
     }
 
-    fn name(&self, host: &[u8], column: &mut Texts) -> u32 {
-        match (&self.file, host) {
-            (None, []) => Texts::NULL,
-            (None, host) => column.code(host),
-            (Some(file), []) => column.code(file.as_bytes()),
-            (Some(file), host) => column.code(&[file.as_bytes(), b"/", host].concat()),
+    /// The code of a host's name in the column, and whether the name was cut.
+    fn name(&self, host: &[u8], column: &mut Texts) -> (u32, bool) {
+        let name: Cow<'_, [u8]> = match (&self.file, host) {
+            (None, []) => return (Texts::NULL, false),
+            (None, host) => host.into(),
+            (Some(file), []) => file.as_bytes().into(),
+            (Some(file), host) => [file.as_bytes(), b"/", host].concat().into(),
+        };
+        match shortened(&name, TEXT_BYTES) {
+            None => (column.code(&name), false),
+            Some(short) => (column.code(short.as_bytes()), true),
         }
     }
 }
@@ -155,7 +167,9 @@ mod tests {
     fn names(injectors: &mut Injectors, file: Option<&str>, threads: &[&str]) -> Vec<Option<String>> {
         let mut column = Texts::default();
         injectors.start_block(file);
-        threads.iter().for_each(|thread| injectors.push(None, thread.as_bytes(), &mut column));
+        for thread in threads {
+            assert!(!injectors.push(None, thread.as_bytes(), &mut column));
+        }
         (0..threads.len()).map(|row| column.get(row).map(str::to_owned)).collect()
     }
 

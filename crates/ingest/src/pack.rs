@@ -46,6 +46,22 @@ pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
     bytes.is_empty().then_some(cell)
 }
 
+/// Opens a cell that was packed in two parts; `None` if the bytes are none.
+pub(crate) fn unpack_parts(mut counts: &[u8], sums: &[u8]) -> Option<Cell> {
+    // Each count takes two bytes at least.
+    let mut elapsed = Vec::with_capacity(counts.len() / 2);
+    read_counts(&mut counts, |value, count| elapsed.push((value, count)))?;
+    let cell = Cell { elapsed, ..unpack_sums(sums)? };
+    counts.is_empty().then_some(cell)
+}
+
+/// How many bytes of a packed cell are its counts; `None` if it does not begin with such.
+pub(crate) fn counts_length(bytes: &[u8]) -> Option<usize> {
+    let mut rest = bytes;
+    read_counts(&mut rest, |_, _| {})?;
+    Some(bytes.len() - rest.len())
+}
+
 /// Opens what [`pack_sums`] packed: a cell without its counts; `None` if the bytes are none.
 pub(crate) fn unpack_sums(mut bytes: &[u8]) -> Option<Cell> {
     let cell = read_sums(&mut bytes)?;
@@ -126,7 +142,8 @@ fn read_sums(from: &mut &[u8]) -> Option<Cell> {
     Some(cell)
 }
 
-fn unsigned(out: &mut Vec<u8>, mut number: u64) {
+/// Appends a number as LEB128.
+pub(crate) fn unsigned(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;
@@ -139,7 +156,8 @@ fn signed(out: &mut Vec<u8>, number: i64) {
     unsigned(out, ((number << 1) ^ (number >> 63)) as u64);
 }
 
-fn read_unsigned(bytes: &mut &[u8]) -> Option<u64> {
+/// Reads what [`unsigned`] appended.
+pub(crate) fn read_unsigned(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0u64;
     for shift in (0..64).step_by(7) {
         let (byte, rest) = bytes.split_first()?;

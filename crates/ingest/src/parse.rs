@@ -1,5 +1,6 @@
 //! Records of a block → a batch of samples, with what was rejected and what failed.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::batch::{SampleBatch, Texts, clean_text};
@@ -12,6 +13,7 @@ use crate::endpoint::Endpoints;
 use crate::injector::Injectors;
 use crate::layout::Layout;
 use crate::record::{Record, Records};
+use crate::refused::Refused;
 use crate::rows::Held;
 use crate::take::{Reason, are_samples};
 use crate::time_unit::TimeUnit;
@@ -27,15 +29,6 @@ pub(crate) struct Clock {
     pub(crate) max_span_ms: u64,
 }
 
-/// A record that was not accepted, by its place in the block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LocalReject {
-    pub(crate) line: u64,
-    pub(crate) byte: u64,
-    pub(crate) reason: String,
-    pub(crate) record: Vec<u8>,
-}
-
 /// What a block holds.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
@@ -44,7 +37,9 @@ pub(crate) struct Parsed {
     /// Rows of the batch that failed, with the code of their message in `messages`.
     pub(crate) failures: Vec<(u32, u32)>,
     pub(crate) messages: Texts,
-    pub(crate) rejects: Vec<LocalReject>,
+    /// Rows of the batch with a text that was cut, some of them several times.
+    pub(crate) cut: Vec<u32>,
+    pub(crate) rejects: Refused,
     /// Line feeds in the block.
     pub(crate) lines: u64,
     /// timeStamp of the first accepted record, and the smallest and largest of all.
@@ -70,11 +65,19 @@ pub(crate) struct Swallowed {
 }
 
 impl Parsed {
+    /// How many samples have a text that was cut.
+    pub(crate) fn cut_samples(&mut self) -> u64 {
+        self.cut.sort_unstable();
+        self.cut.dedup();
+        self.cut.len() as u64
+    }
+
     fn clear(&mut self) {
         self.batch.clear();
         self.failures.clear();
         self.messages.clear();
-        self.rejects.clear();
+        self.cut.clear();
+        self.rejects.restart(self.rejects.room());
         self.lines = 0;
         self.first_ms = None;
         self.earliest_ms = None;
@@ -97,15 +100,11 @@ impl Parsed {
     /// was opened there.
     #[cold]
     fn refuse_rest(&mut self, lines: &[u8], rest: &[u8]) {
-        let reaches_end = |reject: &LocalReject| {
-            let end = lines.get(reject.byte as usize + reject.record.len()..);
-            reject.reason == OPEN_QUOTE && end.is_some_and(|end| end.trim_ascii().is_empty())
-        };
-        let begun = self.rejects.pop_if(|reject| reaches_end(reject));
-        let (line, byte) = begun.map_or((self.lines, lines.len() as u64), |begun| (begun.line, begun.byte));
-        let mut record = lines.get(byte as usize..).unwrap_or_default().to_vec();
-        record.extend_from_slice(rest);
-        self.rejects.push(LocalReject { line, byte, reason: CUT.into(), record });
+        let reaches_end = |end: usize| lines.get(end..).is_some_and(|behind| behind.trim_ascii().is_empty());
+        let begun = self.rejects.pop_if(OPEN_QUOTE, reaches_end);
+        let (line, byte) = begun.unwrap_or((self.lines, lines.len() as u64));
+        let len = lines.len() - byte as usize + rest.len();
+        self.rejects.push((line, byte), len, CUT, None);
     }
 }
 
@@ -310,18 +309,20 @@ impl Parser {
             out.other_header.get_or_insert((line, byte));
             return;
         }
-        let reason = reason.sentence(record, layout);
-        out.rejects.push(LocalReject { line, byte, reason, record: record.raw.to_vec() });
+        let (reason, value) = reason.sentence(record, layout);
+        out.rejects.push((line, byte), record.raw.len(), &reason, value);
     }
 }
 
 impl Reason {
-    fn sentence(self, record: &Record<'_>, layout: &Layout) -> String {
+    /// The reason as a sentence, and the value at fault.
+    fn sentence(self, record: &Record<'_>, layout: &Layout) -> (Cow<'static, str>, Option<String>) {
         match self {
-            Self::Shape if record.open => OPEN_QUOTE.into(),
-            Self::Shape => format!("{} fields in the place of {}", record.len(), layout.width),
+            Self::Shape if record.open => (OPEN_QUOTE.into(), None),
+            Self::Shape => (format!("{} fields in the place of {}", record.len(), layout.width).into(), None),
             Self::Span(head) => {
-                format!("its time is further than --max-span from that of the first record, {head}")
+                let far = "its time is further than --max-span from that of the first record";
+                (format!("{far}, {head}").into(), None)
             }
             Self::Field(name, index) => {
                 let text: String = clean_text(record.field(index)).chars().take(60).collect();
@@ -330,7 +331,7 @@ impl Reason {
                     "timeStamp" => "epoch milliseconds or a date",
                     _ => "a whole number in range",
                 };
-                format!("{name} is not {wanted}: `{text}`")
+                (format!("{name} is not {wanted}").into(), Some(text))
             }
         }
     }
@@ -388,7 +389,8 @@ mod tests {
         );
         let parsed = parse(&log).unwrap();
         assert_eq!(parsed.batch.len(), 1);
-        let told: Vec<(u64, &str)> = parsed.rejects.iter().map(|r| (r.line, r.reason.as_str())).collect();
+        let rejects: Vec<_> = parsed.rejects.iter(log.as_bytes()).collect();
+        let told: Vec<(u64, &str)> = rejects.iter().map(|r| (r.line, r.reason.as_str())).collect();
         assert_eq!(
             told,
             [
@@ -400,7 +402,7 @@ mod tests {
                 (9, "its time is further than --max-span from that of the first record, 1795203855000"),
             ]
         );
-        assert_eq!(parsed.rejects[4].record, b"1,2");
+        assert_eq!(rejects[4].record, b"1,2");
     }
 
     #[test]
@@ -408,7 +410,8 @@ mod tests {
         let good = record("1795203855304", "44", "true", "40");
         let told = |log: &str| {
             let parsed = parse(log).unwrap();
-            let rejects = parsed.rejects.iter().map(|reject| (reject.line, reject.record.clone()));
+            let rejects = parsed.rejects.iter(log.as_bytes());
+            let rejects = rejects.map(|reject| (reject.line, reject.record.to_vec()));
             (parsed.batch.len(), parsed.lines, rejects.collect::<Vec<_>>())
         };
         let stray = format!("{HEADER}\n{good}1795203855304,\"44,Get\r\n{good}{good}");

@@ -23,6 +23,7 @@ use crate::pool::{Pool, PooledBuffer, Turn};
 use crate::read::{LogFeed, ReadPlan};
 use crate::store::{BatchEncoder, CommitStage, RunWriter, SourceFile};
 use crate::tally::Counter;
+use crate::totals::{DEFAULT_MEMORY, Totals};
 
 /// How far an ingest has come; shared with whoever shows it.
 #[derive(Debug, Default)]
@@ -95,12 +96,14 @@ pub struct PipelineOptions {
     /// Bytes of log that are looked at ahead for the smallest timeStamp, over all inputs; of a single file those after
     /// which a pass that found an earlier record begins anew.
     pub look_ahead: usize,
+    /// Bytes that what is gathered of a run may take; counts beyond a third of it go to a temporary file.
+    pub memory: usize,
 }
 
 impl Default for PipelineOptions {
     fn default() -> Self {
         let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-        Self { workers, block_size: 1 << 20, look_ahead: 32 << 20 }
+        Self { workers, block_size: 1 << 20, look_ahead: 32 << 20, memory: DEFAULT_MEMORY }
     }
 }
 
@@ -112,6 +115,8 @@ struct Shared {
     clock: OnceLock<Clock>,
     /// Set once a record earlier than t0 was seen: from then on only times matter.
     times_only: AtomicBool,
+    /// How many rejects of a block are worth keeping: never fewer than those that are still allowed.
+    reject_room: AtomicU64,
     progress: Arc<Progress>,
 }
 
@@ -126,7 +131,14 @@ pub(crate) async fn run<W: RunWriter>(
 ) -> Result<Outcome<W>> {
     let workers = sizes.workers.max(1);
     let window = plan.begin_anew_within;
-    let shared = Arc::new(Shared { clock: OnceLock::new(), times_only: AtomicBool::new(false), progress });
+    let totals = Totals::new(sizes.memory, writer.scratch());
+    let collected = Collected::new(max_rejects, totals);
+    let shared = Arc::new(Shared {
+        clock: OnceLock::new(),
+        times_only: AtomicBool::new(false),
+        reject_room: AtomicU64::new(collected.reject_room()),
+        progress,
+    });
     let (messages, mut inbox) = mpsc::channel(workers * 4);
     // One being filled and one at each worker, and as many that wait for the one before them.
     let blocks = 2 * workers + 2;
@@ -148,14 +160,8 @@ pub(crate) async fn run<W: RunWriter>(
     let alarm = messages.clone();
     let feed = Feed { work, buffers, messages, shared: Arc::clone(&shared), sequence: 0, logs: 0 };
     threads.push(spawn("read", alarm, move || feed.run(plan, parser))?);
-    let collector = Collector {
-        collected: Collected::new(max_rejects),
-        writer: &mut writer,
-        shared: &shared,
-        window,
-        bytes: 0,
-        late: None,
-    };
+    let collector =
+        Collector { collected, writer: &mut writer, shared: &shared, window, bytes: 0, late: None };
     let ran = collector.run(&mut inbox).await;
     // Nobody listens from here on, so every thread that still works stops at its next message or buffer.
     drop((inbox, pool));
@@ -223,7 +229,8 @@ impl<W: RunWriter> Collector<'_, W> {
     async fn take(&mut self, done: Done<ChunkOf<W>>) -> Result<()> {
         let Done { counts, chunk, buffer } = done;
         self.shared.progress.samples.fetch_add(counts.samples, Ordering::Relaxed);
-        self.collected.add(counts)?;
+        self.collected.add(counts, &buffer)?;
+        self.shared.reject_room.store(self.collected.reject_room(), Ordering::Relaxed);
         let origin = self.shared.clock.get().map(|clock| clock.origin);
         if self.late.is_none() && self.collected.earliest_ms < origin && self.collected.earliest_ms.is_some()
         {
@@ -389,6 +396,7 @@ impl<E: BatchEncoder> Worker<E> {
             let counts = BlockCounts::oversized(sequence, log, &block, reason);
             return Ok(Done { counts, chunk: None, buffer: block.bytes });
         }
+        parsed.rejects.restart(Some(self.shared.reject_room.load(Ordering::Relaxed)));
         self.parser.parse_block(&block, file.as_deref(), &layout, clock, parsed);
         let early = parsed.earliest_ms.is_some_and(|earliest| earliest < clock.origin);
         let times_only = early || self.shared.times_only.load(Ordering::Acquire);

@@ -3,6 +3,7 @@
 use crate::batch::SampleBatch;
 use crate::cell_table::CellTable;
 use crate::counts::LabelCount;
+use crate::error::Result;
 use crate::parse::{Clock, Parsed};
 use crate::store::{RunInfo, StoredRun};
 use crate::tally::Counter;
@@ -44,9 +45,12 @@ impl Recount {
     }
 
     /// Counts a batch of the run's samples; batches can come in any order.
-    pub fn add(&mut self, batch: SampleBatch) {
+    ///
+    /// # Errors
+    /// When counts don't fit into memory, and a temporary file can't be written.
+    pub fn add(&mut self, batch: SampleBatch) -> Result<()> {
         self.parsed.batch = batch;
-        self.totals.add(&self.counter.tally(&self.parsed, &self.clock));
+        self.totals.add(&self.counter.tally(&self.parsed, &self.clock))
     }
 
     /// The whole-run counts of all batches so far, ascending by label.
@@ -55,8 +59,12 @@ impl Recount {
     }
 
     /// The counts of all batches so far.
-    pub fn cells(&self) -> CellTable {
-        CellTable::new(self.totals.labels().to_vec(), self.totals.injectors().to_vec(), self.totals.cells())
+    ///
+    /// # Errors
+    /// As [`Recount::add`].
+    pub fn cells(&self) -> Result<CellTable> {
+        let (labels, injectors) = (self.totals.labels().to_vec(), self.totals.injectors().to_vec());
+        CellTable::from_ascending(labels, injectors, self.totals.cells())
     }
 }
 
@@ -101,13 +109,13 @@ mod tests {
         let run = stored();
         assert!(run.shares_cells("label 250") && !run.shares_cells("label 7") && !run.shares_cells("none"));
         let mut recount = Recount::new(&run, "label 250");
-        recount.add(batch());
-        let cells = recount.cells();
+        recount.add(batch()).unwrap();
+        let cells = recount.cells().unwrap();
         assert_eq!(cells.labels.len(), LABEL_LIMIT + 2);
         let of = |second, label: &str| {
             let label = cells.labels.iter().position(|name| name == label).unwrap() as u32;
             let key = CellKey { second, label, success: true, transaction: false };
-            cells.iter().find(|(other, _)| *other == key).unwrap().1
+            cells.iter().map(Result::unwrap).find(|(other, _)| *other == key).unwrap().1
         };
         assert_eq!(of(0, "label 250").elapsed, [(250, 1)]);
         assert_eq!(of(1, "label 250").elapsed, [(510, 1)]);

@@ -1,6 +1,6 @@
 //! Rejected records, whole, with their place and reason; beyond a few MiB they wait in a temporary file.
 
-use std::io::BufReader;
+use std::io::{BufRead, BufReader, Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -65,11 +65,32 @@ impl RejectSpool {
     /// # Errors
     /// When the temporary file can't be read.
     pub fn iter(&mut self) -> Result<impl Iterator<Item = Result<Reject>> + '_> {
-        let reader = BufReader::new(self.spool.reader()?);
-        Ok(serde_json::Deserializer::from_reader(reader)
-            .into_iter()
-            .map(|reject| reject.map_err(|e| Error::store("reading the rejected records back", e))))
+        Ok(read_lines(BufReader::new(self.spool.reader()?), "reading the rejected records back".to_owned()))
     }
+
+    /// Writes all of them, one JSON object a line, as they are kept.
+    pub(crate) fn write_lines(&mut self, out: &mut impl Write) -> Result<std::io::Result<u64>> {
+        Ok(std::io::copy(self.spool.reader()?, out))
+    }
+}
+
+/// Reads rejects, one JSON object a line; nothing follows an error. `what` is being done, for messages.
+pub(crate) fn read_lines(mut lines: impl BufRead, what: String) -> impl Iterator<Item = Result<Reject>> {
+    // Whole lines, since serde_json takes a reader byte by byte.
+    let (mut line, mut failed) = (Vec::new(), false);
+    std::iter::from_fn(move || {
+        line.clear();
+        if failed {
+            return None;
+        }
+        let read = match lines.read_until(b'\n', &mut line) {
+            Ok(0) => return None,
+            Ok(_) => serde_json::from_slice(&line).map_err(|error| Error::store(what.as_str(), error)),
+            Err(error) => Err(Error::store(what.as_str(), error)),
+        };
+        failed = read.is_err();
+        Some(read)
+    })
 }
 
 #[cfg(test)]

@@ -112,14 +112,9 @@ async fn counted_anew(store: &Store, key: &RunKey) -> Result<StoredRun> {
         })
         .await?;
     let mut recount = Recount::anew(&run.info);
-    store
-        .samples_of(&run.info.clone(), &mut |batch| {
-            recount.add(batch);
-            Ok(())
-        })
-        .await?;
-    (run.cells, run.labels) = (recount.cells(), recount.label_counts());
-    match unequal("rejects", rejects, run.info.rejects).into_iter().chain(sums(&run)).next() {
+    store.samples_of(&run.info.clone(), &mut |batch| recount.add(batch)).await?;
+    (run.cells, run.labels) = (recount.cells()?, recount.label_counts());
+    match unequal("rejects", rejects, run.info.rejects).into_iter().chain(sums(&run)?).next() {
         None => Ok(run),
         Some(fault) => Err(Error::store(format!("counting the samples of {key} anew"), fault)),
     }

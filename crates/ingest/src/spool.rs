@@ -9,9 +9,14 @@ use crate::error::{Error, Result};
 /// Bytes kept in memory before they move to the temporary file.
 const IN_MEMORY: usize = 4 << 20;
 
+/// Bytes that are gathered before they are written, since a system call for each line would take most of the time.
+const GATHERED: usize = 64 << 10;
+
 /// Bytes that are written once and then read.
 pub(crate) struct Spool {
     file: SpooledTempFile,
+    /// What comes behind the bytes of the file.
+    gathered: Vec<u8>,
     /// What is kept, for messages.
     what: &'static str,
 }
@@ -19,7 +24,7 @@ pub(crate) struct Spool {
 impl Spool {
     /// An empty one for `what`.
     pub(crate) fn new(what: &'static str) -> Self {
-        Self { file: SpooledTempFile::new(IN_MEMORY), what }
+        Self { file: SpooledTempFile::new(IN_MEMORY), gathered: Vec::new(), what }
     }
 
     /// Appends bytes.
@@ -27,14 +32,22 @@ impl Spool {
     /// # Errors
     /// When the temporary file can't be written.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
-        self.file.write_all(bytes).map_err(|error| self.failed(error))
+        self.gathered.extend_from_slice(bytes);
+        if self.gathered.len() < GATHERED { Ok(()) } else { self.write_gathered() }
+    }
+
+    fn write_gathered(&mut self) -> Result<()> {
+        self.file.write_all(&self.gathered).map_err(|error| self.failed(error))?;
+        self.gathered.clear();
+        Ok(())
     }
 
     /// All the bytes, from the first.
     ///
     /// # Errors
     /// When the temporary file can't be read.
-    pub(crate) fn reader(&mut self) -> Result<&mut impl Read> {
+    pub(crate) fn reader(&mut self) -> Result<&mut (impl Read + use<>)> {
+        self.write_gathered()?;
         self.file.rewind().map_err(|error| self.failed(error))?;
         Ok(&mut self.file)
     }
@@ -44,6 +57,7 @@ impl Spool {
     /// # Errors
     /// When the temporary file can't be read.
     pub(crate) fn into_reader(mut self) -> Result<impl Read + Send + use<>> {
+        self.write_gathered()?;
         self.file.rewind().map_err(|error| self.failed(error))?;
         Ok(self.file)
     }

@@ -3,16 +3,21 @@
 use crate::batch::{Nullable, SampleBatch, Texts, fill};
 use crate::date::DateParser;
 use crate::layout::Layout;
+use crate::long_text::{LABEL_BYTES, TEXT_BYTES, shortened};
 use crate::number::parse_bool;
 use crate::parse::{Clock, Parsed, Parser};
 use crate::rows::Rows;
 use crate::time_unit::TimeUnit;
+use crate::totals::MESSAGE_LIMIT;
 
 /// How JMeter's transaction controllers begin their responseMessage.
 const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
 
 /// A response of 1 TiB is none. It is a power of two, and so small that the sizes in a block can be added up.
 pub(crate) const MOST_BYTES: u64 = 1 << 40;
+
+/// Bytes of a message that can matter: a character has four at most.
+const MESSAGE_BYTES: usize = 4 * MESSAGE_LIMIT;
 
 /// Why a record is not accepted; put into words only when it is.
 #[derive(Debug, Clone, Copy)]
@@ -57,12 +62,16 @@ impl Parser {
         let first = out.batch.len();
         out.batch.t_ms.extend(times.iter().map(|ms| ms.saturating_sub(clock.origin)));
         self.join_cpu(times, &mut out.batch.cpu);
-        texts(&mut out.batch.label, rows, columns.label);
-        texts(&mut out.batch.response_code, rows, columns.response_code);
+        let cut = &mut out.cut;
+        texts(&mut out.batch.label, rows, columns.label, LABEL_BYTES, |row| cut.push((first + row) as u32));
+        let response_code = &mut out.batch.response_code;
+        texts(response_code, rows, columns.response_code, TEXT_BYTES, |row| cut.push((first + row) as u32));
         let thread = rows.column(columns.thread_name);
-        for (host, thread) in rows.column(columns.hostname).zip(thread) {
+        for (row, (host, thread)) in rows.column(columns.hostname).zip(thread).enumerate() {
             let host = (!host.is_empty()).then_some(host);
-            self.injectors.push(host, thread, &mut out.batch.injector);
+            if self.injectors.push(host, thread, &mut out.batch.injector) {
+                cut.push((first + row) as u32);
+            }
         }
         for row in 0..rows.len() {
             let transaction = is_transaction(rows, row, layout);
@@ -217,11 +226,20 @@ fn forget_numbers(batch: &mut SampleBatch, from: usize) {
     batch.connect.truncate(from);
 }
 
-/// Appends a column of texts, absent where the log has no such column.
-fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>) {
-    match column {
-        Some(_) => rows.column(column).for_each(|text| into.push(text)),
-        None => (0..rows.len()).for_each(|_| into.push_null()),
+/// Appends a column of texts, absent where the log has no such column; tells the rows of those that were longer than
+/// `limit`.
+fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, mut cut: impl FnMut(usize)) {
+    if column.is_none() {
+        return (0..rows.len()).for_each(|_| into.push_null());
+    }
+    for (row, text) in rows.column(column).enumerate() {
+        match shortened(text, limit) {
+            None => into.push(text),
+            Some(short) => {
+                into.push(short.as_bytes());
+                cut(row);
+            }
+        }
     }
 }
 
@@ -234,9 +252,11 @@ fn is_transaction(rows: Rows<'_>, row: usize, layout: &Layout) -> bool {
         && columns.url.is_none_or(|i| matches!(rows.field(row, i), b"null" | b""))
 }
 
-/// failureMessage, else responseMessage.
+/// failureMessage, else responseMessage: as much of it as the characters that are kept can take.
 fn failure_message<'a>(rows: Rows<'a>, row: usize, layout: &Layout) -> &'a [u8] {
     let columns = &layout.columns;
     let text = |column: Option<usize>| column.map(|i| rows.field(row, i)).filter(|text| !text.is_empty());
-    text(columns.failure_message).or_else(|| text(columns.response_message)).unwrap_or_default()
+    let message =
+        text(columns.failure_message).or_else(|| text(columns.response_message)).unwrap_or_default();
+    message.get(..MESSAGE_BYTES).unwrap_or(message)
 }

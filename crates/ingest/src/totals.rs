@@ -1,12 +1,14 @@
 //! What is gathered over a whole run while its blocks stream past: seconds, labels, failures.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
 
+use crate::cells::{CellResult, Gatherer, Merged, Spill};
 use crate::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER};
-use crate::pack::{pack, unpack};
+use crate::error::Result;
 use crate::tally::{LocalKey, Tally};
 
 /// How many labels have whole-run counts of their own.
@@ -19,13 +21,16 @@ const TEXT_LIMIT: usize = 1_000;
 const INJECTOR_LIMIT: usize = 10_000;
 
 /// Characters kept of a message.
-const MESSAGE_LIMIT: usize = 500;
+pub(crate) const MESSAGE_LIMIT: usize = 500;
 
 /// How many kinds of failure a second, over all seconds, are told apart.
 const ERROR_LIMIT: usize = 500_000;
 
 /// Bytes of all the names of one sort, since a single one may be megabytes long.
 const NAME_BYTES: usize = 16 << 20;
+
+/// Bytes that perfpipe's own buffers may take, where nobody says otherwise.
+pub(crate) const DEFAULT_MEMORY: usize = 128 << 20;
 
 /// A second this far behind the newest is packed; a late record opens it again.
 const OPEN_SECONDS: u32 = 60;
@@ -95,14 +100,17 @@ struct ErrorKey {
 ///
 /// Names get their indexes in the order of their first appearance, so that where one block ends and the next
 /// begins makes no difference.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Totals {
     labels: Names,
     injectors: Names,
     response_codes: Names,
     messages: Names,
     open: BTreeMap<CellKey, Cell>,
-    packed: BTreeMap<CellKey, Box<[u8]>>,
+    /// Bytes that the open cells take, about, and may take.
+    open_bytes: usize,
+    open_room: usize,
+    packed: Gatherer,
     newest: u32,
     /// The smallest keys, up to [`ERROR_LIMIT`] of them.
     errors: BTreeMap<ErrorKey, u64>,
@@ -117,7 +125,35 @@ pub(crate) struct Totals {
     pub(crate) transactions: u64,
 }
 
+impl Default for Totals {
+    fn default() -> Self {
+        Self::new(DEFAULT_MEMORY, None)
+    }
+}
+
 impl Totals {
+    /// Nothing counted yet; of a budget of so many bytes in all, a third is for cells. What is beyond goes to a temporary
+    /// file in `folder`, else in the system's.
+    pub(crate) fn new(memory: usize, folder: Option<PathBuf>) -> Self {
+        Self {
+            labels: Names::default(),
+            injectors: Names::default(),
+            response_codes: Names::default(),
+            messages: Names::default(),
+            open: BTreeMap::new(),
+            open_bytes: 0,
+            open_room: memory / 12,
+            packed: Gatherer::new(memory / 4, Spill::new(0, folder)),
+            newest: 0,
+            errors: BTreeMap::new(),
+            other_errors: BTreeMap::new(),
+            label_counts: LabelCounts::default(),
+            successes: 0,
+            failures: 0,
+            transactions: 0,
+        }
+    }
+
     /// Nothing counted yet; these labels have cells of their own, and further ones only below the limit.
     pub(crate) fn with_labels<'a>(labels: impl Iterator<Item = &'a str>) -> Self {
         let mut totals = Self::default();
@@ -128,7 +164,10 @@ impl Totals {
     }
 
     /// Adds a block's counts.
-    pub(crate) fn add(&mut self, tally: &Tally) {
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(crate) fn add(&mut self, tally: &Tally) -> Result<()> {
         for label in &tally.labels {
             self.label_counts.of(label);
         }
@@ -148,10 +187,10 @@ impl Totals {
                 load.injector = injectors.get(load.injector as usize).copied().unwrap_or(untold);
             }
             join_loads(&mut cell.injectors);
-            self.merge(key, &cell);
+            self.merge(key, &cell)?;
         }
         self.add_errors(tally, &labels);
-        self.pack_past();
+        self.pack_past()
     }
 
     fn translate_label(&mut self, local: u32, labels: &[u32]) -> u32 {
@@ -175,25 +214,32 @@ impl Totals {
         *of_label += samples;
     }
 
-    fn merge(&mut self, key: CellKey, cell: &Cell) {
+    fn merge(&mut self, key: CellKey, cell: &Cell) -> Result<()> {
         if let Some(open) = self.open.get_mut(&key) {
+            self.open_bytes -= open_bytes(open);
             open.merge(cell);
-            return;
+            self.open_bytes += open_bytes(open);
+            return Ok(());
         }
-        // A packed cell was packed here, so it opens.
-        let mut merged = self.packed.remove(&key).and_then(|bytes| unpack(&bytes)).unwrap_or_default();
+        let mut merged = self.packed.take(key)?.unwrap_or_default();
         merged.merge(cell);
+        self.open_bytes += open_bytes(&merged);
         self.open.insert(key, merged);
+        Ok(())
     }
 
-    fn pack_past(&mut self) {
+    /// Packs the seconds that are past, and where all that are open take too much, those too.
+    fn pack_past(&mut self) -> Result<()> {
         while let Some(entry) = self.open.first_entry() {
-            if entry.key().second.saturating_add(OPEN_SECONDS) >= self.newest {
-                return;
+            let is_past = entry.key().second.saturating_add(OPEN_SECONDS) < self.newest;
+            if !is_past && self.open_bytes <= self.open_room {
+                return Ok(());
             }
             let (key, cell) = entry.remove_entry();
-            self.packed.insert(key, pack(&cell));
+            self.open_bytes -= open_bytes(&cell);
+            self.packed.insert(key, &cell)?;
         }
+        Ok(())
     }
 
     fn add_errors(&mut self, tally: &Tally, labels: &[u32]) {
@@ -251,21 +297,11 @@ impl Totals {
     }
 
     /// The cells, ascending by key.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = (CellKey, Cell)> + Send + '_ {
-        let mut packed = self.packed.iter().peekable();
-        let mut open = self.open.iter().peekable();
-        std::iter::from_fn(move || {
-            let open_first = match (packed.peek(), open.peek()) {
-                (Some((packed, _)), Some((open, _))) => open < packed,
-                (None, _) => true,
-                (_, None) => false,
-            };
-            if open_first {
-                open.next().map(|(key, cell)| (*key, cell.clone()))
-            } else {
-                packed.next().map(|(key, bytes)| (*key, unpack(bytes).unwrap_or_default()))
-            }
-        })
+    pub(crate) fn cells(&self) -> impl Iterator<Item = CellResult> + Send + '_ {
+        let open = self.open.iter().map(|(key, cell)| Ok((*key, cell.clone())));
+        let sources: [Box<dyn Iterator<Item = CellResult> + Send>; 2] =
+            [Box::new(self.packed.iter()), Box::new(open)];
+        Merged::new(sources)
     }
 
     /// Failures, ascending.
@@ -302,6 +338,12 @@ impl Totals {
         counts.sort_unstable_by(|a, b| a.label.cmp(&b.label));
         counts
     }
+}
+
+/// Bytes that an open cell takes, about.
+fn open_bytes(cell: &Cell) -> usize {
+    let lists = size_of_val(cell.elapsed.as_slice()) + size_of_val(cell.injectors.as_slice());
+    size_of::<(CellKey, Cell)>() + 2 * lists
 }
 
 /// Adds up what injectors of one index reported, ascending: beyond the limit several have the same.
@@ -343,6 +385,7 @@ mod tests {
     use crate::batch::Texts;
     use crate::cell_table::CellTable;
     use crate::tally::LocalError;
+    use proptest::prelude::*;
 
     fn tally(second: u32, label: &str, elapsed: i32) -> Tally {
         let key = LocalKey { second, label: 0, success: true, transaction: false };
@@ -358,25 +401,52 @@ mod tests {
     fn a_late_record_opens_a_packed_second_again() {
         let mut totals = Totals::default();
         for second in [0, 1, 500, 0, 1000, 1] {
-            totals.add(&tally(second, "a", second as i32));
+            totals.add(&tally(second, "a", second as i32)).unwrap();
         }
-        let cells: Vec<_> = totals.cells().collect();
+        let cells = totals.cells().collect::<Result<Vec<_>>>().unwrap();
         let table = CellTable::new(vec!["a".into()], vec![String::new()], cells.clone());
-        assert_eq!(table.iter().collect::<Vec<_>>(), cells, "ascending, each key once");
+        assert_eq!(table.iter().collect::<Result<Vec<_>>>().unwrap(), cells, "ascending, each key once");
         let counts: Vec<_> = cells.iter().map(|(key, cell)| (key.second, cell.samples())).collect();
         assert_eq!(counts, [(0, 4), (1, 4), (500, 2), (1000, 2)]);
         assert_eq!(cells[0].1.injectors, [InjectorLoad { injector: 0, samples: 4, threads: 16 }]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_of_seconds_is_counted_alike_however_little_memory_there_is(
+            seconds in prop::collection::vec((0..300u32, 0..3usize, 0..50i32), 0..200),
+            memory in prop_oneof![Just(0), 1..40_000usize],
+        ) {
+            let mut totals = Totals::new(memory, None);
+            let mut expected: BTreeMap<(u32, &str), Cell> = BTreeMap::new();
+            for (second, label, elapsed) in seconds {
+                let label = ["a", "b", "c"][label];
+                let tally = tally(second, label, elapsed);
+                let mut cell = tally.cells[0].1.clone();
+                cell.injectors[0].injector = 0;
+                expected.entry((second, label)).or_default().merge(&cell);
+                totals.add(&tally)?;
+                prop_assert!(totals.open_bytes <= totals.open_room.max(open_bytes(&cell)));
+            }
+            let mut found = BTreeMap::new();
+            for cell in totals.cells() {
+                let (key, cell) = cell?;
+                let label = &*totals.labels()[key.label as usize];
+                prop_assert!(found.insert((key.second, label), cell).is_none(), "each key once");
+            }
+            prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]
     fn labels_beyond_the_limit_share_a_cell_but_keep_their_counts() {
         let mut totals = Totals::default();
         for label in 0..LABEL_LIMIT + 50 {
-            totals.add(&tally(0, &format!("label {label}"), 1));
+            totals.add(&tally(0, &format!("label {label}"), 1)).unwrap();
         }
         assert_eq!(totals.labels().len(), LABEL_LIMIT + 1);
         assert_eq!(totals.labels().last().unwrap(), OTHER);
-        let last = totals.cells().last().unwrap();
+        let last = totals.cells().last().unwrap().unwrap();
         assert_eq!(last.1.samples(), 100);
         assert_eq!(totals.label_counts().len(), LABEL_LIMIT + 50);
         assert_eq!(totals.successes, 2 * (LABEL_LIMIT as u64 + 50));
@@ -408,11 +478,11 @@ mod tests {
         // In a block, failures are sorted by second first, while messages are in the order of the log.
         let kinds: Vec<(u32, u32)> = (0..messages.len() as u32).map(|n| (9 - n % 10, n)).collect();
         let mut whole = Totals::default();
-        whole.add(&failures(&kinds, &messages));
+        whole.add(&failures(&kinds, &messages)).unwrap();
         let mut pieces = Totals::default();
         for (kinds, messages) in kinds.chunks(7).zip(messages.chunks(7)) {
             let local: Vec<(u32, u32)> = (0..).zip(kinds).map(|(n, (second, _))| (*second, n)).collect();
-            pieces.add(&failures(&local, messages));
+            pieces.add(&failures(&local, messages)).unwrap();
         }
         let errors = whole.errors();
         assert_eq!(errors, pieces.errors());
@@ -425,7 +495,7 @@ mod tests {
     #[test]
     fn long_messages_are_cut_between_characters() {
         let mut totals = Totals::default();
-        totals.add(&failures(&[(0, 0)], &["é".repeat(MESSAGE_LIMIT + 1)]));
+        totals.add(&failures(&[(0, 0)], &["é".repeat(MESSAGE_LIMIT + 1)])).unwrap();
         assert_eq!(*totals.errors()[0].message, "é".repeat(MESSAGE_LIMIT));
     }
 
@@ -436,8 +506,8 @@ mod tests {
         let of_second = |second| (0..TEXT_LIMIT as u32).map(move |n| (second, n)).collect::<Vec<_>>();
         let (mut forwards, mut backwards) = (Totals::default(), Totals::default());
         for second in 0..seconds {
-            forwards.add(&failures(&of_second(second), &messages));
-            backwards.add(&failures(&of_second(seconds - 1 - second), &messages));
+            forwards.add(&failures(&of_second(second), &messages)).unwrap();
+            backwards.add(&failures(&of_second(seconds - 1 - second), &messages)).unwrap();
         }
         let errors = forwards.errors();
         assert!(errors == backwards.errors(), "the same failures, the same counts");
@@ -454,9 +524,9 @@ mod tests {
         tally.cells[0].1.injectors =
             (0..injectors).map(|injector| InjectorLoad { injector, samples: 1, threads: 2 }).collect();
         let mut totals = Totals::default();
-        totals.add(&tally);
-        totals.add(&tally);
-        let (_, cell) = totals.cells().next().unwrap();
+        totals.add(&tally).unwrap();
+        totals.add(&tally).unwrap();
+        let (_, cell) = totals.cells().next().unwrap().unwrap();
         assert_eq!(cell.injectors.len(), INJECTOR_LIMIT, "those told apart, and the others");
         assert_eq!(cell.injectors.iter().map(|load| load.samples).sum::<u64>(), 2 * u64::from(injectors));
         assert!(cell.injectors.is_sorted_by(|a, b| a.injector < b.injector));
@@ -466,7 +536,7 @@ mod tests {
     fn labels_of_megabytes_are_few() {
         let mut totals = Totals::default();
         for label in ["a", "b", "c", "d", "e", "f"] {
-            totals.add(&tally(0, &label.repeat(NAME_BYTES / 4), 1));
+            totals.add(&tally(0, &label.repeat(NAME_BYTES / 4), 1)).unwrap();
         }
         assert_eq!((totals.labels().len(), totals.label_counts().len()), (5, 5));
         assert_eq!(totals.labels().last().unwrap(), OTHER);
@@ -487,8 +557,8 @@ mod tests {
             Tally { labels: labels.to_vec(), ..tally }
         };
         let (mut whole, mut pieces) = (Totals::default(), Totals::default());
-        whole.add(&block(&labels, true));
-        labels.chunks(1000).for_each(|labels| pieces.add(&block(labels, false)));
+        whole.add(&block(&labels, true)).unwrap();
+        labels.chunks(1000).for_each(|labels| pieces.add(&block(labels, false)).unwrap());
         assert_eq!(whole.label_counts().len(), LABEL_COUNT_LIMIT + 1);
         assert!(whole.label_counts() == pieces.label_counts());
     }

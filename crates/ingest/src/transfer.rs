@@ -24,7 +24,6 @@ const ON_THE_WAY: usize = 4;
 
 /// How often it is begun anew where the run gives way to another meanwhile.
 const ATTEMPTS: usize = 5;
-
 /// Copies a run, with its samples and rejects, and checks that what the other store gives back is the same.
 ///
 /// The run appears there whole or not at all, in the place of any earlier one of its key where `replace` allows it.
@@ -217,7 +216,7 @@ async fn digest(store: &Arc<Store>, run: &StoredRun) -> Result<u64> {
 fn check_same(key: &RunKey, run: &StoredRun, back: &StoredRun) -> Result<()> {
     for (same, what) in [
         (run.info == back.info, "own row"),
-        (differ(&run.cells, &back.cells).is_none(), "counts by second"),
+        (differ(&run.cells, &back.cells)?.is_none(), "counts by second"),
         (run.cpu == back.cpu, "CPU readings"),
         (run.errors == back.errors, "failures"),
         (run.labels == back.labels, "labels"),

@@ -44,7 +44,7 @@ async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result
         Ok(run) => run,
         Err(error) => return fault(error).map(|fault| vec![fault]),
     };
-    faults.extend(sums(&run));
+    faults.extend(sums(&run)?);
     let mut rejects = 0;
     let read = store
         .rejects_of(&run.info, &mut |_| {
@@ -82,15 +82,19 @@ fn is_damage(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
 }
 
-/// The fault that there are not so many of something as the run's own row says.
 /// Where the counts of a run do not add up to what its own row says.
-pub(crate) fn sums(run: &StoredRun) -> Vec<String> {
-    let mut faults = held::faults(run, Counted::of(&run.cells));
-    let (last, seconds) = (run.cells.sums().map(|(key, _)| key.second).max(), run.info.seconds);
-    if let Some(last) = last.filter(|last| *last >= seconds) {
-        faults.push(format!("it has counts of second {last}, and its own row says {seconds} seconds"));
+///
+/// # Errors
+/// When the counts can't be read.
+pub(crate) fn sums(run: &StoredRun) -> Result<Vec<String>> {
+    let mut faults = held::faults(run, Counted::of(&run.cells)?);
+    let seconds = run.info.seconds;
+    let last = run.cells.between(seconds, u32::MAX).last().transpose()?;
+    if let Some((last, _)) = last {
+        let told = format!("its own row says {seconds} seconds");
+        faults.push(format!("it has counts of second {}, and {told}", last.second));
     }
-    faults
+    Ok(faults)
 }
 
 /// Where the samples of a run are not what was counted.
@@ -103,8 +107,7 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
             found += batch.len() as u64;
             unjoined += joined_otherwise(&batch, run, join);
             progress.samples.fetch_add(batch.len() as u64, Ordering::Relaxed);
-            recount.add(batch);
-            Ok(())
+            recount.add(batch)
         })
         .await;
     if let Err(error) = read {
@@ -118,7 +121,7 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
         ));
     }
     faults.extend(
-        differ(&run.cells, &recount.cells()).map(|second| {
+        differ(&run.cells, &recount.cells()?)?.map(|second| {
             format!("its counts by second are not those of its samples, from second {second} on")
         }),
     );

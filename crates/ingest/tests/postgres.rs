@@ -224,7 +224,7 @@ async fn commit(writer: PostgresWriter, example: &Example, replace: Replace) -> 
         info: &example.info,
         labels: &example.labels,
         injectors: &example.injectors,
-        cells: &mut example.cells.iter().cloned(),
+        cells: &mut example.cells.iter().cloned().map(Ok),
         cpu: &example.cpu,
         errors: &example.errors,
         label_counts: &example.label_counts,
@@ -295,7 +295,7 @@ async fn check_whole(store: &PostgresStore, example: &Example) {
     assert_eq!(run.info, example.info);
     assert_eq!(run.cells.labels, example.labels);
     assert_eq!(run.cells.injectors, example.injectors);
-    assert_eq!(run.cells.iter().collect::<Vec<_>>(), example.cells);
+    assert_eq!(run.cells.iter().map(Result::unwrap).collect::<Vec<_>>(), example.cells);
     assert_eq!(run.cpu, example.cpu);
     assert_eq!(run.errors, example.errors);
     assert_eq!(run.labels, example.label_counts);
@@ -378,7 +378,15 @@ async fn an_empty_run_and_one_without_samples_can_be_stored() {
     store(&postgres, &bare).await.unwrap();
     assert_eq!(tables(&url), ["a_empty"]);
     assert_eq!(
-        postgres.read(&bare.info.key).await.unwrap().unwrap().cells.iter().collect::<Vec<_>>(),
+        postgres
+            .read(&bare.info.key)
+            .await
+            .unwrap()
+            .unwrap()
+            .cells
+            .iter()
+            .map(Result::unwrap)
+            .collect::<Vec<_>>(),
         bare.cells
     );
     let error = postgres.samples(&bare.info.key, &mut |_| Ok(())).await;

@@ -24,7 +24,11 @@ fn named(table: &CellTable) -> BTreeMap<Key, (Cell, Vec<Load>)> {
     };
     let key =
         |label, second, success, transaction| (second, name(&table.labels, label), success, transaction);
-    table.iter().map(|(k, c)| (key(k.label, k.second, k.success, k.transaction), cell(c))).collect()
+    table
+        .iter()
+        .map(Result::unwrap)
+        .map(|(k, c)| (key(k.label, k.second, k.success, k.transaction), cell(c)))
+        .collect()
 }
 
 #[tokio::test]

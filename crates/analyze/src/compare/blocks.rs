@@ -17,6 +17,8 @@ const SHORTEST: u32 = 3;
 const WANTED: u32 = 20;
 /// Blocks of a long run, at most.
 const MOST: u32 = 400;
+/// Counts of a block that wait, at most, before those of one value become one.
+const WAITING: usize = 64 << 10;
 /// Blocks from which something can be said of chance.
 pub(super) const ENOUGH: usize = 8;
 
@@ -47,7 +49,7 @@ pub(super) fn cut(run: &StoredRun, view: &View, timeline: &Timeline, span: Span)
         let ends = |first: u32| first.saturating_add(length - 1).min(phase.last);
         starts.map(|first| block(&selection, timeline, Span { first, last: ends(first) })).collect()
     });
-    Ok(strata.collect())
+    strata.collect()
 }
 
 /// Seconds of a block where there are so many in all.
@@ -55,10 +57,14 @@ fn length(seconds: u32) -> u32 {
     (seconds / WANTED).clamp(SHORTEST, LONGEST).max(seconds.div_ceil(MOST))
 }
 
-fn block(selection: &Selection<'_>, timeline: &Timeline, span: Span) -> Block {
+fn block(selection: &Selection<'_>, timeline: &Timeline, span: Span) -> Result<Block> {
     let mut block = Block::default();
-    for (_, cells) in selection.seconds_of(span) {
+    for second in selection.seconds_of(span) {
+        let (_, cells) = second?;
         selection.averaged(&cells).for_each(|cell| block.elapsed.extend_from_slice(&cell.elapsed));
+        if block.elapsed.len() > WAITING {
+            sort_and_add_up(&mut block.elapsed);
+        }
     }
     sort_and_add_up(&mut block.elapsed);
     for second in timeline.seconds.iter().filter(|second| span.holds(second.second)) {
@@ -70,7 +76,7 @@ fn block(selection: &Selection<'_>, timeline: &Timeline, span: Span) -> Block {
             block.cpu_seconds += 1;
         }
     }
-    block
+    Ok(block)
 }
 
 /// The figures of some blocks together, in the order of [`super::measures`].

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 use super::chance::{SURPRISE, surprise};
 use super::facts::{Facts, figure, span};
 use super::{Finding, Kind};
+use crate::error::Result;
 use crate::level::median;
 use crate::phases::Span;
+use crate::selection::by_second;
 
 /// By how much an injector's requests a thread differ from the others' at least, as a share.
 const APART: f64 = 0.25;
@@ -31,8 +33,8 @@ impl Injector<'_> {
 }
 
 /// Compares each injector to the others.
-pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
-    let injectors = gather(facts);
+pub(super) fn find(facts: &Facts<'_>) -> Result<Vec<Finding>> {
+    let injectors = gather(facts)?;
     let mut findings = Vec::new();
     for (at, injector) in injectors.iter().enumerate() {
         let others: Vec<&Injector<'_>> =
@@ -40,7 +42,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         findings.extend(pace(facts, injector, &others));
         findings.extend(shift(injector, &others));
     }
-    findings
+    Ok(findings)
 }
 
 /// An injector that is slower or faster than the others: than the one in the middle, so that one that is far apart
@@ -106,34 +108,32 @@ fn shift(injector: &Injector<'_>, others: &[&Injector<'_>]) -> Option<Finding> {
 }
 
 /// The injectors that the log tells apart, with what they sent in the seconds looked at.
-fn gather<'a>(facts: &Facts<'a>) -> Vec<Injector<'a>> {
+fn gather<'a>(facts: &Facts<'a>) -> Result<Vec<Injector<'a>>> {
     let names = &facts.run.cells.injectors;
-    let Some(window) = span(facts.body()) else { return Vec::new() };
+    let Some(window) = span(facts.body()) else { return Ok(Vec::new()) };
     let mut gathered: Vec<Injector<'a>> = names
         .iter()
         .map(|name| Injector { name, requests: 0.0, thread_seconds: 0.0, first: u32::MAX, last: 0 })
         .collect();
-    let cells = facts.run.cells.between(window.first, window.last).filter(|(key, _)| !key.transaction);
-    // The samples and the threads of each injector in the second at work.
-    let mut at_work: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-    let mut cells = cells.peekable();
-    while let Some((key, cell)) = cells.next() {
-        for load in &cell.injectors {
-            let sums = at_work.entry(load.injector).or_default();
+    for second in by_second(facts.run.cells.between(window.first, window.last), window) {
+        let (second, cells) = second?;
+        // The samples and the threads of each injector in the second.
+        let mut loads: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        let requests = cells.iter().filter(|(key, _)| !key.transaction);
+        for load in requests.flat_map(|(_, cell)| &cell.injectors) {
+            let sums = loads.entry(load.injector).or_default();
             *sums = (sums.0 + load.samples as f64, sums.1 + load.threads as f64);
         }
-        if cells.peek().is_none_or(|(next, _)| next.second != key.second) {
-            for (index, (samples, threads)) in std::mem::take(&mut at_work) {
-                let injector = gathered.get_mut(index as usize).filter(|_| samples > 0.0);
-                if let Some(injector) = injector {
-                    injector.requests += samples;
-                    injector.thread_seconds += threads / samples;
-                    injector.first = injector.first.min(key.second);
-                    injector.last = key.second;
-                }
+        for (index, (samples, threads)) in loads {
+            let injector = gathered.get_mut(index as usize).filter(|_| samples > 0.0);
+            if let Some(injector) = injector {
+                injector.requests += samples;
+                injector.thread_seconds += threads / samples;
+                injector.first = injector.first.min(second);
+                injector.last = second;
             }
         }
     }
     gathered.retain(|injector| injector.requests > 0.0 && !injector.name.is_empty());
-    gathered
+    Ok(gathered)
 }

@@ -120,7 +120,7 @@ pub fn diagnose(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<Vec<
     findings.extend(stalls::find(&facts));
     findings.extend(failures::find(&facts));
     findings.extend(slow_tail::find(&facts)?);
-    findings.extend(injectors::find(&facts));
+    findings.extend(injectors::find(&facts)?);
     findings.extend(cpu_coverage::find(&facts));
     findings.sort_by_key(|finding| (finding.span.first, finding.kind));
     Ok(findings)

@@ -24,10 +24,8 @@ const TICKS: f64 = 5.0;
 pub fn percentile_distribution(run: &StoredRun, view: &View) -> Result<String> {
     let selection = Selection::new(run, view)?;
     let mut elapsed = Histogram::new();
-    for (key, cell) in selection.cells() {
-        if selection.is_averaged(&key) {
-            elapsed.add_counts(&cell.elapsed);
-        }
+    for cell in selection.averaged_cells() {
+        elapsed.add_counts(&cell?.1.elapsed);
     }
     Ok(distribution(&elapsed))
 }

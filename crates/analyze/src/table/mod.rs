@@ -8,6 +8,7 @@ mod json;
 mod markdown;
 mod parquet;
 mod people;
+mod pieces;
 mod text;
 mod value;
 mod writer;
@@ -16,6 +17,7 @@ use std::io::Write;
 
 pub use column::{Column, Kind};
 pub use people::{one_line, thousands};
+pub use pieces::TableWriter;
 pub use value::{Datum, Value};
 pub use writer::{Format, RowWriter};
 
@@ -86,18 +88,31 @@ impl Table {
     /// # Errors
     /// When `out` can't be written.
     pub fn write(&self, format: Format, out: impl Write) -> Result<()> {
+        let mut writer = RowWriter::new(format, self.written_columns(format), out)?;
+        self.write_rows(&mut writer)?;
+        writer.finish()?;
+        Ok(())
+    }
+
+    /// The columns that a format has.
+    fn written_columns(&self, format: Format) -> Vec<Column> {
+        let written = |column: &&Column| !format.is_for_people() || column.is_shown();
+        self.columns.iter().filter(written).cloned().collect()
+    }
+
+    /// Writes all rows.
+    fn write_rows<W: Write>(&self, writer: &mut RowWriter<W>) -> Result<()> {
+        let for_people = writer.is_for_people();
         let written = || {
             let columns = self.columns.iter().zip(&self.values);
-            columns.filter(|(column, _)| !format.is_for_people() || column.is_shown())
+            columns.filter(|(column, _)| !for_people || column.is_shown())
         };
-        let mut writer = RowWriter::new(format, written().map(|(column, _)| column.clone()).collect(), out)?;
         let mut row = Vec::with_capacity(self.columns.len());
         for at in 0..self.rows {
             row.clear();
             row.extend(written().map(|(_, values)| values.get(at)));
             writer.row(&row)?;
         }
-        writer.finish()?;
         Ok(())
     }
 }

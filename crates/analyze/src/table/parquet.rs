@@ -27,22 +27,27 @@ impl Table {
     /// # Ok::<(), perfpipe_analyze::Error>(())
     /// ```
     pub fn write_parquet(&self, out: impl Write + Send) -> Result<()> {
-        let batch = self.record_batch()?;
-        let zstd = Compression::ZSTD(ZstdLevel::default());
-        let properties = WriterProperties::builder().set_compression(zstd).build();
+        let mut writer = begin(self, out)?;
         let failed = |e| Error::convert("Parquet", e);
-        let mut writer = ArrowWriter::try_new(out, batch.schema(), Some(properties)).map_err(failed)?;
-        writer.write(&batch).map_err(failed)?;
+        writer.write(&record_batch(self)?).map_err(failed)?;
         writer.close().map_err(failed)?;
         Ok(())
     }
+}
 
-    /// The table as one Arrow batch.
-    fn record_batch(&self) -> Result<RecordBatch> {
-        let columns = self.columns.iter().zip(&self.values);
-        RecordBatch::try_from_iter_with_nullable(columns.map(|(c, v)| (c.name(), array(v), true)))
-            .map_err(|e| Error::convert("an Arrow batch", e))
-    }
+/// Begins a file of the columns that a table has.
+pub(super) fn begin<W: Write + Send>(like: &Table, out: W) -> Result<ArrowWriter<W>> {
+    let zstd = Compression::ZSTD(ZstdLevel::default());
+    let properties = WriterProperties::builder().set_compression(zstd).build();
+    let schema = record_batch(like)?.schema();
+    ArrowWriter::try_new(out, schema, Some(properties)).map_err(|e| Error::convert("Parquet", e))
+}
+
+/// The table as one Arrow batch.
+pub(super) fn record_batch(table: &Table) -> Result<RecordBatch> {
+    let columns = table.columns.iter().zip(&table.values);
+    RecordBatch::try_from_iter_with_nullable(columns.map(|(c, v)| (c.name(), array(v), true)))
+        .map_err(|e| Error::convert("an Arrow batch", e))
 }
 
 fn array(values: &Values) -> ArrayRef {

@@ -85,6 +85,7 @@ pub(super) trait Rows: Send {
 /// # Ok::<(), perfpipe_analyze::Error>(())
 /// ```
 pub struct RowWriter<W: Write> {
+    format: Format,
     columns: Vec<Column>,
     rows: Box<dyn Rows>,
     written: u64,
@@ -104,7 +105,7 @@ impl<W: Write> RowWriter<W> {
             Format::Csv => Box::new(Csv),
             Format::Json => Box::new(Json::new(&columns)),
         };
-        let mut writer = Self { columns, rows, written: 0, buffer: Vec::new(), out };
+        let mut writer = Self { format, columns, rows, written: 0, buffer: Vec::new(), out };
         writer.rows.begin(&writer.columns, &mut writer.buffer);
         writer.flush_buffer()?;
         Ok(writer)
@@ -130,6 +131,11 @@ impl<W: Write> RowWriter<W> {
         self.flush_buffer()?;
         self.out.flush()?;
         Ok(self.out)
+    }
+
+    /// Whether the format is for people to read.
+    pub(super) fn is_for_people(&self) -> bool {
+        self.format.is_for_people()
     }
 
     fn flush_buffer(&mut self) -> Result<()> {

@@ -299,8 +299,12 @@ impl Sequence {
                 assert!(faults.is_empty(), "{}: {}: {faults:?}", self.told(), info.key);
                 let run = opened.read(&info.key).await.unwrap();
                 let content = content(&info);
-                let elapsed: Vec<i32> =
-                    run.cells.iter().flat_map(|(_, cell)| cell.elapsed).map(|(value, _)| value).collect();
+                let elapsed: Vec<i32> = run
+                    .cells
+                    .iter()
+                    .flat_map(|cell| cell.unwrap().1.elapsed)
+                    .map(|(value, _)| value)
+                    .collect();
                 assert!(
                     elapsed.iter().all(|value| *value == 10 * (content.log as i32 + 1)),
                     "{}",

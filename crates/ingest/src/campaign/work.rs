@@ -22,7 +22,7 @@ use super::stand::Stand;
 type Numbered = (usize, CampaignRun);
 
 impl Campaign {
-    /// Ingests the runs that are due, so many `jobs` at once, by the workers that the options name, divided among them.
+    /// Ingests the runs that are due, so many `jobs` at once, by the workers and the memory that the options name, divided among them.
     /// One that fails is noted so, and the others go on. Dropped, it leaves the runs that are stored, and nothing of
     /// the others.
     ///
@@ -128,11 +128,12 @@ impl Desk<'_> {
         let sizes = self.options.sizes;
         // What can be read of a damaged log may be less than what is stored of it.
         let replace = run.place.replace && !self.options.source.salvage;
-        let workers = (sizes.workers / usize::try_from(jobs).unwrap_or(usize::MAX)).max(1);
+        let jobs = usize::try_from(jobs).unwrap_or(usize::MAX).max(1);
+        let (workers, memory) = ((sizes.workers / jobs).max(1), sizes.memory / jobs);
         let options = IngestOptions {
             repeat: run.place.repeat,
             replace: self.options.replace || replace,
-            sizes: PipelineOptions { workers, ..sizes },
+            sizes: PipelineOptions { workers, memory, ..sizes },
             ..self.options.clone()
         };
         let log = run.log.clone();

@@ -206,7 +206,7 @@ fn row(batch: &SampleBatch, at: usize, message: Option<&str>) -> Row {
 }
 
 /// What the parser finds, block by block, each with the byte at which it begins.
-fn content(parsed: &[(u64, Parsed)]) -> Content {
+fn content(log: &[u8], parsed: &[(u64, Parsed)]) -> Content {
     let mut all = Content::default();
     let mut lines = 0;
     for (first_byte, parsed) in parsed {
@@ -216,8 +216,8 @@ fn content(parsed: &[(u64, Parsed)]) -> Content {
             let message = failure.and_then(|(_, code)| parsed.messages.value(*code));
             all.rows.push(row(&parsed.batch, at, message));
         }
-        let rejects = parsed.rejects.iter();
-        all.rejects.extend(rejects.map(|r| (lines + r.line, first_byte + r.byte, r.record.clone())));
+        let rejects = parsed.rejects.iter(log.get(*first_byte as usize..).unwrap_or_default());
+        all.rejects.extend(rejects.map(|r| (lines + r.line, first_byte + r.byte, r.record.to_vec())));
         all.other_header |= parsed.other_header.is_some();
         all.first_ms = all.first_ms.or(parsed.first_ms);
         all.earliest_ms = [all.earliest_ms, parsed.earliest_ms].into_iter().flatten().min();
@@ -229,10 +229,10 @@ fn content(parsed: &[(u64, Parsed)]) -> Content {
 
 fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) -> Gathered {
     let (mut totals, mut counter) = (Totals::default(), Counter::default());
-    parsed.for_each(|(_, parsed)| totals.add(&counter.tally(parsed, clock)));
+    parsed.for_each(|(_, parsed)| totals.add(&counter.tally(parsed, clock)).unwrap());
     let (labels, injectors) = (totals.labels(), totals.injectors());
     let mut cells = BTreeMap::new();
-    for (key, mut cell) in totals.cells() {
+    for (key, mut cell) in totals.cells().map(Result::unwrap) {
         let loads = std::mem::take(&mut cell.injectors);
         let load = |load: crate::InjectorLoad| {
             (injectors[load.injector as usize].clone(), (load.samples, load.threads))
@@ -279,10 +279,10 @@ pub fn parse(data: &[u8]) {
         parsed
     };
     let whole = [(0, parse(log))];
-    assert_eq!(content(&whole), expected);
+    assert_eq!(content(log, &whole), expected);
     let blocks = sizes.blocks(log, layout.delimiter);
     let blocks: Vec<_> = blocks.iter().map(|block| (block.first_byte, parse(&block.bytes))).collect();
-    assert_eq!(content(&blocks), expected);
+    assert_eq!(content(log, &blocks), expected);
     let counts = gathered(whole.iter(), &clock);
     check_counts(&counts, &expected.rows);
     assert_eq!(gathered(blocks.iter(), &clock), counts);

@@ -23,6 +23,7 @@ use crate::record::Records;
 use crate::source::LogSource;
 use crate::store::{Repeat, SourceFile};
 use crate::tally::Counter;
+use crate::totals::Totals;
 
 /// Bytes at the end of a log that are looked at.
 const TAIL: u64 = 1 << 20;
@@ -161,7 +162,7 @@ impl Sampler {
             limit,
             sources: logs.iter().map(Source::of).collect(),
             samples: Vec::new(),
-            collected: Collected::new(options.max_rejects),
+            collected: Collected::new(options.max_rejects, Totals::new(options.sizes.memory, None)),
             packed: Arc::default(),
             refusal: None,
         }
@@ -222,7 +223,7 @@ impl Sampler {
             // It goes on to the next block, or to where no more is read.
             sample.found.sample_bytes = self.limit;
             sample.lines += block.skipped_lines;
-            return self.collected.add(BlockCounts::oversized(0, log, &block, reason));
+            return self.collected.add(BlockCounts::oversized(0, log, &block, reason), &block.bytes);
         }
         self.parser.parse_block(&block, file.map(AsRef::as_ref), layout, &clock, &mut self.parsed);
         sample.see_headers(&block.bytes, layout);
@@ -234,7 +235,7 @@ impl Sampler {
         }
         let mut counts = BlockCounts::new(0, log, block.first_byte, &mut self.parsed);
         counts.tally = self.counter.tally(&self.parsed, &clock);
-        self.collected.add(counts)
+        self.collected.add(counts, &block.bytes)
     }
 
     /// Looks at the ends of logs whose ends can be had, for their last times.
@@ -364,7 +365,7 @@ impl Sample {
     fn see(&mut self, parsed: &Parsed, file: Option<&str>) {
         let found = &mut self.found;
         found.accepted += parsed.batch.len() as u64;
-        found.rejects += parsed.rejects.len() as u64;
+        found.rejects += parsed.rejects.len();
         found.earliest_ms = min(found.earliest_ms, parsed.earliest_ms);
         found.latest_ms = found.latest_ms.max(parsed.latest_ms);
         self.lines += parsed.lines;

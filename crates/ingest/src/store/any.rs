@@ -168,12 +168,8 @@ impl Store {
             ));
         }
         let mut recount = Recount::new(run, label);
-        self.samples_of(&run.info.clone(), &mut |batch| {
-            recount.add(batch);
-            Ok(())
-        })
-        .await?;
-        run.cells = recount.cells();
+        self.samples_of(&run.info.clone(), &mut |batch| recount.add(batch)).await?;
+        run.cells = recount.cells()?;
         Ok(())
     }
 

@@ -1,19 +1,20 @@
 //! The counts of a run, taken in several ways, which must agree before it is committed.
 
-use crate::counts::{Cell, CellKey, ErrorCount, LabelCount};
+use crate::cells::CellResult;
+use crate::counts::{ErrorCount, LabelCount};
 use crate::error::{Error, Result};
 use crate::store::RunInfo;
 use crate::store::held::{Counted, unequal};
 
 /// The cells of a run on their way into a store, counted as they pass.
 pub(crate) struct CountedCells<'a> {
-    cells: &'a mut (dyn Iterator<Item = (CellKey, Cell)> + Send),
+    cells: &'a mut (dyn Iterator<Item = CellResult> + Send),
     counted: Counted,
 }
 
 impl<'a> CountedCells<'a> {
     /// Cells of which none has passed.
-    pub(crate) fn new(cells: &'a mut (dyn Iterator<Item = (CellKey, Cell)> + Send)) -> Self {
+    pub(crate) fn new(cells: &'a mut (dyn Iterator<Item = CellResult> + Send)) -> Self {
         Self { cells, counted: Counted::default() }
     }
 
@@ -27,12 +28,14 @@ impl<'a> CountedCells<'a> {
 }
 
 impl Iterator for CountedCells<'_> {
-    type Item = (CellKey, Cell);
+    type Item = CellResult;
 
-    fn next(&mut self) -> Option<Self::Item> {
-        let (key, cell) = self.cells.next()?;
-        self.counted.add(key.success, key.transaction, cell.samples());
-        Some((key, cell))
+    fn next(&mut self) -> Option<CellResult> {
+        let cell = self.cells.next()?;
+        if let Ok((key, cell)) = &cell {
+            self.counted.add(key.success, key.transaction, cell.samples());
+        }
+        Some(cell)
     }
 }
 

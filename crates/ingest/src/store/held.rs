@@ -41,10 +41,16 @@ impl Counted {
     }
 
     /// Counts the samples of cells.
-    pub(crate) fn of(cells: &CellTable) -> Self {
+    ///
+    /// # Errors
+    /// When they can't be read.
+    pub(crate) fn of(cells: &CellTable) -> Result<Self> {
         let mut counted = Self::default();
-        cells.iter().for_each(|(key, cell)| counted.add(key.success, key.transaction, cell.samples()));
-        counted
+        for cell in cells.iter() {
+            let (key, cell) = cell?;
+            counted.add(key.success, key.transaction, cell.samples());
+        }
+        Ok(counted)
     }
 
     /// The samples that whole-run counts by label tell of.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -208,7 +209,7 @@ pub struct FinishedRun<'a> {
     /// Injectors that the cells point to; "" is the one that can't be told.
     pub injectors: &'a [String],
     /// The cells, ascending by key.
-    pub cells: &'a mut (dyn Iterator<Item = (CellKey, Cell)> + Send),
+    pub cells: &'a mut (dyn Iterator<Item = Result<(CellKey, Cell)>> + Send),
     /// The CPU readings.
     pub cpu: &'a CpuSeries,
     /// Failures, ascending.
@@ -304,6 +305,11 @@ pub trait RunWriter: Send {
 
     /// A new encoder, for one worker thread.
     fn encoder(&self) -> Result<Self::Encoder>;
+
+    /// A folder for temporary files, where the writer has one that is swept if it is killed.
+    fn scratch(&self) -> Option<PathBuf> {
+        None
+    }
 
     /// Writes one encoded chunk; they come in the order of the log.
     fn write(

@@ -237,7 +237,7 @@ fn a_label_that_reads_like_the_rest_of_the_labels_is_none_of_them() {
     assert_eq!(counted("(other) (as logged)"), Some(200));
     assert_eq!(counted("(other) (as logged) (as logged)"), Some(200));
     assert_eq!(counted(OTHER), None);
-    let cells = run.cells.iter();
+    let cells = run.cells.iter().map(Result::unwrap);
     let rest: u64 = cells
         .filter(|(key, _)| run.cells.labels[key.label as usize] == OTHER)
         .map(|(_, cell)| cell.samples())

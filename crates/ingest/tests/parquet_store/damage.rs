@@ -10,7 +10,7 @@ use crate::example::{Place, assert_stored, example, key, reseal, store, stored_r
 fn read_all(place: &Place) -> bool {
     let run = place.store.read(&key());
     if let Ok(Some(run)) = &run {
-        let _ = run.cells.iter().map(|(_, cell)| cell.samples()).fold(0, u64::saturating_add);
+        let _ = run.cells.iter().map(|cell| cell.unwrap().1.samples()).fold(0, u64::saturating_add);
         let _ = (run.info.records(), run.info.requests());
     }
     let rest = [stored_rows(&place.store, &key()).is_ok(), stored_rejects(&place.store, &key()).is_ok()];

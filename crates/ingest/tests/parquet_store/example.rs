@@ -217,7 +217,7 @@ pub(crate) async fn finish(writer: impl RunWriter, example: &Example, replace: R
         info: &example.info,
         labels: &example.labels,
         injectors: &example.injectors,
-        cells: &mut example.cells.iter().cloned(),
+        cells: &mut example.cells.iter().cloned().map(Ok),
         cpu: &example.cpu,
         errors: &example.errors,
         label_counts: &example.label_counts,

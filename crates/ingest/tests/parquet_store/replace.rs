@@ -56,7 +56,7 @@ fn readers_see_one_run_whole_while_others_take_its_place() {
                 let mark = run.info.failures;
                 assert_eq!((run.errors[0].count, run.labels[0].failures), (mark, mark));
                 assert!(run.cpu.readings()[0].1 == mark as f64 / 3.0);
-                assert!(run.cells.iter().all(|(_, cell)| cell.injectors[0].samples == mark));
+                assert!(run.cells.iter().all(|cell| cell.unwrap().1.injectors[0].samples == mark));
                 assert_eq!(stored_rejects(&place.store, &key()).unwrap().len(), 1);
                 assert!(stored_rows(&place.store, &key()).unwrap().len() >= 10);
                 assert_eq!(place.store.runs().unwrap().len(), 1);

@@ -21,7 +21,7 @@ fn zip(members: &[(&str, &str)]) -> Vec<u8> {
 fn injectors(desk: &Desk, files: &[std::path::PathBuf]) -> BTreeSet<(String, u64)> {
     let cells = desk.stored(files, &usual()).run.cells;
     let name = |index: u32| cells.injectors[index as usize].clone();
-    let loads = cells.iter().flat_map(|(_, cell)| cell.injectors);
+    let loads = cells.iter().flat_map(|cell| cell.unwrap().1.injectors);
     loads.map(|load| (name(load.injector), load.samples)).collect()
 }
 

@@ -71,7 +71,11 @@ impl RunWriter for Writer {
         *self.memory.stored.lock().unwrap() = Some(Stored {
             run: StoredRun {
                 info,
-                cells: CellTable::new(run.labels.to_vec(), run.injectors.to_vec(), run.cells),
+                cells: CellTable::new(
+                    run.labels.to_vec(),
+                    run.injectors.to_vec(),
+                    run.cells.collect::<Result<Vec<_>>>()?,
+                ),
                 cpu: run.cpu.clone(),
                 errors: run.errors.to_vec(),
                 labels: run.label_counts.to_vec(),

@@ -111,7 +111,7 @@ pub(crate) fn options(workers: usize, block_size: usize, look_ahead: usize) -> I
     IngestOptions {
         framework: Some("f".into()),
         test: Some("t".into()),
-        sizes: PipelineOptions { workers, block_size, look_ahead },
+        sizes: PipelineOptions { workers, block_size, look_ahead, memory: 4 * block_size },
         ..IngestOptions::default()
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn named(table: &CellTable) -> NamedCells {
         let loads = cell.injectors.iter().map(injector).collect();
         ((key.second, label, key.success, key.transaction), (Cell { injectors: vec![], ..cell }, loads))
     };
-    let cells: NamedCells = table.iter().map(named).collect();
+    let cells: NamedCells = table.iter().map(Result::unwrap).map(named).collect();
     assert_eq!(cells.len(), table.len(), "each key once");
     cells
 }

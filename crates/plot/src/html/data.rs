@@ -1,5 +1,8 @@
 //! The figures that the charts are drawn from, as JSON that can stand within a script element.
 
+use std::borrow::Cow;
+use std::io::{self, Write};
+
 use perfpipe_analyze::{Details, Heatmap, LoadStep, Second, Sweep, Timeline};
 use serde::{Serialize, Serializer};
 
@@ -12,18 +15,18 @@ use crate::svg::hex;
 
 /// All that the charts need.
 #[derive(Serialize)]
-pub(super) struct Data {
+pub(super) struct Data<'a> {
     /// The colours of the measure, from its least value to its greatest.
     scale: Vec<String>,
     /// How many colours there are for lines.
     series: usize,
-    runs: Vec<Run>,
+    runs: Vec<Run<'a>>,
 }
 
 /// A run, its values by second from `first` on.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Run {
+struct Run<'a> {
     name: String,
     color_by: &'static str,
     /// The values that the colours stand for.
@@ -32,13 +35,13 @@ struct Run {
     /// The first and last second of the hold, where it is not all.
     hold: Option<(u32, u32)>,
     first: u32,
-    successes: Vec<u64>,
-    failures: Vec<u64>,
-    load: Vec<Number>,
-    cpu: Vec<Number>,
-    percentiles: Vec<f64>,
+    successes: BySecond<'a, u64>,
+    failures: BySecond<'a, u64>,
+    load: BySecond<'a, Number>,
+    cpu: BySecond<'a, Number>,
+    percentiles: &'a [f64],
     /// Values by second for each of the percentiles.
-    elapsed: Vec<Vec<Number>>,
+    elapsed: Vec<BySecond<'a, Number>>,
     heat: Heat,
     curve: Vec<(f64, Number)>,
     sweep: Option<ByLoad>,
@@ -81,8 +84,20 @@ impl Serialize for Number {
     }
 }
 
-impl Data {
-    pub(super) fn new(runs: &[(&Timeline, &Details)], style: &Style) -> Self {
+/// A value of every second from the first to the last, taken as it is written: a run may have a million of them.
+struct BySecond<'a, T> {
+    seconds: &'a [Second],
+    value: Box<dyn Fn(&Second) -> T + 'a>,
+}
+
+impl<T: Serialize> Serialize for BySecond<'_, T> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_seq(every_second(self.seconds).map(|second| (self.value)(&second)))
+    }
+}
+
+impl<'a> Data<'a> {
+    pub(super) fn new(runs: &[(&'a Timeline, &'a Details)], style: &Style) -> Self {
         Self {
             scale: (0..STEPS).map(|step| hex(style.palette.step(step))).collect(),
             series: SERIES.len(),
@@ -90,11 +105,32 @@ impl Data {
         }
     }
 
-    /// As JSON in which nothing ends a script element or a line of script.
-    pub(super) fn json(&self) -> Result<String> {
-        let json = serde_json::to_string(self).map_err(|error| Error::Html(error.to_string()))?;
-        // These can only stand within texts.
-        Ok(json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029"))
+    /// Appends JSON in which nothing ends a script element or a line of script.
+    pub(super) fn write(&self, out: &mut String) -> Result<()> {
+        serde_json::to_writer(Escaped(out), self).map_err(|error| Error::Html(error.to_string()))
+    }
+}
+
+/// Appends JSON, escaping what can only stand within its texts.
+struct Escaped<'a>(&'a mut String);
+
+impl Write for Escaped<'_> {
+    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
+        // serde_json writes whole characters.
+        let json = std::str::from_utf8(json).map_err(io::Error::other)?;
+        for part in json.split_inclusive(['<', '\u{2028}', '\u{2029}']) {
+            let (text, special) = match part.char_indices().next_back() {
+                Some((at, special @ ('<' | '\u{2028}' | '\u{2029}'))) => (part.get(..at), Some(special)),
+                _ => (Some(part), None),
+            };
+            self.0.push_str(text.unwrap_or_default());
+            self.0.extend(special.map(|special| format!("\\u{:04x}", u32::from(special))));
+        }
+        Ok(json.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
@@ -104,12 +140,18 @@ fn name(timeline: &Timeline) -> String {
     if key.repeat == 1 { key.framework.clone() } else { format!("{}#{}", key.framework, key.repeat) }
 }
 
-impl Run {
-    fn new(timeline: &Timeline, details: &Details, style: &Style) -> Self {
-        let seconds = every_second(timeline);
-        let values =
-            |value: &dyn Fn(&Second) -> Option<f64>| seconds.iter().map(|s| Number(value(s))).collect();
-        let percentile = |at: usize| values(&|s| s.percentiles.get(at).copied().flatten());
+impl<'a> Run<'a> {
+    fn new(timeline: &'a Timeline, details: &Details, style: &Style) -> Self {
+        let seconds = timeline.seconds.as_slice();
+        let counts = |value: fn(&Second) -> u64| BySecond { seconds, value: Box::new(value) };
+        let values = |value: fn(&Second) -> Option<f64>| BySecond {
+            seconds,
+            value: Box::new(move |s| Number(value(s))),
+        };
+        let percentile = |at: usize| BySecond {
+            seconds,
+            value: Box::new(move |s: &Second| Number(s.percentiles.get(at).copied().flatten())),
+        };
         let measure = match style.color_by {
             ColorBy::Load => "load",
             ColorBy::Cpu => "cpu",
@@ -122,11 +164,11 @@ impl Run {
             cpu_top: style.cpu_top(),
             hold: timeline.hold.as_ref().and(timeline.phases.hold).map(|span| (span.first, span.last)),
             first: column::span(timeline).0,
-            successes: seconds.iter().map(|second| second.successes).collect(),
-            failures: seconds.iter().map(|second| second.failures).collect(),
-            load: values(&|second| second.load),
-            cpu: values(&|second| second.cpu),
-            percentiles: timeline.percentiles.clone(),
+            successes: counts(|second| second.successes),
+            failures: counts(|second| second.failures),
+            load: values(|second| second.load),
+            cpu: values(|second| second.cpu),
+            percentiles: &timeline.percentiles,
             elapsed: (0..timeline.percentiles.len()).map(percentile).collect(),
             heat: Heat::new(&details.heatmap),
             sweep: details.by_load().map(ByLoad::new),
@@ -135,15 +177,16 @@ impl Run {
     }
 }
 
-/// The run's seconds from the first to the last, none left out.
-fn every_second(timeline: &Timeline) -> Vec<Second> {
-    let mut seconds: Vec<Second> = Vec::with_capacity(timeline.seconds.len());
-    for second in &timeline.seconds {
-        let missing = seconds.last().map_or(second.second, |last| last.second + 1);
-        seconds.extend((missing..second.second).map(|second| Second { second, ..Second::default() }));
-        seconds.push(second.clone());
-    }
-    seconds
+/// The seconds from the first to the last, none left out.
+fn every_second(seconds: &[Second]) -> impl Iterator<Item = Cow<'_, Second>> {
+    let mut expected = seconds.first().map_or(0, |first| first.second);
+    seconds.iter().flat_map(move |second| {
+        let missing = expected..second.second;
+        expected = second.second + 1;
+        missing
+            .map(|second| Cow::Owned(Second { second, ..Second::default() }))
+            .chain(std::iter::once(Cow::Borrowed(second)))
+    })
 }
 
 impl ByLoad {
@@ -187,7 +230,8 @@ mod tests {
     fn no_name_ends_the_script_element() {
         let mut run = support::short(3);
         run.info.key.framework = "</script><!--\u{2028}\u{2029}\"".to_owned();
-        let json = Data::new(&[(&run, &Details::default())], &Style::default()).json().unwrap();
+        let (details, mut json) = (Details::default(), String::new());
+        Data::new(&[(&run, &details)], &Style::default()).write(&mut json).unwrap();
         assert!(!json.contains(['<', '\u{2028}', '\u{2029}']), "{json}");
         let read: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(read["runs"][0]["name"], "</script><!--\u{2028}\u{2029}\"");
@@ -204,7 +248,7 @@ mod tests {
     fn a_missing_second_is_there_and_empty() {
         let mut run = support::short(4);
         run.seconds.remove(2);
-        let seconds = every_second(&run);
+        let seconds: Vec<_> = every_second(&run.seconds).collect();
         assert_eq!(seconds.iter().map(|second| second.second).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert_eq!((seconds[2].successes, seconds[2].load), (0, None));
     }

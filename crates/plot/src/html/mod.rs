@@ -44,9 +44,8 @@ pub fn html<'a>(
     for (at, (timeline, details)) in runs.iter().enumerate() {
         body += &section(at, timeline, details, style)?;
     }
-    let data = Data::new(&runs, style).json()?;
     let title = format!("{} – perfpipe", all.title());
-    Ok(parts::document(&title, all.title(), &body, &data, &colors()))
+    parts::document(&title, all.title(), &body, &Data::new(&runs, style), &colors())
 }
 
 /// The range of the repeats' throughput, which stands beneath their median.

@@ -4,6 +4,7 @@ use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::Result;
+use crate::html::data::Data;
 use crate::page::Page;
 use crate::svg::escaped;
 
@@ -36,12 +37,18 @@ const HELP: &str = "Point at a chart to read all of them at that second; drag to
     farther, <kbd>Esc</kbd> the whole. In those by percentile and by load: <kbd>←</kbd> <kbd>→</kbd> from point to point.";
 
 /// The whole file.
-pub(super) fn document(title: &str, heading: &str, body: &str, data: &str, colors: &str) -> String {
+pub(super) fn document(
+    title: &str,
+    heading: &str,
+    body: &str,
+    data: &Data<'_>,
+    colors: &str,
+) -> Result<String> {
     let script = format!("\"use strict\";\n(() => {{\n{}\n}})();\n", SCRIPTS.join("\n"));
     let style = format!("{colors}{STYLE}");
     let (title, heading, policy) = (escaped(title), escaped(heading), policy(&script, &style));
     let version = env!("CARGO_PKG_VERSION");
-    format!(
+    let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -51,9 +58,11 @@ pub(super) fn document(title: &str, heading: &str, body: &str, data: &str, color
         <p class=\"help\">{HELP}</p>\n{body}\
         <button type=\"button\" class=\"tool\" id=\"whole\">Whole time</button>\n\
         <footer>perfpipe {version}</footer>\n\
-        <script type=\"application/json\" id=\"data\">{data}</script>\n\
-        <script>{script}</script>\n</body>\n</html>\n"
-    )
+        <script type=\"application/json\" id=\"data\">"
+    );
+    data.write(&mut html)?;
+    html += &format!("</script>\n<script>{script}</script>\n</body>\n</html>\n");
+    Ok(html)
 }
 
 /// What the file may load and run: its own style and script, and nothing from anywhere.

@@ -19,6 +19,7 @@ use parquet::arrow::arrow_writer::{
     ArrowLeafColumn, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
 };
 use parquet::basic::{Compression, Encoding};
+use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
@@ -35,6 +36,16 @@ const ROW_GROUP: usize = 256 << 10;
 
 /// Rows a batch when reading.
 const READ_ROWS: usize = 16 << 10;
+
+/// Bytes of texts in a batch when reading: fewer rows are read at once where they are long.
+const READ_TEXTS: usize = 8 << 20;
+
+/// The file's own note of how many bytes the texts of a row take at most, where reading as many rows as usual would be
+/// too much.
+const LONGEST: &str = "perfpipe.longest_texts";
+
+/// Bytes of the texts of a row group, about, at most: it is held until it ends.
+const GROUP_TEXTS: usize = 32 << 20;
 
 fn text() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
@@ -81,7 +92,11 @@ pub(super) struct SampleFile<W: Write + Send> {
     threads: ColumnThreads,
     /// Rows in the row group that has not ended.
     open: usize,
+    /// Bytes of the texts of its batches, each counted once a batch.
+    texts: usize,
     rows: u64,
+    /// Bytes of the texts of a row, at most.
+    longest: usize,
     /// What is being done, for messages.
     what: String,
 }
@@ -105,7 +120,16 @@ impl<W: Write + Send> SampleFile<W> {
             .and_then(ArrowWriter::into_serialized_writer);
         let (writer, _) = made.map_err(|error| Error::store(&*what, plain(error)))?;
         let factory = ArrowRowGroupWriterFactory::new(&writer, schema());
-        Ok(Self { writer, factory, threads: ColumnThreads::start()?, open: 0, rows: 0, what })
+        Ok(Self {
+            writer,
+            factory,
+            threads: ColumnThreads::start()?,
+            open: 0,
+            texts: 0,
+            rows: 0,
+            longest: 0,
+            what,
+        })
     }
 
     /// Appends rows.
@@ -115,7 +139,9 @@ impl<W: Write + Send> SampleFile<W> {
         }
         self.threads.write(rows.columns)?;
         self.open += rows.rows;
-        if self.open >= ROW_GROUP { self.end_group() } else { Ok(()) }
+        self.texts += rows.texts;
+        self.longest = self.longest.max(rows.longest);
+        if self.open >= ROW_GROUP || self.texts >= GROUP_TEXTS { self.end_group() } else { Ok(()) }
     }
 
     fn end_group(&mut self) -> Result<()> {
@@ -127,12 +153,17 @@ impl<W: Write + Send> SampleFile<W> {
         }
         writer.close().map_err(failed)?;
         self.rows += std::mem::take(&mut self.open) as u64;
+        self.texts = 0;
         Ok(())
     }
 
     fn end(&mut self) -> Result<()> {
         if self.open > 0 {
             self.end_group()?;
+        }
+        if self.longest * READ_ROWS > READ_TEXTS {
+            let note = KeyValue::new(LONGEST.to_owned(), self.longest.to_string());
+            self.writer.append_key_value_metadata(note);
         }
         let ended = self.writer.finish();
         ended.map(|_| ()).map_err(|error| Error::store(&*self.what, plain(error)))
@@ -155,7 +186,7 @@ impl<W: Write + Send> SampleExport<W> {
         Ok(Self { encoder: SampleEncoder::new(true), file })
     }
 
-    /// Appends a batch. Memory: one row group of 262,144 rows.
+    /// Appends a batch. Memory: one row group of 262,144 rows, of 32 MiB of texts at most.
     ///
     /// # Errors
     /// When it can't be written.
@@ -183,6 +214,10 @@ fn failed(error: parquet::errors::ParquetError) -> Error {
 pub struct SampleColumns {
     columns: Vec<ArrowLeafColumn>,
     rows: usize,
+    /// Bytes of their distinct texts.
+    texts: usize,
+    /// Bytes of the texts of a row, at most.
+    longest: usize,
 }
 
 /// Turns batches into the columns of the file.
@@ -209,8 +244,15 @@ impl BatchEncoder for SampleEncoder {
         for (field, array) in self.schema.fields().iter().zip(arrays(batch)?) {
             columns.extend(compute_leaves(field, &array).map_err(failed)?);
         }
-        Ok(Some(SampleColumns { columns, rows: batch.len() }))
+        let (texts, longest) = (batch.text_bytes(), longest(batch));
+        Ok(Some(SampleColumns { columns, rows: batch.len(), texts, longest }))
     }
+}
+
+/// No row's texts take more bytes than this.
+fn longest(batch: &SampleBatch) -> usize {
+    let longest = |texts: &Texts| texts.values().iter().map(String::len).max().unwrap_or_default();
+    longest(&batch.label) + longest(&batch.response_code) + longest(&batch.injector)
 }
 
 /// A batch's columns as Arrow arrays, in the order of the schema.
@@ -264,9 +306,23 @@ fn texts(column: &Texts) -> Result<ArrayRef> {
 pub(super) fn open(file: CheckedFile) -> Result<Guarded> {
     let options = ArrowReaderOptions::new().with_schema(schema());
     Guarded::open(file, |file| {
-        ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)
-            .and_then(|builder| builder.with_batch_size(READ_ROWS).build())
+        let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?;
+        let rows = rows_at_once(builder.metadata());
+        builder.with_batch_size(rows).build()
     })
+}
+
+/// How many rows to read at once.
+fn rows_at_once(file: &ParquetMetaData) -> usize {
+    let notes = file.file_metadata().key_value_metadata().into_iter().flatten();
+    let note = notes.filter(|note| note.key == LONGEST).find_map(|note| note.value.as_ref()?.parse().ok());
+    // Files without a note hold texts of any length, if they are older than the note.
+    let is_large = file.row_groups().iter().any(|group| group.total_byte_size() > 256 << 20);
+    match note {
+        Some(longest) => READ_TEXTS.checked_div(longest).unwrap_or(READ_ROWS).clamp(16, READ_ROWS),
+        None if is_large => 16,
+        None => READ_ROWS,
+    }
 }
 
 /// Hands the samples of a file to a sink, batch by batch.

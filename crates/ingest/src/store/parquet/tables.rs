@@ -1,6 +1,6 @@
 //! The small tables of a run as Parquet, readable by any tool: seconds, CPU readings, errors, labels.
 
-use std::io::{BufReader, BufWriter, Write};
+use std::io::{BufReader, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -12,12 +12,13 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
-use crate::cell_table::{CellTable, PackedCells};
+use crate::cell_table::{CellTable, CellTableBuilder, READ_ROOM};
+use crate::cells::CellResult;
 use crate::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread};
 use crate::cpu::CpuSeries;
 use crate::error::{Error, Result};
 use crate::pack::{check_counts, pack_counts};
-use crate::rejects::{Reject, RejectSpool};
+use crate::rejects::{Reject, RejectSpool, read_lines};
 use crate::share::Shared;
 use crate::store::held::Counted;
 use crate::store::parquet::guard::plain;
@@ -40,8 +41,14 @@ const PACKED: &str = "packed";
 /// Cells a batch; a run of any length is written in pieces.
 const CELLS: usize = 1024;
 
-/// Rows a batch of failures.
-const FAILURES: usize = 16 << 10;
+/// Counts and injectors of a batch of cells, about.
+const VALUES: usize = 512 << 10;
+
+/// Rows a batch of failures, each of which has up to three texts of some KiB.
+const FAILURES: usize = 2 << 10;
+
+/// Rows a batch of labels.
+const LABEL_ROWS: usize = 2 << 10;
 
 /// Bytes of encoded rows that are held before they are written, as a row group of their own.
 const HELD: usize = 8 << 20;
@@ -92,19 +99,33 @@ pub(super) fn write_seconds(
     path: &Path,
     labels: &[String],
     injectors: &[String],
-    cells: &mut dyn Iterator<Item = (CellKey, Cell)>,
+    cells: &mut dyn Iterator<Item = CellResult>,
 ) -> Result<Sums> {
     let mut first = true;
     write(
         path,
         std::iter::from_fn(|| {
-            let piece: Vec<(CellKey, Cell)> = cells.take(CELLS).collect();
+            let piece = match next_piece(cells) {
+                Ok(piece) => piece,
+                Err(error) => return Some(Err(error)),
+            };
             // A run without a cell still has a file.
             let wanted = first || !piece.is_empty();
             first = false;
             wanted.then(|| seconds(&piece, labels, injectors))
         }),
     )
+}
+
+/// The next cells, as many as are written at once.
+fn next_piece(cells: &mut dyn Iterator<Item = CellResult>) -> Result<Vec<(CellKey, Cell)>> {
+    let (mut piece, mut values) = (Vec::new(), 0);
+    while piece.len() < CELLS && values < VALUES {
+        let Some(cell) = cells.next().transpose()? else { break };
+        values += cell.1.elapsed.len() + cell.1.injectors.len();
+        piece.push(cell);
+    }
+    Ok(piece)
 }
 
 fn seconds(cells: &[(CellKey, Cell)], labels: &[String], injectors: &[String]) -> Result<RecordBatch> {
@@ -198,18 +219,18 @@ impl Names {
 /// Reads the exact counts back, and how many samples they count.
 pub(super) fn read_seconds(file: CheckedFile) -> Result<(CellTable, Counted)> {
     let (mut labels, mut injectors) = (Names::default(), Names::default());
-    let (mut cells, mut counted) = (PackedCells::default(), Counted::default());
+    let (mut cells, mut counted) = (CellTableBuilder::new(READ_ROOM), Counted::default());
     for piece in read_without(file, &["elapsed", "counts"])? {
         read_cells(&piece?, &mut labels, &mut injectors, &mut cells, &mut counted)?;
     }
-    Ok((CellTable::packed(labels.names, injectors.names, cells), counted))
+    Ok((cells.finish(labels.names, injectors.names)?, counted))
 }
 
 fn read_cells(
     piece: &Piece,
     labels: &mut Names,
     injectors: &mut Names,
-    cells: &mut PackedCells,
+    cells: &mut CellTableBuilder,
     counted: &mut Counted,
 ) -> Result<()> {
     let large = |name: &str| piece.numbers::<Int64Type>(name);
@@ -240,7 +261,7 @@ fn read_cells(
         };
         let (counts, samples) = counts(piece, at(&packed, row), at(sizes, row))?;
         counted.add(key.success, key.transaction, samples);
-        cells.push_counted(key, counts, &sums);
+        cells.push(key, counts, &sums)?;
     }
     Ok(())
 }
@@ -345,16 +366,21 @@ pub(super) fn read_errors(file: CheckedFile) -> Result<Vec<ErrorCount>> {
 
 /// Writes the whole-run counts by label.
 pub(super) fn write_labels(path: &Path, labels: &[LabelCount]) -> Result<Sums> {
+    let (first, rest) = labels.split_at(labels.len().min(LABEL_ROWS));
+    // A run without a label still has a file.
+    write(path, std::iter::once(first).chain(rest.chunks(LABEL_ROWS)).map(label_rows))
+}
+
+fn label_rows(labels: &[LabelCount]) -> Result<RecordBatch> {
     let number = |of: fn(&LabelCount) -> u64| -> ArrayRef {
         Arc::new(labels.iter().map(|label| of(label) as i64).collect::<Int64Array>())
     };
-    let batch = table(vec![
+    table(vec![
         ("label", Arc::new(StringArray::from_iter_values(labels.iter().map(|label| &label.label)))),
         ("successes", number(|label| label.successes)),
         ("failures", number(|label| label.failures)),
         ("transactions", number(|label| label.transactions)),
-    ]);
-    write(path, std::iter::once(batch))
+    ])
 }
 
 /// Reads the whole-run counts by label back.
@@ -377,17 +403,12 @@ pub(super) fn read_labels(file: CheckedFile) -> Result<Vec<LabelCount>> {
 /// Writes the rejected records, one JSON object a line.
 pub(super) fn write_rejects(path: &Path, rejects: &mut RejectSpool) -> Result<Sums> {
     let mut writer = BufWriter::new(SummedFile::create(path)?);
-    for reject in rejects.iter()? {
-        let line = serde_json::to_string(&reject?).map_err(|error| Error::store("writing rejects", error))?;
-        writeln!(writer, "{line}").map_err(|error| Error::io(path, error))?;
-    }
+    rejects.write_lines(&mut writer)?.map_err(|error| Error::io(path, error))?;
     writer.into_inner().map_err(|error| Error::io(path, error.into_error()))?.finish()
 }
 
 /// The rejected records, one after another.
 pub(super) fn read_rejects(file: &CheckedFile) -> impl Iterator<Item = Result<Reject>> + use<> {
     let what = format!("reading {}", file.path().display());
-    serde_json::Deserializer::from_reader(BufReader::new(file.reader(0)))
-        .into_iter()
-        .map(move |reject| reject.map_err(|error| Error::store(what.clone(), error)))
+    read_lines(BufReader::new(file.reader(0)), what)
 }

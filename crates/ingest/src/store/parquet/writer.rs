@@ -1,5 +1,7 @@
 //! Writes one run into the embedded store; until it is committed nobody sees it.
 
+use std::path::PathBuf;
+
 use super::folder::{Folder, RunLock, Staging};
 use super::samples::{SampleColumns, SampleEncoder, SampleFile};
 use super::sums::{SummedFile, Sums};
@@ -45,6 +47,10 @@ impl RunWriter for ParquetWriter {
 
     fn encoder(&self) -> Result<SampleEncoder> {
         Ok(SampleEncoder::new(self.samples.is_some()))
+    }
+
+    fn scratch(&self) -> Option<PathBuf> {
+        Some(self.staging.path.clone())
     }
 
     async fn write(&mut self, rows: SampleColumns) -> Result<()> {

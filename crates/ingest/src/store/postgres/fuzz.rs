@@ -7,7 +7,7 @@
 )]
 
 use crate::batch::SampleBatch;
-use crate::cell_table::PackedCells;
+use crate::cell_table::{CellTableBuilder, READ_ROOM};
 use crate::counts::CellKey;
 use crate::fuzz::{Taker, cell};
 use crate::store::held::Counted;
@@ -159,8 +159,9 @@ pub fn rows(data: &[u8]) {
     let (&piece, noise) = data.split_first().unwrap_or((&0, data));
     let noise = [HEADER, noise].concat();
     let cells = |piece: usize| {
-        let mut cells = PackedCells::default();
-        (decode(&noise, piece, |fields| reader.get(fields, &mut cells, &mut Counted::default())), cells)
+        let mut cells = CellTableBuilder::new(READ_ROOM);
+        let decoded = decode(&noise, piece, |fields| reader.get(fields, &mut cells, &mut Counted::default()));
+        (decoded, cells.finish(vec![], vec![]).unwrap())
     };
     assert_eq!(cells(piece.into()), cells(noise.len()));
     let mut batch = SampleBatch::default();
@@ -178,10 +179,10 @@ pub fn rows(data: &[u8]) {
     seconds::put(&mut encoder, 7, names, key, &cell).unwrap();
     let bytes = [&*encoder.take().unwrap().bytes, TRAILER].concat();
     let asked_for = asked_for(&slow(&bytes)[0]);
-    let mut back = PackedCells::default();
-    let mut counted = Counted::default();
-    reader.get(&mut Fields::new(&asked_for), &mut back, &mut counted).unwrap();
-    assert_eq!(back.open(0), Some((key, cell)));
+    let mut back = CellTableBuilder::new(READ_ROOM);
+    reader.get(&mut Fields::new(&asked_for), &mut back, &mut Counted::default()).unwrap();
+    let back = back.finish(vec![], vec![]).unwrap();
+    assert_eq!(back.iter().map(Result::unwrap).collect::<Vec<_>>(), [(key, cell)]);
 }
 
 /// The fields of a row of `seconds` that a reader asks for: after the run's number, those up to `samples`, and the last.

@@ -3,7 +3,7 @@
 use tokio_postgres::error::SqlState;
 
 use crate::batch::SampleBatch;
-use crate::cell_table::{CellTable, PackedCells};
+use crate::cell_table::{CellTable, CellTableBuilder, READ_ROOM};
 use crate::counts::ErrorCount;
 use crate::cpu::CpuSeries;
 use crate::error::{Error, Result};
@@ -22,6 +22,9 @@ use super::{facts, guard, holders, layout, runs, samples, seconds};
 
 /// Samples in a batch.
 const BATCH: usize = 8192;
+
+/// Bytes of texts in a batch, about.
+const TEXTS: usize = 4 << 20;
 
 /// The tables that a run's counts are read from.
 const COUNTS: [&str; 5] = ["runs", "seconds", "cpu", "errors", "labels"];
@@ -103,7 +106,7 @@ async fn find(
 
 async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Counted)> {
     let run = stored.number;
-    let (mut cells, mut counted) = (PackedCells::default(), Counted::default());
+    let (mut cells, mut counted) = (CellTableBuilder::new(READ_ROOM), Counted::default());
     {
         let reader = CellReader::new(stored.names());
         let rows = select(session, "seconds", seconds::PACKED, run).await?;
@@ -113,7 +116,7 @@ async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Cou
     let mut labels = select(session, "labels", facts::LABELS, run).await?.gather(facts::get_label).await?;
     labels.sort_unstable_by(|a, b| a.label.cmp(&b.label));
     let (info, names, injectors) = stored.into_names();
-    let cells = CellTable::packed(names, injectors, cells);
+    let cells = cells.finish(names, injectors)?;
     Ok((StoredRun { info, cells, cpu, errors, labels }, counted))
 }
 
@@ -188,7 +191,11 @@ pub(super) async fn samples(
     let rows = CopyOut::begin(session, what, &query).await?;
     rows.each(|row| {
         samples::get(row, &mut batch)?;
-        if batch.len() < BATCH { Ok(()) } else { hand_on(std::mem::take(&mut batch)) }
+        if batch.len() < BATCH && batch.text_bytes() < TEXTS {
+            Ok(())
+        } else {
+            hand_on(std::mem::take(&mut batch))
+        }
     })
     .await?;
     session.end(what).await?;

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use crate::cell_table::PackedCells;
+use crate::cell_table::CellTableBuilder;
 use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
 use crate::error::{Error, Result};
 use crate::pack::{check, pack};
@@ -110,7 +110,7 @@ impl<'a> CellReader<'a> {
     pub(super) fn get(
         &self,
         fields: &mut Fields<'_>,
-        cells: &mut PackedCells,
+        cells: &mut CellTableBuilder,
         counted: &mut Counted,
     ) -> Result<()> {
         let key = CellKey {
@@ -125,8 +125,7 @@ impl<'a> CellReader<'a> {
         match check(fields.bytes()?) {
             Some(cell) if cell.samples == samples && listed(&cell.sums) => {
                 counted.add(key.success, key.transaction, samples);
-                cells.push_counted(key, cell.counts, &cell.sums);
-                Ok(())
+                cells.push(key, cell.counts, &cell.sums)
             }
             _ => Err(damaged(format!("the counts of second {} are damaged", key.second))),
         }

@@ -205,7 +205,8 @@ fn names<'a>(run: &FinishedRun<'a>) -> Names<'a> {
 async fn copy_facts(session: &Session, number: i64, run: FinishedRun<'_>) -> Result<()> {
     let names = names(&run);
     let mut cells = CountedCells::new(run.cells);
-    copy_rows(session, "seconds", seconds::COLUMNS, &mut cells, |rows, (key, cell)| {
+    copy_rows(session, "seconds", seconds::COLUMNS, &mut cells, |rows, cell| {
+        let (key, cell) = cell?;
         seconds::put(rows, number, names, key, &cell)
     })
     .await?;

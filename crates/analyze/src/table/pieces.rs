@@ -1,0 +1,94 @@
+//! Writes a table that comes in pieces, so that it need not be in memory as a whole.
+
+use std::io::Write;
+
+use parquet::arrow::ArrowWriter;
+
+use super::Table;
+use super::parquet::{begin, record_batch};
+use super::writer::{Format, RowWriter};
+use crate::error::{Error, Result};
+
+/// Writes tables of the same columns as one.
+pub struct TableWriter<W: Write + Send>(Form<W>);
+
+enum Form<W: Write + Send> {
+    /// A text format.
+    Rows(Box<RowWriter<W>>),
+    Parquet(Box<ArrowWriter<W>>),
+}
+
+impl<W: Write + Send> TableWriter<W> {
+    /// Begins a table of the columns that another has, in a text format, or else as Parquet.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    pub fn new(format: Option<Format>, like: &Table, out: W) -> Result<Self> {
+        Ok(Self(match format {
+            Some(format) => Form::Rows(Box::new(RowWriter::new(format, like.written_columns(format), out)?)),
+            None => Form::Parquet(Box::new(begin(like, out)?)),
+        }))
+    }
+
+    /// Writes the rows of a piece.
+    ///
+    /// # Errors
+    /// When its columns are other ones; when `out` can't be written.
+    pub fn write(&mut self, piece: &Table) -> Result<()> {
+        match &mut self.0 {
+            Form::Rows(rows) => piece.write_rows(rows),
+            Form::Parquet(file) => {
+                file.write(&record_batch(piece)?).map_err(|error| Error::convert("Parquet", error))
+            }
+        }
+    }
+
+    /// Ends the table, and hands `out` back.
+    ///
+    /// # Errors
+    /// When `out` can't be written.
+    pub fn finish(self) -> Result<W> {
+        match self.0 {
+            Form::Rows(rows) => rows.finish(),
+            Form::Parquet(file) => file.into_inner().map_err(|error| Error::convert("Parquet", error)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn table(rows: &[(u64, Option<f64>)]) -> Table {
+        Table::of(rows).column("n", |row| Some(row.0)).column("x", |row| row.1).people_see(false).done()
+    }
+
+    fn written(pieces: &[&[(u64, Option<f64>)]], format: Option<Format>) -> Vec<u8> {
+        let mut writer = TableWriter::new(format, &table(&[]), Vec::new()).unwrap();
+        pieces.iter().for_each(|piece| writer.write(&table(piece)).unwrap());
+        writer.finish().unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_are_written_as_the_whole_is(
+            rows in prop::collection::vec((0..9u64, prop::option::of(-1.0..1.0f64)), 0..40), size in 1..50usize,
+        ) {
+            for format in [Format::Text, Format::Markdown, Format::Csv, Format::Json] {
+                let mut whole = Vec::new();
+                table(&rows).write(format, &mut whole)?;
+                prop_assert_eq!(written(&rows.chunks(size).collect::<Vec<_>>(), Some(format)), whole);
+            }
+        }
+    }
+
+    #[test]
+    fn a_parquet_file_in_pieces_is_that_of_the_whole() {
+        let rows: Vec<_> = (0..300_000).map(|n| (n, (n % 7 > 0).then_some(n as f64 / 7.0))).collect();
+        let mut whole = Vec::new();
+        table(&rows).write_parquet(&mut whole).unwrap();
+        assert!(written(&rows.chunks(131_072).collect::<Vec<_>>(), None) == whole);
+    }
+}

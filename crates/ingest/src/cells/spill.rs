@@ -1,0 +1,120 @@
+//! Where chunks are kept: in memory as long as there is room, then in a temporary file that has no name.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::error::{Error, Result};
+
+/// Keeps chunks.
+#[derive(Debug, Default)]
+pub(crate) struct Spill {
+    /// Bytes that may still be kept in memory.
+    room: usize,
+    /// Where the file is made; the system's temporary folder if none is named.
+    folder: Option<PathBuf>,
+    file: Option<Arc<Mutex<File>>>,
+    /// Where the file ends.
+    end: u64,
+}
+
+/// Where a chunk is.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    /// In memory.
+    Memory(Arc<[u8]>),
+    /// In the temporary file.
+    File(InFile),
+}
+
+/// A chunk's place in the temporary file.
+#[derive(Debug, Clone)]
+pub(super) struct InFile {
+    file: Arc<Mutex<File>>,
+    at: u64,
+    length: usize,
+    crc32: u32,
+}
+
+impl Spill {
+    /// Keeps so many bytes in memory, and what is beyond in a file in this folder.
+    pub(crate) fn new(room: usize, folder: Option<PathBuf>) -> Self {
+        Self { room, folder, ..Self::default() }
+    }
+
+    /// Keeps a chunk.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written.
+    pub(super) fn keep(&mut self, bytes: Vec<u8>) -> Result<Place> {
+        if let Some(room) = self.room.checked_sub(bytes.len()) {
+            self.room = room;
+            return Ok(Place::Memory(bytes.into()));
+        }
+        let file = self.file()?;
+        let at = self.end;
+        write_at(&file, at, &bytes).map_err(|error| self.failed(error))?;
+        self.end += bytes.len() as u64;
+        Ok(Place::File(InFile { file, at, length: bytes.len(), crc32: crc32fast::hash(&bytes) }))
+    }
+
+    fn file(&mut self) -> Result<Arc<Mutex<File>>> {
+        if let Some(file) = &self.file {
+            return Ok(Arc::clone(file));
+        }
+        let made = match &self.folder {
+            Some(folder) => tempfile::tempfile_in(folder),
+            None => tempfile::tempfile(),
+        };
+        let file = Arc::new(Mutex::new(made.map_err(|error| self.failed(error))?));
+        self.file = Some(Arc::clone(&file));
+        Ok(file)
+    }
+
+    fn failed(&self, error: std::io::Error) -> Error {
+        match &self.folder {
+            Some(folder) => Error::store(format!("keeping counts in {}", folder.display()), error),
+            None => {
+                let folder = std::env::temp_dir();
+                Error::store(format!("keeping counts in {} (TMPDIR names it)", folder.display()), error)
+            }
+        }
+    }
+}
+
+fn write_at(file: &Mutex<File>, at: u64, bytes: &[u8]) -> std::io::Result<()> {
+    let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)
+}
+
+impl Place {
+    /// The chunk's bytes.
+    ///
+    /// # Errors
+    /// When the temporary file can't be read, or does not hold what was written to it.
+    pub(super) fn bytes(&self) -> Result<Cow<'_, [u8]>> {
+        match self {
+            Self::Memory(bytes) => Ok(Cow::Borrowed(bytes)),
+            Self::File(place) => place.read().map(Cow::Owned),
+        }
+    }
+}
+
+impl InFile {
+    fn read(&self) -> Result<Vec<u8>> {
+        let what = "reading counts back from a temporary file";
+        let mut bytes = vec![0; self.length];
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = file.seek(SeekFrom::Start(self.at)).and_then(|_| file.read_exact(&mut bytes));
+        read.map_err(|error| Error::store(what, error))?;
+        match crc32fast::hash(&bytes) == self.crc32 {
+            true => Ok(bytes),
+            false => {
+                Err(Error::store(what, "it holds something else than was written (is the disk damaged?)"))
+            }
+        }
+    }
+}
