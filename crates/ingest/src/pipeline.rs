@@ -168,10 +168,11 @@ pub(crate) async fn run<W: RunWriter>(
     let joined = tokio::task::spawn_blocking(move || join(threads)).await;
     let (collected, late) = ran?;
     joined.map_err(|error| Error::store("waiting for the ingest's threads", error))??;
-    Ok(match late {
-        Some(late) => Outcome::Earlier(Earlier { t0_ms: collected.earliest_ms.unwrap_or_default(), late }),
-        None => Outcome::Done(writer, Box::new(collected)),
-    })
+    let Some(late) = late else { return Ok(Outcome::Done(writer, Box::new(collected))) };
+    writer.give_up().await?;
+    let t0_ms =
+        collected.earliest_ms.ok_or_else(|| Error::bug("looking for t0", "no record was earlier than it"))?;
+    Ok(Outcome::Earlier(Earlier { t0_ms, late }))
 }
 
 /// The collecting task.

@@ -326,6 +326,18 @@ pub trait RunWriter: Send {
         std::future::ready(Ok(key))
     }
 
+    /// Leaves nothing, as dropping does; once this has returned, another may begin with the same key.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn give_up(self) -> impl Future<Output = Result<()>> + Send
+    where
+        Self: Sized,
+    {
+        drop(self);
+        std::future::ready(Ok(()))
+    }
+
     /// Makes the run appear, whole, in the place of any earlier one of its key.
     fn commit(self, run: FinishedRun<'_>) -> impl Future<Output = Result<()>> + Send;
 }

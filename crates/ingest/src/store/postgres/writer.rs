@@ -82,6 +82,14 @@ impl RunWriter for PostgresWriter {
         swap::claim_next(&self.session, key).await
     }
 
+    async fn give_up(self) -> Result<()> {
+        let Self { session, samples, .. } = self;
+        // The server ends the COPY with an error that nobody waits for.
+        drop(samples);
+        // Else the lock on the key would be held until the server sees that the connection is gone.
+        session.run("giving up a run that is read anew", "rollback").await
+    }
+
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let Self { session, config, samples } = self;
         let (key, info, stage) = (&run.info.key, run.info, run.stage);
