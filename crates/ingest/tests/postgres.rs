@@ -731,6 +731,57 @@ async fn whoever_holds_one_of_the_locks_on_names_is_named() {
     check_whole(&hasty, &example).await;
 }
 
+// A connection that is given up is closed while psql waits for it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_column_of_another_type_is_an_error_and_never_another_figure() {
+    let Some(server) = TestServer::shared() else { return };
+    let url = server.database();
+    let postgres = connect(&url).await;
+    let example = example(&key("a", "b"), 50);
+    let key = &example.info.key;
+    store(&postgres, &example).await.unwrap();
+    for (column, other, own) in [
+        ("cpu alter column value", "bigint using 5", "float8"),
+        ("errors alter column count", "float8", "bigint"),
+        ("a_b alter column elapsed", "real", "int"),
+        ("rejects alter column line", "float8", "bigint"),
+    ] {
+        psql(&url, &format!("alter table perfpipe.{column} type {other}"));
+        let read = match column {
+            "a_b alter column elapsed" => postgres.samples(key, &mut |_| Ok(())).await,
+            "rejects alter column line" => postgres.rejects(key, &mut |_| Ok(())).await,
+            _ => postgres.read(key).await.map(drop),
+        };
+        assert!(refusal(read).contains("another type"), "{column}");
+        psql(&url, &format!("alter table perfpipe.{column} type {own}"));
+    }
+    store(&postgres, &example).await.unwrap();
+    check_whole(&postgres, &example).await;
+}
+
+#[tokio::test]
+async fn a_row_that_can_not_be_read_is_named_and_gives_way() {
+    let Some(server) = TestServer::shared() else { return };
+    let url = server.database();
+    let postgres = connect(&url).await;
+    let (one, other) = (example(&key("a", "b"), 50), example(&key("a", "c"), 50));
+    store(&postgres, &other).await.unwrap();
+    for change in ["sources = '{}'", "labels = '{null}'", "seconds = -1"] {
+        store(&postgres, &one).await.unwrap();
+        psql(&url, &format!("update perfpipe.runs set {change} where test = 'b'"));
+        let found = postgres.look().await.unwrap();
+        assert_eq!(found.runs, std::slice::from_ref(&other.info));
+        let [error] = found.unread.as_slice() else { panic!("{change}") };
+        assert!(error.to_string().contains("the row of the run a_b"), "{error}");
+        assert!(postgres.read(&one.info.key).await.is_err() && postgres.runs().await.is_err());
+        store(&postgres, &one).await.unwrap();
+        check_whole(&postgres, &one).await;
+        psql(&url, &format!("update perfpipe.runs set {change} where test = 'b'"));
+        assert!(postgres.drop_run(&one.info.key).await.unwrap());
+        assert_eq!(tables(&url), ["a_c"]);
+    }
+}
+
 #[tokio::test]
 async fn a_layouts_own_table_is_never_dropped_with_a_run() {
     let Some(server) = TestServer::shared() else { return };

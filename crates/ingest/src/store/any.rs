@@ -93,7 +93,7 @@ impl Store {
     pub async fn look(&self) -> Result<Listing> {
         match self {
             Self::Parquet(store) => store.look(),
-            Self::Postgres(store, _) => Ok(Listing { runs: store.runs().await?, unread: Vec::new() }),
+            Self::Postgres(store, _) => store.look().await,
         }
     }
 

@@ -63,6 +63,11 @@ fn words(kind: &str) -> Words {
             ("perfpipe.{name} has the child table {detail}, whose rows would be read with its own", DROP)
         }
         "type" => ("the column {detail} of perfpipe.{name} is of a type that is not Postgres's own", DROP),
+        "other type" => (
+            "the column {detail} of perfpipe.{name} has another type than perfpipe gave it",
+            "Give it its own type again (alter table {table} alter column {detail} type …), or ingest the runs into \
+             another database.",
+        ),
         "code" => ("perfpipe.{name} has an index, default or constraint that calls the {detail}", DROP),
         "trigger" => (
             "perfpipe.{name} has the trigger {detail}, which would run with your rights",

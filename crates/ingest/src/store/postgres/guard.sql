@@ -15,6 +15,22 @@ with recursive me as (
   select c.oid, c.relname::text as name, c.relkind, c.relowner
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'perfpipe' and c.relname::text = any ($1)
+), columns (name, attribute, type) as (
+  -- What is read in the form of its type; the empty name is that of a run's own samples.
+  values ('seconds', 'second', 'int4'), ('seconds', 'label', 'text'), ('seconds', 'success', 'bool'),
+    ('seconds', 'transaction', 'bool'), ('seconds', 'samples', 'int8'), ('seconds', 'packed', 'bytea'),
+    ('cpu', 'clock', 'int8'), ('cpu', 'value', 'float8'),
+    ('errors', 'second', 'int4'), ('errors', 'label', 'text'), ('errors', 'response_code', 'text'),
+    ('errors', 'message', 'text'), ('errors', 'transaction', 'bool'), ('errors', 'count', 'int8'),
+    ('labels', 'label', 'text'), ('labels', 'successes', 'int8'), ('labels', 'failures', 'int8'),
+    ('labels', 'transactions', 'int8'),
+    ('rejects', 'number', 'int8'), ('rejects', 'file', 'text'), ('rejects', 'member', 'text'),
+    ('rejects', 'line', 'int8'), ('rejects', 'byte', 'int8'), ('rejects', 'reason', 'text'),
+    ('rejects', 'record', 'text'),
+    ('', 't_ms', 'int4'), ('', 'elapsed', 'int4'), ('', 'latency', 'int4'), ('', 'connect', 'int4'),
+    ('', 'idle_time', 'int4'), ('', 'all_threads', 'int4'), ('', 'bytes', 'int8'), ('', 'sent_bytes', 'int8'),
+    ('', 'cpu', 'float8'), ('', 'success', 'bool'), ('', 'transaction', 'bool'), ('', 'label', 'text'),
+    ('', 'response_code', 'text'), ('', 'injector', 'text')
 ), parts (relation, class, object) as (
   select indrelid, 'pg_catalog.pg_class'::pg_catalog.regclass::oid, indexrelid from pg_catalog.pg_index
   union all select conrelid, 'pg_catalog.pg_constraint'::pg_catalog.regclass::oid, oid from pg_catalog.pg_constraint
@@ -43,6 +59,15 @@ join pg_catalog.pg_attribute a on a.attrelid = h.oid and a.attnum > 0 and not a.
 join pg_catalog.pg_type t on t.oid = a.atttypid
 join pg_catalog.pg_namespace n on n.oid = t.typnamespace
 where n.nspname <> 'pg_catalog'
+union all
+select 'other type', h.name, a.attname::text
+from held h
+join columns c on c.name = case
+  when h.name in ('layout', 'runs', 'elapsed_counts', 'per_second') or h.name in (select name from columns) then h.name
+  else '' end
+join pg_catalog.pg_attribute a on a.attrelid = h.oid and a.attname = c.attribute::name and not a.attisdropped
+join pg_catalog.pg_type t on t.oid = a.atttypid
+where t.typname <> c.type::name
 union all
 -- The catalogue's own functions and operators are not noted here: they can't go.
 select 'code', h.name, pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0)

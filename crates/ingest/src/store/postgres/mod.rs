@@ -48,7 +48,7 @@ use crate::batch::SampleBatch;
 use crate::error::Result;
 use crate::ingest::RunStore;
 use crate::rejects::Reject;
-use crate::store::{RunInfo, RunKey, StoredRun, Wanted};
+use crate::store::{Listing, RunInfo, RunKey, StoredRun, Wanted};
 
 use begin::{Mode, begin};
 use session::Session;
@@ -96,10 +96,22 @@ impl PostgresStore {
     /// # Errors
     /// When the schema has a layout of another version, or the server fails.
     pub async fn runs(&self) -> Result<Vec<RunInfo>> {
+        let found = self.look().await?;
+        match found.unread.into_iter().next() {
+            Some(error) => Err(error),
+            None => Ok(found.runs),
+        }
+    }
+
+    /// What is stored: the runs, and why others can't be read.
+    ///
+    /// # Errors
+    /// When the schema has a layout of another version, or the server fails.
+    pub async fn look(&self) -> Result<Listing> {
         let session = self.take().await?;
-        let stored = reader::runs(&session).await?;
+        let found = reader::look(&session).await?;
         self.put_back(session);
-        Ok(stored)
+        Ok(found)
     }
 
     /// The repeats that are stored of a framework and a test, ascending.
@@ -249,11 +261,11 @@ async fn drop_run(session: &Session, key: &RunKey) -> Result<bool> {
     begin(session, what, Mode::Writing).await?;
     swap::claim(session, key).await?;
     layout::hold(session, what).await?;
-    let found = runs::find(session, key).await?;
+    let found = runs::locate(session, key).await?;
     let there = found.is_some();
-    if let Some(run) = found {
-        runs::delete(session, run.number).await?;
-        if let Some(table) = run.table {
+    if let Some((number, table)) = found {
+        runs::delete(session, number).await?;
+        if let Some(table) = table {
             swap::drop_table(session, &table).await?;
         }
     }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::rejects::Reject;
 use crate::share::Shared;
 use crate::store::held::{self, Counted};
-use crate::store::{RunInfo, RunKey, StoredRun, Wanted};
+use crate::store::{Listing, RunInfo, RunKey, StoredRun, Wanted};
 
 use super::begin::Mode;
 use super::copy::CopyOut;
@@ -29,15 +29,21 @@ const TEXTS: usize = 4 << 20;
 /// The tables that a run's counts are read from.
 const COUNTS: [&str; 5] = ["runs", "seconds", "cpu", "errors", "labels"];
 
-/// The rows of all runs, by test, then framework, then repeat.
-pub(super) async fn runs(session: &Session) -> Result<Vec<RunInfo>> {
+/// The rows of all runs, by test, then framework, then repeat, and why others can't be read.
+pub(super) async fn look(session: &Session) -> Result<Listing> {
     let what = "reading the runs";
+    let mut found = Listing::default();
     if !layout::open(session, what, Mode::Snapshot, &["runs"]).await? {
-        return Ok(Vec::new());
+        return Ok(found);
     }
-    let stored = runs::all(session).await?;
+    for stored in runs::all(session).await? {
+        match stored {
+            Ok(stored) => found.runs.push(stored.info),
+            Err(error) => found.unread.push(error),
+        }
+    }
     session.end(what).await?;
-    Ok(stored.into_iter().map(|run| run.info).collect())
+    Ok(found)
 }
 
 /// The repeats that are stored of a framework and a test, ascending.

@@ -34,10 +34,10 @@ impl Stored {
     }
 }
 
-/// All runs, by test, then framework, then repeat.
-pub(super) async fn all(session: &Session) -> Result<Vec<Stored>> {
+/// All runs, by test, then framework, then repeat, or why one can't be read.
+pub(super) async fn all(session: &Session) -> Result<Vec<Result<Stored>>> {
     let sql = r#"select * from perfpipe.runs order by test collate "C", framework collate "C", repeat"#;
-    session.query("reading the runs", sql, &[]).await?.iter().map(read).collect()
+    Ok(session.query("reading the runs", sql, &[]).await?.iter().map(read).collect())
 }
 
 /// The run of a key.
@@ -48,6 +48,17 @@ pub(super) async fn find(session: &Session, key: &RunKey) -> Result<Option<Store
         [(&key.framework as _, Type::TEXT), (&key.test as _, Type::TEXT), (&repeat as _, Type::INT4)];
     let rows = session.query("reading the run's row", sql, &values).await?;
     rows.first().map(read).transpose()
+}
+
+/// The number of a run and the table of its samples, whatever else its row says.
+pub(super) async fn locate(session: &Session, key: &RunKey) -> Result<Option<(i64, Option<String>)>> {
+    let sql =
+        "select run_id, table_name from perfpipe.runs where framework = $1 and test = $2 and repeat = $3";
+    let repeat: i32 = whole(key.repeat)?;
+    let values =
+        [(&key.framework as _, Type::TEXT), (&key.test as _, Type::TEXT), (&repeat as _, Type::INT4)];
+    let rows = session.query("looking for the run", sql, &values).await?;
+    rows.first().map(|row| Ok((value(row, "run_id")?, value(row, "table_name")?))).transpose()
 }
 
 /// The repeats that are stored of a framework and a test, ascending.
@@ -113,7 +124,17 @@ pub(super) async fn insert(session: &Session, info: &RunInfo, names: Names<'_>) 
     value(&row, "run_id")
 }
 
+/// Reads a row; one that can't be read is named.
 fn read(row: &Row) -> Result<Stored> {
+    parse(row).map_err(|error| {
+        let text = |column| value::<String>(row, column).unwrap_or_else(|_| "?".into());
+        let run = format!("{}_{}", text("framework"), text("test"));
+        let remedy = "Somebody has changed it: ingest the run again with --replace, or drop it.";
+        Error::failed(format!("reading the row of the run {run}"), error.to_string(), remedy)
+    })
+}
+
+fn parse(row: &Row) -> Result<Stored> {
     let info = RunInfo {
         key: RunKey {
             framework: value(row, "framework")?,

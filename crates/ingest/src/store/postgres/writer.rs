@@ -147,12 +147,14 @@ fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
 
 /// Takes the row of an earlier run of the key away where it may be replaced, and returns its table of samples.
 async fn make_way(session: &Session, replace: Replace, info: &RunInfo) -> Result<Option<String>> {
-    let Some(old) = runs::find(session, &info.key).await? else { return Ok(None) };
-    if !replace.allows(&old.info, info) {
-        return Err(Replace::refusal(&old.info, info));
+    match runs::find(session, &info.key).await {
+        Ok(Some(old)) if !replace.allows(&old.info, info) => return Err(Replace::refusal(&old.info, info)),
+        Err(error) if !replace.allows_unread(info) => return Err(error),
+        _ => {}
     }
-    runs::delete(session, old.number).await?;
-    Ok(old.table)
+    let Some((number, table)) = runs::locate(session, &info.key).await? else { return Ok(None) };
+    runs::delete(session, number).await?;
+    Ok(table)
 }
 
 /// A small index by time: samples lie nearly in its order.
