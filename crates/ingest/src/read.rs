@@ -264,7 +264,10 @@ fn in_other_unit(place: &Place, head: i64, unit: TimeUnit) -> Error {
     Error::input(
         place.clone(),
         format!("its first timeStamp, {head}, is {in_unit} in {}, and {in_ms} in milliseconds", unit.name()),
-        format!("Say which it is: --time-unit {unit}, or --time-unit {}.", TimeUnit::Milliseconds),
+        format!(
+            "Say which it is: --time-unit {unit}, or --time-unit {} for milliseconds.",
+            TimeUnit::Milliseconds
+        ),
     )
 }
 
