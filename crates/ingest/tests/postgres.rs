@@ -493,6 +493,13 @@ async fn samples_are_whole_however_many_copies_they_take() {
     for count in [&mut example.info.successes, &mut example.info.failures, &mut example.info.transactions] {
         *count *= times;
     }
+    example.cells.iter_mut().flat_map(|(_, cell)| &mut cell.elapsed).for_each(|(_, count)| *count *= times);
+    example.errors.iter_mut().for_each(|error| error.count *= times);
+    for label in &mut example.label_counts {
+        for count in [&mut label.successes, &mut label.failures, &mut label.transactions] {
+            *count *= times;
+        }
+    }
     commit(writer, &example, Replace::Any).await.unwrap();
     let expected = format!(
         "{}|{}",

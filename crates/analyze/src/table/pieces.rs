@@ -57,6 +57,8 @@ impl<W: Write + Send> TableWriter<W> {
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::RecordBatch;
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use proptest::prelude::*;
 
     use super::*;
@@ -69,6 +71,12 @@ mod tests {
         let mut writer = TableWriter::new(format, &table(&[]), Vec::new()).unwrap();
         pieces.iter().for_each(|piece| writer.write(&table(piece)).unwrap());
         writer.finish().unwrap()
+    }
+
+    /// The rows of a Parquet file.
+    fn read(file: Vec<u8>) -> Vec<RecordBatch> {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).unwrap();
+        reader.build().unwrap().map(Result::unwrap).collect()
     }
 
     proptest! {
@@ -89,6 +97,12 @@ mod tests {
         let rows: Vec<_> = (0..300_000).map(|n| (n, (n % 7 > 0).then_some(n as f64 / 7.0))).collect();
         let mut whole = Vec::new();
         table(&rows).write_parquet(&mut whole).unwrap();
-        assert!(written(&rows.chunks(131_072).collect::<Vec<_>>(), None) == whole);
+        let whole = read(whole);
+        for size in [1_000, 131_072, 300_000] {
+            let pieces: Vec<_> = rows.chunks(size).collect();
+            let file = written(&pieces, None);
+            assert!(file == written(&pieces, None), "the same pieces are the same bytes");
+            assert!(read(file) == whole, "{size}");
+        }
     }
 }

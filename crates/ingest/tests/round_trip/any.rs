@@ -75,7 +75,8 @@ prop_compose! {
         let load = |(injector, (samples, threads))| InjectorLoad { injector, samples, threads };
         Cell {
             elapsed: elapsed.into_iter().collect(),
-            latency: Spread { n, sum: sums[0], min, max },
+            // Of no samples there is nothing to tell.
+            latency: if n == 0 { Spread::default() } else { Spread { n, sum: sums[0], min, max } },
             connect: sums[1],
             bytes: sums[2],
             sent_bytes: sums[3],
@@ -251,9 +252,6 @@ pub(crate) fn within_postgres(mut run: Example) -> Example {
     info.options = options.map(|(flag, text)| (flag.replace('\0', ""), text.replace('\0', ""))).collect();
     for (_, cell) in &mut run.cells {
         cell.elapsed.iter_mut().for_each(|(_, count)| *count &= i32::MAX as u64);
-        if cell.latency.n == 0 {
-            cell.latency = Spread { sum: cell.latency.sum, ..Spread::default() };
-        }
     }
     for reject in &mut run.rejects {
         reject.line &= i64::MAX as u64;
