@@ -7,7 +7,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
@@ -584,6 +584,27 @@ async fn first_writers_may_come_at_once() {
     a.and(b).and(c).and(d).unwrap();
     for example in &examples {
         check_whole(&postgres, example).await;
+    }
+}
+
+#[tokio::test]
+async fn whoever_looks_while_the_schema_is_made_sees_no_runs_or_those_that_there_are() {
+    let Some(server) = TestServer::shared() else { return };
+    let url = server.database();
+    let (writer, reader) = (connect(&url).await, connect(&url).await);
+    for _ in 0..20 {
+        let made = AtomicBool::new(false);
+        let look = async {
+            while !made.load(Ordering::Relaxed) {
+                assert!(reader.runs().await.unwrap().len() <= 1);
+            }
+        };
+        let make = async {
+            store(&writer, &example(&key("a", "b"), 1)).await.unwrap();
+            made.store(true, Ordering::Relaxed);
+        };
+        tokio::join!(look, make);
+        psql(&url, "drop schema perfpipe cascade");
     }
 }
 

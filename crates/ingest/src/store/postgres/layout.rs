@@ -39,22 +39,37 @@ pub(super) async fn open(session: &Session, what: &str, mode: Mode, tables: &[&s
         begin::sql(mode, session.patience()),
         names.join(", ")
     );
-    if let Err(error) = session.client().batch_execute(&sql).await {
-        return not_held(session, what, &tables, &error).await;
+    for last in [false, false, true] {
+        let Err(error) = session.client().batch_execute(&sql).await else {
+            guard::check(session, &tables, false).await?;
+            check_version(session).await?;
+            pooled::clear(session).await?;
+            return Ok(true);
+        };
+        match not_held(session, what, &tables, &error).await? {
+            NotHeld::NoStore => return Ok(false),
+            // It has been made meanwhile.
+            NotHeld::JustMade if !last => {}
+            NotHeld::JustMade => return Err(session.error(what, &error)),
+        }
     }
-    guard::check(session, &tables, false).await?;
-    check_version(session).await?;
-    pooled::clear(session).await?;
-    Ok(true)
+    Ok(false)
 }
 
-/// Why tables could not be held: false where there is no store.
+/// Why tables could not be held.
+enum NotHeld {
+    NoStore,
+    /// There was no store, and now there is one.
+    JustMade,
+}
+
+/// Why tables could not be held, where that is no fault.
 async fn not_held(
     session: &Session,
     what: &str,
     tables: &[&str],
     error: &tokio_postgres::Error,
-) -> Result<bool> {
+) -> Result<NotHeld> {
     match error.code() {
         None => return Err(session.error(what, error)),
         Some(&SqlState::LOCK_NOT_AVAILABLE) => {
@@ -68,8 +83,9 @@ async fn not_held(
     let there = exists(session, what).await?;
     session.end(what).await?;
     let absent = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
-    match error.code().is_some_and(|code| absent.contains(code)) && !there {
-        true => Ok(false),
+    match error.code().is_some_and(|code| absent.contains(code)) {
+        true if there => Ok(NotHeld::JustMade),
+        true => Ok(NotHeld::NoStore),
         false => Err(session.error(what, error)),
     }
 }
