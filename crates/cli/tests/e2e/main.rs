@@ -46,6 +46,7 @@ mod repeats;
 mod reports;
 mod roles;
 mod salvage;
+mod same;
 mod secrets;
 mod server;
 mod signals;

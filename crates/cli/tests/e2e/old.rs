@@ -65,17 +65,13 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 
 /// Every export of a run; samples, which earlier builds stored in another order, are sorted.
 fn exports(store: &Store, framework: &str, test: &str, repeat: &str) -> Vec<String> {
-    let flags = ["export", "--framework", framework, "--test", test, "--repeat", repeat, "--what"];
-    let export = |what: &str| store.run(&[&flags[..], &[what]].concat()).text();
-    let mut all: Vec<String> =
-        ["seconds", "errors", "cpu", "summary", "phases", "labels", "rejects", "statistics", "hgrm"]
-            .map(export)
-            .into();
-    if test != "counts" {
-        let samples = export("samples");
-        let mut samples: Vec<&str> = samples.lines().collect();
-        samples.sort_unstable();
-        all.push(samples.join("\n"));
+    let told = ["--framework", framework, "--test", test, "--repeat", repeat];
+    let with_samples = test != "counts";
+    let mut all = crate::same::exports(store, &told, with_samples);
+    if let Some(samples) = all.last_mut().filter(|_| with_samples) {
+        let mut lines: Vec<&str> = samples.lines().collect();
+        lines.sort_unstable();
+        *samples = lines.join("\n");
     }
     all
 }

@@ -242,18 +242,12 @@ impl Store {
         self.run(&[&run[..], &["--what", what, "--format", format], flags].concat()).text()
     }
 
-    /// The samples of a run, sorted: those of several threads take turns in the store.
+    /// The samples of a run, in the order of the log.
     pub(crate) fn samples(&self, key: &Key, flags: &[&str]) -> Vec<csv::StringRecord> {
         let csv = self.export(key, "samples", "csv", flags);
         // No field of a sample but the label can hold a line break: records are told apart by a reader.
-        let mut records: Vec<csv::StringRecord> = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .from_reader(csv.as_bytes())
-            .records()
-            .map(Result::unwrap)
-            .collect();
-        records.sort_by(|one, other| one.iter().cmp(other.iter()));
-        records
+        let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(csv.as_bytes());
+        reader.records().map(Result::unwrap).collect()
     }
 
     /// The one row of a run's summary.

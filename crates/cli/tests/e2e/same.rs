@@ -1,0 +1,53 @@
+//! The same log gives the same bytes of every export and page, whichever worker was faster.
+
+use crate::support::*;
+
+/// What can be exported of every run, and of one whose samples are kept.
+const EXPORTS: [&str; 10] =
+    ["seconds", "errors", "cpu", "summary", "phases", "labels", "rejects", "statistics", "hgrm", "samples"];
+
+/// Every export of a run, as CSV or in the one format that it has.
+pub(crate) fn exports(store: &Store, told: &[&str], with_samples: bool) -> Vec<String> {
+    let wanted = EXPORTS.iter().filter(|what| with_samples || **what != "samples");
+    wanted.map(|what| store.run(&[&["export", "--what", what], told].concat()).text()).collect()
+}
+
+/// The pages of a run, drawn anew.
+fn pages(store: &Store, test: &str) -> Vec<(String, Vec<u8>)> {
+    let formats = ["--format", "svg", "--format", "html", "--out", "pages"];
+    store.run(&[&["report", "--test", test], &formats[..]].concat()).text();
+    let mut pages: Vec<_> = std::fs::read_dir(store.folder.path().join("pages"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.file_name().unwrap().to_str().unwrap().to_owned(), std::fs::read(&path).unwrap()))
+        .collect();
+    pages.sort();
+    pages
+}
+
+#[test]
+fn five_ingests_of_each_fixture_give_the_same_bytes_of_every_export_and_page() {
+    let numbers = ["1", "2", "3", "5", "16"];
+    let stores: Vec<Store> = numbers.iter().map(|_| Store::embedded()).chain(Store::database()).collect();
+    for fixture in Fixture::all() {
+        let files = fixture.files(&fixture.logs()[0]);
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let key = ["--framework", "same", "--test", "log"];
+        let mut first = None;
+        // The database takes the last number of workers.
+        for (store, workers) in stores.iter().zip(numbers.iter().chain(["16"].iter())) {
+            let flags = ["--replace", "--workers", workers];
+            store.run(&[&["ingest"], &files[..], &key, &flags].concat()).said();
+            let found = (exports(store, &key, true), pages(store, "log"));
+            let first = first.get_or_insert_with(|| found.clone());
+            let place = (fixture.name(), store.place());
+            for (what, (was, is)) in EXPORTS.iter().zip(first.0.iter().zip(&found.0)) {
+                assert!(was == is, "{place:?}, {workers} workers: other {what}");
+            }
+            assert_eq!(first.1.len(), found.1.len());
+            for (was, is) in first.1.iter().zip(&found.1) {
+                assert!(was == is, "{place:?}, {workers} workers: another {}", was.0);
+            }
+        }
+    }
+}
