@@ -3,6 +3,7 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
+mod allocator;
 mod annotations;
 mod args;
 mod attach;
@@ -49,6 +50,7 @@ use work::Work;
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
+    allocator::keep_little();
     let cli = Cli::parse();
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
