@@ -68,7 +68,9 @@ impl<'a> SecondReader<'a> {
         row.elapsed_mean = mean(totals(counts).1, averaged.samples);
         row.elapsed_min = counts.first().map(|(value, _)| *value);
         row.elapsed_max = counts.last().map(|(value, _)| *value);
-        row.percentiles = self.percentiles.of(averaged.samples, counts.iter().copied());
+        // There is one for each, or no sample.
+        let percentiles = self.percentiles.of(averaged.samples, counts.iter().copied());
+        row.percentiles = percentiles.into_iter().flatten().collect();
         let latency = &averaged.latency;
         row.latency_mean = mean(latency.sum, latency.n);
         row.latency_min = (latency.n > 0).then_some(latency.min);

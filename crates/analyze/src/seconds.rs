@@ -81,7 +81,7 @@ pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64]) -> Table {
     let table = spread(table, "elapsed", |row| (row.elapsed_mean, row.elapsed_min, row.elapsed_max));
     let table = spread(table, "latency", |row| (row.latency_mean, row.latency_min, row.latency_max));
     let table = percentiles.iter().enumerate().fold(table, |table, (at, percent)| {
-        let value = move |row: &Second| row.percentiles.get(at).copied().flatten();
+        let value = move |row: &Second| row.percentile(at);
         table.column(column_name(*percent), value).unit("ms", 1)
     });
     table.column("cpu", |row| row.cpu).unit("%", 1).done()

@@ -2,6 +2,7 @@
 
 use perfpipe_ingest::{RunInfo, StoredRun};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use smallvec::SmallVec;
 
 use crate::error::Result;
 use crate::percentile;
@@ -47,12 +48,20 @@ pub struct Second {
     pub latency_min: Option<i32>,
     /// Largest latency.
     pub latency_max: Option<i32>,
-    /// Elapsed by percentile, in the order of [`Timeline::percentiles`].
-    pub percentiles: Vec<Option<f64>>,
+    /// Elapsed by percentile, in the order of [`Timeline::percentiles`]; empty where there is no sample. A run may have a
+    /// million seconds, so a few take no memory of their own.
+    pub percentiles: SmallVec<[f64; 4]>,
     /// CPU utilisation, in the export's percent: the mean over the same samples of the reading joined to
     /// each, those without one left out; where there is no such sample, the reading of the epoch second in
     /// which this second begins.
     pub cpu: Option<f64>,
+}
+
+impl Second {
+    /// A percentile of elapsed, by its place among [`Timeline::percentiles`].
+    pub fn percentile(&self, at: usize) -> Option<f64> {
+        self.percentiles.get(at).copied()
+    }
 }
 
 /// The per-second table of a run, with the run's own row.
@@ -104,7 +113,7 @@ impl Timeline {
     /// let timeline = Timeline::new(&run, &View::default())?;
     /// assert_eq!(timeline.seconds.len(), 3);
     /// assert_eq!(timeline.seconds[0].elapsed_mean, Some(20.0));
-    /// assert_eq!(timeline.seconds[0].percentiles, [Some(10.0), Some(10.0), Some(25.0), Some(37.0)]);
+    /// assert_eq!(timeline.seconds[0].percentiles[..], [10.0, 10.0, 25.0, 37.0]);
     /// assert_eq!((timeline.seconds[1].successes, timeline.seconds[1].elapsed_mean), (0, None));
     /// assert_eq!(timeline.summary.p50, Some(17.5));
     /// # Ok::<(), perfpipe_analyze::Error>(())

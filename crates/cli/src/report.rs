@@ -55,13 +55,14 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     for key in &keys {
         let read = view::read(&store, key, &args.view).await;
         let Some(run) = left_out.or_leave_out(key, read)? else { continue };
-        timelines.push(view::timeline(&run, &args.view)?);
+        // The seconds last, as they take the most: what is needed only to find the others is gone by then.
         if args.style.wants_html() {
             details.push(Details::new(&run, &view::of(&args.view, &run.info))?);
         }
         if args.chart.contains(&ChartArg::Sweep) {
             sweeps.push(Sweep::new(&run, &view::of(&args.view, &run.info))?);
         }
+        timelines.push(view::timeline(&run, &args.view)?);
     }
     if timelines.is_empty() {
         return left_out.end();

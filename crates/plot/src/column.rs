@@ -56,8 +56,7 @@ pub(crate) struct Column {
 impl Column {
     fn new(start: u32, end: u32, rows: &[Second], percentiles: usize, by: ColorBy) -> Option<Self> {
         let of = |value: fn(&Second) -> Option<f64>| Spread::of(rows.iter().filter_map(value));
-        let percentile =
-            |at: usize| Spread::of(rows.iter().filter_map(|s| s.percentiles.get(at).copied().flatten()));
+        let percentile = |at: usize| Spread::of(rows.iter().filter_map(|s| s.percentile(at)));
         Some(Self {
             start: f64::from(start),
             end: f64::from(end),

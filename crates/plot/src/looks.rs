@@ -69,7 +69,7 @@ fn any_length_and_number_of_percentiles_is_tidy() {
         let mut run = support::steady("spring", 1e7, 0.1, length);
         run.percentiles = vec![1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
         for second in &mut run.seconds {
-            second.percentiles = vec![Some(3.0); 11];
+            second.percentiles = [3.0; 11].into_iter().collect();
             second.failures = 1_000_000;
         }
         run.summary.failures = 1_000_000;

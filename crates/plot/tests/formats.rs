@@ -115,7 +115,7 @@ prop_compose! {
         values in proptest::array::uniform3(some_value()),
     ) -> perfpipe_analyze::Second {
         let [load, cpu, elapsed] = values;
-        let percentiles = vec![elapsed; 2];
+        let percentiles = elapsed.into_iter().flat_map(|elapsed| [elapsed; 2]).collect();
         perfpipe_analyze::Second { second: gap, successes, failures, load, cpu, percentiles, ..Default::default() }
     }
 }

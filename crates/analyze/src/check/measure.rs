@@ -110,7 +110,9 @@ impl Measure {
             Self::ElapsedMin => summary.elapsed_min.map(f64::from),
             Self::ElapsedMax => summary.elapsed_max.map(f64::from),
             Self::LatencyMean => summary.latency_mean,
-            Self::Percentile(percent) => at(timeline, percent, &summary.percentiles),
+            Self::Percentile(percent) => {
+                summary.percentiles.get(place(timeline, percent)?).copied().flatten()
+            }
             Self::CpuMean => summary.cpu_mean,
             Self::CpuMax => summary.cpu_max,
             Self::LoadMax => summary.load_max,
@@ -132,15 +134,14 @@ impl Measure {
             Self::ElapsedMin => second.elapsed_min.map(f64::from),
             Self::ElapsedMax => second.elapsed_max.map(f64::from),
             Self::LatencyMean => second.latency_mean,
-            Self::Percentile(percent) => at(timeline, percent, &second.percentiles),
+            Self::Percentile(percent) => second.percentile(place(timeline, percent)?),
             Self::CpuMean | Self::CpuMax => second.cpu,
             Self::LoadMax => second.load,
         }
     }
 }
 
-/// The value of a percentile among those of a timeline.
-fn at(timeline: &Timeline, percent: f64, values: &[Option<f64>]) -> Option<f64> {
-    let place = timeline.percentiles.iter().position(|known| known.total_cmp(&percent).is_eq())?;
-    values.get(place).copied().flatten()
+/// The place of a percentile among those of a timeline.
+fn place(timeline: &Timeline, percent: f64) -> Option<usize> {
+    timeline.percentiles.iter().position(|known| known.total_cmp(&percent).is_eq())
 }

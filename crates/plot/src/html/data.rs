@@ -148,10 +148,8 @@ impl<'a> Run<'a> {
             seconds,
             value: Box::new(move |s| Number(value(s))),
         };
-        let percentile = |at: usize| BySecond {
-            seconds,
-            value: Box::new(move |s: &Second| Number(s.percentiles.get(at).copied().flatten())),
-        };
+        let percentile =
+            |at: usize| BySecond { seconds, value: Box::new(move |s: &Second| Number(s.percentile(at))) };
         let measure = match style.color_by {
             ColorBy::Load => "load",
             ColorBy::Cpu => "cpu",

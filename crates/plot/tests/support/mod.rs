@@ -33,11 +33,10 @@ impl Dice {
 /// A second with `successes` requests around `elapsed` ms.
 pub fn second(at: u32, successes: u64, elapsed: f64, dice: &mut Dice) -> Second {
     let mut row = Second { second: at, successes, ..Second::default() };
-    row.percentiles = vec![None; 4];
     if successes > 0 {
         let p50 = elapsed * dice.around(0.15);
         let times = [p50 * 0.55, p50, p50 * 1.7 * dice.around(0.1), p50 * 3.4 * dice.around(0.25)];
-        row.percentiles = times.map(Some).into();
+        row.percentiles = times.into();
         row.elapsed_mean = Some(p50 * 1.2);
         row.elapsed_min = Some((p50 * 0.1) as i32);
         row.elapsed_max = Some((p50 * 6.0) as i32);
@@ -98,8 +97,7 @@ fn summary(seconds: &[Second]) -> Summary {
     let count = seconds.last().map_or(0, |s| s.second + 1);
     let mean =
         |values: Vec<f64>| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    let percentile =
-        |at: usize| mean(seconds.iter().filter_map(|s| s.percentiles.get(at).copied().flatten()).collect());
+    let percentile = |at: usize| mean(seconds.iter().filter_map(|s| s.percentile(at)).collect());
     let cpu: Vec<f64> = seconds.iter().filter_map(|s| s.cpu).collect();
     let successes = seconds.iter().map(|s| s.successes).sum::<u64>();
     Summary {
@@ -199,8 +197,8 @@ pub fn failing() -> Timeline {
         let slow = dice.roll() < 0.06;
         let mut row = second(at, rate as u64, 120.0 + f64::from(at), &mut dice);
         if busy && slow {
-            row.percentiles[3] = Some(63_000.0);
-            row.percentiles[2] = Some(31_000.0 * dice.around(0.9));
+            row.percentiles[3] = 63_000.0;
+            row.percentiles[2] = 31_000.0 * dice.around(0.9);
         }
         row.failures = if dice.roll() < 0.3 && at > 60 { (6000.0 * dice.roll()) as u64 } else { 0 };
         row.load = Some((f64::from(at) * 30.0).min(9000.0));
@@ -216,7 +214,6 @@ pub fn hopeless() -> Timeline {
         second: at,
         failures: 900 + u64::from(at % 7) * 40,
         load: Some(100.0),
-        percentiles: vec![None; 4],
         ..Second::default()
     };
     timeline("django", "2048", (0..60).map(row).collect())
