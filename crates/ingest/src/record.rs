@@ -122,7 +122,7 @@ impl<'a> Records<'a> {
         let end = loop {
             let stop = self.scanner.next_stop(|at| {
                 bounds.push((field as u32, at as u32));
-                field = at + 1;
+                field = at.wrapping_add(1);
             });
             match stop {
                 Some(at) if self.bytes.get(at) == Some(&b'"') => {

@@ -35,13 +35,14 @@ impl<'a> Scanner<'a> {
             let before = self.stops.wrapping_sub(1) & !self.stops;
             let mut delimiters = self.delimiters & before;
             while delimiters != 0 {
-                each(self.base + delimiters.trailing_zeros() as usize);
-                delimiters &= delimiters - 1;
+                // Where a byte of a block is can't be beyond all numbers, and no bit is taken from 0.
+                each(self.base.wrapping_add(delimiters.trailing_zeros() as usize));
+                delimiters &= delimiters.wrapping_sub(1);
             }
             self.delimiters &= !before;
             if self.stops != 0 {
-                let at = self.base + self.stops.trailing_zeros() as usize;
-                self.stops &= self.stops - 1;
+                let at = self.base.wrapping_add(self.stops.trailing_zeros() as usize);
+                self.stops &= self.stops.wrapping_sub(1);
                 return Some(at);
             }
             self.base += STEP;
