@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 /// others.
 const THREADS: usize = 4;
 
-/// Batches that wait for a thread, at most.
-const WAITING: usize = 2;
+/// Batches that wait for a thread, at most: as many as one thread is slower than another over for a while.
+const WAITING: usize = 8;
 
 /// Threads that encode columns, dealt out to them in turn.
 pub(super) struct ColumnThreads {
