@@ -1,11 +1,6 @@
 //! A batch of samples in columns, the form in which they travel from the parser to the stores.
 
-use std::borrow::Cow;
-use std::hash::BuildHasher;
-
-use hashbrown::{DefaultHashBuilder, HashTable};
-
-use crate::apart::set_apart;
+use crate::texts::Texts;
 
 /// A column of numbers in which a value may be absent.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,145 +109,6 @@ pub(crate) fn fill<T: Default>(
     all.then_some(())
 }
 
-/// A column of texts, each distinct one kept once and named by a code.
-#[derive(Debug, Clone, Default)]
-pub struct Texts {
-    codes: Vec<u32>,
-    values: Vec<String>,
-    /// The codes, by the hash of their texts.
-    by_text: HashTable<u32>,
-    hasher: DefaultHashBuilder,
-    /// The code that was looked up last, if any.
-    last: Option<u32>,
-    /// Bytes of the distinct texts.
-    bytes: usize,
-}
-
-impl PartialEq for Texts {
-    fn eq(&self, other: &Self) -> bool {
-        self.codes.len() == other.codes.len()
-            && (0..self.codes.len()).all(|row| self.get(row) == other.get(row))
-    }
-}
-
-impl Texts {
-    /// The code of an absent text.
-    pub const NULL: u32 = u32::MAX;
-
-    /// Appends a text as logged. Bytes that are not UTF-8, and NUL, become U+FFFD.
-    #[inline]
-    pub fn push(&mut self, text: &[u8]) {
-        let code = self.code(text);
-        self.codes.push(code);
-    }
-
-    /// Appends an absence.
-    #[inline]
-    pub fn push_null(&mut self) {
-        self.codes.push(Self::NULL);
-    }
-
-    /// The code of a text, without appending it.
-    #[inline]
-    pub fn code(&mut self, text: &[u8]) -> u32 {
-        match self.last.filter(|last| is_text(&self.values, *last, text)) {
-            Some(last) => last,
-            None => self.look_up(text),
-        }
-    }
-
-    fn look_up(&mut self, text: &[u8]) -> u32 {
-        let code = match self.find(text) {
-            Some(code) => code,
-            None => self.add(clean_text(text)),
-        };
-        self.last = Some(code);
-        code
-    }
-
-    fn find(&self, text: &[u8]) -> Option<u32> {
-        let hash = self.hasher.hash_one(text);
-        self.by_text.find(hash, |code| is_text(&self.values, *code, text)).copied()
-    }
-
-    /// Adds a text that may be there already, since different bytes can come to the same text.
-    fn add(&mut self, text: String) -> u32 {
-        if let Some(code) = self.find(text.as_bytes()) {
-            return code;
-        }
-        let code = self.values.len() as u32;
-        let hash = self.hasher.hash_one(text.as_bytes());
-        self.bytes += text.len();
-        self.values.push(text);
-        let (values, hasher) = (&self.values, &self.hasher);
-        let rehash =
-            |code: &u32| hasher.hash_one(values.get(*code as usize).map_or(&[][..], String::as_bytes));
-        self.by_text.insert_unique(hash, code, rehash);
-        code
-    }
-
-    /// Bytes of the distinct texts.
-    pub(crate) fn bytes(&self) -> usize {
-        self.bytes
-    }
-
-    /// Appends a code got from [`Texts::code`].
-    #[inline]
-    pub fn push_code(&mut self, code: u32) {
-        self.codes.push(code);
-    }
-
-    /// The text of a row, or `None` where it is absent or beyond the end.
-    pub fn get(&self, row: usize) -> Option<&str> {
-        self.value(*self.codes.get(row)?)
-    }
-
-    /// The text of a code, or `None` for [`Texts::NULL`].
-    pub fn value(&self, code: u32) -> Option<&str> {
-        self.values.get(code as usize).map(String::as_str)
-    }
-
-    /// A code a row.
-    pub fn codes(&self) -> &[u32] {
-        &self.codes
-    }
-
-    /// The distinct texts, by code.
-    pub fn values(&self) -> &[String] {
-        &self.values
-    }
-
-    /// Sets the texts apart from one that has a meaning of its own.
-    pub(crate) fn set_apart(&mut self, reserved: &str) {
-        for value in &mut self.values {
-            if let Cow::Owned(apart) = set_apart(value, reserved) {
-                *value = apart;
-            }
-        }
-    }
-
-    /// Empties the column.
-    pub fn clear(&mut self) {
-        self.codes.clear();
-        self.values.clear();
-        self.by_text.clear();
-        self.last = None;
-        self.bytes = 0;
-    }
-}
-
-/// Whether a code is that of a text.
-#[inline]
-fn is_text(values: &[String], code: u32, text: &[u8]) -> bool {
-    values.get(code as usize).is_some_and(|value| value.as_bytes() == text)
-}
-
-/// A text as the stores can hold it: UTF-8 without NUL, U+FFFD in the place of what is not.
-pub fn clean_text(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
-    if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text.into_owned() }
-}
-
 /// Samples in columns, all of the same length, in the order of the log.
 ///
 /// Times are in milliseconds, sizes in bytes. What the log lacks is absent, never zero.
@@ -292,20 +148,6 @@ impl<T: Copy + Default> Nullable<T> {
     /// The same column, of these rows only.
     fn select(&self, rows: &[usize]) -> Self {
         rows.iter().map(|row| self.get(*row)).collect()
-    }
-}
-
-impl Texts {
-    /// The same column, of these rows only.
-    fn select(&self, rows: &[usize]) -> Self {
-        let mut texts = Self::default();
-        for row in rows {
-            match self.get(*row) {
-                Some(text) => texts.push(text.as_bytes()),
-                None => texts.push_null(),
-            }
-        }
-        texts
     }
 }
 
@@ -407,18 +249,5 @@ mod tests {
         assert_eq!(column, [Some(3), None, Some(0), Some(1)].into_iter().collect());
         column.truncate(1);
         assert_eq!(column, [Some(3)].into_iter().collect());
-    }
-
-    #[test]
-    fn texts_share_codes_and_replace_what_is_not_text() {
-        let mut texts = Texts::default();
-        for text in [&b"a"[..], b"b", b"a", b"\xff\0", b"\0\xfe"] {
-            texts.push(text);
-        }
-        texts.push_null();
-        assert_eq!(texts.codes(), [0, 1, 0, 2, 2, Texts::NULL]);
-        assert_eq!(texts.bytes(), 8);
-        assert_eq!(texts.get(3), Some("\u{FFFD}\u{FFFD}"));
-        assert_eq!(texts.get(5), None);
     }
 }

@@ -5,6 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hashbrown::HashMap;
 
+use crate::texts::TextList;
+
 /// A request is logged when it ends, so by one clock none ends long before another one begins that was logged earlier:
 /// not by more than this, as an injector hands its records over in the order in which they ended.
 const PATIENCE_MS: i64 = 10_000;
@@ -202,7 +204,7 @@ impl Clocks {
     }
 
     /// What is known of each clock, from one joined log to the next; `names` are the injectors by code.
-    pub(crate) fn take(&mut self, names: &[String]) -> BlockClocks {
+    pub(crate) fn take(&mut self, names: &TextList) -> BlockClocks {
         let logs = self.joined.drain(..).chain([std::mem::take(&mut self.hands)]);
         let named = |(at, hand): (usize, Option<Hand>)| {
             let mut hasher = DefaultHasher::new();

@@ -1,7 +1,7 @@
 //! What the collecting task puts together out of the blocks: totals, rejects with their lines, the time span.
 
 use crate::clock_steps::BlockClocks;
-use crate::counts::Cell;
+use crate::counts::Sums;
 use crate::cut::Block;
 use crate::damage::Damage;
 use crate::endpoint::Endpoints;
@@ -166,8 +166,8 @@ impl Collected {
 
     /// Adds up the sizes of all responses and requests, so that none of the sums that are kept can be wrong.
     fn add_bytes(&mut self, place: &Place, tally: &Tally) -> Result<()> {
-        let of_cell = |cell: &Cell| [cell.bytes, cell.sent_bytes].map(i64::unsigned_abs).into_iter();
-        let bytes = tally.cells.iter().flat_map(|(_, cell)| of_cell(cell));
+        let of_cell = |sums: &Sums| [sums.bytes, sums.sent_bytes].map(i64::unsigned_abs).into_iter();
+        let bytes = tally.cells().flat_map(|(_, cell)| of_cell(&cell.sums));
         self.bytes = bytes.fold(self.bytes, u64::saturating_add);
         if self.bytes <= i64::MAX as u64 {
             return Ok(());
@@ -265,13 +265,14 @@ impl Collected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counts::Cell;
     use crate::tally::LocalKey;
 
     /// A block whose one cell has these sums of bytes.
     fn block(bytes: i64, sent_bytes: i64) -> BlockCounts {
         let key = LocalKey { second: 0, label: 0, success: true, transaction: false };
         let cell = Cell { bytes, sent_bytes, ..Cell::default() };
-        let tally = Tally { cells: vec![(key, cell)], labels: vec!["a".into()], ..Tally::default() };
+        let tally = Tally::of(vec![(key, cell)], ["a"]);
         BlockCounts { tally, ..BlockCounts::new(0, 0, 0, &mut Parsed::default()) }
     }
 

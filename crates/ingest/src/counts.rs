@@ -72,6 +72,13 @@ pub struct InjectorLoad {
     pub threads: i64,
 }
 
+impl InjectorLoad {
+    /// The same, reported by another injector.
+    pub(crate) fn of(&self, injector: u32) -> Self {
+        Self { injector, ..*self }
+    }
+}
+
 /// The exact counts of one second, label, success and transaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
@@ -91,28 +98,72 @@ pub struct Cell {
     pub injectors: Vec<InjectorLoad>,
 }
 
+/// The sums of a cell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sums {
+    pub(crate) latency: Spread,
+    pub(crate) connect: i64,
+    pub(crate) bytes: i64,
+    pub(crate) sent_bytes: i64,
+    pub(crate) before_boundary: u64,
+}
+
+/// A cell whose lists are elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CellRef<'a> {
+    pub(crate) sums: Sums,
+    pub(crate) elapsed: &'a [(i32, u64)],
+    pub(crate) injectors: &'a [InjectorLoad],
+}
+
+impl CellRef<'_> {
+    /// The number of samples.
+    pub(crate) fn samples(&self) -> u64 {
+        self.elapsed.iter().fold(0, |sum, (_, samples)| sum.saturating_add(*samples))
+    }
+}
+
 impl Cell {
     /// The number of samples.
     pub fn samples(&self) -> u64 {
-        self.elapsed.iter().fold(0, |sum, (_, samples)| sum.saturating_add(*samples))
+        self.as_ref().samples()
+    }
+
+    /// The cell, its lists left where they are.
+    pub(crate) fn as_ref(&self) -> CellRef<'_> {
+        let Self { elapsed, latency, connect, bytes, sent_bytes, before_boundary, injectors } = self;
+        let sums = Sums {
+            latency: *latency,
+            connect: *connect,
+            bytes: *bytes,
+            sent_bytes: *sent_bytes,
+            before_boundary: *before_boundary,
+        };
+        CellRef { sums, elapsed, injectors }
     }
 
     /// Adds another cell's samples to these. Sums that no log reaches stop at their type's limit.
     pub fn merge(&mut self, other: &Self) {
+        self.add(other.as_ref());
+    }
+
+    /// As [`Cell::merge`].
+    pub(crate) fn add(&mut self, other: CellRef<'_>) {
         merge_sorted(
             &mut self.elapsed,
-            &other.elapsed,
+            other.elapsed,
             |entry| entry.0,
             |into, from| into.1 = into.1.saturating_add(from.1),
         );
-        self.latency.merge(&other.latency);
-        self.connect = self.connect.saturating_add(other.connect);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
-        self.before_boundary = self.before_boundary.saturating_add(other.before_boundary);
+        let Sums { latency, connect, bytes, sent_bytes, before_boundary } = other.sums;
+        self.latency.merge(&latency);
+        self.connect = self.connect.saturating_add(connect);
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(sent_bytes);
+        self.before_boundary = self.before_boundary.saturating_add(before_boundary);
         merge_sorted(
             &mut self.injectors,
-            &other.injectors,
+            other.injectors,
             |load| load.injector,
             |into, from| {
                 into.samples = into.samples.saturating_add(from.samples);

@@ -102,13 +102,11 @@ impl<R: LogBytes> Cutter<R> {
 
     /// The next block, or `None` at the log's end or when there are no more buffers.
     pub(crate) fn next(&mut self, buffers: &mut impl Buffers) -> std::io::Result<Option<Block>> {
-        if let Some(block) = self.ahead.pop_front() {
-            return Ok(Some(block));
-        }
-        match buffers.take() {
-            Some(buffer) => self.cut(buffer),
-            None => Ok(None),
-        }
+        let Some(mut buffer) = buffers.take() else { return Ok(None) };
+        let Some(mut block) = self.ahead.pop_front() else { return self.cut(buffer) };
+        // It goes on in a buffer of the pool, so that no more are on their way than there are buffers.
+        *buffer = std::mem::take(&mut *block.bytes);
+        Ok(Some(Block { bytes: buffer, ..block }))
     }
 
     /// Whether the log was handed out to its end.

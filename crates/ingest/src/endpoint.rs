@@ -1,6 +1,6 @@
 //! Whether all requests of a run share one host and one URL path.
 
-use crate::batch::clean_text;
+use crate::texts::clean_text;
 
 /// Bytes of a URL that are looked at: what names a test is no longer.
 const URL: usize = 64 << 10;

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use regex_lite::Regex;
 
-use crate::batch::Texts;
 use crate::error::{Error, Result};
 use crate::long_text::{TEXT_BYTES, shortened};
+use crate::texts::Texts;
 
 /// Names the injectors of samples; each worker has one.
 #[derive(Debug, Clone, Default)]

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use sha2::{Digest, Sha256};
 
-use crate::batch::clean_text;
+use crate::texts::clean_text;
 
 /// Bytes of a label, at most.
 pub(crate) const LABEL_BYTES: usize = 4 << 10;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::batch::{SampleBatch, Texts, clean_text};
+use crate::batch::SampleBatch;
 use crate::clock_steps::{Clocks, Times};
 use crate::counts::OTHER;
 use crate::cpu::{CpuJoin, CpuSeries};
@@ -16,6 +16,7 @@ use crate::record::{Record, Records};
 use crate::refused::Refused;
 use crate::rows::Held;
 use crate::take::{Reason, are_samples};
+use crate::texts::{Texts, clean_text};
 use crate::time_unit::TimeUnit;
 
 /// The run's clock, known once the head of the logs was looked at.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::batch::SampleBatch;
+use crate::counter::Counter;
 use crate::cpu::{CpuJoin, CpuSeries};
 use crate::date::{DateParser, TimeZone};
 use crate::error::{Place, Result};
@@ -13,7 +14,6 @@ use crate::record::Records;
 use crate::scan::Scanner;
 use crate::store::BatchEncoder;
 use crate::store::postgres::SampleEncoder;
-use crate::tally::Counter;
 
 /// The stages over blocks of one log.
 pub struct Parts {
@@ -72,7 +72,7 @@ impl Parts {
 
     /// Counts what was parsed last; returns how many cells it fills.
     pub fn count(&mut self) -> usize {
-        self.counter.tally(&self.parsed, &self.clock).cells.len()
+        self.counter.tally(&mut self.parsed, &self.clock).cells().count()
     }
 
     /// Encodes what was parsed last for Postgres; returns whether it came to a chunk.

@@ -14,6 +14,7 @@ use crossbeam_channel::{Receiver, Sender};
 use tokio::sync::mpsc;
 
 use crate::collect::{BlockCounts, Collected};
+use crate::counter::Counter;
 use crate::cut::Block;
 use crate::damage::Damage;
 use crate::error::{Error, Place, Result};
@@ -22,7 +23,7 @@ use crate::parse::{Clock, Parsed, Parser};
 use crate::pool::{Pool, PooledBuffer, Turn};
 use crate::read::{LogFeed, ReadPlan};
 use crate::store::{BatchEncoder, CommitStage, RunWriter, SourceFile};
-use crate::tally::Counter;
+
 use crate::totals::{DEFAULT_MEMORY, Totals};
 
 /// How far an ingest has come; shared with whoever shows it.
@@ -66,7 +67,7 @@ pub(crate) struct Done<C> {
     counts: BlockCounts,
     /// Something for the writer.
     chunk: Option<C>,
-    /// The block's buffer, held until the block is stored.
+    /// The block's buffer, held until the block is counted.
     buffer: PooledBuffer,
 }
 
@@ -140,8 +141,8 @@ pub(crate) async fn run<W: RunWriter>(
         progress,
     });
     let (messages, mut inbox) = mpsc::channel(workers * 4);
-    // One being filled and one at each worker, and as many that wait for the one before them.
-    let blocks = 2 * workers + 2;
+    // One being filled and one at each worker, and a few that wait for a worker or for the one before them.
+    let blocks = workers + 4;
     let (work, queue) = crossbeam_channel::bounded(blocks);
     let pool = Pool::new(blocks, sizes.block_size);
     let buffers = pool.turn();
@@ -239,6 +240,8 @@ impl<W: RunWriter> Collector<'_, W> {
             self.shared.times_only.store(true, Ordering::Release);
         }
         self.bytes += buffer.len() as u64;
+        // Others can be read into it while the samples are encoded.
+        drop(buffer);
         if let Some(chunk) = chunk {
             self.writer.write(chunk).await?;
         }
@@ -404,8 +407,8 @@ impl<E: BatchEncoder> Worker<E> {
         let mut counts = BlockCounts::new(sequence, log, block.first_byte, parsed);
         let mut chunk = None;
         if !times_only {
-            counts.tally = counter.tally(parsed, clock);
             chunk = self.encoder.encode(&parsed.batch)?;
+            counts.tally = counter.tally(parsed, clock);
         }
         Ok(Done { counts, chunk, buffer: block.bytes })
     }

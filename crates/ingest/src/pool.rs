@@ -26,7 +26,7 @@ impl Buffers for NewBuffers {
 /// A fixed number of buffers, shared by those who read.
 ///
 /// Readers take turns, and blocks are stored in the order of the turns and, within a turn, in that in which they were
-/// read. A block keeps its buffer until it is stored, so blocks that were read early wait, each with a buffer, for those
+/// read. A block keeps its buffer until it is counted, so blocks that were read early wait, each with a buffer, for those
 /// before them. All the same nobody waits for ever, with any number of readers, workers and buffers:
 ///
 /// - A buffer comes back when it is dropped, so none is lost on any way out, a panic among them.

@@ -18,6 +18,12 @@ use crate::time_unit::TimeUnit;
 /// Bytes of a log that are looked at, however small the window, for a first record that can be taken.
 const SEARCHED: usize = 32 << 20;
 
+/// Records of a block, about, where they are short.
+const RECORDS: usize = 8 << 10;
+
+/// Bytes of a block of the shortest records.
+const LEAST: usize = 64 << 10;
+
 /// How much of one file of several to look at ahead: looking costs time, which a second reading of a small file costs
 /// too.
 fn worth_a_look(source: &LogSource) -> usize {
@@ -281,12 +287,20 @@ pub(crate) fn open_log<'a>(
         Ok(head) => head,
         Err(error) => return Err(log.explain(error)),
     };
+    let block_size = block_size.min(block_of(&head));
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let head = head.split_off(mark);
     // Blank lines before the first record count as lines, but tell nothing of the layout.
     let layout = Layout::detect(text(&head), options, log.place())?;
     let cutter = Cutter::new(log, head, mark as u64, layout.delimiter, block_size);
     Ok((layout, cutter))
+}
+
+/// Bytes that a block of as many records as usual takes, by a log's first bytes: where records are short, what is made of a
+/// block takes more than the block itself.
+fn block_of(head: &[u8]) -> usize {
+    let lines = memchr::memchr_iter(b'\n', head).count().max(1);
+    (head.len() / lines).saturating_mul(RECORDS).max(LEAST)
 }
 
 /// Tells the feed what is damaged; `log` ended last. False when the feed wants no more.

@@ -2,11 +2,11 @@
 
 use crate::batch::SampleBatch;
 use crate::cell_table::CellTable;
+use crate::counter::Counter;
 use crate::counts::LabelCount;
 use crate::error::Result;
 use crate::parse::{Clock, Parsed};
 use crate::store::{RunInfo, StoredRun};
-use crate::tally::Counter;
 use crate::totals::Totals;
 
 /// Counts the samples of a run again, as they were counted at its ingest.
@@ -50,7 +50,7 @@ impl Recount {
     /// When counts don't fit into memory, and a temporary file can't be written.
     pub fn add(&mut self, batch: SampleBatch) -> Result<()> {
         self.parsed.batch = batch;
-        self.totals.add(&self.counter.tally(&self.parsed, &self.clock))
+        self.totals.add(&self.counter.tally(&mut self.parsed, &self.clock))
     }
 
     /// The whole-run counts of all batches so far, ascending by label.

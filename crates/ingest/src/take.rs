@@ -1,12 +1,13 @@
 //! Rows of a log → samples of a batch, a column at a time.
 
-use crate::batch::{Nullable, SampleBatch, Texts, fill};
+use crate::batch::{Nullable, SampleBatch, fill};
 use crate::date::DateParser;
 use crate::layout::Layout;
 use crate::long_text::{LABEL_BYTES, TEXT_BYTES, shortened};
 use crate::number::parse_bool;
 use crate::parse::{Clock, Parsed, Parser};
 use crate::rows::Rows;
+use crate::texts::Texts;
 use crate::time_unit::TimeUnit;
 use crate::totals::MESSAGE_LIMIT;
 

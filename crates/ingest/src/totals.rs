@@ -7,9 +7,10 @@ use std::sync::Arc;
 use hashbrown::HashMap;
 
 use crate::cells::{CellResult, Gatherer, Merged, Spill};
-use crate::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER};
+use crate::counts::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER};
 use crate::error::Result;
 use crate::tally::{LocalKey, Tally};
+use crate::texts::TextList;
 
 /// How many labels have whole-run counts of their own.
 const LABEL_COUNT_LIMIT: usize = 100_000;
@@ -168,7 +169,7 @@ impl Totals {
     /// # Errors
     /// When the temporary file can't be written or read.
     pub(crate) fn add(&mut self, tally: &Tally) -> Result<()> {
-        for label in &tally.labels {
+        for label in tally.labels.iter() {
             self.label_counts.of(label);
         }
         let labels: Vec<u32> = tally.labels.iter().map(|name| self.labels.index(name, LABEL_LIMIT)).collect();
@@ -176,18 +177,18 @@ impl Totals {
         let untold = self.injectors.index("", INJECTOR_LIMIT);
         let injectors: Vec<u32> =
             tally.injectors.iter().map(|name| self.injectors.index(name, INJECTOR_LIMIT)).collect();
-        for (local, cell) in &tally.cells {
-            self.count(local, cell, &tally.labels);
+        let mut loads = Vec::new();
+        for (local, cell) in tally.cells() {
+            self.count(&local, cell, &tally.labels);
             let label = self.translate_label(local.label, &labels);
-            let LocalKey { second, success, transaction, .. } = *local;
+            let LocalKey { second, success, transaction, .. } = local;
             let key = CellKey { second, label, success, transaction };
             self.newest = self.newest.max(second);
-            let mut cell = cell.clone();
-            for load in &mut cell.injectors {
-                load.injector = injectors.get(load.injector as usize).copied().unwrap_or(untold);
-            }
-            join_loads(&mut cell.injectors);
-            self.merge(key, &cell)?;
+            let injector = |local: u32| injectors.get(local as usize).copied().unwrap_or(untold);
+            loads.clear();
+            loads.extend(cell.injectors.iter().map(|load| load.of(injector(load.injector))));
+            join_loads(&mut loads);
+            self.merge(key, CellRef { injectors: &loads, ..cell })?;
         }
         self.add_errors(tally, &labels);
         self.pack_past()
@@ -201,9 +202,9 @@ impl Totals {
     }
 
     /// Counts the samples of a cell into the whole-run figures.
-    fn count(&mut self, local: &LocalKey, cell: &Cell, labels: &[String]) {
+    fn count(&mut self, local: &LocalKey, cell: CellRef<'_>, labels: &TextList) {
         let samples = cell.samples();
-        let name = labels.get(local.label as usize).map_or("", String::as_str);
+        let name = labels.get(local.label as usize).unwrap_or_default();
         let count = self.label_counts.of(name);
         let (total, of_label) = match (local.transaction, local.success) {
             (true, _) => (&mut self.transactions, &mut count.transactions),
@@ -214,15 +215,15 @@ impl Totals {
         *of_label += samples;
     }
 
-    fn merge(&mut self, key: CellKey, cell: &Cell) -> Result<()> {
+    fn merge(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
         if let Some(open) = self.open.get_mut(&key) {
             self.open_bytes -= open_bytes(open);
-            open.merge(cell);
+            open.add(cell);
             self.open_bytes += open_bytes(open);
             return Ok(());
         }
         let mut merged = self.packed.take(key)?.unwrap_or_default();
-        merged.merge(cell);
+        merged.add(cell);
         self.open_bytes += open_bytes(&merged);
         self.open.insert(key, merged);
         Ok(())
@@ -270,7 +271,7 @@ impl Totals {
         let mut codes: BTreeMap<u32, u32> =
             tally.errors.iter().map(|(local, _)| (local.response_code, 0)).collect();
         for (local, index) in &mut codes {
-            let name = tally.response_codes.get(*local as usize).map_or("", String::as_str);
+            let name = tally.response_codes.get(*local as usize).unwrap_or_default();
             *index = self.response_codes.index(&short(name), TEXT_LIMIT);
         }
         codes
@@ -382,19 +383,24 @@ fn short(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::batch::Texts;
     use crate::cell_table::CellTable;
     use crate::tally::LocalError;
+    use crate::texts::Texts;
     use proptest::prelude::*;
 
-    fn tally(second: u32, label: &str, elapsed: i32) -> Tally {
+    /// A cell of two samples of the first label.
+    fn cell(second: u32, elapsed: i32) -> (LocalKey, Cell) {
         let key = LocalKey { second, label: 0, success: true, transaction: false };
         let cell = Cell {
             elapsed: vec![(elapsed, 2)],
             injectors: vec![InjectorLoad { injector: Texts::NULL, samples: 2, threads: 8 }],
             ..Cell::default()
         };
-        Tally { cells: vec![(key, cell)], labels: vec![label.into()], ..Tally::default() }
+        (key, cell)
+    }
+
+    fn tally(second: u32, label: &str, elapsed: i32) -> Tally {
+        Tally::of(vec![cell(second, elapsed)], [label])
     }
 
     #[test]
@@ -421,11 +427,10 @@ mod tests {
             let mut expected: BTreeMap<(u32, &str), Cell> = BTreeMap::new();
             for (second, label, elapsed) in seconds {
                 let label = ["a", "b", "c"][label];
-                let tally = tally(second, label, elapsed);
-                let mut cell = tally.cells[0].1.clone();
+                let (_, mut cell) = cell(second, elapsed);
                 cell.injectors[0].injector = 0;
                 expected.entry((second, label)).or_default().merge(&cell);
-                totals.add(&tally)?;
+                totals.add(&tally(second, label, elapsed))?;
                 prop_assert!(totals.open_bytes <= totals.open_room.max(open_bytes(&cell)));
             }
             let mut found = BTreeMap::new();
@@ -463,13 +468,12 @@ mod tests {
         };
         let mut errors: Vec<_> = kinds.iter().map(|kind| (error(kind), 1)).collect();
         errors.sort_unstable();
-        Tally {
-            errors,
-            labels: vec!["a".into()],
-            response_codes: vec!["500".into()],
-            messages: messages.to_vec(),
-            ..Tally::default()
-        }
+        let mut tally = Tally::default();
+        tally.errors = errors;
+        tally.labels = ["a"].into_iter().collect();
+        tally.response_codes = ["500"].into_iter().collect();
+        tally.messages = messages.iter().collect();
+        tally
     }
 
     #[test]
@@ -518,17 +522,19 @@ mod tests {
 
     #[test]
     fn injectors_beyond_the_limit_share_one_entry_of_a_cell() {
-        let mut tally = tally(0, "a", 1);
+        let (key, mut cell) = cell(0, 1);
         let injectors = INJECTOR_LIMIT as u32 + 10;
-        tally.injectors = (0..injectors).map(|n| n.to_string()).collect();
-        tally.cells[0].1.injectors =
+        cell.injectors =
             (0..injectors).map(|injector| InjectorLoad { injector, samples: 1, threads: 2 }).collect();
+        let injectors: TextList = (0..injectors).map(|n| n.to_string()).collect();
+        let mut tally = Tally::of(vec![(key, cell)], ["a"]);
+        tally.injectors = injectors.clone();
         let mut totals = Totals::default();
         totals.add(&tally).unwrap();
         totals.add(&tally).unwrap();
         let (_, cell) = totals.cells().next().unwrap().unwrap();
         assert_eq!(cell.injectors.len(), INJECTOR_LIMIT, "those told apart, and the others");
-        assert_eq!(cell.injectors.iter().map(|load| load.samples).sum::<u64>(), 2 * u64::from(injectors));
+        assert_eq!(cell.injectors.iter().map(|load| load.samples).sum::<u64>(), 2 * injectors.len() as u64);
         assert!(cell.injectors.is_sorted_by(|a, b| a.injector < b.injector));
     }
 
@@ -546,19 +552,16 @@ mod tests {
     #[test]
     fn whole_run_counts_of_labels_are_bounded_wherever_a_block_ends() {
         let labels: Vec<String> = (0..LABEL_COUNT_LIMIT + 5).map(|n| n.to_string()).collect();
-        let block = |labels: &[String], backwards: bool| {
-            let mut tally = tally(0, "", 1);
-            let (key, cell) = tally.cells.remove(0);
+        let block = |labels: &[String]| {
+            let (key, cell) = cell(0, 1);
+            // The later its label came, the earlier a cell is.
             let codes = 0..labels.len() as u32;
-            tally.cells = codes.map(|label| (LocalKey { label, ..key }, cell.clone())).collect();
-            if backwards {
-                tally.cells.reverse();
-            }
-            Tally { labels: labels.to_vec(), ..tally }
+            let key = |label| LocalKey { second: codes.end - label, label, ..key };
+            Tally::of(codes.clone().map(|label| (key(label), cell.clone())).collect(), labels)
         };
         let (mut whole, mut pieces) = (Totals::default(), Totals::default());
-        whole.add(&block(&labels, true)).unwrap();
-        labels.chunks(1000).for_each(|labels| pieces.add(&block(labels, false)).unwrap());
+        whole.add(&block(&labels)).unwrap();
+        labels.chunks(1000).for_each(|labels| pieces.add(&block(labels)).unwrap());
         assert_eq!(whole.label_counts().len(), LABEL_COUNT_LIMIT + 1);
         assert!(whole.label_counts() == pieces.label_counts());
     }

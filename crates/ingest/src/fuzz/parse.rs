@@ -8,7 +8,8 @@ use regex_lite::Regex;
 use super::records::{Found, Sizes, slow};
 use super::{Taker, dates};
 use crate::apart::set_apart;
-use crate::batch::{SampleBatch, clean_text};
+use crate::batch::SampleBatch;
+use crate::counter::Counter;
 use crate::counts::{Cell, ErrorCount, LabelCount, OTHER};
 use crate::cpu::{CpuJoin, CpuSeries};
 use crate::date::{DateParser, TimeZone};
@@ -18,7 +19,7 @@ use crate::layout::{Layout, LayoutOptions};
 use crate::parse::{Clock, Parsed, Parser};
 use crate::source::head::text;
 use crate::take::MOST_BYTES;
-use crate::tally::Counter;
+use crate::texts::clean_text;
 use crate::totals::Totals;
 
 const DAY_MS: u64 = 86_400_000;
@@ -229,7 +230,15 @@ fn content(log: &[u8], parsed: &[(u64, Parsed)]) -> Content {
 
 fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) -> Gathered {
     let (mut totals, mut counter) = (Totals::default(), Counter::default());
-    parsed.for_each(|(_, parsed)| totals.add(&counter.tally(parsed, clock)).unwrap());
+    for (_, parsed) in parsed {
+        let mut parsed = Parsed {
+            batch: parsed.batch.clone(),
+            failures: parsed.failures.clone(),
+            messages: parsed.messages.clone(),
+            ..Parsed::default()
+        };
+        totals.add(&counter.tally(&mut parsed, clock)).unwrap();
+    }
     let (labels, injectors) = (totals.labels(), totals.injectors());
     let mut cells = BTreeMap::new();
     for (key, mut cell) in totals.cells().map(Result::unwrap) {

@@ -7,8 +7,8 @@ use super::columns::ColumnNames;
 use super::cpu::CpuInspection;
 use super::log::{InjectorsBy, LogInspection, TimeForm, scaled};
 use super::{Inspection, rejects};
-use crate::batch::Texts;
 use crate::collect::{BlockCounts, Collected};
+use crate::counter::Counter;
 use crate::cut::Block;
 use crate::damage::Damage;
 use crate::date::TimeZone;
@@ -22,7 +22,7 @@ use crate::read::LogFeed;
 use crate::record::Records;
 use crate::source::LogSource;
 use crate::store::{Repeat, SourceFile};
-use crate::tally::Counter;
+use crate::texts::Texts;
 use crate::totals::Totals;
 
 /// Bytes at the end of a log that are looked at.
@@ -234,7 +234,7 @@ impl Sampler {
             sample.see_first(&block, layout, first_ms, &mut self.parser, &self.zone);
         }
         let mut counts = BlockCounts::new(0, log, block.first_byte, &mut self.parsed);
-        counts.tally = self.counter.tally(&self.parsed, &clock);
+        counts.tally = self.counter.tally(&mut self.parsed, &clock);
         self.collected.add(counts, &block.bytes)
     }
 
@@ -431,5 +431,5 @@ impl Sample {
 
 /// Whether injectors have names of their own, besides their log's.
 fn hosts(injectors: &Texts, file: Option<&str>) -> bool {
-    injectors.values().iter().any(|name| Some(name.as_str()) != file)
+    injectors.values().iter().any(|name| Some(name) != file)
 }

@@ -7,8 +7,9 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Config, NoTls};
 
-use crate::batch::{Nullable, SampleBatch, Texts};
+use crate::batch::{Nullable, SampleBatch};
 use crate::store::BatchEncoder;
+use crate::texts::Texts;
 
 use super::fields::{Fields, RowDecoder};
 use super::rows::{HEADER, TRAILER};

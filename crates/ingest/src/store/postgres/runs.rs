@@ -5,9 +5,9 @@ use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::batch::clean_text;
 use crate::error::{Error, Result};
 use crate::store::{RunInfo, RunKey};
+use crate::texts::clean_text;
 
 use super::seconds::{Names, whole};
 use super::session::{Session, value};

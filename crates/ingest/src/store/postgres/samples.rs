@@ -1,8 +1,9 @@
 //! A run's samples: the columns of their table, and how a batch becomes its rows and comes back from them.
 
-use crate::batch::{Nullable, SampleBatch, Texts};
+use crate::batch::{Nullable, SampleBatch};
 use crate::error::{Error, Result};
 use crate::store::BatchEncoder;
+use crate::texts::Texts;
 
 use super::fields::Fields;
 use super::rows::{RowEncoder, Rows};
