@@ -385,7 +385,7 @@ impl Prepared {
             true => Replace::SameKey,
             false => Replace::SameFile,
         };
-        let (errors, label_counts) = (collected.totals.errors(), collected.totals.label_counts());
+        let (errors, label_counts) = (collected.totals.errors()?, collected.totals.label_counts());
         counted::check(&info, collected.samples(), &label_counts, &errors)?;
         writer
             .commit(FinishedRun {

@@ -8,7 +8,7 @@ use hashbrown::HashMap;
 
 use crate::cells::{CellResult, Gatherer, Merged, Spill};
 use crate::counts::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::tally::{LocalKey, Tally};
 use crate::texts::TextList;
 
@@ -190,7 +190,7 @@ impl Totals {
             join_loads(&mut loads);
             self.merge(key, CellRef { injectors: &loads, ..cell })?;
         }
-        self.add_errors(tally, &labels);
+        self.add_errors(tally, &labels)?;
         self.pack_past()
     }
 
@@ -243,7 +243,8 @@ impl Totals {
         Ok(())
     }
 
-    fn add_errors(&mut self, tally: &Tally, labels: &[u32]) {
+    fn add_errors(&mut self, tally: &Tally, labels: &[u32]) -> Result<()> {
+        let lost = || Error::bug("counting failures", "a text of theirs was not kept");
         let messages: Vec<u32> =
             tally.messages.iter().map(|message| self.messages.index(&short(message), TEXT_LIMIT)).collect();
         let response_codes = self.response_codes(tally);
@@ -251,8 +252,8 @@ impl Totals {
             let key = ErrorKey {
                 second: local.second,
                 label: self.translate_label(local.label, labels),
-                response_code: response_codes.get(&local.response_code).copied().unwrap_or_default(),
-                message: messages.get(local.message as usize).copied().unwrap_or_default(),
+                response_code: *response_codes.get(&local.response_code).ok_or_else(lost)?,
+                message: *messages.get(local.message as usize).ok_or_else(lost)?,
                 transaction: local.transaction,
             };
             *self.errors.entry(key).or_default() += count;
@@ -264,6 +265,7 @@ impl Totals {
                 *self.other_errors.entry((key.second, key.transaction)).or_default() += count;
             }
         }
+        Ok(())
     }
 
     /// The indexes of the response codes with which requests of a block failed, by the block's own codes.
@@ -306,31 +308,39 @@ impl Totals {
     }
 
     /// Failures, ascending.
-    pub(crate) fn errors(&self) -> Vec<ErrorCount> {
+    ///
+    /// # Errors
+    /// Only where perfpipe is wrong.
+    pub(crate) fn errors(&self) -> Result<Vec<ErrorCount>> {
         let (labels, codes, messages) =
             (self.labels.shared(), self.response_codes.shared(), self.messages.shared());
-        let name = |names: &[Arc<str>], index: u32| names.get(index as usize).cloned().unwrap_or_default();
-        let told = self.errors.iter().map(|(key, count)| ErrorCount {
-            second: key.second,
-            label: name(&labels, key.label),
-            response_code: name(&codes, key.response_code),
-            message: name(&messages, key.message),
-            transaction: key.transaction,
-            count: *count,
+        let lost = || Error::bug("naming failures", "a name was not kept");
+        let name = |names: &[Arc<str>], index: u32| names.get(index as usize).cloned().ok_or_else(lost);
+        let told = self.errors.iter().map(|(key, count)| {
+            Ok(ErrorCount {
+                second: key.second,
+                label: name(&labels, key.label)?,
+                response_code: name(&codes, key.response_code)?,
+                message: name(&messages, key.message)?,
+                transaction: key.transaction,
+                count: *count,
+            })
         });
         let other: Arc<str> = OTHER.into();
-        let others = self.other_errors.iter().map(|((second, transaction), count)| ErrorCount {
-            second: *second,
-            label: Arc::clone(&other),
-            response_code: Arc::clone(&other),
-            message: Arc::clone(&other),
-            transaction: *transaction,
-            count: *count,
+        let others = self.other_errors.iter().map(|((second, transaction), count)| {
+            Ok(ErrorCount {
+                second: *second,
+                label: Arc::clone(&other),
+                response_code: Arc::clone(&other),
+                message: Arc::clone(&other),
+                transaction: *transaction,
+                count: *count,
+            })
         });
-        let mut errors: Vec<ErrorCount> = told.chain(others).collect();
+        let mut errors: Vec<ErrorCount> = told.chain(others).collect::<Result<_>>()?;
         errors.sort_unstable();
         join_errors(&mut errors);
-        errors
+        Ok(errors)
     }
 
     /// Whole-run counts by label, ascending by label.
@@ -488,8 +498,8 @@ mod tests {
             let local: Vec<(u32, u32)> = (0..).zip(kinds).map(|(n, (second, _))| (*second, n)).collect();
             pieces.add(&failures(&local, messages)).unwrap();
         }
-        let errors = whole.errors();
-        assert_eq!(errors, pieces.errors());
+        let errors = whole.errors().unwrap();
+        assert_eq!(errors, pieces.errors().unwrap());
         assert_eq!(errors.iter().map(|error| error.count).sum::<u64>(), messages.len() as u64);
         let others: u64 = errors.iter().filter(|e| *e.message == *OTHER).map(|e| e.count).sum();
         assert_eq!((others, errors.len()), (300, TEXT_LIMIT + 10));
@@ -500,7 +510,7 @@ mod tests {
     fn long_messages_are_cut_between_characters() {
         let mut totals = Totals::default();
         totals.add(&failures(&[(0, 0)], &["é".repeat(MESSAGE_LIMIT + 1)])).unwrap();
-        assert_eq!(*totals.errors()[0].message, "é".repeat(MESSAGE_LIMIT));
+        assert_eq!(*totals.errors().unwrap()[0].message, "é".repeat(MESSAGE_LIMIT));
     }
 
     #[test]
@@ -513,8 +523,8 @@ mod tests {
             forwards.add(&failures(&of_second(second), &messages)).unwrap();
             backwards.add(&failures(&of_second(seconds - 1 - second), &messages)).unwrap();
         }
-        let errors = forwards.errors();
-        assert!(errors == backwards.errors(), "the same failures, the same counts");
+        let errors = forwards.errors().unwrap();
+        assert!(errors == backwards.errors().unwrap(), "the same failures, the same counts");
         assert_eq!(errors.len(), ERROR_LIMIT + 20);
         let counted: u64 = errors.iter().map(|error| error.count).sum();
         assert_eq!(counted, u64::from(seconds) * TEXT_LIMIT as u64);

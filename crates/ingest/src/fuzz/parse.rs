@@ -251,7 +251,7 @@ fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) 
         assert_eq!(cells.insert(key, (cell, loads)), None, "each key once");
     }
     let sums = [totals.successes, totals.failures, totals.transactions];
-    Gathered { cells, errors: totals.errors(), labels: totals.label_counts(), sums }
+    Gathered { cells, errors: totals.errors().unwrap(), labels: totals.label_counts(), sums }
 }
 
 /// The elapsed times of the cells are those of the rows.
