@@ -1,8 +1,8 @@
 //! The columns of a row group, encoded side by side: each on the one thread that has it, in the order of the rows.
 
-use std::thread::Builder;
+use std::thread::{Builder, JoinHandle};
 
-use crossbeam_channel::{Receiver, Sender, bounded};
+use crossbeam_channel::{Receiver, Sender, bounded, never};
 use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowLeafColumn};
 
 use crate::error::{Error, Result};
@@ -19,10 +19,11 @@ pub(super) struct ColumnThreads {
     threads: Vec<ColumnThread>,
 }
 
-/// A thread and the ways to it.
+/// A thread and the ways to it; it ends with this.
 struct ColumnThread {
     tasks: Sender<Task>,
     ended: Receiver<Result<Vec<ArrowColumnChunk>>>,
+    thread: Option<JoinHandle<()>>,
 }
 
 /// What a thread does next with its columns.
@@ -92,8 +93,9 @@ impl ColumnThread {
         let (tasks, queue) = bounded(WAITING);
         let (end, ended) = bounded(1);
         let work = move || encode(&queue, &end);
-        Builder::new().name("perfpipe-encode".to_owned()).spawn(work).map_err(Error::no_thread)?;
-        Ok(Self { tasks, ended })
+        let thread =
+            Builder::new().name("perfpipe-encode".to_owned()).spawn(work).map_err(Error::no_thread)?;
+        Ok(Self { tasks, ended, thread: Some(thread) })
     }
 
     /// Gives the thread a task; one that takes none any more has failed, and says why.
@@ -106,6 +108,17 @@ impl ColumnThread {
 
     fn ended(&self) -> Result<Vec<ArrowColumnChunk>> {
         self.ended.recv().map_err(|_| stopped())?
+    }
+}
+
+impl Drop for ColumnThread {
+    fn drop(&mut self) {
+        // Nobody waits at either end any more, so the thread finds no further task, and can't wait to tell of its last.
+        (self.tasks, self.ended) = (bounded(0).0, never());
+        if let Some(thread) = self.thread.take() {
+            // Whoever waited for what it should have done was told that it stopped.
+            let _ = thread.join();
+        }
     }
 }
 
