@@ -9,10 +9,13 @@ pub(crate) fn keep_little() {
     const ARENAS: libc::c_int = 4;
     // Pieces as large as this go back to the system at once; a log's blocks are smaller, and go round.
     const LARGE: libc::c_int = 4 << 20;
+    // What is free at an arena's end is kept for what comes next, up to this; it would be 128 KiB.
+    const KEPT: libc::c_int = 2 << 20;
     // SAFETY: it takes two numbers and no memory of ours, and is called before there is a second thread.
     unsafe {
         libc::mallopt(libc::M_ARENA_MAX, ARENAS);
         libc::mallopt(libc::M_MMAP_THRESHOLD, LARGE);
+        libc::mallopt(libc::M_TRIM_THRESHOLD, KEPT);
     }
 }
 

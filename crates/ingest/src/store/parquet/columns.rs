@@ -54,11 +54,13 @@ impl ColumnThreads {
         self.deal(columns, Task::Rows)
     }
 
-    /// Ends the row group: its columns, in their order.
-    pub(super) fn end(&self) -> Result<Vec<ArrowColumnChunk>> {
-        for thread in &self.threads {
-            thread.give(Task::End)?;
-        }
+    /// Ends the row group; its columns have to be taken before the next one ends.
+    pub(super) fn end(&self) -> Result<()> {
+        self.threads.iter().try_for_each(|thread| thread.give(Task::End))
+    }
+
+    /// The columns of the row group that ended last, in their order; waits for them.
+    pub(super) fn ended(&self) -> Result<Vec<ArrowColumnChunk>> {
         let shares = self.threads.iter().map(ColumnThread::ended).collect::<Result<Vec<_>>>()?;
         Ok(in_turn(shares))
     }

@@ -104,6 +104,8 @@ pub(super) struct SampleFile<W: Write + Send> {
     threads: ColumnThreads,
     /// Rows in the row group that has not ended.
     open: usize,
+    /// Whether a row group has ended that is not written yet: its last pages are made while the next one begins.
+    ended: bool,
     /// Bytes of the texts of its batches, each counted once a batch.
     texts: usize,
     rows: u64,
@@ -137,6 +139,7 @@ impl<W: Write + Send> SampleFile<W> {
             factory,
             threads: ColumnThreads::start()?,
             open: 0,
+            ended: false,
             texts: 0,
             rows: 0,
             longest: 0,
@@ -157,15 +160,26 @@ impl<W: Write + Send> SampleFile<W> {
     }
 
     fn end_group(&mut self) -> Result<()> {
+        self.write_ended()?;
+        self.threads.end()?;
+        self.ended = true;
+        self.rows += std::mem::take(&mut self.open) as u64;
+        self.texts = 0;
+        Ok(())
+    }
+
+    /// Writes the row group that has ended, if there is one.
+    fn write_ended(&mut self) -> Result<()> {
+        if !std::mem::take(&mut self.ended) {
+            return Ok(());
+        }
         let failed = |error| Error::store(&*self.what, plain(error));
-        let columns = self.threads.end()?;
+        let columns = self.threads.ended()?;
         let mut writer = self.writer.next_row_group().map_err(failed)?;
         for column in columns {
             column.append_to_row_group(&mut writer).map_err(failed)?;
         }
         writer.close().map_err(failed)?;
-        self.rows += std::mem::take(&mut self.open) as u64;
-        self.texts = 0;
         Ok(())
     }
 
@@ -173,6 +187,7 @@ impl<W: Write + Send> SampleFile<W> {
         if self.open > 0 {
             self.end_group()?;
         }
+        self.write_ended()?;
         if self.longest * READ_ROWS > READ_TEXTS {
             let note = KeyValue::new(LONGEST.to_owned(), self.longest.to_string());
             self.writer.append_key_value_metadata(note);

@@ -85,7 +85,8 @@ impl RunWriter for ParquetWriter {
             }),
         ];
         if let Some(samples) = samples {
-            tables.push((tables::SAMPLES, Box::new(move || close(samples, expected))));
+            // First, as the largest is the likeliest to find the disk full, and to be named.
+            tables.insert(0, (tables::SAMPLES, Box::new(move || close(samples, expected))));
         }
         let files = side_by_side(tables)?.into_iter().map(|(name, sums)| (name.to_owned(), sums)).collect();
         cells.check(run.info)?;
