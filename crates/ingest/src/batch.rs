@@ -37,10 +37,23 @@ impl<T: Copy + Default> Nullable<T> {
         }
     }
 
-    /// Appends `n` values, if all of them are there; else none, and returns `None`.
+    /// Appends the same value, or absence, `n` times.
     #[inline]
-    pub(crate) fn fill(&mut self, n: usize, value: impl FnMut(usize) -> Option<T>) -> Option<()> {
-        fill(&mut self.values, n, value)?;
+    pub(crate) fn push_run(&mut self, value: Option<T>, n: usize) {
+        let rows = self.values.len() + n;
+        if value.is_none() && self.valid.is_empty() {
+            self.valid.resize(self.values.len(), true);
+        }
+        if value.is_none() || !self.valid.is_empty() {
+            self.valid.resize(rows, value.is_some());
+        }
+        self.values.resize(rows, value.unwrap_or_default());
+    }
+
+    /// Appends these values, if all of them are there; else none, and returns `None`.
+    #[inline]
+    pub(crate) fn fill(&mut self, values: impl ExactSizeIterator<Item = Option<T>>) -> Option<()> {
+        fill(&mut self.values, values)?;
         if !self.valid.is_empty() {
             self.valid.resize(self.values.len(), true);
         }
@@ -88,18 +101,16 @@ impl<T: Copy + Default> FromIterator<Option<T>> for Nullable<T> {
     }
 }
 
-/// Appends `n` values, if all of them are there; else none, and returns `None`.
+/// Appends these values, if all of them are there; else none, and returns `None`.
 #[inline]
 pub(crate) fn fill<T: Default>(
     into: &mut Vec<T>,
-    n: usize,
-    mut value: impl FnMut(usize) -> Option<T>,
+    values: impl ExactSizeIterator<Item = Option<T>>,
 ) -> Option<()> {
     let before = into.len();
     let mut all = true;
     // No early end, so that the loop has one way through and its length is known.
-    into.extend((0..n).map(|row| {
-        let value = value(row);
+    into.extend(values.map(|value| {
         all &= value.is_some();
         value.unwrap_or_default()
     }));
@@ -244,8 +255,8 @@ mod tests {
     #[test]
     fn a_column_is_filled_whole_or_not_at_all() {
         let mut column: Nullable<i32> = [Some(3), None].into_iter().collect();
-        assert_eq!(column.fill(2, |row| (row == 0).then_some(1)), None);
-        assert_eq!((column.values().len(), column.fill(2, |row| Some(row as i32))), (2, Some(())));
+        assert_eq!(column.fill([Some(1), None].into_iter()), None);
+        assert_eq!((column.values().len(), column.fill([Some(0), Some(1)].into_iter())), (2, Some(())));
         assert_eq!(column, [Some(3), None, Some(0), Some(1)].into_iter().collect());
         column.truncate(1);
         assert_eq!(column, [Some(3)].into_iter().collect());

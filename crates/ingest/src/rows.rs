@@ -23,18 +23,11 @@ impl<'a> Rows<'a> {
         self.bounds.len() / self.width.max(1)
     }
 
-    /// A field, or the empty one beyond the end.
-    #[inline]
-    pub(crate) fn field(&self, row: usize, column: usize) -> &'a [u8] {
-        let (start, end) = self.bounds.get(row * self.width + column).copied().unwrap_or_default();
-        self.text.get(start as usize..end as usize).unwrap_or_default()
-    }
-
-    /// A field's whole number, or `None` for anything else.
+    /// The rows, from the first to the last.
     #[inline(always)]
-    pub(crate) fn number(&self, row: usize, column: usize) -> Option<i64> {
-        let (start, end) = *self.bounds.get(row * self.width + column)?;
-        number_in(self.text, start as usize, end as usize)
+    pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = Row<'a>> {
+        let Self { text, bounds, width } = self;
+        bounds.chunks_exact(width.max(1)).map(move |bounds| Row { text, bounds })
     }
 
     /// The number that stands in every row of a column, where that is the same one of up to 8 digits.
@@ -50,11 +43,34 @@ impl<'a> Rows<'a> {
         let first = digits(rows.next()?)?;
         rows.all(|row| digits(row) == Some(first)).then(|| first.number())?
     }
+}
 
-    /// The fields of a column, from the first row to the last; empty ones where there is no such column.
-    #[inline]
-    pub(crate) fn column(self, column: Option<usize>) -> impl Iterator<Item = &'a [u8]> {
-        (0..self.len()).map(move |row| column.map_or(&[][..], |column| self.field(row, column)))
+/// One of several records that lie side by side.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
+    text: &'a [u8],
+    bounds: &'a [(u32, u32)],
+}
+
+impl<'a> Row<'a> {
+    /// A field, or the empty one beyond the end.
+    #[inline(always)]
+    pub(crate) fn field(self, column: usize) -> &'a [u8] {
+        let (start, end) = self.bounds.get(column).copied().unwrap_or_default();
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    /// A field, or the empty one where the log has no such column.
+    #[inline(always)]
+    pub(crate) fn field_of(self, column: Option<usize>) -> &'a [u8] {
+        column.map_or(&[][..], |column| self.field(column))
+    }
+
+    /// A field's whole number, or `None` for anything else.
+    #[inline(always)]
+    pub(crate) fn number(self, column: usize) -> Option<i64> {
+        let (start, end) = *self.bounds.get(column)?;
+        number_in(self.text, start as usize, end as usize)
     }
 }
 

@@ -6,7 +6,7 @@ use crate::layout::Layout;
 use crate::long_text::{LABEL_BYTES, TEXT_BYTES, shortened};
 use crate::number::parse_bool;
 use crate::parse::{Clock, Parsed, Parser};
-use crate::rows::Rows;
+use crate::rows::{Row, Rows};
 use crate::texts::Texts;
 use crate::time_unit::TimeUnit;
 use crate::totals::MESSAGE_LIMIT;
@@ -67,35 +67,35 @@ impl Parser {
         texts(&mut out.batch.label, rows, columns.label, LABEL_BYTES, |row| cut.push((first + row) as u32));
         let response_code = &mut out.batch.response_code;
         texts(response_code, rows, columns.response_code, TEXT_BYTES, |row| cut.push((first + row) as u32));
-        let thread = rows.column(columns.thread_name);
-        for (row, (host, thread)) in rows.column(columns.hostname).zip(thread).enumerate() {
-            let host = (!host.is_empty()).then_some(host);
-            if self.injectors.push(host, thread, &mut out.batch.injector) {
-                cut.push((first + row) as u32);
+        for (number, row) in rows.iter().enumerate() {
+            let host = Some(row.field_of(columns.hostname)).filter(|host| !host.is_empty());
+            if self.injectors.push(host, row.field_of(columns.thread_name), &mut out.batch.injector) {
+                cut.push((first + number) as u32);
             }
         }
-        for row in 0..rows.len() {
-            let transaction = is_transaction(rows, row, layout);
+        for row in rows.iter() {
+            let transaction = is_transaction(row, layout);
             out.batch.transaction.push(transaction);
             if !transaction && let Some(url) = columns.url {
-                out.endpoints.add(rows.field(row, url));
+                out.endpoints.add(row.field(url));
             }
         }
         let verdicts = out.batch.success.get(first..).unwrap_or_default();
-        for (row, _) in verdicts.iter().enumerate().filter(|(_, success)| !**success) {
-            let code = out.messages.code(failure_message(rows, row, layout));
-            out.failures.push(((first + row) as u32, code));
+        for (number, (row, _)) in rows.iter().zip(verdicts).enumerate().filter(|(_, (_, success))| !**success)
+        {
+            let code = out.messages.code(failure_message(row, layout));
+            out.failures.push(((first + number) as u32, code));
         }
     }
 
     /// Appends the CPU reading of each sample.
     fn join_cpu(&mut self, times: &[i64], into: &mut Nullable<f64>) {
-        for time in times {
-            let epoch_second = time.div_euclid(1000);
+        for times in times.chunk_by(|a, b| a.div_euclid(1000) == b.div_euclid(1000)) {
+            let epoch_second = times.first().copied().unwrap_or_default().div_euclid(1000);
             if self.last_cpu.0 != epoch_second {
                 self.last_cpu = (epoch_second, self.cpu.at(epoch_second, self.join));
             }
-            into.push(self.last_cpu.1);
+            into.push_run(self.last_cpu.1, times.len());
         }
     }
 }
@@ -120,23 +120,26 @@ fn numbers(
     let time = columns.time_stamp;
     times.clear();
     let all = match unit {
-        TimeUnit::Milliseconds => fill(times, rows.len(), |row| {
-            rows.number(row, time).or_else(|| dates.parse(rows.field(row, time)))
-        }),
-        unit => fill(times, rows.len(), |row| match rows.number(row, time) {
-            Some(number) => unit.to_ms(number),
-            None => dates.parse(rows.field(row, time)),
-        }),
+        TimeUnit::Milliseconds => {
+            fill(times, rows.iter().map(|row| row.number(time).or_else(|| dates.parse(row.field(time)))))
+        }
+        unit => {
+            let read = |row: Row<'_>| match row.number(time) {
+                Some(number) => unit.to_ms(number),
+                None => dates.parse(row.field(time)),
+            };
+            fill(times, rows.iter().map(read))
+        }
     };
     all.ok_or_else(bad("timeStamp", time))?;
     for (name, other) in &columns.other_numbers {
-        let reads = |row| rows.number(row, *other).is_some() || rows.field(row, *other).is_empty();
-        let all = rows.repeated(*other).is_some() || (0..rows.len()).all(reads);
+        let reads = |row: Row<'_>| row.number(*other).is_some() || row.field(*other).is_empty();
+        let all = rows.repeated(*other).is_some() || rows.iter().all(reads);
         all.then_some(()).ok_or_else(bad(name, *other))?;
     }
-    fill(&mut batch.elapsed, rows.len(), |row| fitting(rows, row, columns.elapsed))
+    fill(&mut batch.elapsed, rows.iter().map(|row| fitting(row, columns.elapsed)))
         .ok_or_else(bad("elapsed", columns.elapsed))?;
-    fill(&mut batch.success, rows.len(), |row| parse_bool(rows.field(row, columns.success)))
+    fill(&mut batch.success, rows.iter().map(|row| parse_bool(row.field(columns.success))))
         .ok_or_else(bad("success", columns.success))?;
     size(rows, columns.bytes, "bytes", &mut batch.bytes)?;
     size(rows, columns.sent_bytes, "sentBytes", &mut batch.sent_bytes)?;
@@ -171,12 +174,15 @@ fn whole<T: Copy + Default + TryFrom<i64>>(
     into: &mut Nullable<T>,
 ) -> Result<(), Reason> {
     let Some(column) = column else {
-        (0..rows.len()).for_each(|_| into.push(None));
+        into.push_run(None, rows.len());
         return Ok(());
     };
     let filled = match rows.repeated(column).and_then(|number| T::try_from(number).ok()) {
-        Some(number) => into.fill(rows.len(), |_| Some(number)),
-        None => into.fill(rows.len(), |row| fitting(rows, row, column)),
+        Some(number) => {
+            into.push_run(Some(number), rows.len());
+            Some(())
+        }
+        None => into.fill(rows.iter().map(|row| fitting(row, column))),
     };
     match filled {
         Some(()) => Ok(()),
@@ -192,9 +198,9 @@ fn some_absent<T: Copy + Default + TryFrom<i64>>(
     name: &'static str,
     into: &mut Nullable<T>,
 ) -> Result<(), Reason> {
-    for row in 0..rows.len() {
-        match fitting(rows, row, column) {
-            None if !rows.field(row, column).is_empty() => return Err(Reason::Field(name, column)),
+    for row in rows.iter() {
+        match fitting(row, column) {
+            None if !row.field(column).is_empty() => return Err(Reason::Field(name, column)),
             number => into.push(number),
         }
     }
@@ -203,8 +209,8 @@ fn some_absent<T: Copy + Default + TryFrom<i64>>(
 
 /// A field's whole number, if it fits its type.
 #[inline(always)]
-fn fitting<T: TryFrom<i64>>(rows: Rows<'_>, row: usize, column: usize) -> Option<T> {
-    rows.number(row, column).and_then(|number| T::try_from(number).ok())
+fn fitting<T: TryFrom<i64>>(row: Row<'_>, column: usize) -> Option<T> {
+    row.number(column).and_then(|number| T::try_from(number).ok())
 }
 
 /// Refuses times that are too far from the run's first.
@@ -233,12 +239,20 @@ fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, 
     if column.is_none() {
         return (0..rows.len()).for_each(|_| into.push_null());
     }
-    for (row, text) in rows.column(column).enumerate() {
-        match shortened(text, limit) {
-            None => into.push(text),
-            Some(short) => {
+    // Most samples have the text of the one before them.
+    let mut before: Option<(&[u8], u32)> = None;
+    for (number, row) in rows.iter().enumerate() {
+        let text = row.field_of(column);
+        match (before, shortened(text, limit)) {
+            (Some((same, code)), None) if same == text => into.push_code(code),
+            (_, None) => {
+                let code = into.code(text);
+                into.push_code(code);
+                before = Some((text, code));
+            }
+            (_, Some(short)) => {
                 into.push(short.as_bytes());
-                cut(row);
+                cut(number);
             }
         }
     }
@@ -246,17 +260,17 @@ fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, 
 
 /// Whether a record is a transaction controller's own: empty dataType, URL `null`, and its message.
 #[inline]
-fn is_transaction(rows: Rows<'_>, row: usize, layout: &Layout) -> bool {
+fn is_transaction(row: Row<'_>, layout: &Layout) -> bool {
     let columns = &layout.columns;
-    columns.data_type.is_none_or(|i| rows.field(row, i).is_empty())
-        && columns.response_message.is_some_and(|i| rows.field(row, i).starts_with(TRANSACTION))
-        && columns.url.is_none_or(|i| matches!(rows.field(row, i), b"null" | b""))
+    columns.data_type.is_none_or(|i| row.field(i).is_empty())
+        && columns.response_message.is_some_and(|i| row.field(i).starts_with(TRANSACTION))
+        && columns.url.is_none_or(|i| matches!(row.field(i), b"null" | b""))
 }
 
 /// failureMessage, else responseMessage: as much of it as the characters that are kept can take.
-fn failure_message<'a>(rows: Rows<'a>, row: usize, layout: &Layout) -> &'a [u8] {
+fn failure_message<'a>(row: Row<'a>, layout: &Layout) -> &'a [u8] {
     let columns = &layout.columns;
-    let text = |column: Option<usize>| column.map(|i| rows.field(row, i)).filter(|text| !text.is_empty());
+    let text = |column: Option<usize>| column.map(|i| row.field(i)).filter(|text| !text.is_empty());
     let message =
         text(columns.failure_message).or_else(|| text(columns.response_message)).unwrap_or_default();
     message.get(..MESSAGE_BYTES).unwrap_or(message)
