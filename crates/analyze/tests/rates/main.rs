@@ -1,0 +1,9 @@
+//! How often answers are wrong: runs of simulated systems whose truth is known, and what is said of them.
+//!
+//! The short trials run with all other tests. The whole ones print the tables of `docs/statistics.md`:
+//! `.ci/long rates`.
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+
+mod dice;
+#[allow(dead_code, reason = "not every fault is planted yet")]
+mod system;
