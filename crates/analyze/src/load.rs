@@ -1,15 +1,84 @@
 //! The load of seconds: how many client threads were active.
 
+use std::collections::BTreeMap;
+
 use perfpipe_ingest::{Cell, CellKey, InjectorLoad, StoredRun};
 
 use crate::error::Result;
 use crate::histogram::mean;
 use crate::phases::Span;
-use crate::selection::{CellsOfSecond, by_second};
+use crate::selection::by_second;
 use crate::view::View;
 
-/// The load that the log reports for a second's cells: the sum over injectors of the mean of the threads they reported.
-pub(crate) fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Option<f64> {
+/// The load of every second of a run: the sum over injectors of the mean of the threads that a second's requests
+/// reported, failures included.
+///
+/// An injector that is silent in a second keeps the mean of its latest second that has a record, from its first such
+/// second to its last: clients that wait for an answer, or think, are there all the same. Where the log can't tell
+/// injectors apart, the sum is multiplied by [`View::injectors`].
+pub(crate) struct LoadCurve {
+    /// By second; NaN where no injector had begun, or all had ended.
+    loads: Vec<f64>,
+    /// Whether anybody reported in the second.
+    heard: Vec<bool>,
+}
+
+/// An injector's latest second that has a record, and the mean of the threads that it reported then.
+type Latest = (usize, f64);
+
+impl LoadCurve {
+    /// The curve from second 0 to the last.
+    ///
+    /// # Errors
+    /// When the counts can't be read.
+    pub(crate) fn of_run(run: &StoredRun, view: &View) -> Result<Self> {
+        let seconds = run.info.seconds as usize;
+        let mut curve = Self { loads: vec![f64::NAN; seconds], heard: vec![false; seconds] };
+        let Some(last) = run.info.seconds.checked_sub(1) else { return Ok(curve) };
+        let mut latest: BTreeMap<u32, Latest> = BTreeMap::new();
+        for second in by_second(run.cells.sums(), Span { first: 0, last }) {
+            let (second, cells) = second?;
+            for (injector, threads) in reported(&cells, view.transactions) {
+                let second = second as usize;
+                curve.hold(latest.insert(injector, (second, threads)), second);
+                curve.add(second, threads);
+                if let Some(heard) = curve.heard.get_mut(second) {
+                    *heard = true;
+                }
+            }
+        }
+        let factor = f64::from(factor(run, view));
+        curve.loads.iter_mut().for_each(|load| *load *= factor);
+        Ok(curve)
+    }
+
+    /// Adds what an injector reported last to the seconds in which it was silent since, up to this one.
+    fn hold(&mut self, latest: Option<Latest>, until: usize) {
+        if let Some((second, threads)) = latest {
+            (second + 1..until).for_each(|silent| self.add(silent, threads));
+        }
+    }
+
+    fn add(&mut self, second: usize, threads: f64) {
+        if let Some(load) = self.loads.get_mut(second) {
+            *load = if load.is_nan() { threads } else { *load + threads };
+        }
+    }
+
+    /// The load of a second; `None` where no injector had begun, or all had ended, or none says.
+    pub(crate) fn at(&self, second: u32) -> Option<f64> {
+        self.loads.get(second as usize).copied().filter(|load| !load.is_nan())
+    }
+
+    /// The load of each second in which anybody reported.
+    pub(crate) fn heard(&self) -> Vec<Option<f64>> {
+        self.loads.iter().zip(&self.heard).map(|(load, heard)| heard.then_some(*load)).collect()
+    }
+}
+
+/// The mean of the threads that each injector reported in a second's cells, ascending by injector, so that a sum of
+/// fractions does not hang on which cell came first.
+fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Vec<(u32, f64)> {
     let mut loads: Vec<InjectorLoad> = Vec::new();
     let requests = cells.iter().filter(|(key, _)| transactions || !key.transaction);
     for load in requests.flat_map(|(_, cell)| &cell.injectors) {
@@ -21,25 +90,12 @@ pub(crate) fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Option<
             None => loads.push(*load),
         }
     }
-    // In one order, so that a sum of fractions does not hang on which cell came first.
     loads.sort_by_key(|load| load.injector);
-    let means: Vec<f64> = loads.iter().filter_map(|load| mean(load.threads, load.samples)).collect();
-    (!means.is_empty()).then(|| means.iter().sum())
+    loads.iter().filter_map(|load| Some((load.injector, mean(load.threads, load.samples)?))).collect()
 }
 
 /// What a reported load is multiplied by: 1 where the log tells injectors apart.
 pub(crate) fn factor(run: &StoredRun, view: &View) -> u32 {
     let told_apart = run.cells.injectors.iter().any(|name| !name.is_empty());
     if told_apart { 1 } else { view.injectors }
-}
-
-/// The load of every second of a run, from second 0 to its last; absent where nobody reported.
-///
-/// # Errors
-/// When the counts can't be read.
-pub(crate) fn curve(run: &StoredRun, view: &View) -> Result<Vec<Option<f64>>> {
-    let factor = f64::from(factor(run, view));
-    let Some(last) = run.info.seconds.checked_sub(1) else { return Ok(Vec::new()) };
-    let load = |(_, cells): CellsOfSecond| Some(reported(&cells, view.transactions)? * factor);
-    by_second(run.cells.sums(), Span { first: 0, last }).map(|second| Ok(load(second?))).collect()
 }

@@ -6,7 +6,7 @@ use perfpipe_ingest::StoredRun;
 
 use crate::error::{Error, Result};
 use crate::level;
-use crate::load;
+use crate::load::LoadCurve;
 use crate::view::View;
 
 /// A part of a run, by what its load does.
@@ -101,7 +101,7 @@ impl Phases {
     /// # Errors
     /// When the run's counts can't be read.
     pub fn of_run(run: &StoredRun, view: &View) -> Result<Self> {
-        Ok(Self::of_loads(&load::curve(run, view)?))
+        Ok(Self::of_loads(&LoadCurve::of_run(run, view)?.heard()))
     }
 
     /// The phases of a load curve: the load of each second from second 0, absent where it is not known.

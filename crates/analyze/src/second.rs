@@ -3,7 +3,7 @@
 use perfpipe_ingest::{Cell, CellKey, Spread};
 
 use crate::histogram::{mean, totals};
-use crate::load;
+use crate::load::LoadCurve;
 use crate::merge::Merger;
 use crate::percentile::Percentiles;
 use crate::selection::Selection;
@@ -12,9 +12,8 @@ use crate::timeline::Second;
 /// Reads seconds one by one, keeping its memory from one to the next.
 pub(crate) struct SecondReader<'a> {
     selection: &'a Selection<'a>,
+    load: &'a LoadCurve,
     percentiles: Percentiles,
-    /// What each reported load is multiplied by: 1 where the log tells injectors apart.
-    injectors: f64,
     /// The epoch second in which second 0 begins.
     epoch_second: i64,
     merger: Merger,
@@ -31,11 +30,11 @@ struct Averaged<'a> {
 
 impl<'a> SecondReader<'a> {
     /// A reader of what a view picks out, with percentiles in percent.
-    pub(crate) fn new(selection: &'a Selection<'a>, percentiles: &[f64]) -> Self {
+    pub(crate) fn new(selection: &'a Selection<'a>, load: &'a LoadCurve, percentiles: &[f64]) -> Self {
         Self {
             selection,
+            load,
             percentiles: Percentiles::new(percentiles),
-            injectors: f64::from(selection.injectors()),
             epoch_second: selection.run.info.t0_ms.div_euclid(1000),
             merger: Merger::default(),
         }
@@ -43,7 +42,7 @@ impl<'a> SecondReader<'a> {
 
     /// One second from its cells.
     pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)]) -> Second {
-        let mut row = Second { second, load: self.load(cells), ..Second::default() };
+        let mut row = Second { second, load: self.load.at(second), ..Second::default() };
         let mut averaged = Averaged::default();
         for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
             let samples = cell.samples();
@@ -55,11 +54,6 @@ impl<'a> SecondReader<'a> {
         row.cpu = self.cpu(second, &averaged);
         self.fill(&mut row, &averaged);
         row
-    }
-
-    /// The load of a second over all injectors.
-    fn load(&self, cells: &[(CellKey, Cell)]) -> Option<f64> {
-        Some(load::reported(cells, self.selection.view.transactions)? * self.injectors)
     }
 
     /// Fills in means, extremes and percentiles.

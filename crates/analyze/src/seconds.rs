@@ -24,7 +24,8 @@ impl Timeline {
     }
 
     /// The run in one row: its key, when it began (`t0_ms`, epoch ms), what was counted in the seconds looked
-    /// at, the transactions and rejects of the whole run, and whether that is only a part of what was logged. Times are in ms, shares from 0 to 1; the
+    /// at and how long they lasted (`duration`; `duration_estimated` where the run's last end is not known; `last_wait`
+    /// from the run's last start to its last end), the transactions and rejects of the whole run, and whether that is only a part of what was logged. Times are in ms, shares from 0 to 1; the
     /// percentiles are those asked for and p50, p95 and p99.
     pub fn summary_table(&self) -> Table {
         let (info, summary) = (&self.info, &self.summary);
@@ -35,6 +36,11 @@ impl Timeline {
             .column("t0_ms", |_| Some(info.t0_ms))
             .identifier()
             .column("seconds", |row| Some(u64::from(row.seconds)))
+            .column("duration", |row| Some(row.duration))
+            .unit("s", 3)
+            .column("duration_estimated", |_| Some(self.duration.estimated))
+            .column("last_wait", |_| self.duration.wait)
+            .unit("s", 3)
             .column("successes", |row| Some(row.successes))
             .column("failures", |row| Some(row.failures))
             .column("failure_share", |row| row.failure_share())

@@ -2,6 +2,7 @@
 
 use perfpipe_ingest::{Cell, CellKey, LABEL_LIMIT, StoredRun};
 
+use crate::duration::RunDuration;
 use crate::error::{Error, Result};
 use crate::load;
 use crate::phases::{Phases, Span};
@@ -115,6 +116,15 @@ impl<'a> Selection<'a> {
         starts.dedup();
         let ends = starts.iter().skip(1).map(|next| next - 1).chain([last]);
         starts.iter().zip(ends).map(|(first, last)| Span { first: *first, last }).collect()
+    }
+
+    /// How long what is looked at lasted, in seconds: the run, or those of its seconds that were chosen.
+    pub(crate) fn lasted(&self, run: &RunDuration) -> f64 {
+        let View { from, to, phase, .. } = self.view;
+        match (from, to, phase) {
+            (None, None, None) => run.seconds,
+            _ => run.of_span(self.whole()),
+        }
     }
 
     fn whole(&self) -> Span {

@@ -17,7 +17,10 @@ pub struct Summary {
     pub successes: u64,
     /// Failed requests.
     pub failures: u64,
-    /// Successes ÷ seconds, silent seconds counted.
+    /// How long they lasted together, in seconds: of a whole run [`crate::RunDuration::seconds`], of a part of it its
+    /// seconds, the last one of the run as far as it goes.
+    pub duration: f64,
+    /// Successes a second, over the duration, silences included.
     pub throughput: f64,
     /// Successes ÷ seconds that had a success, as the original averaged.
     pub throughput_active: Option<f64>,
@@ -137,9 +140,9 @@ impl Tally {
         }
     }
 
-    /// The summary, with percentiles in percent.
-    pub(crate) fn summary(&self, percentiles: &[f64]) -> Summary {
-        let per_second = |seconds: u32| (seconds > 0).then(|| self.successes as f64 / f64::from(seconds));
+    /// The summary, with percentiles in percent, of what lasted so many seconds.
+    pub(crate) fn summary(&self, percentiles: &[f64], duration: f64) -> Summary {
+        let over = |seconds: f64| (seconds > 0.0).then(|| self.successes as f64 / seconds);
         let mut asked = self.totals.elapsed.percentiles(&[percentiles, &[50.0, 95.0, 99.0]].concat());
         let always = asked.split_off(percentiles.len());
         let always = |at: usize| always.get(at).copied().flatten();
@@ -147,8 +150,9 @@ impl Tally {
             seconds: self.seconds,
             successes: self.successes,
             failures: self.failures,
-            throughput: per_second(self.seconds).unwrap_or(0.0),
-            throughput_active: per_second(self.active_seconds),
+            duration,
+            throughput: over(duration).unwrap_or(0.0),
+            throughput_active: over(f64::from(self.active_seconds)),
             elapsed_mean: self.totals.elapsed.mean(),
             elapsed_min: self.totals.elapsed.min(),
             elapsed_max: self.totals.elapsed.max(),

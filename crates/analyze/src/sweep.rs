@@ -7,7 +7,7 @@ use perfpipe_ingest::{RunInfo, StoredRun};
 use crate::error::{Error, Result};
 use crate::knee::{self, Knee, Point};
 use crate::level::median;
-use crate::load;
+use crate::load::LoadCurve;
 use crate::percentile::{self, column_name};
 use crate::phases::{Phase, Phases};
 use crate::second::SecondReader;
@@ -32,7 +32,7 @@ const SURE: usize = 3;
 ///
 /// Where the load is stepped, there is a step for each load that is kept for three seconds or more, and the seconds
 /// between two steps are left out. Else the load is gathered into bins around the multiples of 1, 2 or 5 times a power of
-/// ten, about twenty of them. A silent second has the load of the second before it. The seconds of the tail, in which
+/// ten, about twenty of them. The seconds of the tail, in which
 /// threads end, are left out, unless the tail is what is asked for; so is the last second of the run, which ends with
 /// its last request.
 #[derive(Debug, Clone, PartialEq)]
@@ -86,12 +86,13 @@ impl Sweep {
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         let percentiles = percentile::checked(&view.percentiles)?;
         let selection = Selection::new(run, view)?;
-        let loads = loads(run, &selection)?;
+        let curve = LoadCurve::of_run(run, view)?;
+        let loads = loads(&curve, &selection);
         if loads.is_empty() {
             return Err(Error::NoLoad { run: run.info.key.to_string() });
         }
         let (bin, keys) = keys(&loads);
-        let mut reader = SecondReader::new(&selection, &percentiles);
+        let mut reader = SecondReader::new(&selection, &curve, &percentiles);
         let mut gathered: BTreeMap<i64, Gathered> = BTreeMap::new();
         for second in selection.seconds() {
             let (second, cells) = second?;
@@ -167,7 +168,7 @@ impl Gathered {
             load: self.loads.iter().sum::<f64>() / count,
             load_min: self.loads.iter().copied().fold(f64::INFINITY, f64::min),
             load_max: self.loads.iter().copied().fold(f64::NEG_INFINITY, f64::max),
-            summary: self.tally.summary(percentiles),
+            summary: self.tally.summary(percentiles, count),
             throughput_sd: (self.loads.len() > 1).then(|| (squares / (count - 1.0)).sqrt()),
         }
     }
@@ -194,21 +195,14 @@ fn middle(values: &[f64]) -> Option<f64> {
 }
 
 /// The loads of the seconds that count, by second.
-fn loads(run: &StoredRun, selection: &Selection<'_>) -> Result<Vec<(u32, f64)>> {
-    let (view, last) = (selection.view, run.info.seconds.saturating_sub(1));
-    let tail = if view.phase == Some(Phase::Tail) { None } else { Phases::of_run(run, view)?.tail };
-    let mut before = None;
-    let all: Vec<(u32, f64)> = (0..)
-        .zip(load::curve(run, view)?)
-        .filter_map(|(second, load)| {
-            before = load.or(before);
-            Some((second, before?))
-        })
-        .filter(|(second, _)| selection.holds(*second))
-        .collect();
+fn loads(curve: &LoadCurve, selection: &Selection<'_>) -> Vec<(u32, f64)> {
+    let last = selection.run.info.seconds.saturating_sub(1);
+    let tail = Phases::of_loads(&curve.heard()).tail.filter(|_| selection.view.phase != Some(Phase::Tail));
+    let window = selection.window.0..=selection.window.1;
+    let all: Vec<(u32, f64)> = window.filter_map(|second| Some((second, curve.at(second)?))).collect();
     let counts = |second: u32| second != last && tail.is_none_or(|tail| !tail.holds(second));
     let counted: Vec<(u32, f64)> = all.iter().copied().filter(|(at, _)| counts(*at)).collect();
-    Ok(if counted.is_empty() { all } else { counted })
+    if counted.is_empty() { all } else { counted }
 }
 
 /// What there is of a second.

@@ -4,7 +4,9 @@ use perfpipe_ingest::{RunInfo, StoredRun};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use smallvec::SmallVec;
 
+use crate::duration::RunDuration;
 use crate::error::Result;
+use crate::load::LoadCurve;
 use crate::percentile;
 use crate::phases::{Phases, Span};
 use crate::second::SecondReader;
@@ -33,8 +35,9 @@ pub struct Second {
     pub successes: u64,
     /// Failed requests.
     pub failures: u64,
-    /// Active threads over all injectors: the sum over injectors of the mean `allThreads`, failures included.
-    /// It is the load of the whole test, of all labels, also where [`crate::View::label`] picks one.
+    /// Active threads over all injectors: the sum over injectors of the mean `allThreads` of the second's requests,
+    /// failures included. An injector that is silent in a second has that of its latest second with a record, from its
+    /// first such second to its last. It is the load of the whole test, of all labels, also where [`crate::View::label`] picks one.
     pub load: Option<f64>,
     /// Mean elapsed.
     pub elapsed_mean: Option<f64>,
@@ -73,6 +76,8 @@ pub struct Timeline {
     pub view: View,
     /// The percentiles computed, in percent, each once.
     pub percentiles: Vec<f64>,
+    /// How long the run lasted.
+    pub duration: RunDuration,
     /// A row for every second looked at, ascending, silent ones too.
     pub seconds: Vec<Second>,
     /// What holds for all of them together.
@@ -121,14 +126,16 @@ impl Timeline {
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         let percentiles = percentile::checked(&view.percentiles)?;
         let selection = Selection::new(run, view)?;
-        let phases = Phases::of_run(run, view)?;
+        let curve = LoadCurve::of_run(run, view)?;
+        let phases = Phases::of_loads(&curve.heard());
+        let duration = RunDuration::of(&run.info, view);
         let hold = selection.part(phases.hold);
         let (mut all, mut held) = (Tally::default(), Tally::default());
         let spans = selection.stretches(hold, STRETCH);
         let mut seconds = Vec::with_capacity(spans.iter().map(|span| span.seconds() as usize).sum());
         // As few at a time as keep all threads busy, so that there are not all seconds twice.
         for spans in spans.chunks(AT_A_TIME) {
-            let read = |span: &Span| Stretch::read(&selection, *span, &percentiles);
+            let read = |span: &Span| Stretch::read(&selection, &curve, *span, &percentiles);
             let stretches: Result<Vec<Stretch>> = spans.par_iter().map(read).collect();
             for stretch in stretches? {
                 stretch.add_to(&mut all);
@@ -138,10 +145,19 @@ impl Timeline {
                 seconds.extend(stretch.seconds);
             }
         }
-        let summary = all.summary(&percentiles);
-        let hold = hold.map(|_| held.summary(&percentiles));
+        let summary = all.summary(&percentiles, selection.lasted(&duration));
+        let hold = hold.map(|hold| held.summary(&percentiles, duration.of_span(hold)));
         let view = View { injectors: selection.injectors(), ..view.clone() };
-        Ok(Self { info: run.info.clone(), view, percentiles, seconds, summary, phases, hold })
+        Ok(Self { info: run.info.clone(), view, percentiles, duration, seconds, summary, phases, hold })
+    }
+
+    /// The seconds without the last one of the run, where that is cut short: what is said of single seconds is about
+    /// whole ones.
+    pub fn whole_seconds(&self) -> &[Second] {
+        match self.seconds.split_last() {
+            Some((last, others)) if self.duration.cut() == Some(last.second) => others,
+            _ => &self.seconds,
+        }
     }
 }
 
@@ -168,6 +184,7 @@ impl Timeline {
 /// ```
 pub struct SecondTables<'a> {
     selection: Selection<'a>,
+    load: LoadCurve,
     percentiles: Vec<f64>,
     /// Stretches that were not read yet, the last one first.
     spans: Vec<Span>,
@@ -182,7 +199,8 @@ impl<'a> SecondTables<'a> {
         let selection = Selection::new(run, view)?;
         let mut spans = selection.stretches(None, STRETCH);
         spans.reverse();
-        Ok(Self { selection, percentiles: percentile::checked(&view.percentiles)?, spans })
+        let load = LoadCurve::of_run(run, view)?;
+        Ok(Self { selection, load, percentiles: percentile::checked(&view.percentiles)?, spans })
     }
 
     /// A table of its columns, without a row.
@@ -199,7 +217,7 @@ impl<'a> SecondTables<'a> {
         if spans.is_empty() {
             return Ok(None);
         }
-        let read = |span: &Span| Stretch::read(&self.selection, *span, &self.percentiles);
+        let read = |span: &Span| Stretch::read(&self.selection, &self.load, *span, &self.percentiles);
         let stretches: Vec<Stretch> = spans.par_iter().map(read).collect::<Result<_>>()?;
         let seconds: Vec<Second> = stretches.into_iter().rev().flat_map(|stretch| stretch.seconds).collect();
         Ok(Some(second_table(&seconds, &self.percentiles)))
@@ -214,8 +232,8 @@ struct Stretch {
 }
 
 impl Stretch {
-    fn read(selection: &Selection<'_>, span: Span, percentiles: &[f64]) -> Result<Self> {
-        let mut reader = SecondReader::new(selection, percentiles);
+    fn read(selection: &Selection<'_>, load: &LoadCurve, span: Span, percentiles: &[f64]) -> Result<Self> {
+        let mut reader = SecondReader::new(selection, load, percentiles);
         let mut totals = Totals::default();
         let seconds = selection.seconds_of(span).map(|second| {
             let (second, cells) = second?;

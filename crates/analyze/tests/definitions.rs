@@ -58,7 +58,14 @@ fn check_summary(raw: &Raw, view: &View, found: &Timeline) -> Result<(), TestCas
     prop_assert_eq!(summary.seconds as usize, seconds.len());
     prop_assert_eq!((summary.successes, summary.requests()), (successes(&counted), counted.len() as u64));
     let per = |n: usize| (n > 0).then(|| summary.successes as f64 / n as f64);
-    prop_assert!(same(Some(summary.throughput), per(seconds.len())));
+    let (lasted_ms, last_second_ms) = raw.lasted(view);
+    let run_last = raw.samples.iter().map(Sample::second).max();
+    let chosen_ms =
+        1000 * seconds.len() as i64 - if run_last == Some(last) { 1000 - last_second_ms } else { 0 };
+    let whole_run = view.from.is_none() && view.to.is_none();
+    let lasted = (if whole_run { lasted_ms } else { chosen_ms }).max(1) as f64 / 1000.0;
+    prop_assert!(same(Some(summary.duration), Some(lasted)), "{} {lasted}", summary.duration);
+    prop_assert!(same(Some(summary.throughput), Some(summary.successes as f64 / lasted)));
     prop_assert!(same(summary.throughput_active, per(active.count())));
     prop_assert!(same(summary.elapsed_mean, mean_of(&times)));
     prop_assert_eq!(summary.elapsed_min, times.iter().min().copied());
@@ -189,12 +196,12 @@ fn a_request_without_a_reading_is_left_out_of_the_mean() {
 }
 
 #[test]
-fn an_outage_has_a_load_and_the_unknown_injector_is_multiplied() {
+fn an_outage_and_a_silence_have_a_load_and_the_unknown_injector_is_multiplied() {
     let view = View { injectors: 3, ..View::default() };
     let timeline = Timeline::new(&two_readings().stored(), &view).unwrap();
     let loads: Vec<Option<f64>> = timeline.seconds.iter().map(|second| second.load).collect();
-    assert_eq!(loads, [Some(12.0), Some(12.0), None, Some(12.0)]);
-    assert_eq!(timeline.summary.throughput, 5.0 / 4.0);
+    assert_eq!(loads, [Some(12.0), Some(12.0), Some(12.0), Some(12.0)]);
+    assert!((timeline.summary.throughput - 5.0 / timeline.duration.seconds).abs() < 1e-12);
     assert_eq!(timeline.summary.throughput_active, Some(2.5));
 }
 
@@ -243,4 +250,53 @@ fn a_run_of_transactions_only_is_silent() {
     assert_eq!((timeline.summary.requests(), timeline.summary.seconds), (0, 4));
     assert_eq!(timeline.summary.failure_share(), None);
     assert!(timeline.seconds.iter().all(|second| second.load.is_none() && second.elapsed_mean.is_none()));
+}
+
+/// Requests that begin at even distances for so long, each of 1 ms, so many a second.
+fn even(ms: i64, rate: i64) -> Raw {
+    let sample = |number: i64| Sample {
+        t_ms: number * 1000 / rate,
+        label: "a",
+        injector: "",
+        elapsed: 1,
+        latency: None,
+        threads: Some(1),
+        bytes: 0,
+        success: true,
+        transaction: false,
+    };
+    let samples = (0..).map(sample).take_while(|sample| sample.t_ms < ms).collect();
+    Raw { t0_ms: 1_700_000_000_000, samples, cpu: vec![] }
+}
+
+#[test]
+fn a_begun_second_does_not_lower_throughput() {
+    for ms in [9_980, 10_000, 10_020, 30_020, 60_020] {
+        let run = even(ms, 1000).stored();
+        let timeline = Timeline::new(&run, &View::default()).unwrap();
+        assert!((timeline.summary.throughput - 1000.0).abs() < 0.2, "{ms}: {}", timeline.summary.throughput);
+        assert_eq!(timeline.duration.cut().is_some(), ms % 1000 != 0, "{ms}");
+        let rules = ["throughput > 990", "throughput > 500 for 1s", "requests > 500 for 1s in hold"];
+        let rules: Vec<_> = rules.iter().filter_map(|rule| rule.parse().ok()).collect();
+        let verdicts = perfpipe_analyze::check(&rules, &run, &View::default(), None).unwrap();
+        assert!(verdicts.iter().all(|verdict| verdict.holds), "{ms}: {verdicts:?}");
+    }
+}
+
+#[test]
+fn a_window_lasts_its_seconds_and_a_cut_one_as_far_as_it_goes() {
+    let run = even(10_020, 1000).stored();
+    let of = |from, to| Timeline::new(&run, &View { from, to, ..View::default() }).unwrap().summary;
+    assert_eq!((of(Some(2), Some(4)).duration, of(Some(2), Some(4)).throughput), (3.0, 1000.0));
+    assert!((of(Some(9), None).duration - 1.02).abs() < 1e-9);
+}
+
+#[test]
+fn a_request_that_hangs_is_told_beside_the_throughput() {
+    let mut raw = even(10_000, 100);
+    raw.samples[3].elapsed = 60_000;
+    let timeline = Timeline::new(&raw.stored(), &View::default()).unwrap();
+    assert_eq!(timeline.duration.seconds, 60.03);
+    assert_eq!(timeline.duration.long_wait(), Some(50.04));
+    assert!((timeline.summary.throughput - 1000.0 / 60.03).abs() < 1e-9);
 }

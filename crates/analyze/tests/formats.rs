@@ -254,10 +254,10 @@ fn the_per_second_table_has_its_columns() {
 fn the_summary_is_one_row() {
     assert_eq!(
         written(&timeline("spring", 4).summary_table(), Format::Csv),
-        "framework,test,repeat,t0_ms,seconds,successes,failures,failure_share,transactions,rejects,partial,throughput,\
+        "framework,test,repeat,t0_ms,seconds,duration,duration_estimated,last_wait,successes,failures,failure_share,transactions,rejects,partial,throughput,\
          throughput_active,elapsed_mean,elapsed_min,elapsed_max,latency_mean,p25,p50,p75,p95,p99,cpu_mean,cpu_max,\
          cpu_coverage,load_max,bytes,sent_bytes\n\
-         spring,2048,1,1700000000000,2,4,1,0.2,0,0,false,2,4,11.5,10,13,5.5,10.75,11.5,12.25,12.85,12.969999999999999,\
+         spring,2048,1,1700000000000,2,1.503,false,0.003,4,1,0.2,0,0,false,2.6613439787092483,4,11.5,10,13,5.5,10.75,11.5,12.25,12.85,12.969999999999999,\
          7.25,7.25,1,4,40,80\n"
     );
 }
@@ -274,12 +274,12 @@ fn the_league_is_ranked_by_throughput_then_by_name() {
          per CPU-second  load max  partial\n\
          ----  ---------  ----------------  --------  --------  --------  ------------  ------------  \
          --------------  --------  -------\n   \
-            1  a                       2.0      11.5      12.8      13.0          0.00           7.2            \
-         27.6       4.0  no\n   \
-            1  b                       2.0      11.5      12.8      13.0          0.00           7.2            \
-         27.6       4.0  no\n   \
-            -  slow                    1.0      10.5      10.9      11.0         33.33           7.2            \
-         13.8       4.0  yes\n"
+            1  a                       2.7      11.5      12.8      13.0          0.00           7.2            \
+         36.7       4.0  no\n   \
+            1  b                       2.7      11.5      12.8      13.0          0.00           7.2            \
+         36.7       4.0  no\n   \
+            -  slow                    1.3      10.5      10.9      11.0         33.33           7.2            \
+         18.4       4.0  yes\n"
     );
     assert!(League::new([]).unwrap().table().is_empty());
     let mut other = timeline("c", 1);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use perfpipe_analyze::{View, damage_sentence, thousands};
+use perfpipe_analyze::{RunDuration, View, damage_sentence, thousands};
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{
     CampaignProgress, CpuJoin, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Repeat,
@@ -192,7 +192,7 @@ fn summarise(done: &Ingested, store: &Store, took: Duration) {
         ("transactions", number(info.transactions)),
         ("rejects", number(info.rejects)),
         ("seconds", number(info.seconds.into())),
-        ("throughput", format!("{} successes/s", number((info.successes as f64 / of_all).round() as u64))),
+        ("throughput", throughput(info)),
         ("CPU", cpu),
         ("stored in", format!("{store}{samples}")),
         ("time taken", format!("{seconds:.2} s, {} records/s", number(rate as u64))),
@@ -210,6 +210,14 @@ fn summarise(done: &Ingested, store: &Store, took: Duration) {
             "see the rejects: perfpipe export --framework {framework} --test {test}{repeat} --what rejects"
         ));
     }
+}
+
+/// The run's throughput, and how long its last answer was waited for, where that made the run much longer.
+fn throughput(info: &RunInfo) -> String {
+    let duration = RunDuration::of(info, &View::of(info));
+    let figure = (info.successes as f64 / duration.seconds).round() as u64;
+    let wait = duration.long_wait().map(|wait| format!(" (its last answer was awaited for {wait:.1} s)"));
+    format!("{} successes/s{}", thousands(figure), wait.unwrap_or_default())
 }
 
 /// A name as a shell takes it, whatever is in it: the log may have given it.

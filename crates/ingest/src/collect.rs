@@ -5,6 +5,7 @@ use crate::counts::Sums;
 use crate::cut::Block;
 use crate::damage::Damage;
 use crate::endpoint::Endpoints;
+use crate::ends::Ends;
 use crate::error::{Error, Place, Result};
 use crate::long_text::{LABEL_BYTES, TEXT_BYTES};
 use crate::oddities::Oddities;
@@ -27,6 +28,7 @@ pub(crate) struct BlockCounts {
     other_header: Option<(u64, u64)>,
     earliest_ms: Option<i64>,
     latest_ms: Option<i64>,
+    ends: Ends,
     endpoints: Endpoints,
     swallowed: Vec<Swallowed>,
     clocks: BlockClocks,
@@ -48,6 +50,7 @@ impl BlockCounts {
             other_header: parsed.other_header,
             earliest_ms: parsed.earliest_ms,
             latest_ms: parsed.latest_ms,
+            ends: parsed.ends,
             endpoints: std::mem::take(&mut parsed.endpoints),
             swallowed: std::mem::take(&mut parsed.swallowed),
             clocks: parsed.clocks.take(parsed.batch.injector.values()),
@@ -87,6 +90,7 @@ pub(crate) struct Collected {
     pub(crate) damage: Vec<(Option<usize>, Damage)>,
     pub(crate) earliest_ms: Option<i64>,
     pub(crate) latest_ms: Option<i64>,
+    pub(crate) ends: Ends,
     /// Samples with a text that was cut.
     cut: u64,
     logs: Vec<Log>,
@@ -107,6 +111,7 @@ impl Collected {
             damage: Vec::new(),
             earliest_ms: None,
             latest_ms: None,
+            ends: Ends::default(),
             cut: 0,
             logs: Vec::new(),
             max_rejects,
@@ -153,6 +158,7 @@ impl Collected {
         }
         self.earliest_ms = [self.earliest_ms, block.earliest_ms].into_iter().flatten().min();
         self.latest_ms = self.latest_ms.max(block.latest_ms);
+        self.ends.merge(block.ends);
         self.cut += block.cut;
         self.endpoints.merge(&block.endpoints);
         self.add_bytes(&place, &block.tally)?;

@@ -450,6 +450,8 @@ impl Prepared {
             key,
             t0_ms,
             last_ms,
+            last_end_ms: collected.ends.requests,
+            transactions_end_ms: collected.ends.transactions,
             seconds: u32::try_from((last_ms - t0_ms) / 1000 + 1).unwrap_or(u32::MAX),
             successes: totals.successes,
             failures: totals.failures,

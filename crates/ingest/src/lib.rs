@@ -20,6 +20,7 @@ mod cut;
 mod damage;
 mod date;
 mod endpoint;
+mod ends;
 mod error;
 mod frameworks;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -10,6 +10,7 @@ use crate::cpu::{CpuJoin, CpuSeries};
 use crate::cut::Block;
 use crate::date::DateParser;
 use crate::endpoint::Endpoints;
+use crate::ends::Ends;
 use crate::injector::Injectors;
 use crate::layout::Layout;
 use crate::record::{Record, Records};
@@ -47,6 +48,7 @@ pub(crate) struct Parsed {
     pub(crate) first_ms: Option<i64>,
     pub(crate) earliest_ms: Option<i64>,
     pub(crate) latest_ms: Option<i64>,
+    pub(crate) ends: Ends,
     pub(crate) endpoints: Endpoints,
     /// Line and byte of a header that names other columns than the log's first.
     pub(crate) other_header: Option<(u64, u64)>,
@@ -83,6 +85,7 @@ impl Parsed {
         self.first_ms = None;
         self.earliest_ms = None;
         self.latest_ms = None;
+        self.ends = Ends::default();
         self.endpoints = Endpoints::default();
         self.other_header = None;
         self.swallowed.clear();

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use crate::alike::differ;
 use crate::batch::SampleBatch;
 use crate::cpu::CpuJoin;
+use crate::ends::Ends;
 use crate::error::{Error, Result};
 use crate::pipeline::Progress;
 use crate::recount::Recount;
@@ -102,10 +103,12 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
     let info = &run.info;
     let join = CpuJoin { offset: info.cpu_offset, lookback: info.cpu_lookback };
     let (mut recount, mut found, mut unjoined) = (Recount::again(run), 0, 0_u64);
+    let mut ends = Ends::default();
     let read = store
         .samples_of(info, &mut |batch| {
             found += batch.len() as u64;
             unjoined += joined_otherwise(&batch, run, join);
+            ends.add_batch(&batch, info.t0_ms);
             progress.samples.fetch_add(batch.len() as u64, Ordering::Relaxed);
             recount.add(batch)
         })
@@ -115,6 +118,9 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
     }
     let mut faults: Vec<String> =
         unequal("samples", found, info.requests().saturating_add(info.transactions)).into_iter().collect();
+    if ends != (Ends { requests: info.last_end_ms, transactions: info.transactions_end_ms }) {
+        faults.push("its last end is not that of its samples".to_owned());
+    }
     if unjoined > 0 {
         faults.push(format!(
             "{unjoined} of its samples have another CPU reading than is stored for their second"

@@ -58,6 +58,8 @@ fn example(key: &RunKey, samples: usize) -> Example {
         key: key.clone(),
         t0_ms: 1_795_203_738_609,
         last_ms: 1_795_203_816_638,
+        last_end_ms: Some(1_795_203_817_001),
+        transactions_end_ms: None,
         seconds: 79,
         successes: count(true, false),
         failures,

@@ -17,7 +17,10 @@ const DAMAGED: usize = 3;
 
 /// The figures that matter most, and those of the hold beside those of the whole.
 pub(crate) fn figures(timeline: &Timeline) -> Vec<Vec<String>> {
-    let whole = figures_of(&timeline.summary);
+    let mut whole = figures_of(&timeline.summary);
+    if let Some(wait) = timeline.duration.long_wait() {
+        whole.insert(1, format!("its last answer awaited for {} s", measured(wait)));
+    }
     let Some(hold) = &timeline.hold else { return vec![whole] };
     let named = |name: &str, figures: Vec<String>| [name.to_owned()].into_iter().chain(figures).collect();
     vec![named("All", whole), named("Hold", figures_of(hold))]

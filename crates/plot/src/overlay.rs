@@ -235,8 +235,9 @@ fn subtitle(series: &[Series], repeated: bool) -> Vec<String> {
 }
 
 fn facts(timelines: &[&Timeline], width: u32) -> Vec<String> {
-    let mut facts =
-        vec!["Average: successes ÷ seconds from first to last, silent seconds counted".to_owned()];
+    let mut facts = vec![
+        "Average: successes ÷ duration, from the first start to the last end, silences counted".to_owned(),
+    ];
     // Whoever draws them together has looked at all in the same way.
     facts.extend(timelines.first().into_iter().flat_map(|timeline| footer::counted(&timeline.view)));
     if width > 1 {

@@ -133,7 +133,7 @@ fn judge(rule: &Rule, timeline: &Timeline, limit: Option<f64>) -> Verdict {
 
 /// A rule about single seconds. One without a value ends a row of them: nothing is known of it.
 fn judge_seconds(rule: &Rule, timeline: &Timeline, limit: f64, lasting: u32, verdict: Verdict) -> Verdict {
-    let seconds = timeline.seconds.iter();
+    let seconds = timeline.whole_seconds().iter();
     let values: Vec<(u32, f64)> = seconds
         .filter_map(|second| Some((second.second, rule.measure.of_second(timeline, second)?)))
         .collect();

@@ -5,5 +5,6 @@
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
 mod dice;
+mod load;
 #[allow(dead_code, reason = "not every fault is planted yet")]
 mod system;

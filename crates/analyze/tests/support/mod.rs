@@ -86,8 +86,16 @@ impl Raw {
         let last = self.samples.iter().map(|sample| sample.t_ms).max().unwrap_or(0);
         let mut label_counts: Vec<LabelCount> = labels.iter().map(|label| self.label_count(label)).collect();
         label_counts.sort_by(|a, b| a.label.cmp(&b.label));
+        let end = |transactions: bool| {
+            let own = self.samples.iter().filter(|sample| sample.transaction == transactions);
+            own.map(|sample| self.t0_ms + sample.t_ms + i64::from(sample.elapsed.max(0))).max()
+        };
         StoredRun {
-            info: RunInfo::new(RunKey::new("spring", "2048"), self.t0_ms, self.t0_ms + last),
+            info: RunInfo {
+                last_end_ms: end(false),
+                transactions_end_ms: end(true),
+                ..RunInfo::new(RunKey::new("spring", "2048"), self.t0_ms, self.t0_ms + last)
+            },
             cells,
             cpu: CpuSeries::new(self.cpu.clone()),
             errors: vec![],
@@ -109,6 +117,16 @@ impl Raw {
         }
     }
 
+    /// How long the run lasted, in ms, and how much of its last second there was.
+    pub(crate) fn lasted(&self, view: &View) -> (i64, i64) {
+        let of_view = |sample: &&Sample| view.transactions || !sample.transaction;
+        let ends = self.samples.iter().filter(of_view).map(|s| s.t_ms + i64::from(s.elapsed.max(0)));
+        let last = self.samples.iter().map(|sample| sample.t_ms).max().unwrap_or(0);
+        // Without a request, to the end of its last second.
+        let end = ends.max().unwrap_or((last / 1000 + 1) * 1000);
+        (end.max(1), (end - last / 1000 * 1000).clamp(0, 1000))
+    }
+
     /// The requests that a view counts within a range of seconds.
     pub(crate) fn counted(&self, view: &View, seconds: std::ops::RangeInclusive<u32>) -> Vec<Sample> {
         let mut requests = self.requests(view, seconds);
@@ -127,14 +145,17 @@ impl Raw {
         samples.iter().filter(|sample| sample.success || view.include_failures).cloned().collect()
     }
 
-    /// The sum over injectors of the mean of their threads.
+    /// The sum over injectors of the mean of their threads, that of their latest second while they are silent.
     pub(crate) fn load(&self, view: &View, second: u32) -> Option<f64> {
-        let requests = self.requests(view, second..=second);
+        let mut requests = self.requests(view, 0..=u32::MAX);
+        requests.retain(|sample| sample.threads.is_some());
         let mut load = None;
         for injector in names(&requests, |sample| sample.injector) {
-            let threads: Vec<f64> = requests
-                .iter()
-                .filter(|sample| sample.injector == injector)
+            let own = || requests.iter().filter(|sample| sample.injector == injector);
+            let latest = own().map(Sample::second).filter(|at| *at <= second).max();
+            let ended = own().map(Sample::second).max() < Some(second);
+            let threads: Vec<f64> = own()
+                .filter(|sample| Some(sample.second()) == latest && !ended)
                 .filter_map(|sample| sample.threads.map(f64::from))
                 .collect();
             load = mean(&threads).map(|mean| mean + load.unwrap_or(0.0)).or(load);

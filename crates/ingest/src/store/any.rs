@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::batch::SampleBatch;
+use crate::ends::Ends;
 use crate::error::{Error, Result};
 use crate::ingest::{Admit, IngestOptions, Ingested, ingest_as};
 use crate::pipeline::Progress;
@@ -110,6 +111,9 @@ impl Store {
 
     /// One run, all but its samples.
     ///
+    /// Of a run that was stored before its last end was ([`RunInfo::last_end_ms`]), that is taken from its samples: a
+    /// pass over all of them. Where they were not stored, or can't be read, it stays absent.
+    ///
     /// # Errors
     /// When the run is not stored, or the store can't be read.
     pub async fn read(&self, key: &RunKey) -> Result<StoredRun> {
@@ -117,7 +121,24 @@ impl Store {
             Self::Parquet(store) => store.read(key)?,
             Self::Postgres(store, _) => store.read(key).await?,
         };
-        run.ok_or_else(|| Error::missing_run(key))
+        let mut run = run.ok_or_else(|| Error::missing_run(key))?;
+        let told = run.info.last_end_ms.or(run.info.transactions_end_ms).is_some();
+        if !told && run.info.samples_stored {
+            let ends = self.ends(&run.info).await.unwrap_or_default();
+            (run.info.last_end_ms, run.info.transactions_end_ms) = (ends.requests, ends.transactions);
+        }
+        Ok(run)
+    }
+
+    /// When the last answers of a run came, by its samples.
+    async fn ends(&self, run: &RunInfo) -> Result<Ends> {
+        let mut ends = Ends::default();
+        let mut add = |batch: SampleBatch| {
+            ends.add_batch(&batch, run.t0_ms);
+            Ok(())
+        };
+        self.samples_of(run, &mut add).await?;
+        Ok(ends)
     }
 
     /// Streams the samples of a run, batch by batch.

@@ -56,6 +56,13 @@ pub struct RunInfo {
     pub t0_ms: i64,
     /// The largest timeStamp of all accepted records, epoch ms.
     pub last_ms: i64,
+    /// The largest timeStamp + elapsed of all requests, failures included, epoch ms; `None` without requests, and of a
+    /// run that was stored before this was, without samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_end_ms: Option<i64>,
+    /// The same of transaction controllers' own records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transactions_end_ms: Option<i64>,
     /// Seconds from the first to the last, silent ones counted: `(last_ms - t0_ms) / 1000 + 1`.
     pub seconds: u32,
     /// Successful requests.
@@ -95,6 +102,8 @@ impl RunInfo {
             key,
             t0_ms,
             last_ms,
+            last_end_ms: None,
+            transactions_end_ms: None,
             seconds: u32::try_from(seconds.max(0)).unwrap_or(u32::MAX),
             successes: 0,
             failures: 0,
@@ -115,6 +124,15 @@ impl RunInfo {
     /// Whether the run was made from damaged files, of which a part could be read.
     pub fn is_partial(&self) -> bool {
         !self.damage.is_empty()
+    }
+
+    /// Whether this is a stored row, but for ends that were not stored with it and came from its samples.
+    pub(crate) fn is_row_of(&self, stored: &Self) -> bool {
+        let Self { last_end_ms, transactions_end_ms, .. } = *self;
+        match stored.last_end_ms.or(stored.transactions_end_ms) {
+            Some(_) => self == stored,
+            None => *self == Self { last_end_ms, transactions_end_ms, ..stored.clone() },
+        }
     }
 
     /// All requests: successes and failures.
@@ -186,7 +204,7 @@ impl<'a> Wanted<'a> {
     /// Refuses another run than the one that was read before.
     pub(crate) fn check(self, found: &RunInfo) -> Result<()> {
         match self.row {
-            Some(row) if row != found => Err(Error::replaced(self.key)),
+            Some(row) if !row.is_row_of(found) => Err(Error::replaced(self.key)),
             _ => Ok(()),
         }
     }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use perfpipe_analyze::{
-    Knee, LoadStep, Phases, RunInfo, RunKey, Second, SourceFile, Summary, Sweep, Timeline, View,
+    Knee, LoadStep, Phases, RunDuration, RunInfo, RunKey, Second, SourceFile, Summary, Sweep, Timeline, View,
 };
 
 /// A small generator of numbers that look random (splitmix64).
@@ -57,6 +57,8 @@ pub fn timeline(framework: &str, test: &str, seconds: Vec<Second>) -> Timeline {
         key: RunKey::new(framework, test),
         t0_ms: 1_795_203_738_609,
         last_ms: 1_795_203_738_609 + i64::from(summary.seconds) * 1000 - 100,
+        last_end_ms: None,
+        transactions_end_ms: None,
         seconds: summary.seconds,
         successes: summary.successes,
         failures: summary.failures,
@@ -77,7 +79,9 @@ pub fn timeline(framework: &str, test: &str, seconds: Vec<Second>) -> Timeline {
     };
     let view = View::default();
     let (phases, hold) = phases(&seconds);
-    Timeline { info, percentiles: view.percentiles.clone(), view, seconds, summary, phases, hold }
+    let duration = RunDuration::of(&info, &view);
+    let percentiles = view.percentiles.clone();
+    Timeline { info, percentiles, view, duration, seconds, summary, phases, hold }
 }
 
 /// The phases of seconds, and the summary of the hold where it is not all of them.

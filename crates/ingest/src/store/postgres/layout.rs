@@ -106,10 +106,11 @@ async fn check_version(session: &Session) -> Result<()> {
     }
 }
 
-/// Makes the schema where there is none. Two that come first at the same time do it one after the other.
+/// Makes the schema where there is none, and gives an older one the columns that it lacks. Two that come first at the
+/// same time do it one after the other.
 pub(super) async fn ensure(session: &Session) -> Result<()> {
     if check(session).await? {
-        return Ok(());
+        return add_columns(session).await;
     }
     let what = "making the schema perfpipe";
     begin(session, what, Mode::Writing).await?;
@@ -125,6 +126,35 @@ pub(super) async fn ensure(session: &Session) -> Result<()> {
         session.run(what, SQL).await?;
     }
     session.run(what, "commit").await
+}
+
+/// Columns of `runs` that came after the first schemas of this layout; what they have of earlier runs is null.
+const ADDED: [&str; 2] = ["last_end_ms", "transactions_end_ms"];
+
+/// Gives the table of runs the columns that it lacks.
+async fn add_columns(session: &Session) -> Result<()> {
+    let what = "adding columns to perfpipe.runs";
+    let sql = "select not exists (select from pg_catalog.pg_attribute where not attisdropped \
+               and attrelid = 'perfpipe.runs'::pg_catalog.regclass and attname = 'transactions_end_ms') as lacks";
+    if !value::<bool>(&session.query_one(what, sql, &[]).await?, "lacks")? {
+        return Ok(());
+    }
+    begin(session, what, Mode::Writing).await?;
+    swap::wait_for(session, what, LOCK, "the lock on making the schema").await?;
+    guard::check(session, &ALL, true).await?;
+    let columns = ADDED.map(|column| format!("add column if not exists {column} bigint")).join(", ");
+    let sql = format!("alter table perfpipe.runs {columns}");
+    match session.client().batch_execute(&sql).await {
+        Ok(()) => session.run(what, "commit").await,
+        Err(error) => Err(match error.code() {
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Error::refused(
+                "perfpipe.runs was made by an earlier perfpipe, and this role may not add the columns it lacks",
+                format!("Let its owner store a run once, or run: {sql}."),
+            ),
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => holders::of_tables(session, what, &["runs"], true).await,
+            _ => session.error(what, &error),
+        }),
+    }
 }
 
 /// Whether the schema is there, and such that it can be written to.

@@ -38,6 +38,8 @@ create table perfpipe.runs (
   tool_version   text not null,
   ingested_at    timestamptz not null,
   damage         jsonb not null,
+  last_end_ms    bigint,
+  transactions_end_ms bigint,
   unique (framework, test, repeat)
 );
 comment on table perfpipe.runs is 'One row a run: one log of one test against one framework, once or several times (repeat).';
@@ -57,6 +59,9 @@ comment on column perfpipe.runs.samples_stored is 'Whether the samples themselve
 comment on column perfpipe.runs.inferred is 'Whether framework or test were inferred from the files.';
 comment on column perfpipe.runs.t0_ms is 'Time zero as epoch milliseconds.';
 comment on column perfpipe.runs.last_ms is 'The largest timeStamp, epoch milliseconds.';
+comment on column perfpipe.runs.last_end_ms is
+  'The largest timeStamp + elapsed of all requests, epoch milliseconds; null in runs stored before this was.';
+comment on column perfpipe.runs.transactions_end_ms is 'The same of transaction controllers'' own records.';
 comment on column perfpipe.runs.cpu_offset is 'Seconds added to the clock of the CPU readings at ingest.';
 comment on column perfpipe.runs.cpu_lookback is 'How many seconds before its own a sample''s CPU reading could be at ingest.';
 comment on column perfpipe.runs.labels is 'The labels met in perfpipe.seconds.';

@@ -92,16 +92,18 @@ pub(super) async fn insert(session: &Session, info: &RunInfo, names: Names<'_>) 
     let row = session
         .query_one(
         what,
-        "insert into perfpipe.runs (framework, test, repeat, t0_ms, last_ms, seconds, successes, failures, \
+        "insert into perfpipe.runs (framework, test, repeat, t0_ms, last_ms, last_end_ms, transactions_end_ms, seconds, successes, failures, \
          transactions, rejects, samples_stored, inferred, sources, options, cpu_offset, cpu_lookback, labels, \
          injectors, tool_version, ingested_at, damage) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-         $14, $15, $16, $17, $18, $19, $20, $21) returning run_id",
+         $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) returning run_id",
         &[
             (&info.key.framework, Type::TEXT),
             (&info.key.test, Type::TEXT),
             (&whole::<_, i32>(info.key.repeat)?, Type::INT4),
             (&info.t0_ms, Type::INT8),
             (&info.last_ms, Type::INT8),
+            (&info.last_end_ms, Type::INT8),
+            (&info.transactions_end_ms, Type::INT8),
             (&whole::<_, i32>(info.seconds)?, Type::INT4),
             (&whole::<_, i64>(info.successes)?, Type::INT8),
             (&whole::<_, i64>(info.failures)?, Type::INT8),
@@ -143,6 +145,8 @@ fn parse(row: &Row) -> Result<Stored> {
         },
         t0_ms: value(row, "t0_ms")?,
         last_ms: value(row, "last_ms")?,
+        last_end_ms: later(row, "last_end_ms")?,
+        transactions_end_ms: later(row, "transactions_end_ms")?,
         seconds: whole(value::<i32>(row, "seconds")?)?,
         successes: whole(value::<i64>(row, "successes")?)?,
         failures: whole(value::<i64>(row, "failures")?)?,
@@ -165,6 +169,14 @@ fn parse(row: &Row) -> Result<Stored> {
         labels: value(row, "labels")?,
         injectors: value(row, "injectors")?,
     })
+}
+
+/// A value of a column that a schema made before it was thought of has not.
+fn later(row: &Row, column: &str) -> Result<Option<i64>> {
+    match row.columns().iter().any(|known| known.name() == column) {
+        true => value(row, column),
+        false => Ok(None),
+    }
 }
 
 fn json(what: &str, item: &impl serde::Serialize) -> Result<serde_json::Value> {
