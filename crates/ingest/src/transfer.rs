@@ -143,7 +143,7 @@ async fn write_into<S: RunStore>(
     let mut writer = to.begin(Some(key), run.info.samples_stored).await?;
     // Where the run is written to the store that it is read from, nobody else replaces it from here on; until here
     // somebody may have.
-    if from.info(key).await?.as_ref() != Some(row) {
+    if !from.info(key).await?.is_some_and(|stored| row.is_row_of(&stored)) {
         return Err(Error::replaced(key));
     }
     from.rejects_of(row, &mut |reject| rejects.push(&reject)).await?;

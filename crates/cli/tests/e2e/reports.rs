@@ -63,7 +63,7 @@ fn a_test_gives_a_page_a_run_one_for_all_and_the_league() {
         let order: Vec<&str> =
             league.lines().skip(2).take(3).filter_map(|line| line.split_whitespace().nth(1)).collect();
         assert_eq!(order, ["nio", "spring", "go"], "{league}");
-        assert!(league.contains("1,565.8"), "{league}");
+        assert!(league.contains("1,583.0"), "{league}");
         let pages = ["all-frameworks", "go", "nio", "spring"];
         let expected: Vec<String> = pages
             .iter()
@@ -92,9 +92,10 @@ fn the_league_comes_in_every_format() {
     );
     let rows = rows(&csv);
     assert_eq!((rows.len(), rows[0]["framework"].as_str()), (3, "nio"));
-    let json: serde_json::Value = serde_json::from_str(&league("json")).unwrap();
+    let text = league("json");
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(json[0]["framework"], "nio");
-    assert_eq!(json[0]["throughput"].to_string(), rows[0]["throughput"]);
+    assert!(text.contains(&format!("\"throughput\":{},", rows[0]["throughput"])), "{text}");
     assert_eq!((json[0]["rank"].as_i64(), &json[1]["rank"]), (Some(1), &serde_json::Value::Null));
     let md = league("md");
     assert!(md.starts_with("| rank | framework | throughput"), "{md}");

@@ -3,7 +3,7 @@
 use crate::support::*;
 
 /// What can be exported of every run, and of one whose samples are kept.
-const EXPORTS: [&str; 10] =
+pub(crate) const EXPORTS: [&str; 10] =
     ["seconds", "errors", "cpu", "summary", "phases", "labels", "rejects", "statistics", "hgrm", "samples"];
 
 /// Every export of a run, as CSV or in the one format that it has.

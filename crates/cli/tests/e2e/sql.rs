@@ -9,10 +9,17 @@ use crate::support::*;
 const SECONDS: &str = "
   with run as (select * from perfpipe.runs),
   requests as (select t_ms / 1000 as second, * from perfpipe.{table} where not transaction),
+  every as (select generate_series(0, (select seconds - 1 from run)) as second),
+  heard as (
+    select injector, second, avg(all_threads) as threads from requests where all_threads is not null group by 1, 2
+  ),
+  -- What an injector reported holds until it reports again, and ends with its last report.
+  held as (
+    select *, coalesce(lead(second) over (partition by injector order by second), second + 1) as until from heard
+  ),
   loads as (
-    select second, sum(threads) as load
-    from (select second, avg(all_threads) as threads from requests group by second, injector) as injectors
-    group by second
+    select every.second, sum(threads) as load
+    from every join held on every.second >= held.second and every.second < held.until group by 1
   ),
   sums as (
     select second,
@@ -36,7 +43,7 @@ const SECONDS: &str = "
       where clock between run.t0_ms / 1000 + second - 3 and run.t0_ms / 1000 + second
       order by clock desc limit 1
     ) end
-  from generate_series(0, (select seconds - 1 from run)) as every (second)
+  from every
   left join sums using (second) left join loads using (second)
   order by second";
 

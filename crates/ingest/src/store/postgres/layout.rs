@@ -136,7 +136,11 @@ async fn add_columns(session: &Session) -> Result<()> {
     let what = "adding columns to perfpipe.runs";
     let sql = "select not exists (select from pg_catalog.pg_attribute where not attisdropped \
                and attrelid = 'perfpipe.runs'::pg_catalog.regclass and attname = 'transactions_end_ms') as lacks";
-    if !value::<bool>(&session.query_one(what, sql, &[]).await?, "lacks")? {
+    // In a transaction, as all that is asked: only there is it sure where names and operators are looked up.
+    begin(session, what, Mode::Reading).await?;
+    let lacks = value::<bool>(&session.query_one(what, sql, &[]).await?, "lacks")?;
+    session.end(what).await?;
+    if !lacks {
         return Ok(());
     }
     begin(session, what, Mode::Writing).await?;
