@@ -117,7 +117,7 @@ prop_compose! {
 prop_compose! {
     fn info()(
         (framework, test) in ("[a-z_./:%é]{1,9}", "[a-z_./:+é]{1,200}"), repeat in prop_oneof![Just(1), 1..=LAST_REPEAT],
-        times in any::<[i64; 2]>(), ends in any::<[Option<i64>; 2]>(),
+        times in any::<[i64; 2]>(), end in any::<i64>(), transactions_end_ms in any::<Option<i64>>(),
         seconds in any::<u32>(), rejects in any::<u64>(), inferred in any::<bool>(),
         sources in vec((text(), option::of(text()), text(), any::<u64>(), any::<u32>()), 0..3),
         cpu in any::<(i64, u32)>(), options in btree_map(text(), text(), 0..3), words in any::<[String; 2]>(),
@@ -128,8 +128,8 @@ prop_compose! {
         RunInfo {
             seconds, rejects, inferred, tool_version, ingested_at, options, damage,
             samples_stored: true,
-            last_end_ms: ends[0],
-            transactions_end_ms: ends[1],
+            last_end_ms: Some(end),
+            transactions_end_ms,
             sources: sources.into_iter().map(source).collect(),
             cpu_offset: cpu.0,
             cpu_lookback: cpu.1,
