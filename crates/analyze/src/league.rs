@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::rank::{Range, ranks};
-use crate::repeats::{by_framework, median};
+use crate::repeats::{by_framework, failures_percent, median};
 use crate::summary::{FAILING, Summary};
 use crate::table::{Table, Value};
 use crate::timeline::Timeline;
@@ -12,7 +12,7 @@ const MORE_IS_BETTER: [&str; 6] =
     ["repeats", "throughput", "throughput_min", "throughput_max", "requests_per_cpu_second", "load_max"];
 
 /// The frameworks that were put to one test compared, best first: by median throughput, then by name; below them those
-/// that are not ranked, for more than 1 % of their requests failed.
+/// that are not ranked, for more than 1 % of their requests failed, those of all repeats together.
 ///
 /// Each run's figures are those of its own view; let all have the same one.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -23,8 +23,8 @@ pub struct League {
     pub standings: Vec<Standing>,
 }
 
-/// One framework among others: of each measure the median over its repeats, those that have it. The median of an even
-/// number is the mean of the two in the middle. Times are in ms.
+/// One framework among others: of each measure but the failures the median over its repeats, those that have it. The
+/// median of an even number is the mean of the two in the middle. Times are in ms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
     /// The system under test.
@@ -48,7 +48,8 @@ pub struct Standing {
     pub p95: Option<f64>,
     /// Elapsed at 99 %.
     pub p99: Option<f64>,
-    /// Failures in percent of all requests.
+    /// The failures of all repeats in percent of all their requests: a median would not tell of a repeat in which
+    /// every request failed.
     pub failures_percent: Option<f64>,
     /// Mean CPU utilisation over the seconds that have one, in the export's percent.
     pub cpu_mean: Option<f64>,
@@ -148,7 +149,10 @@ impl League {
         let failing: Vec<&str> = failing.map(|standing| standing.framework.as_str()).collect();
         let mut notes = Vec::new();
         if self.standings.iter().any(|standing| standing.repeats > 1) {
-            notes.push("Figures are medians over a framework's repeats.".to_owned());
+            notes.push(
+                "Figures are medians over a framework's repeats; failures are those of all its repeats."
+                    .to_owned(),
+            );
         }
         if tie {
             notes.push(
@@ -221,7 +225,7 @@ impl Standing {
             p50: over(|summary| summary.p50),
             p95: over(|summary| summary.p95),
             p99: over(|summary| summary.p99),
-            failures_percent: over(|summary| Some(summary.failure_share()? * 100.0)),
+            failures_percent: failures_percent(repeats),
             cpu_mean: over(|summary| summary.cpu_mean),
             requests_per_cpu_second: over(requests_per_cpu_second),
             load_max: over(|summary| summary.load_max),

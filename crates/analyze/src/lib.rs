@@ -58,7 +58,7 @@ pub use percentile_curve::percentile_curve;
 pub use phase_table::phase_table;
 pub use phases::{Phase, Phases, Span};
 pub use records::{cpu_table, error_table};
-pub use repeats::median_repeats;
+pub use repeats::{failing_frameworks, median_repeats};
 pub use summary::Summary;
 pub use sweep::{LoadStep, Sweep};
 pub use table::{

@@ -1,7 +1,8 @@
 //! Several runs of one test of one framework taken together: medians, and the run in the middle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::summary::FAILING;
 use crate::timeline::Timeline;
 
 /// Timelines by framework, those of each in the order in which they came.
@@ -22,6 +23,19 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let upper = *sorted.get(sorted.len() / 2)?;
     let lower = *sorted.get((sorted.len() - 1) / 2)?;
     Some(if sorted.len() % 2 == 1 { upper } else { lower + (upper - lower) / 2.0 })
+}
+
+/// The failures of some runs in percent of all their requests; `None` where there is no request.
+pub(crate) fn failures_percent(repeats: &[&Timeline]) -> Option<f64> {
+    let sum = |count: fn(&Timeline) -> u64| repeats.iter().map(|timeline| count(timeline)).sum::<u64>();
+    let requests = sum(|timeline| timeline.summary.requests());
+    (requests > 0).then(|| sum(|timeline| timeline.summary.failures) as f64 / requests as f64 * 100.0)
+}
+
+/// The frameworks of which more than 1 % of the requests failed, those of all repeats together: they are not ranked.
+pub fn failing_frameworks<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> BTreeSet<&'a str> {
+    let fails = |repeats: &Vec<&Timeline>| failures_percent(repeats).is_some_and(|percent| percent > FAILING);
+    by_framework(timelines).into_iter().filter(|(_, repeats)| fails(repeats)).map(|(name, _)| name).collect()
 }
 
 /// Of each framework, by name, the repeat that stands in the middle by throughput; of an even number the slower of the

@@ -5,7 +5,7 @@ use perfpipe_ingest::{Cell, Spread};
 use crate::histogram::{Histogram, mean};
 use crate::timeline::Second;
 
-/// The failures, in percent of all requests, beyond which a run is not ranked: it may be fast because it fails.
+/// The failures, in percent of all requests, beyond which a framework is not ranked: it may be fast because it fails.
 pub(crate) const FAILING: f64 = 1.0;
 
 /// One run in figures.
@@ -64,11 +64,6 @@ impl Summary {
     /// Failures as a share of all requests, 0 to 1; `None` when there were none at all.
     pub fn failure_share(&self) -> Option<f64> {
         (self.requests() > 0).then(|| self.failures as f64 / self.requests() as f64)
-    }
-
-    /// Whether more than 1 % of the requests failed: then the run is not called the best, however fast it was.
-    pub fn is_failing(&self) -> bool {
-        self.failure_share().is_some_and(|share| share * 100.0 > FAILING)
     }
 }
 

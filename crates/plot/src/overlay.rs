@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use perfpipe_analyze::{Timeline, median_repeats};
+use perfpipe_analyze::{Timeline, failing_frameworks, median_repeats};
 
 use crate::axis::Axis;
 use crate::clock::duration;
@@ -53,13 +53,17 @@ struct Series {
 /// Draws the page of a test.
 pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing {
     let count = runs.len();
+    let failing = failing_frameworks(runs.iter().copied());
     let mut timelines = median_repeats(runs);
     let repeated = timelines.len() < count;
     timelines.sort_by(|a, b| best_first(a, b));
     let span = span(&timelines);
     let width = column::width((span.1 - span.0) as u32);
-    let series: Vec<Series> =
-        timelines.iter().enumerate().map(|(rank, timeline)| Series::new(rank, timeline, width)).collect();
+    let series = |(rank, timeline): (usize, &&Timeline)| {
+        let failing = failing.contains(&*timeline.info.key.framework);
+        Series::new(rank, timeline, width, failing)
+    };
+    let series: Vec<Series> = timelines.iter().enumerate().map(series).collect();
     let mut drawing = Drawing::new(style.paper.landscape());
     let subtitle = &[subtitle(&series, repeated)];
     let room = Sheet { title, subtitle, footer: &facts(&timelines, width) }.draw(&mut drawing);
@@ -104,13 +108,13 @@ fn chart(drawing: &mut Drawing, series: &[Series], axis: &Axis, area: Rect, span
 }
 
 impl Series {
-    fn new(rank: usize, timeline: &Timeline, width: u32) -> Self {
+    fn new(rank: usize, timeline: &Timeline, width: u32, failing: bool) -> Self {
         let partial = if timeline.info.is_partial() { footer::PARTIAL } else { "" };
         Self {
             name: font::fitted(&timeline.info.key.framework, KEY_SIZE, NAME - font::width(partial, KEY_SIZE))
                 + partial,
             throughput: timeline.summary.throughput,
-            failing: timeline.summary.is_failing(),
+            failing,
             columns: Columns::new(timeline, width, ColorBy::Throughput),
             color: series_color(rank),
             marker: Marker::of(rank),
