@@ -126,8 +126,10 @@ async fn read(
 
 /// What is to be said of a rule, in a sentence.
 pub(crate) fn sentence(verdict: &Verdict) -> String {
-    let figure =
-        |value: Option<f64>| value.map(|value| format!("{}{}", (value * 1e3).round() / 1e3, unit(verdict)));
+    let round = 10f64.powi(verdict.decimals().max(3).into());
+    let figure = |value: Option<f64>| {
+        value.map(|value| format!("{}{}", (value * round).round() / round, unit(verdict)))
+    };
     let found = figure(verdict.value).unwrap_or_else(|| "no value".into());
     let limit = figure(verdict.limit).map(|limit| format!(", the limit {limit}"));
     let seconds = verdict.span.map(|span| format!(", in seconds {} to {}", span.first, span.last));

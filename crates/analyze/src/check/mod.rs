@@ -1,5 +1,6 @@
 //! Rules that a run must keep, and whether it does.
 
+mod bound;
 mod figures;
 mod measure;
 mod rule;

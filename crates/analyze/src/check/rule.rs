@@ -6,6 +6,7 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::phases::Phase;
 
+use super::bound::Bound;
 use super::measure::Measure;
 
 /// What must hold of a run.
@@ -19,6 +20,7 @@ use super::measure::Measure;
 /// - OPERATOR: `<`, `<=`, `>`, `>=`, `==`, `!=`.
 /// - LIMIT: a number, with `ms`, `s`, `us`, `%` or `/s` where that fits the measure (times without a unit are in ms), or
 ///   `baseline`, `baseline * 1.1`, `baseline + 20ms`, `baseline - 5`: the same measure of another run.
+///   Numbers that differ by no more than rounding explains (8 units in the last place) are equal.
 /// - DURATION: whole seconds or minutes, `30s`, `2m`. The rule is then about the single seconds, and broken where it
 ///   does not hold in so many of them in a row.
 ///
@@ -90,9 +92,9 @@ impl Operator {
         (">", Self::Greater),
     ];
 
-    /// Whether a value keeps to a limit.
-    pub(super) fn holds(self, value: f64, limit: f64) -> bool {
-        let order = value.total_cmp(&limit);
+    /// Whether a value keeps to a bound.
+    pub(super) fn holds(self, value: f64, bound: Bound) -> bool {
+        let order = value.total_cmp(&bound.against(value));
         match self {
             Self::Less => order.is_lt(),
             Self::LessOrEqual => order.is_le(),

@@ -8,8 +8,12 @@ use crate::table::Table;
 use crate::timeline::Timeline;
 use crate::view::View;
 
+use super::bound::Bound;
 use super::figures::Figures;
 use super::rule::{Limit, Operator, Rule};
+
+/// Decimals with which people read a value and its limit, at least and at most.
+const DECIMALS: std::ops::RangeInclusive<u8> = 2..=17;
 
 /// What became of one rule.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +26,7 @@ pub struct Verdict {
     pub holds: bool,
     /// The figure judged by; of a rule about single seconds, that of the worst of them.
     pub value: Option<f64>,
-    /// What it was compared with.
+    /// What it was compared with: the value itself, where the two differ by no more than rounding explains.
     pub limit: Option<f64>,
     /// The unit of both; "" for plain numbers.
     pub unit: &'static str,
@@ -30,6 +34,18 @@ pub struct Verdict {
     pub span: Option<Span>,
     /// What to know beside it, as where a figure is missing.
     pub note: Option<String>,
+}
+
+impl Verdict {
+    /// With how many decimals, two or more, the value and the limit read differently, where they differ.
+    pub fn decimals(&self) -> u8 {
+        let shown = |number: f64, decimals: u8| format!("{number:.*}", usize::from(decimals));
+        let apart = |one: f64, other: f64| {
+            DECIMALS.into_iter().find(|decimals| shown(one, *decimals) != shown(other, *decimals))
+        };
+        let differ = self.value.zip(self.limit).filter(|(value, limit)| value != limit);
+        differ.and_then(|(value, limit)| apart(value, limit)).unwrap_or(*DECIMALS.start())
+    }
 }
 
 /// Judges a run by rules: see [`Rule`] for what they say.
@@ -75,20 +91,21 @@ pub fn check(
     };
     Ok(rules
         .iter()
-        .filter_map(|rule| Some(judge(rule, figures.of(rule)?, limit(rule, baseline.as_ref()))))
+        .filter_map(|rule| Some(judge(rule, figures.of(rule)?, bound(rule, baseline.as_ref()))))
         .collect())
 }
 
 /// Verdicts as a table: `run`, `rule`, `holds`, `value`, `limit`, `unit`, `first`, `last` and `note`.
 pub fn verdict_table(verdicts: &[Verdict]) -> Table {
+    let decimals = verdicts.iter().map(Verdict::decimals).max().unwrap_or_default();
     Table::of(verdicts)
         .column("run", |row| Some(row.run.clone()))
         .column("rule", |row| Some(row.rule.clone()))
         .column("holds", |row| Some(row.holds))
         .column("value", |row| row.value)
-        .unit("", 2)
+        .unit("", decimals)
         .column("limit", |row| row.limit)
-        .unit("", 2)
+        .unit("", decimals)
         .column("unit", |row| Some(row.unit.to_owned()))
         .column("first", |row| row.span.map(|span| u64::from(span.first)))
         .column("last", |row| row.span.map(|span| u64::from(span.last)))
@@ -97,42 +114,45 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
 }
 
 /// The limit in figures; `None` where the baseline has none.
-fn limit(rule: &Rule, baseline: Option<&Figures>) -> Option<f64> {
+fn bound(rule: &Rule, baseline: Option<&Figures>) -> Option<Bound> {
     match rule.limit {
-        Limit::Number(number) => Some(number),
+        Limit::Number(number) => Some(Bound::of(number)),
         Limit::Baseline(factor, more) => {
-            rule.measure.of_run(baseline?.of(rule)?).map(|value| value * factor + more)
+            rule.measure.of_run(baseline?.of(rule)?).map(|value| Bound::sum(value * factor, more))
         }
     }
 }
 
-fn judge(rule: &Rule, timeline: &Timeline, limit: Option<f64>) -> Verdict {
+fn judge(rule: &Rule, timeline: &Timeline, bound: Option<Bound>) -> Verdict {
     let verdict = Verdict {
         run: timeline.info.key.to_string(),
         rule: rule.to_string(),
         holds: false,
         value: None,
-        limit,
+        limit: bound.map(Bound::limit),
         unit: rule.measure.unit(),
         span: None,
         note: None,
     };
-    let Some(limit) = limit else {
+    let Some(bound) = bound else {
         return Verdict { note: Some("the baseline has no such figure".into()), ..verdict };
     };
     match rule.lasting {
-        Some(lasting) => judge_seconds(rule, timeline, limit, lasting, verdict),
+        Some(lasting) => judge_seconds(rule, timeline, bound, lasting, verdict),
         None => match rule.measure.of_run(timeline) {
-            Some(value) => {
-                Verdict { holds: rule.operator.holds(value, limit), value: Some(value), ..verdict }
-            }
+            Some(value) => Verdict {
+                holds: rule.operator.holds(value, bound),
+                value: Some(value),
+                limit: Some(bound.against(value)),
+                ..verdict
+            },
             None => Verdict { note: Some("the run has no such figure".into()), ..verdict },
         },
     }
 }
 
 /// A rule about single seconds. One without a value ends a row of them: nothing is known of it.
-fn judge_seconds(rule: &Rule, timeline: &Timeline, limit: f64, lasting: u32, verdict: Verdict) -> Verdict {
+fn judge_seconds(rule: &Rule, timeline: &Timeline, bound: Bound, lasting: u32, verdict: Verdict) -> Verdict {
     let seconds = timeline.whole_seconds().iter();
     let values: Vec<(u32, f64)> = seconds
         .filter_map(|second| Some((second.second, rule.measure.of_second(timeline, second)?)))
@@ -141,15 +161,17 @@ fn judge_seconds(rule: &Rule, timeline: &Timeline, limit: f64, lasting: u32, ver
         let note = format!("only {} seconds have a value, of {lasting} that the rule is about", values.len());
         return Verdict { note: Some(note), ..verdict };
     }
-    let breaks = |value: f64| !rule.operator.holds(value, limit);
+    let breaks = |value: f64| !rule.operator.holds(value, bound);
     let longest = values
         .chunk_by(|a, b| a.0 + 1 == b.0 && breaks(a.1) == breaks(b.1))
         .filter(|row| row.iter().all(|(_, value)| breaks(*value)))
         .reduce(|longest, row| if row.len() > longest.len() { row } else { longest });
     let span = longest.and_then(|row| Some(Span { first: row.first()?.0, last: row.last()?.0 }));
+    let value = worst(rule.operator, longest.unwrap_or(&values));
     Verdict {
         holds: longest.is_none_or(|row| row.len() < lasting as usize),
-        value: worst(rule.operator, longest.unwrap_or(&values)),
+        value,
+        limit: Some(value.map_or(bound.limit(), |value| bound.against(value))),
         span,
         ..verdict
     }
@@ -226,6 +248,40 @@ mod tests {
         assert_eq!(against("cpu < baseline").note.as_deref(), Some("the baseline has no such figure"));
         let alone = check(&["p50 < baseline".parse().unwrap()], &slow, &View::default(), None);
         assert!(matches!(alone, Err(Error::NoBaseline { .. })));
+    }
+
+    /// A run with so many requests of each of these times in its only second.
+    fn of_times(times: &[(i32, u64)]) -> StoredRun {
+        let key = CellKey { second: 0, label: 0, success: true, transaction: false };
+        let cell = Cell { elapsed: times.to_vec(), ..Cell::default() };
+        StoredRun { cells: CellTable::new(vec!["Get".into()], vec![], [(key, cell)]), ..run(&[1]) }
+    }
+
+    #[test]
+    fn figures_that_differ_in_their_representation_only_are_equal() {
+        // 50 * 1.14 is 56.99999999999999 in binary; 1000.1 - 1000 is 0.10000000000002274.
+        let (slow, fast) = (of_times(&[(57, 1)]), of_times(&[(50, 1)]));
+        for (sign, holds) in
+            [("<=", true), (">=", true), ("==", true), ("<", false), (">", false), ("!=", false)]
+        {
+            let verdict = judged(&format!("p95 {sign} baseline * 1.14"), &slow, Some(&fast));
+            assert_eq!(
+                (verdict.holds, verdict.value, verdict.limit),
+                (holds, Some(57.0), Some(57.0)),
+                "{sign}"
+            );
+            let lasting = judged(&format!("p95 {sign} baseline * 1.14 for 1s"), &slow, Some(&fast));
+            assert_eq!((lasting.holds, lasting.limit), (holds, Some(57.0)), "{sign}");
+        }
+        let (tenth, thousand) = (of_times(&[(0, 9), (1, 1)]), of_times(&[(1000, 9), (1001, 1)]));
+        assert!(judged("mean == baseline - 1000", &tenth, Some(&thousand)).holds);
+        // What differs is told apart, in what is printed too.
+        let verdict = judged("p95 <= 56.9999999999", &slow, None);
+        assert!(!verdict.holds && verdict.limit == Some(56.999_999_999_9));
+        let mut printed = Vec::new();
+        verdict_table(&[verdict]).write(crate::table::Format::Text, &mut printed).unwrap();
+        let printed = String::from_utf8(printed).unwrap();
+        assert!(printed.contains("57.0000000000  56.9999999999"), "{printed}");
     }
 
     #[test]
