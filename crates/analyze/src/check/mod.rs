@@ -2,6 +2,7 @@
 
 mod bound;
 mod figures;
+mod lasting;
 mod measure;
 mod rule;
 mod verdict;

@@ -22,7 +22,9 @@ use super::measure::Measure;
 ///   `baseline`, `baseline * 1.1`, `baseline + 20ms`, `baseline - 5`: the same measure of another run.
 ///   Numbers that differ by no more than rounding explains (8 units in the last place) are equal.
 /// - DURATION: whole seconds or minutes, `30s`, `2m`. The rule is then about the single seconds, and broken where it
-///   does not hold in so many of them in a row.
+///   does not hold in so many of them in a row. It holds only if it would whatever the seconds without a value had
+///   been: absent readings are no evidence. A row of seconds that break it goes on over fewer seconds without a value
+///   than DURATION; where such seconds might make one as long, it can't be judged, and fails, with a note.
 ///
 /// ```
 /// use perfpipe_analyze::Rule;

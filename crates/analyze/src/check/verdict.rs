@@ -10,6 +10,7 @@ use crate::view::View;
 
 use super::bound::Bound;
 use super::figures::Figures;
+use super::lasting::{self, Judged, Lasting};
 use super::rule::{Limit, Operator, Rule};
 
 /// Decimals with which people read a value and its limit, at least and at most.
@@ -30,7 +31,7 @@ pub struct Verdict {
     pub limit: Option<f64>,
     /// The unit of both; "" for plain numbers.
     pub unit: &'static str,
-    /// Of a rule about single seconds, the longest row of them in which it does not hold.
+    /// Of a rule about single seconds, the longest row of them in which it does not hold, or which leave it open.
     pub span: Option<Span>,
     /// What to know beside it, as where a figure is missing.
     pub note: Option<String>,
@@ -151,39 +152,43 @@ fn judge(rule: &Rule, timeline: &Timeline, bound: Option<Bound>) -> Verdict {
     }
 }
 
-/// A rule about single seconds. One without a value ends a row of them: nothing is known of it.
+/// A rule about single seconds.
 fn judge_seconds(rule: &Rule, timeline: &Timeline, bound: Bound, lasting: u32, verdict: Verdict) -> Verdict {
-    let seconds = timeline.whole_seconds().iter();
-    let values: Vec<(u32, f64)> = seconds
-        .filter_map(|second| Some((second.second, rule.measure.of_second(timeline, second)?)))
-        .collect();
-    if values.len() < lasting as usize {
-        let note = format!("only {} seconds have a value, of {lasting} that the rule is about", values.len());
-        return Verdict { note: Some(note), ..verdict };
-    }
-    let breaks = |value: f64| !rule.operator.holds(value, bound);
-    let longest = values
-        .chunk_by(|a, b| a.0 + 1 == b.0 && breaks(a.1) == breaks(b.1))
-        .filter(|row| row.iter().all(|(_, value)| breaks(*value)))
-        .reduce(|longest, row| if row.len() > longest.len() { row } else { longest });
-    let span = longest.and_then(|row| Some(Span { first: row.first()?.0, last: row.last()?.0 }));
-    let value = worst(rule.operator, longest.unwrap_or(&values));
-    Verdict {
-        holds: longest.is_none_or(|row| row.len() < lasting as usize),
-        value,
-        limit: Some(value.map_or(bound.limit(), |value| bound.against(value))),
-        span,
-        ..verdict
-    }
+    let known = |value: f64| (value, !rule.operator.holds(value, bound));
+    let seconds = timeline.whole_seconds().iter().map(|second| Judged {
+        second: second.second,
+        known: rule.measure.of_second(timeline, second).map(known),
+    });
+    let seconds: Vec<Judged> = seconds.collect();
+    let judged = Lasting::of(&seconds, lasting);
+    let (row, note) = match judged {
+        Lasting::Holds(row) => (row, None),
+        Lasting::Broken(row) => {
+            let unknown = Some(lasting::unknown(row)).filter(|unknown| *unknown > 0);
+            (row, unknown.map(|unknown| format!("{unknown} of these seconds have no value")))
+        }
+        Lasting::Open(row) => (row, Some(lasting::open(row))),
+        Lasting::Short => {
+            let note = format!(
+                "can't be judged: {} seconds are looked at, of {lasting} that the rule is about",
+                seconds.len()
+            );
+            return Verdict { note: Some(note), ..verdict };
+        }
+    };
+    let value = worst(rule.operator, if row.is_empty() { &seconds } else { row });
+    let limit = Some(value.map_or(bound.limit(), |value| bound.against(value)));
+    let holds = matches!(judged, Lasting::Holds(_));
+    Verdict { holds, value, limit, span: lasting::span(row), note, ..verdict }
 }
 
 /// The value of some seconds that is the farthest on the wrong side.
-fn worst(operator: Operator, values: &[(u32, f64)]) -> Option<f64> {
-    let values = values.iter().map(|(_, value)| *value);
+fn worst(operator: Operator, seconds: &[Judged]) -> Option<f64> {
+    let mut values = lasting::values(seconds);
     match operator {
         Operator::Less | Operator::LessOrEqual => values.reduce(f64::max),
         Operator::Greater | Operator::GreaterOrEqual => values.reduce(f64::min),
-        Operator::Equal | Operator::Unequal => values.take(1).next(),
+        Operator::Equal | Operator::Unequal => values.next(),
     }
 }
 
@@ -229,11 +234,32 @@ mod tests {
                 prop_assert!(row.iter().all(|n| *n < limit));
                 prop_assert_eq!(verdict.value, row.iter().min().map(|n| *n as f64));
             }
-            // Silent seconds have no response time, so that nothing is known of them.
-            let verdict = judged(&format!("mean > 10 for {lasting}s"), &run, None);
-            let known = successes.iter().filter(|n| **n > 0).count();
-            let in_a_row = successes.windows(lasting).any(|row| row.iter().all(|n| *n > 0));
-            prop_assert_eq!(verdict.holds, known >= lasting && !in_a_row, "{:?}", verdict);
+        }
+
+        /// Each second of some is good, bad or unknown; it is looked at whatever the unknown ones may have been.
+        #[test]
+        fn a_lasting_rule_holds_where_no_unknown_second_could_break_it(
+            seconds in prop::collection::vec(prop::option::weighted(0.6, any::<bool>()), 1..11), lasting in 1..8usize,
+        ) {
+            let verdict = judged(&format!("mean < 15 for {lasting}s"), &of_seconds(&seconds), None);
+            let unknown = seconds.iter().filter(|second| second.is_none()).count();
+            let fillings = (0..1u32 << unknown).map(|bits| {
+                let mut at = 0;
+                let filled = seconds.iter().map(|second| second.unwrap_or_else(|| {
+                    at += 1;
+                    bits >> (at - 1) & 1 == 0
+                }));
+                filled.collect::<Vec<bool>>()
+            });
+            let keeps = |filled: Vec<bool>| filled.windows(lasting).all(|row| row.contains(&true));
+            let keeps: Vec<bool> = fillings.map(keeps).collect();
+            let holds = keeps.iter().all(|keeps| *keeps) && seconds.len() >= lasting;
+            prop_assert_eq!(verdict.holds, holds, "{:?}", verdict);
+            // What is broken whatever they were is told as broken, with the seconds.
+            if keeps.iter().all(|keeps| !keeps) {
+                prop_assert!(verdict.span.is_some_and(|span| span.seconds() as usize >= lasting), "{:?}", verdict);
+                prop_assert!(verdict.note.is_none_or(|note| !note.contains("can't be judged")));
+            }
         }
     }
 
@@ -248,6 +274,64 @@ mod tests {
         assert_eq!(against("cpu < baseline").note.as_deref(), Some("the baseline has no such figure"));
         let alone = check(&["p50 < baseline".parse().unwrap()], &slow, &View::default(), None);
         assert!(matches!(alone, Err(Error::NoBaseline { .. })));
+    }
+
+    /// A run of seconds that are good (10 ms), bad (20 ms) or silent, and so unknown.
+    fn of_seconds(seconds: &[Option<bool>]) -> StoredRun {
+        let key = |second| CellKey { second, label: 0, success: true, transaction: false };
+        let cell = |good: bool| Cell { elapsed: vec![(if good { 10 } else { 20 }, 1)], ..Cell::default() };
+        let known = (0..).zip(seconds).filter_map(|(at, good)| Some((key(at), cell((*good)?))));
+        StoredRun { cells: CellTable::new(vec!["Get".into()], vec![], known), ..run(&vec![0; seconds.len()]) }
+    }
+
+    /// 120 seconds with a value every so many of them.
+    fn every(step: usize, good: impl Fn(usize) -> bool) -> StoredRun {
+        of_seconds(&(0..120).map(|at| (at % step == 0).then(|| good(at))).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn sparse_readings_of_a_busy_machine_break_a_rule() {
+        for every in [1, 5, 10, 30] {
+            let with = |cpu: f64| StoredRun {
+                cpu: CpuSeries::new((0..120).step_by(every).map(|at| (at, cpu)).collect()),
+                ..run(&[0; 120])
+            };
+            let busy = judged("cpu < 6500 for 30s", &with(7000.0), None);
+            assert_eq!((busy.holds, busy.value), (false, Some(7000.0)), "{busy:?}");
+            assert!(busy.span.is_some_and(|span| span.first == 0 && span.last >= 90), "{busy:?}");
+            let calm = judged("cpu < 6500 for 30s", &with(6000.0), None);
+            assert_eq!((calm.holds, calm.note), (true, None), "every {every} s");
+        }
+    }
+
+    #[test]
+    fn what_seconds_without_a_value_leave_open_is_told() {
+        let judged = |rule: &str, run: &StoredRun| {
+            let verdict = judged(rule, run, None);
+            (verdict.holds, verdict.span.map(|span| (span.first, span.last)), verdict.note)
+        };
+        let rule = "mean < 15 for 30s";
+        // One bad value, and others 5 or 30 s apart.
+        assert_eq!(judged(rule, &every(5, |at| at != 60)), (true, Some((60, 60)), None));
+        let note = "can't be judged: 58 of the 59 seconds 31 to 89 have no value, and none keeps to it";
+        assert_eq!(judged(rule, &every(30, |at| at != 60)), (false, Some((31, 89)), Some(note.into())));
+        // Nothing for as long as the rule is about, and for the whole run.
+        let note = "can't be judged: none of the 59 seconds 1 to 59 has a value";
+        assert_eq!(judged(rule, &every(60, |_| true)), (false, Some((1, 59)), Some(note.into())));
+        let note = "can't be judged: none of the 40 seconds 0 to 39 has a value";
+        assert_eq!(judged(rule, &run(&[0; 40])), (false, Some((0, 39)), Some(note.into())));
+        let note = "can't be judged: second 1 has no value";
+        assert_eq!(judged("mean < 15 for 1s", &run(&[1, 0, 1])), (false, Some((1, 1)), Some(note.into())));
+        let note = "can't be judged: 40 seconds are looked at, of 60 that the rule is about";
+        assert_eq!(judged("mean < 15 for 60s", &run(&[1; 40])), (false, None, Some(note.into())));
+    }
+
+    #[test]
+    fn slow_requests_that_come_seldom_break_a_rule() {
+        let slow: Vec<Option<bool>> = (0..60).map(|at| (at % 2 == 0).then_some(false)).collect();
+        let verdict = judged("p95 < 15 for 10s", &of_seconds(&slow), None);
+        assert_eq!((verdict.holds, verdict.span), (false, Some(Span { first: 0, last: 58 })), "{verdict:?}");
+        assert_eq!(verdict.note.as_deref(), Some("29 of these seconds have no value"));
     }
 
     /// A run with so many requests of each of these times in its only second.
