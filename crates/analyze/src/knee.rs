@@ -6,15 +6,56 @@
 /// analysis of queueing network models", 1978; Lazowska et al., "Quantitative system performance", 1984, chapter 5), at
 /// most the throughput min(N / R, X): N clients, each of which gets an answer every R while nobody waits, and the
 /// capacity X. The two bounds meet at N* = R · X: with fewer clients the system is idle in part, with more of them
-/// requests wait. R is measured where the load gets the most out of each thread, X is the largest throughput.
+/// requests wait. R is measured where the load gets the most out of each thread, X is the largest throughput. Where the
+/// least load gets 95 % of X or more, nothing was seen below the knee: it is at that load or below it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
-    /// N*, in threads.
+    /// N*, in threads; the least load where the sweep begins beyond the knee.
     pub load: f64,
     /// X, in successes a second.
     pub throughput: f64,
     /// The first step of the sweep that is not below N*, as a place in [`crate::Sweep::steps`].
     pub step: usize,
+    /// Whether the sweep begins beyond the knee, so that it is at `load` or below.
+    pub begins_beyond: bool,
+}
+
+impl Knee {
+    /// How its load is told: `at about`, or `at or below`.
+    pub fn at(&self) -> &'static str {
+        if self.begins_beyond { "at or below" } else { "at about" }
+    }
+}
+
+/// How throughput goes with load, as far as loads of 3 seconds or more tell: for where there is no knee.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Growth {
+    /// There are fewer than three such loads.
+    Untold,
+    /// It is nowhere more than 5 % above that at the least load.
+    Flat,
+    /// It is largest at one step, a place in [`crate::Sweep::steps`], and more than 5 % less at the greatest load.
+    Peaks(usize),
+    /// All else: it is not seen to stop.
+    GoesOn,
+}
+
+impl Growth {
+    /// Of places of steps and their throughput, ascending by load.
+    pub(crate) fn of(steps: &[(usize, f64)]) -> Self {
+        let largest = |one: (usize, f64), next: &(usize, f64)| if next.1 > one.1 { *next } else { one };
+        let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Self::Untold };
+        let most = steps.iter().fold(*first, largest);
+        if steps.len() < POINTS {
+            Self::Untold
+        } else if most.1 * ALL_BUT <= first.1 {
+            Self::Flat
+        } else if last.1 < most.1 * ALL_BUT {
+            Self::Peaks(most.0)
+        } else {
+            Self::GoesOn
+        }
+    }
 }
 
 /// The throughput at one load.
@@ -31,6 +72,8 @@ pub(crate) struct Point {
 
 /// Loads without which nothing can be said.
 const POINTS: usize = 3;
+/// The share of a throughput that is as good as all of it.
+const ALL_BUT: f64 = 0.95;
 /// How far the load goes on beyond the knee, at least.
 const BEYOND: f64 = 1.25;
 /// The share of the capacity that is reached at the knee, at least.
@@ -43,10 +86,11 @@ const ERRORS: f64 = 3.0;
 /// The knee, if throughput stops growing while the load goes on to grow, and noise does not explain that. The points
 /// are ascending by load.
 pub(crate) fn find(points: &[Point]) -> Option<Knee> {
-    let top = points.last().filter(|_| points.len() >= POINTS)?;
+    let (least, top) = points.first().zip(points.last()).filter(|_| points.len() >= POINTS)?;
     let throughput = points.iter().map(|point| point.throughput).fold(0.0, f64::max);
     let best = points.iter().map(|point| point.throughput / point.load).fold(0.0, f64::max);
-    let load = throughput / best;
+    let begins_beyond = least.throughput >= ALL_BUT * throughput;
+    let load = if begins_beyond { least.load } else { throughput / best };
     let knee = points.iter().find(|point| point.load >= load * (1.0 - 1e-9))?;
     let grown = top.load / knee.load;
     let follows = throughput / knee.throughput - 1.0 > FOLLOWED * (grown - 1.0);
@@ -55,7 +99,7 @@ pub(crate) fn find(points: &[Point]) -> Option<Knee> {
     }
     let short = knee.throughput * grown - top.throughput;
     let error = (grown * knee.error).hypot(top.error);
-    (short >= ERRORS * error).then_some(Knee { load, throughput, step: knee.step })
+    (short >= ERRORS * error).then_some(Knee { load, throughput, step: knee.step, begins_beyond })
 }
 
 #[cfg(test)]
@@ -96,6 +140,33 @@ mod tests {
         assert!((knee.throughput - 1000.0).abs() < 1.0, "{knee:?}");
         let sharp = knee_of(|load| (load * 76.0).min(1750.0), &[10.0, 20.0, 30.0, 40.0, 50.0, 60.0]).unwrap();
         assert!((sharp.load - 1750.0 / 76.0).abs() < 1e-9 && sharp.step == 2, "{sharp:?}");
+    }
+
+    #[test]
+    fn a_sweep_that_begins_beyond_its_knee_says_so() {
+        // The knee is at 8 clients.
+        let noisy = |load: f64| closed_system(0.007, 0.001)(load) * if load == 60.0 { 1.02 } else { 1.0 };
+        let knee = knee_of(noisy, &[20.0, 40.0, 60.0, 80.0]).unwrap();
+        assert_eq!((knee.load, knee.step, knee.begins_beyond), (20.0, 0, true));
+        assert_eq!(knee.at(), "at or below");
+        let falling = knee_of(|load| 1000.0 - 5.0 * load, &[20.0, 40.0, 60.0, 80.0]).unwrap();
+        assert_eq!((falling.load, falling.step, falling.begins_beyond), (20.0, 0, true));
+        let within = knee_of(closed_system(0.029, 0.001), &[20.0, 40.0, 60.0, 80.0]).unwrap();
+        assert!(!within.begins_beyond && within.at() == "at about", "{within:?}");
+    }
+
+    #[test]
+    fn what_throughput_does_without_a_knee_is_told_apart() {
+        let of =
+            |throughputs: &[f64]| Growth::of(&throughputs.iter().copied().enumerate().collect::<Vec<_>>());
+        assert_eq!(of(&[]), Growth::Untold);
+        assert_eq!(of(&[50.0, 40.0]), Growth::Untold);
+        assert_eq!(of(&[50.0, 51.0, 52.0]), Growth::Flat);
+        assert_eq!(of(&[50.0, 40.0, 30.0]), Growth::Flat);
+        assert_eq!(of(&[0.0, 0.0, 0.0]), Growth::Flat);
+        assert_eq!(of(&[10.0, 50.0, 30.0]), Growth::Peaks(1));
+        assert_eq!(of(&[10.0, 20.0, 30.0]), Growth::GoesOn);
+        assert_eq!(of(&[10.0, 30.0, 29.0]), Growth::GoesOn);
     }
 
     #[test]

@@ -51,7 +51,7 @@ pub use error_kinds::{ErrorKind, error_kind_table, error_kinds};
 pub use heatmap::{HeatColumn, Heatmap};
 pub use histogram::Histogram;
 pub use interchange::{jmeter_statistics, percentile_distribution, run_document};
-pub use knee::Knee;
+pub use knee::{Growth, Knee};
 pub use labels::{LabelStats, label_stats, label_table};
 pub use league::{League, Standing};
 pub use percentile_curve::percentile_curve;

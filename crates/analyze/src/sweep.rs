@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use perfpipe_ingest::{RunInfo, StoredRun};
 
 use crate::error::{Error, Result};
-use crate::knee::{self, Knee, Point};
+use crate::knee::{self, Growth, Knee, Point};
 use crate::level::median;
 use crate::load::LoadCurve;
 use crate::percentile::{self, column_name};
@@ -117,6 +117,12 @@ impl Sweep {
             bin,
             steps,
         })
+    }
+
+    /// How throughput goes with load: what to say where there is no knee.
+    pub fn growth(&self) -> Growth {
+        let sure = self.steps.iter().enumerate().filter(|(_, step)| step.summary.seconds as usize >= SURE);
+        Growth::of(&sure.map(|(at, step)| (at, step.summary.throughput)).collect::<Vec<_>>())
     }
 
     /// The sweep as a table, a row for each load: `load` (mean), `load_min`, `load_max`, `seconds`, `throughput` (mean),

@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use perfpipe_analyze::{Error, Phases, Sweep, View};
+use perfpipe_analyze::{Error, Growth, Phases, Sweep, View};
 use proptest::prelude::*;
 use support::{Raw, Sample, mean, percentile, same};
 
@@ -158,6 +158,11 @@ fn steps_are_told_from_a_climb_and_the_knee_is_marked() {
     assert_eq!(knees, [false, false, true, false, false, false]);
     assert_eq!(sweep_of(&[(10, 76), (20, 150), (30, 225), (40, 300)]).knee, None);
     assert_eq!(sweep_of(&[(10, 76)]).steps.len(), 1);
+    let beyond = sweep_of(&[(20, 175), (40, 176), (60, 174)]).knee.unwrap();
+    assert_eq!((beyond.load, beyond.step, beyond.begins_beyond), (20.0, 0, true));
+    assert_eq!(sweep_of(&[(10, 76), (20, 150)]).growth(), Growth::Untold);
+    let close = sweep_of(&[(10, 76), (11, 76), (12, 76)]);
+    assert_eq!((close.knee, close.growth()), (None, Growth::Flat));
 }
 
 #[test]

@@ -94,8 +94,18 @@ fn sweeps_are_tidy_and_name_their_knee() {
         for paper in [Paper::A4, Paper::Letter] {
             let page = Page::sweep(&sweep, &Style { paper, ..Style::default() });
             assert_tidy(name, &page);
-            let told = texts(page.drawing()).iter().any(|text| text.text.starts_with("Knee: 23"));
-            assert_eq!(told, sweep.knee.is_some(), "{name}");
+            let drawn = texts(page.drawing());
+            let told = |words: &str| drawn.iter().any(|text| text.text.contains(words));
+            let (begun_before, begun_beyond) = (told("Knee: 23"), told("Knee: at or below 30"));
+            let expected = sweep.knee.map(|knee| knee.begins_beyond);
+            assert_eq!(
+                (begun_before, begun_beyond),
+                (expected == Some(false), expected == Some(true)),
+                "{name}"
+            );
+            assert_eq!(told("throughput does not grow beyond the least load"), name == "falling", "{name}");
+            let few = sweep.steps.len() < 3;
+            assert_eq!(told("fewer than three loads have 3 seconds or more"), few, "{name}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The page of one run by its load: throughput, response times and CPU over the load, with the knee.
 
-use perfpipe_analyze::{LoadStep, Sweep};
+use perfpipe_analyze::{Growth, LoadStep, Sweep};
 
 use crate::axis::Axis;
 use crate::chart::{Chart, Height};
@@ -45,16 +45,27 @@ pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn Char
 
 /// The knee in words, as in `stops growing at about 23 threads`.
 pub(crate) fn figures(sweep: &Sweep) -> Vec<String> {
-    let loads = number(sweep.steps.len() as u64, "load");
-    let knee = match sweep.knee {
-        Some(knee) => format!(
-            "throughput stops growing at about {} threads, at {}/s",
-            measured(knee.load),
-            measured(knee.throughput)
-        ),
-        None => "no knee: throughput is not seen to stop growing".to_owned(),
-    };
-    vec![loads, knee]
+    vec![number(sweep.steps.len() as u64, "load"), growth(sweep)]
+}
+
+/// What throughput does as the load grows.
+fn growth(sweep: &Sweep) -> String {
+    if let Some(knee) = sweep.knee {
+        let least = if knee.begins_beyond { ", the least load of 3 seconds or more" } else { "" };
+        let (at, load, throughput) = (knee.at(), measured(knee.load), measured(knee.throughput));
+        return format!("throughput stops growing {at} {load} threads{least}, at {throughput}/s");
+    }
+    match sweep.growth() {
+        Growth::Untold => "no knee is looked for: fewer than three loads have 3 seconds or more".to_owned(),
+        Growth::Flat => "throughput does not grow beyond the least load".to_owned(),
+        Growth::Peaks(at) => {
+            let load = sweep.steps.get(at).map(|step| measured(step.load)).unwrap_or_default();
+            format!(
+                "no knee: throughput is largest at {load} threads, and noise hides where it stops growing"
+            )
+        }
+        Growth::GoesOn => "no knee: throughput is not seen to stop growing".to_owned(),
+    }
 }
 
 /// A number of things, in words.
@@ -133,10 +144,14 @@ impl Chart for Throughput<'_> {
             "Mean of the seconds ± standard deviation",
         )];
         if let Some(knee) = self.0.knee {
-            entries.push(Entry::new(Swatch::Line(FRAME, WIDTHS.2), "Asymptotic bounds"));
+            let (bounds, at) = match knee.begins_beyond {
+                true => ("Capacity", "at or below "),
+                false => ("Asymptotic bounds", ""),
+            };
+            entries.push(Entry::new(Swatch::Line(FRAME, WIDTHS.2), bounds));
             entries.push(Entry::new(
                 Swatch::Line(KNEE, WIDTHS.3),
-                format!("Knee: {} threads", measured(knee.load)),
+                format!("Knee: {at}{} threads", measured(knee.load)),
             ));
         }
         Legend { heading: "Successes per second".to_owned(), entries, note: None }
@@ -155,7 +170,9 @@ impl Chart for Throughput<'_> {
         let Self(sweep) = self;
         if let Some(found) = sweep.knee {
             let bend = frame.at(found.load, found.throughput);
-            let bounds = vec![frame.at(0.0, 0.0), bend, (frame.area.right, bend.1)];
+            // Beyond the knee the bound N / R was not seen.
+            let rise = (!found.begins_beyond).then(|| frame.at(0.0, 0.0));
+            let bounds = rise.into_iter().chain([bend, (frame.area.right, bend.1)]).collect();
             drawing.line(bounds, WIDTHS.2, FRAME);
         }
         knee(drawing, frame, sweep);

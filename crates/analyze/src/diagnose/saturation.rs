@@ -20,7 +20,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         kind: Kind::Saturation,
         span: beyond(facts, first.load_min)?,
         what: format!(
-            "throughput stops growing at about {} threads, while the load goes on to {}",
+            "throughput stops growing {} {} threads, while the load goes on to {}",
+            knee.at(),
             figure(knee.load),
             figure(last.load)
         ),

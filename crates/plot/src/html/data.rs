@@ -60,6 +60,8 @@ struct ByLoad {
     /// The load of the knee, and the throughput there.
     knee: Option<Number>,
     capacity: Option<Number>,
+    /// Whether the sweep begins beyond the knee.
+    beyond: bool,
 }
 
 /// A heat map: for each column bucket and count by turns.
@@ -201,6 +203,7 @@ impl ByLoad {
             cpu: values(&|step| step.summary.cpu_mean),
             knee: sweep.knee.map(|knee| Number(Some(knee.load))),
             capacity: sweep.knee.map(|knee| Number(Some(knee.throughput))),
+            beyond: sweep.knee.is_some_and(|knee| knee.begins_beyond),
         }
     }
 }

@@ -52,8 +52,8 @@ function lineChart(group, common, heading, series, height) {
 
 // The run by its load, where it was swept.
 function sweep(run, host) {
-  const { loads, throughput, spread, elapsed, cpu, knee, capacity } = run.sweep;
-  const common = { loads, knee };
+  const { loads, throughput, spread, elapsed, cpu, knee, capacity, beyond } = run.sweep;
+  const common = { loads, knee, beyond };
   const chart = (options) => {
     const drawn = new SweepChart(host, { ...common, ...options });
     addEventListener("resize", () => drawn.draw());

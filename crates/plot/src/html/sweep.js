@@ -1,10 +1,12 @@
 // Values by load, one point for each step of the load, with the knee where there is one.
 
 class SweepChart extends PointedChart {
-  // `series` are { name, values, spread }, by step; `bound` is the capacity, where it is drawn.
+  // `series` are { name, values, spread }, by step; `bound` is the capacity, where it is drawn, and `beyond` says that
+  // the sweep begins beyond the knee.
   constructor(host, options) {
     super(host, options);
-    Object.assign(this, { points: options.loads, knee: options.knee, bound: options.bound, top: options.top });
+    const { loads, knee, beyond, bound, top } = options;
+    Object.assign(this, { points: loads, knee, beyond, bound, top });
   }
 
   draw() {
@@ -24,10 +26,11 @@ class SweepChart extends PointedChart {
     return (this.width * load) / this.load.top;
   }
 
-  // The knee, and the two bounds that meet there.
+  // The knee, and the two bounds that meet there; beyond it the bound N / R was not seen.
   mark() {
     const [x, y] = [px(this.x(this.knee)), this.bound && px(this.value.y(this.bound))];
-    if (this.bound) this.plot.append(svg("path", { class: "bounds", d: `M0 ${this.height}L${x} ${y}H${this.width}` }));
+    const rise = this.beyond ? "M" : `M0 ${this.height}L`;
+    if (this.bound) this.plot.append(svg("path", { class: "bounds", d: `${rise}${x} ${y}H${this.width}` }));
     this.plot.append(svg("path", { class: "knee", d: `M${x} 0v${this.height}` }));
   }
 

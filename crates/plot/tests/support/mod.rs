@@ -290,12 +290,12 @@ pub fn sweep() -> Sweep {
         percentiles: run.percentiles,
         bin: None,
         steps: (1..=6).map(step).collect(),
-        knee: Some(Knee { load: 23.0, throughput: 1750.0, step: 2 }),
+        knee: Some(Knee { load: 23.0, throughput: 1750.0, step: 2, begins_beyond: false }),
         left_out: 7,
     }
 }
 
-/// The same in other forms: no knee, no CPU, one load, and none.
+/// The same in other forms: begun beyond its knee, no knee, no CPU, one load, and none.
 pub fn sweeps() -> Vec<(&'static str, Sweep)> {
     let bare = |steps: usize| {
         let mut sweep = Sweep { knee: None, bin: Some(5.0), left_out: 1, ..sweep() };
@@ -311,7 +311,20 @@ pub fn sweeps() -> Vec<(&'static str, Sweep)> {
             LoadStep { load: step.load_max, ..step }
         })
         .collect();
-    vec![("sweep", sweep()), ("bare", bare(6)), ("single", bare(1)), ("nothing", bare(0)), ("many", many)]
+    let mut beyond = sweep();
+    beyond.steps.drain(..2);
+    beyond.knee = Some(Knee { load: 30.0, throughput: 1750.0, step: 0, begins_beyond: true });
+    let mut falling = bare(6);
+    (1..).zip(&mut falling.steps).for_each(|(at, step)| step.summary.throughput = 1800.0 / f64::from(at));
+    vec![
+        ("sweep", sweep()),
+        ("beyond", beyond),
+        ("falling", falling),
+        ("bare", bare(6)),
+        ("single", bare(1)),
+        ("nothing", bare(0)),
+        ("many", many),
+    ]
 }
 
 /// Every run above by the name of its case.
