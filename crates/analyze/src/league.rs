@@ -1,7 +1,8 @@
 //! The league table: the frameworks that were put to one test, the fastest first.
 
+use crate::apart::Apart;
 use crate::error::{Error, Result};
-use crate::rank::{Range, ranks};
+use crate::rank::ranks;
 use crate::repeats::{by_framework, failures_percent, median};
 use crate::summary::{FAILING, Summary};
 use crate::table::{Table, Value};
@@ -29,11 +30,17 @@ pub struct League {
 pub struct Standing {
     /// The system under test.
     pub framework: String,
-    /// Its place from 1; `None` where more than 1 % of its requests failed. Frameworks share a rank where the ranges
-    /// of their repeats' throughput (`throughput_min` to `throughput_max`) overlap that of the first one of the rank,
-    /// and the next rank is that of its place: 1, 1, 3. A single repeat's range is its throughput alone, since
-    /// nothing is known of how another would have differed.
+    /// Its place from 1; `None` where more than 1 % of its requests failed.
+    ///
+    /// A rank begins where the repeats tell each framework above to be faster than each one from there on, by Student's
+    /// t of the means of log throughput; all others share the rank above them, and the next rank is that of its place:
+    /// 1, 1, 3. Equal frameworks are in different ranks in at most 5 % of leagues. The more repeats, the smaller a
+    /// difference is told. Where no framework has two repeats, nothing is known of how another would have differed:
+    /// only equal ones share a rank.
     pub rank: Option<u64>,
+    /// The frameworks of its rank that it is told to be faster than all the same: they share it with what is between
+    /// them, which is told from neither.
+    pub faster_than: Vec<String>,
     /// How many runs there are.
     pub repeats: u64,
     /// Successes a second, silent seconds counted.
@@ -91,17 +98,40 @@ impl League {
             return Err(Error::MixedTests { one: test, other: other.info.key.test.clone() });
         }
         let frameworks = by_framework(timelines);
-        let standings = frameworks.into_iter().map(|(name, repeats)| Standing::of(name, &repeats));
+        let standings = frameworks.iter().map(|(name, repeats)| Standing::of(name, repeats));
         let mut standings: Vec<Standing> = standings.collect();
         standings.sort_by(|a, b| {
             let faster = b.throughput.total_cmp(&a.throughput);
             a.fails().cmp(&b.fails()).then(faster).then_with(|| a.framework.cmp(&b.framework))
         });
-        let ranked = ranks(standings.iter().filter(|standing| !standing.fails()).map(Standing::range));
-        for (standing, rank) in standings.iter_mut().zip(ranked) {
-            standing.rank = Some(rank);
+        let mut league = Self { test, standings };
+        league.rank(|framework| frameworks.get(framework).map(Vec::as_slice).unwrap_or_default());
+        Ok(league)
+    }
+
+    /// Ranks those that don't fail, by the repeats of each framework.
+    fn rank<'a>(&mut self, repeats: impl Fn(&str) -> &'a [&'a Timeline]) {
+        let ranked: Vec<&Standing> = self.standings.iter().filter(|standing| !standing.fails()).collect();
+        let throughputs = |standing: &&Standing| {
+            repeats(&standing.framework).iter().map(|timeline| timeline.summary.throughput).collect()
+        };
+        let apart = Apart::new(&ranked.iter().map(throughputs).collect::<Vec<Vec<f64>>>());
+        let throughput = |at: usize| ranked.get(at).map(|standing| standing.throughput);
+        let is_faster = |one: usize, other: usize| match &apart {
+            Some(apart) => apart.is_faster(one, other),
+            None => throughput(one) > throughput(other),
+        };
+        let ranks = ranks(ranked.len(), is_faster);
+        let faster_than = |at: usize, rank: &u64| -> Vec<String> {
+            let others = ranked.iter().zip(&ranks).enumerate();
+            let told = others.filter(|(other, (_, own))| *own == rank && is_faster(at, *other));
+            told.map(|(_, (standing, _))| standing.framework.clone()).collect()
+        };
+        let told: Vec<(u64, Vec<String>)> =
+            ranks.iter().enumerate().map(|(at, rank)| (*rank, faster_than(at, rank))).collect();
+        for (standing, (rank, faster_than)) in self.standings.iter_mut().zip(told) {
+            (standing.rank, standing.faster_than) = (Some(rank), faster_than);
         }
-        Ok(Self { test, standings })
     }
 
     /// Puts the rows into the order of a column: what is better when there is more of it descending, all else (times,
@@ -138,13 +168,9 @@ impl League {
         Ok(())
     }
 
-    /// What people should know who read the table, as sentences: what a shared rank means, and which frameworks are
-    /// not ranked.
+    /// What people should know who read the table, as sentences: what the figures are of, what a shared rank means or
+    /// that none can be told, and which frameworks are not ranked.
     pub fn notes(&self) -> Vec<String> {
-        let tie = self.standings.iter().any(|one| {
-            let shares = |other: &&Standing| other.rank == one.rank && other.throughput != one.throughput;
-            one.rank.is_some() && self.standings.iter().any(|other| shares(&other))
-        });
         let failing = self.standings.iter().filter(|standing| standing.fails());
         let failing: Vec<&str> = failing.map(|standing| standing.framework.as_str()).collect();
         let mut notes = Vec::new();
@@ -154,13 +180,48 @@ impl League {
                     .to_owned(),
             );
         }
-        if tie {
-            notes.push(
-                "Frameworks share a rank where the ranges of their repeats' throughput overlap.".to_owned(),
-            );
-        }
+        notes.extend(self.notes_on_ranks());
         if !failing.is_empty() {
             notes.push(format!("Not ranked, with > {FAILING} % failures: {}.", failing.join(", ")));
+        }
+        notes
+    }
+
+    /// What a shared rank means, where there is one, and what can't be known of ranks.
+    fn notes_on_ranks(&self) -> Vec<String> {
+        let ranked: Vec<&Standing> =
+            self.standings.iter().filter(|standing| standing.rank.is_some()).collect();
+        let single = ranked.iter().filter(|standing| standing.repeats == 1).count();
+        let mut notes = Vec::new();
+        if ranked.len() < 2 {
+            return notes;
+        }
+        if single == ranked.len() {
+            notes.push(
+                "Each framework ran once: ranks are by value, and whether a difference is more than chance can't be told."
+                    .to_owned(),
+            );
+            return notes;
+        }
+        let shared = |one: &&Standing| ranked.iter().filter(|other| other.rank == one.rank).count() > 1;
+        if ranked.iter().any(|one| shared(one)) {
+            notes.push(
+                "Frameworks share a rank where their repeats can't tell all of them apart: equal ones are in \
+                 different ranks in at most 5 % of leagues."
+                    .to_owned(),
+            );
+        }
+        for one in ranked.iter().filter(|one| !one.faster_than.is_empty()) {
+            notes.push(format!(
+                "{} is told to be faster than {}, with which it shares a rank: others between them can't be told from either.",
+                one.framework,
+                one.faster_than.join(", ")
+            ));
+        }
+        if single > 0 {
+            notes.push(
+                "A framework that ran once is taken to spread from run to run as the others do.".to_owned(),
+            );
         }
         notes
     }
@@ -218,6 +279,7 @@ impl Standing {
         Self {
             framework: framework.to_owned(),
             rank: None,
+            faster_than: Vec::new(),
             repeats: repeats.len() as u64,
             throughput: median(throughputs()).unwrap_or(0.0),
             throughput_min: throughputs().reduce(f64::min).unwrap_or(0.0),
@@ -236,10 +298,6 @@ impl Standing {
     /// Whether so many of its requests failed that it is not ranked.
     fn fails(&self) -> bool {
         self.failures_percent.is_some_and(|percent| percent > FAILING)
-    }
-
-    fn range(&self) -> Range {
-        Range { min: self.throughput_min, max: self.throughput_max }
     }
 }
 

@@ -7,6 +7,7 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
+mod apart;
 mod check;
 mod compare;
 mod damage;
@@ -34,6 +35,7 @@ mod repeats;
 mod second;
 mod seconds;
 mod selection;
+mod student;
 mod summary;
 mod sweep;
 mod table;

@@ -1,51 +1,61 @@
-//! Ranks of frameworks whose repeats differ: those that can't be told apart share one.
+//! Ranks of frameworks of which some can't be told apart.
 
-/// The least and the greatest throughput of a framework's repeats; the same of a single one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Range {
-    pub(crate) min: f64,
-    pub(crate) max: f64,
-}
-
-/// The ranks of frameworks that come best first, by a median that is in their range.
+/// The ranks of frameworks that come best first, by whether one, by its place, is told to be faster than another.
 ///
-/// A framework shares the rank of the first one of the group before it if their ranges overlap, ends included; else it
-/// begins a group, and its rank is its place (1, 1, 3: the standard competition ranking). It is compared with the
-/// first of the group alone: against any of the group, a chain of which each overlaps the next would share one rank
-/// from the fastest to the slowest, which are far apart.
-pub(crate) fn ranks(best_first: impl IntoIterator<Item = Range>) -> Vec<u64> {
-    let mut first: Option<(u64, Range)> = None;
-    let rank = |(place, range): (u64, Range)| match first {
-        // Its median is not above the first one's, so its range does not begin above that one's end.
-        Some((rank, best)) if range.max >= best.min => rank,
-        _ => first.insert((place, range)).0,
-    };
-    (1..).zip(best_first).map(rank).collect()
+/// A rank begins at a place where each framework above it is told to be faster than each one from it on, and is that
+/// place (1, 1, 3: the standard competition ranking). So two frameworks that can't be told apart share a rank always, and
+/// with them all between them; of a chain of which each can't be told from the next, all do.
+pub(crate) fn ranks(count: usize, is_faster: impl Fn(usize, usize) -> bool) -> Vec<u64> {
+    // How many frameworks, from the first on, are told to be faster than each.
+    let reach = (0..count).map(|own| (0..own).take_while(|above| is_faster(*above, own)).count());
+    let mut begins: Vec<bool> = Vec::with_capacity(count);
+    let mut least = usize::MAX;
+    for (place, reach) in reach.collect::<Vec<_>>().into_iter().enumerate().rev() {
+        least = least.min(reach);
+        begins.push(least >= place);
+    }
+    let mut rank = 1;
+    (1..)
+        .zip(begins.into_iter().rev())
+        .map(|(place, begins)| {
+            rank = if begins { place } else { rank };
+            rank
+        })
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Range, ranks};
+    use super::ranks;
+    use proptest::prelude::*;
 
-    fn of(ranges: &[(f64, f64)]) -> Vec<u64> {
-        ranks(ranges.iter().map(|&(min, max)| Range { min, max }))
+    #[test]
+    fn single_figures_share_a_rank_only_where_they_are_equal() {
+        let figures = [9.0, 8.999, 8.999, 1.0];
+        assert_eq!(ranks(4, |one, other| figures[one] > figures[other]), [1, 2, 2, 4]);
+        assert_eq!(ranks(0, |_, _| true), Vec::<u64>::new());
     }
 
     #[test]
-    fn single_runs_share_a_rank_only_where_they_are_equal() {
-        assert_eq!(of(&[(9.0, 9.0), (8.999, 8.999), (8.999, 8.999), (1.0, 1.0)]), [1, 2, 2, 4]);
+    fn a_chain_shares_a_rank_and_a_gap_ends_it() {
+        // Each can't be told from the next, but the last two from none above.
+        let told = |one: usize, other: usize| other >= 3 && one < 3 || other - one > 1;
+        assert_eq!(ranks(5, told), [1, 1, 1, 4, 4]);
     }
 
-    #[test]
-    fn a_chain_is_not_one_group() {
-        assert_eq!(
-            of(&[(90.0, 110.0), (85.0, 95.0), (80.0, 88.0), (75.0, 84.0), (60.0, 79.0)]),
-            [1, 1, 3, 3, 5]
-        );
-    }
-
-    #[test]
-    fn ends_that_touch_overlap() {
-        assert_eq!(of(&[(90.0, 110.0), (70.0, 90.0), (69.0, 70.0)]), [1, 1, 3]);
+    proptest! {
+        /// By the definition, with every pair looked at for every place.
+        #[test]
+        fn a_rank_begins_where_all_above_are_told_from_all_below(
+            count in 0..9usize, told in prop::collection::vec(prop::bool::weighted(0.8), 81),
+        ) {
+            let faster = |one: usize, other: usize| told[one * 9 + other];
+            let mut expected = Vec::new();
+            for place in 0..count {
+                let begins = (0..place).all(|above| (place..count).all(|below| faster(above, below)));
+                expected.push(if begins { place as u64 + 1 } else { *expected.last().unwrap() });
+            }
+            prop_assert_eq!(ranks(count, faster), expected);
+        }
     }
 }

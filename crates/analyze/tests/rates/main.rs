@@ -2,9 +2,14 @@
 //!
 //! The short trials run with all other tests. The whole ones print the tables of `docs/statistics.md`:
 //! `.ci/long rates`.
-#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test stops where something is not as it should be"
+)]
 
 mod dice;
+mod league;
 mod load;
 #[allow(dead_code, reason = "not every fault is planted yet")]
 mod system;
