@@ -43,7 +43,7 @@ mod timeline;
 mod view;
 
 pub use check::{Rule, Verdict, check, verdict_table};
-pub use compare::{Change, Outcome, change_table, compare};
+pub use compare::{Change, Measured, Noise, Outcome, Side, change_table, compare, compare_sides};
 pub use damage::{damage_read, damage_sentence};
 pub use details::Details;
 pub use diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};

@@ -100,7 +100,7 @@ pub(crate) fn column_name(percent: f64) -> String {
 
 /// Percent as a fraction, to the nearest: 99.9 becomes the very number that SQL reads from `0.999`,
 /// which 99.9 / 100 is not.
-fn fraction(percent: f64) -> f64 {
+pub(crate) fn fraction(percent: f64) -> f64 {
     format!("{percent}e-2").parse().unwrap_or(percent / 100.0)
 }
 

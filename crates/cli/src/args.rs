@@ -438,14 +438,16 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     perfpipe compare go_2048 spring_2048\n  \
+    perfpipe compare go_2048 spring_2048 nio_2048\n  \
+    perfpipe compare go_2048#1 go_2048#2\n  \
     perfpipe compare go_2048 go_2048 --baseline-store released --out charts --phase hold")]
 pub(crate) struct CompareArgs {
-    /// The run to compare with: go_2048, or go_2048#2 for its second repeat
+    /// The run to compare with: go_2048 with all its repeats, or go_2048#2 for the second alone
     #[arg(value_name = "A")]
     pub(crate) a: String,
-    /// The run that is looked at
-    #[arg(value_name = "B")]
-    pub(crate) b: String,
+    /// The runs that are looked at, each against A
+    #[arg(value_name = "B", required = true)]
+    pub(crate) b: Vec<String>,
     /// Folder of the embedded store that holds A [default: the store of B]
     #[arg(long, value_name = "DIR")]
     pub(crate) baseline_store: Option<PathBuf>,

@@ -82,6 +82,30 @@ pub(crate) fn named(runs: &[RunInfo], name: &str) -> Result<RunKey> {
     }
 }
 
+/// The run that is called so with all its repeats, where none is told by its number; but as [`named`], where one of
+/// them is called by its number among `others`.
+pub(crate) fn with_repeats(runs: &[RunInfo], name: &str, others: &[&str]) -> Result<Vec<RunKey>> {
+    let repeats: Vec<RunKey> = runs
+        .iter()
+        .map(|run| &run.key)
+        .filter(|key| spellings(key).iter().any(|own| name == own))
+        .cloned()
+        .collect();
+    let numbered = |other: &&str| {
+        repeats.iter().any(|key| spellings(key).iter().any(|own| **other == format!("{own}#{}", key.repeat)))
+    };
+    let is_of_one = |keys: &[RunKey]| {
+        keys.windows(2).all(|two| match two {
+            [one, other] => (&one.framework, &one.test) == (&other.framework, &other.test),
+            _ => true,
+        })
+    };
+    if repeats.len() > 1 && is_of_one(&repeats) && !others.iter().any(|other| numbered(other)) {
+        return Ok(repeats);
+    }
+    Ok(vec![named(runs, name)?])
+}
+
 /// The runs that are called so; all, where none is named.
 pub(crate) fn named_or_all(runs: &[RunInfo], names: &[String]) -> Result<Vec<RunKey>> {
     if names.is_empty() {

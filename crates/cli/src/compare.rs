@@ -1,8 +1,11 @@
-//! `perfpipe compare`: two runs side by side.
+//! `perfpipe compare`: runs side by side.
 
 use anyhow::Result;
-use perfpipe_analyze::{Change, change_table, compare};
-use perfpipe_ingest::Error;
+use perfpipe_analyze::{
+    Change, Measured, Noise, Outcome, Side, Timeline, change_table, compare_sides, median_repeats,
+};
+use perfpipe_ingest::store::Store;
+use perfpipe_ingest::{Error, RunKey};
 use perfpipe_plot::{Page, Style};
 
 use crate::args::{CompareArgs, StoreArgs};
@@ -11,11 +14,18 @@ use crate::output::{Output, note, page_folder};
 use crate::pages::{Pages, Subject, choices};
 use crate::{choose, store, view};
 
-/// Prints what changed from run A to run B, and draws both.
+/// What one name on the command line stands for, as it was read.
+struct Read {
+    side: Side,
+    /// The run that is drawn for it: of repeats the one in the middle.
+    drawn: Option<Timeline>,
+}
+
+/// Prints what changed from run A to each of the others, and draws both.
 pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     if args.style.wants_html() {
         let remedy = "Give --format svg, pdf or png; `perfpipe report --format html` compares frameworks.";
-        return Err(Error::usage("two runs side by side can't be written as html", remedy).into());
+        return Err(Error::usage("runs side by side can't be written as html", remedy).into());
     }
     let store = store::existing(store).await?;
     let other = args.baseline_store.as_deref().map(store::existing_folder).transpose()?;
@@ -24,27 +34,71 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let runs = left_out.runs(&store).await?;
     // What else is damaged in the other store is not asked for.
     let others = if args.baseline_store.is_some() { other.look().await?.runs } else { runs.clone() };
-    let a = view::read(other, &choose::named(&others, &args.a)?, &args.view).await?;
-    let b = view::read(&store, &choose::named(&runs, &args.b)?, &args.view).await?;
-    let views = (view::of(&args.view, &a.info), view::of(&args.view, &b.info));
+    let is_one_store = args.baseline_store.is_none();
+    // A run beside another of its repeats is one run, not all of them.
+    let near = |at: usize| -> Vec<&str> {
+        let near =
+            args.b.iter().enumerate().filter(|(place, _)| place + 1 != at).map(|(_, name)| name.as_str());
+        near.chain((at > 0).then_some(args.a.as_str())).collect()
+    };
+    let near_a = if is_one_store { near(0) } else { Vec::new() };
+    let a = choose::with_repeats(&others, &args.a, &near_a)?;
+    let chosen = args.b.iter().zip(1..).map(|(name, at)| choose::with_repeats(&runs, name, &near(at)));
+    let chosen: Vec<Vec<RunKey>> = chosen.collect::<Result<_>>()?;
     args.out.as_deref().map(page_folder).transpose()?;
-    let changes = compare((&a, &views.0), (&b, &views.1))?;
-    let mut pages = None;
-    if let Some(out) = &args.out {
-        let (a, b) = (view::timeline(&a, &args.view)?, view::timeline(&b, &args.view)?);
-        let page = Page::comparison(&a, &b, &Style::from(&args.style));
-        let subject = Subject::Against(&b.info.key, &a.info.key);
-        pages.insert(Pages::new(out, &args.style, &[])).page(&page, subject, &choices(&args.view))?;
+    let baseline = read(other, &a, args).await?;
+    let mut sides = Vec::with_capacity(chosen.len());
+    let mut pages = args.out.as_ref().map(|out| Pages::new(out, &args.style, &[]));
+    for keys in &chosen {
+        let read = read(&store, keys, args).await?;
+        if let (Some(pages), Some(a), Some(b)) = (&mut pages, &baseline.drawn, &read.drawn) {
+            let page = Page::comparison(a, b, &Style::from(&args.style));
+            let subject = Subject::Against(&b.info.key, &a.info.key);
+            pages.page(&page, subject, &choices(&args.view))?;
+        }
+        sides.push(read.side);
     }
+    let changes = compare_sides(&baseline.side, &sides);
     let mut output = Output::open(None)?;
     change_table(&changes).write(args.table.into(), &mut output)?;
     output.finish()?;
-    let untold = |change: &Change| change.interval.is_none() && change.a.is_some() && change.b.is_some();
-    if changes.iter().any(untold) {
-        note(
-            "unknown: too few seconds to tell a change from noise; it takes eight stretches of 3 to 10 seconds of each run",
-        );
-    }
+    tell_noise(&baseline.side, &sides, &changes);
     pages.into_iter().for_each(Pages::tell);
     left_out.end()
+}
+
+/// Reads runs one after the other, and keeps of each only what is compared, and what is drawn.
+async fn read(store: &Store, keys: &[RunKey], args: &CompareArgs) -> Result<Read> {
+    let (mut runs, mut timelines) = (Vec::with_capacity(keys.len()), Vec::new());
+    for key in keys {
+        let run = view::read(store, key, &args.view).await?;
+        runs.push(Measured::new(&run, &view::of(&args.view, &run.info))?);
+        if args.out.is_some() {
+            timelines.push(view::timeline(&run, &args.view)?);
+        }
+    }
+    let drawn = median_repeats(&timelines).first().map(|timeline| timeline.info.key.clone());
+    let drawn = timelines.into_iter().find(|timeline| Some(&timeline.info.key) == drawn.as_ref());
+    Ok(Read { side: Side::of(runs), drawn })
+}
+
+/// Says what the differences were held against, and what would tell more.
+fn tell_noise(baseline: &Side, sides: &[Side], changes: &[Change]) {
+    for side in std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1) {
+        note(&format!("{}: {} repeats, their means are compared", side.name, side.runs.len()));
+    }
+    if changes.iter().any(|change| change.noise == Noise::Seconds) {
+        note(
+            "noise is that of the seconds within the runs: what differs from one start of a server to the next shows only \
+             in repeats (`ingest --append-repeat`), two of each run or three of one",
+        );
+    }
+    let untold =
+        |change: &Change| change.outcome == Outcome::Unknown && change.a.is_some() && change.b.is_some();
+    if changes.iter().any(untold) {
+        note(
+            "unknown: the run is too short for how long its seconds act on each other; it takes 24 seconds, and seven \
+             times as long as slow changes last",
+        );
+    }
 }

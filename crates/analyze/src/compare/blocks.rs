@@ -1,102 +1,132 @@
-//! A run's seconds in blocks, which can be drawn anew.
+//! How long a second acts on those after it, and into how many blocks that may be told apart a run falls.
 
-use perfpipe_ingest::StoredRun;
+use super::scatter::Scatter;
 
-use crate::error::Result;
-use crate::histogram::{Histogram, sort_and_add_up};
-use crate::phases::Span;
-use crate::selection::Selection;
-use crate::timeline::Timeline;
-use crate::view::View;
+/// An autocorrelation is seen from so many times √(log₁₀ n ÷ n) on. Politis and White take 2; with two runs to look at
+/// a little less finds long memory more often, and still sees some in one of some hundred pairs without any.
+const SEEN: f64 = 1.75;
+/// Lags that must show nothing, one after the other, for the memory to be over (Politis and White's K).
+const NOTHING: usize = 5;
+/// Blocks without which slow changes can't be told from a difference.
+pub(super) const ENOUGH: f64 = 7.0;
+/// The share of a correlation's deficit that is made good, at most: what is lost since the mean is the run's own.
+const LOST: f64 = 0.35;
 
-/// Seconds of a block, at most, in a run of ordinary length: what one second does to the next is gone by then.
-const LONGEST: u32 = 10;
-/// Seconds of a block, at least.
-const SHORTEST: u32 = 3;
-/// Blocks that a short run is cut into, if they are not shorter than that.
-const WANTED: u32 = 20;
-/// Blocks of a long run, at most.
-const MOST: u32 = 400;
-/// Counts of a block that wait, at most, before those of one value become one.
-const WAITING: usize = 64 << 10;
-/// Blocks from which something can be said of chance.
-pub(super) const ENOUGH: usize = 8;
-
-/// What is drawn together: some seconds that follow one another, in one phase.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Block {
-    seconds: u32,
-    successes: u64,
-    failures: u64,
-    cpu_sum: f64,
-    cpu_seconds: u32,
-    elapsed: Vec<(i32, u64)>,
+/// How much of the noise is slow: Σ|k|·R(k) ÷ ΣR(k) over all lags k, of autocorrelations R; 0 where there is no memory.
+///
+/// The correlations of all series count together, since noise of one kind is in all of them. The larger of two answers:
+/// that of Politis and White ("Automatic block-length selection for the dependent bootstrap", 2004, with the correction
+/// by Patton, Politis and White 2009), and that of a process whose correlations fade by the same share from lag to lag
+/// (ARMA(1,1)), for what lasts longer than is seen of it.
+pub(super) fn memory(scatters: &[&Scatter]) -> f64 {
+    let values: usize = scatters.iter().map(|scatter| scatter.values).sum();
+    let together = correlations(scatters, values);
+    let seen = SEEN * ((values.max(2) as f64).log10() / values.max(1) as f64).sqrt();
+    let (mut slow, mut sum) = (0.0, 1.0);
+    // What is lost depends on the memory, and the memory on what is lost.
+    for _ in 0..3 {
+        let lost = (f64::max(sum, 1.0) * scatters.len() as f64 / values.max(1) as f64).min(LOST);
+        let mended: Vec<f64> = together.iter().map(|r| r + lost * (1.0 - r)).collect();
+        let (a, b) = (flat_top(&mended, seen), fading(&mended, seen));
+        let sums = if a.0 >= b.0 { a } else { b };
+        (slow, sum) = (sums.0, f64::max(a.1, b.1));
+    }
+    slow
 }
 
-/// Blocks of one phase, which are drawn only from among themselves, so that the course of the load stays.
-pub(super) type Stratum = Vec<Block>;
-
-/// Cuts the seconds of a timeline that a span holds.
-pub(super) fn cut(run: &StoredRun, view: &View, timeline: &Timeline, span: Span) -> Result<Vec<Stratum>> {
-    let selection = Selection::new(run, view)?;
-    let (from, to) = selection.window;
-    let Some(whole) = span.shared(Span { first: from, last: to }) else { return Ok(Vec::new()) };
-    let phases: Vec<Span> = timeline.phases.all().filter_map(|(_, span)| span.shared(whole)).collect();
-    let phases = if phases.is_empty() { vec![whole] } else { phases };
-    let length = length(whole.seconds());
-    let strata = phases.into_iter().map(|phase| {
-        let starts = (phase.first..=phase.last).step_by(length as usize);
-        let ends = |first: u32| first.saturating_add(length - 1).min(phase.last);
-        starts.map(|first| block(&selection, timeline, Span { first, last: ends(first) })).collect()
-    });
-    strata.collect()
+/// Seconds (or whatever a value stands for) of a block: Politis and White's for the circular bootstrap, 1 at least.
+pub(super) fn length(memory: f64, values: usize) -> f64 {
+    (1.5 * memory * memory * values as f64).cbrt().max(1.0)
 }
 
-/// Seconds of a block where there are so many in all.
-fn length(seconds: u32) -> u32 {
-    (seconds / WANTED).clamp(SHORTEST, LONGEST).max(seconds.div_ceil(MOST))
+/// The mean of the series' correlations lag by lag, each by its length.
+fn correlations(scatters: &[&Scatter], values: usize) -> Vec<f64> {
+    let lags = scatters.iter().map(|scatter| scatter.correlations.len()).max().unwrap_or(0);
+    let at = |lag: usize| {
+        let of = |scatter: &&Scatter| Some(scatter.values as f64 * scatter.correlations.get(lag)?);
+        scatters.iter().filter_map(of).sum::<f64>() / values.max(1) as f64
+    };
+    (0..lags).map(at).collect()
 }
 
-fn block(selection: &Selection<'_>, timeline: &Timeline, span: Span) -> Result<Block> {
-    let mut block = Block::default();
-    for second in selection.seconds_of(span) {
-        let (_, cells) = second?;
-        selection.averaged(&cells).for_each(|cell| block.elapsed.extend_from_slice(&cell.elapsed));
-        if block.elapsed.len() > WAITING {
-            sort_and_add_up(&mut block.elapsed);
+/// Σ|k|·R(k) ÷ ΣR(k), and ΣR(k), by the flat-top window of twice the lags after which nothing is seen.
+fn flat_top(correlations: &[f64], seen: f64) -> (f64, f64) {
+    let nothing = |lags: &[f64]| lags.iter().all(|r| r.abs() < seen);
+    let last = correlations.windows(NOTHING).take(correlations.len() / 2).position(nothing);
+    let window = 2 * last.unwrap_or(correlations.len() / 2).max(1);
+    let (mut weighted, mut sum) = (0.0, 1.0);
+    for (lag, r) in (1..=window).zip(correlations) {
+        let weight = (2.0 * (1.0 - lag as f64 / window as f64)).min(1.0);
+        weighted += 2.0 * weight * lag as f64 * r;
+        sum += 2.0 * weight * r;
+    }
+    // Where the fast outweighs the slow, too much is seen in slow noise, and never too little.
+    (weighted.max(0.0) / sum.max(1.0), sum)
+}
+
+/// The same, where correlations fade as those do that are seen from lag 1 on without a break.
+fn fading(correlations: &[f64], seen: f64) -> (f64, f64) {
+    let run = correlations.iter().take_while(|r| **r >= seen).count();
+    let Some(first) = correlations.first().filter(|_| run > 0) else { return (0.0, 1.0) };
+    let sum = |from: usize| correlations.iter().skip(from).take(run).sum::<f64>();
+    let fade = (sum(1) / sum(0)).clamp(*first, 0.995);
+    let share = (first / fade).min(1.0);
+    let all = 1.0 - share + share * (1.0 + fade) / (1.0 - fade);
+    (2.0 * share * fade / (1.0 - fade).powi(2) / all, all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A process whose value is `fade` times the one before it, and something new.
+    fn series(chance: &mut fastrand::Rng, fade: f64, values: usize) -> Scatter {
+        let mut now = 0.0;
+        let mut next = || {
+            let new = (0..12).map(|_| chance.f64()).sum::<f64>() - 6.0;
+            now = fade * now + (1.0 - fade * fade).sqrt() * new;
+            now
+        };
+        (0..100).for_each(|_| {
+            next();
+        });
+        Scatter::of((0..values).map(|_| next()).collect(), true)
+    }
+
+    fn blocks(chance: &mut fastrand::Rng, fade: f64, values: usize) -> f64 {
+        let two = [series(chance, fade, values), series(chance, fade, values)];
+        values as f64 / length(memory(&two.each_ref()), values)
+    }
+
+    #[test]
+    fn a_block_is_as_long_as_theory_has_it() {
+        // For such a process Σ|k|·R(k) ÷ ΣR(k) is 2ρ/(1−ρ²).
+        let mut chance = fastrand::Rng::with_seed(1);
+        for fade in [0.5, 0.8, 0.9] {
+            let expected = 20_000.0 / length(2.0 * fade / (1.0 - fade * fade), 20_000);
+            let found = blocks(&mut chance, fade, 20_000);
+            assert!((found / expected - 1.0).abs() < 0.2, "{fade}: {found} for {expected}");
         }
     }
-    sort_and_add_up(&mut block.elapsed);
-    for second in timeline.seconds.iter().filter(|second| span.holds(second.second)) {
-        block.seconds += 1;
-        block.successes += second.successes;
-        block.failures += second.failures;
-        if let Some(cpu) = second.cpu {
-            block.cpu_sum += cpu;
-            block.cpu_seconds += 1;
-        }
-    }
-    Ok(block)
-}
 
-/// The figures of some blocks together, in the order of [`super::measures`].
-pub(super) fn figures<'a>(
-    blocks: impl IntoIterator<Item = &'a Block>,
-    percentiles: &[f64],
-) -> Vec<Option<f64>> {
-    let mut all = Block::default();
-    let mut elapsed = Histogram::new();
-    for block in blocks {
-        all.seconds += block.seconds;
-        all.successes += block.successes;
-        all.failures += block.failures;
-        all.cpu_sum += block.cpu_sum;
-        all.cpu_seconds += block.cpu_seconds;
-        elapsed.add_counts(&block.elapsed);
+    #[test]
+    fn long_memory_leaves_too_few_blocks_and_none_leaves_enough() {
+        let mut chance = fastrand::Rng::with_seed(2);
+        let mut enough =
+            |fade, values| (0..200).filter(|_| blocks(&mut chance, fade, values) >= ENOUGH).count();
+        assert!(enough(0.0, 60) >= 198);
+        assert!(enough(0.0, 300) >= 199);
+        assert!(enough(0.9, 60) <= 10);
+        assert!(enough(0.9, 900) >= 190);
+        assert!(enough(0.98, 60) <= 2);
+        assert!(enough(0.98, 300) <= 6);
     }
-    let throughput = (all.seconds > 0).then(|| all.successes as f64 / f64::from(all.seconds));
-    let requests = all.successes + all.failures;
-    let failures = (requests > 0).then(|| all.failures as f64 / requests as f64 * 100.0);
-    let cpu = (all.cpu_seconds > 0).then(|| all.cpu_sum / f64::from(all.cpu_seconds));
-    [throughput, failures, cpu, elapsed.mean()].into_iter().chain(elapsed.percentiles(percentiles)).collect()
+
+    #[test]
+    fn what_comes_again_and_again_is_no_long_memory() {
+        let teeth: Vec<f64> = (0..100).map(|at| f64::from(at % 7)).collect();
+        let two = [Scatter::of(teeth.clone(), true), Scatter::of(teeth, true)];
+        let blocks = 100.0 / length(memory(&two.each_ref()), 100);
+        assert!(blocks > 1.0, "{blocks}");
+    }
 }

@@ -8,8 +8,10 @@
     reason = "a test stops where something is not as it should be"
 )]
 
+mod compare;
 mod dice;
 mod league;
 mod load;
+mod share;
 #[allow(dead_code, reason = "not every fault is planted yet")]
 mod system;

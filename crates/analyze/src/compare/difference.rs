@@ -1,0 +1,153 @@
+//! The difference of two figures: how large it may be, and how likely chance alone makes it.
+
+use super::figure::{Figure, Noise};
+use super::student;
+
+/// The share of intervals that miss the truth, and of differences that are called though there are none.
+pub(super) const MISSED: f64 = 0.01;
+/// Deviations that no chance reaches.
+const BEYOND_CHANCE: f64 = 1e5;
+/// What is less than this share of the figures themselves is their rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// What is known of a difference.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Difference {
+    /// Between which values it lies, in 99 of 100 such comparisons.
+    pub(super) interval: (f64, f64),
+    /// How likely chance alone makes so large a one where there is none.
+    pub(super) p: f64,
+}
+
+/// One side of a difference: a value, and its limits at a number of standard deviations.
+pub(super) trait Side {
+    fn value(&self) -> f64;
+    fn limits(&self, deviations: f64) -> (f64, f64);
+    /// By how many squares its noise is known.
+    fn degrees(&self) -> f64;
+}
+
+/// A figure of one run, whose noise is that of its seconds.
+pub(super) struct OfSeconds<'a> {
+    pub(super) figure: &'a Figure,
+    pub(super) noise: Noise,
+}
+
+impl Side for OfSeconds<'_> {
+    fn value(&self) -> f64 {
+        self.figure.value.unwrap_or(f64::NAN)
+    }
+
+    fn limits(&self, deviations: f64) -> (f64, f64) {
+        self.figure.limits(self.noise, deviations)
+    }
+
+    fn degrees(&self) -> f64 {
+        self.noise.degrees
+    }
+}
+
+/// A mean whose standard error is known by so many squares.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OfMean {
+    pub(super) mean: f64,
+    pub(super) error: f64,
+    pub(super) degrees: f64,
+}
+
+impl Side for OfMean {
+    fn value(&self) -> f64 {
+        self.mean
+    }
+
+    fn limits(&self, deviations: f64) -> (f64, f64) {
+        let reach = deviations * self.error;
+        (self.mean - reach, self.mean + reach)
+    }
+
+    fn degrees(&self) -> f64 {
+        self.degrees
+    }
+}
+
+/// The difference b − a; `None` where either figure is made of too little to say.
+pub(super) fn difference(a: &dyn Side, b: &dyn Side) -> Option<Difference> {
+    let degrees = degrees(a, b);
+    let interval = interval(a, b, student::distance(MISSED, degrees));
+    if !interval.0.is_finite() || !interval.1.is_finite() {
+        return None;
+    }
+    Some(Difference { interval, p: likelihood(a, b, degrees) })
+}
+
+/// The interval from those of both figures (Zou and Donner, "Construction of confidence limits about effect measures",
+/// 2008): exact where both are symmetrical, and right where they are not.
+fn interval(a: &dyn Side, b: &dyn Side, deviations: f64) -> (f64, f64) {
+    let (of_a, of_b) = (a.limits(deviations), b.limits(deviations));
+    let difference = b.value() - a.value();
+    let down = f64::hypot(b.value() - of_b.0, of_a.1 - a.value());
+    let up = f64::hypot(of_b.1 - b.value(), a.value() - of_a.0);
+    (difference - down, difference + up)
+}
+
+/// By how many squares the noise of both is known (Welch 1947, Satterthwaite 1946).
+fn degrees(a: &dyn Side, b: &dyn Side) -> f64 {
+    let square = |side: &dyn Side| {
+        let (low, high) = side.limits(2.0);
+        ((high - low) / 4.0).powi(2)
+    };
+    let (of_a, of_b) = (square(a), square(b));
+    let together = (of_a + of_b).powi(2) / (of_a * of_a / a.degrees() + of_b * of_b / b.degrees());
+    if together.is_finite() { together } else { a.degrees().min(b.degrees()) }
+}
+
+/// How likely an interval of this kind excludes zero, where there is no difference, by as much as this one does.
+fn likelihood(a: &dyn Side, b: &dyn Side, degrees: f64) -> f64 {
+    let size = a.value().abs().max(b.value().abs());
+    if (b.value() - a.value()).abs() <= ROUNDING * size {
+        return 1.0;
+    }
+    let holds_zero = |deviations: f64| {
+        let (low, high) = interval(a, b, deviations);
+        low <= 0.0 && high >= 0.0
+    };
+    let (mut low, mut high) = (0.0, BEYOND_CHANCE);
+    for _ in 0..80 {
+        let middle = if low > 0.01 { f64::sqrt(low * high) } else { f64::min(high / 2.0, 1.0 + low) };
+        if holds_zero(middle) { high = middle } else { low = middle }
+    }
+    student::beyond(low, degrees)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_means_are_compared_as_welch_does() {
+        let side = |mean, error, degrees| OfMean { mean, error, degrees };
+        // t = 2 at 20 degrees of freedom: p = 0.0593; 99 %: 2.845 errors.
+        let found = difference(&side(10.0, 3.0, 10.0), &side(20.0, 4.0, 10.0)).unwrap();
+        let degrees = 625.0 / (8.1 + 25.6);
+        assert!((found.p - student::beyond(2.0, degrees)).abs() < 1e-6, "{found:?}");
+        let reach = 5.0 * student::distance(0.01, degrees);
+        assert!((found.interval.0 - (10.0 - reach)).abs() < 1e-6, "{found:?}");
+    }
+
+    #[test]
+    fn what_does_not_vary_differs_surely_or_not_at_all() {
+        let side = |mean| OfMean { mean, error: 0.0, degrees: 9.0 };
+        assert_eq!(difference(&side(10.0), &side(10.0)).unwrap().p, 1.0);
+        assert_eq!(difference(&side(0.1 + 0.2), &side(0.3)).unwrap().p, 1.0);
+        assert!(difference(&side(10.0), &side(11.0)).unwrap().p < 1e-9);
+    }
+
+    #[test]
+    fn the_interval_excludes_zero_just_where_p_is_below_one_percent() {
+        for at in 1..400 {
+            let b = OfMean { mean: f64::from(at) / 50.0, error: 1.0, degrees: 12.0 };
+            let found = difference(&OfMean { mean: 0.0, error: 1.0, degrees: 12.0 }, &b).unwrap();
+            assert_eq!(found.interval.0 > 0.0, found.p < MISSED, "{found:?}");
+        }
+    }
+}

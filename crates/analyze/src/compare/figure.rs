@@ -1,0 +1,247 @@
+//! A figure of a run with what is known of its noise, and between which values it may lie.
+
+use std::sync::Arc;
+
+use super::blocks::{self, ENOUGH};
+use super::scatter::Scatter;
+
+/// So few events say nothing of how long a second acts on the next.
+const FEW: f64 = 20.0;
+/// Slow cosines looked at first.
+const SLOWEST: usize = 7;
+
+/// A figure of some seconds of a run.
+#[derive(Debug, Clone)]
+pub(super) struct Figure {
+    pub(super) value: Option<f64>,
+    pub(super) kind: Kind,
+    /// The scatter of each phase that is long enough to have one.
+    pub(super) scatters: Vec<Scatter>,
+    /// All seconds in terms of the scatters' values: those of phases too short are as noisy as the others.
+    pub(super) values: usize,
+}
+
+/// What a figure is made of. Counts are of all its seconds together.
+#[derive(Debug, Clone)]
+pub(super) enum Kind {
+    /// A sum over so many of something: seconds, or requests.
+    Mean { of: f64 },
+    /// So many of all, in percent: the failures among the requests.
+    Share { count: u64, of: u64 },
+    /// The value that a share of all, 0 to 1, does not exceed.
+    Percentile { share: f64, distribution: Arc<Distribution>, tied: f64 },
+}
+
+/// Values in ascending order, each with how many there are up to it.
+#[derive(Debug, Default)]
+pub(super) struct Distribution(pub(super) Vec<(i32, u64)>);
+
+/// The noise of a figure's sum: its variance, and by how many squares it is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Noise {
+    pub(super) variance: f64,
+    pub(super) degrees: f64,
+}
+
+impl Figure {
+    /// How much of the noise of such figures is slow (see [`blocks::memory`]).
+    pub(super) fn memory(figures: &[&Self]) -> f64 {
+        let level = |figure: &&Self| -> Vec<Scatter> {
+            figure.scatters.iter().filter(|scatter| scatter.is_level).cloned().collect()
+        };
+        if figures.iter().any(|figure| figure.events() < FEW) {
+            return 0.0;
+        }
+        let level: Vec<Scatter> = figures.iter().flat_map(level).collect();
+        let is_slow =
+            |scatter: &Scatter| scatter.variance(SLOWEST) > scatter.variance(scatter.most_cosines());
+        if !level.iter().any(is_slow) {
+            return 0.0;
+        }
+        blocks::memory(&level.iter().collect::<Vec<_>>())
+    }
+
+    /// Whether its seconds fall into blocks enough where the noise has such a memory.
+    pub(super) fn has_enough(&self, memory: f64) -> bool {
+        let level = self.scatters.iter().filter(|scatter| scatter.is_level);
+        level.into_iter().all(|scatter| blocks_of(scatter, memory) >= ENOUGH)
+    }
+
+    /// The noise where a second acts on others for so long.
+    pub(super) fn noise(&self, memory: f64) -> Noise {
+        let (mut variance, mut squares, mut known) = (0.0, 0.0, 0);
+        for scatter in &self.scatters {
+            let blocks = blocks_of(scatter, memory);
+            // Where there are too few blocks, the slowest cosine alone has the whole of the slow noise.
+            let least = if scatter.is_level { 1.0 } else { 4.0 };
+            let cosines = if scatter.is_level && blocks < ENOUGH { 1.0 } else { blocks.max(least) };
+            let cosines = cosines.min(scatter.most_cosines() as f64).max(1.0);
+            let of_phase = scatter.variance(cosines as usize);
+            variance += of_phase;
+            squares += of_phase * of_phase / cosines.floor();
+            known += scatter.values;
+        }
+        let degrees = if squares > 0.0 { variance * variance / squares } else { self.cosines() };
+        Noise { variance: variance * self.values as f64 / known.max(1) as f64, degrees }
+    }
+
+    /// The standard error that a noise comes to.
+    pub(super) fn error(&self, noise: Noise) -> f64 {
+        let (low, high) = self.limits(noise, 1.0);
+        (high - low) / 2.0
+    }
+
+    fn cosines(&self) -> f64 {
+        self.scatters.iter().map(|scatter| scatter.most_cosines() as f64).sum::<f64>().max(1.0)
+    }
+
+    /// How many events it is made of, where single events count.
+    fn events(&self) -> f64 {
+        match &self.kind {
+            Kind::Mean { .. } => f64::INFINITY,
+            Kind::Share { count, of } => (*count).min(of.saturating_sub(*count)) as f64,
+            Kind::Percentile { share, distribution, .. } => tail(*share) * distribution.samples() as f64,
+        }
+    }
+
+    /// Between which values the figure lies, at so many standard deviations from what was seen; unbounded where it was
+    /// made of too little.
+    pub(super) fn limits(&self, noise: Noise, deviations: f64) -> (f64, f64) {
+        let Some(value) = self.value else { return (f64::NEG_INFINITY, f64::INFINITY) };
+        match &self.kind {
+            Kind::Mean { of } => {
+                let error = deviations * noise.variance.sqrt() / of;
+                (value - error, value + error)
+            }
+            Kind::Share { count, of } => share_limits(*count, *of, noise.variance, deviations),
+            Kind::Percentile { share, distribution, tied } => {
+                distribution.limits(*share, noise.variance + tied, deviations)
+            }
+        }
+    }
+}
+
+fn blocks_of(scatter: &Scatter, memory: f64) -> f64 {
+    scatter.values as f64 / blocks::length(memory, scatter.values)
+}
+
+/// The smaller of what lies below and above.
+fn tail(share: f64) -> f64 {
+    share.min(1.0 - share)
+}
+
+/// Between which numbers a count lies on average, where one such was seen, whose variance is so many times itself.
+///
+/// Exact limits of a Poisson count by Wilson and Hilferty ("The distribution of chi-square", 1931), which are right for
+/// few and for many.
+fn count_limits(count: f64, dispersion: f64, deviations: f64) -> (f64, f64) {
+    let cube = |count: f64, deviations: f64| {
+        let root = 1.0 - 1.0 / (9.0 * count) + deviations / (3.0 * count.sqrt());
+        count * root.max(0.0).powi(3)
+    };
+    let seen = count / dispersion;
+    let low = if seen > 0.0 { cube(seen, -deviations) } else { 0.0 };
+    (dispersion * low.min(seen), dispersion * cube(seen + 1.0, deviations).max(seen))
+}
+
+/// Limits of a share in percent.
+fn share_limits(count: u64, of: u64, variance: f64, deviations: f64) -> (f64, f64) {
+    let rest = of.saturating_sub(count);
+    if rest < count {
+        let (low, high) = share_limits(rest, of, variance, deviations);
+        return (100.0 - high, 100.0 - low);
+    }
+    let share = count as f64 / of as f64;
+    // Failures that come by chance, each by itself, vary so much at least.
+    let least = 1.0 - share;
+    let dispersion = if count > 0 { (variance / count as f64).max(least) } else { least };
+    let (low, high) = count_limits(count as f64, dispersion, deviations);
+    (low / of as f64 * 100.0, (high / of as f64 * 100.0).min(100.0))
+}
+
+impl Distribution {
+    pub(super) fn of(counts: impl Iterator<Item = (i32, u64)>) -> Self {
+        let mut all = 0u64;
+        let up_to = |(value, samples)| {
+            all = all.saturating_add(samples);
+            (value, all)
+        };
+        Self(counts.map(up_to).collect())
+    }
+
+    pub(super) fn samples(&self) -> u64 {
+        self.0.last().map_or(0, |(_, samples)| *samples)
+    }
+
+    /// The value up to which a share of all lies.
+    pub(super) fn mark(&self, share: f64) -> i32 {
+        let rank = (share * self.samples().saturating_sub(1) as f64) as u64;
+        self.at(rank).unwrap_or_default()
+    }
+
+    /// The value at a rank, counted from 0.
+    fn at(&self, rank: u64) -> Option<i32> {
+        self.0.get(self.0.partition_point(|(_, up_to)| *up_to <= rank)).map(|(value, _)| *value)
+    }
+
+    /// Limits of the value that a share does not exceed, where the number of those that do not has this variance: the
+    /// values at the limits of that number (Woodruff, "Confidence intervals for medians and other position measures",
+    /// 1952).
+    fn limits(&self, share: f64, variance: f64, deviations: f64) -> (f64, f64) {
+        let samples = self.samples() as f64;
+        let in_tail = tail(share) * samples;
+        let (least, most) = count_limits(in_tail, (variance / in_tail).max(1e-6), deviations);
+        let (low, high) =
+            if share < 0.5 { (least - 1.0, most) } else { (samples - most - 1.0, samples - least) };
+        let low = self.between(low.max(-1.0)).unwrap_or(f64::NEG_INFINITY);
+        (low, self.between(high).unwrap_or(f64::INFINITY))
+    }
+
+    /// The value at a rank between two; `None` before the first and after the last.
+    fn between(&self, rank: f64) -> Option<f64> {
+        if !(rank >= 0.0) {
+            return None;
+        }
+        let (below, part) = (f64::from(self.at(rank as u64)?), rank.fract());
+        if part == 0.0 {
+            return Some(below);
+        }
+        Some(below + part * (f64::from(self.at(rank as u64 + 1)?) - below))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_of_counts_are_the_exact_ones() {
+        // 99 %, from the tables of Garwood ("Fiducial limits for the Poisson distribution", 1936).
+        for (count, low, high) in
+            [(0.0, 0.0, 5.30), (1.0, 0.00501, 7.43), (5.0, 1.08, 14.15), (20.0, 10.35, 34.67)]
+        {
+            let found = count_limits(count, 1.0, 2.5758);
+            assert!((found.0 - low).abs() < 0.05 && (found.1 - high).abs() < 0.1, "{count}: {found:?}");
+        }
+        let (low, high) = count_limits(400.0, 4.0, 2.0);
+        assert!((low - 322.0).abs() < 3.0 && (high - 486.0).abs() < 4.0, "{low} {high}");
+    }
+
+    #[test]
+    fn shares_are_bounded_alike_from_either_side() {
+        let (few, many) = (share_limits(3, 1000, 3.0, 2.6), share_limits(997, 1000, 3.0, 2.6));
+        assert!((few.0 + many.1 - 100.0).abs() < 1e-9 && (few.1 + many.0 - 100.0).abs() < 1e-9);
+        assert!(few.0 > 0.0 && few.0 < 0.3 && few.1 > 0.3);
+        assert_eq!(share_limits(0, 1000, 0.0, 2.6).0, 0.0);
+    }
+
+    #[test]
+    fn a_percentile_lies_between_values_that_were_seen() {
+        let distribution = Distribution::of((1..=1000).map(|value| (value, 1)));
+        let (low, high) = distribution.limits(0.5, 250.0, 2.0);
+        assert!((low - 468.0).abs() < 3.0 && (high - 533.0).abs() < 3.0, "{low} {high}");
+        // Nothing lies beyond the largest of a few.
+        assert_eq!(distribution.limits(0.999, 1.0, 3.0).1, f64::INFINITY);
+        assert_eq!((distribution.mark(0.0), distribution.mark(0.5), distribution.mark(1.0)), (1, 500, 1000));
+    }
+}

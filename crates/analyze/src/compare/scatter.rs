@@ -1,0 +1,122 @@
+//! How a series of seconds scatters: what its slow and fast parts are, and how long a second acts on those after it.
+
+use std::f64::consts::PI;
+
+/// Lags looked at, at most.
+const MOST_LAGS: usize = 512;
+
+/// The scatter of seconds that follow one another in one phase, of one figure.
+///
+/// The series holds each second's share in the figure's error: its sum is what the figure is off by.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scatter {
+    /// How many values the series has.
+    pub(super) values: usize,
+    /// The square of the series' cosine of 1, 2, … half waves: each has the variance of the sum ÷ values for its mean,
+    /// as far as the spectrum is flat there.
+    pub(super) powers: Vec<f64>,
+    /// Autocorrelations from lag 1.
+    pub(super) correlations: Vec<f64>,
+    /// Whether the load is level: only there do slow changes tell of long memory.
+    pub(super) is_level: bool,
+}
+
+impl Scatter {
+    pub(super) fn of(mut series: Vec<f64>, is_level: bool) -> Self {
+        let slope = if is_level { 0.0 } else { slope(&series) };
+        take_out(&mut series, slope);
+        Self { values: series.len(), powers: powers(&series), correlations: correlations(&series), is_level }
+    }
+
+    /// How many cosines can be used where seconds do not depend on each other: so few, compared with all, that a
+    /// dependence too weak to be seen does little harm (Lazarus, Lewis, Stock and Watson 2018).
+    pub(super) fn most_cosines(&self) -> usize {
+        self.powers.len()
+    }
+
+    /// The variance of the series' sum by so many cosines.
+    pub(super) fn variance(&self, cosines: usize) -> f64 {
+        let used = cosines.clamp(1, self.powers.len().max(1));
+        self.values as f64 * self.powers.iter().take(used).sum::<f64>() / used as f64
+    }
+}
+
+/// The slope of the straight line through a series, a value.
+fn slope(series: &[f64]) -> f64 {
+    let middle = (series.len() as f64 - 1.0) / 2.0;
+    let (mut product, mut square) = (0.0, 0.0);
+    for (at, value) in series.iter().enumerate() {
+        let from_middle = at as f64 - middle;
+        product += from_middle * value;
+        square += from_middle * from_middle;
+    }
+    if square > 0.0 { product / square } else { 0.0 }
+}
+
+/// Takes the mean out of a series, and a line of this slope.
+fn take_out(series: &mut [f64], slope: f64) {
+    let middle = (series.len() as f64 - 1.0) / 2.0;
+    let mean = series.iter().sum::<f64>() / series.len().max(1) as f64;
+    for (at, value) in series.iter_mut().enumerate() {
+        *value -= mean + slope * (at as f64 - middle);
+    }
+}
+
+/// The squares of the coefficients of the cosine transform, the constant left out, the slowest first.
+fn powers(series: &[f64]) -> Vec<f64> {
+    let values = series.len();
+    let most = ((values as f64).powf(2.0 / 3.0) as usize).min(values.saturating_sub(1));
+    let power = |half_waves: usize| {
+        let step = PI * half_waves as f64 / values as f64;
+        let sum: f64 =
+            series.iter().enumerate().map(|(at, value)| value * (step * (at as f64 + 0.5)).cos()).sum();
+        2.0 * sum * sum / values as f64
+    };
+    (1..=most).map(power).collect()
+}
+
+fn correlations(series: &[f64]) -> Vec<f64> {
+    let own: f64 = series.iter().map(|value| value * value).sum();
+    let lags = (series.len() / 2).min(MOST_LAGS);
+    let at = |lag: usize| {
+        let product: f64 = series.iter().zip(series.iter().skip(lag)).map(|(a, b)| a * b).sum();
+        if own > 0.0 { product / own } else { 0.0 }
+    };
+    (1..=lags).map(at).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normal(chance: &mut fastrand::Rng) -> f64 {
+        (0..12).map(|_| chance.f64()).sum::<f64>() - 6.0
+    }
+
+    #[test]
+    fn all_cosines_together_have_the_variance_of_the_values() {
+        let mut chance = fastrand::Rng::with_seed(3);
+        let (mut found, mut all) = (0.0, 0.0);
+        for _ in 0..200 {
+            let series: Vec<f64> = (0..100).map(|_| 3.0 * normal(&mut chance)).collect();
+            let scatter = Scatter::of(series, true);
+            found += scatter.variance(scatter.most_cosines());
+            all += 900.0;
+        }
+        assert!((found / all - 1.0).abs() < 0.05, "{found} for {all}");
+    }
+
+    #[test]
+    fn a_line_is_no_scatter_where_the_load_is_not_level() {
+        let line: Vec<f64> = (0..50).map(f64::from).collect();
+        assert!(Scatter::of(line.clone(), false).variance(5) < 1e-12);
+        assert!(Scatter::of(line, true).variance(5) > 1000.0);
+    }
+
+    #[test]
+    fn nothing_and_one_value_have_no_scatter() {
+        for series in [vec![], vec![7.0]] {
+            assert_eq!(Scatter::of(series, false).variance(3), 0.0);
+        }
+    }
+}

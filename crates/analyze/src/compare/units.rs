@@ -1,0 +1,155 @@
+//! A run's seconds, or a few of them together where there are many, each with what figures are made of.
+
+use rayon::iter::ParallelIterator;
+use rayon::slice::ParallelSlice;
+
+use crate::error::Result;
+use crate::histogram::Histogram;
+use crate::phases::{Phase, Span};
+use crate::selection::Selection;
+use crate::timeline::{Second, Timeline};
+
+/// Units that a run is cut into, at most: a longer run's are of several seconds.
+const MOST: u32 = 4096;
+/// Units that one thread reads at a time.
+const AT_A_TIME: usize = 64;
+
+/// What was counted in some seconds.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Unit {
+    pub(super) seconds: u32,
+    pub(super) successes: u64,
+    pub(super) failures: u64,
+    pub(super) cpu_sum: f64,
+    pub(super) cpu_seconds: u32,
+    /// The requests that averages are taken over, and the sum of their times.
+    pub(super) samples: u64,
+    pub(super) elapsed: i128,
+    /// For each value that is marked, the samples that are less than it, and those that are it.
+    pub(super) marks: Vec<(u64, u64)>,
+}
+
+/// The units of one phase.
+pub(super) struct Stratum {
+    pub(super) units: Vec<Unit>,
+    pub(super) is_level: bool,
+}
+
+/// The seconds of a span, phase by phase.
+pub(super) struct Units {
+    pub(super) strata: Vec<Stratum>,
+    pub(super) sum: Unit,
+}
+
+/// The seconds of a timeline that are compared: not the run's last one, which ends where the run did.
+pub(super) fn whole(selection: &Selection<'_>) -> Span {
+    let (first, last) = selection.window;
+    let is_cut = last.saturating_add(1) >= selection.run.info.seconds && last - first >= 3;
+    Span { first, last: last - u32::from(is_cut) }
+}
+
+/// How often each time was taken, in all seconds of a span.
+pub(super) fn histogram(selection: &Selection<'_>, span: Span) -> Result<Histogram> {
+    let mut all = Histogram::new();
+    for second in selection.seconds_of(span) {
+        let (_, cells) = second?;
+        selection.averaged(&cells).for_each(|cell| all.add_counts(&cell.elapsed));
+    }
+    Ok(all)
+}
+
+impl Units {
+    /// Reads the seconds of a span.
+    pub(super) fn read(
+        selection: &Selection<'_>,
+        timeline: &Timeline,
+        span: Span,
+        marks: &[i32],
+    ) -> Result<Self> {
+        let length = span.seconds().div_ceil(MOST);
+        let mut units = Self { strata: Vec::new(), sum: Unit::new(marks) };
+        for (phase, is_level) in phases(timeline, span) {
+            let starts: Vec<u32> = (phase.first..=phase.last).step_by(length as usize).collect();
+            let read = |starts: &[u32]| stretch(selection, timeline, phase, starts, length, marks);
+            let parts: Vec<Vec<Unit>> = starts.par_chunks(AT_A_TIME).map(read).collect::<Result<_>>()?;
+            let of_phase: Vec<Unit> = parts.into_iter().flatten().collect();
+            of_phase.iter().for_each(|unit| units.sum.add(unit));
+            units.strata.push(Stratum { units: of_phase, is_level });
+        }
+        Ok(units)
+    }
+}
+
+/// The phases of a span, and whether the load is level in each.
+fn phases(timeline: &Timeline, span: Span) -> Vec<(Span, bool)> {
+    let shared = |(phase, of): (Phase, Span)| Some((of.shared(span)?, phase == Phase::Hold));
+    let phases: Vec<(Span, bool)> = timeline.phases.all().filter_map(shared).collect();
+    if phases.is_empty() { vec![(span, true)] } else { phases }
+}
+
+/// Units that follow one another, by their first seconds.
+fn stretch(
+    selection: &Selection<'_>,
+    timeline: &Timeline,
+    phase: Span,
+    starts: &[u32],
+    length: u32,
+    marks: &[i32],
+) -> Result<Vec<Unit>> {
+    let (Some(first), Some(last)) = (starts.first().copied(), starts.last().copied()) else {
+        return Ok(Vec::new());
+    };
+    let mut units = vec![Unit::new(marks); starts.len()];
+    let last = last.saturating_add(length - 1).min(phase.last);
+    let begin = timeline.seconds.first().map_or(0, |second| second.second);
+    for second in selection.seconds_of(Span { first, last }) {
+        let (second, cells) = second?;
+        let Some(unit) = units.get_mut(((second - first) / length) as usize) else { continue };
+        if let Some(row) = timeline.seconds.get((second - begin) as usize) {
+            unit.add_row(row);
+        }
+        selection.averaged(&cells).for_each(|cell| unit.add_elapsed(&cell.elapsed, marks));
+    }
+    Ok(units)
+}
+
+impl Unit {
+    fn new(marks: &[i32]) -> Self {
+        Self { marks: vec![(0, 0); marks.len()], ..Self::default() }
+    }
+
+    fn add_row(&mut self, row: &Second) {
+        self.seconds += 1;
+        self.successes += row.successes;
+        self.failures += row.failures;
+        if let Some(cpu) = row.cpu {
+            self.cpu_sum += cpu;
+            self.cpu_seconds += 1;
+        }
+    }
+
+    fn add_elapsed(&mut self, counts: &[(i32, u64)], marks: &[i32]) {
+        let (samples, elapsed) = crate::histogram::totals(counts);
+        self.samples += samples;
+        self.elapsed += elapsed;
+        for (mark, (below, equal)) in marks.iter().zip(&mut self.marks) {
+            for (value, samples) in counts.iter().filter(|(value, _)| value <= mark) {
+                *(if value < mark { &mut *below } else { &mut *equal }) += samples;
+            }
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.seconds += other.seconds;
+        self.successes += other.successes;
+        self.failures += other.failures;
+        self.cpu_sum += other.cpu_sum;
+        self.cpu_seconds += other.cpu_seconds;
+        self.samples += other.samples;
+        self.elapsed += other.elapsed;
+        for ((below, equal), (more_below, more_equal)) in self.marks.iter_mut().zip(&other.marks) {
+            *below += more_below;
+            *equal += more_equal;
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! How often `compare` calls a change where there is none, how often it can't tell, and how often it finds one.
+
+use std::collections::BTreeMap;
+
+use perfpipe_analyze::{Change, Measured, Outcome, Side, View, compare_sides};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use crate::dice::Dice;
+use crate::share::Share;
+use crate::system::{Load, Shape, System, Wander};
+
+/// The level at which a figure by itself is called, and the one for all figures together.
+const LEVEL: f64 = 0.01;
+
+/// Systems of one kind, and how many pairs of runs of each are compared.
+struct Kind {
+    name: String,
+    system: System,
+    pairs: u64,
+}
+
+/// What came of comparing runs.
+#[derive(Default)]
+struct Outcomes {
+    /// By figure: how many were compared, and how many are beyond their own 99 %.
+    figures: BTreeMap<String, Share>,
+    /// Pairs in which anything was called, all figures taken together.
+    called: Share,
+    /// Pairs in which there was no telling of a figure that both runs have.
+    untold: Share,
+}
+
+impl Outcomes {
+    fn add(&mut self, changes: &[Change]) {
+        let told = |change: &&Change| change.a.is_some() && change.b.is_some();
+        for change in changes.iter().filter(told) {
+            let figure = self.figures.entry(change.measure.clone()).or_default();
+            figure.add(change.p.is_some_and(|p| p < LEVEL));
+        }
+        self.called.add(changes.iter().any(is_called));
+        self.untold.add(changes.iter().filter(told).any(|change| change.outcome == Outcome::Unknown));
+    }
+
+    fn merge(mut self, other: Self) -> Self {
+        for (name, share) in other.figures {
+            self.figures.entry(name).or_default().merge(share);
+        }
+        self.called.merge(other.called);
+        self.untold.merge(other.untold);
+        self
+    }
+}
+
+fn is_called(change: &Change) -> bool {
+    !matches!(change.outcome, Outcome::Noise | Outcome::Unknown)
+}
+
+fn side(systems: impl IntoIterator<Item = (System, u64)>) -> Side {
+    let view = View::default();
+    let run = |(system, seed): (System, u64)| Measured::new(&system.run(seed), &view).unwrap();
+    Side::of(systems.into_iter().map(run).collect())
+}
+
+/// Pairs of runs of the same system.
+fn null_pairs(system: &System, seed: u64, pairs: u64) -> Outcomes {
+    let pair = |at: u64| {
+        let one = |run: u64| side([(system.clone(), (seed + at) * 2 + run)]);
+        let mut outcomes = Outcomes::default();
+        outcomes.add(&compare_sides(&one(0), &[one(1)]));
+        outcomes
+    };
+    (0..pairs).into_par_iter().map(pair).reduce(Outcomes::default, Outcomes::merge)
+}
+
+/// Open and closed systems without memory from second to second.
+fn without_memory(lengths: &[f64], pairs: u64) -> Vec<Kind> {
+    let open =
+        [20.0, 200.0, 2000.0].map(|rate| (format!("open {rate}/s"), Load::Open { rate }, Shape::Exponential));
+    let shapes = [("exponential", Shape::Exponential), ("lognormal", Shape::Lognormal(1.0))];
+    let closed = shapes.iter().flat_map(|(name, shape)| {
+        [10, 50, 200].map(|clients| {
+            let load = Load::Closed { injectors: 1, clients, think: 0.0, ramp: 0.0 };
+            (format!("closed, {clients} users, {name}"), load, *shape)
+        })
+    });
+    let mut kinds = Vec::new();
+    for (name, load, shape) in open.into_iter().chain(closed) {
+        for lasting in lengths {
+            for failing in [0.001, 0.05] {
+                let servers = if matches!(load, Load::Open { .. }) { 0 } else { 4 };
+                let system = System { lasting: *lasting, load, servers, shape, failing, ..System::default() };
+                kinds.push(Kind { name: name.clone(), system, pairs });
+            }
+        }
+    }
+    kinds
+}
+
+/// Systems whose rate wanders, each second by what it was in the last.
+fn with_memory(lengths: &[f64], deviation: f64, pairs: u64) -> Vec<Kind> {
+    let closed = Load::Closed { injectors: 1, clients: 20, think: 0.0, ramp: 0.0 };
+    let loads = [("open", Load::Open { rate: 400.0 }, 0), ("closed", closed, 8)];
+    let mut kinds = Vec::new();
+    for correlation in [0.9, 0.98] {
+        for (name, load, servers) in loads {
+            for lasting in lengths {
+                let wander = Some(Wander { correlation, deviation });
+                let system = System { lasting: *lasting, load, servers, wander, ..System::default() };
+                kinds.push(Kind { name: format!("{name}, AR({correlation})"), system, pairs });
+            }
+        }
+    }
+    kinds
+}
+
+/// Compares pairs of each kind, each from its own seeds, and prints a row of each.
+fn trial(kinds: &[Kind]) -> Vec<(String, f64, Outcomes)> {
+    let mut rows = Vec::new();
+    for (kind, at) in kinds.iter().zip(1u64..) {
+        let Kind { name, system, pairs } = kind;
+        let outcomes = null_pairs(system, at * 1_000_000, *pairs);
+        println!(
+            "| {name} | {} | {} | {} | {} |",
+            system.failing * 100.0,
+            system.lasting,
+            outcomes.called,
+            outcomes.untold
+        );
+        rows.push((name.clone(), system.lasting, outcomes));
+    }
+    rows
+}
+
+fn print_figures(outcomes: &Outcomes) {
+    println!("| figure | pairs | beyond its 99 % |\n|---|--:|--:|");
+    for (name, share) in &outcomes.figures {
+        println!("| {name} | {} | {share} |", share.all);
+    }
+    println!("| any, of all at once | {} | {} |", outcomes.called.all, outcomes.called);
+    println!("| can't tell | {} | {} |", outcomes.untold.all, outcomes.untold);
+}
+
+fn all(rows: Vec<(String, f64, Outcomes)>) -> Outcomes {
+    rows.into_iter().map(|(_, _, outcomes)| outcomes).fold(Outcomes::default(), Outcomes::merge)
+}
+
+/// In how many pairs a throughput that is so much greater is called better.
+fn found(rate: f64, times: f64, lasting: f64, pairs: u64) -> Share {
+    let system = |rate| System { lasting, load: Load::Open { rate }, servers: 0, ..System::default() };
+    let pair = |at: u64| {
+        let (a, b) = (side([(system(rate), at * 2)]), side([(system(rate * times), at * 2 + 1)]));
+        let changes = compare_sides(&a, &[b]);
+        Share::of(changes[0].outcome == Outcome::Better)
+    };
+    (0..pairs).into_par_iter().map(pair).reduce(Share::default, Share::merged)
+}
+
+/// In how many comparisons of repeats, whose rates differ by chance from start to start, anything is called.
+fn repeats(counts: (u64, u64), times: f64, pairs: u64) -> (Share, Share) {
+    let system = |dice: &mut Dice, times: f64| {
+        let rate = 100.0 * times * (1.0 + 0.03 * dice.normal());
+        System { lasting: 60.0, load: Load::Open { rate }, servers: 0, ..System::default() }
+    };
+    let pair = |at: u64| {
+        let mut dice = Dice::new(at);
+        let mut runs = |repeats: u64, times: f64| {
+            let runs: Vec<(System, u64)> = (0..repeats)
+                .map(|run| (system(&mut dice, times), at * 1000 + run + 100 * times as u64))
+                .collect();
+            side(runs)
+        };
+        let (a, b) = (runs(counts.0, 1.0), runs(counts.1, times));
+        let changes = compare_sides(&a, &[b]);
+        let beyond = changes[0].p.is_some_and(|p| p < LEVEL);
+        (Share::of(beyond), Share::of(changes.iter().any(is_called)))
+    };
+    let merge = |a: (Share, Share), b: (Share, Share)| (a.0.merged(b.0), a.1.merged(b.1));
+    (0..pairs).into_par_iter().map(pair).reduce(Default::default, merge)
+}
+
+#[test]
+fn what_is_called_is_seldom_chance() {
+    let found = all(trial(&without_memory(&[60.0], 12)));
+    print_figures(&found);
+    for (name, share) in &found.figures {
+        // One in a hundred, and what four standard deviations add to that.
+        assert!(share.ratio() < 0.01 + 4.0 * (0.01 / share.all as f64).sqrt(), "{name}: {share}");
+    }
+    assert!(found.called.ratio() < 0.045, "{}", found.called);
+    assert!(found.untold.ratio() < 0.05, "{}", found.untold);
+}
+
+#[test]
+fn long_memory_is_no_change() {
+    let found = all(trial(&with_memory(&[60.0, 300.0], 0.2, 15)));
+    assert!(found.called.ratio() < 0.1, "{}", found.called);
+}
+
+#[test]
+fn two_percent_are_found() {
+    let found = found(400.0, 1.02, 300.0, 60);
+    assert!(found.ratio() > 0.75, "{found}");
+}
+
+#[test]
+fn repeats_that_differ_by_chance_have_not_changed() {
+    let (beyond, called) = repeats((3, 3), 1.0, 200);
+    assert!(beyond.ratio() < 0.04 && called.ratio() < 0.05, "{beyond} {called}");
+    let (_, called) = repeats((5, 5), 1.15, 60);
+    assert!(called.ratio() > 0.8, "{called}");
+}
+
+#[test]
+#[ignore = "a long trial: .ci/long rates"]
+fn rates_of_compare() {
+    println!(
+        "\n### No change, no memory\n\n| system | failing, % | s | called | can't tell |\n|---|--:|--:|--:|--:|"
+    );
+    let null = all(trial(&without_memory(&[60.0, 300.0, 900.0], 100)));
+    println!();
+    print_figures(&null);
+    println!("\n### No change, long memory\n");
+    let mut memory = Vec::new();
+    for deviation in [0.2, 0.1] {
+        println!(
+            "Deviation {deviation}:\n\n| system | failing, % | s | called | can't tell |\n|---|--:|--:|--:|--:|"
+        );
+        memory.push(trial(&with_memory(&[60.0, 300.0, 900.0], deviation, 200)));
+    }
+    println!("\n### Change\n\n| change of throughput, 400/s | s | found |\n|---|--:|--:|");
+    for (times, lasting) in [(1.02, 300.0), (1.05, 60.0), (1.01, 900.0)] {
+        println!("| {times} | {lasting} | {} |", found(400.0, times, lasting, 2000));
+    }
+    let power = found(400.0, 1.02, 300.0, 2000);
+    println!(
+        "\n### Repeats\n\n| repeats | change | throughput beyond its 99 % | any called |\n|---|--:|--:|--:|"
+    );
+    let mut of_repeats = Vec::new();
+    for (counts, times) in
+        [((2, 2), 1.0), ((3, 1), 1.0), ((3, 3), 1.0), ((5, 5), 1.0), ((3, 3), 1.15), ((5, 5), 1.1)]
+    {
+        let (beyond, called) = repeats(counts, times, 2000);
+        println!("| {} and {} | {times} | {beyond} | {called} |", counts.0, counts.1);
+        of_repeats.push((times, beyond, called));
+    }
+    for (name, share) in &null.figures {
+        assert!(share.upper() <= 0.013, "{name}: {share}");
+    }
+    assert!(null.called.upper() <= 0.02, "{}", null.called);
+    assert!(null.untold.ratio() <= 0.02, "{}", null.untold);
+    for (name, lasting, outcomes) in memory.into_iter().next().into_iter().flatten() {
+        assert!(outcomes.called.ratio() <= 0.05, "{name}, {lasting} s: {}", outcomes.called);
+        let is_long_enough = name.contains("0.9)") && lasting == 900.0;
+        assert!(!is_long_enough || outcomes.untold.ratio() <= 0.3, "{name}: {}", outcomes.untold);
+    }
+    assert!(power.ratio() >= 0.9, "{power}");
+    for (times, beyond, called) in of_repeats.iter().filter(|(times, _, _)| *times == 1.0) {
+        assert!(beyond.ratio() <= 0.016 && called.ratio() <= 0.02, "{times}: {beyond} {called}");
+    }
+}
