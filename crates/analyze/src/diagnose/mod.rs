@@ -39,10 +39,20 @@ pub enum Kind {
     Failures,
     /// The 99th percentile grows while the median does not.
     SlowTail,
+    /// Requests are slow at first, then level.
+    WarmUp,
+    /// Times, or the rate, change to another level at equal load.
+    Shift,
+    /// Times, or the rate, change little by little at equal load.
+    Drift,
     /// An injector that sends less or more than the others, or at another time.
     Injector,
+    /// An injector whose clock differs from the others'.
+    ClockSkew,
     /// CPU readings that do not cover the run.
     CpuCoverage,
+    /// Nothing amiss, but good to know.
+    Note,
 }
 
 impl Kind {
@@ -56,7 +66,12 @@ impl Kind {
             Self::Failures => "failures",
             Self::SlowTail => "slow-tail",
             Self::Injector => "injector",
+            Self::WarmUp => "warm-up",
+            Self::Shift => "shift",
+            Self::Drift => "drift",
+            Self::ClockSkew => "clock-skew",
             Self::CpuCoverage => "cpu-coverage",
+            Self::Note => "note",
         }
     }
 }
@@ -78,6 +93,13 @@ pub struct Finding {
     pub what: String,
     /// The figures that show it.
     pub evidence: String,
+}
+
+impl Finding {
+    /// Whether nothing is amiss: it is told, but does not stand out.
+    pub fn is_note(&self) -> bool {
+        self.kind == Kind::Note
+    }
 }
 
 /// Says what stands out in a run, by its first second.

@@ -9,6 +9,7 @@
 )]
 
 mod compare;
+mod diagnose;
 mod dice;
 mod league;
 mod load;

@@ -1,0 +1,244 @@
+//! What `diagnose` says of systems whose truth is known: nothing of calm ones, and of the others what was planted.
+
+use perfpipe_analyze::{Finding, FindingKind, View, diagnose};
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+use crate::dice::Dice;
+use crate::system::{Fault, Load, Shape, System, Wander};
+
+/// Requests a second of calm runs.
+const RATES: [f64; 10] = [0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 200.0, 1000.0];
+/// Kinds of calm systems at each rate.
+const KINDS: u64 = 5;
+
+/// What is said of a system, notes left out.
+fn said(system: &System, seed: u64) -> Vec<Finding> {
+    let findings = diagnose(&system.run(seed), &View::default(), None).unwrap();
+    findings.into_iter().filter(|finding| !finding.is_note()).collect()
+}
+
+/// A closed loop that sends so many requests a second, with as much think time as makes it so.
+fn thinking(rate: f64, injectors: usize, lasting: f64) -> System {
+    let clients = ((rate * 1.5).ceil() as usize).clamp(1, 90).div_ceil(injectors);
+    let service = (200.0 * (clients * injectors) as f64 / rate).min(20.0);
+    let think = (clients * injectors) as f64 / rate - service / 1000.0;
+    let load = Load::Closed { injectors, clients, think, ramp: 0.0 };
+    System { lasting, load, servers: 0, service, ..System::default() }
+}
+
+/// A closed loop without think time.
+fn busy(rate: f64, injectors: usize, lasting: f64) -> System {
+    let clients = (rate.sqrt().ceil() as usize).clamp(1, 30);
+    let service = 1000.0 * (clients * injectors) as f64 / rate;
+    let load = Load::Closed { injectors, clients, think: 0.0, ramp: 0.0 };
+    System { lasting, load, servers: 0, service, ..System::default() }
+}
+
+/// Requests that come by chance.
+fn open(rate: f64, lasting: f64) -> System {
+    System { lasting, load: Load::Open { rate }, servers: 0, ..System::default() }
+}
+
+/// A calm system of one of the kinds.
+fn calm(rate: f64, kind: u64) -> System {
+    match kind % KINDS {
+        0 => open(rate, 300.0),
+        1 => thinking(rate, 1, 300.0),
+        2 => thinking(rate, 3, 300.0),
+        3 => System { shape: Shape::Lognormal(1.5), failing: 0.002, ..busy(rate, 1, 300.0) },
+        _ => {
+            let wander = Some(Wander { correlation: 0.9, deviation: 0.05 });
+            System { wander, failing: 0.002, ..busy(rate, 2, 300.0) }
+        }
+    }
+}
+
+/// Calm runs of a rate, of seeds from one on, and those of which something is said.
+fn alarms(rate: f64, first: u64, runs: u64) -> Vec<(u64, Vec<Finding>)> {
+    let said = |run: u64| (run % KINDS, said(&calm(rate, run), first.wrapping_add(run)));
+    (0..runs).into_par_iter().map(said).filter(|(_, findings)| !findings.is_empty()).collect()
+}
+
+/// A fault that must be found.
+struct Planted {
+    name: &'static str,
+    kind: FindingKind,
+    /// A system with it, by chance.
+    system: fn(&mut Dice) -> System,
+    /// Whether it is among those that must be found in 95 of 100 runs.
+    must: bool,
+}
+
+fn with(fault: Fault, system: System) -> System {
+    System { faults: vec![fault], ..system }
+}
+
+/// A moment that is not near the ends of a run of 300 s.
+fn sometime(dice: &mut Dice) -> f64 {
+    30.0 + 240.0 * dice.uniform()
+}
+
+fn slower(from: f64) -> Fault {
+    Fault::Slower { from, times: 2.0 }
+}
+
+fn halved() -> Fault {
+    Fault::Fewer { from: 150.0, share: 0.5 }
+}
+
+/// 30 % fewer requests a second of one injector.
+fn slow_injector() -> Fault {
+    Fault::SlowInjector { injector: 1, times: 1.0 / 0.7 }
+}
+
+fn planted() -> Vec<Planted> {
+    use FindingKind::*;
+    let must = |name, kind, system| Planted { name, kind, system, must: true };
+    let may = |name, kind, system| Planted { name, kind, system, must: false };
+    vec![
+        must("stall of 2 s, 50/s, busy", Stall, |dice| {
+            with(Fault::Stall { at: sometime(dice), lasting: 2.0 }, busy(50.0, 1, 300.0))
+        }),
+        must("stall of 2 s, 50/s, think time", Stall, |dice| {
+            with(Fault::Stall { at: sometime(dice), lasting: 2.0 }, thinking(50.0, 1, 300.0))
+        }),
+        must("stall of 2 s, 50/s, open", Stall, |dice| {
+            with(Fault::Stall { at: sometime(dice), lasting: 2.0 }, open(50.0, 300.0))
+        }),
+        must("stall of 1.5 s, 1,000/s, busy", Stall, |dice| {
+            with(Fault::Stall { at: sometime(dice), lasting: 1.5 }, busy(1000.0, 1, 300.0))
+        }),
+        must("stall of 1.5 s, 1,000/s, open", Stall, |dice| {
+            with(Fault::Stall { at: sometime(dice), lasting: 1.5 }, open(1000.0, 300.0))
+        }),
+        may("stall of 1 s every 4 s, 50/s, busy", Stall, |dice| {
+            with(Fault::Stalls { from: dice.uniform() * 4.0, every: 4.0, lasting: 1.0 }, busy(50.0, 1, 300.0))
+        }),
+        may("stall of 1 s every 4 s, 200/s, open", Stall, |dice| {
+            with(Fault::Stalls { from: dice.uniform() * 4.0, every: 4.0, lasting: 1.0 }, open(200.0, 300.0))
+        }),
+        must("injector 30 % slower, 20/s", Injector, |_| with(slow_injector(), busy(20.0, 3, 300.0))),
+        must("injector 30 % slower, 200/s", Injector, |_| with(slow_injector(), busy(200.0, 3, 300.0))),
+        may("injector half as fast, 1 s requests, 60 s", Injector, |_| {
+            with(Fault::SlowInjector { injector: 1, times: 2.0 }, busy(15.0, 3, 60.0))
+        }),
+        may("injector an hour ahead, 20/s", ClockSkew, |_| {
+            with(Fault::Skew { injector: 2, by: 3600.0 }, thinking(20.0, 3, 60.0))
+        }),
+        must("twice as slow from the middle, 5/s", Shift, |_| with(slower(150.0), busy(5.0, 1, 300.0))),
+        must("twice as slow from the middle, 50/s", Shift, |_| with(slower(150.0), busy(50.0, 1, 300.0))),
+        must("twice as slow from the middle, 50/s, think time", Shift, |_| {
+            with(slower(150.0), thinking(50.0, 1, 300.0))
+        }),
+        must("twice as slow from the middle, 50/s, open", Shift, |_| with(slower(150.0), open(50.0, 300.0))),
+        must("twice as slow from the middle, 1,000/s", Shift, |_| {
+            with(slower(150.0), busy(1000.0, 1, 300.0))
+        }),
+        must("drift to twice, 10/s", Drift, |_| with(Fault::Drift { times: 2.0 }, busy(10.0, 1, 300.0))),
+        must("drift to twice, 50/s", Drift, |_| with(Fault::Drift { times: 2.0 }, busy(50.0, 1, 300.0))),
+        must("drift to twice, 50/s, open", Drift, |_| with(Fault::Drift { times: 2.0 }, open(50.0, 300.0))),
+        must("rate halved for good, 5/s, open", Shift, |_| with(halved(), open(5.0, 300.0))),
+        must("rate halved for good, 50/s, open", Shift, |_| with(halved(), open(50.0, 300.0))),
+        must("rate halved for good, 1,000/s, open", Shift, |_| with(halved(), open(1000.0, 300.0))),
+        may("warm-up of 10 s, x5, 50/s", WarmUp, |_| {
+            with(Fault::WarmUp { until: 10.0, times: 5.0 }, busy(50.0, 1, 120.0))
+        }),
+        may("warm-up of 10 s, x5, 50/s, open", WarmUp, |_| {
+            with(Fault::WarmUp { until: 10.0, times: 5.0 }, open(50.0, 120.0))
+        }),
+        may("all fail for 3 s, 5/s", Failures, |dice| {
+            with(Fault::Failing { at: 10.0 + 60.0 * dice.uniform(), lasting: 3.0 }, open(5.0, 80.0))
+        }),
+    ]
+}
+
+/// In how many runs a fault is found, and in how many something else is said too, with an example of that.
+fn found(planted: &Planted, first: u64, runs: u64) -> (u64, u64, Option<Finding>) {
+    let looked: Vec<Vec<Finding>> = (0..runs)
+        .into_par_iter()
+        .map(|run| {
+            let seed = first.wrapping_add(run);
+            said(&(planted.system)(&mut Dice::new(seed ^ 0xfa)), seed)
+        })
+        .collect();
+    let is = |finding: &&Finding| finding.kind == planted.kind;
+    let found = looked.iter().filter(|findings| findings.iter().any(|finding| is(&finding))).count() as u64;
+    let others: Vec<&Finding> =
+        looked.iter().filter_map(|findings| findings.iter().find(|finding| !is(finding))).collect();
+    (found, others.len() as u64, others.first().map(|finding| (*finding).clone()))
+}
+
+/// Prints what is said of calm runs and of faults, and says whether all is as it must be.
+fn table(first: u64, calm_runs: u64, fault_runs: u64) -> bool {
+    let mut holds = true;
+    println!("seeds from {first:#x} on\n\n| calm runs of 300 s | runs | with a finding |\n|---|--:|--:|");
+    for rate in RATES {
+        let alarms = alarms(rate, first, calm_runs);
+        println!("| {rate}/s | {calm_runs} | {} |", alarms.len());
+        holds &= alarms.is_empty();
+        if let Some((kind, findings)) = alarms.first() {
+            eprintln!("kind {kind}: {findings:#?}");
+        }
+    }
+    println!("\n| planted | runs | found | with another finding too |\n|---|--:|--:|--:|");
+    for planted in planted() {
+        let (found, others, example) = found(&planted, first, fault_runs);
+        let bound = if planted.must { ", of which 95 % must be" } else { "" };
+        println!("| {} | {fault_runs} | {found}{bound} | {others} |", planted.name);
+        holds &= !planted.must || found * 100 >= fault_runs * 95;
+        if let Some(example) = example {
+            eprintln!(
+                "{}: {} {:?}: {}; {}",
+                planted.name, example.kind, example.span, example.what, example.evidence
+            );
+        }
+    }
+    holds
+}
+
+#[test]
+fn calm_runs_say_nothing() {
+    for rate in RATES {
+        let runs = if rate > 100.0 { KINDS } else { 4 * KINDS };
+        let alarms = alarms(rate, 1, runs);
+        assert!(alarms.is_empty(), "{rate}/s: {alarms:#?}");
+    }
+}
+
+#[test]
+fn calm_runs_at_low_rates_have_no_stall_and_long_silences_are_one() {
+    for rate in [0.1, 0.2, 0.5, 1.0, 2.0, 4.0, 8.0] {
+        for seed in 0..100 {
+            assert_eq!(said(&open(rate, 300.0), seed), [], "{rate}/s, seed {seed}");
+        }
+        // No request for as long as sixty come in, in a run of ten times that.
+        let lasting = 60.0 / rate;
+        for seed in 0..20 {
+            let mut run = open(rate, 10.0 * lasting).run(seed);
+            let silent = (5.0 * lasting) as u32..(6.0 * lasting) as u32;
+            let kept: Vec<_> = run.cells.between(0, u32::MAX).map(|cell| cell.unwrap()).collect();
+            let kept = kept.into_iter().filter(|(key, _)| !silent.contains(&key.second));
+            run.cells = perfpipe_ingest::CellTable::new(vec!["Get".into()], vec![String::new()], kept);
+            let findings = diagnose(&run, &View::default(), None).unwrap();
+            assert!(findings.iter().any(|f| f.kind == FindingKind::Stall), "{rate}/s, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn what_is_planted_is_found() {
+    for planted in planted() {
+        let (found, _, _) = found(&planted, 1, 6);
+        assert!(found >= 5, "{}: found in {found} of 6", planted.name);
+    }
+}
+
+/// Fixed seeds, and a fresh set that nobody tuned anything by.
+#[test]
+#[ignore = "minutes: .ci/long rates"]
+fn whole_trial_of_diagnose() {
+    let fixed = table(1000, 50, 200);
+    let drawn = fastrand::u64(..) >> 16;
+    let fresh = table(drawn, 50, 200);
+    assert!(fixed && fresh, "see the tables above");
+}
