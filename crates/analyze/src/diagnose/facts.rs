@@ -11,8 +11,8 @@ use crate::view::View;
 /// A run with what is known of it.
 pub(super) struct Facts<'a> {
     pub(super) run: &'a StoredRun,
-    pub(super) view: &'a View,
-    /// The seconds, their means over failures too.
+    pub(super) view: View,
+    /// The seconds, their means over failures too, and their median as the only percentile.
     timeline: Timeline,
     /// `None` where the load is not in the log.
     pub(super) sweep: Option<Sweep>,
@@ -22,8 +22,10 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     pub(super) fn new(run: &'a StoredRun, view: &'a View, cores: Option<u32>) -> Result<Self> {
-        let timeline = Timeline::new(run, &View { include_failures: true, ..view.clone() })?;
-        let sweep = match Sweep::new(run, view) {
+        let view = view.clone();
+        let all = View { include_failures: true, percentiles: vec![50.0], ..view.clone() };
+        let timeline = Timeline::new(run, &all)?;
+        let sweep = match Sweep::new(run, &view) {
             Ok(sweep) => Some(sweep),
             Err(Error::NoLoad { .. }) => None,
             Err(error) => return Err(error),

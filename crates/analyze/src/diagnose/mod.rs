@@ -4,6 +4,7 @@
 
 mod chance;
 mod cpu_coverage;
+mod expected;
 mod facts;
 mod failures;
 mod idle_cpu;
@@ -12,6 +13,7 @@ mod littles_law;
 mod saturation;
 mod slow_tail;
 mod stalls;
+mod waits;
 
 use std::fmt;
 
@@ -139,7 +141,7 @@ pub fn diagnose(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<Vec<
     findings.extend(saturation::find(&facts));
     findings.extend(idle_cpu::find(&facts));
     findings.extend(littles_law::find(&facts));
-    findings.extend(stalls::find(&facts));
+    findings.extend(stalls::told(&stalls::gather(&facts)?));
     findings.extend(failures::find(&facts));
     findings.extend(slow_tail::find(&facts)?);
     findings.extend(injectors::find(&facts)?);
