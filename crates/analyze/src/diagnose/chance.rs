@@ -13,6 +13,31 @@ pub(super) fn surprise(count: f64, expected: f64) -> f64 {
     expected - count + log
 }
 
+/// How surprising it is that two counts come at so different rates, each told with what it comes of (time, requests):
+/// Wilks's logarithm of the ratio of likelihoods, of two Poisson counts.
+pub(super) fn contrast(one: (f64, f64), other: (f64, f64)) -> f64 {
+    let all = one.1 + other.1;
+    if all <= 0.0 {
+        return 0.0;
+    }
+    let of = |(count, size): (f64, f64)| {
+        let expected = (one.0 + other.0) * size / all;
+        if count > 0.0 { count * (count / expected).ln() } else { 0.0 }
+    };
+    of(one) + of(other)
+}
+
+/// Between which two shares that of something lies that was seen `count` times in `all`, in 99 of 100 cases: Wilson's
+/// score interval.
+pub(super) fn share(count: f64, all: f64) -> (f64, f64) {
+    /// Of the standard normal distribution, half a percent is beyond it.
+    const Z: f64 = 2.576;
+    let (seen, more) = (count / all, Z * Z / all);
+    let width = Z * (seen * (1.0 - seen) / all + more / all / 4.0).sqrt();
+    let of = |side: f64| ((seen + more / 2.0 + side * width) / (1.0 + more)).clamp(0.0, 1.0);
+    (of(-1.0), of(1.0))
+}
+
 /// How much more counts vary than by chance alone: their variance over their mean, from the median distance; 1 at least.
 ///
 /// `counts` are counts, each with what is expected.
@@ -51,6 +76,22 @@ mod tests {
         assert!(surprise(0.0, 16.2) > SURPRISE && surprise(0.0, 16.0) < SURPRISE);
         assert_eq!(surprise(7.0, 7.0), 0.0);
         assert_eq!((surprise(0.0, 0.0), surprise(1.0, 0.0)), (0.0, f64::INFINITY));
+    }
+
+    #[test]
+    fn equal_rates_are_no_surprise_and_others_are() {
+        assert!(contrast((10.0, 100.0), (20.0, 200.0)).abs() < 1e-9);
+        assert_eq!(contrast((0.0, 0.0), (0.0, 0.0)), 0.0);
+        let apart = contrast((0.0, 100.0), (30.0, 100.0));
+        assert!((apart - 30.0 * 2f64.ln()).abs() < 1e-9, "{apart}");
+    }
+
+    #[test]
+    fn a_share_lies_within_its_interval() {
+        // Wilson's interval of 3 in 60 at 99 %, by hand.
+        let (low, high) = share(3.0, 60.0);
+        assert!((low - 0.0127).abs() < 1e-3 && (high - 0.1770).abs() < 1e-3, "{low} {high}");
+        assert_eq!(share(0.0, 50.0).0, 0.0);
     }
 
     #[test]

@@ -8,6 +8,10 @@ use crate::sweep::Sweep;
 use crate::timeline::{Second, Timeline};
 use crate::view::View;
 
+/// The share of the seconds in which a load turns from up to down or back, from which on it follows the requests; of
+/// chance alone it would be two thirds.
+const TURNS: f64 = 0.3;
+
 /// A run with what is known of it.
 pub(super) struct Facts<'a> {
     pub(super) run: &'a StoredRun,
@@ -45,6 +49,20 @@ impl<'a> Facts<'a> {
         let end = tail.map_or(last, |tail| tail.first.min(last));
         let body = self.all().partition_point(|row| row.second < end);
         self.all().get(..body).filter(|body| !body.is_empty()).unwrap_or(self.all())
+    }
+
+    /// The seconds of the run's hold that are looked at.
+    pub(super) fn hold(&self) -> Option<Span> {
+        self.timeline.phases.hold?.shared(span(self.body())?)
+    }
+
+    /// Whether the load follows the requests, as where each request has a thread of its own while it is at work: it goes
+    /// up and down from second to second, whereas a plan of threads is level or climbs.
+    pub(super) fn load_follows(&self) -> bool {
+        let loads: Vec<f64> = loads(self.body()).into_iter().flatten().collect();
+        let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();
+        let turns = steps.iter().zip(steps.iter().skip(1)).filter(|(one, next)| *one * *next < 0.0).count();
+        turns as f64 > TURNS * steps.len() as f64
     }
 
     /// The seconds of the hold; all of the body, where there is none.

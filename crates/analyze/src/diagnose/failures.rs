@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::chance::{SURPRISE, surprise};
+use super::chance::{self, SURPRISE, surprise};
 use super::facts::{Facts, figure, percent, requests, span};
 use super::{Finding, Kind};
 use crate::phases::Span;
@@ -12,6 +12,10 @@ use crate::timeline::Second;
 const BURST: f64 = 0.05;
 /// The steady share from which on it is told.
 const STEADY: f64 = 0.01;
+/// Seconds that are looked at together: few requests in each say nothing one by one.
+const TOGETHER: [usize; 5] = [1, 2, 3, 5, 8];
+/// The share of the seconds, from the first failure to the last, from which on they are told as failing throughout.
+const THROUGHOUT: f64 = 0.8;
 /// Quiet seconds that end a burst.
 const QUIET: u32 = 3;
 /// Bursts told one by one.
@@ -21,17 +25,28 @@ const CAUSES: usize = 3;
 /// Characters of a message that are told.
 const MESSAGE: usize = 60;
 
+/// The seconds of bursts.
+pub(super) fn bursts(facts: &Facts<'_>) -> Vec<Span> {
+    spans(facts.all(), &bursting(facts.all()).0)
+}
+
+/// Stretches of marked seconds.
+fn spans(rows: &[Second], marked: &[bool]) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for row in rows.iter().zip(marked).filter(|(_, marked)| **marked).map(|(row, _)| row) {
+        match spans.last_mut() {
+            Some(last) if row.second <= last.last + QUIET => last.last = row.second,
+            _ => spans.push(Span { first: row.second, last: row.second }),
+        }
+    }
+    spans
+}
+
 /// The bursts, the largest first where there are many, and the steady share of the other seconds.
 pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let rows = facts.all();
     let (burst, share) = bursting(rows);
-    let mut bursts: Vec<Span> = Vec::new();
-    for row in rows.iter().zip(&burst).filter(|(_, burst)| **burst).map(|(row, _)| row) {
-        match bursts.last_mut() {
-            Some(last) if row.second <= last.last + QUIET => last.last = row.second,
-            _ => bursts.push(Span { first: row.second, last: row.second }),
-        }
-    }
+    let mut bursts = spans(rows, &burst);
     let in_burst = |span: Span| rows.iter().filter(move |row| span.holds(row.second));
     bursts.sort_by_key(|span| std::cmp::Reverse(in_burst(*span).map(|row| row.failures).sum::<u64>()));
     let more = bursts.len().saturating_sub(TOLD);
@@ -64,7 +79,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The failures at a steady share.
+/// The failures at a steady share, which is surely as large, with the seconds from the first to the last.
 fn steady(
     facts: &Facts<'_>,
     rows: &[Second],
@@ -72,13 +87,32 @@ fn steady(
     share: f64,
     bursts: &[Span],
 ) -> Option<Finding> {
+    let others = || rows.iter().zip(burst).filter(|(_, burst)| !**burst).map(|(row, _)| row);
+    let (failed, sent) = sums(others());
+    let (least, most) = chance::share(failed, sent);
+    if share < STEADY || least < STEADY {
+        return None;
+    }
+    let mut failing = others().filter(|row| row.failures > 0).map(|row| row.second);
+    let first = failing.next()?;
+    let seen = Span { first, last: failing.next_back().unwrap_or(first) };
     let whole = span(rows)?;
-    let (failed, sent) = sums(rows.iter().zip(burst).filter(|(_, burst)| !**burst).map(|(row, _)| row));
-    (share >= STEADY).then(|| Finding {
+    let (span, when) = if f64::from(seen.seconds()) >= THROUGHOUT * f64::from(whole.seconds()) {
+        (whole, "throughout the run".to_owned())
+    } else {
+        (seen, format!("between second {} and {}", seen.first, seen.last))
+    };
+    Some(Finding {
         kind: Kind::Failures,
-        span: whole,
-        what: format!("{} of {} requests fail, throughout the run", figure(failed), figure(sent)),
-        evidence: format!("{}; {}", percent(share), causes(facts, whole, bursts)),
+        span,
+        what: format!("{} of {} requests fail, {when}", figure(failed), figure(sent)),
+        evidence: format!(
+            "{} ({} to {}); {}",
+            percent(share),
+            percent(least),
+            percent(most),
+            causes(facts, whole, bursts)
+        ),
     })
 }
 
@@ -96,20 +130,32 @@ fn bursting(rows: &[Second]) -> (Vec<bool>, f64) {
         share = if sent > 0.0 { failed / sent } else { 0.0 };
         // Of a share that is never seen, so many requests allow one failure at least.
         let least = share.max(1.0 / sums(rows.iter()).1.max(1.0));
-        let next: Vec<bool> = rows
-            .iter()
-            .map(|row| {
-                let (failed, sent) = (row.failures as f64, requests(row));
-                let many = failed > (2.0 * share + BURST) * sent;
-                many && surprise(failed, least * sent) >= SURPRISE
-            })
-            .collect();
+        let next = marked(rows, share, least);
         if next == burst {
             break;
         }
         burst = next;
     }
     (burst, share)
+}
+
+/// The seconds with many failures, alone or with their neighbours, where so large a share is usual, and `least` is the
+/// least that any share is taken for.
+fn marked(rows: &[Second], share: f64, least: f64) -> Vec<bool> {
+    let many = |failed: f64, sent: f64| failed > (2.0 * share + BURST) * sent;
+    let mut marked = vec![false; rows.len()];
+    for together in TOGETHER {
+        for (first, window) in rows.windows(together).enumerate() {
+            let (failed, sent) = sums(window.iter());
+            if !many(failed, sent) || surprise(failed, least * sent) < SURPRISE {
+                continue;
+            }
+            for (row, mark) in window.iter().zip(marked.iter_mut().skip(first)) {
+                *mark |= many(row.failures as f64, requests(row));
+            }
+        }
+    }
+    marked
 }
 
 /// What failed most in a span, but for some others: its response code, its message and how often.

@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, figure, loads, percent, requests, span};
 use super::{Finding, Kind};
+use crate::phases::Span;
 use crate::timeline::Second;
 
 /// By how much the two may differ, as a share of the threads.
@@ -10,6 +11,10 @@ const SLACK: f64 = 0.15;
 const LENGTHS: f64 = 20.0;
 /// Requests that must be looked at.
 const REQUESTS: f64 = 200.0;
+/// Parts of the seconds in each of which think time must be the same, and the requests from which on a part is one.
+const PARTS: (usize, f64) = (8, 30.0);
+/// By how much it may differ: as a share, and in standard errors of the mean of such times that come by chance.
+const SAME: (f64, f64) = (0.1, 4.0);
 
 /// Compares the threads to what the requests keep busy, in the hold. Seconds in which most requests fail are left
 /// out; silent ones are counted where that is in favour of the law.
@@ -35,6 +40,10 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         return None;
     }
     let (most, least) = (busy_ms / 1000.0 / threads(false), busy_ms / 1000.0 / threads(true));
+    // Threads that are as many as the requests at work are so by their making.
+    if most < 1.0 - SLACK && facts.load_follows() {
+        return None;
+    }
     let seconds = counted.len() as f64;
     let (load, rate, elapsed) = (threads(true) / seconds, sent / seconds, busy_ms / sent);
     let figures = format!(
@@ -44,24 +53,59 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         figure(elapsed),
         figure(rate * elapsed / 1000.0)
     );
-    let finding = |what: String| Finding {
-        kind: Kind::LittlesLaw,
-        span: span(rows).unwrap_or(crate::phases::Span { first: 0, last: 0 }),
+    let finding = |kind: Kind, what: String| Finding {
+        kind,
+        span: span(rows).unwrap_or(Span { first: 0, last: 0 }),
         what,
         evidence: figures,
     };
     if most < 1.0 - SLACK {
-        let idle = 1.0 - most;
-        return Some(finding(format!(
-            "threads wait for nothing {} of the time: think time or timers, or a client that can't keep up",
-            percent(idle)
-        )));
+        let idle = percent(1.0 - most);
+        return Some(match think_time(facts) {
+            Some(think) => finding(
+                Kind::Note,
+                format!(
+                    "threads wait for nothing {idle} of the time: think time or timers of {} ms explain it",
+                    figure(think * 1000.0)
+                ),
+            ),
+            None => finding(
+                Kind::LittlesLaw,
+                format!(
+                    "threads wait for nothing {idle} of the time, and not always as long between two requests: \
+                     timers that vary, or a client that can't keep up"
+                ),
+            ),
+        });
     }
     (least > 1.0 + SLACK).then(|| {
         let times = (least * f64::from(facts.view.injectors)).round().max(2.0);
-        finding(format!(
+        finding(Kind::LittlesLaw, format!(
             "requests keep more threads busy than there are: several injectors that the log can't tell apart \
              (--injectors {times} fits), or requests that one thread sends in parallel"
         ))
     })
+}
+
+/// The time that a thread waits between two requests, in seconds, if it is the same in all parts of the run, whatever
+/// their load: only think time is.
+fn think_time(facts: &Facts<'_>) -> Option<f64> {
+    let rows = facts.body();
+    let loads = loads(rows);
+    let rows: Vec<(&Second, f64)> =
+        rows.iter().zip(loads).filter_map(|(row, load)| Some((row, load?))).collect();
+    // Threads ask for the first time after they have begun, so that the first part says nothing.
+    let part = rows.len().div_ceil(PARTS.0).max(1);
+    let waited = |rows: &[(&Second, f64)]| {
+        let sent: f64 = rows.iter().map(|(row, _)| requests(row)).sum();
+        let busy: f64 =
+            rows.iter().map(|(row, _)| requests(row) * row.elapsed_mean.unwrap_or(0.0) / 1000.0).sum();
+        let threads: f64 = rows.iter().map(|(_, load)| load).sum();
+        ((threads - busy) / sent, threads / sent, sent)
+    };
+    let (think, _, sent) = waited(rows.get(part..)?);
+    let same = |(own, each, sent): (f64, f64, f64)| {
+        sent < PARTS.1 || (own - think).abs() <= (SAME.0 * think).max(SAME.1 * each / sent.sqrt())
+    };
+    (sent > 0.0 && think > 0.0 && rows.get(part..)?.chunks(part).map(waited).all(same)).then_some(think)
 }

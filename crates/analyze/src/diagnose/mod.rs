@@ -3,6 +3,7 @@
 //! One file a kind of finding. All are computed from the counts of the seconds; none is made of what chance explains.
 
 mod chance;
+mod change;
 mod cpu_coverage;
 mod expected;
 mod facts;
@@ -11,9 +12,12 @@ mod idle_cpu;
 mod injectors;
 mod littles_law;
 mod saturation;
+mod series;
+mod shifts;
 mod slow_tail;
 mod stalls;
 mod waits;
+mod warm_up;
 
 use std::fmt;
 
@@ -140,14 +144,26 @@ pub fn diagnose(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<Vec<
     let mut findings: Vec<Finding> = Vec::new();
     findings.extend(saturation::find(&facts));
     findings.extend(idle_cpu::find(&facts));
-    findings.extend(littles_law::find(&facts));
-    findings.extend(stalls::told(&stalls::gather(&facts)?));
     findings.extend(failures::find(&facts));
     findings.extend(slow_tail::find(&facts)?);
     findings.extend(injectors::find(&facts)?);
     findings.extend(cpu_coverage::find(&facts));
+    findings.extend(over_time(&facts)?);
+    findings.extend(littles_law::find(&facts));
     findings.sort_by_key(|finding| (finding.span.first, finding.kind));
     Ok(findings)
+}
+
+/// What comes and goes: a warm-up, stalls and changes, each without the seconds of those before it.
+fn over_time(facts: &Facts<'_>) -> Result<Vec<Finding>> {
+    let warm_up = warm_up::find(facts)?;
+    let warm = warm_up.as_ref().map(|finding| finding.span);
+    let mut stalls = stalls::gather(facts)?;
+    stalls.retain(|stall| warm.is_none_or(|warm| stall.span.shared(warm).is_none()));
+    let paused = stalls.iter().map(|stall| stall.span);
+    let without: Vec<Span> = warm.into_iter().chain(paused).chain(failures::bursts(facts)).collect();
+    let changes = shifts::find(facts, &without)?;
+    Ok(warm_up.into_iter().chain(stalls::told(&stalls)).chain(changes).collect())
 }
 
 /// Findings as a table: `finding` (its kind), `first` and `last` (seconds), `what` and `evidence`.

@@ -1,0 +1,178 @@
+//! Where a series changes: to another level, or little by little; and whether chance would do as much.
+//!
+//! The chance that a level series without a change gives so large a CUSUM is that of a Brownian bridge,
+//! 2 · exp(−2 x²), where x is the largest sum of distances from the mean in units of √n times the deviation (Ploberger
+//! and Krämer, "The CUSUM test with OLS residuals", 1992). Values depend on those before them, so that the deviation is
+//! that of means of many, from what the change leaves unexplained: the largest over batches of several lengths.
+
+use super::chance::SURPRISE;
+use crate::level::median;
+
+/// Values from which on a change is looked for.
+pub(super) const LEAST: usize = 15;
+/// Values on either side of a step, at least, and the share of all that they are.
+const SIDE: (usize, usize) = (4, 20);
+/// The fewest batches whose means tell how much means vary.
+const BATCHES: usize = 8;
+
+/// What a series does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Change {
+    /// From a value on it is at another level: the place of the value, and the levels before and from there on.
+    Step { at: usize, before: f64, after: f64 },
+    /// It goes little by little from one value to another.
+    Line { first: f64, last: f64 },
+}
+
+impl Change {
+    /// The value before the change and after it.
+    pub(super) fn ends(self) -> (f64, f64) {
+        match self {
+            Self::Step { before, after, .. } => (before, after),
+            Self::Line { first, last } => (first, last),
+        }
+    }
+}
+
+/// The change of a series, where chance would do as much at most once in ten million times.
+pub(super) fn find(series: &[f64]) -> Option<Change> {
+    let length = series.len() as f64;
+    if series.len() < LEAST {
+        return None;
+    }
+    let (step, line) = (step(series)?, line(series));
+    let left = |change: Change| residuals(series, change);
+    let squares = |left: &[f64]| left.iter().map(|value| value * value).sum::<f64>();
+    let (of_step, of_line) = (left(step), left(line));
+    let (change, left) =
+        if squares(&of_line) < squares(&of_step) { (line, of_line) } else { (step, of_step) };
+    // Three numbers were fitted: the fewer there are, the less is known of how they vary.
+    let variance = long_run(&left) * length / (length - 4.0);
+    let largest = sums(series).into_iter().fold(0.0, |most: f64, sum| most.max(sum.abs()));
+    let surprised = 2.0 * largest * largest / (variance * length) - 2f64.ln();
+    (largest > 0.0 && surprised >= SURPRISE).then_some(change)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// The sums of the distances from the mean, up to each value.
+fn sums(series: &[f64]) -> Vec<f64> {
+    let mean = mean(series);
+    let add = |sum: &mut f64, value: &f64| {
+        *sum += value - mean;
+        Some(*sum)
+    };
+    series.iter().scan(0.0, add).collect()
+}
+
+/// The step that explains most.
+fn step(series: &[f64]) -> Option<Change> {
+    let length = series.len();
+    let side = SIDE.0.max(length / SIDE.1);
+    // What a step explains, of sums of distances from the mean: S² · n / (k · (n − k)).
+    let explained = |(at, sum): &(usize, f64)| {
+        let before = (at + 1) as f64;
+        sum * sum / (before * (length as f64 - before))
+    };
+    let sums = sums(series).into_iter().enumerate();
+    let inner = sums.filter(|(at, _)| (side..=length.saturating_sub(side)).contains(&(at + 1)));
+    let (at, _) = inner.max_by(|a, b| explained(a).total_cmp(&explained(b)))?;
+    let (before, after) = series.split_at_checked(at + 1)?;
+    Some(Change::Step { at: at + 1, before: mean(before), after: mean(after) })
+}
+
+/// The line of least squares.
+fn line(series: &[f64]) -> Change {
+    let middle = (series.len() as f64 - 1.0) / 2.0;
+    let level = mean(series);
+    let (mut together, mut squares) = (0.0, 0.0);
+    for (at, value) in series.iter().enumerate() {
+        let from = at as f64 - middle;
+        together += from * (value - level);
+        squares += from * from;
+    }
+    let slope = if squares > 0.0 { together / squares } else { 0.0 };
+    Change::Line { first: level - slope * middle, last: level + slope * middle }
+}
+
+/// What a change leaves unexplained.
+fn residuals(series: &[f64], change: Change) -> Vec<f64> {
+    let steps = (series.len().max(2) - 1) as f64;
+    let explained = |at: usize| match change {
+        Change::Step { at: from, before, after } => {
+            if at < from {
+                before
+            } else {
+                after
+            }
+        }
+        Change::Line { first, last } => first + (last - first) * at as f64 / steps,
+    };
+    series.iter().enumerate().map(|(at, value)| value - explained(at)).collect()
+}
+
+/// The variance of a mean of many such values, times how many they are.
+pub(super) fn long_run(values: &[f64]) -> f64 {
+    let of = |size: usize| {
+        let means: Vec<f64> = values.chunks_exact(size).map(mean).collect();
+        let squares: f64 = means.iter().map(|mean| mean * mean).sum();
+        squares * size as f64 / means.len().max(1) as f64
+    };
+    let sizes = std::iter::successors(Some(1), |size| Some(size * 2));
+    sizes.take_while(|size| *size == 1 || size * BATCHES <= values.len()).map(of).fold(0.0, f64::max)
+}
+
+/// How far values deviate from their median, as one of them would: from the median distance, or by what means of many
+/// vary, whichever is more.
+pub(super) fn deviation(values: &[f64], level: f64) -> f64 {
+    let left: Vec<f64> = values.iter().map(|value| value - level).collect();
+    let distances: Vec<f64> = left.iter().map(|value| value.abs()).collect();
+    (1.4826 * median(&distances).unwrap_or(0.0)).max(long_run(&left).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn normal(chance: &mut fastrand::Rng) -> f64 {
+        (-2.0 * (1.0 - chance.f64()).ln()).sqrt() * (std::f64::consts::TAU * chance.f64()).cos()
+    }
+
+    /// Values that wander, each so much like the one before.
+    fn wander(seed: u64, length: usize, correlation: f64) -> Vec<f64> {
+        let mut chance = fastrand::Rng::with_seed(seed);
+        let mut value = normal(&mut chance);
+        let next = |_| {
+            let now = value;
+            value = correlation * value + (1.0 - correlation * correlation).sqrt() * normal(&mut chance);
+            now
+        };
+        (0..length).map(next).collect()
+    }
+
+    #[test]
+    fn a_step_and_a_line_are_told_apart_with_their_ends() {
+        for seed in 0..50 {
+            let noise = wander(seed, 200, 0.0);
+            let step: Vec<f64> =
+                (0..).zip(&noise).map(|(at, x)| x + if at < 120 { 0.0 } else { 3.0 }).collect();
+            let Some(Change::Step { at, before, after }) = find(&step) else { panic!("{seed}") };
+            assert!((117..=123).contains(&at) && before.abs() < 0.5 && (after - 3.0).abs() < 0.5, "{seed}");
+            let line: Vec<f64> = (0..).zip(&noise).map(|(at, x)| x + f64::from(at) * 0.03).collect();
+            let Some(Change::Line { first, last }) = find(&line) else { panic!("{seed}") };
+            assert!(first.abs() < 1.0 && (last - 6.0).abs() < 1.0, "{seed}: {first} to {last}");
+        }
+    }
+
+    #[test]
+    fn chance_is_no_change() {
+        for seed in 0..2000 {
+            for (length, correlation) in [(LEAST, 0.0), (40, 0.3), (300, 0.0), (300, 0.9)] {
+                assert_eq!(find(&wander(seed, length, correlation)), None, "{seed}: {length}, {correlation}");
+            }
+        }
+        assert_eq!(find(&[7.0; 100]), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! A run at equal load, in blocks of seconds with enough requests each: their times, and their rate.
+
+use std::collections::BTreeMap;
+
+use super::facts::{Facts, loads, requests, span};
+use crate::error::Result;
+use crate::phases::Span;
+use crate::selection::Selection;
+use crate::timeline::Second;
+
+/// Requests of a block, about; fewer say little.
+const REQUESTS: f64 = 4.0;
+/// The most blocks.
+const MOST: usize = 1000;
+/// Seconds of a stretch of equal load outside the hold, at least.
+const LEVEL: u32 = 30;
+/// By how much a load may differ there, as a share.
+const EQUAL: f64 = 0.02;
+
+/// Seconds in which the load is the same, as far as it is known.
+#[derive(Clone, Copy)]
+pub(super) struct Stretch {
+    pub(super) span: Span,
+    /// Whether the load is known to be level. Else nothing is known of it, or it follows the requests.
+    pub(super) is_level: bool,
+}
+
+/// Some seconds.
+pub(super) struct Block {
+    pub(super) span: Span,
+    /// Requests a second: of a thread, where the load is level, else of all.
+    pub(super) rate: f64,
+    /// How much longer its successes take than all others of the same labels: the mean logarithm of their ratio, so that
+    /// neither a few slow ones nor a change of labels make much of it. `None` without a success.
+    pub(super) log: Option<f64>,
+}
+
+/// The stretches of equal load: the hold, and others; the whole body where the load says nothing.
+pub(super) fn stretches(facts: &Facts<'_>) -> Vec<Stretch> {
+    let rows = facts.body();
+    let loads = loads(rows);
+    if loads.iter().all(Option::is_none) || facts.load_follows() {
+        return span(rows).map(|span| Stretch { span, is_level: false }).into_iter().collect();
+    }
+    let hold = facts.hold();
+    let held = |second: u32| hold.is_some_and(|hold| hold.holds(second));
+    let mut levels: Vec<(Span, f64)> = Vec::new();
+    for (row, load) in rows.iter().zip(loads) {
+        let Some(load) = load.filter(|_| !held(row.second)) else { continue };
+        match levels.last_mut() {
+            Some((span, level)) if span.last + 1 == row.second && (load - *level).abs() <= EQUAL * *level => {
+                span.last = row.second;
+            }
+            _ => levels.push((Span { first: row.second, last: row.second }, load)),
+        }
+    }
+    let others = levels.into_iter().map(|(span, _)| span).filter(|span| span.seconds() >= LEVEL);
+    hold.into_iter().chain(others).map(|span| Stretch { span, is_level: true }).collect()
+}
+
+/// The blocks of a stretch, without the seconds in which something else goes on.
+pub(super) fn blocks(facts: &Facts<'_>, stretch: Stretch, without: &[Span]) -> Result<Vec<Block>> {
+    let body = facts.body();
+    let rows: Vec<(&Second, f64)> = body
+        .iter()
+        .zip(loads(body))
+        .filter(|(row, _)| stretch.span.holds(row.second))
+        .filter(|(row, _)| !without.iter().any(|span| span.holds(row.second)))
+        .map(|(row, load)| (row, load.filter(|load| stretch.is_level && *load > 0.0).unwrap_or(1.0)))
+        .collect();
+    let sent: f64 = rows.iter().map(|(row, _)| requests(row)).sum();
+    let enough = if sent > 0.0 { (REQUESTS * rows.len() as f64 / sent).ceil() as usize } else { 1 };
+    let size = enough.max(rows.len().div_ceil(MOST)).max(1);
+    let chunks: Vec<&[(&Second, f64)]> = rows.chunks_exact(size).collect();
+    let logs = logs(facts, &chunks)?;
+    let block = |(chunk, log): (&&[(&Second, f64)], Option<f64>)| {
+        let requests = chunk.iter().map(|(row, _)| requests(row)).sum::<f64>();
+        let threads: f64 = chunk.iter().map(|(_, load)| load).sum();
+        let span = Span { first: chunk.first()?.0.second, last: chunk.last()?.0.second };
+        Some(Block { span, rate: requests / threads, log })
+    };
+    Ok(chunks.iter().zip(logs).filter_map(block).collect())
+}
+
+/// The mean logarithm of the times of each chunk's successes, each less the mean of all of its label.
+fn logs(facts: &Facts<'_>, chunks: &[&[(&Second, f64)]]) -> Result<Vec<Option<f64>>> {
+    let selection = Selection::new(facts.run, &facts.view)?;
+    let mut of_label: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    let mut of_chunk: Vec<BTreeMap<u32, (f64, f64)>> = Vec::new();
+    for chunk in chunks {
+        let mut labels: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        let (Some((first, _)), Some((last, _))) = (chunk.first(), chunk.last()) else { continue };
+        let inside: Vec<u32> = chunk.iter().map(|(row, _)| row.second).collect();
+        for second in selection.seconds_of(Span { first: first.second, last: last.second }) {
+            let (second, cells) = second?;
+            if inside.binary_search(&second).is_err() {
+                continue;
+            }
+            for (key, cell) in cells.iter().filter(|(key, _)| selection.is_averaged(key)) {
+                let own = labels.entry(key.label).or_default();
+                for (elapsed, count) in &cell.elapsed {
+                    let count = *count as f64;
+                    // Times are rounded down to whole ms.
+                    *own = (own.0 + count, own.1 + count * (f64::from((*elapsed).max(0)) + 0.5).ln());
+                }
+            }
+        }
+        for (label, (count, sum)) in &labels {
+            let all = of_label.entry(*label).or_default();
+            *all = (all.0 + count, all.1 + sum);
+        }
+        of_chunk.push(labels);
+    }
+    let apart = |labels: BTreeMap<u32, (f64, f64)>| {
+        let (mut count, mut sum) = (0.0, 0.0);
+        for (label, (own, logs)) in &labels {
+            let usual = of_label.get(label).map_or(0.0, |(all, sum)| sum / all);
+            count += own;
+            sum += logs - own * usual;
+        }
+        (count > 0.0).then(|| sum / count)
+    };
+    Ok(of_chunk.into_iter().map(apart).collect())
+}
