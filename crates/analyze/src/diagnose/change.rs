@@ -2,7 +2,7 @@
 //!
 //! The chance that a level series without a change gives so large a CUSUM is that of a Brownian bridge,
 //! 2 · exp(−2 x²), where x is the largest sum of distances from the mean in units of √n times the deviation (Ploberger
-//! and Krämer, "The CUSUM test with OLS residuals", 1992). Values depend on those before them, so that the deviation is
+//! and Krämer, "The CUSUM test with OLS residuals", 1992); that of a line is normal. Values depend on those before them, so that the deviation is
 //! that of means of many, from what the change leaves unexplained: the largest over batches of several lengths.
 
 use super::chance::SURPRISE;
@@ -44,13 +44,21 @@ pub(super) fn find(series: &[f64]) -> Option<Change> {
     let left = |change: Change| residuals(series, change);
     let squares = |left: &[f64]| left.iter().map(|value| value * value).sum::<f64>();
     let (of_step, of_line) = (left(step), left(line));
-    let (change, left) =
-        if squares(&of_line) < squares(&of_step) { (line, of_line) } else { (step, of_step) };
-    // Three numbers were fitted: the fewer there are, the less is known of how they vary.
-    let variance = long_run(&left) * length / (length - 4.0);
-    let largest = sums(series).into_iter().fold(0.0, |most: f64, sum| most.max(sum.abs()));
-    let surprised = 2.0 * largest * largest / (variance * length) - 2f64.ln();
-    (largest > 0.0 && surprised >= SURPRISE).then_some(change)
+    // A step has a place too, and must be the better by what its choice explains of chance (Schwarz 1978).
+    let better = 1.0 + 2.0 * length.ln() / length;
+    let is_line = squares(&of_line) < better * squares(&of_step);
+    // Three numbers were fitted: the fewer values there are, the less is known of how they vary.
+    let variance = |left: &[f64]| long_run(left) * length / (length - 4.0);
+    let (change, surprised) = if is_line {
+        let level = mean(series);
+        let explained = series.iter().map(|value| (value - level).powi(2)).sum::<f64>() - squares(&of_line);
+        (line, explained / (2.0 * variance(&of_line)))
+    } else {
+        let largest = sums(series).into_iter().fold(0.0, |most: f64, sum| most.max(sum.abs()));
+        (step, 2.0 * largest * largest / (variance(&of_step) * length) - 2f64.ln())
+    };
+    // Equal values change by nothing, whatever nothing is divided by.
+    (change.ends().0 != change.ends().1 && surprised >= SURPRISE).then_some(change)
 }
 
 fn mean(values: &[f64]) -> f64 {
@@ -113,7 +121,8 @@ fn residuals(series: &[f64], change: Change) -> Vec<f64> {
     series.iter().enumerate().map(|(at, value)| value - explained(at)).collect()
 }
 
-/// The variance of a mean of many such values, times how many they are.
+/// The variance of a mean of many such values, times how many they are: the largest of what means of batches tell, and
+/// of what each value tells of the next one.
 pub(super) fn long_run(values: &[f64]) -> f64 {
     let of = |size: usize| {
         let means: Vec<f64> = values.chunks_exact(size).map(mean).collect();
@@ -121,7 +130,19 @@ pub(super) fn long_run(values: &[f64]) -> f64 {
         squares * size as f64 / means.len().max(1) as f64
     };
     let sizes = std::iter::successors(Some(1), |size| Some(size * 2));
-    sizes.take_while(|size| *size == 1 || size * BATCHES <= values.len()).map(of).fold(0.0, f64::max)
+    let batches = sizes.take_while(|size| *size == 1 || size * BATCHES <= values.len()).map(of);
+    batches.fold(of(1) * longer(values), f64::max)
+}
+
+/// How many times as much means vary where each value is so much like the one before, as in an autoregression of the
+/// first order.
+fn longer(values: &[f64]) -> f64 {
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    let next: f64 = values.iter().zip(values.iter().skip(1)).map(|(one, next)| one * next).sum();
+    let seen = if squares > 0.0 { next / squares } else { 0.0 };
+    // What is seen of it is too little, the more so the fewer there are (Kendall 1954).
+    let alike = (seen + (1.0 + 4.0 * seen) / values.len() as f64).clamp(0.0, 0.98);
+    (1.0 + alike) / (1.0 - alike)
 }
 
 /// How far values deviate from their median, as one of them would: from the median distance, or by what means of many

@@ -98,7 +98,7 @@ fn medians(counts: &[f64], loads: &[f64]) -> Vec<f64> {
 
 /// The median of those values around each that are usual and not 0; in the middle of a long silence there is nothing
 /// around, and that of all is taken.
-pub(super) fn around(values: &[f64], usual: impl Fn(usize) -> bool) -> Vec<f64> {
+fn around(values: &[f64], usual: impl Fn(usize) -> bool) -> Vec<f64> {
     let of = |from: usize, to: usize| {
         let near = (from..to.min(values.len())).filter(|at| usual(*at));
         let near: Vec<f64> = near.filter_map(|at| values.get(at).copied()).collect();
@@ -106,4 +106,14 @@ pub(super) fn around(values: &[f64], usual: impl Fn(usize) -> bool) -> Vec<f64> 
     };
     let overall = of(0, values.len()).unwrap_or_default();
     (0..values.len()).map(|at| of(at.saturating_sub(AROUND), at + AROUND + 1).unwrap_or(overall)).collect()
+}
+
+/// The median of the values before each or of those after it, whichever is greater: where the level changes, each value
+/// is like those on one side. Values of 0 are none.
+pub(super) fn beside(values: &[f64]) -> Vec<f64> {
+    let of = |from: usize, to: usize| {
+        let near: Vec<f64> = values.get(from..to.min(values.len())).unwrap_or_default().to_vec();
+        median(&near.into_iter().filter(|value| *value > 0.0).collect::<Vec<_>>()).unwrap_or(0.0)
+    };
+    (0..values.len()).map(|at| of(at.saturating_sub(AROUND), at).max(of(at + 1, at + 1 + AROUND))).collect()
 }

@@ -2,6 +2,7 @@
 
 use perfpipe_ingest::StoredRun;
 
+use super::clocks::{self, Clocks};
 use crate::error::{Error, Result};
 use crate::phases::{Phase, Span};
 use crate::sweep::Sweep;
@@ -10,7 +11,10 @@ use crate::view::View;
 
 /// The share of the seconds in which a load turns from up to down or back, from which on it follows the requests; of
 /// chance alone it would be two thirds.
-const TURNS: f64 = 0.3;
+const TURNS: f64 = 0.15;
+
+/// Times are never taken to scatter less than this.
+const LEAST_SCATTER: f64 = 0.5;
 
 /// A run with what is known of it.
 pub(super) struct Facts<'a> {
@@ -18,6 +22,8 @@ pub(super) struct Facts<'a> {
     pub(super) view: View,
     /// The seconds, their means over failures too, and their median as the only percentile.
     timeline: Timeline,
+    /// The injectors' clocks. Where one differs, only the seconds of the others are looked at.
+    pub(super) clocks: Clocks,
     /// `None` where the load is not in the log.
     pub(super) sweep: Option<Sweep>,
     /// The server's cores, where they are known.
@@ -26,15 +32,21 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     pub(super) fn new(run: &'a StoredRun, view: &'a View, cores: Option<u32>) -> Result<Self> {
-        let view = view.clone();
-        let all = View { include_failures: true, percentiles: vec![50.0], ..view.clone() };
-        let timeline = Timeline::new(run, &all)?;
+        let seconds = |view: &View| {
+            Timeline::new(run, &View { include_failures: true, percentiles: vec![50.0], ..view.clone() })
+        };
+        let (mut view, mut timeline) = (view.clone(), seconds(view)?);
+        let clocks = clocks::find(run, &timeline.seconds)?;
+        if let Some(others) = clocks.others {
+            (view.from, view.to, view.phase) = (Some(others.first), Some(others.last), None);
+            timeline = seconds(&view)?;
+        }
         let sweep = match Sweep::new(run, &view) {
             Ok(sweep) => Some(sweep),
             Err(Error::NoLoad { .. }) => None,
             Err(error) => return Err(error),
         };
-        Ok(Self { run, view, timeline, sweep, cores })
+        Ok(Self { run, view, timeline, clocks, sweep, cores })
     }
 
     /// All seconds looked at.
@@ -49,6 +61,13 @@ impl<'a> Facts<'a> {
         let end = tail.map_or(last, |tail| tail.first.min(last));
         let body = self.all().partition_point(|row| row.second < end);
         self.all().get(..body).filter(|body| !body.is_empty()).unwrap_or(self.all())
+    }
+
+    /// How far times scatter: the deviation of their logarithms, by which the 95th percentile is above the median.
+    pub(super) fn scatter(&self) -> f64 {
+        let summary = &self.timeline.summary;
+        let times = summary.p50.zip(summary.p95).filter(|(half, most)| *half > 0.0 && most > half);
+        times.map_or(LEAST_SCATTER, |(half, most)| ((most / half).ln() / 1.645).max(LEAST_SCATTER))
     }
 
     /// The seconds of the run's hold that are looked at.

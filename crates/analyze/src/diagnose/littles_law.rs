@@ -78,7 +78,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
             ),
         });
     }
-    (least > 1.0 + SLACK).then(|| {
+    // Injectors that the log tells apart need no advice.
+    let told_apart = facts.run.cells.injectors.iter().any(|name| !name.is_empty());
+    (least > 1.0 + SLACK && !told_apart).then(|| {
         let times = (least * f64::from(facts.view.injectors)).round().max(2.0);
         finding(Kind::LittlesLaw, format!(
             "requests keep more threads busy than there are: several injectors that the log can't tell apart \

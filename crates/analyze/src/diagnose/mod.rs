@@ -4,6 +4,7 @@
 
 mod chance;
 mod change;
+mod clocks;
 mod cpu_coverage;
 mod expected;
 mod facts;
@@ -12,6 +13,7 @@ mod idle_cpu;
 mod injectors;
 mod littles_law;
 mod saturation;
+mod senders;
 mod series;
 mod shifts;
 mod slow_tail;
@@ -145,25 +147,27 @@ pub fn diagnose(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<Vec<
     findings.extend(saturation::find(&facts));
     findings.extend(idle_cpu::find(&facts));
     findings.extend(failures::find(&facts));
-    findings.extend(slow_tail::find(&facts)?);
     findings.extend(injectors::find(&facts)?);
     findings.extend(cpu_coverage::find(&facts));
+    findings.extend(facts.clocks.findings.iter().cloned());
     findings.extend(over_time(&facts)?);
-    findings.extend(littles_law::find(&facts));
     findings.sort_by_key(|finding| (finding.span.first, finding.kind));
     Ok(findings)
 }
 
-/// What comes and goes: a warm-up, stalls and changes, each without the seconds of those before it.
+/// What comes and goes: a warm-up, stalls and changes, each without the seconds of those before it; and Little's law,
+/// where nothing changes what it is about.
 fn over_time(facts: &Facts<'_>) -> Result<Vec<Finding>> {
     let warm_up = warm_up::find(facts)?;
     let warm = warm_up.as_ref().map(|finding| finding.span);
     let mut stalls = stalls::gather(facts)?;
-    stalls.retain(|stall| warm.is_none_or(|warm| stall.span.shared(warm).is_none()));
-    let paused = stalls.iter().map(|stall| stall.span);
-    let without: Vec<Span> = warm.into_iter().chain(paused).chain(failures::bursts(facts)).collect();
+    stalls.leave_out(warm);
+    let mut without: Vec<Span> = warm.into_iter().chain(stalls.spans()).collect();
+    without.extend(failures::bursts(facts));
     let changes = shifts::find(facts, &without)?;
-    Ok(warm_up.into_iter().chain(stalls::told(&stalls)).chain(changes).collect())
+    let law = littles_law::find(facts).filter(|law| law.is_note() || changes.is_empty());
+    let tail = slow_tail::find(facts, &without)?;
+    Ok(warm_up.into_iter().chain(stalls.told()).chain(changes).chain(law).chain(tail).collect())
 }
 
 /// Findings as a table: `finding` (its kind), `first` and `last` (seconds), `what` and `evidence`.

@@ -16,8 +16,13 @@ const FEW: f64 = 0.4;
 const BEGIN: usize = 3;
 /// Stalls told one by one; of more, the longest are, and the rest is counted with the last.
 const TOLD: usize = 10;
-/// Stalls that may be periodic, at least, and the share of the times between them that must be the period.
-const PERIODIC: (usize, f64) = (5, 0.75);
+/// What may be a stall, if it comes again and again.
+const MAYBE: f64 = 4.0;
+/// The share of a stretch's length from which on a wait explains that few requests come in it.
+const EXPLAINS: f64 = 0.5;
+/// Stalls that may be periodic, at least; the share of the times between them that must be the period; and how many times
+/// as surprising they must be together as a single one.
+const PERIODIC: (usize, f64, f64) = (6, 0.75, 3.0);
 /// By how much the time between two may differ from the period: seconds, or this share.
 const JITTER: (f64, f64) = (1.0, 0.1);
 
@@ -26,13 +31,22 @@ type Looked = (Row, Waits);
 
 /// A stretch in which everything waited.
 #[derive(Clone)]
-pub(super) struct Stall {
-    pub(super) span: Span,
+struct Stall {
+    span: Span,
     requests: f64,
     expected: f64,
     /// The longest wait that is longer than usual, ms.
     longest: f64,
     is_few: bool,
+    surprise: f64,
+}
+
+/// The stalls of a run.
+pub(super) struct Stalls {
+    /// Each too much of a stall to be chance.
+    sure: Vec<Stall>,
+    /// All that may be stalls, if they come in a period.
+    periodic: Option<Vec<Stall>>,
 }
 
 /// What is usual of a run.
@@ -44,16 +58,16 @@ struct Usual {
 }
 
 /// Stretches in which requests are few, or many wait long, each together too much so to be chance.
-pub(super) fn gather(facts: &Facts<'_>) -> Result<Vec<Stall>> {
+pub(super) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
     let (rows, dispersion) = expected::rows(facts);
     let looked: Vec<Looked> = rows.into_iter().zip(waits::of_seconds(facts)?).collect();
     let usual = Usual { dispersion, waiting: waiting(&looked) };
     let apart = |(row, waits): &Looked| row.is_few() || waits.is_many;
     let stretches = looked.chunk_by(|a, b| apart(a) == apart(b));
-    Ok(stretches
-        .filter(|stretch| stretch.first().is_some_and(apart))
-        .filter_map(|s| stall(s, &usual))
-        .collect())
+    let stretches = stretches.filter(|stretch| stretch.first().is_some_and(apart));
+    let stalls: Vec<Stall> = stretches.filter_map(|stretch| stall(stretch, &usual)).collect();
+    let sure = stalls.iter().filter(|stall| stall.surprise >= SURPRISE).cloned().collect();
+    Ok(Stalls { sure, periodic: (period(&stalls).is_some()).then_some(stalls) })
 }
 
 /// The share of the requests that wait long; were it none, one more might.
@@ -64,26 +78,65 @@ fn waiting(looked: &[Looked]) -> f64 {
     waiting / all
 }
 
+/// What may be a stall, with how surprising it is.
 fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
     let (first, last) = (stretch.first()?.0.second, stretch.last()?.0.second);
     let few = stretch.iter().filter(|(row, _)| row.is_few());
     let (requests, expected) =
         few.fold((0.0, 0.0), |(count, sum), (row, _)| (count + row.count, sum + row.expected));
-    let is_few = requests <= FEW * expected && surprise(requests, expected) / usual.dispersion >= SURPRISE;
-    let is_few = is_few && !(first == 0 && stretch.len() <= BEGIN);
-    let many = stretch.iter().filter(|(_, waits)| waits.is_many);
-    let (waiting, all) =
-        many.fold((0.0, 0.0), |(waiting, all), (_, waits)| (waiting + waits.waiting, all + waits.successes));
     let longest = stretch.iter().map(|(_, waits)| waits.longest).fold(0.0, f64::max);
-    let waits = longest >= waits::LONGEST && surprise(waiting, usual.waiting * all) >= SURPRISE;
-    (is_few || waits).then_some(Stall { span: Span { first, last }, requests, expected, longest, is_few })
+    let begins = first == 0 && stretch.len() <= BEGIN;
+    let of_counts = if requests <= FEW * expected && !begins {
+        surprise(requests, expected) / usual.dispersion
+    } else {
+        0.0
+    };
+    let of_waits = if longest >= waits::LONGEST { waited(stretch, usual) } else { 0.0 };
+    // Where a few threads wait, the chance that few requests come is that of their waits.
+    let explained = longest >= EXPLAINS * 1000.0 * stretch.len() as f64;
+    let surprise = if explained { of_waits } else { of_counts.max(of_waits) };
+    let is_few = of_counts >= MAYBE;
+    let stall = Stall { span: Span { first, last }, requests, expected, longest, is_few, surprise };
+    (surprise >= MAYBE).then_some(stall)
 }
 
-/// What is told of stalls: one by one, or as one where they come in a period.
-pub(super) fn told(stalls: &[Stall]) -> Vec<Finding> {
-    if let Some(periodic) = periodic(stalls) {
-        return vec![periodic];
+/// How surprising it is that so many wait, and so long: the counts by [`surprise`], and of the sum of what exponential
+/// numbers are, the bound of Chernoff.
+fn waited(stretch: &[Looked], usual: &Usual) -> f64 {
+    let (mut waiting, mut expected, mut excess) = (0.0, 0.0, 0.0);
+    for (row, waits) in stretch {
+        waiting += waits.waiting;
+        excess += waits.excess;
+        expected += usual.waiting * waits.successes.max(row.expected);
     }
+    if waiting <= expected {
+        return 0.0;
+    }
+    let longer = if excess > waiting { excess - waiting - waiting * (excess / waiting).ln() } else { 0.0 };
+    surprise(waiting, expected) + longer
+}
+
+impl Stalls {
+    /// Leaves out those in a span.
+    pub(super) fn leave_out(&mut self, span: Option<Span>) {
+        self.sure.retain(|stall| span.is_none_or(|span| stall.span.shared(span).is_none()));
+    }
+
+    /// The seconds they are in.
+    pub(super) fn spans(&self) -> impl Iterator<Item = Span> + '_ {
+        self.periodic.as_ref().unwrap_or(&self.sure).iter().map(|stall| stall.span)
+    }
+
+    /// What is told of stalls: one by one, or as one where they come in a period.
+    pub(super) fn told(&self) -> Vec<Finding> {
+        match self.periodic.as_deref().and_then(periodic) {
+            Some(periodic) => vec![periodic],
+            None => one_by_one(&self.sure),
+        }
+    }
+}
+
+fn one_by_one(stalls: &[Stall]) -> Vec<Finding> {
     let mut stalls = stalls.to_vec();
     stalls.sort_by_key(|stall| (std::cmp::Reverse(stall.span.seconds()), stall.span.first));
     let more = stalls.len().saturating_sub(TOLD);
@@ -133,8 +186,8 @@ impl Stall {
     }
 }
 
-/// Stalls that come again and again after the same time, as one finding.
-fn periodic(stalls: &[Stall]) -> Option<Finding> {
+/// The time from one stall to the next, where it is always about the same.
+fn period(stalls: &[Stall]) -> Option<f64> {
     let times: Vec<f64> = stalls
         .iter()
         .zip(stalls.iter().skip(1))
@@ -143,10 +196,15 @@ fn periodic(stalls: &[Stall]) -> Option<Finding> {
     let usual = median(&times).filter(|_| stalls.len() >= PERIODIC.0)?;
     let near = |time: &&f64| (**time - usual).abs() <= (JITTER.1 * usual).max(JITTER.0);
     let same: Vec<f64> = times.iter().filter(near).copied().collect();
-    if (same.len() as f64) < PERIODIC.1 * times.len() as f64 {
-        return None;
-    }
-    let period = same.iter().sum::<f64>() / same.len() as f64;
+    let surprised: f64 = stalls.iter().map(|stall| stall.surprise).sum();
+    let is_period =
+        same.len() as f64 >= PERIODIC.1 * times.len() as f64 && surprised >= PERIODIC.2 * SURPRISE;
+    is_period.then(|| same.iter().sum::<f64>() / same.len() as f64)
+}
+
+/// Stalls that come again and again after the same time, as one finding.
+fn periodic(stalls: &[Stall]) -> Option<Finding> {
+    let period = period(stalls)?;
     let longest = stalls.iter().map(|stall| stall.longest).fold(0.0, f64::max);
     let lengths: Vec<f64> = stalls.iter().map(|stall| stall.span.seconds().into()).collect();
     let length = if longest > 0.0 { longest / 1000.0 } else { median(&lengths)? };

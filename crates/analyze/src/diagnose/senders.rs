@@ -1,0 +1,63 @@
+//! The injectors that the log tells apart: when each sends, and how much.
+
+use std::collections::BTreeMap;
+
+use perfpipe_ingest::StoredRun;
+
+use crate::error::Result;
+use crate::phases::Span;
+use crate::selection::by_second;
+
+/// What one injector sent.
+pub(super) struct Sender<'a> {
+    pub(super) name: &'a str,
+    pub(super) requests: f64,
+    /// The sum over the seconds from its first to its last of its threads; in a second without a request they are as many
+    /// as in the one before.
+    pub(super) thread_seconds: f64,
+    /// From its first second to its last.
+    pub(super) span: Span,
+    threads: f64,
+}
+
+impl Sender<'_> {
+    /// Requests a second and thread.
+    pub(super) fn rate(&self) -> f64 {
+        self.requests / self.thread_seconds
+    }
+
+    fn add(&mut self, second: u32, samples: f64, threads: f64) {
+        let first = if self.requests > 0.0 { self.span.first } else { second };
+        let silent = if self.requests > 0.0 { second.saturating_sub(self.span.last + 1) } else { 0 };
+        self.thread_seconds += f64::from(silent) * self.threads + threads;
+        (self.requests, self.threads) = (self.requests + samples, threads);
+        self.span = Span { first, last: second };
+    }
+}
+
+/// Those that sent anything in a span.
+pub(super) fn gather(run: &StoredRun, window: Span) -> Result<Vec<Sender<'_>>> {
+    let none = |name| Sender { name, requests: 0.0, thread_seconds: 0.0, span: window, threads: 0.0 };
+    let names = run.cells.injectors.iter().map(String::as_str);
+    let mut gathered: Vec<Sender<'_>> = names.map(none).collect();
+    if gathered.iter().filter(|sender| !sender.name.is_empty()).count() < 2 {
+        return Ok(Vec::new());
+    }
+    for second in by_second(run.cells.between(window.first, window.last), window) {
+        let (second, cells) = second?;
+        // The samples and the threads of each injector in the second.
+        let mut loads: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+        let requests = cells.iter().filter(|(key, _)| !key.transaction);
+        for load in requests.flat_map(|(_, cell)| &cell.injectors) {
+            let sums = loads.entry(load.injector).or_default();
+            *sums = (sums.0 + load.samples as f64, sums.1 + load.threads as f64);
+        }
+        for (index, (samples, threads)) in loads {
+            if let Some(sender) = gathered.get_mut(index as usize).filter(|_| samples > 0.0) {
+                sender.add(second, samples, threads / samples);
+            }
+        }
+    }
+    gathered.retain(|sender| sender.requests > 0.0 && !sender.name.is_empty());
+    Ok(gathered)
+}
