@@ -1,6 +1,7 @@
 //! The league table: the frameworks that were put to one test, the fastest first.
 
 use crate::apart::Apart;
+use crate::cpu_cost::{cpu_scale_in_doubt, requests_per_cpu_second};
 use crate::error::{Error, Result};
 use crate::rank::ranks;
 use crate::repeats::{by_framework, failures_percent, median};
@@ -58,10 +59,15 @@ pub struct Standing {
     /// The failures of all repeats in percent of all their requests: a median would not tell of a repeat in which
     /// every request failed.
     pub failures_percent: Option<f64>,
-    /// Mean CPU utilisation over the seconds that have one, in the export's percent.
+    /// Mean CPU utilisation over the seconds that have one, in percent of one core.
     pub cpu_mean: Option<f64>,
-    /// Successes for each second that one core was busy: throughput ÷ (mean CPU ÷ 100), where 100 % are one core.
+    /// The least share of a repeat's seconds that have a CPU reading, 0 to 1; `None` where no repeat has any.
+    pub cpu_coverage: Option<f64>,
+    /// Successes for each second that one core was busy: throughput ÷ (mean CPU ÷ 100), where 100 % are one core; of
+    /// those repeats of which at least 80 % of the seconds have a reading.
     pub requests_per_cpu_second: Option<f64>,
+    /// Whether 100 % may have been the whole machine in the export of a repeat: see [`cpu_scale_in_doubt`].
+    pub cpu_scale_in_doubt: bool,
     /// Largest load of a second, in threads.
     pub load_max: Option<f64>,
     /// Whether a repeat was made from damaged files, of which a part could be read.
@@ -70,7 +76,7 @@ pub struct Standing {
 
 impl League {
     /// The names of the columns that [`League::table`] has.
-    pub const COLUMNS: [&str; 14] = [
+    pub const COLUMNS: [&str; 15] = [
         "rank",
         "framework",
         "repeats",
@@ -82,6 +88,7 @@ impl League {
         "p99",
         "failures_percent",
         "cpu_mean",
+        "cpu_coverage",
         "requests_per_cpu_second",
         "load_max",
         "partial",
@@ -181,6 +188,15 @@ impl League {
             );
         }
         notes.extend(self.notes_on_ranks());
+        let doubted = self.standings.iter().filter(|standing| standing.cpu_scale_in_doubt);
+        let doubted: Vec<&str> = doubted.map(|standing| standing.framework.as_str()).collect();
+        if !doubted.is_empty() {
+            notes.push(format!(
+                "CPU: 100 % is taken for one core, but may be the whole machine in the exports of {}, which have no \
+                 reading above it, so that figures per CPU-second can't be compared: tell --cpu-scale.",
+                doubted.join(", ")
+            ));
+        }
         if !failing.is_empty() {
             notes.push(format!("Not ranked, with > {FAILING} % failures: {}.", failing.join(", ")));
         }
@@ -259,6 +275,10 @@ impl League {
             .column("cpu_mean", |row| row.cpu_mean)
             .title("mean CPU")
             .unit("%", 1)
+            .column("cpu_coverage", |row| row.cpu_coverage)
+            .title("CPU coverage")
+            .unit("", 2)
+            .people_see(self.standings.iter().any(|row| row.cpu_coverage.is_some_and(|share| share < 1.0)))
             .column("requests_per_cpu_second", |row| row.requests_per_cpu_second)
             .title("per CPU-second")
             .unit("", 1)
@@ -289,7 +309,16 @@ impl Standing {
             p99: over(|summary| summary.p99),
             failures_percent: failures_percent(repeats),
             cpu_mean: over(|summary| summary.cpu_mean),
-            requests_per_cpu_second: over(requests_per_cpu_second),
+            cpu_coverage: summaries()
+                .map(|summary| summary.cpu_coverage)
+                .reduce(f64::min)
+                .filter(|_| summaries().any(|summary| summary.cpu_mean.is_some())),
+            requests_per_cpu_second: median(
+                repeats.iter().filter_map(|repeat| requests_per_cpu_second(repeat)),
+            ),
+            cpu_scale_in_doubt: repeats
+                .iter()
+                .any(|repeat| cpu_scale_in_doubt(&repeat.info, repeat.summary.cpu_max)),
             load_max: over(|summary| summary.load_max),
             partial: repeats.iter().any(|timeline| timeline.info.is_partial()),
         }
@@ -299,10 +328,4 @@ impl Standing {
     fn fails(&self) -> bool {
         self.failures_percent.is_some_and(|percent| percent > FAILING)
     }
-}
-
-/// Successes for each second that one core was busy; `None` where none was, as far as is known.
-fn requests_per_cpu_second(summary: &Summary) -> Option<f64> {
-    let cores_busy = summary.cpu_mean? / 100.0;
-    (cores_busy > 0.0).then(|| summary.throughput / cores_busy)
 }

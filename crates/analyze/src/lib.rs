@@ -10,6 +10,7 @@
 mod apart;
 mod check;
 mod compare;
+mod cpu_cost;
 mod damage;
 mod details;
 mod diagnose;
@@ -44,6 +45,7 @@ mod view;
 
 pub use check::{Rule, Verdict, check, verdict_table};
 pub use compare::{Change, Measured, Noise, Outcome, Side, change_table, compare, compare_sides};
+pub use cpu_cost::cpu_scale_in_doubt;
 pub use damage::{damage_read, damage_sentence};
 pub use details::Details;
 pub use diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};

@@ -54,7 +54,7 @@ pub struct Second {
     /// Elapsed by percentile, in the order of [`Timeline::percentiles`]; empty where there is no sample. A run may have a
     /// million seconds, so a few take no memory of their own.
     pub percentiles: SmallVec<[f64; 4]>,
-    /// CPU utilisation, in the export's percent: the mean over the same samples of the reading joined to
+    /// CPU utilisation, in percent of one core: the mean over the same samples of the reading joined to
     /// each, those without one left out; where there is no such sample, the reading of the epoch second in
     /// which this second begins.
     pub cpu: Option<f64>,

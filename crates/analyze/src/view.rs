@@ -49,6 +49,13 @@ impl View {
     /// The option of a run ([`RunInfo::options`]) under which its ingest notes how many injectors sent the load.
     pub const INJECTORS: &str = "injectors";
 
+    /// The option of a run under which it is noted what its CPU readings were measured in, where that was told. Stored
+    /// are percent of one core.
+    pub const CPU_SCALE: &str = "cpu-scale";
+
+    /// The option of a run under which its server's cores are noted, where they were told with its CPU scale.
+    pub const CORES: &str = "cores";
+
     /// The view of a stored run that nothing is said about: what was told when it was ingested, its injectors and its CPU
     /// clock, holds for it.
     ///

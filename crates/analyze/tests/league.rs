@@ -39,6 +39,7 @@ impl Run {
         timeline.info.key.framework = self.framework.to_owned();
         let summary = &mut timeline.summary;
         (summary.throughput, summary.p95, summary.cpu_mean) = (self.throughput, self.p95, self.cpu);
+        summary.cpu_coverage = f64::from(u8::from(self.cpu.is_some()));
         (summary.successes, summary.failures) = (1000 - self.failures, self.failures);
         timeline
     }

@@ -152,6 +152,9 @@ pub(crate) struct InspectArgs {
     /// Look at what can be read of files that were cut short or damaged
     #[arg(long)]
     pub(crate) salvage: bool,
+    /// Cores of the server, for --cpu-scale
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cores: Option<u32>,
     /// How to say it
     #[arg(long, value_enum, default_value_t = InspectFormat::Text)]
     pub(crate) format: InspectFormat,
@@ -196,6 +199,10 @@ pub(crate) struct LogArgs {
     /// Zabbix item to take, where the CPU export holds several
     #[arg(long, value_name = "ID")]
     pub(crate) cpu_item: Option<u64>,
+    /// What CPU readings are measured in; stored is percent of one core [default: percent-of-core, with a word where
+    /// another fits better]
+    #[arg(long, value_enum, value_name = "SCALE")]
+    pub(crate) cpu_scale: Option<CpuScaleArg>,
     #[command(flatten)]
     pub(crate) cpu: CpuArgs,
     /// Threads that parse and encode [default: one a core]
@@ -212,7 +219,8 @@ pub(crate) struct CpuArgs {
     /// Seconds added to the clock of CPU readings
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(crate) cpu_offset: Option<i64>,
-    /// Seconds that a CPU reading may lie before the one it is joined to [default: 3]
+    /// Seconds that a CPU reading may lie before the one it is joined to [default: 3, or as many as there are from one
+    /// reading to the next; of a stored run, as at its ingest]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) cpu_lookback: Option<u32>,
 }
@@ -347,11 +355,11 @@ pub(crate) struct StyleArgs {
     /// The colours themselves
     #[arg(long, value_enum, default_value_t = PaletteArg::Original)]
     pub(crate) palette: PaletteArg,
-    /// Top of the CPU axis, in the export's percent [default: from the data]
+    /// Top of the CPU axis, in percent of one core [default: from the data]
     #[arg(long, value_name = "PERCENT")]
     pub(crate) cpu_max: Option<f64>,
     /// Cores of the server: the CPU axis goes to 100 for each
-    #[arg(long, value_name = "N", conflicts_with = "cpu_max")]
+    #[arg(long, value_name = "N", conflicts_with = "cpu_max", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cores: Option<u32>,
 }
 
@@ -385,7 +393,7 @@ pub(crate) struct ExportArgs {
 pub(crate) struct DiagnoseArgs {
     #[command(flatten)]
     pub(crate) key: KeyArgs,
-    /// Cores of the server [default: its capacity is the most CPU that the run had]
+    /// Cores of the server [default: as told with --cpu-scale, else its capacity is the most CPU that the run had]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cores: Option<u32>,
     /// How the findings are printed
@@ -497,6 +505,13 @@ pub(crate) struct AttachArgs {
     /// Zabbix item to take, where the export holds several
     #[arg(long, value_name = "ID")]
     pub(crate) cpu_item: Option<u64>,
+    /// What the readings are measured in; stored is percent of one core [default: percent-of-core, with a word where
+    /// another fits better]
+    #[arg(long, value_enum, value_name = "SCALE")]
+    pub(crate) cpu_scale: Option<CpuScaleArg>,
+    /// Cores of the server, for --cpu-scale
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cores: Option<u32>,
     /// Attach it even if it has readings for less of the run than there are now, or for nothing of it
     #[arg(long)]
     pub(crate) replace: bool,
@@ -569,6 +584,16 @@ pub(crate) enum What {
     Statistics,
     /// The percentiles of the response times as HdrHistogram's .hgrm
     Hgrm,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CpuScaleArg {
+    /// 100 is one core
+    PercentOfCore,
+    /// 100 is the whole machine; needs --cores
+    PercentOfMachine,
+    /// 1 is the whole machine; needs --cores
+    Fraction,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use perfpipe_analyze::View;
-use perfpipe_ingest::{ClockGuess, CpuExport, CpuJoin, Error, Inputs, SourceOptions, StoredRun, attach_cpu};
+use perfpipe_ingest::{
+    ClockGuess, CpuChoice, CpuExport, CpuJoin, Error, Inputs, SourceOptions, StoredRun, attach_cpu,
+};
 
-use crate::args::{AttachArgs, StoreArgs};
+use crate::args::{AttachArgs, CpuArgs, StoreArgs};
 use crate::inspect::second;
 use crate::left_out::LeftOut;
 use crate::output::note;
-use crate::{choose, store, view};
+use crate::{choose, cpu_scale, store, view};
 
 /// Joins the samples of a run to another CPU export.
 pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
@@ -19,7 +21,9 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let key = choose::named(&left_out.runs(&store).await?, &args.run)?;
     let export = read(args).await?;
     let run = store.read(&key).await?;
-    let join = view::cpu_join(&args.join, View::of(&run.info).cpu);
+    let choice = choice(&args.join, &run);
+    choice.note(&export.series).iter().for_each(|text| note(text));
+    let join = choice.join(&export.series);
     let cover = Cover::of(&run, &export, join)?;
     if !args.replace {
         cover.check(&run, &export, join)?;
@@ -27,7 +31,8 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     // It is read again where it is written: what is held of it here is in the way of that.
     drop(run);
     let readings = export.series.readings().len();
-    let noted = [(view::CPU_ITEM, args.cpu_item.map(|id| id.to_string()))];
+    let [scale, cores] = cpu_scale::noted(args.cpu_scale, args.cores);
+    let noted = [(view::CPU_ITEM, args.cpu_item.map(|id| id.to_string())), scale, cores];
     let info = attach_cpu(&store, &key, export, join, &noted).await?;
     note(&format!("attached {readings} CPU readings to {key}: {} records joined anew", info.records()));
     note(&format!(
@@ -38,10 +43,23 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     left_out.end()
 }
 
+/// How its readings are to be joined: by the shift of the clock that the run was told of, but with a look-back of their
+/// own, which hangs on how often they come.
+fn choice(args: &CpuArgs, run: &StoredRun) -> CpuChoice {
+    let CpuChoice { lookback, .. } = view::cpu_choice(args);
+    CpuChoice { offset: args.cpu_offset.unwrap_or(run.info.cpu_offset), lookback }
+}
+
 /// The export that is to be attached.
 async fn read(args: &AttachArgs) -> Result<CpuExport> {
     let time_zone = args.time_zone.parse()?;
-    let source = SourceOptions { time_zone, cpu_item: args.cpu_item, ..SourceOptions::default() };
+    let source = SourceOptions {
+        time_zone,
+        cpu_item: args.cpu_item,
+        cpu_scale: cpu_scale::of(args.cpu_scale, args.cores)?,
+        cores: args.cores,
+        ..SourceOptions::default()
+    };
     let (file, options) = (args.cpu.clone(), source.clone());
     let inputs = tokio::task::spawn_blocking(move || Inputs::recognise(&[file], &options)).await??;
     let cpu = match (inputs.cpu, inputs.logs.first()) {

@@ -1,7 +1,7 @@
 //! `perfpipe diagnose`: what stands out in a run.
 
 use anyhow::Result;
-use perfpipe_analyze::{damage_sentence, diagnose, finding_table};
+use perfpipe_analyze::{View, cpu_scale_in_doubt, damage_sentence, diagnose, finding_table};
 
 use crate::args::{DiagnoseArgs, StoreArgs};
 use crate::output::{Output, note};
@@ -12,7 +12,15 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let key = choose::one(&args.key, &store).await?;
     let run = view::read(&store, &key, &args.view).await?;
-    let findings = diagnose(&run, &view::of(&args.view, &run.info), args.cores)?;
+    let told = run.info.options.get(View::CORES).and_then(|cores| cores.parse().ok());
+    let most = run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
+    if args.cores.is_some_and(|cores| cores > 1) && cpu_scale_in_doubt(&run.info, most) {
+        note(
+            "--cores is left out of account: no CPU reading is above 100 %, which may be one core or the whole machine; \
+             attach-cpu --cpu-scale tells it",
+        );
+    }
+    let findings = diagnose(&run, &view::of(&args.view, &run.info), args.cores.or(told))?;
     for damage in &run.info.damage {
         note(&format!("partial: {}", damage_sentence(damage)));
     }

@@ -9,15 +9,15 @@ use anyhow::Result;
 use perfpipe_analyze::{RunDuration, View, damage_sentence, thousands};
 use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{
-    CampaignProgress, CpuJoin, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Repeat,
-    RunInfo, SourceOptions,
+    CampaignProgress, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Repeat, RunInfo,
+    SourceOptions,
 };
 
 use crate::args::{IngestArgs, LogArgs, StoreArgs};
 use crate::output::{note, page_folder, size_of};
 use crate::pages::Pages;
 use crate::progress::Bar;
-use crate::{campaign, frameworks, report, store, view};
+use crate::{campaign, cpu_scale, frameworks, report, store, view};
 
 /// Ingests the files of one run, or folders of many.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
@@ -96,12 +96,12 @@ pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
         },
         replace: args.replace,
         keep_samples: !args.no_samples,
-        ..reading(&args.log, args.salvage)?
+        ..reading(&args.log, args.salvage, args.style.cores)?
     })
 }
 
 /// How logs are to be read, of a run of which nothing else is told.
-pub(crate) fn reading(log: &LogArgs, salvage: bool) -> Result<IngestOptions> {
+pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Result<IngestOptions> {
     let delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
     let sizes = PipelineOptions::default();
     Ok(IngestOptions {
@@ -113,22 +113,24 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool) -> Result<IngestOptions> {
             time_zone: log.time_zone.parse()?,
             time_unit: log.time_unit,
             cpu_item: log.cpu_item,
+            cpu_scale: cpu_scale::of(log.cpu_scale, cores)?,
+            cores,
             layout: LayoutOptions { delimiter, columns: log.columns.clone() },
             salvage,
         },
-        cpu: view::cpu_join(&log.cpu, CpuJoin::default()),
+        cpu: view::cpu_choice(&log.cpu),
         sizes: PipelineOptions {
             workers: log.workers.map_or(sizes.workers, usize::from),
             memory: log.memory,
             ..sizes
         },
-        noted: noted(log),
+        noted: noted(log, cores),
         ..IngestOptions::default()
     })
 }
 
 /// The options that a reader of the run may want to know.
-fn noted(log: &LogArgs) -> BTreeMap<String, String> {
+fn noted(log: &LogArgs, cores: Option<u32>) -> BTreeMap<String, String> {
     let named = [
         (View::INJECTORS, log.injectors.map(|n| n.to_string())),
         ("injector-pattern", log.injector_pattern.clone()),
@@ -139,7 +141,8 @@ fn noted(log: &LogArgs) -> BTreeMap<String, String> {
         ("origin", log.origin.map(|ms| ms.to_string())),
         (view::CPU_ITEM, log.cpu_item.map(|id| id.to_string())),
     ];
-    named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    let named = named.into_iter().chain(cpu_scale::noted(log.cpu_scale, cores));
+    named.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
 fn delimiter(text: &str) -> Result<u8> {

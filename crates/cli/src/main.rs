@@ -12,6 +12,7 @@ mod check;
 mod choose;
 mod compare;
 mod copy;
+mod cpu_scale;
 mod diagnose;
 mod export;
 mod failure;

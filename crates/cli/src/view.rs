@@ -3,7 +3,7 @@
 use anyhow::Result;
 use perfpipe_analyze::{Phase, Timeline, View};
 use perfpipe_ingest::store::Store;
-use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, StoredRun};
+use perfpipe_ingest::{CpuChoice, CpuJoin, RunInfo, RunKey, StoredRun};
 
 use crate::args::{CpuArgs, PhaseArg, ScopeArgs, ViewArgs};
 use crate::output::note;
@@ -11,8 +11,13 @@ use crate::output::note;
 /// The option under which it notes the Zabbix item that was taken.
 pub(crate) const CPU_ITEM: &str = "cpu-item";
 
-/// How readings are joined: as told, else as at the run's ingest.
-pub(crate) fn cpu_join(args: &CpuArgs, stored: CpuJoin) -> CpuJoin {
+/// How readings of an export are to be joined.
+pub(crate) fn cpu_choice(args: &CpuArgs) -> CpuChoice {
+    CpuChoice { offset: args.cpu_offset.unwrap_or_default(), lookback: args.cpu_lookback }
+}
+
+/// How stored readings are joined: as told, else as at the run's ingest.
+fn cpu_join(args: &CpuArgs, stored: CpuJoin) -> CpuJoin {
     CpuJoin {
         offset: args.cpu_offset.unwrap_or(stored.offset),
         lookback: args.cpu_lookback.unwrap_or(stored.lookback),

@@ -147,7 +147,7 @@ pub struct SampleBatch {
     pub idle_time: Nullable<i32>,
     /// Time to connect, in ms.
     pub connect: Nullable<i32>,
-    /// The joined CPU reading, in the export's percent.
+    /// The joined CPU reading, in percent of one core.
     pub cpu: Nullable<f64>,
     /// The machine that sent the request, absent where it can't be told.
     pub injector: Texts,

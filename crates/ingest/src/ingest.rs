@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::collect::Collected;
 use crate::coverage::seconds_with_reading;
-use crate::cpu::{CpuJoin, CpuSeries};
+use crate::cpu::{CpuChoice, CpuJoin, CpuSeries};
 use crate::cpu_export::CpuFacts;
 use crate::damage::Damage;
 use crate::date::DateParser;
@@ -54,7 +54,7 @@ pub struct IngestOptions {
     /// Time zone, the CPU export's item, and the logs' layout where it can't be found out.
     pub source: SourceOptions,
     /// How CPU readings find their samples.
-    pub cpu: CpuJoin,
+    pub cpu: CpuChoice,
     /// Whether the samples themselves are stored, not only their counts.
     pub keep_samples: bool,
     /// The sizes of the pipeline.
@@ -76,7 +76,7 @@ impl Default for IngestOptions {
             max_rejects: 1000,
             injector_pattern: None,
             source: SourceOptions::default(),
-            cpu: CpuJoin::default(),
+            cpu: CpuChoice::default(),
             keep_samples: true,
             sizes: PipelineOptions::default(),
             noted: BTreeMap::new(),
@@ -257,6 +257,8 @@ pub(crate) struct Prepared {
     stems: Vec<String>,
     can_restart: bool,
     pub(crate) cpu: Arc<CpuSeries>,
+    /// How they are joined.
+    pub(crate) join: CpuJoin,
     pub(crate) cpu_file: Option<SourceFile>,
     /// How the CPU export is written.
     pub(crate) cpu_facts: Option<CpuFacts>,
@@ -282,6 +284,7 @@ impl Prepared {
             stems: first.map(LogSource::stems).unwrap_or_default(),
             can_restart: inputs.logs.iter().all(LogSource::can_restart),
             cpu: Arc::default(),
+            join: options.cpu.join(&CpuSeries::default()),
             cpu_file: None,
             cpu_facts: None,
             notes: inputs.notes,
@@ -290,6 +293,8 @@ impl Prepared {
         };
         if let Some(cpu) = inputs.cpu {
             let export = cpu.read(&options.source).await?;
+            prepared.join = options.cpu.join(&export.series);
+            prepared.notes.extend(options.cpu.note(&export.series));
             prepared.cpu = Arc::new(export.series);
             prepared.cpu_file = Some(export.file);
             prepared.cpu_facts = Some(export.facts);
@@ -316,7 +321,7 @@ impl Prepared {
     pub(crate) fn parser(&self, options: &IngestOptions) -> Result<Parser> {
         let dates = DateParser::new(options.source.time_zone.clone());
         let injectors = Injectors::new(options.injector_pattern.as_deref())?;
-        let parser = Parser::new(dates, injectors, Arc::clone(&self.cpu), options.cpu);
+        let parser = Parser::new(dates, injectors, Arc::clone(&self.cpu), self.join);
         Ok(parser.in_unit(options.source.time_unit.unwrap_or_default()))
     }
 
@@ -379,7 +384,7 @@ impl Prepared {
         let info = self.info(&collected, options, key, !inferred.notes.is_empty(), t0_ms, last_ms);
         let info = RunInfo { damage, ..info };
         let cells = collected.totals.cells();
-        let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, options.cpu)?;
+        let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, self.join)?;
         let replace = match inferred.notes.is_empty() {
             _ if options.replace => Replace::Any,
             true => Replace::SameKey,
@@ -405,7 +410,7 @@ impl Prepared {
         let mut notes = self.notes;
         notes.extend(collected.take_notes());
         if cpu_seconds == 0 {
-            notes.extend(apart(&self.cpu, options.cpu, t0_ms, last_ms));
+            notes.extend(apart(&self.cpu, self.join, t0_ms, last_ms));
         }
         Ok(Ingested { info, inferred: inferred.notes, notes, read_twice, cpu_seconds })
     }
@@ -460,8 +465,8 @@ impl Prepared {
             samples_stored: options.keep_samples,
             inferred,
             sources: collected.sources.iter().chain(&self.cpu_file).cloned().collect(),
-            cpu_offset: options.cpu.offset,
-            cpu_lookback: options.cpu.lookback,
+            cpu_offset: self.join.offset,
+            cpu_lookback: self.join.lookback,
             options: options.noted.clone(),
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),

@@ -9,7 +9,7 @@ pub struct Style {
     pub color_by: ColorBy,
     /// The colours that stand for the measure.
     pub palette: Palette,
-    /// The top of the CPU axis, in the export's percent; the data decide where it is `None`.
+    /// The top of the CPU axis, in percent of one core; the data decide where it is `None`.
     pub cpu_max: Option<f64>,
     /// Cores of the server: the CPU axis goes to 100 for each, where `cpu_max` is not given.
     pub cores: Option<u32>,

@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, figure, percent};
 use super::{Finding, Kind, saturation};
+use crate::cpu_cost::cpu_scale_in_doubt;
 use crate::sweep::LoadStep;
 
 /// The share of the capacity below which the CPU is idle.
@@ -9,7 +10,8 @@ const IDLE: f64 = 0.75;
 /// Readings a step must have.
 const SECONDS: u32 = 3;
 
-/// Compares the CPU beyond the knee to its capacity: that of the cores, or else the most it had at another load.
+/// Compares the CPU beyond the knee to its capacity: that of the cores, or else the most it had at another load. Where
+/// 100 % may be the whole machine, nothing can be told by the cores.
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let sweep = facts.sweep.as_ref()?;
     let knee = sweep.knee?;
@@ -20,7 +22,9 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         let cpu = |step: &LoadStep| step.summary.cpu_mean.unwrap_or_default();
         cpu(a).total_cmp(&cpu(b))
     });
-    let (capacity, of) = match (facts.cores, busiest) {
+    let most = facts.run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
+    let cores = facts.cores.filter(|cores| *cores == 1 || !cpu_scale_in_doubt(&facts.run.info, most));
+    let (capacity, of) = match (cores, busiest) {
         (Some(cores), _) => (100.0 * f64::from(cores), format!("of the {cores} cores")),
         (None, Some(step)) => {
             let cpu = step.summary.cpu_mean?;

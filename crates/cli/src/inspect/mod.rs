@@ -22,7 +22,7 @@ pub(crate) async fn run(args: &InspectArgs) -> Result<()> {
     let options = IngestOptions {
         framework: args.framework.clone(),
         test: args.test.clone(),
-        ..reading(&args.log, args.salvage)?
+        ..reading(&args.log, args.salvage, args.cores)?
     };
     let mut found = inspect(&args.files, &options).await?;
     let mut output = Output::open(None)?;

@@ -10,6 +10,7 @@ mod check;
 mod chromium;
 mod compare;
 mod copies;
+mod cpu;
 mod damaged;
 mod diagnose;
 mod disk;

@@ -88,7 +88,7 @@ fn the_league_comes_in_every_format() {
     assert_eq!(
         header(&csv),
         "rank,framework,repeats,throughput,throughput_min,throughput_max,p50,p95,p99,failures_percent,cpu_mean,\
-         requests_per_cpu_second,load_max,partial"
+         cpu_coverage,requests_per_cpu_second,load_max,partial"
     );
     let rows = rows(&csv);
     assert_eq!((rows.len(), rows[0]["framework"].as_str()), (3, "nio"));

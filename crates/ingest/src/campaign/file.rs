@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::cpu::CpuSeries;
+use crate::cpu::{CpuJoin, CpuSeries};
 use crate::cpu_export::CpuSource;
 use crate::cut::Block;
 use crate::date::DateParser;
@@ -54,6 +54,8 @@ pub(crate) struct CpuFile {
     pub(crate) path: PathBuf,
     /// Its size and checksum.
     pub(crate) file: SourceFile,
+    /// How its readings are joined.
+    pub(crate) join: CpuJoin,
     /// Its readings, on the log's clock.
     pub(crate) readings: Readings,
 }
@@ -107,14 +109,14 @@ impl CpuFile {
     async fn read(path: &Path, cpu: CpuSource, options: &IngestOptions) -> Result<Self> {
         let export = cpu.read(&options.source).await?;
         let all = export.series.readings();
-        let join = options.cpu;
+        let join = options.cpu.join(&export.series);
         let clock = |(clock, _): &(i64, f64)| clock.saturating_add(join.offset);
         let readings = Readings {
             count: all.len() as u64,
             first: all.first().map(clock).unwrap_or_default(),
             last: all.last().map(clock).unwrap_or_default().saturating_add(join.lookback.into()),
         };
-        Ok(Self { path: path.to_owned(), file: export.file, readings })
+        Ok(Self { path: path.to_owned(), file: export.file, join, readings })
     }
 }
 
@@ -140,7 +142,8 @@ impl Head {
     fn read(logs: &mut [LogSource], options: &IngestOptions) -> Result<Self> {
         let dates = DateParser::new(options.source.time_zone.clone());
         let injectors = Injectors::new(options.injector_pattern.as_deref())?;
-        let mut parser = Parser::new(dates, injectors, Arc::new(CpuSeries::default()), options.cpu);
+        let none = Arc::new(CpuSeries::default());
+        let mut parser = Parser::new(dates, injectors, none, CpuJoin::default());
         let mut head = Self::default();
         for log in logs {
             head.add(log, &mut parser, options)?;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
 use crate::ingest::{IngestOptions, check};
-use crate::store::{Repeat, RunInfo, RunKey, SourceFile, Store};
+use crate::store::{Repeat, RunInfo, RunKey, Store};
 
 use super::Campaign;
 use super::file::{CpuFile, Found, LogFile};
@@ -264,7 +264,7 @@ fn settle(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: 
         if matches!(run.stand, Stand::Failed(_)) {
             continue;
         }
-        let cpu = run.cpu_source().cloned();
+        let cpu = run.cpu.clone();
         let candidate = candidate(log, cpu.as_ref(), keys.get(number), options);
         match candidate.same_logs(stored, &taken) {
             Some((info, sure)) => {
@@ -276,7 +276,7 @@ fn settle(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: 
     }
     for number in open {
         let Some((log, run)) = runs.get_mut(number) else { continue };
-        let cpu = run.cpu_source().cloned();
+        let cpu = run.cpu.clone();
         let candidate = candidate(log, cpu.as_ref(), keys.get(number), options);
         run.place(&candidate, stored, &mut taken);
         let copy = stored.iter().find(|info| candidate.is_of(info) && Some(&info.key) != run.key.as_ref());
@@ -286,7 +286,7 @@ fn settle(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: 
 
 fn candidate<'a>(
     log: &'a LogFile,
-    cpu: Option<&'a SourceFile>,
+    cpu: Option<&'a PlannedCpu>,
     keys: Option<&'a Vec<RunKey>>,
     options: &'a IngestOptions,
 ) -> Candidate<'a> {

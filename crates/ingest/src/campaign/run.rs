@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use crate::cpu::CpuJoin;
 use crate::error::{Error, Result};
 use crate::ingest::Ingested;
 use crate::source::LogSource;
@@ -58,12 +59,14 @@ pub struct PlannedCpu {
     pub file: PathBuf,
     /// By what it was found.
     pub paired: Paired,
-    source: SourceFile,
+    pub(super) source: SourceFile,
+    /// How its readings are joined.
+    pub(super) join: CpuJoin,
 }
 
 impl PlannedCpu {
     pub(super) fn new(cpu: &CpuFile, paired: Paired) -> Self {
-        Self { file: cpu.path.clone(), paired, source: cpu.file.clone() }
+        Self { file: cpu.path.clone(), paired, source: cpu.file.clone(), join: cpu.join }
     }
 }
 
@@ -117,10 +120,6 @@ impl CampaignRun {
     /// Whether it is ingested by itself, so that memory keeps within its bounds.
     pub(super) fn is_large(&self) -> bool {
         self.cells >= MANY_CELLS || self.packed_size() >= LARGE
-    }
-
-    pub(super) fn cpu_source(&self) -> Option<&SourceFile> {
-        self.cpu.as_ref().map(|cpu| &cpu.source)
     }
 
     /// Takes the place of the stored run that has the same logs, as far as can be told, or for `sure`.

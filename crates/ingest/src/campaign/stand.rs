@@ -9,6 +9,7 @@ use crate::source::log::last_part;
 use crate::store::{Replace, RunInfo, RunKey, SourceFile};
 
 use super::name::bare;
+use super::run::PlannedCpu;
 
 /// How a run stands to what is stored.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ pub(super) struct Candidate<'a> {
     /// The smallest timeStamp of its head, epoch ms.
     pub(super) t0_ms: Option<i64>,
     pub(super) logs: &'a [LogSource],
-    pub(super) cpu: Option<&'a SourceFile>,
+    pub(super) cpu: Option<&'a PlannedCpu>,
     pub(super) options: &'a IngestOptions,
 }
 
@@ -89,11 +90,14 @@ impl Candidate<'_> {
         let cpu = match (self.cpu, cpu) {
             // One that was attached, or is not here any more, is kept.
             (None, _) => None,
-            (Some(now), Some(then)) if same_content(now, then) => None,
+            (Some(now), Some(then)) if same_content(&now.source, then) => None,
             (Some(_), Some(_)) => Some("its CPU export has changed"),
             (Some(_), None) => Some("it has a CPU export now"),
         };
-        let join = (stored.cpu_offset, stored.cpu_lookback) != (options.cpu.offset, options.cpu.lookback);
+        // Of readings that are kept, the interval is not known here.
+        let lookback = self.cpu.map(|cpu| cpu.join.lookback).or(options.cpu.lookback);
+        let join = stored.cpu_offset != options.cpu.offset
+            || lookback.is_some_and(|lookback| lookback != stored.cpu_lookback);
         let samples = match (stored.samples_stored, options.keep_samples) {
             (false, true) => Some("it was stored without samples"),
             (true, false) => Some("it was stored with samples"),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::row::Reading;
 use crate::cpu::CpuSeries;
+use crate::cpu_scale::doubt;
 use crate::date::DateForm;
 use crate::error::{Error, Place, Result};
 use crate::source::SourceOptions;
@@ -12,6 +13,9 @@ use crate::source::SourceOptions;
 const MOST_READINGS: usize = 4_000_000;
 /// The most series that are told apart.
 const MOST_SERIES: usize = 1000;
+/// The largest reading that can be meant, in percent of one core: of ten times as many cores as the largest machines
+/// have. Bytes of memory are beyond it.
+const MOST_PERCENT: f64 = 1_000_000.0;
 /// How many series an error lists.
 const LISTED: usize = 20;
 
@@ -81,10 +85,49 @@ impl Readings {
         if self.kept.is_empty() {
             notes.push(format!("{place}: the CPU export holds no readings"));
         }
+        let factor = options.cpu_scale.unwrap_or_default().factor();
+        let largest = self.check_range(place, factor)?;
+        notes.extend(
+            doubt(options.cpu_scale, options.cores, largest).map(|doubt| format!("{place}: {doubt}")),
+        );
         // Stable: of one moment's readings, the last in the file stays the last.
         self.kept.sort_by_key(|(clock, ns, _)| (*clock, *ns));
-        let series = self.kept.into_iter().map(|(clock, _, value)| (clock, value)).collect();
+        let differing = self.seconds_that_differ();
+        if differing > 0 {
+            notes.push(format!(
+                "{place}: {differing} seconds have several readings that differ, of which the last is taken: are they of \
+                 several machines or items?"
+            ));
+        }
+        let series = self.kept.into_iter().map(|(clock, _, value)| (clock, value * factor)).collect();
         Ok((CpuSeries::new(series), notes))
+    }
+
+    /// The largest reading, as exported.
+    ///
+    /// # Errors
+    /// When it is none that a CPU can have.
+    fn check_range(&self, place: &Place, factor: f64) -> Result<f64> {
+        let values = || self.kept.iter().map(|(_, _, value)| *value);
+        let (least, largest) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        if largest * factor <= MOST_PERCENT {
+            return Ok(largest);
+        }
+        let problem = format!(
+            "its readings go from {least} to {largest}, and no CPU goes beyond 1,000,000 % (10,000 cores)"
+        );
+        let remedy = "Export the item of the CPU, as system.cpu.util of Zabbix, and not that of the memory or another; \
+                      take out single readings that can't be meant.";
+        Err(Error::input(place.clone(), problem, remedy))
+    }
+
+    /// Seconds with readings that are not the same; the readings are sorted.
+    fn seconds_that_differ(&self) -> usize {
+        let seconds = self.kept.chunk_by(|one, next| one.0 == next.0);
+        let differ = |readings: &&[(i64, u32, f64)]| {
+            readings.iter().zip(readings.iter().skip(1)).any(|(one, next)| one.2 != next.2)
+        };
+        seconds.filter(differ).count()
     }
 
     fn check_choice(&self, place: &Place, options: &SourceOptions) -> Result<()> {

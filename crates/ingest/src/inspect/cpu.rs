@@ -36,6 +36,8 @@ pub struct CpuInspection {
     pub max: Option<f64>,
     /// Seconds from one reading to the next: the median.
     pub step: Option<i64>,
+    /// How many seconds before the sample's own a reading may be, as told, or else as `step` asks for.
+    pub lookback: u32,
     /// How often a reading is so long before the next that seconds between them have none.
     pub gaps: u64,
     /// The longest such gap.
@@ -103,7 +105,7 @@ impl CpuInspection {
         times: Option<(i64, i64)>,
     ) -> Option<Self> {
         let (facts, file) = (prepared.cpu_facts.as_ref()?, prepared.cpu_file.as_ref()?);
-        let (series, join) = (prepared.cpu.as_ref(), options.cpu);
+        let (series, join) = (prepared.cpu.as_ref(), prepared.join);
         let readings = series.readings();
         let second = |reading: Option<&(i64, f64)>| Some(reading?.0.saturating_add(join.offset));
         let (first_second, last_second) = (second(readings.first()), second(readings.last()));
@@ -122,7 +124,8 @@ impl CpuInspection {
             last_second,
             min: values().reduce(f64::min),
             max: values().reduce(f64::max),
-            step: step(series),
+            step: series.interval().map(i64::from),
+            lookback: join.lookback,
             gaps,
             longest_gap,
             seconds: span.map(Span::seconds),
@@ -157,15 +160,6 @@ fn assumes_zone(facts: &CpuFacts) -> bool {
 fn assume_zone(logs: &[LogInspection]) -> bool {
     let mut forms = logs.iter().filter_map(|log| log.time_stamp.as_ref()).peekable();
     forms.peek().is_some() && forms.all(|form| matches!(form, TimeForm::Date { names_zone: false, .. }))
-}
-
-/// Seconds from one reading to the next: the median.
-fn step(series: &CpuSeries) -> Option<i64> {
-    let pairs = series.readings().windows(2);
-    let mut steps: Vec<i64> =
-        pairs.filter_map(|pair| if let [one, next] = pair { Some(next.0 - one.0) } else { None }).collect();
-    let middle = steps.len() / 2;
-    (middle < steps.len()).then(|| *steps.select_nth_unstable(middle).1)
 }
 
 /// How many gaps there are between readings, and the first of the longest.
@@ -326,11 +320,5 @@ mod tests {
         assert_eq!(zone("Europe/Warsaw", 16_200, true, false).as_deref(), Some("+05:30"));
         assert_eq!(zone("UTC", 3600, true, true), None);
         assert_eq!(zone("UTC", 3600, false, false), None);
-    }
-
-    #[test]
-    fn the_step_is_the_usual_one() {
-        assert_eq!(step(&series([0, 10, 20, 30, 300])), Some(10));
-        assert_eq!(step(&series([5])), None);
     }
 }

@@ -14,6 +14,7 @@ use super::stored::{Part, Stored};
 use super::zip_dir::{Member, members, placed_members};
 use super::zip_scan::scan;
 use crate::cpu_export::CpuSource;
+use crate::cpu_scale::CpuScale;
 use crate::damage::Damage;
 use crate::date::TimeZone;
 use crate::error::{Error, Place, Result};
@@ -30,6 +31,11 @@ pub struct SourceOptions {
     pub time_unit: Option<TimeUnit>,
     /// The Zabbix item whose readings are wanted, where an export holds several.
     pub cpu_item: Option<u64>,
+    /// What the CPU readings are measured in; `None` for percent of one core, with a note where they fit another scale
+    /// better.
+    pub cpu_scale: Option<CpuScale>,
+    /// The server's cores, where they are known: readings are held against them.
+    pub cores: Option<u32>,
     /// The logs' delimiter and columns, where they can't be found out.
     pub layout: LayoutOptions,
     /// Whether input that is damaged is read as far as it can be, in the place of being refused.

@@ -1,0 +1,35 @@
+//! The flags that say what CPU readings are measured in, and how they are noted with a run.
+
+use anyhow::Result;
+use perfpipe_analyze::View;
+use perfpipe_ingest::{CpuScale, Error};
+
+use crate::args::CpuScaleArg;
+
+/// The scale that the flags tell.
+pub(crate) fn of(scale: Option<CpuScaleArg>, cores: Option<u32>) -> Result<Option<CpuScale>> {
+    let whole = |name: &str| {
+        let problem =
+            format!("--cpu-scale {name} says nothing of cores unless it is known how many there are");
+        cores.ok_or_else(|| Error::usage(problem, "Give --cores N, the cores of the server."))
+    };
+    Ok(match scale {
+        None => None,
+        Some(CpuScaleArg::PercentOfCore) => Some(CpuScale::PercentOfCore),
+        Some(CpuScaleArg::PercentOfMachine) => {
+            Some(CpuScale::PercentOfMachine { cores: whole("percent-of-machine")? })
+        }
+        Some(CpuScaleArg::Fraction) => Some(CpuScale::Fraction { cores: whole("fraction")? }),
+    })
+}
+
+/// What of it is noted with the run.
+pub(crate) fn noted(scale: Option<CpuScaleArg>, cores: Option<u32>) -> [(&'static str, Option<String>); 2] {
+    let name = scale.map(|scale| match scale {
+        CpuScaleArg::PercentOfCore => "percent-of-core",
+        CpuScaleArg::PercentOfMachine => "percent-of-machine",
+        CpuScaleArg::Fraction => "fraction",
+    });
+    let cores = cores.filter(|_| scale.is_some());
+    [(View::CPU_SCALE, name.map(str::to_owned)), (View::CORES, cores.map(|cores| cores.to_string()))]
+}

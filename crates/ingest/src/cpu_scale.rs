@@ -1,0 +1,107 @@
+//! What the readings of a CPU export are measured in.
+
+/// What 1 stands for in a CPU export. All that is stored and shown is in percent of one core, whatever the export was
+/// in: a figure whose unit hangs on an option elsewhere would be misread, by SQL as by a rule of `check`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CpuScale {
+    /// 100 is one core, so that a machine of 72 cores goes to 7200.
+    #[default]
+    PercentOfCore,
+    /// 100 is the whole machine.
+    PercentOfMachine {
+        /// How many cores it has.
+        cores: u32,
+    },
+    /// 1 is the whole machine.
+    Fraction {
+        /// How many cores it has.
+        cores: u32,
+    },
+}
+
+/// A machine may be read as a little more than busy, where two clocks measure.
+const SLACK: f64 = 1.05;
+
+impl CpuScale {
+    /// Percent of one core that a reading of 1 stands for.
+    ///
+    /// ```
+    /// use perfpipe_ingest::CpuScale;
+    /// assert_eq!(50.0 * CpuScale::PercentOfMachine { cores: 72 }.factor(), 3600.0);
+    /// assert_eq!(0.5 * CpuScale::Fraction { cores: 72 }.factor(), 3600.0);
+    /// assert_eq!(3600.0 * CpuScale::PercentOfCore.factor(), 3600.0);
+    /// ```
+    pub fn factor(self) -> f64 {
+        match self {
+            Self::PercentOfCore => 1.0,
+            Self::PercentOfMachine { cores } => f64::from(cores),
+            Self::Fraction { cores } => f64::from(cores) * 100.0,
+        }
+    }
+}
+
+/// What speaks against the scale that readings are taken for, as a sentence; `largest` is the largest as exported, and
+/// `cores` are those of the server, where they are known.
+pub(crate) fn doubt(told: Option<CpuScale>, cores: Option<u32>, largest: f64) -> Option<String> {
+    let given = || cores.map_or_else(|| "N".to_owned(), |cores| cores.to_string());
+    let beyond = |limit: f64| largest > limit * SLACK;
+    let is_fraction = largest > 0.0 && largest <= 1.0;
+    match (told, cores) {
+        (None | Some(CpuScale::PercentOfMachine { .. }), _) if is_fraction => Some(format!(
+            "no CPU reading is above 1: if 1 is the whole machine, give --cpu-scale fraction --cores {}",
+            given()
+        )),
+        (None, Some(cores)) if cores > 1 && largest > 0.0 && !beyond(100.0) => Some(format!(
+            "no CPU reading is above 100 %, taken for one of the {cores} cores: if that is the whole machine, give \
+             --cpu-scale percent-of-machine --cores {cores}"
+        )),
+        (None | Some(CpuScale::PercentOfCore), Some(cores)) if beyond(100.0 * f64::from(cores)) => {
+            Some(format!("a CPU reading is {largest} %, which is more than {cores} cores: see --cores"))
+        }
+        (Some(CpuScale::PercentOfMachine { .. }), _) if beyond(100.0) => Some(format!(
+            "a CPU reading is {largest}, where 100 was told to be the whole machine: perhaps it is --cpu-scale \
+             percent-of-core"
+        )),
+        (Some(CpuScale::Fraction { .. }), _) if beyond(1.0) => Some(format!(
+            "a CPU reading is {largest}, where 1 was told to be the whole machine: perhaps it is --cpu-scale \
+             percent-of-machine or percent-of-core"
+        )),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn readings_that_fit_another_scale_better_are_doubted() {
+        let (core, cores) = (CpuScale::PercentOfCore, 4);
+        let (machine, fraction) = (CpuScale::PercentOfMachine { cores }, CpuScale::Fraction { cores });
+        for (told, cores, largest, names) in [
+            (None, None, 0.9, "--cpu-scale fraction --cores N"),
+            (None, Some(4), 0.9, "--cpu-scale fraction --cores 4"),
+            (Some(machine), Some(4), 0.9, "--cpu-scale fraction --cores 4"),
+            (None, Some(4), 100.0, "--cpu-scale percent-of-machine --cores 4"),
+            (None, Some(4), 500.0, "more than 4 cores"),
+            (Some(core), Some(4), 500.0, "more than 4 cores"),
+            (Some(machine), Some(4), 180.0, "--cpu-scale percent-of-core"),
+            (Some(fraction), Some(4), 73.0, "--cpu-scale percent-of-machine"),
+        ] {
+            let told = doubt(told, cores, largest).unwrap();
+            assert!(told.contains(names), "{names}: {told}");
+        }
+        for (told, cores, largest) in [
+            (None, None, 0.0),
+            (None, None, 73.0),
+            (None, Some(1), 73.0),
+            (None, Some(4), 101.0 * 4.0),
+            (Some(core), None, 0.9),
+            (Some(core), Some(4), 73.0),
+            (Some(machine), Some(4), 100.3),
+            (Some(fraction), Some(4), 1.003),
+        ] {
+            assert_eq!(doubt(told, cores, largest), None, "{told:?} {cores:?} {largest}");
+        }
+    }
+}
