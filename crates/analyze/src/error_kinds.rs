@@ -31,14 +31,8 @@ pub struct ErrorKind {
 pub fn error_kinds(run: &StoredRun, view: &View) -> Result<Vec<ErrorKind>> {
     let view = in_seconds(run, view)?;
     let selection = Selection::new(run, &view)?;
-    let label = view.label.as_deref();
-    let wanted = |error: &&perfpipe_ingest::ErrorCount| {
-        selection.holds(error.second)
-            && (view.transactions || !error.transaction)
-            && label.is_none_or(|label| label == &*error.label)
-    };
     let mut kinds: BTreeMap<(&str, &str), ErrorKind> = BTreeMap::new();
-    for error in run.errors.iter().filter(wanted) {
+    for error in run.errors.iter().filter(|error| selection.holds_error(error)) {
         let kind = kinds.entry((&error.response_code, &error.message)).or_insert_with(|| ErrorKind {
             response_code: error.response_code.to_string(),
             message: error.message.to_string(),

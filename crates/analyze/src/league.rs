@@ -10,8 +10,15 @@ use crate::table::{Table, Value};
 use crate::timeline::Timeline;
 
 /// The columns of which more is better, and which come from the largest down when they order the table.
-const MORE_IS_BETTER: [&str; 6] =
-    ["repeats", "throughput", "throughput_min", "throughput_max", "requests_per_cpu_second", "load_max"];
+const MORE_IS_BETTER: [&str; 7] = [
+    "repeats",
+    "throughput",
+    "throughput_min",
+    "throughput_max",
+    "cpu_coverage",
+    "requests_per_cpu_second",
+    "load_max",
+];
 
 /// The frameworks that were put to one test compared, best first: by median throughput, then by name; below them those
 /// that are not ranked, for more than 1 % of their requests failed, those of all repeats together.

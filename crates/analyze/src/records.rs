@@ -9,19 +9,14 @@ use crate::view::View;
 
 /// The failures that a view picks out: `second`, `label`, `response_code`, `message`, `transaction`, `count`.
 ///
-/// Transactions' failures are among them whatever the view says, told apart by their own column.
+/// Transactions' own failures are among them only where the view counts transactions, and marked.
 ///
 /// # Errors
 /// When the window holds no second of the run, the run does not have the phase, or the label has no counts of its own (see [`crate::Error`]).
 pub fn error_table(run: &StoredRun, view: &View) -> Result<Table> {
-    let view = View { transactions: true, ..in_seconds(run, view)? };
+    let view = in_seconds(run, view)?;
     let selection = Selection::new(run, &view)?;
-    let label = view.label.as_deref();
-    let errors: Vec<_> = run
-        .errors
-        .iter()
-        .filter(|error| selection.holds(error.second) && label.is_none_or(|label| label == &*error.label))
-        .collect();
+    let errors: Vec<_> = run.errors.iter().filter(|error| selection.holds_error(error)).collect();
     Ok(Table::of(&errors)
         .column("second", |row| Some(u64::from(row.second)))
         .column("label", |row| Some(row.label.to_string()))

@@ -1,6 +1,6 @@
 //! What a view picks out of a run: which seconds, and which of their cells.
 
-use perfpipe_ingest::{Cell, CellKey, LABEL_LIMIT, StoredRun};
+use perfpipe_ingest::{Cell, CellKey, ErrorCount, LABEL_LIMIT, StoredRun};
 
 use crate::duration::RunDuration;
 use crate::error::{Error, Result};
@@ -70,6 +70,13 @@ impl<'a> Selection<'a> {
     /// Whether the window holds a second.
     pub(crate) fn holds(&self, second: u32) -> bool {
         (self.window.0..=self.window.1).contains(&second)
+    }
+
+    /// Whether failures of a kind are looked at: in the window, of the label, and of transactions only where these count.
+    pub(crate) fn holds_error(&self, error: &ErrorCount) -> bool {
+        self.holds(error.second)
+            && (self.view.transactions || !error.transaction)
+            && self.view.label.as_deref().is_none_or(|label| label == &*error.label)
     }
 
     /// The seconds of a span that the window holds, where it holds others too.

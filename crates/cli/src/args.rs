@@ -337,7 +337,7 @@ fn png_scale(text: &str) -> Result<f64, String> {
 }
 
 /// How pages look.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Pages")]
 pub(crate) struct StyleArgs {
     /// Formats of the pages
@@ -400,7 +400,7 @@ pub(crate) struct DiagnoseArgs {
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(crate) format: TableFormat,
     #[command(flatten)]
-    pub(crate) view: ViewArgs,
+    pub(crate) scope: ScopeArgs,
 }
 
 #[derive(Debug, Args)]

@@ -12,7 +12,7 @@ use crate::args::{CompareArgs, StoreArgs};
 use crate::left_out::LeftOut;
 use crate::output::{Output, note, page_folder};
 use crate::pages::{Pages, Subject, choices};
-use crate::{choose, store, view};
+use crate::{choose, idle_flags, store, view};
 
 /// What one name on the command line stands for, as it was read.
 struct Read {
@@ -26,6 +26,9 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     if args.style.wants_html() {
         let remedy = "Give --format svg, pdf or png; `perfpipe report --format html` compares frameworks.";
         return Err(Error::usage("runs side by side can't be written as html", remedy).into());
+    }
+    if args.out.is_none() {
+        idle_flags::check_no_pages(&args.style, "--out")?;
     }
     let store = store::existing(store).await?;
     let other = args.baseline_store.as_deref().map(store::existing_folder).transpose()?;

@@ -11,7 +11,10 @@ use crate::{choose, store, view};
 pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let key = choose::one(&args.key, &store).await?;
-    let run = view::read(&store, &key, &args.view).await?;
+    let mut run = store.read(&key).await?;
+    if let Some(label) = &args.scope.label {
+        view::count_apart(&store, &mut run, label).await?;
+    }
     let told = run.info.options.get(View::CORES).and_then(|cores| cores.parse().ok());
     let most = run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
     if args.cores.is_some_and(|cores| cores > 1) && cpu_scale_in_doubt(&run.info, most) {
@@ -20,7 +23,7 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
              attach-cpu --cpu-scale tells it",
         );
     }
-    let findings = diagnose(&run, &view::of(&args.view, &run.info), args.cores.or(told))?;
+    let findings = diagnose(&run, &view::scope(&args.scope, &run.info), args.cores.or(told))?;
     for damage in &run.info.damage {
         note(&format!("partial: {}", damage_sentence(damage)));
     }

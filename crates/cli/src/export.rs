@@ -12,7 +12,7 @@ use perfpipe_ingest::{Error, Reject, RunKey, StoredRun};
 
 use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
 use crate::output::Output;
-use crate::{choose, samples, store, view};
+use crate::{choose, idle_flags, samples, store, view};
 
 /// Rejects that are written at once, at most.
 const PIECE_ROWS: usize = 4096;
@@ -23,6 +23,7 @@ const PIECE_BYTES: usize = 4 << 20;
 /// Writes what is asked for of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
     check_format(args)?;
+    idle_flags::check_export(args.what, &args.view)?;
     let mut output = Output::open(args.output.as_deref())?;
     match export(args, store, &mut output).await {
         Ok(()) => output.finish(),

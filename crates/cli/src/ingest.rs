@@ -13,14 +13,18 @@ use perfpipe_ingest::{
     SourceOptions,
 };
 
-use crate::args::{IngestArgs, LogArgs, StoreArgs};
+use crate::args::{IngestArgs, LogArgs, StoreArgs, StyleArgs};
 use crate::output::{note, page_folder, size_of};
 use crate::pages::Pages;
 use crate::progress::Bar;
-use crate::{campaign, cpu_scale, frameworks, report, store, view};
+use crate::{campaign, cpu_scale, frameworks, idle_flags, report, store, view};
 
 /// Ingests the files of one run, or folders of many.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
+    if args.report.is_none() {
+        // Cores may be told for the CPU readings alone.
+        idle_flags::check_no_pages(&StyleArgs { cores: None, ..args.style.clone() }, "--report")?;
+    }
     let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) = args.files.iter().partition(|path| path.is_dir());
     match (folders.first(), files.first()) {
         (Some(_), None) => campaign::run(args, store, progress).await,

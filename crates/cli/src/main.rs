@@ -17,6 +17,7 @@ mod diagnose;
 mod export;
 mod failure;
 mod frameworks;
+mod idle_flags;
 mod ingest;
 mod inspect;
 mod junit;

@@ -16,6 +16,7 @@ mod diagnose;
 mod disk;
 mod failures;
 mod fixtures;
+mod flags;
 mod gone;
 mod help;
 mod hostile;

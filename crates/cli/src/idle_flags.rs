@@ -1,0 +1,119 @@
+//! Flags that would act on nothing: they are refused, since whoever gives one takes the figures to be of it.
+
+use anyhow::Result;
+use clap::ValueEnum;
+use perfpipe_analyze::View;
+use perfpipe_ingest::Error;
+
+use crate::args::{
+    ColorArg, CpuArgs, PageFormat, PaletteArg, PaperArg, ScopeArgs, StyleArgs, ViewArgs, What,
+};
+
+/// A choice of what is looked at, by its flag.
+const FROM: &str = "--from";
+const TO: &str = "--to";
+const PHASE: &str = "--phase";
+const LABEL: &str = "--label";
+const TRANSACTIONS: &str = "--transactions";
+const FAILURES: &str = "--include-failures";
+const INJECTORS: &str = "--injectors";
+const OFFSET: &str = "--cpu-offset";
+const LOOKBACK: &str = "--cpu-lookback";
+const PERCENTILES: &str = "--percentiles";
+
+/// The choices that act on what is exported.
+fn acting(what: What) -> &'static [&'static str] {
+    match what {
+        What::Seconds | What::Summary | What::Phases | What::Sweep | What::Run => {
+            &[FROM, TO, PHASE, LABEL, TRANSACTIONS, FAILURES, INJECTORS, OFFSET, LOOKBACK, PERCENTILES]
+        }
+        What::Labels | What::Hgrm => &[FROM, TO, PHASE, LABEL, TRANSACTIONS, FAILURES],
+        What::Statistics | What::Errors => &[FROM, TO, PHASE, LABEL, TRANSACTIONS],
+        What::Samples => &[FROM, TO, PHASE, LABEL],
+        What::Cpu => &[FROM, TO, PHASE, OFFSET],
+        What::Rejects => &[],
+    }
+}
+
+/// Why a choice can't act on what is exported, where there is more to say than where it does.
+fn why(what: What, flag: &str) -> &'static str {
+    match (what, flag) {
+        (What::Samples, OFFSET | LOOKBACK) => {
+            ": a sample has the reading that it was joined to; attach-cpu joins anew"
+        }
+        (What::Samples, TRANSACTIONS | FAILURES) => {
+            ": transactions and failures are among the samples, and marked"
+        }
+        (What::Labels, PERCENTILES) => {
+            ": it has the 50th, 95th and 99th always; --what summary --label takes others"
+        }
+        (What::Statistics, PERCENTILES | FAILURES) => {
+            ": as JMeter's own, it has fixed ones, over failures too"
+        }
+        (What::Rejects, _) => ": a reject has no time that could be told",
+        _ => "",
+    }
+}
+
+/// The choices that were made.
+fn made(args: &ViewArgs) -> Vec<&'static str> {
+    let ViewArgs { scope, percentiles } = args;
+    let ScopeArgs { from, to, phase, label, transactions, include_failures, injectors, cpu } = scope;
+    let CpuArgs { cpu_offset, cpu_lookback } = cpu;
+    [
+        (FROM, from.is_some()),
+        (TO, to.is_some()),
+        (PHASE, phase.is_some()),
+        (LABEL, label.is_some()),
+        (TRANSACTIONS, *transactions),
+        (FAILURES, *include_failures),
+        (INJECTORS, injectors.is_some()),
+        (OFFSET, cpu_offset.is_some()),
+        (LOOKBACK, cpu_lookback.is_some()),
+        (PERCENTILES, *percentiles != View::default().percentiles),
+    ]
+    .into_iter()
+    .filter_map(|(flag, made)| made.then_some(flag))
+    .collect()
+}
+
+/// Refuses choices that don't act on what is exported.
+///
+/// # Errors
+/// When there is one; the remedy says what it acts on.
+pub(crate) fn check_export(what: What, args: &ViewArgs) -> Result<()> {
+    let Some(flag) = made(args).into_iter().find(|flag| !acting(what).contains(flag)) else { return Ok(()) };
+    let named = |what: &What| what.to_possible_value().map(|value| value.get_name().to_owned());
+    let good: Vec<String> = What::value_variants()
+        .iter()
+        .filter(|what| acting(**what).contains(&flag))
+        .filter_map(named)
+        .collect();
+    let (name, why) = (named(&what).unwrap_or_default(), why(what, flag));
+    let problem = format!("{flag} does nothing to --what {name}{why}");
+    Err(Error::usage(problem, format!("Leave it out; it is for --what {}.", good.join(", "))).into())
+}
+
+/// Refuses flags of pages where none are drawn; `flag` would draw some.
+///
+/// # Errors
+/// When there is one.
+pub(crate) fn check_no_pages(style: &StyleArgs, flag: &str) -> Result<()> {
+    let StyleArgs { format, scale, paper, color_by, palette, cpu_max, cores } = style;
+    let made = [
+        ("--format", *format != [PageFormat::Svg, PageFormat::Pdf]),
+        ("--scale", *scale != 2.0),
+        ("--paper", *paper != PaperArg::A4),
+        ("--color-by", *color_by != ColorArg::Load),
+        ("--palette", *palette != PaletteArg::Original),
+        ("--cpu-max", cpu_max.is_some()),
+        ("--cores", cores.is_some()),
+    ];
+    match made.iter().find(|(_, made)| *made) {
+        None => Ok(()),
+        Some((idle, _)) => {
+            let problem = format!("{idle} is about pages, and none are drawn");
+            Err(Error::usage(problem, format!("Leave it out, or have pages drawn by {flag} DIR.")).into())
+        }
+    }
+}

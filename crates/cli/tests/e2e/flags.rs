@@ -1,0 +1,142 @@
+//! No flag is ignored without a word: each changes what it is given for, or is refused.
+
+use crate::support::*;
+
+const T0: i64 = 1_795_203_720;
+
+/// All that is exported.
+const TABLES: [&str; 12] = [
+    "seconds",
+    "samples",
+    "errors",
+    "cpu",
+    "summary",
+    "phases",
+    "sweep",
+    "labels",
+    "rejects",
+    "run",
+    "statistics",
+    "hgrm",
+];
+
+/// Each choice of what is looked at, so that it matters to the run below.
+const CHOICES: [&[&str]; 10] = [
+    &["--from", "35"],
+    &["--to", "60"],
+    &["--phase", "hold"],
+    &["--label", "b"],
+    &["--transactions"],
+    &["--include-failures"],
+    &["--injectors", "3"],
+    &["--cpu-offset", "1"],
+    &["--cpu-lookback", "0"],
+    &["--percentiles", "50,99.9"],
+];
+
+/// A run with a ramp, a hold and a tail, two labels that fail now and then, transactions that fail with them, a reject,
+/// and CPU readings every other second.
+fn store_with_run() -> Store {
+    let store = Store::embedded();
+    let mut log =
+        "timeStamp,elapsed,label,responseCode,responseMessage,dataType,success,allThreads,URL\n".to_owned();
+    for second in 0..100 {
+        let threads = if second < 30 { 1 + second / 3 } else { [10, 3][usize::from(second >= 90)] };
+        for at in 0..10 {
+            let (time, label) = ((T0 + second) * 1000 + at * 100, if at % 2 == 0 { "a" } else { "b" });
+            let failed = second % 3 == 0 && at > 7;
+            let (elapsed, code) =
+                (10 + at + second % 7 + 50 * i64::from(failed), if failed { 500 } else { 200 });
+            log += &format!("{time},{elapsed},{label},{code},m,text,{},{threads},http://h/x\n", !failed);
+        }
+        let message = "\"Number of samples in transaction : 10, number of failing samples : 1\"";
+        let time = (T0 + second) * 1000;
+        log += &format!("{time},900,t,,{message},,{},{threads},null\n", second % 3 != 0);
+    }
+    log += "x,y\n";
+    let log = store.file("log.csv", log);
+    let readings: String = (0..100).step_by(2).map(|at| format!("{},{}\n", T0 + at, 150 + at)).collect();
+    let cpu = store.file("cpu.csv", format!("clock,value\n{readings}"));
+    store.run(&["ingest", &log, &cpu, "--framework", "go", "--test", "t"]).said();
+    store
+}
+
+#[test]
+fn every_choice_changes_what_is_exported_or_is_refused() {
+    let store = store_with_run();
+    let mut acting = Vec::new();
+    for what in TABLES {
+        let export = |flags: &[&str]| {
+            let run = ["export", "--framework", "go", "--test", "t", "--what", what];
+            store.run(&[&run[..], flags].concat())
+        };
+        let plain = export(&[]).text();
+        for choice in CHOICES {
+            let done = export(choice);
+            if done.code == Some(0) {
+                assert!(done.text() != plain, "{choice:?} does nothing to {what}, without a word");
+                acting.push((what, choice[0]));
+                continue;
+            }
+            let told = done.complaint(2);
+            let named = format!("{} does nothing to --what {what}", choice[0]);
+            assert!(told.contains(&named) && told.contains("it is for --what "), "{told}");
+        }
+    }
+    let acts = |what: &str, flags: &[&'static str]| {
+        let of: Vec<&str> = acting.iter().filter(|(one, _)| *one == what).map(|(_, flag)| *flag).collect();
+        assert_eq!(of, flags, "{what}");
+    };
+    let all: Vec<&str> = CHOICES.iter().map(|choice| choice[0]).collect();
+    ["seconds", "summary", "phases", "sweep", "run"].iter().for_each(|what| acts(what, &all));
+    ["labels", "hgrm"].iter().for_each(|what| acts(what, &all[..6]));
+    ["statistics", "errors"].iter().for_each(|what| acts(what, &all[..5]));
+    acts("samples", &all[..4]);
+    acts("cpu", &["--from", "--to", "--phase", "--cpu-offset"]);
+    acts("rejects", &[]);
+}
+
+#[test]
+fn failures_of_transactions_are_told_only_where_these_count() {
+    let store = store_with_run();
+    let count = |flags: &[&str]| -> u64 {
+        let rows = rows(&store.export(&Key::new("go", "t"), "errors", "csv", flags));
+        rows.iter().map(|row| row["count"].parse::<u64>().unwrap()).sum()
+    };
+    let failures =
+        |flags: &[&str]| count(flags) as i64 - super::support::count(&summary(&store, flags), "failures");
+    assert_eq!((count(&[]), count(&["--transactions"])), (68, 102));
+    assert_eq!((failures(&[]), failures(&["--transactions"])), (0, 0), "as the summary has it");
+}
+
+fn summary(store: &Store, flags: &[&str]) -> serde_json::Value {
+    store.summary(&Key::new("go", "t"), flags)
+}
+
+#[test]
+fn flags_of_other_commands_that_would_do_nothing_are_refused() {
+    let store = store_with_run();
+    let log = store.folder.path().join("log.csv");
+    let ingest = ["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "t"];
+    let compare = ["compare", "go_t", "go_t"];
+    for style in [
+        &["--format", "png"][..],
+        &["--scale", "3"],
+        &["--paper", "letter"],
+        &["--color-by", "cpu"],
+        &["--palette", "viridis"],
+        &["--cpu-max", "500"],
+    ] {
+        for (command, remedy) in [(&ingest[..], "--report DIR"), (&compare, "--out DIR")] {
+            let told = store.run(&[command, style].concat()).complaint(2);
+            assert!(told.contains(style[0]) && told.contains(remedy), "{told}");
+        }
+    }
+    let told = store.run(&[&compare[..], &["--cores", "4"]].concat()).complaint(2);
+    assert!(told.contains("--cores") && told.contains("--out DIR"), "{told}");
+    let diagnose = ["diagnose", "--framework", "go", "--test", "t", "--percentiles", "50"];
+    assert!(store.run(&diagnose).complaint(2).contains("--percentiles"));
+    for flag in [&["--jobs", "2"][..], &["--table", "csv"], &["--dry-run"]] {
+        assert!(store.run(&[&ingest[..], flag].concat()).complaint(2).contains(flag[0]));
+    }
+}
