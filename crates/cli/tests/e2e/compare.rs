@@ -46,8 +46,11 @@ fn the_same_run_has_not_changed_and_a_slower_one_has() {
         assert_eq!(mean["outcome"], "worse", "{mean}");
         assert!((mean["b"].as_f64().unwrap() - mean["a"].as_f64().unwrap() - 10.0).abs() < 1e-6, "{mean}");
         assert_eq!(row(&compare(&store, &["slower_2048", &a]), "hold", "elapsed_mean")["outcome"], "better");
-        for (part, flags) in [("run", &[][..]), ("hold", &["--phase", "hold"])] {
-            let summary = summary(&store, &key, flags);
+        // The last second of the run ends where the run did: it is not compared.
+        let seconds = summary(&store, &key, &[])["seconds"].as_u64().unwrap();
+        let last = (seconds - 2).to_string();
+        for (part, flags) in [("run", ["--to", &last]), ("hold", ["--phase", "hold"])] {
+            let summary = summary(&store, &key, &flags);
             for measure in ["throughput", "elapsed_mean", "p50", "p95"] {
                 assert_eq!(row(&changed, part, measure)["a"], summary[measure], "{part} {measure}");
             }
@@ -91,5 +94,61 @@ fn runs_of_two_stores_are_compared_and_drawn() {
         assert_eq!(names, [format!("{page}.pdf"), format!("{page}.svg")].map(|name| name.replace(':', "-")));
         let complaint = store.run(&["compare", "nobody_1", &b]).complaint(1);
         assert!(complaint.contains("no run nobody_1") && complaint.contains(&b), "{complaint}");
+    }
+}
+
+/// Numbers below a limit that look like chance (Lehmer, with the multiplier of Park and Miller 1988).
+fn chance(state: &mut u64, limit: u64) -> u64 {
+    *state = *state * 48_271 % 2_147_483_647;
+    *state % limit
+}
+
+/// A log of some seconds with this many requests in each on average, and about this elapsed.
+fn scattered(state: &mut u64, seconds: u64, rate: u64, elapsed: u64) -> String {
+    let mut log = String::from("timeStamp,elapsed,label,responseCode,success,allThreads\n");
+    for second in 0..seconds {
+        let number = rate - 5 + chance(state, 11);
+        let mut stamps: Vec<u64> = (0..number).map(|_| chance(state, 1000)).collect();
+        stamps.sort_unstable();
+        for stamp in stamps {
+            let (stamp, elapsed) =
+                (1_700_000_000_000 + second * 1000 + stamp, elapsed + chance(state, elapsed));
+            log += &format!("{stamp},{elapsed},Get,200,true,5\n");
+        }
+    }
+    log
+}
+
+fn ingest(store: &Store, framework: &str, log: &str, flags: &[&str]) {
+    let path = store.file("run.csv", log);
+    store.run(&[&["ingest", &path, "--framework", framework, "--test", "t"], flags].concat()).said();
+}
+
+#[test]
+fn repeats_are_compared_as_one_and_several_runs_each_with_the_first() {
+    for store in Store::each() {
+        let mut state = 5;
+        for repeat in ["1", "2", "3"] {
+            ingest(&store, "old", &scattered(&mut state, 40, 40, 20), &["--repeat", repeat]);
+            ingest(&store, "new", &scattered(&mut state, 40, 40, 30), &["--repeat", repeat]);
+        }
+        ingest(&store, "one", &scattered(&mut state, 40, 40, 20), &[]);
+        let done = store.run(&["compare", "--table", "json", "old_t", "new_t", "one_t"]);
+        let rows: Vec<Value> = serde_json::from_slice(&done.out).unwrap();
+        let of = |run: &str| -> Vec<Value> { rows.iter().filter(|row| row["run"] == run).cloned().collect() };
+        assert_eq!(rows.len(), of("new_t").len() + of("one_t").len());
+        assert!(rows.iter().all(|row| row["noise"] == "repeats"), "{rows:?}");
+        assert!(done.err.contains("old_t: 3 repeats") && !done.err.contains("one_t: "), "{}", done.err);
+        let slower = of("new_t");
+        assert_eq!(row(&slower, "run", "elapsed_mean")["outcome"], "worse", "{slower:?}");
+        assert_eq!(row(&slower, "run", "throughput")["outcome"], "noise", "{slower:?}");
+        assert_eq!(row(&of("one_t"), "run", "elapsed_mean")["outcome"], "noise");
+        let adjusted = |row: &Value| row["p_adjusted"].as_f64() >= row["p"].as_f64();
+        assert!(rows.iter().all(adjusted), "{rows:?}");
+        // One that is named by its number is that one alone.
+        let two = compare(&store, &["old_t#2", "new_t#3"]);
+        assert!(two.iter().all(|row| row["noise"] == "seconds" && row["run"] == "new_t#3"), "{two:?}");
+        let complaint = store.run(&["compare", "old_t"]).complaint(2);
+        assert!(complaint.contains("<B>"), "{complaint}");
     }
 }
