@@ -54,7 +54,7 @@ pub use error::{Error, Result};
 pub use error_kinds::{ErrorKind, error_kind_table, error_kinds};
 pub use heatmap::{HeatColumn, Heatmap};
 pub use histogram::Histogram;
-pub use interchange::{jmeter_statistics, percentile_distribution, run_document};
+pub use interchange::{LabelTimes, jmeter_statistics, percentile_distribution, run_document};
 pub use knee::{Growth, Knee};
 pub use labels::{LabelStats, label_stats, label_table};
 pub use league::{League, Standing};

@@ -4,14 +4,14 @@ use std::io::Write;
 
 use anyhow::Result;
 use perfpipe_analyze::{
-    Format, SecondTables, Sweep, Table, TableWriter, View, cpu_table, error_table, jmeter_statistics,
-    label_stats, label_table, percentile_distribution, phase_table, run_document,
+    Format, LabelTimes, SecondTables, Sweep, Table, TableWriter, View, cpu_table, error_table,
+    jmeter_statistics, label_stats, label_table, percentile_distribution, phase_table, run_document,
 };
 use perfpipe_ingest::store::Store;
-use perfpipe_ingest::{Error, Reject, RunKey, StoredRun};
+use perfpipe_ingest::{Error, Reject, RunKey, SampleBatch, StoredRun};
 
 use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
-use crate::output::Output;
+use crate::output::{Output, note};
 use crate::{choose, idle_flags, samples, store, view};
 
 /// Rejects that are written at once, at most.
@@ -44,6 +44,7 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
     }
     let table = match args.what {
         What::Samples => return samples::export(&store, &key, args, output).await,
+        What::Statistics => return statistics(&store, &key, args, output).await,
         What::Rejects => return rejects(&store, &key, args, output).await,
         What::Seconds => return seconds(&view::read(&store, &key, &args.view).await?, args, output),
         // Failures by message are not in the samples, and readings have no label.
@@ -60,10 +61,31 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
 fn document(what: What) -> Option<fn(&StoredRun, &View) -> perfpipe_analyze::Result<String>> {
     match what {
         What::Run => Some(run_document),
-        What::Statistics => Some(jmeter_statistics),
         What::Hgrm => Some(percentile_distribution),
         _ => None,
     }
+}
+
+/// Writes JMeter's statistics, for which the samples are read where they are stored.
+async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
+    let run = view::read(store, key, &args.view).await?;
+    let look = view::of(&args.view, &run.info);
+    let mut times = None;
+    if run.info.samples_stored {
+        let seen = times.insert(LabelTimes::new(&run, &look)?);
+        let mut each = |batch: SampleBatch| {
+            seen.add(&batch);
+            Ok(())
+        };
+        store.samples_of(&run.info, &mut each).await?;
+    } else {
+        note(&format!(
+            "the samples of {key} are not stored, and only they tell when a label began and ended: throughput and \
+             bytes a second are null"
+        ));
+    }
+    output.write_all(jmeter_statistics(&run, &look, times.as_ref())?.as_bytes())?;
+    Ok(())
 }
 
 /// Refuses a format in which something can't be written.

@@ -1,87 +1,188 @@
-//! A run in the shape of JMeter's `statistics.json`, which CI plug-ins read.
+//! A run as JMeter's `statistics.json`, which CI plug-ins read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::{StoredRun, set_apart};
+use perfpipe_ingest::{Cell, CellKey, StoredRun, set_apart};
 use serde::Serialize;
 
+use super::label_times::{LabelTimes, Times};
 use crate::error::{Error, Result};
-use crate::summary::Summary;
-use crate::timeline::Timeline;
+use crate::histogram::Histogram;
+use crate::selection::Selection;
 use crate::view::View;
 
 /// The name of all labels together.
 const TOTAL: &str = "Total";
 
-/// What JMeter's dashboard says of a label. Times are in ms.
+/// What JMeter's dashboard says of a label. Times are in ms, and of the types that it has there.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Statistics<'a> {
     transaction: &'a str,
     sample_count: u64,
     error_count: u64,
-    error_pct: f64,
+    error_pct: Option<f32>,
     mean_res_time: Option<f64>,
     median_res_time: Option<f64>,
-    min_res_time: Option<i32>,
-    max_res_time: Option<i32>,
+    min_res_time: Option<f64>,
+    max_res_time: Option<f64>,
     pct1_res_time: Option<f64>,
     pct2_res_time: Option<f64>,
     pct3_res_time: Option<f64>,
-    throughput: f64,
-    received_k_bytes_per_sec: f64,
-    sent_k_bytes_per_sec: f64,
+    throughput: Option<f64>,
+    received_k_bytes_per_sec: Option<f64>,
+    sent_k_bytes_per_sec: Option<f64>,
 }
 
-/// A run as JSON in the shape of JMeter's `statistics.json`: `Total`, and each label that has counts of its own. A label
-/// that is called `Total` itself is `Total (as logged)`.
+/// What is counted of a label.
+#[derive(Default)]
+struct Counted {
+    failures: u64,
+    elapsed: Histogram,
+    bytes: i64,
+    sent_bytes: i64,
+}
+
+/// A run as JMeter's `statistics.json`: `Total`, and each label that has counts of its own. A label that is called
+/// `Total` itself is `Total (as logged)`.
 ///
-/// As there, times are over all requests, failures too, `pct1` to `pct3` are the 90th, 95th and 99th percentiles, and
-/// throughput counts requests. Unlike there, percentiles are `percentile_cont` of all samples, and throughput is taken
-/// over whole seconds from the first to the last of the seconds looked at, for every label the same.
+/// Each figure is the one, to the last digit, that JMeter 5.6.3 writes of the same log, where its property
+/// `jmeter.reportgenerator.statistic_window` is at least the number of samples: by default it takes the median and the
+/// percentiles from the last 20,000 samples of each label only.
+///
+/// - Times are over all samples, failures too; `pct1` to `pct3` are the 90th, 95th and 99th percentiles. A percentile p of
+///   n sorted values is at position p·(n+1), counted from 1 and linear between neighbours: another definition than
+///   `percentile_cont`, and well above it where n is small.
+/// - `throughput` is samples ÷ (last end − first start) of the label itself, in ms; so are bytes. `times` has what that
+///   takes. Without it, for a run whose samples are not stored, these are `null`, and the mean can differ from JMeter's
+///   in its last digits.
+/// - Transactions have entries of their own, and are left out of `Total`, unless the view counts them as requests.
+///
+/// JMeter leaves out transactions that had no sample at all, and here they count: the store does not know them apart.
 ///
 /// # Errors
-/// As [`Timeline::new`].
-pub fn jmeter_statistics(run: &StoredRun, view: &View) -> Result<String> {
-    let view = View { percentiles: vec![50.0, 90.0, 95.0, 99.0], include_failures: true, ..view.clone() };
-    let mut all = BTreeMap::from([(Cow::from(TOTAL), Timeline::new(run, &view)?)]);
+/// As [`crate::Timeline::new`].
+pub fn jmeter_statistics(run: &StoredRun, view: &View, times: Option<&LabelTimes>) -> Result<String> {
+    let (total, labels) = counted(&Selection::new(run, view)?)?;
+    let mut all = BTreeMap::from([(Cow::from(TOTAL), (total, times.map(LabelTimes::total)))]);
     if view.label.is_none() {
-        for label in &run.cells.labels {
-            let of_label = View { label: Some(label.clone()), ..view.clone() };
-            match Timeline::new(run, &of_label) {
-                Ok(timeline) if timeline.summary.requests() > 0 => {
-                    _ = all.insert(set_apart(label, TOTAL), timeline);
-                }
-                Ok(_) | Err(Error::TransactionLabel { .. }) => {}
-                Err(error) => return Err(error),
-            }
+        for (index, counted) in labels {
+            let name = run.cells.labels.get(index as usize).map(String::as_str).unwrap_or_default();
+            all.insert(set_apart(name, TOTAL), (counted, times.and_then(|times| times.label(index))));
         }
     }
     let all: BTreeMap<&str, Statistics<'_>> =
-        all.iter().map(|(name, timeline)| (&**name, Statistics::of(name, &timeline.summary))).collect();
+        all.iter().map(|(name, (counted, times))| (&**name, counted.statistics(name, *times))).collect();
     serde_json::to_string_pretty(&all).map(|text| text + "\n").map_err(|e| Error::convert("JSON", e))
 }
 
-impl<'a> Statistics<'a> {
-    fn of(transaction: &'a str, summary: &Summary) -> Self {
-        let percentile = |at: usize| summary.percentiles.get(at).copied().flatten();
-        let per_second = |amount: f64| amount / f64::from(summary.seconds.max(1));
-        Self {
-            transaction,
-            sample_count: summary.requests(),
-            error_count: summary.failures,
-            error_pct: summary.failure_share().unwrap_or(0.0) * 100.0,
-            mean_res_time: summary.elapsed_mean,
-            median_res_time: percentile(0),
-            min_res_time: summary.elapsed_min,
-            max_res_time: summary.elapsed_max,
-            pct1_res_time: percentile(1),
-            pct2_res_time: percentile(2),
-            pct3_res_time: percentile(3),
-            throughput: per_second(summary.requests() as f64),
-            received_k_bytes_per_sec: per_second(summary.bytes as f64 / 1024.0),
-            sent_k_bytes_per_sec: per_second(summary.sent_bytes as f64 / 1024.0),
+/// The counts of all that a view picks out, and of each of its labels.
+fn counted(selection: &Selection<'_>) -> Result<(Counted, BTreeMap<u32, Counted>)> {
+    let (mut total, mut labels) = (Counted::default(), BTreeMap::<u32, Counted>::new());
+    for cell in selection.cells_that(|_| true) {
+        let (key, cell) = cell?;
+        if selection.is_counted(&key) {
+            total.add(&key, &cell);
         }
+        if selection.view.label.is_none() {
+            labels.entry(key.label).or_default().add(&key, &cell);
+        }
+    }
+    Ok((total, labels))
+}
+
+impl Counted {
+    fn add(&mut self, key: &CellKey, cell: &Cell) {
+        if !key.success {
+            self.failures = self.failures.saturating_add(cell.samples());
+        }
+        self.elapsed.add_counts(&cell.elapsed);
+        self.bytes = self.bytes.saturating_add(cell.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
+    }
+
+    /// The figures, each computed in the steps in which JMeter does, so that the last digit agrees.
+    fn statistics<'a>(&self, transaction: &'a str, times: Option<&Times>) -> Statistics<'a> {
+        let samples = self.elapsed.samples();
+        let [median, pct1, pct2, pct3] = percentiles(&self.elapsed);
+        let kilobytes = |bytes: i64| times.map(|times| bytes as f64 / (times.span_ms() / 1000.0) / 1024.0);
+        Statistics {
+            transaction,
+            sample_count: samples,
+            error_count: self.failures,
+            error_pct: (samples > 0).then(|| (self.failures as f64 * 100.0 / samples as f64) as f32),
+            mean_res_time: times.map(|times| times.mean).or(self.elapsed.mean()).filter(|_| samples > 0),
+            median_res_time: median,
+            min_res_time: self.elapsed.min().map(f64::from),
+            max_res_time: self.elapsed.max().map(f64::from),
+            pct1_res_time: pct1,
+            pct2_res_time: pct2,
+            pct3_res_time: pct3,
+            throughput: times.map(|times| samples as f64 / times.span_ms() * 1000.0),
+            received_k_bytes_per_sec: kilobytes(self.bytes),
+            sent_k_bytes_per_sec: kilobytes(self.sent_bytes),
+        }
+    }
+}
+
+/// The median and the three percentiles as JMeter's library has them: of n sorted values the one at p·(n+1), counted
+/// from 1, linear between neighbours, and the first or the last where that lies outside.
+fn percentiles(elapsed: &Histogram) -> [Option<f64>; 4] {
+    let n = elapsed.samples();
+    [50.0, 90.0, 95.0, 99.0].map(|percent: f64| {
+        let position = percent / 100.0 * (n as f64 + 1.0);
+        if position < 1.0 {
+            return elapsed.min().map(f64::from);
+        }
+        if position >= n as f64 {
+            return elapsed.max().map(f64::from);
+        }
+        let rank = position.floor();
+        let (lower, upper) = (value_at(elapsed, rank as u64)?, value_at(elapsed, rank as u64 + 1)?);
+        Some(lower + (position - rank) * (upper - lower))
+    })
+}
+
+/// The value of a rank, from 1.
+fn value_at(elapsed: &Histogram, rank: u64) -> Option<f64> {
+    let mut reached = 0_u64;
+    let mut counts = elapsed.counts();
+    let found = counts.find(|(_, samples)| {
+        reached = reached.saturating_add(*samples);
+        reached >= rank
+    });
+    found.map(|(value, _)| f64::from(value))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// A position beyond either end is the end's value; all others lie between two neighbours.
+        #[test]
+        fn percentiles_are_at_the_share_of_one_more_than_there_are(
+            mut values in prop::collection::vec(0..5000i32, 1..400),
+        ) {
+            let found = percentiles(&values.iter().copied().collect());
+            values.sort_unstable();
+            let hundredths = [50, 90, 95, 99];
+            for (percent, found) in hundredths.into_iter().zip(found) {
+                // In whole numbers: the position is `place / 100`.
+                let place = percent * (values.len() + 1);
+                let value = |rank: usize| f64::from(values[rank.clamp(1, values.len()) - 1]);
+                let (below, rest) = (value(place / 100), (place % 100) as f64 / 100.0);
+                let expected = below + rest * (value(place / 100 + 1) - below);
+                prop_assert!((found.unwrap() - expected).abs() < 1e-6, "{percent}: {found:?} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn nothing_has_no_percentiles() {
+        assert_eq!(percentiles(&Histogram::new()), [None; 4]);
     }
 }

@@ -1,6 +1,10 @@
 //! The forms that other tools read, in both stores, against the figures of the tables.
 
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::support::*;
 
@@ -41,48 +45,104 @@ fn a_label_that_is_called_total_is_told_from_the_total() {
     }
 }
 
-#[test]
-fn statistics_are_in_the_shape_of_jmeter() {
-    each(|store, key| {
-        let text = export(store, key, &["--what", "statistics"]).text();
-        let statistics: Value = serde_json::from_str(&text).unwrap();
-        let asked = ["--what", "summary", "--include-failures", "--percentiles", "50,90,95,99"];
-        let labels = table(store, key, &["--what", "labels"]);
-        assert_eq!(statistics.as_object().unwrap().len(), labels.len() + 1);
-        let label = |row: &Value| text_of(row, "label");
-        for name in labels.iter().map(label).chain(["Total".to_owned()]) {
-            let mut flags = asked.to_vec();
-            if name != "Total" {
-                flags.extend(["--label", &name]);
-            }
-            let (found, summary) = (&statistics[&name], &table(store, key, &flags)[0]);
-            assert_eq!(found["transaction"], Value::from(name.as_str()));
-            for (theirs, ours) in [
-                ("meanResTime", "elapsed_mean"),
-                ("minResTime", "elapsed_min"),
-                ("maxResTime", "elapsed_max"),
-                ("medianResTime", "p50"),
-                ("pct1ResTime", "p90"),
-                ("pct2ResTime", "p95"),
-                ("pct3ResTime", "p99"),
-                ("errorCount", "failures"),
-            ] {
-                assert_eq!(found[theirs].as_f64(), summary[ours].as_f64(), "{name} {theirs}");
-            }
-            let requests = summary["successes"].as_u64().unwrap() + summary["failures"].as_u64().unwrap();
-            assert_eq!(found["sampleCount"], Value::from(requests));
-            let rate = requests as f64 / summary["seconds"].as_f64().unwrap();
-            assert!((found["throughput"].as_f64().unwrap() - rate).abs() < 1e-9);
-            let kilobytes =
-                summary["bytes"].as_f64().unwrap() / 1024.0 / summary["seconds"].as_f64().unwrap();
-            assert!((found["receivedKBytesPerSec"].as_f64().unwrap() - kilobytes).abs() < 1e-9);
-        }
-        text
-    });
+/// The figures of a `statistics.json` by label and name, each to the last digit.
+fn statistics(json: &str) -> BTreeMap<String, BTreeMap<String, Figure>> {
+    let raw: BTreeMap<String, BTreeMap<String, Box<RawValue>>> = serde_json::from_str(json).unwrap();
+    let figures = |of: BTreeMap<String, Box<RawValue>>| {
+        of.into_iter().map(|(name, text)| (name, Figure::read(text.get()))).collect()
+    };
+    raw.into_iter().map(|(label, of)| (label, figures(of))).collect()
 }
 
-fn text_of(row: &Value, column: &str) -> String {
-    text(row, column).to_owned()
+#[derive(Debug, PartialEq)]
+enum Figure {
+    Text(String),
+    Number(f64),
+    Absent,
+}
+
+impl Figure {
+    fn read(text: &str) -> Self {
+        match text.parse() {
+            Ok(number) => Self::Number(number),
+            Err(_) if text == "null" => Self::Absent,
+            Err(_) => Self::Text(text.to_owned()),
+        }
+    }
+}
+
+/// The logs of which there is JMeter's own file.
+const DASHBOARDS: [&str; 8] = [
+    "Results-2048-9000.csv",
+    "Results-flaky-8181.csv",
+    "Results-mix-8181.datefmt.csv",
+    "Results-vars-8181.csv",
+    "crlf.csv",
+    "outage.csv",
+    "tab.jtl",
+    "transactions.csv",
+];
+
+#[test]
+fn statistics_are_those_of_jmeter_to_the_last_digit() {
+    for name in DASHBOARDS {
+        let stem = Path::new(name).file_stem().unwrap().to_str().unwrap();
+        let theirs = std::fs::read_to_string(fixture(&format!("statistics/{stem}.json"))).unwrap();
+        for store in Store::each() {
+            let key = Fixture::named(name).ingest_into(&store);
+            let ours = export(&store, &key, &["--what", "statistics"]).text();
+            assert_eq!(statistics(&ours), statistics(&theirs), "{name}");
+        }
+    }
+}
+
+#[test]
+fn statistics_without_samples_lack_what_only_these_tell() {
+    for store in Store::each() {
+        let log = fixture("transactions.csv");
+        store.run(&["ingest", log.to_str().unwrap(), "--no-samples"]).said();
+        let done = export(&store, &store.only_key(), &["--what", "statistics"]);
+        assert!(done.err.contains("null"), "{}", done.err);
+        let ours = statistics(&done.text());
+        let theirs = std::fs::read_to_string(fixture("statistics/transactions.json")).unwrap();
+        for (label, of) in statistics(&theirs) {
+            for (name, figure) in of {
+                match (name.as_str(), &ours[&label][&name], figure) {
+                    ("throughput" | "receivedKBytesPerSec" | "sentKBytesPerSec", found, _) => {
+                        assert_eq!(*found, Figure::Absent, "{label} {name}");
+                    }
+                    ("meanResTime", Figure::Number(found), Figure::Number(mean)) => {
+                        assert!((found - mean).abs() < 1e-9, "{label}: {found} for {mean}");
+                    }
+                    (_, found, figure) => assert_eq!(*found, figure, "{label} {name}"),
+                }
+            }
+        }
+    }
+}
+
+/// Of a part of a run they are what JMeter says of a log of that part alone.
+#[test]
+fn statistics_of_a_part_are_those_of_its_samples() {
+    each(|store, key| {
+        let part = ["--from", "3", "--to", "9"];
+        let text = export(store, key, &[&["--what", "statistics"], &part[..]].concat()).text();
+        let total = &serde_json::from_str::<Value>(&text).unwrap()["Total"];
+        let samples = rows(&store.export(key, "samples", "csv", &part));
+        let number = |row: &HashMap<String, String>, name: &str| row[name].parse::<f64>().unwrap();
+        let starts = samples.iter().map(|row| number(row, "t_ms"));
+        let ends = samples.iter().map(|row| number(row, "t_ms") + number(row, "elapsed"));
+        let span = ends.fold(0.0, f64::max) - starts.fold(f64::MAX, f64::min);
+        assert_eq!(total["sampleCount"], samples.len());
+        let found = total["throughput"].as_f64().unwrap();
+        assert!((found - samples.len() as f64 / span * 1000.0).abs() < 1e-9, "{found}");
+        let label =
+            export(store, key, &[&["--what", "statistics", "--label", "Get slow"], &part[..]].concat());
+        let label = label.json();
+        let slow = samples.iter().filter(|row| row["label"] == "Get slow").count();
+        assert_eq!((label.as_object().unwrap().len(), &label["Total"]["sampleCount"]), (1, &slow.into()));
+        text
+    });
 }
 
 #[test]

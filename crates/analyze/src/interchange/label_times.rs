@@ -1,0 +1,105 @@
+//! What only the samples of a run tell of its labels: when the first began and the last ended.
+
+use std::collections::HashMap;
+
+use perfpipe_ingest::{OTHER, SampleBatch, StoredRun};
+
+use crate::error::Result;
+use crate::selection::Selection;
+use crate::view::View;
+
+/// The begin, the end and the mean of some samples, as JMeter gathers them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Times {
+    samples: u64,
+    /// The first start, in ms since t0.
+    first_ms: i64,
+    /// The last end, in ms since t0.
+    last_ms: i64,
+    /// The mean of elapsed, in ms, moved by each sample in turn: in its last digits it hangs on their order.
+    pub(super) mean: f64,
+}
+
+impl Times {
+    fn add(&mut self, start_ms: i64, elapsed: i32) {
+        let end_ms = start_ms.saturating_add(i64::from(elapsed));
+        if self.samples == 0 {
+            (self.first_ms, self.last_ms) = (start_ms, end_ms);
+        }
+        self.first_ms = self.first_ms.min(start_ms);
+        self.last_ms = self.last_ms.max(end_ms);
+        self.samples += 1;
+        self.mean += (f64::from(elapsed) - self.mean) / self.samples as f64;
+    }
+
+    /// From the first start to the last end, in ms.
+    pub(super) fn span_ms(&self) -> f64 {
+        self.last_ms.saturating_sub(self.first_ms) as f64
+    }
+}
+
+/// The first start and the last end of each label of a run, gathered from its samples: the counts of the seconds don't
+/// hold them. Of memory it takes a few bytes a label.
+///
+/// See [`jmeter_statistics`](crate::jmeter_statistics()), which needs them.
+#[derive(Debug)]
+pub struct LabelTimes {
+    /// The first and the last second looked at.
+    window: (i64, i64),
+    /// The only label looked at, where there is one.
+    label: Option<String>,
+    transactions: bool,
+    /// Places in `labels` by name.
+    places: HashMap<String, usize>,
+    /// As the labels of the run's cells.
+    labels: Vec<Times>,
+    total: Times,
+}
+
+impl LabelTimes {
+    /// Times of what a view picks out of a run, no sample seen yet.
+    ///
+    /// # Errors
+    /// As [`crate::Timeline::new`].
+    pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
+        let window = Selection::new(run, view)?.window;
+        Ok(Self {
+            window: (i64::from(window.0), i64::from(window.1)),
+            label: view.label.clone(),
+            transactions: view.transactions,
+            places: run.cells.labels.iter().cloned().zip(0..).collect(),
+            labels: vec![Times::default(); run.cells.labels.len()],
+            total: Times::default(),
+        })
+    }
+
+    /// Sees a batch of the run's samples; they come in the order of the log.
+    pub fn add(&mut self, batch: &SampleBatch) {
+        let rows = batch.t_ms.iter().zip(&batch.elapsed).zip(&batch.transaction);
+        for (row, ((start_ms, elapsed), transaction)) in rows.enumerate() {
+            let second = start_ms.div_euclid(1000);
+            let label = batch.label.get(row).unwrap_or_default();
+            let is_wanted = self.label.as_deref().is_none_or(|only| only == label);
+            if !is_wanted || !(self.window.0..=self.window.1).contains(&second) {
+                continue;
+            }
+            if self.transactions || !transaction {
+                self.total.add(*start_ms, *elapsed);
+            }
+            let place = self.places.get(label).or_else(|| self.places.get(OTHER));
+            if let Some(times) = place.and_then(|place| self.labels.get_mut(*place)) {
+                times.add(*start_ms, *elapsed);
+            }
+        }
+    }
+
+    /// The times of a label of the run's cells.
+    pub(super) fn label(&self, index: u32) -> Option<&Times> {
+        self.labels.get(index as usize)
+    }
+
+    /// The times of all that are looked at.
+    pub(super) fn total(&self) -> &Times {
+        &self.total
+    }
+}
