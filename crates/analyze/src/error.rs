@@ -12,6 +12,22 @@ pub enum Error {
         /// The percentile, in percent.
         percentile: f64,
     },
+    /// A text that is no time of whole milliseconds.
+    #[error("\"{text}\" is not a time of whole milliseconds")]
+    Time {
+        /// The text.
+        text: String,
+    },
+    /// An expected interval so short that its correction has too many values.
+    #[error(
+        "the interval of {interval} ms is too short to correct response times of up to {longest} ms by it"
+    )]
+    Interval {
+        /// The interval, in ms.
+        interval: u32,
+        /// The longest response time, in ms.
+        longest: i32,
+    },
     /// A window that holds no second of the run.
     #[error("there is no second from {from} to {to}: the run's last second is {last}")]
     Window {
@@ -138,6 +154,8 @@ impl Error {
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::Percentile { .. } => "Give percentiles in percent, as in 50,95,99.9.".into(),
+            Self::Time { .. } => "Write it as in 200ms, 2s or 1.5s.".into(),
+            Self::Interval { .. } => "Give the time between two requests of one client.".into(),
             Self::Window { from, to, .. } if from > to => {
                 "Give a first second that is not after the last.".into()
             }

@@ -3,10 +3,14 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use crate::error::{Error, Result};
 use crate::percentile::Percentiles;
 
 /// Values from 0 to below this have a counter each, so that counting one is a single addition: about a minute, in ms.
 const NEAR: usize = 1 << 16;
+
+/// Values that a correction adds, at most, each with all its samples.
+const MOST_CORRECTED: u64 = 100_000_000;
 
 /// How many far values wait, at least, before they are sorted in.
 const WAITING: usize = 4096;
@@ -140,6 +144,40 @@ impl Histogram {
         Percentiles::new(percents).of(self.samples, self.counts())
     }
 
+    /// The histogram with what a stall kept from being sent (HdrHistogram's correction for coordinated omission): a client
+    /// that was to send every `interval`, and waited for v longer than that, would have had v − interval, v − 2·interval
+    /// and so on, down to the interval; these are counted beside v.
+    ///
+    /// # Errors
+    /// When the interval is 0, or so short beside the largest value that this makes more than 100 million values.
+    ///
+    /// ```
+    /// let elapsed: perfpipe_analyze::Histogram = [10, 35].into_iter().collect();
+    /// let corrected = elapsed.corrected(10)?;
+    /// assert_eq!(corrected.counts().collect::<Vec<_>>(), [(10, 1), (15, 1), (25, 1), (35, 1)]);
+    /// # Ok::<(), perfpipe_analyze::Error>(())
+    /// ```
+    pub fn corrected(&self, interval: u32) -> Result<Self> {
+        let longest = self.max().unwrap_or(0);
+        let refused = || Error::Interval { interval, longest };
+        let step = i32::try_from(interval.max(1)).unwrap_or(i32::MAX);
+        let missing = |value: i32| u64::from((value / step).unsigned_abs());
+        let values = self.counts().filter(|(value, _)| *value > step);
+        if interval == 0 || values.map(|(value, _)| missing(value)).sum::<u64>() > MOST_CORRECTED {
+            return Err(refused());
+        }
+        let mut corrected = Self::new();
+        for (value, samples) in self.counts() {
+            corrected.add(value, samples);
+            let mut sent = value.saturating_sub(step);
+            while sent >= step {
+                corrected.add(sent, samples);
+                sent -= step;
+            }
+        }
+        Ok(corrected)
+    }
+
     /// The far values, ascending, each once.
     fn far(&self) -> Cow<'_, [(i32, u64)]> {
         if self.sorted == self.far.len() {
@@ -246,6 +284,42 @@ mod tests {
             let percents = [0.0, 25.0, 50.0, 95.0, 99.9, 100.0];
             prop_assert_eq!(merged.percentiles(&percents), whole.percentiles(&percents));
         }
+    }
+
+    proptest! {
+        /// As HdrHistogram records a value with the interval that is expected, one value after the other.
+        #[test]
+        fn a_correction_adds_what_each_value_kept_from_being_sent(
+            values in prop::collection::vec(0..3000i32, 0..60), interval in 1..200u32,
+        ) {
+            let mut expected = values.clone();
+            for value in &values {
+                let mut missing = i64::from(*value) - i64::from(interval);
+                while missing >= i64::from(interval) {
+                    expected.push(missing as i32);
+                    missing -= i64::from(interval);
+                }
+            }
+            let found = values.into_iter().collect::<Histogram>().corrected(interval).unwrap();
+            prop_assert_eq!(found, expected.into_iter().collect::<Histogram>());
+        }
+    }
+
+    /// A client that sends every 10 ms for 100 s, of which the server stands still for 10 s.
+    #[test]
+    fn a_stall_of_ten_seconds_is_a_tenth_of_the_time() {
+        let mut elapsed: Histogram = std::iter::repeat_n(10, 9000).collect();
+        elapsed.add(10_000, 1);
+        assert_eq!(elapsed.percentile(99.0), Some(10.0));
+        let corrected = elapsed.corrected(10).unwrap();
+        assert_eq!(corrected.percentile(99.0), Some(9000.1));
+    }
+
+    #[test]
+    fn an_interval_that_makes_too_many_values_is_refused() {
+        let stall: Histogram = [i32::MAX].into_iter().collect();
+        assert!(matches!(stall.corrected(1), Err(Error::Interval { interval: 1, longest: i32::MAX })));
+        assert!(stall.corrected(0).is_err() && stall.corrected(1000).is_ok());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::apart::Apart;
 use crate::cpu_cost::{cpu_scale_in_doubt, requests_per_cpu_second};
 use crate::error::{Error, Result};
+use crate::goal::Goal;
 use crate::rank::ranks;
 use crate::repeats::{by_framework, failures_percent, median};
 use crate::summary::{FAILING, Summary};
@@ -30,6 +31,8 @@ pub struct League {
     pub test: String,
     /// A row for each framework, best first, unless [`League::order_by`] has put them into another order.
     pub standings: Vec<Standing>,
+    /// The goals for response times that the runs were looked at with ([`crate::View::goals`]).
+    pub goals: Vec<Goal>,
 }
 
 /// One framework among others: of each measure but the failures the median over its repeats, those that have it. The
@@ -77,6 +80,8 @@ pub struct Standing {
     pub cpu_scale_in_doubt: bool,
     /// Largest load of a second, in threads.
     pub load_max: Option<f64>,
+    /// How well each of [`League::goals`] is kept.
+    pub goals: Vec<Option<f64>>,
     /// Whether a repeat was made from damaged files, of which a part could be read.
     pub partial: bool,
 }
@@ -111,6 +116,7 @@ impl League {
         if let Some(other) = timelines.iter().find(|other| other.info.key.test != test) {
             return Err(Error::MixedTests { one: test, other: other.info.key.test.clone() });
         }
+        let goals = timelines.first().map(|first| first.view.goals.clone()).unwrap_or_default();
         let frameworks = by_framework(timelines);
         let standings = frameworks.iter().map(|(name, repeats)| Standing::of(name, repeats));
         let mut standings: Vec<Standing> = standings.collect();
@@ -118,7 +124,7 @@ impl League {
             let faster = b.throughput.total_cmp(&a.throughput);
             a.fails().cmp(&b.fails()).then(faster).then_with(|| a.framework.cmp(&b.framework))
         });
-        let mut league = Self { test, standings };
+        let mut league = Self { test, standings, goals };
         league.rank(|framework| frameworks.get(framework).map(Vec::as_slice).unwrap_or_default());
         Ok(league)
     }
@@ -249,13 +255,13 @@ impl League {
         notes
     }
 
-    /// The league as a table of the columns [`League::COLUMNS`].
+    /// The league as a table of the columns [`League::COLUMNS`], and a column for each goal.
     ///
     /// In the formats for people, `repeats` and the range of the throughput are shown where a framework has several
     /// repeats, and `partial` where a run is.
     pub fn table(&self) -> Table {
         let several = self.standings.iter().any(|row| row.repeats > 1);
-        Table::of(&self.standings)
+        let table = Table::of(&self.standings)
             .column("rank", |row| row.rank)
             .column("framework", |row| Some(row.framework.clone()))
             .column("repeats", |row| Some(row.repeats))
@@ -292,8 +298,14 @@ impl League {
             .column("load_max", |row| row.load_max)
             .unit("", 1)
             .column("partial", |row| Some(row.partial))
-            .people_see(self.standings.iter().any(|row| row.partial))
-            .done()
+            .people_see(self.standings.iter().any(|row| row.partial));
+        let goals = self.goals.iter().enumerate().fold(table, |table, (at, goal)| {
+            let (unit, digits) = goal.unit();
+            table
+                .column(goal.column(), move |row: &Standing| row.goals.get(at).copied().flatten())
+                .unit(unit, digits)
+        });
+        goals.done()
     }
 }
 
@@ -327,6 +339,7 @@ impl Standing {
                 .iter()
                 .any(|repeat| cpu_scale_in_doubt(&repeat.info, repeat.summary.cpu_max)),
             load_max: over(|summary| summary.load_max),
+            goals: goals_of(repeats),
             partial: repeats.iter().any(|timeline| timeline.info.is_partial()),
         }
     }
@@ -335,4 +348,12 @@ impl Standing {
     fn fails(&self) -> bool {
         self.failures_percent.is_some_and(|percent| percent > FAILING)
     }
+}
+
+/// Of each goal the median over the repeats.
+fn goals_of(repeats: &[&Timeline]) -> Vec<Option<f64>> {
+    let goals = repeats.first().map_or(0, |first| first.view.goals.len());
+    let values =
+        |at: usize| repeats.iter().filter_map(move |repeat| repeat.summary.goals.get(at).copied().flatten());
+    (0..goals).map(|at| median(values(at))).collect()
 }

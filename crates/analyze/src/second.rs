@@ -2,6 +2,7 @@
 
 use perfpipe_ingest::{Cell, CellKey, Spread};
 
+use crate::goal::Kept;
 use crate::histogram::{mean, totals};
 use crate::load::LoadCurve;
 use crate::merge::Merger;
@@ -17,6 +18,8 @@ pub(crate) struct SecondReader<'a> {
     /// The epoch second in which second 0 begins.
     epoch_second: i64,
     merger: Merger,
+    /// How well the requests of the second that was read last keep the view's goals.
+    kept: Kept,
 }
 
 /// The samples that a second's averages are taken over.
@@ -37,6 +40,7 @@ impl<'a> SecondReader<'a> {
             percentiles: Percentiles::new(percentiles),
             epoch_second: selection.run.info.t0_ms.div_euclid(1000),
             merger: Merger::default(),
+            kept: Kept::default(),
         }
     }
 
@@ -44,16 +48,25 @@ impl<'a> SecondReader<'a> {
     pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)]) -> Second {
         let mut row = Second { second, load: self.load.at(second), ..Second::default() };
         let mut averaged = Averaged::default();
+        self.kept = Kept::default();
+        let goals = self.selection.view.goals.as_slice();
         for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
             let samples = cell.samples();
             *(if key.success { &mut row.successes } else { &mut row.failures }) += samples;
+            self.kept.add(goals, samples, key.success.then_some(&cell.elapsed));
             if self.selection.is_averaged(key) {
                 averaged.add(cell, samples);
             }
         }
+        row.goals = self.kept.values(goals).into_iter().flatten().collect();
         row.cpu = self.cpu(second, &averaged);
         self.fill(&mut row, &averaged);
         row
+    }
+
+    /// How well the requests of the second that was read last keep the view's goals.
+    pub(crate) fn kept(&self) -> &Kept {
+        &self.kept
     }
 
     /// Fills in means, extremes and percentiles.

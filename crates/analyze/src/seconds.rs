@@ -1,5 +1,6 @@
 //! A timeline's own tables: its seconds, and its summary in one row.
 
+use crate::goal::Goal;
 use crate::percentile::column_name;
 use crate::summary::Summary;
 use crate::table::{Table, TableBuilder};
@@ -8,9 +9,10 @@ use crate::timeline::{Second, Timeline};
 impl Timeline {
     /// The per-second table, in the columns that every format of it has: `second`, `successes`, `failures`,
     /// `load`, `elapsed_mean`, `elapsed_min`, `elapsed_max`, `latency_mean`, `latency_min`, `latency_max`,
-    /// the percentiles of elapsed as in `p50` and `p99.9`, and `cpu`. Times are in ms.
+    /// the percentiles of elapsed as in `p50` and `p99.9`, the view's goals as in `within_200ms_percent`, and `cpu`.
+    /// Times are in ms.
     pub fn table(&self) -> Table {
-        second_table(&self.seconds, &self.percentiles)
+        second_table(&self.seconds, &self.percentiles, &self.view.goals)
     }
 
     /// The same table as a polars `DataFrame`: `u64` and `i64` for whole numbers, `f64` for the others, null
@@ -62,7 +64,7 @@ impl Timeline {
             .fold(table, |table, (percent, value)| {
                 table.column(column_name(percent), |_| value).unit("ms", 1)
             });
-        table
+        let table = table
             .column("cpu_mean", |row| row.cpu_mean)
             .unit("%", 1)
             .column("cpu_max", |row| row.cpu_max)
@@ -72,12 +74,29 @@ impl Timeline {
             .unit("", 1)
             .column("bytes", |row| Some(row.bytes))
             .column("sent_bytes", |row| Some(row.sent_bytes))
-            .done()
+            .column("bytes_per_second", Summary::bytes_per_second)
+            .unit("1/s", 0)
+            .column("sent_bytes_per_second", Summary::sent_bytes_per_second)
+            .unit("1/s", 0);
+        let table = self.view.goals.iter().zip(&summary.goals).fold(table, |table, (goal, value)| {
+            let (unit, digits) = goal.unit();
+            table.column(goal.column(), |_| *value).unit(unit, digits)
+        });
+        let table = match self.view.corrected {
+            Some(interval) => {
+                table.column("corrected_interval_ms", |_| Some(u64::from(interval))).unit("ms", 0)
+            }
+            None => table,
+        };
+        let corrected = summary.corrected.iter().fold(table, |table, (percent, value)| {
+            table.column(format!("{}_corrected", column_name(*percent)), |_| *value).unit("ms", 1)
+        });
+        corrected.done()
     }
 }
 
 /// The table of some seconds, with these percentiles.
-pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64]) -> Table {
+pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64], goals: &[Goal]) -> Table {
     let table = Table::of(seconds)
         .column("second", |row| Some(u64::from(row.second)))
         .column("successes", |row| Some(row.successes))
@@ -89,6 +108,10 @@ pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64]) -> Table {
     let table = percentiles.iter().enumerate().fold(table, |table, (at, percent)| {
         let value = move |row: &Second| row.percentile(at);
         table.column(column_name(*percent), value).unit("ms", 1)
+    });
+    let table = goals.iter().enumerate().fold(table, |table, (at, goal)| {
+        let (unit, digits) = goal.unit();
+        table.column(goal.column(), move |row: &Second| row.goals.get(at).copied()).unit(unit, digits)
     });
     table.column("cpu", |row| row.cpu).unit("%", 1).done()
 }

@@ -2,8 +2,11 @@
 
 use perfpipe_ingest::{Cell, Spread};
 
+use crate::error::Result;
+use crate::goal::Kept;
 use crate::histogram::{Histogram, mean};
 use crate::timeline::Second;
+use crate::view::View;
 
 /// The failures, in percent of all requests, beyond which a framework is not ranked: it may be fast because it fails.
 pub(crate) const FAILING: f64 = 1.0;
@@ -53,6 +56,11 @@ pub struct Summary {
     pub bytes: i64,
     /// Sum of the bytes sent, over the same samples as the mean.
     pub sent_bytes: i64,
+    /// How well each of [`crate::View::goals`] is kept, in their order; `None` where there was no request.
+    pub goals: Vec<Option<f64>>,
+    /// Percentiles corrected by [`crate::View::corrected`]: those asked for and 50, 95 and 99, each with its value,
+    /// ascending; empty where no correction was asked for.
+    pub corrected: Vec<(f64, Option<f64>)>,
 }
 
 impl Summary {
@@ -65,6 +73,20 @@ impl Summary {
     pub fn failure_share(&self) -> Option<f64> {
         (self.requests() > 0).then(|| self.failures as f64 / self.requests() as f64)
     }
+
+    /// Bytes received ÷ the time that throughput is taken over; `None` where there is none.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        self.per_second(self.bytes)
+    }
+
+    /// Bytes sent ÷ the time that throughput is taken over; `None` where there is none.
+    pub fn sent_bytes_per_second(&self) -> Option<f64> {
+        self.per_second(self.sent_bytes)
+    }
+
+    fn per_second(&self, amount: i64) -> Option<f64> {
+        (self.duration > 0.0).then(|| amount as f64 / self.duration)
+    }
 }
 
 /// What averages and percentiles are taken from, added up over cells: the same whatever the order.
@@ -74,6 +96,7 @@ pub(crate) struct Totals {
     latency: Spread,
     bytes: i64,
     sent_bytes: i64,
+    pub(crate) kept: Kept,
 }
 
 /// Gathers what a summary says, from the totals of its cells and second by second.
@@ -105,6 +128,7 @@ impl Totals {
     fn merge(&mut self, other: &Self) {
         self.elapsed.merge(&other.elapsed);
         self.latency.merge(&other.latency);
+        self.kept.merge(&other.kept);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
     }
@@ -162,7 +186,23 @@ impl Tally {
             load_max: self.load_max,
             bytes: self.totals.bytes,
             sent_bytes: self.totals.sent_bytes,
+            goals: Vec::new(),
+            corrected: Vec::new(),
         }
+    }
+
+    /// The same with what a view asks for besides: how well goals are kept, and corrected percentiles.
+    pub(crate) fn summary_of(&self, percentiles: &[f64], duration: f64, view: &View) -> Result<Summary> {
+        let mut summary = self.summary(percentiles, duration);
+        summary.goals = self.totals.kept.values(&view.goals);
+        if let Some(interval) = view.corrected {
+            let mut percents = [percentiles, &[50.0, 95.0, 99.0]].concat();
+            percents.sort_by(f64::total_cmp);
+            percents.dedup();
+            let values = self.totals.elapsed.corrected(interval)?.percentiles(&percents);
+            summary.corrected = percents.into_iter().zip(values).collect();
+        }
+        Ok(summary)
     }
 }
 

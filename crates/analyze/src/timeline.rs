@@ -54,6 +54,8 @@ pub struct Second {
     /// Elapsed by percentile, in the order of [`Timeline::percentiles`]; empty where there is no sample. A run may have a
     /// million seconds, so a few take no memory of their own.
     pub percentiles: SmallVec<[f64; 4]>,
+    /// How well each of [`View::goals`] is kept, in their order; empty where there is no request.
+    pub goals: Box<[f64]>,
     /// CPU utilisation, in percent of one core: the mean over the same samples of the reading joined to
     /// each, those without one left out; where there is no such sample, the reading of the epoch second in
     /// which this second begins.
@@ -145,8 +147,9 @@ impl Timeline {
                 seconds.extend(stretch.seconds);
             }
         }
-        let summary = all.summary(&percentiles, selection.lasted(&duration));
-        let hold = hold.map(|hold| held.summary(&percentiles, duration.of_span(hold)));
+        let summary = all.summary_of(&percentiles, selection.lasted(&duration), view)?;
+        let held = |hold| held.summary_of(&percentiles, duration.of_span(hold), view);
+        let hold = hold.map(held).transpose()?;
         let view = View { injectors: selection.injectors(), ..view.clone() };
         Ok(Self { info: run.info.clone(), view, percentiles, duration, seconds, summary, phases, hold })
     }
@@ -205,7 +208,7 @@ impl<'a> SecondTables<'a> {
 
     /// A table of its columns, without a row.
     pub fn columns(&self) -> Table {
-        second_table(&[], &self.percentiles)
+        second_table(&[], &self.percentiles, &self.selection.view.goals)
     }
 
     /// The next seconds, ascending; `None` after the last.
@@ -220,7 +223,7 @@ impl<'a> SecondTables<'a> {
         let read = |span: &Span| Stretch::read(&self.selection, &self.load, *span, &self.percentiles);
         let stretches: Vec<Stretch> = spans.par_iter().map(read).collect::<Result<_>>()?;
         let seconds: Vec<Second> = stretches.into_iter().rev().flat_map(|stretch| stretch.seconds).collect();
-        Ok(Some(second_table(&seconds, &self.percentiles)))
+        Ok(Some(second_table(&seconds, &self.percentiles, &self.selection.view.goals)))
     }
 }
 
@@ -238,7 +241,9 @@ impl Stretch {
         let seconds = selection.seconds_of(span).map(|second| {
             let (second, cells) = second?;
             totals.add(selection.averaged(&cells));
-            Ok(reader.read(second, &cells))
+            let row = reader.read(second, &cells);
+            totals.kept.merge(reader.kept());
+            Ok(row)
         });
         Ok(Self { span, seconds: seconds.collect::<Result<_>>()?, totals })
     }

@@ -2,6 +2,7 @@
 
 use perfpipe_ingest::{CpuJoin, RunInfo};
 
+use crate::goal::Goal;
 use crate::phases::Phase;
 
 /// The reader's choices.
@@ -23,6 +24,14 @@ pub struct View {
     pub transactions: bool,
     /// Take averages and percentiles over failures too.
     pub include_failures: bool,
+    /// Whether the run was read without its sub-samples (`Store::top_level` of the ingesting crate), so that pages and
+    /// documents say so. It takes none out itself.
+    pub top_level: bool,
+    /// Goals for response times: how well they are kept is told of each second, of the run and in the league.
+    pub goals: Vec<Goal>,
+    /// The time that a client was to leave between two requests, in ms: the summary then has percentiles corrected by it
+    /// beside its own, and the distribution of percentiles is corrected ([`crate::Histogram::corrected`]).
+    pub corrected: Option<u32>,
     /// How many injectors sent the load, where the log can't tell them apart.
     pub injectors: u32,
     /// How CPU readings find their seconds.
@@ -39,6 +48,9 @@ impl Default for View {
             label: None,
             transactions: false,
             include_failures: false,
+            top_level: false,
+            goals: Vec::new(),
+            corrected: None,
             injectors: 1,
             cpu: CpuJoin::default(),
         }

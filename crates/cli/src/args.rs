@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use perfpipe_analyze::League;
+use perfpipe_analyze::{Goal, League, milliseconds};
 use perfpipe_ingest::{LAST_REPEAT, TimeUnit};
 
 /// From a zipped JMeter log and a CPU export to exact statistics and printed charts.
@@ -272,6 +272,25 @@ pub(crate) struct ViewArgs {
     pub(crate) percentiles: Vec<f64>,
 }
 
+/// Goals for response times.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "View")]
+pub(crate) struct GoalArgs {
+    /// Add the percentage of all requests that succeeded within a time: 200ms, 1.5s; may be given several times
+    #[arg(long, value_name = "TIME", value_parser = Goal::within)]
+    pub(crate) within: Vec<Goal>,
+    /// Add the Apdex of a T (Apdex Technical Specification 1.1): 500ms; may be given several times
+    #[arg(long, value_name = "TIME", value_parser = Goal::apdex)]
+    pub(crate) apdex: Vec<Goal>,
+}
+
+impl GoalArgs {
+    /// All of them.
+    pub(crate) fn goals(&self) -> Vec<Goal> {
+        [&self.within[..], &self.apdex].concat()
+    }
+}
+
 /// What of a run is looked at.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "View")]
@@ -294,6 +313,9 @@ pub(crate) struct ScopeArgs {
     /// Take averages and percentiles over failures too
     #[arg(long)]
     pub(crate) include_failures: bool,
+    /// Leave out sub-samples (Page-0, Page-1 of Page), which JMeter writes as records of their own
+    #[arg(long)]
+    pub(crate) top_level: bool,
     /// Injectors that sent the load, where the log can't tell them apart [default: as told at ingest, else 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) injectors: Option<u32>,
@@ -327,6 +349,8 @@ pub(crate) struct ReportArgs {
     pub(crate) style: StyleArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) goals: GoalArgs,
 }
 
 /// A scale that PNG pages can have.
@@ -384,6 +408,12 @@ pub(crate) struct ExportArgs {
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) goals: GoalArgs,
+    /// Correct percentiles for requests that a stall kept from being sent, clients being meant to send one in this time:
+    /// 10ms (summary and hgrm)
+    #[arg(long, value_name = "INTERVAL", value_parser = milliseconds, help_heading = "View")]
+    pub(crate) corrected: Option<u32>,
 }
 
 #[derive(Debug, Args)]
@@ -410,9 +440,10 @@ pub(crate) struct DiagnoseArgs {
     perfpipe check --test 2048 --baseline go_2048 --baseline-store released \"p95 in hold < baseline * 1.1\"\n\n\
     A rule: MEASURE [of \"LABEL\"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]\n  \
     MEASURE   throughput, requests, successes, failures, failures_percent, rejects, mean, min, max, p95 (any\n            \
-              percentile), latency_mean, cpu, cpu_max, load\n  \
+              percentile), within 200ms, apdex 500ms, latency_mean, bytes_per_second, sent_bytes_per_second, cpu,\n            \
+              cpu_max, load\n  \
     OPERATOR  <, <=, >, >=, ==, !=\n  \
-    LIMIT     a number (ms, s, %, /s), or baseline, baseline * 1.1, baseline + 20ms\n  \
+    LIMIT     a number (ms, s, %, /s, MB/s), or baseline, baseline * 1.1, baseline + 20ms\n  \
     DURATION  the rule is broken where it does not hold in so many seconds in a row: 30s, 2m\n\n\
     A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]")]
 pub(crate) struct CheckArgs {
@@ -578,6 +609,10 @@ pub(crate) enum What {
     Labels,
     /// The rejected records, with their places and reasons
     Rejects,
+    /// Percentiles of elapsed, latency and connect, from the samples
+    Percentiles,
+    /// Successes and failures by response code, from the samples
+    Codes,
     /// The run, its phases and its labels as one JSON document (schema perfpipe-run/1)
     Run,
     /// The run as JMeter's statistics.json

@@ -121,6 +121,7 @@ async fn read(
     for label in labels {
         view::count_apart(store, &mut run, label).await?;
     }
+    view::top_level(store, &mut run, &args.scope).await?;
     Ok(run)
 }
 

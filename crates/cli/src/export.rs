@@ -4,11 +4,12 @@ use std::io::Write;
 
 use anyhow::Result;
 use perfpipe_analyze::{
-    Format, LabelTimes, SecondTables, Sweep, Table, TableWriter, View, cpu_table, error_table,
-    jmeter_statistics, label_stats, label_table, percentile_distribution, phase_table, run_document,
+    Format, LabelTimes, SampleFigures, SecondTables, Sweep, Table, TableWriter, Timeline, View, cpu_table,
+    error_table, jmeter_statistics, label_stats, label_table, percentile_distribution, phase_table,
+    run_document,
 };
 use perfpipe_ingest::store::Store;
-use perfpipe_ingest::{Error, Reject, RunKey, SampleBatch, StoredRun};
+use perfpipe_ingest::{Error, Reject, RunInfo, RunKey, SampleBatch, StoredRun};
 
 use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
 use crate::output::{Output, note};
@@ -23,7 +24,7 @@ const PIECE_BYTES: usize = 4 << 20;
 /// Writes what is asked for of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
     check_format(args)?;
-    idle_flags::check_export(args.what, &args.view)?;
+    idle_flags::check_export(args)?;
     let mut output = Output::open(args.output.as_deref())?;
     match export(args, store, &mut output).await {
         Ok(()) => output.finish(),
@@ -39,7 +40,7 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
     let key = choose::one(&args.key, &store).await?;
     if let Some(write) = document(args.what) {
         let run = view::read(&store, &key, &args.view).await?;
-        output.write_all(write(&run, &view::of(&args.view, &run.info))?.as_bytes())?;
+        output.write_all(write(&run, &look(args, &run.info))?.as_bytes())?;
         return Ok(());
     }
     let table = match args.what {
@@ -48,7 +49,12 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
         What::Rejects => return rejects(&store, &key, args, output).await,
         What::Seconds => return seconds(&view::read(&store, &key, &args.view).await?, args, output),
         // Failures by message are not in the samples, and readings have no label.
-        What::Errors | What::Cpu => table(&store.read(&key).await?, args)?,
+        What::Errors | What::Cpu => {
+            let mut run = store.read(&key).await?;
+            view::top_level(&store, &mut run, &args.view.scope).await?;
+            table(&run, args)?
+        }
+        What::Percentiles | What::Codes => sample_figures(&store, &key, args).await?,
         _ => table(&view::read(&store, &key, &args.view).await?, args)?,
     };
     let mut writer = TableWriter::new(form(args), &table, output)?;
@@ -69,7 +75,7 @@ fn document(what: What) -> Option<fn(&StoredRun, &View) -> perfpipe_analyze::Res
 /// Writes JMeter's statistics, for which the samples are read where they are stored.
 async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let run = view::read(store, key, &args.view).await?;
-    let look = view::of(&args.view, &run.info);
+    let look = look(args, &run.info);
     let mut times = None;
     if run.info.samples_stored {
         let seen = times.insert(LabelTimes::new(&run, &look)?);
@@ -101,22 +107,39 @@ fn check_format(args: &ExportArgs) -> Result<()> {
     Err(Error::usage("--what run and statistics are JSON, and hgrm is a text", "Leave out --format.").into())
 }
 
+/// The figures that only the samples hold, as a table.
+async fn sample_figures(store: &Store, key: &RunKey, args: &ExportArgs) -> Result<Table> {
+    let run = view::read(store, key, &args.view).await?;
+    let mut figures = SampleFigures::new(&run, &look(args, &run.info))?;
+    let mut each = |batch: SampleBatch| {
+        figures.add(&batch);
+        Ok(())
+    };
+    store.samples_of(&run.info, &mut each).await?;
+    Ok(if args.what == What::Codes { figures.code_table() } else { figures.percentile_table() })
+}
+
+/// The view that the flags ask for.
+fn look(args: &ExportArgs, info: &RunInfo) -> View {
+    View { goals: args.goals.goals(), corrected: args.corrected, ..view::of(&args.view, info) }
+}
+
 fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
-    let look = view::of(&args.view, &run.info);
+    let look = look(args, &run.info);
     Ok(match args.what {
         What::Errors => error_table(run, &look)?,
         What::Cpu => cpu_table(run, &look)?,
         What::Phases => phase_table(run, &look)?,
         What::Sweep => Sweep::new(run, &look)?.table(),
         What::Labels => label_table(&label_stats(run, &look)?),
-        What::Summary => view::timeline(run, &args.view)?.summary_table(),
-        _ => view::timeline(run, &args.view)?.table(),
+        What::Summary => Timeline::new(run, &look)?.summary_table(),
+        _ => Timeline::new(run, &look)?.table(),
     })
 }
 
 /// Writes the seconds, many at a time: a run may have a million of them.
 fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()> {
-    let look = view::of(&args.view, &run.info);
+    let look = look(args, &run.info);
     let mut pieces = SecondTables::new(run, &look)?;
     let mut writer = TableWriter::new(form(args), &pieces.columns(), output)?;
     while let Some(piece) = pieces.next_piece()? {

@@ -220,6 +220,8 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
         match cause.downcast_ref::<Analyze>() {
             Some(
                 Analyze::Percentile { .. }
+                | Analyze::Time { .. }
+                | Analyze::Interval { .. }
                 | Analyze::Window { .. }
                 | Analyze::NoPhase { .. }
                 | Analyze::NoLoad { .. }

@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use clap::ValueEnum;
-use perfpipe_analyze::View;
+use perfpipe_analyze::{Goal, View};
 use perfpipe_ingest::Error;
 
 use crate::args::{
-    ColorArg, CpuArgs, PageFormat, PaletteArg, PaperArg, ScopeArgs, StyleArgs, ViewArgs, What,
+    ColorArg, CpuArgs, ExportArgs, PageFormat, PaletteArg, PaperArg, ScopeArgs, StyleArgs, ViewArgs, What,
 };
 
 /// A choice of what is looked at, by its flag.
@@ -20,15 +20,66 @@ const INJECTORS: &str = "--injectors";
 const OFFSET: &str = "--cpu-offset";
 const LOOKBACK: &str = "--cpu-lookback";
 const PERCENTILES: &str = "--percentiles";
+const TOP_LEVEL: &str = "--top-level";
+const WITHIN: &str = "--within";
+const APDEX: &str = "--apdex";
+const CORRECTED: &str = "--corrected";
+
+/// Those that act on what has all figures of a run.
+const ALL: [&str; 14] = [
+    FROM,
+    TO,
+    PHASE,
+    LABEL,
+    TRANSACTIONS,
+    FAILURES,
+    INJECTORS,
+    OFFSET,
+    LOOKBACK,
+    PERCENTILES,
+    TOP_LEVEL,
+    WITHIN,
+    APDEX,
+    CORRECTED,
+];
 
 /// The choices that act on what is exported.
 fn acting(what: What) -> &'static [&'static str] {
     match what {
-        What::Seconds | What::Summary | What::Phases | What::Sweep | What::Run => {
-            &[FROM, TO, PHASE, LABEL, TRANSACTIONS, FAILURES, INJECTORS, OFFSET, LOOKBACK, PERCENTILES]
-        }
-        What::Labels | What::Hgrm => &[FROM, TO, PHASE, LABEL, TRANSACTIONS, FAILURES],
-        What::Statistics | What::Errors => &[FROM, TO, PHASE, LABEL, TRANSACTIONS],
+        What::Summary => &ALL,
+        What::Seconds => &[
+            FROM,
+            TO,
+            PHASE,
+            LABEL,
+            TRANSACTIONS,
+            FAILURES,
+            INJECTORS,
+            OFFSET,
+            LOOKBACK,
+            PERCENTILES,
+            TOP_LEVEL,
+            WITHIN,
+            APDEX,
+        ],
+        What::Phases | What::Sweep | What::Run => &[
+            FROM,
+            TO,
+            PHASE,
+            LABEL,
+            TRANSACTIONS,
+            FAILURES,
+            INJECTORS,
+            OFFSET,
+            LOOKBACK,
+            PERCENTILES,
+            TOP_LEVEL,
+        ],
+        What::Labels => &[FROM, TO, PHASE, LABEL, TRANSACTIONS, FAILURES, TOP_LEVEL],
+        What::Hgrm => &[FROM, TO, PHASE, LABEL, TRANSACTIONS, FAILURES, TOP_LEVEL, CORRECTED],
+        What::Errors => &[FROM, TO, PHASE, LABEL, TRANSACTIONS, TOP_LEVEL],
+        What::Statistics | What::Codes => &[FROM, TO, PHASE, LABEL, TRANSACTIONS],
+        What::Percentiles => &[FROM, TO, PHASE, LABEL, TRANSACTIONS, FAILURES, PERCENTILES],
         What::Samples => &[FROM, TO, PHASE, LABEL],
         What::Cpu => &[FROM, TO, PHASE, OFFSET],
         What::Rejects => &[],
@@ -50,15 +101,20 @@ fn why(what: What, flag: &str) -> &'static str {
         (What::Statistics, PERCENTILES | FAILURES) => {
             ": as JMeter's own, it has fixed ones, over failures too"
         }
+        (What::Samples | What::Statistics | What::Percentiles | What::Codes, TOP_LEVEL) => {
+            ": it chooses among the counts, and these figures are taken from the samples"
+        }
         (What::Rejects, _) => ": a reject has no time that could be told",
         _ => "",
     }
 }
 
 /// The choices that were made.
-fn made(args: &ViewArgs) -> Vec<&'static str> {
-    let ViewArgs { scope, percentiles } = args;
-    let ScopeArgs { from, to, phase, label, transactions, include_failures, injectors, cpu } = scope;
+fn made(args: &ExportArgs) -> Vec<&'static str> {
+    let ViewArgs { scope, percentiles } = &args.view;
+    let ScopeArgs { from, to, phase, label, transactions, include_failures, injectors, top_level, cpu } =
+        scope;
+    let goals = args.goals.goals();
     let CpuArgs { cpu_offset, cpu_lookback } = cpu;
     [
         (FROM, from.is_some()),
@@ -71,6 +127,10 @@ fn made(args: &ViewArgs) -> Vec<&'static str> {
         (OFFSET, cpu_offset.is_some()),
         (LOOKBACK, cpu_lookback.is_some()),
         (PERCENTILES, *percentiles != View::default().percentiles),
+        (TOP_LEVEL, *top_level),
+        (WITHIN, goals.iter().any(|goal| matches!(goal, Goal::Within(_)))),
+        (APDEX, goals.iter().any(|goal| matches!(goal, Goal::Apdex(_)))),
+        (CORRECTED, args.corrected.is_some()),
     ]
     .into_iter()
     .filter_map(|(flag, made)| made.then_some(flag))
@@ -81,7 +141,8 @@ fn made(args: &ViewArgs) -> Vec<&'static str> {
 ///
 /// # Errors
 /// When there is one; the remedy says what it acts on.
-pub(crate) fn check_export(what: What, args: &ViewArgs) -> Result<()> {
+pub(crate) fn check_export(args: &ExportArgs) -> Result<()> {
+    let what = args.what;
     let Some(flag) = made(args).into_iter().find(|flag| !acting(what).contains(flag)) else { return Ok(()) };
     let named = |what: &What| what.to_possible_value().map(|value| value.get_name().to_owned());
     let good: Vec<String> = What::value_variants()

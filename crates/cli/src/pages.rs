@@ -103,7 +103,8 @@ impl Names {
 
 /// What was chosen to be looked at, where it is not all of it: each as a part of a name.
 pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
-    let ScopeArgs { from, to, phase, label, transactions, include_failures, injectors, cpu } = &args.scope;
+    let ScopeArgs { from, to, phase, label, transactions, include_failures, top_level, injectors, cpu } =
+        &args.scope;
     let number = |name: &str, number: Option<i64>| number.map(|number| format!("{name}-{number}"));
     let flag = |name: &str, given: bool| given.then(|| name.to_owned());
     let percentiles = || {
@@ -117,6 +118,7 @@ pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
         number("to", to.map(i64::from)),
         flag("transactions", *transactions),
         flag("failures", *include_failures),
+        flag("top-level", *top_level),
         number("injectors", injectors.map(i64::from)),
         number("cpu-offset", cpu.cpu_offset),
         number("cpu-lookback", cpu.cpu_lookback.map(i64::from)),

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::Result;
-use perfpipe_analyze::{Details, Format, League, Sweep, Timeline, View};
+use perfpipe_analyze::{Details, Format, Goal, League, Sweep, Timeline, View};
 use perfpipe_ingest::StoredRun;
 use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 
@@ -62,7 +62,8 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
         if args.chart.contains(&ChartArg::Sweep) {
             sweeps.push(Sweep::new(&run, &view::of(&args.view, &run.info))?);
         }
-        timelines.push(view::timeline(&run, &args.view)?);
+        let look = View { goals: args.goals.goals(), ..view::of(&args.view, &run.info) };
+        timelines.push(Timeline::new(&run, &look)?);
     }
     if timelines.is_empty() {
         return left_out.end();
@@ -87,7 +88,8 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
 
 /// What was chosen of a test.
 fn choices_of_test(args: &ReportArgs) -> Vec<String> {
-    [chosen_runs(&args.runs), choices(&args.view)].concat()
+    let goals = args.goals.goals().into_iter().map(Goal::column).collect();
+    [chosen_runs(&args.runs), choices(&args.view), goals].concat()
 }
 
 /// Draws the pages of each run, and the one of all of them.

@@ -50,6 +50,9 @@ pub(crate) fn scope(args: &ScopeArgs, info: &RunInfo) -> View {
         label: args.label.clone(),
         transactions: args.transactions,
         include_failures: args.include_failures,
+        top_level: args.top_level,
+        goals: Vec::new(),
+        corrected: None,
         injectors: args.injectors.unwrap_or(plain.injectors),
         cpu: cpu_join(&args.cpu, plain.cpu),
     }
@@ -61,7 +64,21 @@ pub(crate) async fn read(store: &Store, key: &RunKey, args: &ViewArgs) -> Result
     if let Some(label) = &args.scope.label {
         count_apart(store, &mut run, label).await?;
     }
+    top_level(store, &mut run, &args.scope).await?;
     Ok(run)
+}
+
+/// Takes the sub-samples out of a run where the flags ask for it, and says what they were.
+pub(crate) async fn top_level(store: &Store, run: &mut StoredRun, args: &ScopeArgs) -> Result<()> {
+    if args.top_level {
+        let left_out = store.top_level(run).await?;
+        let key = &run.info.key;
+        note(&match left_out.as_slice() {
+            [] => format!("{key} has no sub-samples"),
+            labels => format!("left out of {key} as sub-samples: {}", labels.join(", ")),
+        });
+    }
+    Ok(())
 }
 
 /// Gives a label cells of its own, read from the samples where it shares them.

@@ -99,7 +99,8 @@ pub(crate) fn counted(view: &View) -> impl Iterator<Item = String> + use<> {
     let label =
         view.label.as_ref().map(|label| format!("Only requests of the label \u{201c}{label}\u{201d}"));
     let transactions = view.transactions.then(|| "Transactions are counted as requests".to_owned());
-    label.into_iter().chain(transactions)
+    let top_level = view.top_level.then(|| "Sub-samples are left out".to_owned());
+    label.into_iter().chain(transactions).chain(top_level)
 }
 
 /// How they are averaged, where it is not in the plain way.

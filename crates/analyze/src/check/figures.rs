@@ -3,6 +3,7 @@
 use perfpipe_ingest::StoredRun;
 
 use crate::error::Result;
+use crate::goal::Goal;
 use crate::phases::Phase;
 use crate::timeline::Timeline;
 use crate::view::View;
@@ -19,13 +20,21 @@ pub(super) struct Figures {
 type Part = (Option<String>, Option<Phase>);
 
 impl Figures {
-    /// Computes them, with the percentiles of all rules.
+    /// Computes them, with the percentiles and the goals of all rules.
     pub(super) fn new(rules: &[Rule], run: &StoredRun, view: &View) -> Result<Self> {
         let percentiles = rules.iter().filter_map(|rule| match rule.measure {
             Measure::Percentile(percent) => Some(percent),
             _ => None,
         });
-        let view = View { percentiles: percentiles.collect(), ..view.clone() };
+        let mut goals: Vec<Goal> = Vec::new();
+        for rule in rules {
+            if let Measure::Goal(goal) = rule.measure
+                && !goals.contains(&goal)
+            {
+                goals.push(goal);
+            }
+        }
+        let view = View { percentiles: percentiles.collect(), goals, ..view.clone() };
         let mut made: Vec<(Part, Timeline)> = Vec::new();
         for part in rules.iter().map(part) {
             if made.iter().all(|(known, _)| *known != part) {

@@ -1,5 +1,7 @@
 //! What a rule can be about: its name, its unit, and its value over a run or in one second.
 
+use crate::error::Result;
+use crate::goal::Goal;
 use crate::summary::Summary;
 use crate::timeline::{Second, Timeline};
 
@@ -21,10 +23,13 @@ pub(crate) enum Measure {
     CpuMean,
     CpuMax,
     LoadMax,
+    BytesPerSecond,
+    SentBytesPerSecond,
+    Goal(Goal),
 }
 
 /// The names of all but the percentiles: the first one of each measure is that of the summary's column.
-const NAMES: [(&str, Measure); 19] = [
+const NAMES: [(&str, Measure); 21] = [
     ("throughput", Measure::Throughput),
     ("throughput_active", Measure::ThroughputActive),
     ("requests", Measure::Requests),
@@ -44,6 +49,8 @@ const NAMES: [(&str, Measure); 19] = [
     ("cpu_max", Measure::CpuMax),
     ("load", Measure::LoadMax),
     ("load_max", Measure::LoadMax),
+    ("bytes_per_second", Measure::BytesPerSecond),
+    ("sent_bytes_per_second", Measure::SentBytesPerSecond),
 ];
 
 impl Measure {
@@ -57,10 +64,22 @@ impl Measure {
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, measure)| *measure).or_else(percent)
     }
 
+    /// What makes the measure of a goal from the time that stands behind its name.
+    pub(crate) fn goal(name: &str) -> Option<fn(&str) -> Result<Goal>> {
+        match name {
+            "within" => Some(Goal::within),
+            "apdex" => Some(Goal::apdex),
+            _ => None,
+        }
+    }
+
     /// All names, for somebody who misspelt one, the likest first.
     pub(crate) fn names_like(name: &str) -> Vec<&'static str> {
-        let mut names: Vec<&str> =
-            NAMES.iter().map(|(name, _)| *name).chain(["p50", "p95", "p99.9"]).collect();
+        let mut names: Vec<&str> = NAMES
+            .iter()
+            .map(|(name, _)| *name)
+            .chain(["p50", "p95", "p99.9", "within 200ms", "apdex 500ms"])
+            .collect();
         let likeness = |known: &str| strsim::normalized_damerau_levenshtein(known, name);
         names.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
         names
@@ -70,13 +89,19 @@ impl Measure {
     pub(crate) fn unit(self) -> &'static str {
         match self {
             Self::Throughput | Self::ThroughputActive => "/s",
-            Self::FailuresPercent | Self::CpuMean | Self::CpuMax => "%",
+            Self::FailuresPercent | Self::CpuMean | Self::CpuMax | Self::Goal(Goal::Within(_)) => "%",
+            Self::BytesPerSecond | Self::SentBytesPerSecond => "B/s",
             Self::ElapsedMean
             | Self::ElapsedMin
             | Self::ElapsedMax
             | Self::LatencyMean
             | Self::Percentile(_) => "ms",
-            Self::Requests | Self::Successes | Self::Failures | Self::Rejects | Self::LoadMax => "",
+            Self::Requests
+            | Self::Successes
+            | Self::Failures
+            | Self::Rejects
+            | Self::LoadMax
+            | Self::Goal(Goal::Apdex(_)) => "",
         }
     }
 
@@ -86,6 +111,8 @@ impl Measure {
             (own, unit) if unit.is_empty() || own == unit => Some(1.0),
             ("ms", "s") => Some(1000.0),
             ("ms", "us") => Some(0.001),
+            ("B/s", "kB/s") => Some(1e3),
+            ("B/s", "MB/s") => Some(1e6),
             _ => None,
         }
     }
@@ -93,6 +120,11 @@ impl Measure {
     /// Whether it is counted for the whole run only, so that no label, phase or second has one.
     pub(crate) fn is_of_run(self) -> bool {
         self == Self::Rejects
+    }
+
+    /// Whether single seconds have one.
+    pub(crate) fn is_of_seconds(self) -> bool {
+        !matches!(self, Self::Rejects | Self::BytesPerSecond | Self::SentBytesPerSecond)
     }
 
     /// Its value over all seconds of a timeline that has the percentile.
@@ -116,6 +148,9 @@ impl Measure {
             Self::CpuMean => summary.cpu_mean,
             Self::CpuMax => summary.cpu_max,
             Self::LoadMax => summary.load_max,
+            Self::BytesPerSecond => summary.bytes_per_second(),
+            Self::SentBytesPerSecond => summary.sent_bytes_per_second(),
+            Self::Goal(goal) => summary.goals.get(place_of_goal(timeline, goal)?).copied().flatten(),
         }
     }
 
@@ -129,7 +164,8 @@ impl Measure {
             Self::Requests => Some(requests as f64),
             Self::Failures => Some(second.failures as f64),
             Self::FailuresPercent => (requests > 0).then(|| second.failures as f64 / requests as f64 * 100.0),
-            Self::Rejects => None,
+            Self::Rejects | Self::BytesPerSecond | Self::SentBytesPerSecond => None,
+            Self::Goal(goal) => second.goals.get(place_of_goal(timeline, goal)?).copied(),
             Self::ElapsedMean => second.elapsed_mean,
             Self::ElapsedMin => second.elapsed_min.map(f64::from),
             Self::ElapsedMax => second.elapsed_max.map(f64::from),
@@ -139,6 +175,11 @@ impl Measure {
             Self::LoadMax => second.load,
         }
     }
+}
+
+/// The place of a goal among those of a timeline.
+fn place_of_goal(timeline: &Timeline, goal: Goal) -> Option<usize> {
+    timeline.view.goals.iter().position(|known| *known == goal)
 }
 
 /// The place of a percentile among those of a timeline.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::goal::Goal;
 use crate::phases::Phase;
 
 use super::bound::Bound;
@@ -16,9 +17,11 @@ use super::measure::Measure;
 /// ```
 /// - MEASURE: `throughput`, `requests`, `successes`, `failures`, `failures_percent`, `rejects`, `mean`, `min`, `max`, a
 ///   percentile as `p95`, `latency_mean`, `cpu` (its mean), `cpu_max`, `load` (its maximum), or a name of the summary.
-///   `failures` against a limit in % is their share of all requests.
+///   `failures` against a limit in % is their share of all requests. `within 200ms` is the percentage of all requests that
+///   succeeded within the time, `apdex 500ms` the Apdex of that T ([`crate::Goal`]), `bytes_per_second` and
+///   `sent_bytes_per_second` are those of the summary.
 /// - OPERATOR: `<`, `<=`, `>`, `>=`, `==`, `!=`.
-/// - LIMIT: a number, with `ms`, `s`, `us`, `%` or `/s` where that fits the measure (times without a unit are in ms), or
+/// - LIMIT: a number, with `ms`, `s`, `us`, `%`, `/s`, `B/s`, `kB/s` or `MB/s` where that fits the measure (times without a unit are in ms), or
 ///   `baseline`, `baseline * 1.1`, `baseline + 20ms`, `baseline - 5`: the same measure of another run.
 ///   Numbers that differ by no more than rounding explains (8 units in the last place) are equal.
 /// - DURATION: whole seconds or minutes, `30s`, `2m`. The rule is then about the single seconds, and broken where it
@@ -137,7 +140,10 @@ const FORM: &str = "Write a rule as in `p95 < 200ms`, `failures < 1%`, `p95 of \
 fn read(text: &str) -> Read<Rule> {
     let mut words = Words { rest: text };
     let name = words.word();
-    let mut measure = Measure::named(name).ok_or_else(|| unknown_measure(name))?;
+    let mut measure = match Measure::goal(name) {
+        Some(goal) => words.goal(name, goal)?,
+        None => Measure::named(name).ok_or_else(|| unknown_measure(name))?,
+    };
     let label = words.take("of").then(|| words.label()).transpose()?;
     let phase = words.take("in").then(|| words.phase()).transpose()?;
     let operator = words.operator()?;
@@ -147,6 +153,10 @@ fn read(text: &str) -> Read<Rule> {
     if measure.is_of_run() && (label.is_some() || phase.is_some() || lasting.is_some()) {
         let problem = format!("{name} are counted for the whole run only");
         return Err(Unread::new(problem, format!("Leave out `of`, `in` and `for` after `{name}`")));
+    }
+    if lasting.is_some() && !measure.is_of_seconds() {
+        let problem = format!("{name} is not known of single seconds");
+        return Err(Unread::new(problem, format!("Leave out `for` after `{name}`")));
     }
     Ok(Rule { text: text.into(), measure, label, phase, operator, limit, lasting })
 }
@@ -191,6 +201,16 @@ impl<'a> Words<'a> {
 
     fn word(&mut self) -> &'a str {
         self.run(|c| c.is_alphanumeric() || c == '_' || c == '.')
+    }
+
+    /// The time behind the name of a goal.
+    fn goal(&mut self, name: &str, goal: fn(&str) -> Result<Goal>) -> Read<Measure> {
+        let time = self.word();
+        let unread = |_| {
+            let problem = format!("`{name}` needs a time of whole milliseconds behind it");
+            Unread::new(problem, "Write it as in `within 200ms > 95%` or `apdex 0.5s >= 0.9`")
+        };
+        goal(time).map(Measure::Goal).map_err(unread)
     }
 
     /// Takes a word where it is this one.
@@ -278,6 +298,11 @@ impl<'a> Words<'a> {
         if *measure == Measure::Failures && unit == "%" {
             *measure = Measure::FailuresPercent;
         }
+        if unit.is_empty() && matches!(measure, Measure::Goal(Goal::Within(_))) {
+            // 0.95 would be meant as a share, and hold of any run.
+            let problem = format!("the limit of `{name}` has no unit");
+            return Err(Unread::new(problem, "Give it in %, as in `within 200ms > 95%`"));
+        }
         match measure.factor(unit) {
             Some(factor) => Ok(number * factor),
             None => {
@@ -345,6 +370,12 @@ mod tests {
         assert_eq!(rule("failures < baseline + 1 %").limit, Limit::Baseline(1.0, 1.0));
         assert_eq!(rule("failures < baseline + 1 %").measure, Measure::FailuresPercent);
         assert_eq!(rule("cpu < 6500 for 30s").limit, Limit::Number(6500.0));
+        let within = rule("within 1.5s of \"Get\" in hold > 95% for 3s");
+        assert_eq!((within.measure, within.label()), (Measure::Goal(Goal::Within(1500)), Some("Get")));
+        assert_eq!((within.limit, within.lasting), (Limit::Number(95.0), Some(3)));
+        assert_eq!(rule("apdex 500ms >= 0.9").measure, Measure::Goal(Goal::Apdex(500)));
+        assert_eq!(rule("apdex 500ms >= baseline - 0.05").limit, Limit::Baseline(1.0, -0.05));
+        assert_eq!(rule("bytes_per_second > 1.5 MB/s").limit, Limit::Number(1.5e6));
         assert_eq!(rule("p50 < baseline - 5 for 3s").limit, Limit::Baseline(1.0, -5.0));
     }
 
@@ -369,6 +400,11 @@ mod tests {
             ("p95 < 5 for 0.5s", "whole seconds"),
             ("p95 < 5ms please", "after its end: `please`"),
             ("rejects in hold < 5", "whole run only"),
+            ("within > 95%", "needs a time"),
+            ("within 200 > 95%", "needs a time"),
+            ("within 200ms > 0.95", "has no unit"),
+            ("apdex 500ms > 90%", "apdex is not measured in %"),
+            ("bytes_per_second > 5 for 3s", "not known of single seconds"),
         ] {
             let error = text.parse::<Rule>().unwrap_err();
             assert!(error.to_string().contains(problem), "{text}: {error}");

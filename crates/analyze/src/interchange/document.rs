@@ -50,6 +50,7 @@ struct Looked<'a> {
     label: Option<&'a str>,
     transactions: bool,
     include_failures: bool,
+    top_level: bool,
     injectors: u32,
     cpu_offset: i64,
     cpu_lookback: u32,
@@ -66,7 +67,7 @@ struct Looked<'a> {
 /// | `partial` | whether it was made from damaged files, of which a part could be read |
 /// | `samples_stored` | whether its samples are in the store |
 /// | `sources` | the files it was made from: `file`, `member`, `kind`, `bytes` (unpacked), `crc32` |
-/// | `view` | what was looked at: `from`, `to`, `phase`, `label`, `transactions`, `include_failures`, `injectors`, `cpu_offset`, `cpu_lookback` |
+/// | `view` | what was looked at: `from`, `to`, `phase`, `label`, `transactions`, `include_failures`, `top_level`, `injectors`, `cpu_offset`, `cpu_lookback` |
 /// | `summary` | the columns of [`Timeline::summary_table`] |
 /// | `phases` | the rows of [`phase_table`](crate::phase_table()) |
 /// | `labels` | the rows of [`label_table`](crate::label_table()); of the label looked at only, where there is one |
@@ -118,6 +119,7 @@ fn looked<'a>(view: &'a View, timeline: &Timeline) -> Looked<'a> {
         label: view.label.as_deref(),
         transactions: view.transactions,
         include_failures: view.include_failures,
+        top_level: view.top_level,
         injectors: timeline.view.injectors,
         cpu_offset: view.cpu.offset,
         cpu_lookback: view.cpu.lookback,

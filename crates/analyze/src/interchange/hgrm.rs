@@ -17,7 +17,8 @@ const TICKS: f64 = 5.0;
 ///
 /// A line's value is the smallest that as many samples do not exceed, as HdrHistogram has it: one that occurred, not
 /// one between two as `percentile_cont` gives. It is exact: no value is rounded into a bucket. Over successes, and over
-/// failures too where the view includes them.
+/// failures too where the view includes them. With [`View::corrected`] it is that of the corrected values, as its last line
+/// says.
 ///
 /// # Errors
 /// As [`crate::Timeline::new`].
@@ -27,7 +28,9 @@ pub fn percentile_distribution(run: &StoredRun, view: &View) -> Result<String> {
     for cell in selection.averaged_cells() {
         elapsed.add_counts(&cell?.1.elapsed);
     }
-    Ok(distribution(&elapsed))
+    let Some(interval) = view.corrected else { return Ok(distribution(&elapsed)) };
+    let corrected = distribution(&elapsed.corrected(interval)?);
+    Ok(format!("{corrected}#[Corrected for coordinated omission, expected interval = {interval} ms]\n"))
 }
 
 fn distribution(elapsed: &Histogram) -> String {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use perfpipe_ingest::{OTHER, SampleBatch, StoredRun};
 
 use crate::error::Result;
-use crate::selection::Selection;
+use crate::sample_filter::SampleFilter;
 use crate::view::View;
 
 /// The begin, the end and the mean of some samples, as JMeter gathers them.
@@ -44,11 +44,7 @@ impl Times {
 /// See [`jmeter_statistics`](crate::jmeter_statistics()), which needs them.
 #[derive(Debug)]
 pub struct LabelTimes {
-    /// The first and the last second looked at.
-    window: (i64, i64),
-    /// The only label looked at, where there is one.
-    label: Option<String>,
-    transactions: bool,
+    filter: SampleFilter,
     /// Places in `labels` by name.
     places: HashMap<String, usize>,
     /// As the labels of the run's cells.
@@ -62,11 +58,8 @@ impl LabelTimes {
     /// # Errors
     /// As [`crate::Timeline::new`].
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
-        let window = Selection::new(run, view)?.window;
         Ok(Self {
-            window: (i64::from(window.0), i64::from(window.1)),
-            label: view.label.clone(),
-            transactions: view.transactions,
+            filter: SampleFilter::new(run, view)?,
             places: run.cells.labels.iter().cloned().zip(0..).collect(),
             labels: vec![Times::default(); run.cells.labels.len()],
             total: Times::default(),
@@ -75,17 +68,14 @@ impl LabelTimes {
 
     /// Sees a batch of the run's samples; they come in the order of the log.
     pub fn add(&mut self, batch: &SampleBatch) {
-        let rows = batch.t_ms.iter().zip(&batch.elapsed).zip(&batch.transaction);
-        for (row, ((start_ms, elapsed), transaction)) in rows.enumerate() {
-            let second = start_ms.div_euclid(1000);
-            let label = batch.label.get(row).unwrap_or_default();
-            let is_wanted = self.label.as_deref().is_none_or(|only| only == label);
-            if !is_wanted || !(self.window.0..=self.window.1).contains(&second) {
+        for (row, (start_ms, elapsed)) in batch.t_ms.iter().zip(&batch.elapsed).enumerate() {
+            if !self.filter.holds(batch, row) {
                 continue;
             }
-            if self.transactions || !transaction {
+            if self.filter.is_request(batch, row) {
                 self.total.add(*start_ms, *elapsed);
             }
+            let label = batch.label.get(row).unwrap_or_default();
             let place = self.places.get(label).or_else(|| self.places.get(OTHER));
             if let Some(times) = place.and_then(|place| self.labels.get_mut(*place)) {
                 times.add(*start_ms, *elapsed);

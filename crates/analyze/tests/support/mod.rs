@@ -271,6 +271,7 @@ pub(crate) fn view() -> impl Strategy<Value = View> {
             include_failures,
             injectors,
             cpu,
+            ..View::default()
         },
     )
 }

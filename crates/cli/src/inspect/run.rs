@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use perfpipe_analyze::{damage_sentence, thousands};
-use perfpipe_ingest::{Inspection, LabelCount};
+use perfpipe_ingest::{Inspection, LabelCount, sub_sample_names};
 
 use super::clock::{duration, moment};
 use super::log::place;
@@ -23,6 +23,7 @@ pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
             rows.row("", &format!("and {}{sample}", number(found.transactions, "transaction")));
         }
         rows.list("labels", labels(&found.labels));
+        rows.list("sub-samples", sub_samples(&found.labels));
         if !found.injectors.is_empty() {
             let all = names(found.injectors.iter().map(String::as_str));
             rows.row("injectors", &format!("{}: {all}", thousands(found.injectors.len() as u64)));
@@ -89,6 +90,17 @@ fn labels(labels: &[LabelCount]) -> Vec<String> {
         rows.push(format!("and {} more", thousands((labels.len() - LISTED) as u64)));
     }
     rows
+}
+
+/// Whether some labels are named as JMeter names the parts of a sample.
+fn sub_samples(labels: &[LabelCount]) -> Option<String> {
+    let named = sub_sample_names(labels.iter().map(|label| label.label.as_str()));
+    let first = short(named.first()?);
+    let labels = number(named.len() as u64, "label");
+    Some(format!(
+        "{labels} named like parts of another ({first}): each record counts as a request; reports leave parts out \
+         with --top-level"
+    ))
 }
 
 /// The rejects: how many, why, and the first of them.

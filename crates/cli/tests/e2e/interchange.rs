@@ -96,6 +96,18 @@ fn statistics_are_those_of_jmeter_to_the_last_digit() {
     }
 }
 
+/// JMeter counts sub-samples as samples like any other.
+#[test]
+fn statistics_with_sub_samples_are_those_of_jmeter_to_the_last_digit() {
+    let log = fixture("statistics/sub-samples.csv");
+    let theirs = std::fs::read_to_string(fixture("statistics/sub-samples.json")).unwrap();
+    for store in Store::each() {
+        store.run(&["ingest", log.to_str().unwrap()]).said();
+        let ours = export(&store, &store.only_key(), &["--what", "statistics"]).text();
+        assert_eq!(statistics(&ours), statistics(&theirs));
+    }
+}
+
 #[test]
 fn statistics_without_samples_lack_what_only_these_tell() {
     for store in Store::each() {
@@ -191,6 +203,102 @@ fn percentiles_are_in_the_form_of_hdrhistogram() {
         assert!(text.contains(&format!("{max:>8}.000 1.000000000000 {total:>10}\n")), "{text}");
         text
     });
+}
+
+/// A client that sends every 10 ms for 100 s, of which the server stands still for the last 10 s.
+#[test]
+fn percentiles_are_corrected_for_a_stall_where_that_is_asked_for() {
+    let mut log = "timeStamp,elapsed,label,success\n".to_owned();
+    log.extend((0..9000).map(|at| format!("{},10,Get,true\n", 1_795_203_738_000_i64 + 10 * at)));
+    log.push_str("1795203828000,10000,Get,true\n");
+    for store in Store::each() {
+        store.run(&["ingest", &store.file("go_stall.csv", &log)]).said();
+        let key = store.only_key();
+        let plain = &table(&store, &key, &["--what", "summary"])[0];
+        assert_eq!((&plain["p99"], &plain["p99_corrected"]), (&10.0.into(), &Value::Null));
+        let corrected = &table(&store, &key, &["--what", "summary", "--corrected", "10ms"])[0];
+        assert_eq!(corrected["p99"], plain["p99"]);
+        assert_eq!(
+            (&corrected["corrected_interval_ms"], &corrected["p50_corrected"]),
+            (&10.into(), &10.0.into())
+        );
+        assert!((corrected["p99_corrected"].as_f64().unwrap() - 9000.1).abs() < 1e-9, "{corrected}");
+        let hgrm = |flags: &[&str]| export(&store, &key, &[&["--what", "hgrm"], flags].concat()).text();
+        let (plain, corrected) = (hgrm(&[]), hgrm(&["--corrected", "10ms"]));
+        assert!(plain.contains("Total count    =         9001]") && !plain.contains("orrected"), "{plain}");
+        assert!(corrected.contains("Total count    =        10000]"), "{corrected}");
+        let last = "#[Corrected for coordinated omission, expected interval = 10 ms]\n";
+        assert!(corrected.ends_with(last), "{corrected}");
+    }
+}
+
+#[test]
+fn figures_of_the_samples_are_those_of_the_samples() {
+    each(|store, key| {
+        let rows = table(store, key, &["--what", "percentiles", "--percentiles", "50,99"]);
+        let samples = rows_of_successes(store, key);
+        for (row, measure) in rows.iter().zip(["elapsed", "latency", "connect"]) {
+            let mut values: Vec<f64> =
+                samples.iter().filter_map(|sample| sample[measure].parse().ok()).collect();
+            values.sort_by(f64::total_cmp);
+            assert_eq!((text(row, "measure"), count(row, "samples")), (measure, values.len() as i64));
+            let position = 0.99 * (values.len() - 1) as f64;
+            let (below, above) = (values[position as usize], values[position.ceil() as usize]);
+            let expected = below + position.fract() * (above - below);
+            assert!((row["p99"].as_f64().unwrap() - expected).abs() < 1e-9, "{row}");
+            assert_eq!(row["max"].as_f64(), values.last().copied());
+        }
+        let summary = &table(store, key, &["--what", "summary", "--percentiles", "50,99"])[0];
+        assert_eq!((&rows[0]["p50"], &rows[0]["mean"]), (&summary["p50"], &summary["elapsed_mean"]));
+        let codes = table(store, key, &["--what", "codes"]);
+        let sum = |of: &str| codes.iter().map(|code| count(code, of)).sum::<i64>();
+        assert_eq!(
+            (sum("successes"), sum("failures")),
+            (count(summary, "successes"), count(summary, "failures"))
+        );
+        let timeout = "Non HTTP response code: java.net.SocketTimeoutException";
+        let of = |code: &&Value| text(code, "response_code") == timeout;
+        assert_eq!(codes.iter().find(of).map(|code| count(code, "failures")), Some(42));
+        format!("{rows:?}{codes:?}")
+    });
+    let store = Store::embedded();
+    store.run(&["ingest", fixture("crlf.csv").to_str().unwrap(), "--no-samples"]).said();
+    for what in ["percentiles", "codes"] {
+        let complaint = export(&store, &store.only_key(), &["--what", what]).complaint(1);
+        assert!(complaint.contains("--no-samples"), "{complaint}");
+    }
+}
+
+fn rows_of_successes(store: &Store, key: &Key) -> Vec<HashMap<String, String>> {
+    let mut samples = rows(&store.export(key, "samples", "csv", &[]));
+    samples.retain(|sample| sample["success"] == "true" && sample["transaction"] == "false");
+    samples
+}
+
+#[test]
+fn a_flag_that_would_change_nothing_is_refused() {
+    let store = Store::embedded();
+    let key = Fixture::named("crlf.csv").ingest_into(&store);
+    for flags in [
+        &["--what", "labels", "--within", "200ms"][..],
+        &["--what", "hgrm", "--apdex", "200ms"],
+        &["--what", "seconds", "--corrected", "10ms"],
+        &["--what", "samples", "--top-level"],
+        &["--what", "summary", "--within", "200"],
+        &["--what", "hgrm", "--corrected", "0ms"],
+        &["--what", "samples", "--cpu-offset", "3"],
+        &["--what", "samples", "--cpu-lookback", "9"],
+        &["--what", "samples", "--transactions"],
+        &["--what", "labels", "--percentiles", "99"],
+        &["--what", "statistics", "--percentiles", "50,60,70"],
+        &["--what", "statistics", "--include-failures"],
+        &["--what", "errors", "--transactions"],
+        &["--what", "hgrm", "--injectors", "3"],
+        &["--what", "rejects", "--from", "3"],
+        &["--what", "cpu", "--label", "Get 2048"],
+    ] {
+        export(&store, &key, flags).complaint(2);
+    }
 }
 
 #[test]

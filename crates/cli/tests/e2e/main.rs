@@ -17,6 +17,7 @@ mod disk;
 mod failures;
 mod fixtures;
 mod flags;
+mod goals;
 mod gone;
 mod help;
 mod hostile;
@@ -59,6 +60,7 @@ mod stores;
 mod support;
 mod sweep;
 mod together;
+mod top_level;
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 mod traced;
 mod verify;

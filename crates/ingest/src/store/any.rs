@@ -14,6 +14,7 @@ use crate::rejects::Reject;
 use crate::store::parquet::ParquetStore;
 use crate::store::postgres::{PostgresConfig, PostgresStore};
 use crate::store::{Listing, RunInfo, RunKey, StoredRun};
+use crate::sub_samples::SubSamples;
 
 /// A store of either kind.
 pub enum Store {
@@ -192,6 +193,45 @@ impl Store {
         self.samples_of(&run.info.clone(), &mut |batch| recount.add(batch)).await?;
         run.cells = recount.cells()?;
         Ok(())
+    }
+
+    /// Takes the sub-samples out of a run, and returns their labels: JMeter writes the parts of a sample (redirects,
+    /// embedded resources) as records of their own beside it, named after it (`Page-0`, `Page-1`). Parts are told by
+    /// their names, and by lying within a sample of their parent's label that was written before; that costs a pass
+    /// over all samples, where there are such names. A log whose parts were not renamed
+    /// (`subresults.disable_renaming`) keeps them all.
+    ///
+    /// # Errors
+    /// As [`Store::samples`], when it can't be told of a label whether its samples are parts, and when there are such
+    /// names and the samples were not stored, or the label shares its counts with others.
+    pub async fn top_level(&self, run: &mut StoredRun) -> Result<Vec<String>> {
+        let mut found = SubSamples::new(run.labels.iter().map(|label| label.label.as_str()));
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let key = &run.info.key;
+        if !run.info.samples_stored {
+            return Err(Error::refused(
+                format!(
+                    "the run {key} has labels that read like sub-samples', and the samples that would tell were not stored"
+                ),
+                "Ingest the run again without --no-samples, or look at the labels one by one.",
+            ));
+        }
+        self.samples_of(&run.info, &mut |batch| {
+            found.add(&batch);
+            Ok(())
+        })
+        .await?;
+        let labels = found.labels()?;
+        if let Some(label) = labels.iter().find(|label| run.shares_cells(label)) {
+            return Err(Error::refused(
+                format!("in the run {key}, the sub-samples \"{label}\" share their counts with others"),
+                "Look at the labels one by one, or at all of them.",
+            ));
+        }
+        run.leave_out(&labels)?;
+        Ok(labels)
     }
 
     /// Streams the rejected records of a run, in the order of the log.

@@ -1,0 +1,196 @@
+//! Goals for response times: which share of the requests keeps them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::error::{Error, Result};
+
+/// A goal for response times, and how well requests keep it.
+///
+/// Both are over all requests: a failed one has not been served, however fast it failed, and keeps none.
+///
+/// ```
+/// use perfpipe_analyze::Goal;
+///
+/// let goal = Goal::within("1.5s")?;
+/// assert_eq!((goal, goal.column().as_str()), (Goal::Within(1500), "within_1500ms_percent"));
+/// assert_eq!(Goal::apdex("500ms")?.column(), "apdex_500ms");
+/// assert!(Goal::within("fast").is_err());
+/// # Ok::<(), perfpipe_analyze::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Goal {
+    /// The percentage of all requests that succeeded within so many ms.
+    Within(u32),
+    /// The Apdex of this T, in ms (Apdex Technical Specification 1.1): (satisfied + tolerating ÷ 2) ÷ requests, from 0 to 1.
+    /// Satisfied are successes up to T, tolerating such up to 4 T; all others, and failures, are frustrated.
+    Apdex(u32),
+}
+
+/// How well requests keep some goals, added up.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Kept {
+    requests: u64,
+    /// For each goal twice the requests that keep it; once for such that do by half.
+    halves: Vec<u64>,
+}
+
+impl Goal {
+    /// Success within a time, as in `200ms` or `1.5s`.
+    ///
+    /// # Errors
+    /// When it is no time of whole milliseconds.
+    pub fn within(time: &str) -> Result<Self> {
+        Ok(Self::Within(milliseconds(time)?))
+    }
+
+    /// The Apdex of a T, as in `500ms` or `0.5s`.
+    ///
+    /// # Errors
+    /// When it is no time of whole milliseconds.
+    pub fn apdex(time: &str) -> Result<Self> {
+        Ok(Self::Apdex(milliseconds(time)?))
+    }
+
+    /// The name of its column: `within_200ms_percent`, `apdex_500ms`.
+    pub fn column(self) -> String {
+        match self {
+            Self::Within(ms) => format!("within_{ms}ms_percent"),
+            Self::Apdex(ms) => format!("apdex_{ms}ms"),
+        }
+    }
+
+    /// The unit and the digits of its values in a table for people.
+    pub(crate) fn unit(self) -> (&'static str, u8) {
+        match self {
+            Self::Within(_) => ("%", 2),
+            Self::Apdex(_) => ("", 2),
+        }
+    }
+
+    /// Of successes with these elapsed times, ascending, twice those that keep it, and once those that do by half.
+    fn halves(self, elapsed: &[(i32, u64)]) -> u64 {
+        let upto = |limit: u64| -> u64 {
+            let fast = elapsed.iter().take_while(|(ms, _)| u64::try_from(*ms).unwrap_or(0) <= limit);
+            fast.fold(0, |sum, (_, samples)| sum.saturating_add(*samples))
+        };
+        match self {
+            Self::Within(ms) => upto(ms.into()).saturating_mul(2),
+            Self::Apdex(ms) => upto(ms.into()).saturating_add(upto(4 * u64::from(ms))),
+        }
+    }
+}
+
+impl Kept {
+    /// Adds requests, of which `elapsed` has the times where they succeeded.
+    pub(crate) fn add(&mut self, goals: &[Goal], requests: u64, elapsed: Option<&[(i32, u64)]>) {
+        self.requests = self.requests.saturating_add(requests);
+        self.halves.resize(goals.len(), 0);
+        for (sum, goal) in self.halves.iter_mut().zip(goals) {
+            *sum = sum.saturating_add(elapsed.map_or(0, |elapsed| goal.halves(elapsed)));
+        }
+    }
+
+    /// Adds what another has of the same goals.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.halves.resize(self.halves.len().max(other.halves.len()), 0);
+        for (sum, more) in self.halves.iter_mut().zip(&other.halves) {
+            *sum = sum.saturating_add(*more);
+        }
+    }
+
+    /// How well each goal is kept; nothing is known of it where there was no request.
+    pub(crate) fn values(&self, goals: &[Goal]) -> Vec<Option<f64>> {
+        let value = |at: usize, goal: &Goal| {
+            let share = *self.halves.get(at)? as f64 / (2.0 * self.requests as f64);
+            Some(if matches!(goal, Goal::Within(_)) { share * 100.0 } else { share })
+        };
+        let known = |(at, goal)| value(at, goal).filter(|_| self.requests > 0);
+        goals.iter().enumerate().map(known).collect()
+    }
+}
+
+/// A time of whole milliseconds, at least one, as in `200ms`, `2s` or `1.5 s`.
+///
+/// # Errors
+/// When it is none.
+pub fn milliseconds(text: &str) -> Result<u32> {
+    let unread = || Error::Time { text: text.to_owned() };
+    let trimmed = text.trim();
+    let (number, factor) = match (trimmed.strip_suffix("ms"), trimmed.strip_suffix('s')) {
+        (Some(number), _) => (number, 1.0),
+        (None, Some(number)) => (number, 1000.0),
+        (None, None) => return Err(unread()),
+    };
+    // To the nearest µs first, so that 1.1 s are 1,100 ms.
+    let number = f64::from_str(number.trim()).map_err(|_| unread())?;
+    let ms = (number * factor * 1000.0).round() / 1000.0;
+    let is_whole = ms.fract() == 0.0 && (1.0..=f64::from(i32::MAX)).contains(&ms);
+    if is_whole { Ok(ms as u32) } else { Err(unread()) }
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Within(ms) => write!(f, "within {ms} ms"),
+            Self::Apdex(ms) => write!(f, "Apdex of {ms} ms"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit() {
+        let times = [("200ms", 200), ("2s", 2000), (" 1.1 s ", 1100), ("0.003s", 3)];
+        for (text, ms) in times {
+            assert_eq!(milliseconds(text).unwrap(), ms, "{text}");
+        }
+        for bad in ["200", "0ms", "-1s", "0.5ms", "ms", "1e99s", "NaNs", "2 m"] {
+            assert!(milliseconds(bad).is_err(), "{bad}");
+        }
+    }
+
+    /// The example of the specification: 100 samples at T = 3 s, 60 satisfied, 30 tolerating, 10 frustrated.
+    #[test]
+    fn the_apdex_is_that_of_its_specification() {
+        let goals = [Goal::Apdex(3000), Goal::Within(3000), Goal::Within(12_000)];
+        let mut kept = Kept::default();
+        kept.add(&goals, 95, Some(&[(1000, 50), (3000, 10), (3001, 29), (12_000, 1), (12_001, 5)]));
+        kept.add(&goals, 5, None);
+        assert_eq!(kept.values(&goals), [Some(0.75), Some(60.0), Some(90.0)]);
+        assert_eq!(Kept::default().values(&goals), [None; 3]);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_add_up_to_the_whole(
+            requests in prop::collection::vec((0..4000i32, any::<bool>()), 1..80), ms in 1..1000u32, cut in 0..80usize,
+        ) {
+            let goals = [Goal::Within(ms), Goal::Apdex(ms)];
+            let of = |requests: &[(i32, bool)]| {
+                let mut kept = Kept::default();
+                for (elapsed, success) in requests {
+                    kept.add(&goals, 1, success.then_some(&[(*elapsed, 1)][..]));
+                }
+                kept
+            };
+            let cut = cut.min(requests.len());
+            let mut parts = of(&requests[..cut]);
+            parts.merge(&of(&requests[cut..]));
+            prop_assert_eq!(parts.values(&goals), of(&requests).values(&goals));
+            let share = |limit: u32| {
+                requests.iter().filter(|(elapsed, success)| *success && *elapsed as u32 <= limit).count() as f64
+                    / requests.len() as f64
+            };
+            let found = parts.values(&goals);
+            prop_assert!((found[0].unwrap() - share(ms) * 100.0).abs() < 1e-9);
+            prop_assert!((found[1].unwrap() - (share(ms) + share(4 * ms)) / 2.0).abs() < 1e-9);
+        }
+    }
+}
