@@ -225,4 +225,73 @@ mod tests {
         let error = found(&records).unwrap_err().to_string();
         assert!(error.contains("1 of 2 lie within"), "{error}");
     }
+
+    /// Numbers that look random, the same for a seed (xorshift).
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, end: u32) -> u32 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            ((self.0 >> 32) % u64::from(end)) as u32
+        }
+    }
+
+    /// A record: when it is written, ties in the order of chance, and its label, start and elapsed.
+    type Written = (i64, u32, &'static str, i64, i32);
+
+    fn in_order(mut records: Vec<Written>) -> Vec<(&'static str, i64, i32)> {
+        records.sort_by_key(|(end, tie, ..)| (*end, *tie));
+        records.into_iter().map(|(_, _, label, start, elapsed)| (label, start, elapsed)).collect()
+    }
+
+    /// So many threads, each with one request after the other of two samplers, the second one shorter.
+    fn samplers(random: &mut Random, threads: u32, rounds: u32) -> Vec<(&'static str, i64, i32)> {
+        let mut records = Vec::new();
+        for _ in 0..threads {
+            let mut now = i64::from(random.below(50));
+            for _ in 0..rounds {
+                for (label, longest) in [("Get", 50), ("Get-0", 20)] {
+                    let elapsed = 1 + random.below(longest) as i32;
+                    let end = now + i64::from(elapsed);
+                    records.push((end, random.below(u32::MAX), label, now, elapsed));
+                    now = end;
+                }
+            }
+        }
+        in_order(records)
+    }
+
+    /// So many threads, whose requests have two parts each, written behind them; other threads write in between.
+    fn parts(random: &mut Random, threads: u32, rounds: u32) -> Vec<(&'static str, i64, i32)> {
+        let mut records = Vec::new();
+        for _ in 0..threads {
+            let mut now = i64::from(random.below(50));
+            for _ in 0..rounds {
+                let (first, second) = (random.below(40) as i32, random.below(40) as i32);
+                let (between, end) = (now + i64::from(first), now + i64::from(first + second));
+                let tie = random.below(1 << 30);
+                records.push((end, tie, "Get", now, first + second));
+                records.push((end, tie + 1 + random.below(1 << 20), "Get-0", now, first));
+                records.push((end, tie + (1 << 21), "Get-1", between, second));
+                now = end;
+            }
+        }
+        in_order(records)
+    }
+
+    #[test]
+    fn parts_are_found_and_samplers_never_taken_for_them_at_any_rate() {
+        for seed in 0..60 {
+            let mut random = Random(seed * 0x9e37_79b9 + 1);
+            let threads = [1, 5, 50, 400][seed as usize % 4];
+            let rounds = 400 / threads + 2;
+            // At 400 threads 20 and more requests end in each millisecond: most fit by chance, but never all.
+            let taken = found(&samplers(&mut random, threads, rounds)).unwrap_or_default();
+            assert!(taken.is_empty(), "{threads} threads, seed {seed}: {taken:?}");
+            let told = found(&parts(&mut random, threads, rounds)).unwrap();
+            assert_eq!(told, ["Get-0", "Get-1"], "{threads} threads, seed {seed}");
+        }
+    }
 }

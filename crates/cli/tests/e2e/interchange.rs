@@ -215,12 +215,12 @@ fn percentiles_are_corrected_for_a_stall_where_that_is_asked_for() {
         store.run(&["ingest", &store.file("go_stall.csv", &log)]).said();
         let key = store.only_key();
         let plain = &table(&store, &key, &["--what", "summary"])[0];
-        assert_eq!((&plain["p99"], &plain["p99_corrected"]), (&10.0.into(), &Value::Null));
+        assert_eq!((&plain["p99"], &plain["p99_corrected"]), (&10.into(), &Value::Null));
         let corrected = &table(&store, &key, &["--what", "summary", "--corrected", "10ms"])[0];
         assert_eq!(corrected["p99"], plain["p99"]);
         assert_eq!(
             (&corrected["corrected_interval_ms"], &corrected["p50_corrected"]),
-            (&10.into(), &10.0.into())
+            (&10.into(), &10.into())
         );
         assert!((corrected["p99_corrected"].as_f64().unwrap() - 9000.1).abs() < 1e-9, "{corrected}");
         let hgrm = |flags: &[&str]| export(&store, &key, &[&["--what", "hgrm"], flags].concat()).text();
