@@ -127,7 +127,7 @@ pub fn change_table(changes: &[Change]) -> Table {
         .column("p", |row| row.p)
         .unit("", 4)
         .column("p_adjusted", |row| row.p_adjusted)
-        .title("of all")
+        .title("p of all")
         .unit("", 4)
         .column("noise", |row| Some(row.noise.name().to_owned()))
         .title("by")

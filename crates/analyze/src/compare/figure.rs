@@ -7,6 +7,10 @@ use super::scatter::Scatter;
 
 /// So few events say nothing of how long a second acts on the next.
 const FEW: f64 = 20.0;
+/// By how many squares noise is known that goes up and down as one.
+const AS_ONE: f64 = 2.0;
+/// Cosines that are used, at least, where the load is not level.
+const SLOPING: f64 = 4.0;
 /// Slow cosines looked at first.
 const SLOWEST: usize = 7;
 
@@ -71,14 +75,9 @@ impl Figure {
     pub(super) fn noise(&self, memory: f64) -> Noise {
         let (mut variance, mut squares, mut known) = (0.0, 0.0, 0);
         for scatter in &self.scatters {
-            let blocks = blocks_of(scatter, memory);
-            // Where there are too few blocks, the slowest cosine alone has the whole of the slow noise.
-            let least = if scatter.is_level { 1.0 } else { 4.0 };
-            let cosines = if scatter.is_level && blocks < ENOUGH { 1.0 } else { blocks.max(least) };
-            let cosines = cosines.min(scatter.most_cosines() as f64).max(1.0);
-            let of_phase = scatter.variance(cosines as usize);
+            let (of_phase, degrees) = noise_of(scatter, memory);
             variance += of_phase;
-            squares += of_phase * of_phase / cosines.floor();
+            squares += of_phase * of_phase / degrees;
             known += scatter.values;
         }
         let degrees = if squares > 0.0 { variance * variance / squares } else { self.cosines() };
@@ -119,6 +118,17 @@ impl Figure {
             }
         }
     }
+}
+
+/// The variance of a phase's sum, and by how many squares it is known.
+fn noise_of(scatter: &Scatter, memory: f64) -> (f64, f64) {
+    let blocks = blocks_of(scatter, memory);
+    if scatter.is_level && blocks < ENOUGH {
+        return (scatter.variance_as_one(), AS_ONE);
+    }
+    // Where the load climbs, what is slow is the climb.
+    let cosines = blocks.max(SLOPING).min(scatter.most_cosines() as f64).floor().max(1.0);
+    (scatter.variance(cosines as usize), cosines)
 }
 
 fn blocks_of(scatter: &Scatter, memory: f64) -> f64 {

@@ -12,6 +12,8 @@ const MOST_LAGS: usize = 512;
 pub(super) struct Scatter {
     /// How many values the series has.
     pub(super) values: usize,
+    /// The variance of one value.
+    of_one: f64,
     /// The square of the series' cosine of 1, 2, … half waves: each has the variance of the sum ÷ values for its mean,
     /// as far as the spectrum is flat there.
     pub(super) powers: Vec<f64>,
@@ -25,13 +27,25 @@ impl Scatter {
     pub(super) fn of(mut series: Vec<f64>, is_level: bool) -> Self {
         let slope = if is_level { 0.0 } else { slope(&series) };
         take_out(&mut series, slope);
-        Self { values: series.len(), powers: powers(&series), correlations: correlations(&series), is_level }
+        let squares: f64 = series.iter().map(|value| value * value).sum();
+        Self {
+            values: series.len(),
+            of_one: squares / series.len().max(1) as f64,
+            powers: powers(&series),
+            correlations: correlations(&series),
+            is_level,
+        }
     }
 
     /// How many cosines can be used where seconds do not depend on each other: so few, compared with all, that a
     /// dependence too weak to be seen does little harm (Lazarus, Lewis, Stock and Watson 2018).
     pub(super) fn most_cosines(&self) -> usize {
         self.powers.len()
+    }
+
+    /// The variance of the series' sum if all of it went up and down as one.
+    pub(super) fn variance_as_one(&self) -> f64 {
+        (self.values as f64).powi(2) * self.of_one
     }
 
     /// The variance of the series' sum by so many cosines.
