@@ -67,9 +67,10 @@ fn told(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
 /// By how many seconds an injector's clock is ahead of the others', if its begin and its end are by as much. Of two, the
 /// later one is: which clock is right can't be told.
 fn ahead(sender: &Sender<'_>, all: &[Sender<'_>]) -> Option<f64> {
-    let others: Vec<&Sender<'_>> = all.iter().filter(|other| other.name != sender.name).collect();
+    // As in [`super::injectors`], of three or more the one in the middle is right.
+    let compared = || all.iter().filter(|other| all.len() > 2 || other.name != sender.name);
     let usual = |of: fn(&Sender<'_>) -> u32| {
-        median(&others.iter().map(|other| f64::from(of(other))).collect::<Vec<_>>())
+        median(&compared().map(|other| f64::from(of(other))).collect::<Vec<_>>())
     };
     let begin = f64::from(sender.span.first) - usual(|other| other.span.first)?;
     let end = f64::from(sender.span.last) - usual(|other| other.span.last)?;
@@ -78,5 +79,5 @@ fn ahead(sender: &Sender<'_>, all: &[Sender<'_>]) -> Option<f64> {
     let least = begin.abs().min(end.abs());
     let sent = least * sender.requests / length;
     let is_apart = begin * end > 0.0 && least >= APART && sent >= SURPRISE;
-    (is_same && is_apart && (others.len() > 1 || begin > 0.0)).then(|| ((begin + end) / 2.0).round())
+    (is_same && is_apart && (all.len() > 2 || begin > 0.0)).then(|| ((begin + end) / 2.0).round())
 }

@@ -9,6 +9,14 @@ use crate::sweep::Sweep;
 use crate::timeline::{Second, Timeline};
 use crate::view::View;
 
+/// Whether a load goes up and down from second to second, whereas a plan of threads is level or climbs.
+fn turns(rows: &[Second]) -> bool {
+    let loads: Vec<f64> = loads(rows).into_iter().flatten().collect();
+    let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();
+    let turns = steps.iter().zip(steps.iter().skip(1)).filter(|(one, next)| *one * *next < 0.0).count();
+    turns as f64 > TURNS * steps.len() as f64
+}
+
 /// The share of the seconds in which a load turns from up to down or back, from which on it follows the requests; of
 /// chance alone it would be two thirds.
 const TURNS: f64 = 0.15;
@@ -20,10 +28,13 @@ const LEAST_SCATTER: f64 = 0.5;
 pub(super) struct Facts<'a> {
     pub(super) run: &'a StoredRun,
     pub(super) view: View,
-    /// The seconds, their means over failures too, and their median as the only percentile.
+    /// The seconds, their means over failures too, and their 50th and 90th percentiles.
     timeline: Timeline,
     /// The injectors' clocks. Where one differs, only the seconds of the others are looked at.
     pub(super) clocks: Clocks,
+    /// Whether the load follows the requests, as where each has a thread of its own while it is at work: then it has no
+    /// phases, and explains nothing.
+    pub(super) load_follows: bool,
     /// `None` where the load is not in the log.
     pub(super) sweep: Option<Sweep>,
     /// The server's cores, where they are known.
@@ -33,7 +44,10 @@ pub(super) struct Facts<'a> {
 impl<'a> Facts<'a> {
     pub(super) fn new(run: &'a StoredRun, view: &'a View, cores: Option<u32>) -> Result<Self> {
         let seconds = |view: &View| {
-            Timeline::new(run, &View { include_failures: true, percentiles: vec![50.0], ..view.clone() })
+            Timeline::new(
+                run,
+                &View { include_failures: true, percentiles: vec![50.0, 90.0], ..view.clone() },
+            )
         };
         let (mut view, mut timeline) = (view.clone(), seconds(view)?);
         let clocks = clocks::find(run, &timeline.seconds)?;
@@ -46,7 +60,8 @@ impl<'a> Facts<'a> {
             Err(Error::NoLoad { .. }) => None,
             Err(error) => return Err(error),
         };
-        Ok(Self { run, view, timeline, clocks, sweep, cores })
+        let load_follows = turns(&timeline.seconds);
+        Ok(Self { run, view, timeline, clocks, load_follows, sweep, cores })
     }
 
     /// All seconds looked at.
@@ -57,36 +72,29 @@ impl<'a> Facts<'a> {
     /// The seconds looked at without those in which threads end: the tail, and the last second of the run.
     pub(super) fn body(&self) -> &[Second] {
         let last = self.run.info.seconds.saturating_sub(1);
-        let tail = self.timeline.phases.tail.filter(|_| self.view.phase != Some(Phase::Tail));
+        let asked = self.view.phase == Some(Phase::Tail);
+        let tail = self.timeline.phases.tail.filter(|_| !asked && !self.load_follows);
         let end = tail.map_or(last, |tail| tail.first.min(last));
         let body = self.all().partition_point(|row| row.second < end);
         self.all().get(..body).filter(|body| !body.is_empty()).unwrap_or(self.all())
     }
 
-    /// How far times scatter: the deviation of their logarithms, by which the 95th percentile is above the median.
+    /// How far times scatter: the deviation of their logarithms, by which the 90th percentile is above the median.
     pub(super) fn scatter(&self) -> f64 {
         let summary = &self.timeline.summary;
-        let times = summary.p50.zip(summary.p95).filter(|(half, most)| *half > 0.0 && most > half);
-        times.map_or(LEAST_SCATTER, |(half, most)| ((most / half).ln() / 1.645).max(LEAST_SCATTER))
+        let at = |at: usize| summary.percentiles.get(at).copied().flatten();
+        let times = at(0).zip(at(1)).filter(|(half, most)| *half > 0.0 && most > half);
+        times.map_or(LEAST_SCATTER, |(half, most)| ((most / half).ln() / 1.2816).max(LEAST_SCATTER))
     }
 
     /// The seconds of the run's hold that are looked at.
     pub(super) fn hold(&self) -> Option<Span> {
-        self.timeline.phases.hold?.shared(span(self.body())?)
-    }
-
-    /// Whether the load follows the requests, as where each request has a thread of its own while it is at work: it goes
-    /// up and down from second to second, whereas a plan of threads is level or climbs.
-    pub(super) fn load_follows(&self) -> bool {
-        let loads: Vec<f64> = loads(self.body()).into_iter().flatten().collect();
-        let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();
-        let turns = steps.iter().zip(steps.iter().skip(1)).filter(|(one, next)| *one * *next < 0.0).count();
-        turns as f64 > TURNS * steps.len() as f64
+        self.timeline.phases.hold.filter(|_| !self.load_follows)?.shared(span(self.body())?)
     }
 
     /// The seconds of the hold; all of the body, where there is none.
     pub(super) fn steady(&self) -> &[Second] {
-        let Some(hold) = self.timeline.phases.hold else { return self.body() };
+        let Some(hold) = self.hold() else { return self.body() };
         let body = self.body();
         let first = body.partition_point(|row| row.second < hold.first);
         let end = body.partition_point(|row| row.second <= hold.last);

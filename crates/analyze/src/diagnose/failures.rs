@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::chance::{self, SURPRISE, surprise};
+use super::chance::{self, SURPRISE, contrast};
 use super::facts::{Facts, figure, percent, requests, span};
 use super::{Finding, Kind};
 use crate::phases::Span;
@@ -13,7 +13,7 @@ const BURST: f64 = 0.05;
 /// The steady share from which on it is told.
 const STEADY: f64 = 0.01;
 /// Seconds that are looked at together: few requests in each say nothing one by one.
-const TOGETHER: [usize; 5] = [1, 2, 3, 5, 8];
+const TOGETHER: [usize; 6] = [1, 2, 3, 4, 6, 9];
 /// The share of the seconds, from the first failure to the last, from which on they are told as failing throughout.
 const THROUGHOUT: f64 = 0.8;
 /// Quiet seconds that end a burst.
@@ -128,9 +128,7 @@ fn bursting(rows: &[Second]) -> (Vec<bool>, f64) {
     for _ in 0..=rows.len().min(20) {
         let (failed, sent) = sums(rows.iter().zip(&burst).filter(|(_, burst)| !**burst).map(|(row, _)| row));
         share = if sent > 0.0 { failed / sent } else { 0.0 };
-        // Of a share that is never seen, so many requests allow one failure at least.
-        let least = share.max(1.0 / sums(rows.iter()).1.max(1.0));
-        let next = marked(rows, share, least);
+        let next = marked(rows, &burst, (failed, sent));
         if next == burst {
             break;
         }
@@ -139,15 +137,22 @@ fn bursting(rows: &[Second]) -> (Vec<bool>, f64) {
     (burst, share)
 }
 
-/// The seconds with many failures, alone or with their neighbours, where so large a share is usual, and `least` is the
-/// least that any share is taken for.
-fn marked(rows: &[Second], share: f64, least: f64) -> Vec<bool> {
-    let many = |failed: f64, sent: f64| failed > (2.0 * share + BURST) * sent;
+/// The seconds with many failures, alone or with their neighbours, compared to the failures and requests of all that were
+/// not marked before.
+fn marked(rows: &[Second], before: &[bool], all: (f64, f64)) -> Vec<bool> {
     let mut marked = vec![false; rows.len()];
     for together in TOGETHER {
         for (first, window) in rows.windows(together).enumerate() {
             let (failed, sent) = sums(window.iter());
-            if !many(failed, sent) || surprise(failed, least * sent) < SURPRISE {
+            if failed <= BURST * sent {
+                continue;
+            }
+            let unmarked = window.iter().zip(before.iter().skip(first)).filter(|(_, marked)| !**marked);
+            let own = sums(unmarked.map(|(row, _)| row));
+            let others = (all.0 - own.0, all.1 - own.1);
+            let share = if others.1 > 0.0 { others.0 / others.1 } else { 0.0 };
+            let many = |failed: f64, sent: f64| failed > (2.0 * share + BURST) * sent;
+            if !many(failed, sent) || contrast((failed, sent), others) < SURPRISE {
                 continue;
             }
             for (row, mark) in window.iter().zip(marked.iter_mut().skip(first)) {

@@ -41,7 +41,7 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     let (most, least) = (busy_ms / 1000.0 / threads(false), busy_ms / 1000.0 / threads(true));
     // Threads that are as many as the requests at work are so by their making.
-    if most < 1.0 - SLACK && facts.load_follows() {
+    if most < 1.0 - SLACK && facts.load_follows {
         return None;
     }
     let seconds = counted.len() as f64;

@@ -7,7 +7,7 @@ use crate::sweep::LoadStep;
 
 /// The knee, where there is one: see [`crate::Knee`] for when it is. A load that follows the requests has none.
 pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
-    let sweep = facts.sweep.as_ref().filter(|_| !facts.load_follows())?;
+    let sweep = facts.sweep.as_ref().filter(|_| !facts.load_follows)?;
     let knee = sweep.knee?;
     let (first, last) = (sweep.steps.get(knee.step)?, sweep.steps.last()?);
     let before = knee.step.checked_sub(1).and_then(|at| sweep.steps.get(at));

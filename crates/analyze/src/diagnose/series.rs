@@ -39,7 +39,7 @@ pub(super) struct Block {
 pub(super) fn stretches(facts: &Facts<'_>) -> Vec<Stretch> {
     let rows = facts.body();
     let loads = loads(rows);
-    if loads.iter().all(Option::is_none) || facts.load_follows() {
+    if loads.iter().all(Option::is_none) || facts.load_follows {
         return span(rows).map(|span| Stretch { span, is_level: false }).into_iter().collect();
     }
     let hold = facts.hold();

@@ -18,8 +18,6 @@ const BEGIN: usize = 3;
 const TOLD: usize = 10;
 /// What may be a stall, if it comes again and again.
 const MAYBE: f64 = 4.0;
-/// The share of a stretch's length from which on a wait explains that few requests come in it.
-const EXPLAINS: f64 = 0.5;
 /// Stalls that may be periodic, at least; the share of the times between them that must be the period; and how many times
 /// as surprising they must be together as a single one.
 const PERIODIC: (usize, f64, f64) = (6, 0.75, 3.0);
@@ -49,51 +47,31 @@ pub(super) struct Stalls {
     periodic: Option<Vec<Stall>>,
 }
 
-/// What is usual of a run.
-struct Usual {
-    /// How much more the counts of seconds vary than by chance alone.
-    dispersion: f64,
-    /// The share of the requests that wait long, in seconds without many of them.
-    waiting: f64,
-}
-
 /// Stretches in which requests are few, or many wait long, each together too much so to be chance.
 pub(super) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
     let (rows, dispersion) = expected::rows(facts);
     let looked: Vec<Looked> = rows.into_iter().zip(waits::of_seconds(facts)?).collect();
-    let usual = Usual { dispersion, waiting: waiting(&looked) };
     let apart = |(row, waits): &Looked| row.is_few() || waits.is_many;
     let stretches = looked.chunk_by(|a, b| apart(a) == apart(b));
     let stretches = stretches.filter(|stretch| stretch.first().is_some_and(apart));
-    let stalls: Vec<Stall> = stretches.filter_map(|stretch| stall(stretch, &usual)).collect();
+    let stalls: Vec<Stall> = stretches.filter_map(|stretch| stall(stretch, dispersion)).collect();
     let sure = stalls.iter().filter(|stall| stall.surprise >= SURPRISE).cloned().collect();
     Ok(Stalls { sure, periodic: (period(&stalls).is_some()).then_some(stalls) })
 }
 
-/// The share of the requests that wait long; were it none, one more might.
-fn waiting(looked: &[Looked]) -> f64 {
-    let few = looked.iter().filter(|(_, waits)| !waits.is_many);
-    let (waiting, all) =
-        few.fold((1.0, 1.0), |(waiting, all), (_, waits)| (waiting + waits.waiting, all + waits.successes));
-    waiting / all
-}
-
 /// What may be a stall, with how surprising it is.
-fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
+fn stall(stretch: &[Looked], dispersion: f64) -> Option<Stall> {
     let (first, last) = (stretch.first()?.0.second, stretch.last()?.0.second);
     let few = stretch.iter().filter(|(row, _)| row.is_few());
     let (requests, expected) =
         few.fold((0.0, 0.0), |(count, sum), (row, _)| (count + row.count, sum + row.expected));
     let longest = stretch.iter().map(|(_, waits)| waits.longest).fold(0.0, f64::max);
     let begins = first == 0 && stretch.len() <= BEGIN;
-    let of_counts = if requests <= FEW * expected && !begins {
-        surprise(requests, expected) / usual.dispersion
-    } else {
-        0.0
-    };
-    let of_waits = if longest >= waits::LONGEST { waited(stretch, usual) } else { 0.0 };
+    let of_counts =
+        if requests <= FEW * expected && !begins { surprise(requests, expected) / dispersion } else { 0.0 };
+    let of_waits = if longest >= waits::LONGEST { waited(stretch) } else { 0.0 };
     // Where a few threads wait, the chance that few requests come is that of their waits.
-    let explained = longest >= EXPLAINS * 1000.0 * stretch.len() as f64;
+    let explained = stretch.iter().any(|(_, waits)| waits.is_many);
     let surprise = if explained { of_waits } else { of_counts.max(of_waits) };
     let is_few = of_counts >= MAYBE;
     let stall = Stall { span: Span { first, last }, requests, expected, longest, is_few, surprise };
@@ -102,12 +80,12 @@ fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
 
 /// How surprising it is that so many wait, and so long: the counts by [`surprise`], and of the sum of what exponential
 /// numbers are, the bound of Chernoff.
-fn waited(stretch: &[Looked], usual: &Usual) -> f64 {
+fn waited(stretch: &[Looked]) -> f64 {
     let (mut waiting, mut expected, mut excess) = (0.0, 0.0, 0.0);
-    for (row, waits) in stretch {
+    for (row, waits) in stretch.iter().filter(|(_, waits)| waits.is_many) {
         waiting += waits.waiting;
         excess += waits.excess;
-        expected += usual.waiting * waits.successes.max(row.expected);
+        expected += waits.likely * waits.successes.max(row.expected);
     }
     if waiting <= expected {
         return 0.0;
