@@ -68,7 +68,8 @@ fn exports(store: &Store, framework: &str, test: &str, repeat: &str) -> Vec<Stri
     let told = ["--framework", framework, "--test", test, "--repeat", repeat];
     let with_samples = test != "counts";
     let mut all = crate::same::exports(store, &told, with_samples);
-    if let Some(samples) = all.last_mut().filter(|_| with_samples) {
+    let at = crate::same::EXPORTS.iter().position(|what| *what == "samples");
+    if let Some(samples) = at.and_then(|at| all.get_mut(at)).filter(|_| with_samples) {
         let mut lines: Vec<&str> = samples.lines().collect();
         lines.sort_unstable();
         *samples = lines.join("\n");

@@ -3,12 +3,27 @@
 use crate::support::*;
 
 /// What can be exported of every run, and of one whose samples are kept.
-pub(crate) const EXPORTS: [&str; 10] =
-    ["seconds", "errors", "cpu", "summary", "phases", "labels", "rejects", "statistics", "hgrm", "samples"];
+pub(crate) const EXPORTS: [&str; 12] = [
+    "seconds",
+    "errors",
+    "cpu",
+    "summary",
+    "phases",
+    "labels",
+    "rejects",
+    "statistics",
+    "hgrm",
+    "samples",
+    "percentiles",
+    "codes",
+];
+
+/// Those that the samples are read for.
+const OF_SAMPLES: [&str; 3] = ["samples", "percentiles", "codes"];
 
 /// Every export of a run, as CSV or in the one format that it has.
 pub(crate) fn exports(store: &Store, told: &[&str], with_samples: bool) -> Vec<String> {
-    let wanted = EXPORTS.iter().filter(|what| with_samples || **what != "samples");
+    let wanted = EXPORTS.iter().filter(|what| with_samples || !OF_SAMPLES.contains(what));
     wanted.map(|what| store.run(&[&["export", "--what", what], told].concat()).text()).collect()
 }
 
