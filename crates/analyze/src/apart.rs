@@ -5,8 +5,8 @@ use crate::student;
 /// How often two equal frameworks of a league may be told apart: below the 5 % that are promised, since the choice
 /// between one spread and several is a guess as well.
 const LEVEL: f64 = 0.035;
-/// The normal quantile beyond which the spreads of frameworks are taken to differ: in one of twenty leagues of equal ones.
-const SPREADS: f64 = 1.6449;
+/// The normal quantile beyond which the spreads of frameworks are taken to differ: in one of a hundred leagues of equal ones.
+const SPREADS: f64 = 2.3263;
 /// Logarithms that differ by less are those of the same number.
 const SAME: f64 = 1e-12;
 
@@ -16,7 +16,7 @@ const SAME: f64 = 1e-12;
 /// Two differ where Student's t of the difference is larger than chance makes it in 3.5 % ÷ ⌊frameworks ÷ 2⌋ of the times:
 /// among so many pairs of equal frameworks, far from each other, ranks would err in 3.5 % of leagues, and among no
 /// others more often (see `ranks`). The spread is that of all frameworks pooled, which is known well even of few
-/// repeats. Where the spreads differ (Bartlett's test at 5 %), each framework has its own, and the degrees of freedom
+/// repeats. Where the spreads differ (Bartlett's test at 1 %), each framework has its own, and the degrees of freedom
 /// are Welch's; one with a single repeat has the pooled one then too.
 #[derive(Debug)]
 pub(crate) struct Apart {

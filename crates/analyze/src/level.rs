@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// How far below its peak a load may be and still be held, as shares of the peak; each is tried.
-const BANDS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
+pub(crate) const BANDS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
 /// The share of a hold's seconds that must be within the band.
 const WITHIN: f64 = 0.9;
 /// The fewest seconds of a hold.
-const LEAST: usize = 5;
+pub(crate) const LEAST: usize = 5;
 /// How much longer the load must be held than at any other level: so many times, after so many seconds more, which
 /// whole seconds and the median may make of a climb.
-const LONGER: (f64, usize) = (1.5, 2);
+pub(crate) const LONGER: (f64, usize) = (1.5, 2);
 /// By how much the first and the last third of a hold may differ, as a share of its level.
 const DRIFT: f64 = 0.03;
 /// The same, in standard errors of the difference of two medians.
@@ -62,7 +62,7 @@ pub(crate) fn median(values: &[f64]) -> Option<f64> {
 }
 
 /// Each second's median with its neighbours', which takes out odd seconds and moves no edge.
-fn smoothed(loads: &[f64]) -> Vec<f64> {
+pub(crate) fn smoothed(loads: &[f64]) -> Vec<f64> {
     let around = |at: usize| {
         let radius = RADIUS.min(at).min(loads.len() - 1 - at);
         loads.get(at - radius..=at + radius).and_then(median).unwrap_or_default()
@@ -86,13 +86,14 @@ fn candidate(loads: &[f64], smooth: &[f64], peak: f64, band: f64) -> Option<Rang
     }
     let hold = trimmed(loads, wide)?;
     let other = longest_level(smooth.get(..hold.start)?, band * peak)
-        .max(longest_level(smooth.get(hold.end..)?, band * peak));
+        .len()
+        .max(longest_level(smooth.get(hold.end..)?, band * peak).len());
     let longer = other == 0 || hold.len() as f64 >= LONGER.0 * (other + LONGER.1) as f64;
-    (hold.len() >= LEAST && longer && is_level(loads.get(hold.clone())?)).then_some(hold)
+    (hold.len() >= LEAST && longer && is_level(loads.get(hold.clone())?, DRIFT)).then_some(hold)
 }
 
 /// A stretch without the seconds at its ends that are not at its level.
-fn trimmed(loads: &[f64], wide: Range<usize>) -> Option<Range<usize>> {
+pub(crate) fn trimmed(loads: &[f64], wide: Range<usize>) -> Option<Range<usize>> {
     let stretch = loads.get(wide.clone())?;
     let level = median(stretch)?;
     let distances: Vec<f64> = stretch.iter().map(|load| (load - level).abs()).collect();
@@ -102,8 +103,9 @@ fn trimmed(loads: &[f64], wide: Range<usize>) -> Option<Range<usize>> {
     Some(wide.start + first..wide.start + last + 1)
 }
 
-/// Whether the first third of a stretch is as high as the last, but for what the noise from second to second explains.
-fn is_level(stretch: &[f64]) -> bool {
+/// Whether the first third of a stretch is as high as the last, to a share of it, but for what the noise from second to
+/// second explains.
+pub(crate) fn is_level(stretch: &[f64], drift: f64) -> bool {
     let third = stretch.len().div_ceil(3);
     let first = stretch.get(..third).and_then(median);
     let last = stretch.get(stretch.len() - third..).and_then(median);
@@ -113,14 +115,14 @@ fn is_level(stretch: &[f64]) -> bool {
     // and a median of n values deviates by √(π/2n).
     let deviation = change / (2f64.sqrt() * 0.6745);
     let error = deviation * (std::f64::consts::PI / third as f64).sqrt();
-    (last - first).abs() <= (DRIFT * first.max(last)).max(ERRORS * error)
+    (last - first).abs() <= (drift.min(DRIFT) * first.max(last)).max(ERRORS * error)
 }
 
-/// The longest stretch whose greatest and least load are no further apart than `width`.
-fn longest_level(loads: &[f64], width: f64) -> usize {
+/// The longest stretch whose greatest and least load are no further apart than `width`, the first of equal ones.
+pub(crate) fn longest_level(loads: &[f64], width: f64) -> Range<usize> {
     // A hair more, for sums of fractions.
     let width = width * (1.0 + 1e-9);
-    let (mut longest, mut start) = (0, 0);
+    let (mut longest, mut start) = (0..0, 0);
     let mut greatest: VecDeque<(usize, f64)> = VecDeque::new();
     let mut least: VecDeque<(usize, f64)> = VecDeque::new();
     for (at, load) in loads.iter().copied().enumerate() {
@@ -140,7 +142,9 @@ fn longest_level(loads: &[f64], width: f64) -> usize {
             greatest.retain(|(at, _)| *at >= start);
             least.retain(|(at, _)| *at >= start);
         }
-        longest = longest.max(at + 1 - start);
+        if at + 1 - start > longest.len() {
+            longest = start..at + 1;
+        }
     }
     longest
 }
@@ -168,7 +172,7 @@ mod tests {
             loads in prop::collection::vec((0..12u32).prop_map(f64::from), 0..60),
             width in 0..6u32,
         ) {
-            prop_assert_eq!(longest_level(&loads, width.into()), longest_by_trying(&loads, width.into()));
+            prop_assert_eq!(longest_level(&loads, width.into()).len(), longest_by_trying(&loads, width.into()));
         }
     }
 

@@ -39,6 +39,7 @@ mod sample_filter;
 mod second;
 mod seconds;
 mod selection;
+mod stretch;
 mod student;
 mod summary;
 mod sweep;

@@ -7,7 +7,12 @@ use perfpipe_ingest::StoredRun;
 use crate::error::{Error, Result};
 use crate::level;
 use crate::load::LoadCurve;
+use crate::stretch;
 use crate::view::View;
+
+/// So many times the usual distance of seconds in which somebody reported, none does in a silence: where requests come by
+/// chance, that happens once in a million times.
+const SILENCE: f64 = 20.0;
 
 /// A part of a run, by what its load does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -127,21 +132,12 @@ impl Phases {
         let (Some(first), Some(last)) = (loads.iter().position(known), loads.iter().rposition(known)) else {
             return Self::default();
         };
-        let mut before = 0.0;
-        let filled: Vec<f64> = loads
-            .get(first..=last)
-            .unwrap_or_default()
-            .iter()
-            .map(|load| {
-                before = load.filter(|load| load.is_finite()).unwrap_or(before);
-                before
-            })
-            .collect();
+        let filled = filled(loads.get(first..=last).unwrap_or_default());
         let span = |first: usize, end: usize| {
             let second = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
             (first < end).then(|| Span { first: second(first), last: second(end - 1) })
         };
-        match level::hold(&filled) {
+        match level::hold(&filled).or_else(|| stretch::hold(&filled)) {
             Some(hold) => Self {
                 ramp: span(0, first + hold.start),
                 hold: span(first + hold.start, first + hold.end),
@@ -199,6 +195,23 @@ impl Phases {
             _ => "its load never levels off",
         })
     }
+}
+
+/// Loads without gaps: a second in which nobody reported has the load of the one before it, but 0 where they are so many
+/// in a row that the load is silent.
+fn filled(loads: &[Option<f64>]) -> Vec<f64> {
+    let known = |load: &Option<f64>| load.filter(|load| load.is_finite());
+    let places: Vec<usize> =
+        loads.iter().enumerate().filter(|(_, load)| known(load).is_some()).map(|(at, _)| at).collect();
+    let distances: Vec<f64> =
+        places.iter().zip(places.iter().skip(1)).map(|(one, next)| (next - one) as f64).collect();
+    let longest = SILENCE * level::median(&distances).unwrap_or(1.0);
+    let mut filled = Vec::with_capacity(loads.len());
+    for row in loads.chunk_by(|one, next| known(one).is_some() == known(next).is_some()) {
+        let before = if row.len() as f64 > longest { 0.0 } else { filled.last().copied().unwrap_or(0.0) };
+        filled.extend(row.iter().map(|load| known(load).unwrap_or(before)));
+    }
+    filled
 }
 
 impl fmt::Display for Phases {
