@@ -74,7 +74,8 @@ impl Span {
 
 /// Which seconds of a run are its ramp, its hold and its tail.
 ///
-/// The rule, on the load of the seconds (a second in which nobody reported has that of the second before it):
+/// The rule, on the load of the seconds (a second in which nobody reported has that of the second before it; where they
+/// are more in a row than 20 times the usual distance of seconds with a report, they are a *silence*, of load 0):
 ///
 /// 1. Odd seconds are taken out by the median of five. The *peak* is the largest load then.
 /// 2. The load is held from the first second to the last in which it is within a band below the peak, if it is
@@ -85,7 +86,12 @@ impl Span {
 ///    seconds more, as any other stretch in which the load is as level: a load that climbs in steps is not held at
 ///    the last of them, nor is one that only passes through its peak.
 /// 4. Bands of 1, 2, 5, 10 and 20 % of the peak are tried; the longest hold is taken.
-/// 5. What comes before the hold is the ramp, what comes after it the tail. Without a hold, all of the run is ramp
+/// 5. A load that is not held at its peak is held where it is level for longest, silence apart: within such a band, of
+///    the usual load (the median), with the dips and spikes in between that are no longer than the level seconds on either
+///    side, a fifth of the hold together, if that is a fifth of the run. Of several about as long (as in 3) it is the one
+///    of the highest load, which is what a test is made for, and of equal ones the first; if the load climbs to it from
+///    one of the others without coming down, there is no hold.
+/// 6. What comes before the hold is the ramp, what comes after it the tail. Without a hold, all of the run is ramp
 ///    if the load climbs all the way (the medians of its tenths gain more than a fifth of the peak, and lose at most
 ///    a fifth of what they gain); else there are no phases.
 ///
@@ -192,7 +198,7 @@ impl Phases {
         Ok(match (phase, self.hold) {
             (Phase::Ramp, Some(_)) => "its load is held from the first second on",
             (Phase::Tail, Some(_)) => "its load is held to the last second",
-            _ => "its load never levels off",
+            _ => "its load is level nowhere for long",
         })
     }
 }

@@ -439,7 +439,7 @@ fn a_phase_that_is_not_there_is_an_error() {
     change(&mut level, 0..4, |_| ());
     level.info.seconds = 4;
     assert!(
-        of(&level, Phase::Hold).contains("never levels off. Choose the seconds"),
+        of(&level, Phase::Hold).contains("its load is level nowhere for long. Choose the seconds"),
         "{}",
         of(&level, Phase::Hold)
     );

@@ -8,6 +8,7 @@ use perfpipe_ingest::StoredRun;
 use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 
 use crate::args::{ChartArg, ColorArg, PageFormat, PaletteArg, PaperArg, ReportArgs, StoreArgs, StyleArgs};
+use crate::failure::tell;
 use crate::left_out::LeftOut;
 use crate::output::{Output, page_folder};
 use crate::pages::{Pages, Subject, choices, chosen_runs};
@@ -49,24 +50,22 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let stored = left_out.runs(&store).await?;
     let keys = choose::runs(&stored, &args.runs)?;
     page_folder(&args.out)?;
-    let mut timelines = Vec::new();
-    let mut details = Vec::new();
-    let mut sweeps = Vec::new();
+    let mut looked_at = LookedAt::default();
+    let mut lacking = Vec::new();
     for key in &keys {
         let read = view::read(&store, key, &args.view).await;
         let Some(run) = left_out.or_leave_out(key, read)? else { continue };
-        // The seconds last, as they take the most: what is needed only to find the others is gone by then.
-        if args.style.wants_html() {
-            details.push(Details::new(&run, &view::of(&args.view, &run.info))?);
+        if let Err(error) = looked_at.add(&run, args) {
+            lacking.push((key, lacking_phase(error)?));
         }
-        if args.chart.contains(&ChartArg::Sweep) {
-            sweeps.push(Sweep::new(&run, &view::of(&args.view, &run.info))?);
-        }
-        let look = View { goals: args.goals.goals(), ..view::of(&args.view, &run.info) };
-        timelines.push(Timeline::new(&run, &look)?);
     }
+    let LookedAt { timelines, details, sweeps } = looked_at;
     if timelines.is_empty() {
-        return left_out.end();
+        // None of them has the phase: what is asked for is not there.
+        return lacking.into_iter().next().map_or_else(|| left_out.end(), |(_, error)| Err(error));
+    }
+    for (key, error) in &lacking {
+        tell(&format!("left out: {key}"), error.as_ref());
     }
     let mut league = League::new(&timelines)?;
     if let Some(column) = &args.order_by {
@@ -84,6 +83,39 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     output.finish()?;
     pages.tell();
     left_out.end()
+}
+
+/// What is looked at of a test's runs.
+#[derive(Default)]
+struct LookedAt {
+    timelines: Vec<Timeline>,
+    /// For the report in one file.
+    details: Vec<Details>,
+    /// Where they are drawn.
+    sweeps: Vec<Sweep>,
+}
+
+impl LookedAt {
+    /// Adds a run; nothing of it where it can't be looked at so.
+    fn add(&mut self, run: &StoredRun, args: &ReportArgs) -> Result<()> {
+        let view = || view::of(&args.view, &run.info);
+        // The seconds last, as they take the most: what is needed only to find the others is gone by then.
+        let details = args.style.wants_html().then(|| Details::new(run, &view())).transpose()?;
+        let drawn = args.chart.contains(&ChartArg::Sweep);
+        let sweep = drawn.then(|| Sweep::new(run, &view())).transpose()?;
+        let look = View { goals: args.goals.goals(), ..view() };
+        self.timelines.push(Timeline::new(run, &look)?);
+        self.details.extend(details);
+        self.sweeps.extend(sweep);
+        Ok(())
+    }
+}
+
+/// An error that says that a run does not have the phase asked for: one without a hold hides no other. Any other error is
+/// given back as one.
+fn lacking_phase(error: anyhow::Error) -> Result<anyhow::Error> {
+    let lacks = matches!(error.downcast_ref(), Some(perfpipe_analyze::Error::NoPhase { .. }));
+    if lacks { Ok(error) } else { Err(error) }
 }
 
 /// What was chosen of a test.

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use perfpipe_analyze::{League, Timeline, View};
 use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
 
+use crate::dice::Dice;
+
 /// The true throughput of a league's frameworks, and the standard deviation of their repeats, as a share of it.
 struct Truth {
     frameworks: Vec<(f64, f64)>,
@@ -46,24 +48,19 @@ fn any_timeline() -> Timeline {
     Timeline::new(&run, &View::default()).unwrap()
 }
 
-/// A standard normal number (Box & Muller 1958).
-fn normal(chance: &mut fastrand::Rng) -> f64 {
-    (-2.0 * (1.0 - chance.f64()).ln()).sqrt() * (std::f64::consts::TAU * chance.f64()).cos()
-}
-
 impl Truth {
     fn new(frameworks: impl IntoIterator<Item = (f64, f64)>, repeats: usize) -> Self {
         Self { frameworks: frameworks.into_iter().collect(), repeats }
     }
 
     /// The ranks of a league that is drawn, by framework.
-    fn ranks(&self, any: &Timeline, chance: &mut fastrand::Rng) -> Vec<u64> {
+    fn ranks(&self, any: &Timeline, dice: &mut Dice) -> Vec<u64> {
         let mut timelines = Vec::new();
         for (at, (mean, deviation)) in self.frameworks.iter().enumerate() {
             for _ in 0..self.repeats {
                 let mut timeline = any.clone();
                 timeline.info.key.framework = format!("{at:02}");
-                timeline.summary.throughput = mean * (1.0 + deviation * normal(chance));
+                timeline.summary.throughput = mean * (1.0 + deviation * dice.normal());
                 timelines.push(timeline);
             }
         }
@@ -74,10 +71,10 @@ impl Truth {
     }
 
     fn rates(&self, leagues: usize, seed: u64) -> Rates {
-        let (any, mut chance) = (any_timeline(), fastrand::Rng::with_seed(seed));
+        let (any, mut dice) = (any_timeline(), Dice::new(seed));
         let mut rates = Rates { leagues, ..Rates::default() };
         for _ in 0..leagues {
-            let ranks = self.ranks(&any, &mut chance);
+            let ranks = self.ranks(&any, &mut dice);
             let mut wrong = false;
             for (one, (mean, _)) in self.frameworks.iter().enumerate() {
                 for (other, (slower, _)) in self.frameworks.iter().enumerate() {

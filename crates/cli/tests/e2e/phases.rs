@@ -80,6 +80,27 @@ fn a_phase_is_chosen_in_every_command() {
 }
 
 #[test]
+fn a_run_without_the_phase_is_named_and_hides_no_other() {
+    let store = Store::embedded();
+    let ingest = |framework: &str, name: &str| {
+        let fixture = Fixture::named(name);
+        let files = fixture.files(&fixture.logs()[0]);
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        store.run(&[&["ingest"], &files[..], &["--framework", framework, "--test", "t"]].concat()).said();
+    };
+    ingest("ramped", "Results-2048-9000.csv");
+    // One load from the start.
+    ingest("level", "transactions.csv");
+    let report = ["report", "--test", "t", "--out", "charts", "--format", "svg", "--chart", "time,sweep"];
+    let done = store.run(&[&report[..], &["--phase", "ramp", "--table", "csv"]].concat());
+    assert_eq!(done.code, Some(0), "{}", done.err);
+    let league = rows(std::str::from_utf8(&done.out).unwrap());
+    assert_eq!((league.len(), &*league[0]["framework"]), (1, "ramped"));
+    assert!(done.err.contains("left out: level_t: ") && done.err.contains("has no ramp"), "{}", done.err);
+    assert!(!store.folder.path().join("charts/level_t+ramp.svg").exists());
+}
+
+#[test]
 fn a_phase_that_is_not_there_is_wrong_usage() {
     for store in Store::each() {
         let key = Fixture::named("transactions.csv").ingest_into(&store);
