@@ -209,7 +209,7 @@ impl Distribution {
 
     /// The value at a rank between two; `None` before the first and after the last.
     fn between(&self, rank: f64) -> Option<f64> {
-        if !(rank >= 0.0) {
+        if rank < 0.0 || rank.is_nan() {
             return None;
         }
         let (below, part) = (f64::from(self.at(rank as u64)?), rank.fract());

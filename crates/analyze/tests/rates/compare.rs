@@ -235,9 +235,9 @@ fn rates_without_change_or_memory() {
 #[test]
 #[ignore = "a long trial: .ci/long rates"]
 fn rates_with_long_memory() {
-    for deviation in [0.2, 0.1] {
+    for (deviation, pairs) in [(0.2, 200), (0.1, 100)] {
         println!("\nDeviation {deviation}:\n\n{HEAD}");
-        for (name, lasting, outcomes) in trial(&with_memory(&[60.0, 300.0, 900.0], deviation, 200)) {
+        for (name, lasting, outcomes) in trial(&with_memory(&[60.0, 300.0, 900.0], deviation, pairs)) {
             // Slow noise that is no greater than the fast can't be seen in a minute.
             let most = if deviation >= 0.2 || lasting > 60.0 { 0.05 } else { 0.15 };
             assert!(outcomes.called.ratio() <= most, "{name}, {lasting} s: {}", outcomes.called);
@@ -251,8 +251,10 @@ fn rates_with_long_memory() {
 #[ignore = "a long trial: .ci/long rates"]
 fn rates_of_changes_found() {
     println!("\n| throughput, 400/s | s | found |\n|---|--:|--:|");
-    for (times, lasting, least) in [(1.02, 300.0, 0.9), (1.05, 60.0, 0.9), (1.01, 900.0, 0.5)] {
-        let share = found(400.0, times, lasting, 2000);
+    for (times, lasting, pairs, least) in
+        [(1.02, 300.0, 2000, 0.9), (1.05, 60.0, 2000, 0.9), (1.01, 900.0, 300, 0.5)]
+    {
+        let share = found(400.0, times, lasting, pairs);
         println!("| times {times} | {lasting} | {share} |");
         assert!(share.ratio() >= least, "{share}");
     }
