@@ -261,8 +261,16 @@ fn think_time_and_wrong_injectors_break_littles_law() {
     let mut thinking = Made::new(1, &[""]);
     thinking.go_on(60, &[Work { rate: 100.0, ..busy(10, 50.0) }], 50.0);
     let findings = thinking.findings();
-    assert_eq!(kinds(&findings), [FindingKind::LittlesLaw], "{findings:#?}");
-    assert!(findings[0].what.contains("think time"), "{findings:?}");
+    assert_eq!(kinds(&findings), [FindingKind::Note], "{findings:#?}");
+    assert!(findings[0].is_note() && findings[0].what.contains("explain it"), "{findings:?}");
+
+    // A client that can't keep up waits the longer, the more threads it has.
+    let mut late = Made::new(3, &[""]);
+    for threads in [10, 20, 40] {
+        late.go_on(30, &[Work { rate: 180.0, ..busy(threads, 50.0) }], 50.0);
+    }
+    let findings = late.go_on(60, &[Work { rate: 180.0, ..busy(40, 50.0) }], 50.0).findings();
+    assert!(kinds(&findings).contains(&FindingKind::LittlesLaw), "{findings:#?}");
 
     let mut three = Made::new(2, &[""]);
     three.go_on(60, &[Work { rate: 600.0, ..busy(10, 50.0) }], 50.0);
@@ -356,12 +364,7 @@ fn saturation_is_found_in_a_climb_without_steps_too() {
 #[test]
 fn what_only_looks_like_a_finding_is_none() {
     for seed in 0..20 {
-        // All requests get slower, the slowest no more than the others; the rate follows the threads down.
-        let mut slower = Made::new(seed, &[""]);
-        for second in 0..120 {
-            slower.second(&[busy(40, 20.0 + 0.4 * f64::from(second))], 50.0);
-        }
-        assert_eq!(slower.findings(), []);
+        // The rate follows the threads down.
         let mut fewer = Made::new(seed, &[""]);
         fewer.go_on(60, &[busy(40, 50.0)], 90.0).go_on(60, &[busy(4, 50.0)], 10.0);
         assert_eq!(fewer.findings(), []);
@@ -374,4 +377,71 @@ fn what_only_looks_like_a_finding_is_none() {
         rare.go_on(300, &[busy(1, 700.0)], 50.0);
         assert_eq!(rare.findings(), []);
     }
+}
+
+#[test]
+fn times_that_change_at_equal_load_are_told_and_loads_that_change_are_not() {
+    for seed in 0..10 {
+        let mut slower = Made::new(seed, &[""]);
+        for second in 0..120 {
+            slower.second(&[busy(40, 20.0 + 0.4 * f64::from(second))], 50.0);
+        }
+        let findings = slower.findings();
+        assert_eq!(kinds(&findings), [FindingKind::Drift], "{findings:#?}");
+        assert!(findings[0].what.contains("ever longer") && findings[0].evidence.starts_with("p50 from 2"));
+
+        let mut tenfold = Made::new(seed, &[""]);
+        tenfold.go_on(60, &[busy(20, 20.0)], 50.0);
+        let findings = tenfold.go_on(60, &[busy(20, 200.0)], 50.0).findings();
+        assert_eq!(kinds(&findings), [FindingKind::Shift], "{findings:#?}");
+        assert_eq!(findings[0].span.last, 118);
+        assert!((59..=61).contains(&findings[0].span.first), "{findings:?}");
+
+        // Threads as many as before, which send a tenth.
+        let mut fewer = Made::new(seed, &[""]);
+        fewer.go_on(100, &[Work { rate: 500.0, ..busy(20, 20.0) }], 50.0);
+        let findings = fewer.go_on(100, &[Work { rate: 50.0, ..busy(20, 20.0) }], 50.0).findings();
+        assert_eq!(kinds(&findings), [FindingKind::Shift], "{findings:#?}");
+        assert!(findings[0].what.starts_with("requests fall to "), "{findings:?}");
+        assert_eq!(findings[0].span, span(100, 198));
+
+        // A ramp to a load at which requests take longer, and a test that goes on to another label.
+        let mut ramp = Made::new(seed, &[""]);
+        for threads in 1..=60 {
+            ramp.second(&[busy(threads, 10.0 + threads as f64 / 4.0)], 50.0);
+        }
+        assert_eq!(ramp.go_on(60, &[busy(60, 25.0)], 50.0).findings(), []);
+        let mut labels = Made::new(seed, &[""]);
+        labels.go_on(60, &[busy(20, 20.0)], 50.0).go_on(60, &[busy(20, 200.0)], 50.0);
+        labels.cells.iter_mut().for_each(|(key, _)| key.label = u32::from(key.second >= 60));
+        let mut run = labels.run();
+        run.cells =
+            CellTable::new(vec!["Get".into(), "Post".into()], vec![String::new()], labels.cells.clone());
+        let findings = diagnose(&run, &View::default(), None).unwrap();
+        assert!(findings.iter().all(|finding| !finding.what.contains("as long")), "{findings:#?}");
+    }
+}
+
+#[test]
+fn failures_are_told_with_a_margin_and_when_they_come() {
+    // Three of sixty may be one in a hundred of many; nine are not.
+    let few = |failing: u32| {
+        let mut made = Made::new(5, &[""]);
+        made.go_on(60, &[Work { rate: 1.5, ..busy(2, 50.0) }], 50.0);
+        let mut left = failing;
+        for (key, _) in made.cells.iter_mut().filter(|(key, _)| key.second % 5 == 0 && key.second < 40) {
+            if left > 0 {
+                key.success = false;
+                left -= 1;
+            }
+        }
+        made.findings().into_iter().filter(|finding| !finding.is_note()).collect::<Vec<_>>()
+    };
+    assert_eq!(few(1), []);
+    let findings = few(8);
+    assert_eq!(kinds(&findings), [FindingKind::Failures], "{findings:#?}");
+    assert!(
+        findings[0].what.contains("between second") && findings[0].evidence.contains(" to "),
+        "{findings:?}"
+    );
 }

@@ -1,7 +1,7 @@
 //! `perfpipe diagnose`: what stands out in a run.
 
 use anyhow::Result;
-use perfpipe_analyze::{View, cpu_scale_in_doubt, damage_sentence, diagnose, finding_table};
+use perfpipe_analyze::{Finding, View, cpu_scale_in_doubt, damage_sentence, diagnose, finding_table};
 
 use crate::args::{DiagnoseArgs, StoreArgs};
 use crate::output::{Output, note};
@@ -27,7 +27,7 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     for damage in &run.info.damage {
         note(&format!("partial: {}", damage_sentence(damage)));
     }
-    if findings.is_empty() {
+    if findings.iter().all(Finding::is_note) {
         note(&format!("nothing stands out in {key}"));
     }
     let mut output = Output::open(None)?;

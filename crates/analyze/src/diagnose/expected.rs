@@ -108,12 +108,15 @@ fn around(values: &[f64], usual: impl Fn(usize) -> bool) -> Vec<f64> {
     (0..values.len()).map(|at| of(at.saturating_sub(AROUND), at + AROUND + 1).unwrap_or(overall)).collect()
 }
 
-/// The median of the values before each or of those after it, whichever is greater: where the level changes, each value
-/// is like those on one side. Values of 0 are none.
+/// What is usual of the values before each or of those after it, whichever is greater: where the level changes, each value
+/// is like those on one side. It is a bit less than the median, since half of them may be out of the ordinary. Values of 0
+/// are none.
 pub(super) fn beside(values: &[f64]) -> Vec<f64> {
     let of = |from: usize, to: usize| {
-        let near: Vec<f64> = values.get(from..to.min(values.len())).unwrap_or_default().to_vec();
-        median(&near.into_iter().filter(|value| *value > 0.0).collect::<Vec<_>>()).unwrap_or(0.0)
+        let near = values.get(from..to.min(values.len())).unwrap_or_default().iter();
+        let mut near: Vec<f64> = near.copied().filter(|value| *value > 0.0).collect();
+        near.sort_by(f64::total_cmp);
+        near.get(near.len() * 2 / 5).copied().unwrap_or(0.0)
     };
     (0..values.len()).map(|at| of(at.saturating_sub(AROUND), at).max(of(at + 1, at + 1 + AROUND))).collect()
 }

@@ -115,8 +115,9 @@ impl Finding {
 /// `cores` is the number of the server's cores, where it is known: without it, the CPU's capacity is the most that
 /// the run itself had of it. The last second of a run and its tail are not looked at, since threads end in them.
 ///
-/// A chance of one in ten million is the most at which a stall, a burst of failures, or an injector out of step is
-/// said to be one; steady shares and ratios have thresholds that stand in the files of their kinds.
+/// A chance of about one in ten million is the most at which a stall, a change, a burst of failures, or an injector out of
+/// step is said to be one; steady shares and ratios have thresholds that stand in the files of their kinds. A
+/// [note](Finding::is_note) is told beside the findings and does not stand out.
 ///
 /// # Errors
 /// As [`crate::Timeline::new`].

@@ -4,7 +4,7 @@
 use super::chance::{SURPRISE, surprise};
 use super::expected::{self, Row};
 use super::facts::{Facts, figure};
-use super::waits::{self, Waits};
+use super::waits::{self, Chance, Waits};
 use super::{Finding, Kind};
 use crate::error::Result;
 use crate::level::median;
@@ -16,6 +16,8 @@ const FEW: f64 = 0.4;
 const BEGIN: usize = 3;
 /// Stalls told one by one; of more, the longest are, and the rest is counted with the last.
 const TOLD: usize = 10;
+/// Seconds beyond which slow requests are no stall, but a change.
+const LONG: usize = 30;
 /// What may be a stall, if it comes again and again.
 const MAYBE: f64 = 4.0;
 /// Stalls that may be periodic, at least; the share of the times between them that must be the period; and how many times
@@ -47,32 +49,43 @@ pub(super) struct Stalls {
     periodic: Option<Vec<Stall>>,
 }
 
+/// What is usual of a run.
+struct Usual {
+    /// How much more the counts of seconds vary than by chance alone.
+    dispersion: f64,
+    chance: Chance,
+    seconds: f64,
+}
+
 /// Stretches in which requests are few, or many wait long, each together too much so to be chance.
 pub(super) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
     let (rows, dispersion) = expected::rows(facts);
-    let looked: Vec<Looked> = rows.into_iter().zip(waits::of_seconds(facts)?).collect();
+    let (waits, chance) = waits::of_seconds(facts)?;
+    let usual = Usual { dispersion, chance, seconds: rows.len() as f64 };
+    let looked: Vec<Looked> = rows.into_iter().zip(waits).collect();
     let apart = |(row, waits): &Looked| row.is_few() || waits.is_many;
     let stretches = looked.chunk_by(|a, b| apart(a) == apart(b));
     let stretches = stretches.filter(|stretch| stretch.first().is_some_and(apart));
-    let stalls: Vec<Stall> = stretches.filter_map(|stretch| stall(stretch, dispersion)).collect();
+    let stalls: Vec<Stall> = stretches.filter_map(|stretch| stall(stretch, &usual)).collect();
     let sure = stalls.iter().filter(|stall| stall.surprise >= SURPRISE).cloned().collect();
     Ok(Stalls { sure, periodic: (period(&stalls).is_some()).then_some(stalls) })
 }
 
 /// What may be a stall, with how surprising it is.
-fn stall(stretch: &[Looked], dispersion: f64) -> Option<Stall> {
+fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
     let (first, last) = (stretch.first()?.0.second, stretch.last()?.0.second);
     let few = stretch.iter().filter(|(row, _)| row.is_few());
     let (requests, expected) =
         few.fold((0.0, 0.0), |(count, sum), (row, _)| (count + row.count, sum + row.expected));
     let longest = stretch.iter().map(|(_, waits)| waits.longest).fold(0.0, f64::max);
     let begins = first == 0 && stretch.len() <= BEGIN;
-    let of_counts =
-        if requests <= FEW * expected && !begins { surprise(requests, expected) / dispersion } else { 0.0 };
+    let of_counts = if requests <= FEW * expected && !begins {
+        (surprise(requests, expected) / usual.dispersion).min(all_wait(stretch, longest, usual))
+    } else {
+        0.0
+    };
     let of_waits = if longest >= waits::LONGEST { waited(stretch) } else { 0.0 };
-    // Where a few threads wait, the chance that few requests come is that of their waits.
-    let explained = stretch.iter().any(|(_, waits)| waits.is_many);
-    let surprise = if explained { of_waits } else { of_counts.max(of_waits) };
+    let surprise = of_counts.max(of_waits);
     let is_few = of_counts >= MAYBE;
     let stall = Stall { span: Span { first, last }, requests, expected, longest, is_few, surprise };
     (surprise >= MAYBE).then_some(stall)
@@ -87,11 +100,20 @@ fn waited(stretch: &[Looked]) -> f64 {
         excess += waits.excess;
         expected += waits.likely * waits.successes.max(row.expected);
     }
-    if waiting <= expected {
+    if waiting <= expected || stretch.len() > LONG {
         return 0.0;
     }
     let longer = if excess > waiting { excess - waiting - waiting * (excess / waiting).ln() } else { 0.0 };
     surprise(waiting, expected) + longer
+}
+
+/// How surprising it is that all threads wait at once, in any of the run's seconds: with few threads, a few long requests
+/// are enough for that.
+fn all_wait(stretch: &[Looked], longest: f64, usual: &Usual) -> f64 {
+    let Some(threads) = stretch.iter().find_map(|(_, waits)| waits.threads) else { return f64::INFINITY };
+    let long = if longest > 0.0 { longest } else { stretch.len() as f64 * 1000.0 };
+    let median = stretch.iter().map(|(_, waits)| waits.usual).fold(1.0, f64::max);
+    threads * usual.chance.held(long, median) - usual.seconds.ln()
 }
 
 impl Stalls {
