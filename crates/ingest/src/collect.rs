@@ -32,6 +32,7 @@ pub(crate) struct BlockCounts {
     endpoints: Endpoints,
     swallowed: Vec<Swallowed>,
     clocks: BlockClocks,
+    zone_assumed: bool,
     pub(crate) samples: u64,
     /// Samples with a text that was cut.
     cut: u64,
@@ -54,6 +55,7 @@ impl BlockCounts {
             endpoints: std::mem::take(&mut parsed.endpoints),
             swallowed: std::mem::take(&mut parsed.swallowed),
             clocks: parsed.clocks.take(parsed.batch.injector.values()),
+            zone_assumed: parsed.zone_assumed,
             samples: parsed.batch.len() as u64,
             cut: parsed.cut_samples(),
             tally: Tally::default(),
@@ -134,6 +136,7 @@ impl Collected {
         log.lines += block.lines;
         log.samples += block.samples;
         log.oddities.add(&block.swallowed, block.clocks, first_line);
+        log.oddities.zone_assumed |= block.zone_assumed;
         if let Some((line, byte)) = block.other_header {
             return Err(Error::input(
                 place.at(first_line + line, block.first_byte + byte),

@@ -81,7 +81,8 @@ const MINUTE: usize = 16;
 ///
 /// Read are `2026/11/20 19:45:08`, `2026-11-20 19:45:08`, also with `T` between date and time, also
 /// with a fraction of 3, 6 or 9 digits behind `.` or `,`, also with `Z` or an offset at the end.
-/// An hour that the clocks went through twice is taken as the first of the two; one that they left
+/// An hour that the clocks went through twice is taken as the first of the two, since which it is can't be told from a
+/// date alone (an ingest notes where a log's dates go back by an hour); one that they left
 /// out, as if they had not been changed yet.
 ///
 /// ```
@@ -96,12 +97,14 @@ const MINUTE: usize = 16;
 pub struct DateParser {
     zone: TimeZone,
     last: Option<Minute>,
+    /// Whether a date named no zone since it was asked last.
+    assumed: bool,
 }
 
 impl DateParser {
     /// A parser for dates in `zone`.
     pub fn new(zone: TimeZone) -> Self {
-        Self { zone, last: None }
+        Self { zone, last: None, assumed: false }
     }
 
     /// Epoch milliseconds of a date; `None` where the text is not exactly a date. Fractions of a
@@ -116,11 +119,19 @@ impl DateParser {
         let (fraction_ms, zone) = fraction(rest)?;
         let minute = self.minute(minute)?;
         let start_ms = match zone {
-            [] => minute.zoned_ms,
+            [] => {
+                self.assumed = true;
+                minute.zoned_ms
+            }
             b"Z" => minute.utc_ms,
             offset => minute.utc_ms - i64::from(offset_seconds(offset)?) * 1000,
         };
         Some(start_ms + seconds * 1000 + fraction_ms)
+    }
+
+    /// Whether a date named no zone since this was asked last.
+    pub(crate) fn take_assumed(&mut self) -> bool {
+        std::mem::take(&mut self.assumed)
     }
 
     /// How a date is written; `None` where the text is not exactly a date.

@@ -4,6 +4,10 @@ use crate::clock_steps::{BlockClocks, LogClocks};
 use crate::error::Place;
 use crate::parse::Swallowed;
 
+/// By how much clocks are put back when summer time ends, and how far off a step may seem, as a log has pauses.
+const HOUR_MS: i64 = 3_600_000;
+const NEAR_MS: i64 = 300_000;
+
 /// What is odd in one log.
 #[derive(Debug, Default)]
 pub(crate) struct Oddities {
@@ -11,6 +15,8 @@ pub(crate) struct Oddities {
     /// The first record that swallowed others, and how many did.
     swallowed: Option<Swallowed>,
     swallowing: u64,
+    /// Whether a date in it named no zone.
+    pub(crate) zone_assumed: bool,
 }
 
 impl Oddities {
@@ -39,7 +45,13 @@ impl Oddities {
         });
         let clock = self.clocks.first.map(|step| {
             let (seconds, line) = (step.ms.unsigned_abs().saturating_add(500) / 1000, step.line);
+            let summer_ends = self.zone_assumed && (HOUR_MS - step.ms.abs()).abs() <= NEAR_MS;
             let what = match step.ms {
+                ..0 if summer_ends => format!(
+                    "the clock goes back by {seconds} s, so that seconds are counted twice: did summer time end there? \
+                     Which of the two hours a date is of can't be told where it names no zone; add each one's offset to \
+                     the dates before this line and from it on, as +02:00 and +01:00, or have JMeter log epoch times"
+                ),
                 ..0 => format!(
                     "the clock goes back by {seconds} s, so that seconds are counted twice (were logs joined there? \
                      Give them as files of their own)"

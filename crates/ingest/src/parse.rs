@@ -55,6 +55,8 @@ pub(crate) struct Parsed {
     /// Records whose quoted fields hold lines that read as records.
     pub(crate) swallowed: Vec<Swallowed>,
     pub(crate) clocks: Clocks,
+    /// Whether a date in it named no zone.
+    pub(crate) zone_assumed: bool,
 }
 
 /// A record with a quoted field that holds others, most likely between two stray quotes.
@@ -90,6 +92,7 @@ impl Parsed {
         self.other_header = None;
         self.swallowed.clear();
         self.clocks.clear();
+        self.zone_assumed = false;
     }
 
     /// Sets names of the log's own apart from that of what is beyond the numbers that are told apart.
@@ -183,6 +186,7 @@ impl Parser {
         out: &mut Parsed,
     ) {
         out.clear();
+        self.dates.take_assumed();
         self.injectors.start_block(file);
         let mut records = Records::new(bytes, layout.delimiter);
         let mut held = std::mem::take(&mut self.held);
@@ -212,6 +216,7 @@ impl Parser {
         }
         self.take_held(&mut held, bytes, layout, clock, out);
         self.held = held;
+        out.zone_assumed = self.dates.take_assumed();
         out.lines = records.lines();
         out.set_names_apart();
     }

@@ -107,6 +107,40 @@ fn a_clock_that_is_put_back_or_forward_is_told_with_its_line() {
 }
 
 #[test]
+fn the_end_of_summer_time_in_a_log_of_dates_is_told_and_offsets_behind_them_mend_it() {
+    // From 02:50 to 03:00 in summer time, and from 02:00 to 02:10 in that of winter: ten requests a second.
+    let log = |offsets: [&str; 2]| {
+        let mut log = HEADER.to_owned();
+        for at in 0..12_000 {
+            let (minute, offset) = match at / 600 {
+                minute @ ..10 => (50 + minute, offsets[0]),
+                minute => (minute - 10, offsets[1]),
+            };
+            let (second, tenth) = (at / 10 % 60, at % 10);
+            writeln!(log, "2026-10-25 02:{minute:02}:{second:02}.{tenth}00{offset},9,Get,T 1-1,true")
+                .unwrap();
+        }
+        log
+    };
+    for zone in ["Europe/Warsaw", "UTC"] {
+        let source = SourceOptions { time_zone: zone.parse().unwrap(), ..SourceOptions::default() };
+        let done = ingested(&log(["", ""]), &IngestOptions { source, ..IngestOptions::default() }).unwrap();
+        assert_eq!((done.info.seconds, done.notes.len()), (3600, 1), "{:?}", done.notes);
+        for part in
+            ["line 6002: the clock goes back by 3600 s", "did summer time end there?", "+02:00 and +01:00"]
+        {
+            assert!(done.notes[0].contains(part), "{part}: {}", done.notes[0]);
+        }
+    }
+    notes(&log(["", ""]));
+    let done = ingested(&log(["+02:00", "+01:00"]), &IngestOptions::default()).unwrap();
+    assert_eq!((done.info.seconds, done.notes), (1200, vec![]));
+    // What names its zone does not go back by the end of summer time.
+    let same = ingested(&log(["+02:00", "+02:00"]), &IngestOptions::default()).unwrap();
+    assert!(!same.notes[0].contains("summer"), "{:?}", same.notes);
+}
+
+#[test]
 fn a_clock_that_goes_to_and_fro_is_told_once_with_how_often() {
     let mut log = HEADER.to_owned();
     for at in 0..5000 {
