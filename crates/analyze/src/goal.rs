@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::table::TableBuilder;
 
 /// A goal for response times, and how well requests keep it.
 ///
@@ -60,12 +61,14 @@ impl Goal {
         }
     }
 
-    /// The unit and the digits of its values in a table for people.
-    pub(crate) fn unit(self) -> (&'static str, u8) {
-        match self {
-            Self::Within(_) => ("%", 2),
-            Self::Apdex(_) => ("", 2),
-        }
+    /// Adds its column to a table.
+    pub(crate) fn add_to<'a, R>(
+        self,
+        table: TableBuilder<'a, R>,
+        value: impl FnMut(&R) -> Option<f64>,
+    ) -> TableBuilder<'a, R> {
+        let unit = if matches!(self, Self::Within(_)) { "%" } else { "" };
+        table.column(self.column(), value).title(&self.to_string()).unit(unit, 2)
     }
 
     /// Of successes with these elapsed times, ascending, twice those that keep it, and once those that do by half.
@@ -134,7 +137,7 @@ impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Within(ms) => write!(f, "within {ms} ms"),
-            Self::Apdex(ms) => write!(f, "Apdex of {ms} ms"),
+            Self::Apdex(ms) => write!(f, "Apdex {ms} ms"),
         }
     }
 }

@@ -300,10 +300,7 @@ impl League {
             .column("partial", |row| Some(row.partial))
             .people_see(self.standings.iter().any(|row| row.partial));
         let goals = self.goals.iter().enumerate().fold(table, |table, (at, goal)| {
-            let (unit, digits) = goal.unit();
-            table
-                .column(goal.column(), move |row: &Standing| row.goals.get(at).copied().flatten())
-                .unit(unit, digits)
+            goal.add_to(table, move |row: &Standing| row.goals.get(at).copied().flatten())
         });
         goals.done()
     }

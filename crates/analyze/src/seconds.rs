@@ -78,10 +78,12 @@ impl Timeline {
             .unit("1/s", 0)
             .column("sent_bytes_per_second", Summary::sent_bytes_per_second)
             .unit("1/s", 0);
-        let table = self.view.goals.iter().zip(&summary.goals).fold(table, |table, (goal, value)| {
-            let (unit, digits) = goal.unit();
-            table.column(goal.column(), |_| *value).unit(unit, digits)
-        });
+        let table = self
+            .view
+            .goals
+            .iter()
+            .zip(&summary.goals)
+            .fold(table, |table, (goal, value)| goal.add_to(table, |_| *value));
         let table = match self.view.corrected {
             Some(interval) => {
                 table.column("corrected_interval_ms", |_| Some(u64::from(interval))).unit("ms", 0)
@@ -109,10 +111,10 @@ pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64], goals: &[Goa
         let value = move |row: &Second| row.percentile(at);
         table.column(column_name(*percent), value).unit("ms", 1)
     });
-    let table = goals.iter().enumerate().fold(table, |table, (at, goal)| {
-        let (unit, digits) = goal.unit();
-        table.column(goal.column(), move |row: &Second| row.goals.get(at).copied()).unit(unit, digits)
-    });
+    let table = goals
+        .iter()
+        .enumerate()
+        .fold(table, |table, (at, goal)| goal.add_to(table, move |row: &Second| row.goals.get(at).copied()));
     table.column("cpu", |row| row.cpu).unit("%", 1).done()
 }
 
