@@ -233,7 +233,7 @@ impl League {
             return notes;
         }
         let shared = |one: &&Standing| ranked.iter().filter(|other| other.rank == one.rank).count() > 1;
-        if ranked.iter().any(|one| shared(one)) {
+        if ranked.iter().any(shared) {
             notes.push(
                 "Frameworks share a rank where their repeats can't tell all of them apart: equal ones are in \
                  different ranks in at most 5 % of leagues."
