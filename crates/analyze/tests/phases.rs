@@ -329,6 +329,25 @@ fn silence_is_no_hold() {
 }
 
 #[test]
+fn seconds_in_which_nobody_reports_for_long_are_a_silence_of_a_run() {
+    let sample = |(second, threads): (i64, i32)| Sample {
+        t_ms: second * 1000,
+        label: "",
+        injector: "",
+        elapsed: 5,
+        latency: None,
+        threads: Some(threads),
+        bytes: 0,
+        success: true,
+        transaction: false,
+    };
+    let seconds = (0..60).map(|second| (second, 100)).chain((660..720).map(|second| (second, 50)));
+    let run = Raw { t0_ms: 0, samples: seconds.map(sample).collect(), cpu: vec![] }.stored();
+    let phases = Phases::of_run(&run, &View::default()).unwrap();
+    assert_eq!((phases.ramp, phases.hold, phases.tail), (None, span(0, 59), span(60, 719)));
+}
+
+#[test]
 fn what_is_neither_level_nor_a_climb_has_no_phases() {
     let mut wave = Curve::default();
     for _ in 0..6 {
