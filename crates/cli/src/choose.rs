@@ -100,7 +100,7 @@ pub(crate) fn with_repeats(runs: &[RunInfo], name: &str, others: &[&str]) -> Res
             _ => true,
         })
     };
-    if repeats.len() > 1 && is_of_one(&repeats) && !others.iter().any(|other| numbered(other)) {
+    if repeats.len() > 1 && is_of_one(&repeats) && !others.iter().any(numbered) {
         return Ok(repeats);
     }
     Ok(vec![named(runs, name)?])

@@ -9,6 +9,8 @@ const SEEN: f64 = 1.75;
 const NOTHING: usize = 5;
 /// Blocks without which slow changes can't be told from a difference.
 pub(super) const ENOUGH: f64 = 7.0;
+/// Correlations that fade more slowly than this from lag to lag are taken to fade so: no run shows the difference.
+const SLOWEST_FADE: f64 = 0.995;
 /// The share of a correlation's deficit that is made good, at most: what is lost since the mean is the run's own.
 const LOST: f64 = 0.35;
 
@@ -27,7 +29,7 @@ pub(super) fn memory(scatters: &[&Scatter]) -> f64 {
     for _ in 0..3 {
         let lost = (f64::max(sum, 1.0) * scatters.len() as f64 / values.max(1) as f64).min(LOST);
         let mended: Vec<f64> = together.iter().map(|r| r + lost * (1.0 - r)).collect();
-        let (a, b) = (flat_top(&mended, seen), fading(&mended, seen));
+        let (a, b) = (flat_top(&mended, seen), fading(&mended, seen, values));
         let sums = if a.0 >= b.0 { a } else { b };
         (slow, sum) = (sums.0, f64::max(a.1, b.1));
     }
@@ -64,12 +66,15 @@ fn flat_top(correlations: &[f64], seen: f64) -> (f64, f64) {
     (weighted.max(0.0) / sum.max(1.0), sum)
 }
 
-/// The same, where correlations fade as those do that are seen from lag 1 on without a break.
-fn fading(correlations: &[f64], seen: f64) -> (f64, f64) {
+/// The same, where correlations fade as those do that are seen from lag 1 on without a break; but by one standard error
+/// more slowly: the little that a short run shows of long memory may well be much.
+fn fading(correlations: &[f64], seen: f64, values: usize) -> (f64, f64) {
     let run = correlations.iter().take_while(|r| **r >= seen).count();
     let Some(first) = correlations.first().filter(|_| run > 0) else { return (0.0, 1.0) };
     let sum = |from: usize| correlations.iter().skip(from).take(run).sum::<f64>();
-    let fade = (sum(1) / sum(0)).clamp(*first, 0.995);
+    let fade = sum(1) / sum(0);
+    let error = (1.0 + fade * fade).sqrt() * (run as f64 / values as f64).sqrt() / sum(0);
+    let fade = (fade + error).clamp(first.min(SLOWEST_FADE), SLOWEST_FADE);
     let share = (first / fade).min(1.0);
     let all = 1.0 - share + share * (1.0 + fade) / (1.0 - fade);
     (2.0 * share * fade / (1.0 - fade).powi(2) / all, all)
