@@ -216,12 +216,12 @@ fn repeats_that_differ_by_chance_have_not_changed() {
 #[ignore = "a long trial: .ci/long rates"]
 fn rates_without_change_or_memory() {
     println!("\n{HEAD}");
-    let mut kinds = without_memory(&[60.0, 300.0, 900.0], 120);
+    let mut kinds = without_memory(&[60.0, 300.0, 900.0], 84);
     // Long and busy runs take long; short ones show as much.
     let busy = |kind: &&mut Kind| {
         matches!(kind.system.load, Load::Open { rate: 2000.0 }) && kind.system.lasting > 60.0
     };
-    kinds.iter_mut().filter(busy).for_each(|kind| kind.pairs = 30);
+    kinds.iter_mut().filter(busy).for_each(|kind| kind.pairs = 24);
     let found = all(trial(&kinds));
     println!();
     print_figures(&found);
