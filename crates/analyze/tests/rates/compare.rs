@@ -1,4 +1,5 @@
 //! How often `compare` calls a change where there is none, how often it can't tell, and how often it finds one.
+#![allow(clippy::print_stdout, reason = "the tables of the docs are printed")]
 
 use std::collections::BTreeMap;
 
