@@ -9,6 +9,8 @@ const SEEN: f64 = 1.75;
 const NOTHING: usize = 5;
 /// Blocks without which slow changes can't be told from a difference.
 pub(super) const ENOUGH: f64 = 7.0;
+/// Correlations are taken to fade more slowly than they seem to by so many standard errors.
+const SLOWER: f64 = 0.5;
 /// Correlations that fade more slowly than this from lag to lag are taken to fade so: no run shows the difference.
 const SLOWEST_FADE: f64 = 0.995;
 /// The share of a correlation's deficit that is made good, at most: what is lost since the mean is the run's own.
@@ -66,15 +68,15 @@ fn flat_top(correlations: &[f64], seen: f64) -> (f64, f64) {
     (weighted.max(0.0) / sum.max(1.0), sum)
 }
 
-/// The same, where correlations fade as those do that are seen from lag 1 on without a break; but by one standard error
-/// more slowly: the little that a short run shows of long memory may well be much.
+/// The same, where correlations fade as those do that are seen from lag 1 on without a break; but somewhat more slowly
+/// ([`SLOWER`]): the little that a short run shows of long memory may well be much.
 fn fading(correlations: &[f64], seen: f64, values: usize) -> (f64, f64) {
     let run = correlations.iter().take_while(|r| **r >= seen).count();
     let Some(first) = correlations.first().filter(|_| run > 0) else { return (0.0, 1.0) };
     let sum = |from: usize| correlations.iter().skip(from).take(run).sum::<f64>();
     let fade = sum(1) / sum(0);
     let error = (1.0 + fade * fade).sqrt() * (run as f64 / values as f64).sqrt() / sum(0);
-    let fade = (fade + error).clamp(first.min(SLOWEST_FADE), SLOWEST_FADE);
+    let fade = (fade + SLOWER * error).clamp(first.min(SLOWEST_FADE), SLOWEST_FADE);
     let share = (first / fade).min(1.0);
     let all = 1.0 - share + share * (1.0 + fade) / (1.0 - fade);
     (2.0 * share * fade / (1.0 - fade).powi(2) / all, all)

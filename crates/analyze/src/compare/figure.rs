@@ -128,7 +128,8 @@ fn noise_of(scatter: &Scatter, memory: f64) -> (f64, f64) {
     }
     // Where the load climbs, what is slow is the climb.
     let cosines = blocks.max(SLOPING).min(scatter.most_cosines() as f64).floor().max(1.0);
-    (scatter.variance(cosines as usize), cosines)
+    // How many are used was found from the same seconds: half as many are sure.
+    (scatter.variance(cosines as usize), cosines / 2.0)
 }
 
 fn blocks_of(scatter: &Scatter, memory: f64) -> f64 {
