@@ -84,10 +84,12 @@ impl Figure {
         Noise { variance: variance * self.values as f64 / known.max(1) as f64, degrees }
     }
 
-    /// The standard error that a noise comes to.
+    /// The standard error that a noise comes to; of a percentile no less than that of rounding to whole units, since
+    /// percentiles of several runs may all be one value, and yet be noisy.
     pub(super) fn error(&self, noise: Noise) -> f64 {
-        let (low, high) = self.limits(noise, 1.0);
-        (high - low) / 2.0
+        let (low, high) = self.limits(noise, 3.0);
+        let least = if matches!(self.kind, Kind::Percentile { .. }) { (1.0_f64 / 12.0).sqrt() } else { 0.0 };
+        ((high - low) / 6.0).max(least)
     }
 
     fn cosines(&self) -> f64 {
