@@ -77,9 +77,12 @@ fn means(counts: &[f64], loads: &[f64]) -> Vec<f64> {
     };
     let length = counts.len();
     let overall = mean(0, length);
-    let each = counted.last().copied().unwrap_or(0.0) / length.max(1) as f64;
-    let around = if each > 0.0 { (ENOUGH / each).ceil() as usize } else { length };
-    let near = |at: usize| mean(at.saturating_sub(around), at.saturating_add(around + 1).min(length));
+    let near = |at: usize| {
+        let here = counted.get(at).copied().unwrap_or(0.0);
+        let from = counted.partition_point(|sum| *sum < here - ENOUGH);
+        let to = counted.partition_point(|sum| *sum < here + ENOUGH);
+        mean(from, to.min(length))
+    };
     (0..length).map(|at| near(at).min(overall)).collect()
 }
 

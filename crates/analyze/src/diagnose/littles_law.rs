@@ -39,7 +39,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     {
         return None;
     }
-    let (most, least) = (busy_ms / 1000.0 / threads(false), busy_ms / 1000.0 / threads(true));
+    let within_ms = busy_ms - after(rows);
+    let (most, least) = (busy_ms / 1000.0 / threads(false), within_ms / 1000.0 / threads(true));
     // Threads that are as many as the requests at work are so by their making.
     if most < 1.0 - SLACK && facts.load_follows {
         return None;
@@ -87,6 +88,15 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
              (--injectors {times} fits), or requests that one thread sends in parallel"
         ))
     })
+}
+
+/// How long the longest request of each second goes on after the last one, ms: with few threads and times that scatter, one
+/// of them may be a good part of all.
+fn after(rows: &[Second]) -> f64 {
+    let end = rows.last().map_or(0.0, |row| (f64::from(row.second) + 1.0) * 1000.0);
+    let over =
+        |row: &Second| Some((f64::from(row.second) * 1000.0 + f64::from(row.elapsed_max?) - end).max(0.0));
+    rows.iter().filter_map(over).sum()
 }
 
 /// The time that a thread waits between two requests, in seconds, if it is the same in all parts of the run, whatever

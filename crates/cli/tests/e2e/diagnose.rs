@@ -54,7 +54,8 @@ fn an_outage_is_told_with_its_seconds_and_its_cause() {
         let log = fixture("two-headers.csv");
         store.run(&["ingest", log.to_str().unwrap(), "--framework", "two", "--test", "t"]).said();
         let key = Key::new("two", "t");
-        assert_eq!(kinds(&findings(&store, &key, &[])), [("stall", 8, 19)]);
+        // Second 7 has 8 requests, where 20 are usual.
+        assert_eq!(kinds(&findings(&store, &key, &[])), [("stall", 7, 19)]);
     }
 }
 
