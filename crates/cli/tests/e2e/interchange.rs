@@ -292,7 +292,6 @@ fn a_flag_that_would_change_nothing_is_refused() {
         &["--what", "labels", "--percentiles", "99"],
         &["--what", "statistics", "--percentiles", "50,60,70"],
         &["--what", "statistics", "--include-failures"],
-        &["--what", "errors", "--transactions"],
         &["--what", "hgrm", "--injectors", "3"],
         &["--what", "rejects", "--from", "3"],
         &["--what", "cpu", "--label", "Get 2048"],
