@@ -7,6 +7,7 @@
     clippy::indexing_slicing,
     reason = "a test stops where something is not as it should be"
 )]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "trials print their tables")]
 
 mod compare;
 mod diagnose;

@@ -56,7 +56,12 @@ fn every_view_is_the_same() {
                 let of = |store: &Store| {
                     let run = ["export", "--framework", &key.framework, "--test", &key.test, "--what", what];
                     let done = store.run(&[&run[..], view].concat());
-                    assert!(matches!(done.code, Some(0 | 2)), "{what} {view:?} of {}: {}", fixture.name(), done.err);
+                    assert!(
+                        matches!(done.code, Some(0 | 2)),
+                        "{what} {view:?} of {}: {}",
+                        fixture.name(),
+                        done.err
+                    );
                     done.out
                 };
                 assert!(of(&embedded) == of(&database), "{view:?} of {}", fixture.name());
