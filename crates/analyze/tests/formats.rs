@@ -258,7 +258,7 @@ fn the_summary_is_one_row() {
          throughput_active,elapsed_mean,elapsed_min,elapsed_max,latency_mean,p25,p50,p75,p95,p99,cpu_mean,cpu_max,\
          cpu_coverage,load_max,bytes,sent_bytes,bytes_per_second,sent_bytes_per_second\n\
          spring,2048,1,1700000000000,2,1.503,false,0.003,4,1,0.2,0,0,false,2.6613439787092483,4,11.5,10,13,5.5,10.75,11.5,12.25,12.85,12.969999999999999,\
-         7.25,7.25,1,4,40,80,26.613439787092482,53.226879574184963\n"
+         7.25,7.25,1,4,40,80,26.613439787092485,53.22687957418497\n"
     );
 }
 

@@ -24,13 +24,16 @@ impl Default for CpuJoin {
 /// The look-back of readings that come as often as every few seconds.
 const LOOKBACK: u32 = 3;
 
+/// The most seconds that the readings' own interval makes of it: what is older tells nothing of now.
+const LONGEST: u32 = 3600;
+
 /// How readings are to be joined that were not read yet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuChoice {
     /// Seconds added to the clock of every reading.
     pub offset: i64,
     /// How many seconds before the sample's own a reading may be; `None` for 3, or the readings' own interval where
-    /// that is longer, so that one counts until the next is due.
+    /// that is longer, so that one counts until the next is due, but for an hour at most.
     pub lookback: Option<u32>,
 }
 
@@ -45,7 +48,7 @@ impl CpuChoice {
     /// assert_eq!(CpuChoice::default().join(&CpuSeries::default()).lookback, 3);
     /// ```
     pub fn join(self, cpu: &CpuSeries) -> CpuJoin {
-        let own = || cpu.interval().unwrap_or_default().max(LOOKBACK);
+        let own = || cpu.interval().unwrap_or_default().clamp(LOOKBACK, LONGEST);
         CpuJoin { offset: self.offset, lookback: self.lookback.unwrap_or_else(own) }
     }
 

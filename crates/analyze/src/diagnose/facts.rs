@@ -24,6 +24,9 @@ const TURNS: f64 = 0.15;
 /// Times are never taken to scatter less than this.
 const LEAST_SCATTER: f64 = 0.5;
 
+/// The share of the hold's load from which on it has come back.
+const BACK: f64 = 0.8;
+
 /// A run with what is known of it.
 pub(super) struct Facts<'a> {
     pub(super) run: &'a StoredRun,
@@ -69,27 +72,24 @@ impl<'a> Facts<'a> {
         &self.timeline.seconds
     }
 
-    /// The seconds looked at without those in which threads end: the tail, and the last second of the run.
+    /// The seconds looked at without those in which threads end: the tail, and the last second of the run. Where the load
+    /// comes back in the tail after a silence, threads have not ended before.
     pub(super) fn body(&self) -> &[Second] {
         let last = self.run.info.seconds.saturating_sub(1);
-        let asked = self.view.phase == Some(Phase::Tail);
-        let tail = self.timeline.phases.tail.filter(|_| !asked && !self.load_follows);
-        let end = tail.map_or(last, |tail| tail.first.min(last));
+        let tail = self.timeline.phases.tail.filter(|_| self.view.phase != Some(Phase::Tail));
+        let end = tail.map_or(last, |tail| self.end_of_silence(tail).max(tail.first).min(last));
         let body = self.all().partition_point(|row| row.second < end);
         self.all().get(..body).filter(|body| !body.is_empty()).unwrap_or(self.all())
     }
 
-    /// How far times scatter: the deviation of their logarithms, by which the 90th percentile is above the median.
-    pub(super) fn scatter(&self) -> f64 {
-        let summary = &self.timeline.summary;
-        let at = |at: usize| summary.percentiles.get(at).copied().flatten();
-        let times = at(0).zip(at(1)).filter(|(half, most)| *half > 0.0 && most > half);
-        times.map_or(LEAST_SCATTER, |(half, most)| ((most / half).ln() / 1.2816).max(LEAST_SCATTER))
-    }
-
-    /// The seconds of the run's hold that are looked at.
-    pub(super) fn hold(&self) -> Option<Span> {
-        self.timeline.phases.hold.filter(|_| !self.load_follows)?.shared(span(self.body())?)
+    /// The second behind the last one of the tail that has the load of the hold once more, after a silence.
+    fn end_of_silence(&self, tail: Span) -> u32 {
+        let level = self.all().iter().rev().find(|row| row.second < tail.first && row.load.is_some());
+        let least = level.and_then(|row| row.load).map_or(f64::INFINITY, |load| BACK * load);
+        let rows = self.all().iter().filter(|row| tail.holds(row.second));
+        let after_silence = rows.skip_while(|row| requests(row) > 0.0);
+        let back = after_silence.filter(|row| row.load.is_some_and(|load| load >= least));
+        back.last().map_or(0, |row| row.second.saturating_add(1))
     }
 
     /// The seconds of the hold; all of the body, where there is none.

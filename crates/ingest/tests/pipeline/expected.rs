@@ -29,12 +29,20 @@ impl Expected<'_> {
 
     fn row(&self, s: &OracleSample, t0: i64) -> Row {
         let second = s.timestamp_ms.div_euclid(1000);
-        let cpu = (0..=3).find_map(|back| self.cpu.get(&(second - back)));
+        let cpu = (0..=self.lookback()).find_map(|back| self.cpu.get(&(second - back)));
         row(
             (s.timestamp_ms - t0, s.label.as_deref(), s.elapsed as i32, s.response_code.as_deref()),
             (s.success, s.bytes, s.sent_bytes, small(s.all_threads), small(s.latency), small(s.idle_time)),
             (small(s.connect), cpu.copied(), self.injector(s).as_deref(), s.transaction),
         )
+    }
+
+    /// How old a reading may be: as old as the one before is when it comes, in the median, from 3 s to an hour.
+    fn lookback(&self) -> i64 {
+        let clocks: Vec<&i64> = self.cpu.keys().collect();
+        let mut steps: Vec<i64> = clocks.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        steps.sort_unstable();
+        steps.get(steps.len() / 2).copied().unwrap_or_default().clamp(3, 3600)
     }
 
     /// The injector: where there are several logs, one of its log's.
