@@ -46,11 +46,13 @@ pub(super) struct Facts<'a> {
 
 impl<'a> Facts<'a> {
     pub(super) fn new(run: &'a StoredRun, view: &'a View, cores: Option<u32>) -> Result<Self> {
-        let seconds = |view: &View| {
-            Timeline::new(
-                run,
-                &View { include_failures: true, percentiles: vec![50.0, 90.0], ..view.clone() },
-            )
+        let seconds = |view: &View| -> Result<Timeline> {
+            let view = View { include_failures: true, percentiles: vec![50.0, 90.0], ..view.clone() };
+            let mut timeline = Timeline::new(run, &view)?;
+            // Threads that were told of before a silence are no evidence of who waits in it.
+            let silent = timeline.seconds.iter_mut().filter(|row| requests(row) == 0.0);
+            silent.for_each(|row| row.load = None);
+            Ok(timeline)
         };
         let (mut view, mut timeline) = (view.clone(), seconds(view)?);
         let clocks = clocks::find(run, &timeline.seconds)?;
@@ -76,7 +78,8 @@ impl<'a> Facts<'a> {
     /// comes back in the tail after a silence, threads have not ended before.
     pub(super) fn body(&self) -> &[Second] {
         let last = self.run.info.seconds.saturating_sub(1);
-        let tail = self.timeline.phases.tail.filter(|_| self.view.phase != Some(Phase::Tail));
+        let asked = self.view.phase == Some(Phase::Tail);
+        let tail = self.timeline.phases.tail.filter(|_| !asked && !self.load_follows);
         let end = tail.map_or(last, |tail| self.end_of_silence(tail).max(tail.first).min(last));
         let body = self.all().partition_point(|row| row.second < end);
         self.all().get(..body).filter(|body| !body.is_empty()).unwrap_or(self.all())
@@ -90,6 +93,19 @@ impl<'a> Facts<'a> {
         let after_silence = rows.skip_while(|row| requests(row) > 0.0);
         let back = after_silence.filter(|row| row.load.is_some_and(|load| load >= least));
         back.last().map_or(0, |row| row.second.saturating_add(1))
+    }
+
+    /// How far times scatter: the deviation of their logarithms, by which the 90th percentile is above the median.
+    pub(super) fn scatter(&self) -> f64 {
+        let summary = &self.timeline.summary;
+        let at = |at: usize| summary.percentiles.get(at).copied().flatten();
+        let times = at(0).zip(at(1)).filter(|(half, most)| *half > 0.0 && most > half);
+        times.map_or(LEAST_SCATTER, |(half, most)| ((most / half).ln() / 1.2816).max(LEAST_SCATTER))
+    }
+
+    /// The seconds of the run's hold that are looked at.
+    pub(super) fn hold(&self) -> Option<Span> {
+        self.timeline.phases.hold.filter(|_| !self.load_follows)?.shared(span(self.body())?)
     }
 
     /// The seconds of the hold; all of the body, where there is none.
