@@ -35,7 +35,12 @@ pub(super) fn rows(facts: &Facts<'_>) -> (Vec<Row>, f64) {
         loads(rows).into_iter().map(|load| load.filter(|l| *l > 0.0).unwrap_or(1.0)).collect();
     let counts: Vec<f64> = rows.iter().map(requests).collect();
     let rare = median(&counts).is_none_or(|usual| usual < RARE);
-    let rates = if rare { means(&counts, &loads) } else { medians(&counts, &loads) };
+    let is_known = rows.iter().any(|row| row.load.is_some());
+    let rates = match (rare, is_known) {
+        (true, _) => means(&counts, &loads),
+        (false, true) => medians(&counts, &loads),
+        (false, false) => least(&counts),
+    };
     let row = |((row, load), rate): ((&Second, f64), f64)| Row {
         second: row.second,
         count: requests(row),
@@ -97,6 +102,15 @@ fn medians(counts: &[f64], loads: &[f64]) -> Vec<f64> {
         expected = around(&each, usual);
     }
     expected
+}
+
+/// The requests to expect of each second where threads are not in the log, and may begin or end: the median of those before
+/// it or of those after it, whichever is less.
+fn least(counts: &[f64]) -> Vec<f64> {
+    let of = |from: usize, to: usize| median(counts.get(from..to.min(counts.len())).unwrap_or_default());
+    let sides = |at: usize| (of(at.saturating_sub(AROUND), at), of(at + 1, at + 1 + AROUND));
+    let less = |(before, after): (Option<f64>, Option<f64>)| before.unwrap_or(0.0).min(after.unwrap_or(0.0));
+    (0..counts.len()).map(sides).map(less).collect()
 }
 
 /// The median of those values around each that are usual and not 0; in the middle of a long silence there is nothing

@@ -28,6 +28,8 @@ pub(super) struct Stretch {
 /// Some seconds.
 pub(super) struct Block {
     pub(super) span: Span,
+    /// Its successes.
+    pub(super) timed: f64,
     /// Requests a second: of a thread, where the load is level, else of all.
     pub(super) rate: f64,
     /// How much longer its successes take than all others of the same labels: the mean logarithm of their ratio, so that
@@ -74,10 +76,11 @@ pub(super) fn blocks(facts: &Facts<'_>, stretch: Stretch, without: &[Span]) -> R
     let chunks: Vec<&[(&Second, f64)]> = rows.chunks_exact(size).collect();
     let logs = logs(facts, &chunks)?;
     let block = |(chunk, log): (&&[(&Second, f64)], Option<f64>)| {
+        let timed = chunk.iter().map(|(row, _)| row.successes as f64).sum();
         let requests = chunk.iter().map(|(row, _)| requests(row)).sum::<f64>();
         let threads: f64 = chunk.iter().map(|(_, load)| load).sum();
         let span = Span { first: chunk.first()?.0.second, last: chunk.last()?.0.second };
-        Some(Block { span, rate: requests / threads, log })
+        Some(Block { span, timed, rate: requests / threads, log })
     };
     Ok(chunks.iter().zip(logs).filter_map(block).collect())
 }

@@ -12,7 +12,8 @@ use crate::phases::Span;
 
 /// The share of what is expected up to which a stretch's requests are few.
 const FEW: f64 = 0.4;
-/// Seconds of few requests that every run may begin with, since its threads begin one by one.
+/// Seconds of few requests that every run may begin with, since its threads begin one by one; where the threads are not in
+/// the log, any number of them.
 const BEGIN: usize = 3;
 /// Stalls told one by one; of more, the longest are, and the rest is counted with the last.
 const TOLD: usize = 10;
@@ -78,7 +79,8 @@ fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
     let (requests, expected) =
         few.fold((0.0, 0.0), |(count, sum), (row, _)| (count + row.count, sum + row.expected));
     let longest = stretch.iter().map(|(_, waits)| waits.longest).fold(0.0, f64::max);
-    let begins = first == 0 && stretch.len() <= BEGIN;
+    let is_known = stretch.iter().any(|(_, waits)| waits.threads.is_some());
+    let begins = first == 0 && (stretch.len() <= BEGIN || !is_known);
     let of_counts = if requests <= FEW * expected && !begins {
         (surprise(requests, expected) / usual.dispersion).min(all_wait(stretch, longest, usual))
     } else {
@@ -112,8 +114,7 @@ fn waited(stretch: &[Looked]) -> f64 {
 fn all_wait(stretch: &[Looked], longest: f64, usual: &Usual) -> f64 {
     let Some(threads) = stretch.iter().find_map(|(_, waits)| waits.threads) else { return f64::INFINITY };
     let long = if longest > 0.0 { longest } else { stretch.len() as f64 * 1000.0 };
-    let median = stretch.iter().map(|(_, waits)| waits.usual).fold(1.0, f64::max);
-    threads * usual.chance.held(long, median) - usual.seconds.ln()
+    threads * usual.chance.held(long) - usual.seconds.ln()
 }
 
 impl Stalls {

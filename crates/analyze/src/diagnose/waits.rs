@@ -30,7 +30,7 @@ pub(super) struct Waits {
     pub(super) threads: Option<f64>,
     /// From when on a wait is long, and the median that is usual around the second, ms.
     long: f64,
-    pub(super) usual: f64,
+    usual: f64,
     /// Where they are many: the waits, ms, each with how many there are.
     waits: Vec<(f64, f64)>,
 }
@@ -95,6 +95,8 @@ pub(super) struct Chance {
     seen: Vec<(f64, f64, f64)>,
     /// The deviation of the logarithm of times.
     scatter: f64,
+    /// The median of all.
+    median: f64,
 }
 
 impl Chance {
@@ -108,7 +110,11 @@ impl Chance {
             time -= f64::from(value) * count as f64;
             seen
         };
-        Self { seen: times.counts().map(rare).collect(), scatter }
+        Self {
+            seen: times.counts().map(rare).collect(),
+            scatter,
+            median: times.percentile(50.0).unwrap_or(0.0).max(1.0),
+        }
     }
 
     fn seen(&self, elapsed: f64) -> Option<&(f64, f64, f64)> {
@@ -124,8 +130,8 @@ impl Chance {
 
     /// The same of the share of all time that is spent in requests which take so long: of a lognormal distribution, that
     /// is the share beyond a point that is one squared deviation lower.
-    pub(super) fn held(&self, elapsed: f64, median: f64) -> f64 {
-        let model = beyond((elapsed / median).ln() / self.scatter - self.scatter);
+    pub(super) fn held(&self, elapsed: f64) -> f64 {
+        let model = beyond((elapsed / self.median).ln() / self.scatter - self.scatter);
         self.seen(elapsed).map_or(model, |(_, _, held)| held.min(model))
     }
 }

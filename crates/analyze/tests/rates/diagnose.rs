@@ -224,7 +224,34 @@ fn calm_runs_at_low_rates_have_no_stall_and_long_silences_are_one() {
             let kept = kept.into_iter().filter(|(key, _)| !silent.contains(&key.second));
             run.cells = perfpipe_ingest::CellTable::new(vec!["Get".into()], vec![String::new()], kept);
             let findings = diagnose(&run, &View::default(), None).unwrap();
-            assert!(findings.iter().any(|f| f.kind == FindingKind::Stall), "{rate}/s, seed {seed}");
+            let is_told = findings.iter().any(|finding| finding.kind == FindingKind::Stall);
+            assert!(is_told, "{rate}/s, seed {seed}: {findings:#?}");
+        }
+    }
+}
+
+#[test]
+fn calm_runs_of_other_lengths_and_loads_say_nothing() {
+    let wander = Some(Wander { correlation: 0.9, deviation: 0.05 });
+    let ramp = Load::Closed { injectors: 2, clients: 20, think: 0.2, ramp: 60.0 };
+    let systems = [
+        ("20 s", System { lasting: 20.0, ..busy(50.0, 1, 20.0) }),
+        ("two hours", busy(5.0, 2, 7200.0)),
+        ("a ramp", System { lasting: 200.0, load: ramp, servers: 0, ..System::default() }),
+        ("a wander of an open load", System { wander, ..open(50.0, 300.0) }),
+        ("times that scatter", System { shape: Shape::Lognormal(1.5), ..open(20.0, 300.0) }),
+        ("constant times", System { shape: Shape::Constant, ..busy(20.0, 3, 300.0) }),
+    ];
+    for (name, system) in systems {
+        for seed in 0..if system.lasting > 1000.0 { 3 } else { 20 } {
+            assert_eq!(said(&system, seed), [], "{name}, seed {seed}");
+            let mut run = system.run(seed);
+            let unknown = |cell: perfpipe_ingest::Cell| perfpipe_ingest::Cell { injectors: vec![], ..cell };
+            let cells: Vec<_> = run.cells.iter().map(|cell| cell.unwrap()).collect();
+            let cells = cells.into_iter().map(|(key, cell)| (key, unknown(cell)));
+            run.cells = perfpipe_ingest::CellTable::new(vec!["Get".into()], vec![], cells);
+            let findings = diagnose(&run, &View::default(), None).unwrap();
+            assert_eq!(findings, [], "{name}, without a load in the log, seed {seed}");
         }
     }
 }
