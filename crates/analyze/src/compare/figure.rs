@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::blocks::{self, ENOUGH};
+use super::memory::{self, ENOUGH};
 use super::scatter::Scatter;
 
 /// So few events say nothing of how long a second acts on the next.
@@ -48,7 +48,7 @@ pub(super) struct Noise {
 }
 
 impl Figure {
-    /// How much of the noise of such figures is slow (see [`blocks::memory`]).
+    /// How much of the noise of such figures is slow (see [`memory::of`]).
     pub(super) fn memory(figures: &[&Self]) -> f64 {
         let level = |figure: &&Self| -> Vec<Scatter> {
             figure.scatters.iter().filter(|scatter| scatter.is_level).cloned().collect()
@@ -62,7 +62,7 @@ impl Figure {
         if !level.iter().any(is_slow) {
             return 0.0;
         }
-        blocks::memory(&level.iter().collect::<Vec<_>>())
+        memory::of(&level.iter().collect::<Vec<_>>())
     }
 
     /// Whether its seconds fall into blocks enough where the noise has such a memory.
@@ -135,7 +135,7 @@ fn noise_of(scatter: &Scatter, memory: f64) -> (f64, f64) {
 }
 
 fn blocks_of(scatter: &Scatter, memory: f64) -> f64 {
-    scatter.values as f64 / blocks::length(memory, scatter.values)
+    scatter.values as f64 / memory::length(memory, scatter.values)
 }
 
 /// The smaller of what lies below and above.

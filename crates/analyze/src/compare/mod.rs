@@ -1,11 +1,11 @@
 //! Runs side by side: what changed, and whether more than by chance.
 
-mod blocks;
 mod change;
 mod difference;
 mod family;
 mod figure;
 mod measured;
+mod memory;
 mod scatter;
 mod sides;
 mod student;

@@ -22,7 +22,7 @@ const LOST: f64 = 0.35;
 /// that of Politis and White ("Automatic block-length selection for the dependent bootstrap", 2004, with the correction
 /// by Patton, Politis and White 2009), and that of a process whose correlations fade by the same share from lag to lag
 /// (ARMA(1,1)), for what lasts longer than is seen of it.
-pub(super) fn memory(scatters: &[&Scatter]) -> f64 {
+pub(super) fn of(scatters: &[&Scatter]) -> f64 {
     let values: usize = scatters.iter().map(|scatter| scatter.values).sum();
     let together = correlations(scatters, values);
     let seen = SEEN * ((values.max(2) as f64).log10() / values.max(1) as f64).sqrt();
@@ -102,7 +102,7 @@ mod tests {
 
     fn blocks(chance: &mut fastrand::Rng, fade: f64, values: usize) -> f64 {
         let two = [series(chance, fade, values), series(chance, fade, values)];
-        values as f64 / length(memory(&two.each_ref()), values)
+        values as f64 / length(of(&two.each_ref()), values)
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
     fn what_comes_again_and_again_is_no_long_memory() {
         let teeth: Vec<f64> = (0..100).map(|at| f64::from(at % 7)).collect();
         let two = [Scatter::of(teeth.clone(), true), Scatter::of(teeth, true)];
-        let blocks = 100.0 / length(memory(&two.each_ref()), 100);
+        let blocks = 100.0 / length(of(&two.each_ref()), 100);
         assert!(blocks > 1.0, "{blocks}");
     }
 }
