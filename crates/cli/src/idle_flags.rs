@@ -25,65 +25,31 @@ const WITHIN: &str = "--within";
 const APDEX: &str = "--apdex";
 const CORRECTED: &str = "--corrected";
 
-/// Those that act on what has all figures of a run.
-const ALL: [&str; 14] = [
-    FROM,
-    TO,
-    PHASE,
-    LABEL,
-    TRANSACTIONS,
-    FAILURES,
-    INJECTORS,
-    OFFSET,
-    LOOKBACK,
-    PERCENTILES,
-    TOP_LEVEL,
-    WITHIN,
-    APDEX,
-    CORRECTED,
-];
+/// Those that say which seconds.
+const WHEN: [&str; 3] = [FROM, TO, PHASE];
+/// Those that say which records of them.
+const WHICH: [&str; 2] = [LABEL, TRANSACTIONS];
+/// Those that act on load, CPU and percentiles.
+const FIGURES: [&str; 5] = [FAILURES, INJECTORS, OFFSET, LOOKBACK, PERCENTILES];
+/// Goals for response times.
+const GOALS: [&str; 2] = [WITHIN, APDEX];
 
 /// The choices that act on what is exported.
-fn acting(what: What) -> &'static [&'static str] {
-    match what {
-        What::Summary => &ALL,
-        What::Seconds => &[
-            FROM,
-            TO,
-            PHASE,
-            LABEL,
-            TRANSACTIONS,
-            FAILURES,
-            INJECTORS,
-            OFFSET,
-            LOOKBACK,
-            PERCENTILES,
-            TOP_LEVEL,
-            WITHIN,
-            APDEX,
-        ],
-        What::Phases | What::Sweep | What::Run => &[
-            FROM,
-            TO,
-            PHASE,
-            LABEL,
-            TRANSACTIONS,
-            FAILURES,
-            INJECTORS,
-            OFFSET,
-            LOOKBACK,
-            PERCENTILES,
-            TOP_LEVEL,
-        ],
-        What::Labels => &[FROM, TO, PHASE, LABEL, TRANSACTIONS, FAILURES, TOP_LEVEL],
-        What::Hgrm => &[FROM, TO, PHASE, LABEL, TRANSACTIONS, FAILURES, TOP_LEVEL, CORRECTED],
-        What::Errors => &[FROM, TO, PHASE, LABEL, TRANSACTIONS, TOP_LEVEL],
-        What::Statistics | What::Codes => &[FROM, TO, PHASE, LABEL, TRANSACTIONS],
-        What::Percentiles => &[FROM, TO, PHASE, LABEL, TRANSACTIONS, FAILURES, PERCENTILES],
-        What::Samples => &[FROM, TO, PHASE, LABEL],
-        What::Cpu => &[FROM, TO, PHASE, OFFSET],
+fn acting(what: What) -> Vec<&'static str> {
+    let sets: &[&[&str]] = match what {
+        What::Summary => &[&WHEN, &WHICH, &FIGURES, &[TOP_LEVEL], &GOALS, &[CORRECTED]],
+        What::Seconds => &[&WHEN, &WHICH, &FIGURES, &[TOP_LEVEL], &GOALS],
+        What::Phases | What::Sweep | What::Run => &[&WHEN, &WHICH, &FIGURES, &[TOP_LEVEL]],
+        What::Labels => &[&WHEN, &WHICH, &[FAILURES, TOP_LEVEL]],
+        What::Hgrm => &[&WHEN, &WHICH, &[FAILURES, TOP_LEVEL, CORRECTED]],
+        What::Errors => &[&WHEN, &WHICH, &[TOP_LEVEL]],
+        What::Statistics | What::Codes => &[&WHEN, &WHICH],
+        What::Percentiles => &[&WHEN, &WHICH, &[FAILURES, PERCENTILES]],
+        What::Samples => &[&WHEN, &[LABEL]],
+        What::Cpu => &[&WHEN, &[OFFSET]],
         What::Rejects => &[],
-    }
+    };
+    sets.concat()
 }
 
 /// Why a choice can't act on what is exported, where there is more to say than where it does.
