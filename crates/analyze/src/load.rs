@@ -38,9 +38,10 @@ impl LoadCurve {
         let mut latest: BTreeMap<u32, Latest> = BTreeMap::new();
         for second in by_second(run.cells.sums(), Span { first: 0, last }) {
             let (second, cells) = second?;
-            for (injector, threads) in reported(&cells, view.transactions) {
+            for load in reported(&cells, view.transactions) {
+                let Some(threads) = mean(load.threads, load.samples) else { continue };
                 let second = second as usize;
-                curve.hold(latest.insert(injector, (second, threads)), second);
+                curve.hold(latest.insert(load.injector, (second, threads)), second);
                 curve.add(second, threads);
                 if let Some(heard) = curve.heard.get_mut(second) {
                     *heard = true;
@@ -76,9 +77,9 @@ impl LoadCurve {
     }
 }
 
-/// The mean of the threads that each injector reported in a second's cells, ascending by injector, so that a sum of
-/// fractions does not hang on which cell came first.
-fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Vec<(u32, f64)> {
+/// What each injector reported in a second's cells, ascending by injector, so that a sum of fractions does not hang on
+/// which cell came first.
+pub(crate) fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Vec<InjectorLoad> {
     let mut loads: Vec<InjectorLoad> = Vec::new();
     let requests = cells.iter().filter(|(key, _)| transactions || !key.transaction);
     for load in requests.flat_map(|(_, cell)| &cell.injectors) {
@@ -91,11 +92,15 @@ fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Vec<(u32, f64)> {
         }
     }
     loads.sort_by_key(|load| load.injector);
-    loads.iter().filter_map(|load| Some((load.injector, mean(load.threads, load.samples)?))).collect()
+    loads
+}
+
+/// Whether the log tells injectors apart.
+pub(crate) fn told_apart(run: &StoredRun) -> bool {
+    run.cells.injectors.iter().any(|name| !name.is_empty())
 }
 
 /// What a reported load is multiplied by: 1 where the log tells injectors apart.
 pub(crate) fn factor(run: &StoredRun, view: &View) -> u32 {
-    let told_apart = run.cells.injectors.iter().any(|name| !name.is_empty());
-    if told_apart { 1 } else { view.injectors }
+    if told_apart(run) { 1 } else { view.injectors }
 }

@@ -1,7 +1,7 @@
 //! The requests that each second is expected to have, from those of the seconds around it.
 
 use super::chance::dispersion;
-use super::facts::{Facts, loads, requests};
+use super::facts::{Facts, requests};
 use crate::level::median;
 use crate::timeline::Second;
 
@@ -31,8 +31,7 @@ impl Row {
 /// The seconds with what is expected of them, and how much more their requests vary than by chance alone.
 pub(super) fn rows(facts: &Facts<'_>) -> (Vec<Row>, f64) {
     let rows = facts.body();
-    let loads: Vec<f64> =
-        loads(rows).into_iter().map(|load| load.filter(|l| *l > 0.0).unwrap_or(1.0)).collect();
+    let loads: Vec<f64> = rows.iter().map(|row| row.load.filter(|load| *load > 0.0).unwrap_or(1.0)).collect();
     let counts: Vec<f64> = rows.iter().map(requests).collect();
     let rare = median(&counts).is_none_or(|usual| usual < RARE);
     let is_known = rows.iter().any(|row| row.load.is_some());

@@ -4,18 +4,11 @@ use perfpipe_ingest::StoredRun;
 
 use super::clocks::{self, Clocks};
 use crate::error::{Error, Result};
+use crate::load;
 use crate::phases::{Phase, Span};
 use crate::sweep::Sweep;
 use crate::timeline::{Second, Timeline};
 use crate::view::View;
-
-/// Whether a load goes up and down from second to second, whereas a plan of threads is level or climbs.
-fn turns(rows: &[Second]) -> bool {
-    let loads: Vec<f64> = loads(rows).into_iter().flatten().collect();
-    let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();
-    let turns = steps.iter().zip(steps.iter().skip(1)).filter(|(one, next)| *one * *next < 0.0).count();
-    turns as f64 > TURNS * steps.len() as f64
-}
 
 /// The share of the seconds in which a load turns from up to down or back, from which on it follows the requests; of
 /// chance alone it would be two thirds.
@@ -48,11 +41,7 @@ impl<'a> Facts<'a> {
     pub(super) fn new(run: &'a StoredRun, view: &'a View, cores: Option<u32>) -> Result<Self> {
         let seconds = |view: &View| -> Result<Timeline> {
             let view = View { include_failures: true, percentiles: vec![50.0, 90.0], ..view.clone() };
-            let mut timeline = Timeline::new(run, &view)?;
-            // Threads that were told of before a silence are no evidence of who waits in it.
-            let silent = timeline.seconds.iter_mut().filter(|row| requests(row) == 0.0);
-            silent.for_each(|row| row.load = None);
-            Ok(timeline)
+            Timeline::new(run, &view)
         };
         let (mut view, mut timeline) = (view.clone(), seconds(view)?);
         let clocks = clocks::find(run, &timeline.seconds)?;
@@ -67,6 +56,11 @@ impl<'a> Facts<'a> {
         };
         let load_follows = turns(&timeline.seconds);
         Ok(Self { run, view, timeline, clocks, load_follows, sweep, cores })
+    }
+
+    /// Whether the log tells injectors apart.
+    pub(super) fn tells_injectors_apart(&self) -> bool {
+        load::told_apart(self.run)
     }
 
     /// All seconds looked at.
@@ -128,15 +122,12 @@ pub(super) fn requests(row: &Second) -> f64 {
     (row.successes + row.failures) as f64
 }
 
-/// The load of each second; a silent second has that of the second before it.
-pub(super) fn loads(rows: &[Second]) -> Vec<Option<f64>> {
-    let mut before = None;
-    rows.iter()
-        .map(|row| {
-            before = row.load.or(before);
-            before
-        })
-        .collect()
+/// Whether a load goes up and down from second to second, whereas a plan of threads is level or climbs.
+fn turns(rows: &[Second]) -> bool {
+    let loads: Vec<f64> = rows.iter().filter_map(|row| row.load).collect();
+    let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();
+    let turns = steps.iter().zip(steps.iter().skip(1)).filter(|(one, next)| *one * *next < 0.0).count();
+    turns as f64 > TURNS * steps.len() as f64
 }
 
 /// A figure as people read it: `1,756`, `34.4`, `0.25`.

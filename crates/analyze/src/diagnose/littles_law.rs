@@ -1,8 +1,7 @@
 //! Little's law: threads that are always waiting for an answer are as many as the rate times the time of the requests.
 
-use super::facts::{Facts, figure, loads, percent, requests, span};
+use super::facts::{Facts, figure, percent, requests, span};
 use super::{Finding, Kind};
-use crate::phases::Span;
 use crate::timeline::Second;
 
 /// By how much the two may differ, as a share of the threads.
@@ -26,9 +25,8 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let rows = facts.steady();
     let counted: Vec<(&Second, f64)> = rows
         .iter()
-        .zip(loads(rows))
-        .filter(|(row, _)| row.failures <= row.successes)
-        .filter_map(|(row, load)| Some((row, load?)))
+        .filter(|row| row.failures <= row.successes)
+        .filter_map(|row| Some((row, row.load?)))
         .collect();
     let busy_ms: f64 = counted.iter().map(|(row, _)| requests(row) * row.elapsed_mean.unwrap_or(0.0)).sum();
     let sent: f64 = counted.iter().map(|(row, _)| requests(row)).sum();
@@ -54,40 +52,45 @@ pub(super) fn find(facts: &Facts<'_>) -> Option<Finding> {
         figure(elapsed),
         figure(rate * elapsed / 1000.0)
     );
-    let finding = |kind: Kind, what: String| Finding {
-        kind,
-        span: span(rows).unwrap_or(Span { first: 0, last: 0 }),
-        what,
-        evidence: figures,
+    let (kind, what) = if most < 1.0 - SLACK {
+        waiting(facts, most)
+    } else if least > 1.0 + SLACK && !facts.tells_injectors_apart() {
+        // Injectors that the log tells apart need no advice.
+        (Kind::LittlesLaw, too_busy(facts, least))
+    } else {
+        return None;
     };
-    if most < 1.0 - SLACK {
-        let idle = percent(1.0 - most);
-        return Some(match think_time(facts) {
-            Some(think) => finding(
-                Kind::Note,
-                format!(
-                    "threads wait for nothing {idle} of the time: think time or timers of {} ms explain it",
-                    figure(think * 1000.0)
-                ),
-            ),
-            None => finding(
-                Kind::LittlesLaw,
-                format!(
-                    "threads wait for nothing {idle} of the time, and not always as long between two requests: \
-                     timers that vary, or a client that can't keep up"
-                ),
-            ),
-        });
+    Some(Finding { kind, span: span(rows)?, what, evidence: figures })
+}
+
+/// What threads are told by that are busy for such a share of the time only: a note, where think time explains it.
+fn waiting(facts: &Facts<'_>, busy: f64) -> (Kind, String) {
+    let idle = percent(1.0 - busy);
+    match think_time(facts) {
+        Some(think) => {
+            let ms = figure(think * 1000.0);
+            let what = format!(
+                "threads wait for nothing {idle} of the time: think time or timers of {ms} ms explain it"
+            );
+            (Kind::Note, what)
+        }
+        None => {
+            let what = format!(
+                "threads wait for nothing {idle} of the time, and not always as long between two requests: timers that \
+                 vary, or a client that can't keep up"
+            );
+            (Kind::LittlesLaw, what)
+        }
     }
-    // Injectors that the log tells apart need no advice.
-    let told_apart = facts.run.cells.injectors.iter().any(|name| !name.is_empty());
-    (least > 1.0 + SLACK && !told_apart).then(|| {
-        let times = (least * f64::from(facts.view.injectors)).round().max(2.0);
-        finding(Kind::LittlesLaw, format!(
-            "requests keep more threads busy than there are: several injectors that the log can't tell apart \
-             (--injectors {times} fits), or requests that one thread sends in parallel"
-        ))
-    })
+}
+
+/// What is told where requests keep so many times the threads busy.
+fn too_busy(facts: &Facts<'_>, times: f64) -> String {
+    let injectors = (times * f64::from(facts.view.injectors)).round().max(2.0);
+    format!(
+        "requests keep more threads busy than there are: several injectors that the log can't tell apart (--injectors \
+         {injectors} fits), or requests that one thread sends in parallel"
+    )
 }
 
 /// How long the longest request of each second goes on after the last one, ms: with few threads and times that scatter, one
@@ -103,9 +106,7 @@ fn after(rows: &[Second]) -> f64 {
 /// their load: only think time is.
 fn think_time(facts: &Facts<'_>) -> Option<f64> {
     let rows = facts.body();
-    let loads = loads(rows);
-    let rows: Vec<(&Second, f64)> =
-        rows.iter().zip(loads).filter_map(|(row, load)| Some((row, load?))).collect();
+    let rows: Vec<(&Second, f64)> = rows.iter().filter_map(|row| Some((row, row.load?))).collect();
     // Threads ask for the first time after they have begun, so that the first part says nothing.
     let part = rows.len().div_ceil(PARTS.0).max(1);
     let waited = |rows: &[(&Second, f64)]| {

@@ -1,10 +1,10 @@
 //! The injectors that the log tells apart: when each sends, and how much.
 
-use std::collections::BTreeMap;
-
 use perfpipe_ingest::StoredRun;
 
 use crate::error::Result;
+use crate::histogram::mean;
+use crate::load::reported;
 use crate::phases::Span;
 use crate::selection::by_second;
 
@@ -45,16 +45,10 @@ pub(super) fn gather(run: &StoredRun, window: Span) -> Result<Vec<Sender<'_>>> {
     }
     for second in by_second(run.cells.between(window.first, window.last), window) {
         let (second, cells) = second?;
-        // The samples and the threads of each injector in the second.
-        let mut loads: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
-        let requests = cells.iter().filter(|(key, _)| !key.transaction);
-        for load in requests.flat_map(|(_, cell)| &cell.injectors) {
-            let sums = loads.entry(load.injector).or_default();
-            *sums = (sums.0 + load.samples as f64, sums.1 + load.threads as f64);
-        }
-        for (index, (samples, threads)) in loads {
-            if let Some(sender) = gathered.get_mut(index as usize).filter(|_| samples > 0.0) {
-                sender.add(second, samples, threads / samples);
+        for load in reported(&cells, false) {
+            let sender = gathered.get_mut(load.injector as usize);
+            if let Some((sender, threads)) = sender.zip(mean(load.threads, load.samples)) {
+                sender.add(second, load.samples as f64, threads);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Requests that wait much longer than is usual around them: what a pause of the server does to those it holds up.
 
 use super::expected::beside;
-use super::facts::{Facts, loads, span};
+use super::facts::{Facts, span};
 use crate::error::Result;
 use crate::histogram::Histogram;
 use crate::selection::Selection;
@@ -44,14 +44,12 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
     let usual = beside(&medians);
     let selection = Selection::new(facts.run, &facts.view)?;
     let mut seconds: Vec<Waits> = Vec::with_capacity(rows.len());
-    for ((second, row), (load, usual)) in
-        selection.seconds_of(whole).zip(rows).zip(loads(rows).into_iter().zip(usual))
-    {
+    for ((second, row), usual) in selection.seconds_of(whole).zip(rows).zip(usual) {
         let (_, cells) = second?;
         let mut waits = Waits { usual, long: (LONG.0 * usual).max(LONG.1), ..Waits::default() };
         waits.successes = row.successes as f64;
         selection.averaged(&cells).for_each(|cell| waits.add(&cell.elapsed));
-        let threads = load.filter(|load| *load > 0.0);
+        let threads = row.load.filter(|load| *load > 0.0);
         waits.threads = threads.filter(|_| !facts.load_follows);
         let all = threads.map_or(f64::INFINITY, |threads| MANY.1 * threads);
         waits.is_many = waits.waiting > 0.0 && waits.waiting >= all.min(MANY.0 * waits.successes);

@@ -15,5 +15,4 @@ mod dice;
 mod league;
 mod load;
 mod share;
-#[allow(dead_code, reason = "not every fault is planted yet")]
 mod system;
