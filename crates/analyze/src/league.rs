@@ -82,6 +82,9 @@ pub struct Standing {
     pub load_max: Option<f64>,
     /// How well each of [`League::goals`] is kept.
     pub goals: Vec<Option<f64>>,
+    /// The longest wait of a repeat for its last answer, in seconds, where that made the run longer by more than 5 s: a
+    /// request that hangs lowers the throughput.
+    pub long_wait: Option<f64>,
     /// Whether a repeat was made from damaged files, of which a part could be read.
     pub partial: bool,
 }
@@ -201,6 +204,10 @@ impl League {
             );
         }
         notes.extend(self.notes_on_ranks());
+        notes.extend(self.standings.iter().filter_map(|standing| {
+            let (name, wait) = (&standing.framework, standing.long_wait?);
+            Some(format!("{name}: its last answer was awaited for {wait:.1} s, which its throughput counts."))
+        }));
         let doubted = self.standings.iter().filter(|standing| standing.cpu_scale_in_doubt);
         let doubted: Vec<&str> = doubted.map(|standing| standing.framework.as_str()).collect();
         if !doubted.is_empty() {
@@ -337,6 +344,7 @@ impl Standing {
                 .any(|repeat| cpu_scale_in_doubt(&repeat.info, repeat.summary.cpu_max)),
             load_max: over(|summary| summary.load_max),
             goals: goals_of(repeats),
+            long_wait: repeats.iter().filter_map(|repeat| repeat.duration.long_wait()).reduce(f64::max),
             partial: repeats.iter().any(|timeline| timeline.info.is_partial()),
         }
     }

@@ -75,9 +75,9 @@ impl Timeline {
             .column("bytes", |row| Some(row.bytes))
             .column("sent_bytes", |row| Some(row.sent_bytes))
             .column("bytes_per_second", Summary::bytes_per_second)
-            .unit("1/s", 0)
+            .unit("B/s", 0)
             .column("sent_bytes_per_second", Summary::sent_bytes_per_second)
-            .unit("1/s", 0);
+            .unit("B/s", 0);
         let table = self
             .view
             .goals

@@ -38,9 +38,9 @@ fn figures_of(summary: &Summary) -> Vec<String> {
 /// What else is to be known about a run.
 pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     let (info, summary) = (&run.timeline.info, run.summary());
+    let lasted = run.timeline.duration.seconds.round() as u32;
     let share = summary.failure_share().map(|share| format!(" ({})", percent(share)));
-    let mut facts =
-        vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(info.seconds))];
+    let mut facts = vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(lasted))];
     facts.extend(window(run));
     facts.extend(hold(run.timeline));
     facts.extend(viewed(&run.timeline.view));
