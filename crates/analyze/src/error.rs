@@ -99,7 +99,7 @@ pub enum Error {
         /// The column asked for.
         column: String,
         /// The columns that it has.
-        columns: &'static [&'static str],
+        columns: Vec<String>,
     },
     /// A rule that can't be read.
     #[error("the rule `{rule}` can't be read: {problem}")]

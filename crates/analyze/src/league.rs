@@ -174,11 +174,10 @@ impl League {
     /// # Ok::<(), Error>(())
     /// ```
     pub fn order_by(&mut self, column: &str) -> Result<()> {
+        Self::check_column(column, &self.goals)?;
         let table = self.table();
-        let Some(at) = Self::COLUMNS.iter().position(|name| *name == column) else {
-            return Err(Error::UnknownColumn { column: column.to_owned(), columns: &Self::COLUMNS });
-        };
-        let descending = MORE_IS_BETTER.contains(&column);
+        let Some(at) = table.columns().iter().position(|known| known.name() == column) else { return Ok(()) };
+        let descending = MORE_IS_BETTER.contains(&column) || at >= Self::COLUMNS.len();
         let mut rows: Vec<(usize, Standing)> =
             std::mem::take(&mut self.standings).into_iter().enumerate().collect();
         rows.sort_by(|(one, a), (other, b)| {
@@ -189,6 +188,19 @@ impl League {
         });
         self.standings = rows.into_iter().map(|(_, standing)| standing).collect();
         Ok(())
+    }
+
+    /// Whether a league of runs that are looked at with these goals has such a column.
+    ///
+    /// # Errors
+    /// When it has none; the remedy names those that it has.
+    pub fn check_column(column: &str, goals: &[Goal]) -> Result<()> {
+        let known = Self::COLUMNS.map(str::to_owned).into_iter();
+        let columns: Vec<String> = known.chain(goals.iter().map(|goal| goal.column())).collect();
+        if columns.iter().any(|known| known == column) {
+            return Ok(());
+        }
+        Err(Error::UnknownColumn { column: column.to_owned(), columns })
     }
 
     /// What people should know who read the table, as sentences: what the figures are of, what a shared rank means or

@@ -7,7 +7,7 @@
 
 mod support;
 
-use perfpipe_analyze::{Error, League, Standing, Timeline, View, median_repeats};
+use perfpipe_analyze::{Error, Goal, League, Standing, Timeline, View, median_repeats};
 use proptest::prelude::*;
 use support::{Raw, Sample};
 
@@ -301,4 +301,21 @@ fn a_framework_that_fails_is_below_the_others_and_named() {
     let error = league.order_by("throughputs").unwrap_err();
     assert!(matches!(&error, Error::UnknownColumn { column, .. } if column == "throughputs"));
     assert!(error.remedy().unwrap().contains("throughput, throughput_min"), "{:?}", error.remedy());
+}
+
+#[test]
+fn a_goal_orders_a_league_by_who_keeps_it_best() {
+    let run = |framework, throughput, kept| {
+        let run = Run { framework, throughput, p95: None, failures: 0, cpu: None };
+        let mut timeline = run.timeline();
+        timeline.view.goals = vec![Goal::Within(200)];
+        timeline.summary.goals = vec![kept];
+        timeline
+    };
+    let timelines = [run("a", 9.0, Some(90.0)), run("b", 8.0, None), run("c", 7.0, Some(99.0))];
+    let mut league = League::new(&timelines).unwrap();
+    league.order_by("within_200ms_percent").unwrap();
+    let names: Vec<&str> = league.standings.iter().map(|row| row.framework.as_str()).collect();
+    assert_eq!(names, ["c", "a", "b"]);
+    assert!(league.order_by("within_300ms_percent").is_err());
 }

@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use perfpipe_analyze::{Goal, League, milliseconds};
+use perfpipe_analyze::{Goal, View, milliseconds};
 use perfpipe_ingest::{LAST_REPEAT, TimeUnit};
 
 /// From a zipped JMeter log and a CPU export to exact statistics and printed charts.
@@ -267,9 +266,16 @@ fn repeat() -> clap::builder::RangedI64ValueParser<u32> {
 pub(crate) struct ViewArgs {
     #[command(flatten)]
     pub(crate) scope: ScopeArgs,
-    /// Percentiles, in percent (percentile_cont)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "25,50,75,95")]
-    pub(crate) percentiles: Vec<f64>,
+    /// Percentiles, in percent (percentile_cont) [default: 25,50,75,95]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) percentiles: Option<Vec<f64>>,
+}
+
+impl ViewArgs {
+    /// The percentiles, by default those that the figures of a run have.
+    pub(crate) fn percentiles(&self) -> Vec<f64> {
+        self.percentiles.clone().unwrap_or_else(|| View::default().percentiles)
+    }
 }
 
 /// Goals for response times.
@@ -335,15 +341,15 @@ pub(crate) struct ReportArgs {
     /// Folder for the pages
     #[arg(long, value_name = "DIR", default_value = "perfpipe-report")]
     pub(crate) out: PathBuf,
-    /// Which pages are drawn
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "time", value_name = "LIST")]
-    pub(crate) chart: Vec<ChartArg>,
+    /// Which pages are drawn [default: time]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) chart: Option<Vec<ChartArg>>,
     /// How the league table is printed
     #[arg(long, value_enum, default_value_t = TableFormat::Text)]
     pub(crate) table: TableFormat,
-    /// Column that orders the league: what is better the more there is of it descending, all else ascending
-    /// [default: best first]
-    #[arg(long, value_name = "COLUMN", value_parser = PossibleValuesParser::new(League::COLUMNS))]
+    /// Column that orders the league, such as throughput, p99, cpu_mean or a goal's, within_200ms_percent: what is better
+    /// the more there is of it descending, all else ascending [default: best first]
+    #[arg(long, value_name = "COLUMN")]
     pub(crate) order_by: Option<String>,
     #[command(flatten)]
     pub(crate) style: StyleArgs,
@@ -364,21 +370,21 @@ fn png_scale(text: &str) -> Result<f64, String> {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Pages")]
 pub(crate) struct StyleArgs {
-    /// Formats of the pages
-    #[arg(long, value_enum, value_delimiter = ',', default_value = "svg,pdf", value_name = "LIST")]
-    pub(crate) format: Vec<PageFormat>,
-    /// Pixels a point of PNG pages, 0.5 to 8
-    #[arg(long, value_name = "N", default_value_t = 2.0, value_parser = png_scale)]
-    pub(crate) scale: f64,
-    /// Paper to lay pages out for
-    #[arg(long, value_enum, default_value_t = PaperArg::A4)]
-    pub(crate) paper: PaperArg,
-    /// What the colours stand for
-    #[arg(long, value_enum, default_value_t = ColorArg::Load)]
-    pub(crate) color_by: ColorArg,
-    /// The colours themselves
-    #[arg(long, value_enum, default_value_t = PaletteArg::Original)]
-    pub(crate) palette: PaletteArg,
+    /// Formats of the pages [default: svg,pdf]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) format: Option<Vec<PageFormat>>,
+    /// Pixels a point of PNG pages, 0.5 to 8 [default: 2]
+    #[arg(long, value_name = "N", value_parser = png_scale)]
+    pub(crate) scale: Option<f64>,
+    /// Paper to lay pages out for [default: a4]
+    #[arg(long, value_enum)]
+    pub(crate) paper: Option<PaperArg>,
+    /// What the colours stand for [default: load]
+    #[arg(long, value_enum)]
+    pub(crate) color_by: Option<ColorArg>,
+    /// The colours themselves [default: original]
+    #[arg(long, value_enum)]
+    pub(crate) palette: Option<PaletteArg>,
     /// Top of the CPU axis, in percent of one core [default: from the data]
     #[arg(long, value_name = "PERCENT")]
     pub(crate) cpu_max: Option<f64>,

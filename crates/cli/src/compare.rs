@@ -30,6 +30,7 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     if args.out.is_none() {
         idle_flags::check_no_pages(&args.style, "--out")?;
     }
+    idle_flags::check_formats(&args.style)?;
     let store = store::existing(store).await?;
     let other = args.baseline_store.as_deref().map(store::existing_folder).transpose()?;
     let other = other.as_ref().unwrap_or(&store);

@@ -2,12 +2,10 @@
 
 use anyhow::Result;
 use clap::ValueEnum;
-use perfpipe_analyze::{Goal, View};
+use perfpipe_analyze::Goal;
 use perfpipe_ingest::Error;
 
-use crate::args::{
-    ColorArg, CpuArgs, ExportArgs, PageFormat, PaletteArg, PaperArg, ScopeArgs, StyleArgs, ViewArgs, What,
-};
+use crate::args::{CpuArgs, ExportArgs, PageFormat, ReportArgs, ScopeArgs, StyleArgs, ViewArgs, What};
 
 /// A choice of what is looked at, by its flag.
 const FROM: &str = "--from";
@@ -92,7 +90,7 @@ fn made(args: &ExportArgs) -> Vec<&'static str> {
         (INJECTORS, injectors.is_some()),
         (OFFSET, cpu_offset.is_some()),
         (LOOKBACK, cpu_lookback.is_some()),
-        (PERCENTILES, *percentiles != View::default().percentiles),
+        (PERCENTILES, percentiles.is_some()),
         (TOP_LEVEL, *top_level),
         (WITHIN, goals.iter().any(|goal| matches!(goal, Goal::Within(_)))),
         (APDEX, goals.iter().any(|goal| matches!(goal, Goal::Apdex(_)))),
@@ -128,11 +126,11 @@ pub(crate) fn check_export(args: &ExportArgs) -> Result<()> {
 pub(crate) fn check_no_pages(style: &StyleArgs, flag: &str) -> Result<()> {
     let StyleArgs { format, scale, paper, color_by, palette, cpu_max, cores } = style;
     let made = [
-        ("--format", *format != [PageFormat::Svg, PageFormat::Pdf]),
-        ("--scale", *scale != 2.0),
-        ("--paper", *paper != PaperArg::A4),
-        ("--color-by", *color_by != ColorArg::Load),
-        ("--palette", *palette != PaletteArg::Original),
+        ("--format", format.is_some()),
+        ("--scale", scale.is_some()),
+        ("--paper", paper.is_some()),
+        ("--color-by", color_by.is_some()),
+        ("--palette", palette.is_some()),
         ("--cpu-max", cpu_max.is_some()),
         ("--cores", cores.is_some()),
     ];
@@ -143,4 +141,29 @@ pub(crate) fn check_no_pages(style: &StyleArgs, flag: &str) -> Result<()> {
             Err(Error::usage(problem, format!("Leave it out, or have pages drawn by {flag} DIR.")).into())
         }
     }
+}
+
+/// Refuses flags of pages that are of another format than those asked for.
+///
+/// # Errors
+/// When there is one.
+pub(crate) fn check_formats(style: &StyleArgs) -> Result<()> {
+    if style.scale.is_none() || style.formats().contains(&PageFormat::Png) {
+        return Ok(());
+    }
+    let problem = "--scale is about PNG pages, and none are drawn";
+    Err(Error::usage(problem, "Leave it out, or have them drawn by --format png.").into())
+}
+
+/// Refuses flags of a report that would act on nothing.
+///
+/// # Errors
+/// When there is one.
+pub(crate) fn check_report(args: &ReportArgs) -> Result<()> {
+    check_formats(&args.style)?;
+    if args.chart.is_none() || args.style.formats().iter().any(|format| *format != PageFormat::Html) {
+        return Ok(());
+    }
+    let problem = "--chart is about pages, and an html report has all charts";
+    Err(Error::usage(problem, "Leave it out, or have pages drawn by --format svg, pdf or png.").into())
 }

@@ -25,6 +25,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Camp
         // Cores may be told for the CPU readings alone.
         idle_flags::check_no_pages(&StyleArgs { cores: None, ..args.style.clone() }, "--report")?;
     }
+    idle_flags::check_formats(&args.style)?;
     let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) = args.files.iter().partition(|path| path.is_dir());
     match (folders.first(), files.first()) {
         (Some(_), None) => campaign::run(args, store, progress).await,

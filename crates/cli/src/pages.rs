@@ -14,6 +14,9 @@ use crate::output::{note, write_file};
 /// What stands before each choice in a name; the names of runs and tests have none.
 const CHOICE: char = '+';
 
+/// Pixels a point of PNG pages, where none are told.
+const PNG_SCALE: f64 = 2.0;
+
 /// Bytes of a file name, without its ending, at most; file systems take 255.
 const FILE_NAME: usize = 120;
 
@@ -108,7 +111,7 @@ pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
     let number = |name: &str, number: Option<i64>| number.map(|number| format!("{name}-{number}"));
     let flag = |name: &str, given: bool| given.then(|| name.to_owned());
     let percentiles = || {
-        let all: Vec<String> = args.percentiles.iter().map(|percent| format!("p{percent}")).collect();
+        let all: Vec<String> = args.percentiles().iter().map(|percent| format!("p{percent}")).collect();
         all.join("-")
     };
     [
@@ -122,7 +125,7 @@ pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
         number("injectors", injectors.map(i64::from)),
         number("cpu-offset", cpu.cpu_offset),
         number("cpu-lookback", cpu.cpu_lookback.map(i64::from)),
-        (args.percentiles != View::default().percentiles).then(percentiles),
+        (args.percentiles() != View::default().percentiles).then(percentiles),
     ]
     .into_iter()
     .flatten()
@@ -171,12 +174,12 @@ impl<'a> Pages<'a> {
 
     /// Writes a page in the formats that are asked for.
     pub(crate) fn page(&mut self, page: &Page, subject: Subject<'_>, choices: &[String]) -> Result<()> {
-        for format in &self.style.format {
+        for format in self.style.formats() {
             let (ending, bytes) = match format {
                 // One file for all pages, not one for each.
                 PageFormat::Html => continue,
                 PageFormat::Svg => ("svg", page.svg()?.into_bytes()),
-                PageFormat::Png => ("png", perfpipe_plot::png(page, self.style.scale)?),
+                PageFormat::Png => ("png", perfpipe_plot::png(page, self.style.scale.unwrap_or(PNG_SCALE))?),
                 PageFormat::Pdf => ("pdf", perfpipe_plot::pdf(std::slice::from_ref(page))?),
             };
             self.write(subject, choices, ending, &bytes)?;

@@ -12,23 +12,23 @@ use crate::failure::tell;
 use crate::left_out::LeftOut;
 use crate::output::{Output, page_folder};
 use crate::pages::{Pages, Subject, choices, chosen_runs};
-use crate::{choose, store, view};
+use crate::{choose, idle_flags, store, view};
 
 impl From<&StyleArgs> for Style {
     fn from(args: &StyleArgs) -> Self {
         Self {
             paper: match args.paper {
-                PaperArg::A4 => Paper::A4,
-                PaperArg::Letter => Paper::Letter,
+                None | Some(PaperArg::A4) => Paper::A4,
+                Some(PaperArg::Letter) => Paper::Letter,
             },
             color_by: match args.color_by {
-                ColorArg::Load => ColorBy::Load,
-                ColorArg::Cpu => ColorBy::Cpu,
-                ColorArg::Throughput => ColorBy::Throughput,
+                None | Some(ColorArg::Load) => ColorBy::Load,
+                Some(ColorArg::Cpu) => ColorBy::Cpu,
+                Some(ColorArg::Throughput) => ColorBy::Throughput,
             },
             palette: match args.palette {
-                PaletteArg::Original => Palette::Original,
-                PaletteArg::Viridis => Palette::Viridis,
+                None | Some(PaletteArg::Original) => Palette::Original,
+                Some(PaletteArg::Viridis) => Palette::Viridis,
             },
             cpu_max: args.cpu_max,
             cores: args.cores,
@@ -36,15 +36,31 @@ impl From<&StyleArgs> for Style {
     }
 }
 
+impl ReportArgs {
+    /// The pages that are drawn.
+    fn charts(&self) -> &[ChartArg] {
+        self.chart.as_deref().unwrap_or(&[ChartArg::Time])
+    }
+}
+
 impl StyleArgs {
+    /// The formats of the pages.
+    pub(crate) fn formats(&self) -> &[PageFormat] {
+        self.format.as_deref().unwrap_or(&[PageFormat::Svg, PageFormat::Pdf])
+    }
+
     /// Whether the one-file report is among the formats.
     pub(crate) fn wants_html(&self) -> bool {
-        self.format.contains(&PageFormat::Html)
+        self.formats().contains(&PageFormat::Html)
     }
 }
 
 /// Draws the pages of a test and prints its league table.
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
+    idle_flags::check_report(args)?;
+    if let Some(column) = &args.order_by {
+        League::check_column(column, &args.goals.goals())?;
+    }
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let stored = left_out.runs(&store).await?;
@@ -101,7 +117,7 @@ impl LookedAt {
         let view = || view::of(&args.view, &run.info);
         // The seconds last, as they take the most: what is needed only to find the others is gone by then.
         let details = args.style.wants_html().then(|| Details::new(run, &view())).transpose()?;
-        let drawn = args.chart.contains(&ChartArg::Sweep);
+        let drawn = args.charts().contains(&ChartArg::Sweep);
         let sweep = drawn.then(|| Sweep::new(run, &view())).transpose()?;
         let look = View { goals: args.goals.goals(), ..view() };
         self.timelines.push(Timeline::new(run, &look)?);
@@ -127,7 +143,7 @@ fn choices_of_test(args: &ReportArgs) -> Vec<String> {
 /// Draws the pages of each run, and the one of all of them.
 fn draw(args: &ReportArgs, timelines: &[Timeline], sweeps: &[Sweep], pages: &mut Pages<'_>) -> Result<()> {
     let (style, choices) = (Style::from(&args.style), choices(&args.view));
-    if args.chart.contains(&ChartArg::Time) {
+    if args.charts().contains(&ChartArg::Time) {
         for timeline in timelines {
             pages.page(&Page::run(timeline, &style), Subject::Run(&timeline.info.key), &choices)?;
         }

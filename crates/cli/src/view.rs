@@ -36,7 +36,7 @@ impl From<PhaseArg> for Phase {
 
 /// The view of a run that the flags ask for.
 pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
-    View { percentiles: args.percentiles.clone(), ..scope(&args.scope, info) }
+    View { percentiles: args.percentiles(), ..scope(&args.scope, info) }
 }
 
 /// The same where no percentiles are asked for.

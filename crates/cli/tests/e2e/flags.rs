@@ -97,6 +97,42 @@ fn every_choice_changes_what_is_exported_or_is_refused() {
 }
 
 #[test]
+fn percentiles_that_are_the_usual_ones_are_refused_where_others_are() {
+    let store = store_with_run();
+    let labels =
+        ["export", "--framework", "go", "--test", "t", "--what", "labels", "--percentiles", "25,50,75,95"];
+    assert!(store.run(&labels).complaint(2).contains("--percentiles does nothing to --what labels"));
+}
+
+#[test]
+fn flags_of_a_report_that_would_do_nothing_are_refused() {
+    let store = store_with_run();
+    let report = |flags: &[&str]| store.run(&[&["report", "--test", "t"][..], flags].concat());
+    for (flags, remedy) in [
+        (&["--scale", "2"][..], "--format png"),
+        (&["--scale", "3", "--format", "svg,html"], "--format png"),
+        (&["--chart", "sweep", "--format", "html"], "--format svg, pdf or png"),
+    ] {
+        let told = report(flags).complaint(2);
+        assert!(told.contains(&format!("{} is about", flags[0])) && told.contains(remedy), "{told}");
+    }
+    assert_eq!(report(&["--scale", "1", "--format", "png"]).code, Some(0));
+    assert_eq!(report(&["--chart", "sweep", "--format", "html,svg"]).code, Some(0));
+}
+
+#[test]
+fn a_league_is_ordered_by_any_of_its_columns_and_by_no_other() {
+    let store = store_with_run();
+    let league = |flags: &[&str]| {
+        store.run(&[&["report", "--test", "t", "--format", "svg", "--table", "csv"][..], flags].concat())
+    };
+    let goal = ["--within", "20ms", "--order-by", "within_20ms_percent"];
+    assert!(league(&goal).text().contains("within_20ms_percent"));
+    let told = league(&goal[2..]).complaint(2);
+    assert!(told.contains("no column within_20ms_percent") && told.contains("p50, p95, p99"), "{told}");
+}
+
+#[test]
 fn failures_of_transactions_are_told_only_where_these_count() {
     let store = store_with_run();
     let count = |flags: &[&str]| -> u64 {
@@ -131,6 +167,12 @@ fn flags_of_other_commands_that_would_do_nothing_are_refused() {
             let told = store.run(&[command, style].concat()).complaint(2);
             assert!(told.contains(style[0]) && told.contains(remedy), "{told}");
         }
+    }
+    for default in
+        [&["--format", "svg,pdf"][..], &["--scale", "2"], &["--paper", "a4"], &["--color-by", "load"]]
+    {
+        let told = store.run(&[&compare[..], default].concat()).complaint(2);
+        assert!(told.contains(default[0]) && told.contains("--out DIR"), "{told}");
     }
     let told = store.run(&[&compare[..], &["--cores", "4"]].concat()).complaint(2);
     assert!(told.contains("--cores") && told.contains("--out DIR"), "{told}");

@@ -1,6 +1,6 @@
 //! The README's roles: one that ingests and one that reads, made by its very SQL, and what each may do.
 
-use crate::postgres::{TestServer, psql};
+use crate::postgres::{TestServer, psql, psql_command};
 use crate::support::*;
 
 /// The SQL of the README's section on roles.
@@ -92,4 +92,28 @@ fn a_role_without_grants_is_told_which_it_needs() {
     for part in ["permission denied for schema perfpipe", "section \"Roles\""] {
         assert!(complaint.contains(part), "{part} is not in: {complaint}");
     }
+}
+
+#[test]
+fn a_role_that_may_not_add_the_columns_that_an_old_store_lacks_is_told_who_may() {
+    let Some(server) = TestServer::start(None) else { return };
+    let url = server.database();
+    let restored = psql_command(&url).arg("-f").arg(fixture("stores/2c4bb3d.sql")).output().unwrap();
+    assert!(restored.status.success(), "{}", String::from_utf8_lossy(&restored.stderr));
+    psql(
+        &url,
+        "create role ann login; grant usage, create on schema perfpipe to ann; \
+         grant all on all tables in schema perfpipe to ann; grant all on all sequences in schema perfpipe to ann",
+    );
+    let ann = as_role(&url, "ann");
+    let before = ann.keys();
+    let log = fixture("crlf.csv");
+    let complaint = ann.run(&ingest(log.to_str().unwrap(), "nio")).complaint(1);
+    assert!(complaint.contains("this role may not add the columns it lacks"), "{complaint}");
+    let (_, sql) = complaint.split_once("or run: ").unwrap();
+    let (sql, _) = sql.split_once(".\n").unwrap_or((sql, ""));
+    assert_eq!(ann.keys(), before, "what is there is read all the same");
+    psql(&url, sql.trim_end().trim_end_matches('.'));
+    ann.run(&ingest(log.to_str().unwrap(), "nio")).said();
+    assert_eq!(ann.keys().len(), before.len() + 1);
 }
