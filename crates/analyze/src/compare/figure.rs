@@ -11,6 +11,8 @@ const FEW: f64 = 20.0;
 const AS_ONE: f64 = 2.0;
 /// Cosines that are used, at least, where the load is not level.
 const SLOPING: f64 = 4.0;
+/// Values that there are for each cosine that is used, at least: what a short run hides of slow noise is in its slowest.
+const SECONDS_A_COSINE: usize = 6;
 /// Slow cosines looked at first.
 const SLOWEST: usize = 7;
 
@@ -63,6 +65,12 @@ impl Figure {
             return 0.0;
         }
         memory::of(&level.iter().collect::<Vec<_>>())
+    }
+
+    /// Whether figures of short runs wander, though their correlations don't show it (see [`memory::wanders`]).
+    pub(super) fn wanders(figures: &[&Self]) -> bool {
+        let scatters = figures.iter().flat_map(|figure| &figure.scatters);
+        memory::wanders(&scatters.filter(|scatter| scatter.is_level).collect::<Vec<_>>())
     }
 
     /// Whether its seconds fall into blocks enough where the noise has such a memory.
@@ -129,7 +137,8 @@ fn noise_of(scatter: &Scatter, memory: f64) -> (f64, f64) {
         return (scatter.variance_as_one(), AS_ONE);
     }
     // Where the load climbs, what is slow is the climb.
-    let cosines = blocks.max(SLOPING).min(scatter.most_cosines() as f64).floor().max(1.0);
+    let most = scatter.most_cosines().min(scatter.values / SECONDS_A_COSINE) as f64;
+    let cosines = blocks.max(SLOPING).min(most).floor().max(1.0);
     // How many are used was found from the same seconds: half as many are sure.
     (scatter.variance(cosines as usize), cosines / 2.0)
 }

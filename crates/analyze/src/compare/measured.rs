@@ -57,7 +57,7 @@ impl Measured {
         let percentiles = percentile::checked(&view.percentiles)?;
         let timeline = Timeline::new(run, &View { percentiles: Vec::new(), ..view.clone() })?;
         let selection = Selection::new(run, view)?;
-        let whole = units::whole(&selection);
+        let whole = units::whole(&selection, &timeline.duration);
         let hold = timeline.hold.as_ref().and(timeline.phases.hold).and_then(|hold| hold.shared(whole));
         let mut parts = Vec::new();
         for (part, span) in [("run", Some(whole)), ("hold", hold)] {
@@ -101,6 +101,12 @@ fn figures(
 }
 
 impl Measure {
+    /// Whether slow noise in it is the server's, and so in all that its requests tell: failures come in bunches of
+    /// their own, and CPU readings have the memory of who takes them.
+    pub(super) fn is_of_server(&self) -> bool {
+        self.unit == "/s" || self.unit == "ms"
+    }
+
     fn new(name: &str, unit: &'static str, growth: Growth) -> Self {
         Self { name: name.to_owned(), unit, growth }
     }

@@ -16,6 +16,20 @@ const SLOWEST_FADE: f64 = 0.995;
 /// The share of a correlation's deficit that is made good, at most: what is lost since the mean is the run's own.
 const LOST: f64 = 0.35;
 
+/// Memory of which no end is seen.
+pub(super) const ENDLESS: f64 = f64::INFINITY;
+/// Values of a series so short that correlations don't show all slow noise.
+const SHORT: usize = 150;
+/// What [`Scatter::wander`] of two series comes to in 1.5 % of the pairs without memory (Hansen, "Testing for parameter
+/// instability in linear models", 1992, table 1).
+const WANDERS: f64 = 1.0;
+
+/// Whether short series wander though their correlations don't show it.
+pub(super) fn wanders(scatters: &[&Scatter]) -> bool {
+    let short = scatters.iter().filter(|scatter| scatter.values < SHORT);
+    short.map(|scatter| scatter.wander()).sum::<f64>() > WANDERS
+}
+
 /// How much of the noise is slow: Σ|k|·R(k) ÷ ΣR(k) over all lags k, of autocorrelations R; 0 where there is no memory.
 ///
 /// The correlations of all series count together, since noise of one kind is in all of them. The larger of two answers:
@@ -127,6 +141,29 @@ mod tests {
         assert!(enough(0.9, 900) >= 190);
         assert!(enough(0.98, 60) <= 2);
         assert!(enough(0.98, 300) <= 6);
+    }
+
+    #[test]
+    fn a_short_run_that_wanders_is_seen_though_its_fast_noise_hides_it() {
+        let mut chance = fastrand::Rng::with_seed(4);
+        let mut seen = |fade: f64, slow: f64| {
+            let of = |chance: &mut fastrand::Rng| {
+                let (mut now, mut values) = (0.0, Vec::new());
+                for _ in 0..160 {
+                    let mut normal = || (0..12).map(|_| chance.f64()).sum::<f64>() - 6.0;
+                    now = fade * now + (1.0 - fade * fade).sqrt() * normal();
+                    values.push(slow * now + normal());
+                }
+                Scatter::of(values.split_off(100), true)
+            };
+            let pairs = (0..1000).map(|_| [of(&mut chance), of(&mut chance)]);
+            pairs.filter(|two| wanders(&two.each_ref())).count()
+        };
+        // 1.5 % are promised of those without memory.
+        let calm = seen(0.0, 0.0);
+        assert!((5..=28).contains(&calm), "{calm} of 1,000");
+        let slow = seen(0.98, 2.0);
+        assert!(slow > 800, "{slow} of 1,000");
     }
 
     #[test]

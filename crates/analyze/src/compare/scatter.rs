@@ -48,6 +48,14 @@ impl Scatter {
         (self.values as f64).powi(2) * self.of_one
     }
 
+    /// How much of the scatter is in the slowest cosines: the mean square of the series' sums from its begin, over the
+    /// variance of one value and the number of values (Nyblom, "Testing for the constancy of parameters over time", 1989).
+    pub(super) fn wander(&self) -> f64 {
+        let half_waves = (1..).map(|half_waves: u32| f64::from(half_waves).powi(2));
+        let slow: f64 = self.powers.iter().zip(half_waves).map(|(power, squared)| power / squared).sum();
+        if self.of_one > 0.0 { slow / (self.of_one * PI * PI) } else { 0.0 }
+    }
+
     /// The variance of the series' sum by so many cosines.
     pub(super) fn variance(&self, cosines: usize) -> f64 {
         let used = cosines.clamp(1, self.powers.len().max(1));

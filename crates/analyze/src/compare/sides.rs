@@ -5,6 +5,7 @@ use super::difference::{Difference, MISSED, OfMean, OfSeconds, Side as Known, di
 use super::family;
 use super::figure::{Figure, Noise as FigureNoise};
 use super::measured::{Growth, Measure, Measured, Part};
+use super::memory::ENDLESS;
 
 /// Degrees of freedom without which repeats say too little of their noise.
 const ENOUGH: usize = 2;
@@ -23,6 +24,53 @@ struct Values<'a> {
     figures: Vec<&'a Figure>,
     /// Their mean.
     mean: Option<f64>,
+}
+
+/// A figure of two sides.
+struct Pair<'a> {
+    part: &'static str,
+    measure: &'a Measure,
+    a: Values<'a>,
+    b: Values<'a>,
+}
+
+impl Pair<'_> {
+    /// The difference, not judged yet, where so long a memory is seen of the server.
+    fn compared(&self, run: &str, server: f64) -> Compared {
+        let Self { part, measure, a, b } = self;
+        let by_repeats = a.figures.len() + b.figures.len() >= ENOUGH + 2;
+        let (known, is_sure, noise) = if by_repeats {
+            (a.by_repeats(b), true, Noise::Repeats)
+        } else {
+            let (known, is_sure) = a.by_seconds(b, server).unzip();
+            (known, is_sure.unwrap_or(false), Noise::Seconds)
+        };
+        let change = Change {
+            run: run.to_owned(),
+            part,
+            measure: measure.name.clone(),
+            unit: measure.unit,
+            a: a.mean,
+            b: b.mean,
+            interval: known.map(|known| known.interval),
+            p: known.map(|known| known.p),
+            p_adjusted: None,
+            noise,
+            outcome: Outcome::Unknown,
+        };
+        Compared { change, growth: measure.growth, is_sure }
+    }
+
+    /// How much of the figure's noise is slow.
+    fn memory(&self) -> f64 {
+        Figure::memory(&self.a.with(&self.b))
+    }
+
+    /// Whether the whole run wanders, by the figure that has the least memory of its own.
+    fn wanders(&self) -> bool {
+        let is_told = self.part == "run" && self.measure.name == "throughput";
+        is_told && Figure::wanders(&self.a.with(&self.b))
+    }
 }
 
 /// A change, and what it takes to judge it.
@@ -78,10 +126,24 @@ pub fn compare_sides(baseline: &Side, others: &[Side]) -> Vec<Change> {
 fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Compared> {
     let parts = baseline.runs.first().map_or(&[][..], |run| &run.parts);
     let measures = |(part, figures): &'a Part| figures.iter().map(move |(measure, _)| (*part, measure));
-    parts.iter().flat_map(measures).filter_map(|(part, measure)| {
-        let (a, b) = (baseline.values(part, measure)?, other.values(part, measure)?);
-        Some(a.compared(&b, &other.name, part, measure))
-    })
+    let pairs: Vec<Pair<'_>> = parts
+        .iter()
+        .flat_map(measures)
+        .filter_map(|(part, measure)| {
+            Some(Pair { part, measure, a: baseline.values(part, measure)?, b: other.values(part, measure)? })
+        })
+        .collect();
+    let server = memory_of_server(&pairs);
+    pairs.into_iter().map(move |pair| pair.compared(&other.name, server))
+}
+
+/// The longest memory of what requests tell of the server: slow noise of one figure is slow noise of the server, and so
+/// may be in all others.
+fn memory_of_server(pairs: &[Pair<'_>]) -> f64 {
+    if pairs.iter().any(Pair::wanders) {
+        return ENDLESS;
+    }
+    pairs.iter().filter(|pair| pair.measure.is_of_server()).map(Pair::memory).fold(0.0, f64::max)
 }
 
 /// Says what each difference is, among all of them.
@@ -105,40 +167,22 @@ fn judge(all: &mut [Compared]) {
 }
 
 impl Values<'_> {
-    fn compared(&self, other: &Self, run: &str, part: &'static str, measure: &Measure) -> Compared {
-        let by_repeats = self.figures.len() + other.figures.len() >= ENOUGH + 2;
-        let (known, is_sure, noise) = if by_repeats {
-            (self.by_repeats(other), true, Noise::Repeats)
-        } else {
-            let (known, is_sure) = self.by_seconds(other).unzip();
-            (known, is_sure.unwrap_or(false), Noise::Seconds)
-        };
-        let change = Change {
-            run: run.to_owned(),
-            part,
-            measure: measure.name.clone(),
-            unit: measure.unit,
-            a: self.mean,
-            b: other.mean,
-            interval: known.map(|known| known.interval),
-            p: known.map(|known| known.p),
-            p_adjusted: None,
-            noise,
-            outcome: Outcome::Unknown,
-        };
-        Compared { change, growth: measure.growth, is_sure }
+    /// The figures of both sides.
+    fn with(&self, other: &Self) -> Vec<&Figure> {
+        self.figures.iter().chain(&other.figures).copied().collect()
     }
 
     /// The difference held against the scatter of the seconds, and whether that is known well enough to say that there
     /// is none.
-    fn by_seconds(&self, other: &Self) -> Option<(Difference, bool)> {
-        let all: Vec<&Figure> = self.figures.iter().chain(&other.figures).copied().collect();
+    fn by_seconds(&self, other: &Self, server: f64) -> Option<(Difference, bool)> {
+        let all = self.with(other);
         if self.mean.is_none() || other.mean.is_none() || all.iter().any(|figure| figure.scatters.is_empty())
         {
             return None;
         }
-        let memory = Figure::memory(&all);
-        let is_sure = self.mean == other.mean || all.iter().all(|figure| figure.has_enough(memory));
+        let enough = |memory| all.iter().all(|figure| figure.has_enough(memory));
+        let memory = if enough(server) { Figure::memory(&all) } else { server };
+        let is_sure = self.mean == other.mean || enough(memory);
         Some((difference(&*self.side(memory), &*other.side(memory))?, is_sure))
     }
 

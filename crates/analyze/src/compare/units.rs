@@ -3,6 +3,7 @@
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSlice;
 
+use crate::duration::RunDuration;
 use crate::error::Result;
 use crate::histogram::Histogram;
 use crate::phases::{Phase, Span};
@@ -41,10 +42,11 @@ pub(super) struct Units {
     pub(super) sum: Unit,
 }
 
-/// The seconds of a timeline that are compared: not the run's last one, which ends where the run did.
-pub(super) fn whole(selection: &Selection<'_>) -> Span {
+/// The seconds of a timeline that are compared: not the run's last one, if it is cut short or not known to be whole.
+pub(super) fn whole(selection: &Selection<'_>, duration: &RunDuration) -> Span {
     let (first, last) = selection.window;
-    let is_cut = last.saturating_add(1) >= selection.run.info.seconds && last - first >= 3;
+    let ends = last.saturating_add(1) >= selection.run.info.seconds;
+    let is_cut = ends && (duration.estimated || duration.cut().is_some()) && last - first >= 3;
     Span { first, last: last - u32::from(is_cut) }
 }
 
