@@ -49,7 +49,7 @@ pub(super) enum Growth {
 }
 
 impl Measured {
-    /// Measures a stored run as a view looks at it, but for the run's last second, which ends where the run did.
+    /// Measures a stored run as a view looks at it, but for the run's last second, if it is cut short or not known to be whole.
     ///
     /// # Errors
     /// As [`Timeline::new`].

@@ -114,8 +114,9 @@ impl Side {
 /// the times at the limits of how many requests exceed them (Woodruff 1952), failures as counts.
 ///
 /// A change is called where chance would make so large a one, in any of all figures that are compared at once, in one of
-/// a hundred comparisons (Holm 1979). It is unknown where a run has fewer than 24 seconds, or fewer than seven blocks,
-/// unless the difference is beyond noise even if all seconds of a run went up and down as one.
+/// a hundred comparisons (Holm 1979). It is unknown where a run has fewer than 24 seconds, or fewer than seven blocks by
+/// any figure that tells of the server, unless the difference is beyond noise even if all seconds of a run went up and
+/// down as one.
 pub fn compare_sides(baseline: &Side, others: &[Side]) -> Vec<Change> {
     let mut all: Vec<Compared> = others.iter().flat_map(|other| against(baseline, other)).collect();
     judge(&mut all);

@@ -267,7 +267,7 @@ fn rates_with_long_memory() {
 fn rates_of_changes_found() {
     println!("\n| throughput, 400/s | s | found |\n|---|--:|--:|");
     for (times, lasting, pairs, least) in
-        [(1.02, 300.0, 2000, 0.9), (1.05, 60.0, 2000, 0.9), (1.01, 900.0, 300, 0.5)]
+        [(1.02, 300.0, 2000, 0.9), (1.05, 60.0, 1000, 0.6), (1.08, 60.0, 1000, 0.9), (1.01, 900.0, 300, 0.5)]
     {
         let share = found(400.0, times, lasting, pairs);
         println!("| times {times} | {lasting} | {share} |");

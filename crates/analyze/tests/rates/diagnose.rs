@@ -146,6 +146,9 @@ fn planted() -> Vec<Planted> {
         may("warm-up of 10 s, x5, 50/s, open", WarmUp, |_| {
             with(Fault::WarmUp { until: 10.0, times: 5.0 }, open(50.0, 120.0))
         }),
+        may("a tenth six times as slow from 40 s on, 50/s, 120 s", SlowTail, |_| {
+            with(Fault::Tail { from: 40.0, share: 0.1, times: 6.0 }, busy(50.0, 1, 120.0))
+        }),
         may("all fail for 3 s, 5/s", Failures, |dice| {
             with(Fault::Failing { at: 10.0 + 60.0 * dice.uniform(), lasting: 3.0 }, open(5.0, 80.0))
         }),
@@ -233,12 +236,14 @@ fn calm_runs_at_low_rates_have_no_stall_and_long_silences_are_one() {
 #[test]
 fn calm_runs_of_other_lengths_and_loads_say_nothing() {
     let wander = Some(Wander { correlation: 0.9, deviation: 0.05 });
+    let wide = Some(Wander { correlation: 0.9, deviation: 0.2 });
     let ramp = Load::Closed { injectors: 2, clients: 20, think: 0.2, ramp: 60.0 };
     let systems = [
         ("20 s", System { lasting: 20.0, ..busy(50.0, 1, 20.0) }),
         ("two hours", busy(5.0, 2, 7200.0)),
         ("a ramp", System { lasting: 200.0, load: ramp, servers: 0, ..System::default() }),
         ("a wander of an open load", System { wander, ..open(50.0, 300.0) }),
+        ("a wander of a fifth", System { wander: wide, ..busy(50.0, 1, 300.0) }),
         ("times that scatter", System { shape: Shape::Lognormal(1.5), ..open(20.0, 300.0) }),
         ("constant times", System { shape: Shape::Constant, ..busy(20.0, 3, 300.0) }),
     ];
@@ -252,6 +257,21 @@ fn calm_runs_of_other_lengths_and_loads_say_nothing() {
             run.cells = perfpipe_ingest::CellTable::new(vec!["Get".into()], vec![], cells);
             let findings = diagnose(&run, &View::default(), None).unwrap();
             assert_eq!(findings, [], "{name}, without a load in the log, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn threads_that_end_one_by_one_are_no_fault() {
+    let ending = |from| Fault::Leaving { from, until: 300.0 };
+    let systems = [
+        ("busy", with(ending(240.0), busy(50.0, 1, 300.0))),
+        ("thinking", with(ending(240.0), thinking(50.0, 3, 300.0))),
+        ("from the middle on", with(ending(150.0), busy(200.0, 1, 300.0))),
+    ];
+    for (name, system) in systems {
+        for seed in 0..20 {
+            assert_eq!(said(&system, seed), [], "{name}, seed {seed}");
         }
     }
 }

@@ -80,6 +80,10 @@ pub(crate) enum Fault {
     Skew { injector: usize, by: f64 },
     /// Clients go on, or the rate does, at this share of what it was.
     Fewer { from: f64, share: f64 },
+    /// Clients leave one by one from one second to another.
+    Leaving { from: f64, until: f64 },
+    /// So large a share of the requests takes so many times as long from this second on.
+    Tail { from: f64, share: f64, times: f64 },
     /// All requests of a while fail.
     Failing { at: f64, lasting: f64 },
 }
@@ -210,6 +214,14 @@ impl Fault {
         }
     }
 
+    /// What the time of a request that is begun now is multiplied by, by chance.
+    fn tail(&self, now: f64, dice: &mut Dice) -> f64 {
+        match *self {
+            Self::Tail { from, share, times } if now >= from && dice.uniform() < share => times,
+            _ => 1.0,
+        }
+    }
+
     fn fails(&self, now: f64) -> bool {
         matches!(*self, Self::Failing { at, lasting } if (at..at + lasting).contains(&now))
     }
@@ -218,6 +230,7 @@ impl Fault {
     fn share(&self, now: f64) -> f64 {
         match *self {
             Self::Fewer { from, share } if now >= from => share,
+            Self::Leaving { from, until } => 1.0 - ((now - from) / (until - from)).clamp(0.0, 1.0),
             _ => 1.0,
         }
     }
@@ -350,11 +363,12 @@ impl<'a> Simulation<'a> {
             Shape::Lognormal(sigma) => dice.lognormal(*service, sigma),
         };
         let factor: f64 = faults.iter().map(|fault| fault.factor(now, *lasting, injector)).product();
+        let tail: f64 = faults.iter().map(|fault| fault.tail(now, dice)).product();
         let slower = match self.system.load {
             Load::Closed { .. } => self.wandered(now),
             Load::Open { .. } => 1.0,
         };
-        let end = micros(self.done(now, time / 1000.0 * factor * slower));
+        let end = micros(self.done(now, time / 1000.0 * factor * tail * slower));
         if self.system.servers > 0 {
             self.free.push(Reverse(end));
         }
