@@ -16,53 +16,26 @@
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
-mod axis;
-mod backend;
-mod canvas;
-mod chart;
-mod clock;
-mod colorbar;
-mod column;
-mod comparison;
-mod cpu;
-mod drawing;
-mod error;
-mod failures;
-mod font;
-mod footer;
-mod frame;
-mod html;
-mod legend;
-mod line;
+mod charts;
 #[cfg(test)]
-mod looks;
-mod marker;
-mod number;
-mod overlay;
-mod page;
+mod checks;
+mod error;
+mod html;
+mod layout;
+mod marks;
+mod output;
+mod pages;
 mod palette;
-mod pdf;
-mod phase_band;
-mod png;
-mod requests;
-mod response;
-mod run;
-mod sheet;
-mod stack;
-mod stairs;
 mod style;
+mod text;
+
 #[cfg(test)]
 #[path = "../tests/support/mod.rs"]
 mod support;
-mod svg;
-mod sweep;
-mod ticks;
-#[cfg(test)]
-mod vision;
 
-pub use error::{Error, Result};
-pub use html::html;
-pub use page::Page;
-pub use pdf::pdf;
-pub use png::{PNG_SCALES, png};
-pub use style::{ColorBy, Palette, Paper, Style};
+pub use crate::error::{Error, Result};
+pub use crate::html::html;
+pub use crate::output::pdf::pdf;
+pub use crate::output::png::{PNG_SCALES, png};
+pub use crate::pages::page::Page;
+pub use crate::style::{ColorBy, Palette, Paper, Style};

@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use perfpipe_analyze::{Details, Heatmap, LoadStep, Second, Sweep, Timeline};
 use serde::{Serialize, Serializer};
 
-use crate::column;
-use crate::drawing::Text;
+use crate::charts::columns;
 use crate::error::{Error, Result};
+use crate::output::drawing::Text;
+use crate::output::svg::hex;
 use crate::palette::{SERIES, STEPS};
 use crate::style::{ColorBy, Style};
-use crate::svg::hex;
 
 /// All that the charts need.
 #[derive(Serialize)]
@@ -163,7 +163,7 @@ impl<'a> Run<'a> {
             measure,
             cpu_top: style.cpu_top(),
             hold: timeline.hold.as_ref().and(timeline.phases.hold).map(|span| (span.first, span.last)),
-            first: column::span(timeline).0,
+            first: columns::span(timeline).0,
             successes: counts(|second| second.successes),
             failures: counts(|second| second.failures),
             load: values(|second| second.load),

@@ -6,14 +6,14 @@ mod table;
 
 use perfpipe_analyze::{Details, League, Sweep, Timeline, error_kind_table, label_table};
 
+use self::data::Data;
+use self::table::Beneath;
 use crate::error::Result;
-use crate::page::Page;
+use crate::output::svg::{escaped, hex};
+use crate::pages::page::Page;
+use crate::pages::{footer, sweep, test};
 use crate::palette::{Color, SERIES, SERIES_DARK};
 use crate::style::Style;
-use crate::svg::{escaped, hex};
-use crate::{footer, overlay, sweep};
-use data::Data;
-use table::Beneath;
 
 /// Kinds of failures that are told one by one.
 const ERRORS: usize = 200;
@@ -37,7 +37,7 @@ pub fn html<'a>(
 ) -> Result<String> {
     let mut runs: Vec<_> = runs.into_iter().collect();
     // As on the page of all, so that each has the same colour there.
-    runs.sort_by(|a, b| overlay::best_first(a.0, b.0));
+    runs.sort_by(|a, b| test::best_first(a.0, b.0));
     let all = Page::test(test, runs.iter().map(|(timeline, _)| *timeline), style);
     let mut body = league_section(league);
     body += &parts::all_frameworks(&all, runs.len())?;

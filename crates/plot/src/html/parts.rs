@@ -3,10 +3,10 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha2::{Digest as _, Sha256};
 
+use super::data::Data;
 use crate::error::Result;
-use crate::html::data::Data;
-use crate::page::Page;
-use crate::svg::escaped;
+use crate::output::svg::escaped;
+use crate::pages::page::Page;
 
 const STYLE: &str = include_str!("style.css");
 

@@ -2,7 +2,7 @@
 
 use perfpipe_analyze::{Column, Table, Value};
 
-use crate::svg::escaped;
+use crate::output::svg::escaped;
 
 /// Columns that stand in one with another, in small print beneath its values.
 pub(super) struct Beneath {

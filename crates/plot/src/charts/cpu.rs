@@ -1,0 +1,56 @@
+//! The chart of CPU utilisation.
+
+use super::chart::{Chart, Height};
+use crate::layout::axis::Axis;
+use crate::layout::frame::Frame;
+use crate::layout::legend::{Entry, Legend};
+use crate::layout::ticks::Values;
+use crate::output::drawing::Drawing;
+use crate::pages::run::Run;
+use crate::text::number::measured;
+
+/// Width of the line, in points.
+const WIDTH: f64 = 1.3;
+
+/// Height of the chart where there is nothing to draw.
+const NOTHING: f64 = 40.0;
+
+/// CPU utilisation.
+pub(crate) struct Cpu<'a>(pub(crate) &'a Run<'a>);
+
+impl Chart for Cpu<'_> {
+    fn legend(&self) -> Legend {
+        let Self(run) = self;
+        let mut entries = Vec::new();
+        let mut note = None;
+        if self.max().is_some() {
+            let mean = run.summary().cpu_mean.map(|mean| format!("; mean {} %", measured(mean)));
+            let text = format!("CPU{}{}", run.colored_by(), mean.unwrap_or_default());
+            entries.push(Entry::new(run.scale_line(WIDTH), text));
+            note = run.binning("line: mean; band: from the least to the greatest second");
+        }
+        Legend { heading: "CPU utilisation (%)".to_owned(), entries, note }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let max = self.max().ok_or("No CPU readings for this run")?;
+        Ok(match self.0.style.cpu_top() {
+            Some(top) => Axis::ending_at(top.max(max), 4),
+            None => Axis::new(Values::up_to(max, 4, 0.0)),
+        })
+    }
+
+    fn height(&self) -> Height {
+        if self.max().is_some() { Height::Share(0.8) } else { Height::Fixed(NOTHING) }
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        self.0.scale_line_over(drawing, frame, WIDTH, |column| column.cpu);
+    }
+}
+
+impl Cpu<'_> {
+    fn max(&self) -> Option<f64> {
+        self.0.columns.columns.iter().filter_map(|column| Some(column.cpu?.max)).reduce(f64::max)
+    }
+}

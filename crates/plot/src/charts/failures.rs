@@ -1,0 +1,66 @@
+//! The strip of failures per second, below the response times.
+
+use super::chart::{Chart, Height};
+use super::columns::Column;
+use crate::layout::axis::Axis;
+use crate::layout::frame::Frame;
+use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::marks::stairs::{self, Step};
+use crate::output::drawing::Drawing;
+use crate::pages::run::Run;
+use crate::palette::{Color, FAILURE};
+use crate::text::clock::stamp;
+use crate::text::number::count;
+
+/// The least height and width of what is there at all, in points.
+const LEAST: (f64, f64) = (1.6, 0.7);
+
+/// The colour of a column's bar above its mean.
+const GREATEST: Color = Color(0x99, 0x99, 0x99);
+
+/// Failures per second.
+pub(crate) struct Failures<'a>(pub(crate) &'a Run<'a>);
+
+impl Chart for Failures<'_> {
+    fn legend(&self) -> Legend {
+        let seconds = &self.0.timeline.seconds;
+        let worst = seconds.iter().rev().max_by_key(|second| second.failures);
+        let text = worst.map(|worst| {
+            format!("at most {} in a second, at {}", count(worst.failures), stamp(worst.second))
+        });
+        let entry = Entry::new(Swatch::Bar(FAILURE), text.unwrap_or_default());
+        let note = self.0.binning("black up to the mean, grey up to the greatest second");
+        Legend { heading: "Failures per second".to_owned(), entries: vec![entry], note }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let max = self.0.columns.columns.iter().map(|c| c.failures.max).fold(0.0, f64::max);
+        Ok(Axis::ends(max.max(1.0), 0))
+    }
+
+    fn height(&self) -> Height {
+        Height::Fixed(30.0)
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        if self.0.columns.binned() {
+            self.bars(drawing, frame, GREATEST, |column| column.failures.max);
+        }
+        self.bars(drawing, frame, FAILURE, |column| column.failures.mean);
+    }
+}
+
+impl Failures<'_> {
+    /// Draws a bar for each column that has failures.
+    fn bars(&self, drawing: &mut Drawing, frame: &Frame, color: Color, value: impl Fn(&Column) -> f64) {
+        let bottom = frame.area.bottom;
+        let step = |column: &Column| {
+            let (left, right) = (frame.x(column.start), frame.x(column.end));
+            let top = frame.y(value(column)).min(bottom - LEAST.0);
+            let right = right.max((left + LEAST.1).min(frame.area.right));
+            (column.failures.max > 0.0).then_some(Step { left, right, top, bottom, color })
+        };
+        let steps: Vec<Step> = self.0.columns.columns.iter().filter_map(step).collect();
+        stairs::draw(drawing, &steps);
+    }
+}

@@ -1,0 +1,123 @@
+//! The chart of requests per second: successes, failures on top of them, and the average.
+
+use super::chart::{Chart, Height};
+use super::columns::{Column, Spread};
+use crate::layout::axis::Axis;
+use crate::layout::frame::Frame;
+use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::ticks::Values;
+use crate::marks::stairs::{self, Step};
+use crate::output::drawing::Drawing;
+use crate::pages::run::Run;
+use crate::palette::{Color, FAILURE, INK, PAPER};
+use crate::text::number::measured;
+
+/// Bars wider than this, in points, stand apart.
+const WIDE: f64 = 4.0;
+/// The widest bar, in points.
+const WIDEST: f64 = 48.0;
+/// The least height of what is there at all, in points.
+const LEAST: f64 = 0.6;
+/// How much of a column's bar is thinned above its least and above its mean second.
+const TINTS: (f64, f64) = (0.3, 0.65);
+
+/// Requests per second.
+pub(crate) struct Requests<'a>(pub(crate) &'a Run<'a>);
+
+impl Chart for Requests<'_> {
+    fn legend(&self) -> Legend {
+        let Self(run) = self;
+        let mut entries = Vec::new();
+        if run.summary().successes > 0 {
+            entries.push(Entry::new(run.scale_swatch(), format!("Successes{}", run.colored_by())));
+        }
+        if run.summary().failures > 0 {
+            entries.push(Entry::new(Swatch::Bar(FAILURE), "Failures"));
+        }
+        let average = format!("Average {}/s", measured(run.summary().throughput));
+        entries.push(Entry::new(Swatch::Line(INK, 0.9), average));
+        let note = "dark up to the least second, medium up to the mean, light up to the greatest";
+        Legend { heading: "Requests per second".to_owned(), entries, note: run.binning(note) }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        if self.0.summary().requests() == 0 {
+            return Err("No requests");
+        }
+        let columns = self.0.columns.columns.iter();
+        let max =
+            columns.map(|c| c.successes.max.max(c.successes.mean + c.failures.mean)).fold(0.0, f64::max);
+        Ok(Axis::new(Values::up_to(max.max(self.0.summary().throughput), 6, 1.0)))
+    }
+
+    fn height(&self) -> Height {
+        Height::Share(1.15)
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        let Self(run) = self;
+        if run.columns.binned() {
+            self.successes(drawing, frame, TINTS.1, |s| s.max);
+            self.successes(drawing, frame, TINTS.0, |s| s.mean);
+            self.successes(drawing, frame, 0.0, |s| s.min);
+            run.edge(drawing, frame, |c| Some(c.successes.at(|s| s.max)), |c| run.scale.color(c.measure));
+        } else {
+            self.successes(drawing, frame, 0.0, |s| s.mean);
+        }
+        self.failures(drawing, frame);
+        self.average(drawing, frame);
+    }
+}
+
+impl Requests<'_> {
+    fn successes(&self, drawing: &mut Drawing, frame: &Frame, tint: f64, value: impl Fn(Spread) -> f64) {
+        let scale = &self.0.scale;
+        self.bars(drawing, frame, |c| (0.0, value(c.successes), scale.color(c.measure).tint(tint)));
+    }
+
+    /// Stacks the failures on the successes.
+    fn failures(&self, drawing: &mut Drawing, frame: &Frame) {
+        // Specks among the shades of binned seconds would look like a line; the strip below has every failure.
+        let least = if self.0.columns.binned() { LEAST } else { 0.0 };
+        let seen = |c: &Column| frame.y(0.0) - frame.y(c.failures.mean) >= least;
+        self.bars(drawing, frame, |c| {
+            let failures = if seen(c) { c.failures.mean } else { 0.0 };
+            (c.successes.mean, c.successes.mean + failures, FAILURE)
+        });
+    }
+
+    /// Draws a bar for each column, from one value up to another.
+    fn bars(&self, drawing: &mut Drawing, frame: &Frame, bar: impl Fn(&Column) -> (f64, f64, Color)) {
+        let step = |column: &Column| {
+            let (low, high, color) = bar(column);
+            let (left, right) = edges(frame, column);
+            let bottom = frame.y(low);
+            let top = frame.y(high).min(bottom - LEAST);
+            (high > low).then_some(Step { left, right, top, bottom, color })
+        };
+        let steps: Vec<Step> = self.0.columns.columns.iter().filter_map(step).collect();
+        stairs::draw(drawing, &steps);
+    }
+
+    /// Draws the average, edged with white to be seen on every colour.
+    fn average(&self, drawing: &mut Drawing, frame: &Frame) {
+        let throughput = self.0.summary().throughput;
+        if throughput > 0.0 {
+            let y = frame.y(throughput);
+            let ends = vec![(frame.area.left, y), (frame.area.right, y)];
+            drawing.line(ends.clone(), 1.9, PAPER);
+            drawing.line(ends, 0.9, INK);
+        }
+    }
+}
+
+/// A bar's left and right edge: the column's own, or further in where the column is wide.
+fn edges(frame: &Frame, column: &Column) -> (f64, f64) {
+    let (left, right) = (frame.x(column.start), frame.x(column.end));
+    let width = right - left;
+    if width < WIDE {
+        return (left, right);
+    }
+    let inset = (width * 0.06).max((width - WIDEST) / 2.0);
+    (left + inset, right - inset)
+}

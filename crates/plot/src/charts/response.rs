@@ -1,0 +1,118 @@
+//! The chart of response times by percentile.
+
+use super::chart::{Chart, Height};
+use super::columns::{Column, Spread};
+use crate::layout::axis::Axis;
+use crate::layout::frame::Frame;
+use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::ticks::Values;
+use crate::marks::line::Line;
+use crate::output::drawing::Drawing;
+use crate::pages::run::Run;
+use crate::palette::{Color, quantile_color};
+use crate::text::number::{LONG_MS, trimmed};
+
+/// Width of the highest percentile's line, in points.
+const THICK: f64 = 1.9;
+/// Width of the others' lines.
+const THIN: f64 = 0.85;
+
+/// Response times.
+pub(crate) struct Response<'a> {
+    run: &'a Run<'a>,
+    /// The percentiles but the highest, as places in the timeline's list, ascending.
+    thin: Vec<usize>,
+    /// The highest one.
+    thick: Option<usize>,
+    /// ms in the unit of the axis: 1 or 1000.
+    unit: f64,
+}
+
+impl<'a> Response<'a> {
+    /// The chart of `run`.
+    pub(crate) fn new(run: &'a Run<'a>) -> Self {
+        let percentiles = &run.timeline.percentiles;
+        let mut thin: Vec<usize> = (0..percentiles.len()).collect();
+        thin.sort_by(|&a, &b| f64::total_cmp(&name(percentiles, a), &name(percentiles, b)));
+        let thick = thin.pop();
+        let unit = if max(run).is_some_and(|max| max >= LONG_MS) { 1000.0 } else { 1.0 };
+        Self { run, thin, thick, unit }
+    }
+
+    fn thin_lines(&self) -> impl Iterator<Item = (usize, Color)> {
+        self.thin.iter().enumerate().map(|(rank, &at)| (at, quantile_color(rank, self.thin.len())))
+    }
+
+    fn heading(&self) -> String {
+        let unit = if self.unit > 1.0 { "s" } else { "ms" };
+        format!("Response time ({unit})")
+    }
+
+    fn label(&self, at: usize) -> String {
+        format!("p{}", trimmed(name(&self.run.timeline.percentiles, at)))
+    }
+
+    fn values(&self, column: &Column, at: usize) -> Option<Spread> {
+        let spread = column.percentiles.get(at).copied().flatten()?;
+        let unit = self.unit;
+        Some(Spread { mean: spread.mean / unit, min: spread.min / unit, max: spread.max / unit })
+    }
+}
+
+/// The percentile at a place, in percent.
+fn name(percentiles: &[f64], at: usize) -> f64 {
+    percentiles.get(at).copied().unwrap_or_default()
+}
+
+/// The largest value of any percentile, in ms.
+fn max(run: &Run<'_>) -> Option<f64> {
+    run.columns.columns.iter().flat_map(|c| &c.percentiles).flatten().map(|s| s.max).reduce(f64::max)
+}
+
+impl Chart for Response<'_> {
+    fn legend(&self) -> Legend {
+        if self.axis().is_err() {
+            return Legend { heading: self.heading(), entries: Vec::new(), note: None };
+        }
+        let mut entries: Vec<Entry> = self
+            .thin_lines()
+            .map(|(at, color)| Entry::new(Swatch::Line(color, THIN), self.label(at)))
+            .collect();
+        if let Some(at) = self.thick {
+            let text = format!("{}{}", self.label(at), self.run.colored_by());
+            entries.push(Entry::new(self.run.scale_line(THICK), text));
+        }
+        let note =
+            self.run.binning("lines: mean of the seconds' values; bands: from the least to the greatest");
+        Legend { heading: self.heading(), entries, note }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let max = max(self.run).ok_or("No request succeeded")?;
+        Ok(Axis::new(Values::up_to(max / self.unit, 6, 0.0)))
+    }
+
+    fn height(&self) -> Height {
+        Height::Share(1.15)
+    }
+
+    fn has_time_labels(&self) -> bool {
+        self.run.summary().failures == 0
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        let columns = &self.run.columns.columns;
+        if let Some(at) = self.thick {
+            self.run.scale_line_over(drawing, frame, THICK, |column| self.values(column, at));
+        }
+        if self.run.columns.binned() {
+            for (at, color) in self.thin_lines().collect::<Vec<_>>().into_iter().rev() {
+                self.run.band(drawing, frame, |column| self.values(column, at), |_| color);
+            }
+        }
+        for (at, color) in self.thin_lines() {
+            let values = |column: &Column| self.values(column, at);
+            Line { values, color: |_: &Column| color, width: THIN }.draw(drawing, frame, columns);
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Tests of pages as they are laid out: nothing overlaps, nothing vanishes, nothing is made up.
+
+use perfpipe_analyze::Phases;
+
+use crate::charts::columns;
+use crate::output::drawing::{Anchor, Drawing, Point, Shape, Text};
+use crate::pages::page::Page;
+use crate::palette::{FAILURE, PAPER};
+use crate::style::{ColorBy, Paper, Style};
+use crate::support::{self, Dice};
+use crate::text::font;
+
+/// Left, top, right and bottom of a text.
+fn bounds(text: &Text) -> [f64; 4] {
+    let width = font::width(&text.text, text.size);
+    let lead = match text.anchor {
+        Anchor::Start => 0.0,
+        Anchor::Middle => 0.5,
+        Anchor::End => 1.0,
+    };
+    let (x, y) = text.at;
+    let half = text.size * font::CAP_HEIGHT / 2.0;
+    if text.upwards {
+        return [x - half, y - (1.0 - lead) * width, x + half, y + lead * width];
+    }
+    [x - lead * width, y - half, x + (1.0 - lead) * width, y + half]
+}
+
+fn texts(drawing: &Drawing) -> Vec<&Text> {
+    let mut texts = Vec::new();
+    for shape in &drawing.shapes {
+        if let Shape::Text(text) = shape {
+            texts.push(text);
+        }
+    }
+    texts
+}
+
+fn assert_tidy(name: &str, page: &Page) {
+    let texts = texts(page.drawing());
+    let (width, height) = page.size();
+    for (at, text) in texts.iter().enumerate() {
+        let [left, top, right, bottom] = bounds(text);
+        let inside = left >= 20.0 && top >= 20.0 && right <= width - 20.0 && bottom <= height - 20.0;
+        assert!(inside, "{name}: {text:?} leaves the page");
+        for other in texts.iter().skip(at + 1) {
+            let [l, t, r, b] = bounds(other);
+            let apart = right <= l || r <= left || bottom <= t || b <= top;
+            assert!(apart, "{name}: {text:?} lies over {other:?}");
+        }
+    }
+}
+
+#[test]
+fn no_text_overlaps_or_leaves_the_page() {
+    for (name, run) in support::cases() {
+        for paper in [Paper::A4, Paper::Letter] {
+            for color_by in [ColorBy::Load, ColorBy::Cpu, ColorBy::Throughput] {
+                let style = Style { paper, color_by, cpu_max: Some(7200.0), ..Style::default() };
+                assert_tidy(name, &Page::run(&run, &style));
+            }
+        }
+    }
+}
+
+#[test]
+fn any_length_and_number_of_percentiles_is_tidy() {
+    for length in [2, 3, 7, 13, 45, 61, 90, 119, 121, 300, 599, 900, 1499, 1501, 3599, 7201, 20_000] {
+        let mut run = support::steady("spring", 1e7, 0.1, length);
+        run.percentiles = vec![1.0, 5.0, 10.0, 25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
+        for second in &mut run.seconds {
+            second.percentiles = [3.0; 11].into_iter().collect();
+            second.failures = 1_000_000;
+        }
+        run.summary.failures = 1_000_000;
+        assert_tidy(&length.to_string(), &Page::run(&run, &Style::default()));
+        assert_tidy(&length.to_string(), &Page::test("2048", [&run], &Style::default()));
+    }
+}
+
+#[test]
+fn test_pages_of_any_size_are_tidy() {
+    for count in [0, 1, 10, 30, 100] {
+        let name = |at: usize| format!("framework number {at} with a long name & more");
+        let runs: Vec<_> =
+            (0..count).map(|at| support::steady(&name(at), 1e6 + at as f64, 0.1, 60)).collect();
+        assert_tidy(&count.to_string(), &Page::test(&"2048".repeat(40), &runs, &Style::default()));
+    }
+}
+
+#[test]
+fn sweeps_are_tidy_and_name_their_knee() {
+    for (name, sweep) in support::sweeps() {
+        for paper in [Paper::A4, Paper::Letter] {
+            let page = Page::sweep(&sweep, &Style { paper, ..Style::default() });
+            assert_tidy(name, &page);
+            let drawn = texts(page.drawing());
+            let told = |words: &str| drawn.iter().any(|text| text.text.contains(words));
+            let (begun_before, begun_beyond) = (told("Knee: 23"), told("Knee: at or below 30"));
+            let expected = sweep.knee.map(|knee| knee.begins_beyond);
+            assert_eq!(
+                (begun_before, begun_beyond),
+                (expected == Some(false), expected == Some(true)),
+                "{name}"
+            );
+            assert_eq!(told("throughput does not grow beyond the least load"), name == "falling", "{name}");
+            let few = sweep.steps.len() < 3;
+            assert_eq!(told("fewer than three loads have 3 seconds or more"), few, "{name}");
+        }
+    }
+}
+
+/// Whether `point` lies within a filled area (by crossings).
+fn covers(area: &[Point], (x, y): Point) -> bool {
+    let ends = area.iter().cycle().skip(1);
+    let crossed = area
+        .iter()
+        .zip(ends)
+        .filter(|((x0, y0), (x1, y1))| (*y0 > y) != (*y1 > y) && x < x0 + (y - y0) / (y1 - y0) * (x1 - x0));
+    crossed.count() % 2 == 1
+}
+
+/// The areas of the requests chart, and where it stands: left, right and bottom.
+fn requests(page: &Page) -> (Vec<&[Point]>, [f64; 3]) {
+    let frame = page.drawing().shapes.iter().find_map(|shape| match shape {
+        Shape::Line { points, .. } if points.len() == 5 => Some(points),
+        _ => None,
+    });
+    let frame = frame.unwrap();
+    let [(left, top), (right, _), (_, bottom), ..] = frame[..] else { panic!("{frame:?}") };
+    let within = |points: &[Point]| {
+        points
+            .iter()
+            .all(|(x, y)| *x >= left - 1e-6 && *x <= right + 1e-6 && *y >= top - 1e-6 && *y <= bottom + 1e-6)
+    };
+    let area = |shape| match shape {
+        &Shape::Area { ref points, color, .. } if color != PAPER && within(points) => Some(points.as_slice()),
+        _ => None,
+    };
+    (page.drawing().shapes.iter().filter_map(area).collect(), [left, right, bottom])
+}
+
+#[test]
+fn every_busy_second_has_a_bar_and_no_silent_one() {
+    for length in [1, 2, 17, 420, 1500, 1501, 9000] {
+        let mut dice = Dice::new(u64::from(length));
+        let row = |at: u32| {
+            let successes = if dice.roll() < 0.4 { (dice.roll().powi(8) * 1e6) as u64 + 1 } else { 0 };
+            let mut row = support::second(at, successes, 10.0, &mut dice);
+            row.load = Some(dice.roll());
+            row
+        };
+        let mut run = support::timeline("spring", "2048", (0..length).map(row).collect());
+        // Their shades are areas too.
+        run.phases = Phases::default();
+        let page = Page::run(&run, &Style::default());
+        let (areas, [left, right, bottom]) = requests(&page);
+        let width = columns::width(length);
+        for start in (0..length).step_by(width as usize) {
+            let end = (start + width).min(length);
+            let busy = run.seconds[start as usize..end as usize].iter().any(|second| second.successes > 0);
+            let x = left + (right - left) * f64::from(start + end) / 2.0 / f64::from(length);
+            let drawn = areas.iter().any(|area| covers(area, (x, bottom - 0.1)));
+            assert_eq!(drawn, busy, "second {start} of {length}");
+        }
+    }
+}
+
+#[test]
+fn what_is_not_the_hold_is_shaded_and_all_phases_are_named() {
+    let run = support::ramp("perfectnio");
+    let page = Page::run(&run, &Style::default());
+    let names: Vec<&str> = texts(page.drawing()).iter().map(|text| text.text.as_str()).collect();
+    let named = |name: &str| names.iter().filter(|text| **text == name).count();
+    assert_eq!((named("ramp"), named("hold"), named("tail")), (1, 1, 0), "{}", run.phases);
+    assert!(names.iter().any(|text| text.starts_with("Hold  ·  throughput")), "{names:?}");
+
+    let (areas, [left, right, bottom]) = requests(&page);
+    // The bars begin with the first request: just below the upper edge of the frame there is nothing but shade.
+    let top = areas.iter().flat_map(|area| area.iter().map(|(_, y)| *y)).fold(f64::MAX, f64::min);
+    let shaded = |share: f64| {
+        let at = (left + share * (right - left), top + 0.1);
+        areas.iter().any(|area| area.len() == 4 && covers(area, at))
+    };
+    let hold = run.phases.hold.unwrap();
+    let edge = f64::from(hold.first) / 420.0;
+    assert!(shaded(0.01) && shaded(edge - 0.005) && !shaded(edge + 0.005), "{hold:?}");
+    assert!(bottom > top);
+
+    let mut whole = support::hopeless();
+    assert_eq!(whole.phases.all().count(), 1);
+    let page = Page::run(&whole, &Style::default());
+    whole.phases = Phases::default();
+    assert_eq!(page, Page::run(&whole, &Style::default()), "one phase alone is not shown");
+}
+
+#[test]
+fn a_single_failure_in_a_day_is_drawn() {
+    let mut run = support::steady("spring", 1000.0, 0.1, 86_400);
+    let count = |run: &_| {
+        let page = Page::run(run, &Style::default());
+        let failure = |shape: &&Shape| matches!(shape, Shape::Area { color, .. } if *color == FAILURE);
+        page.drawing().shapes.iter().filter(failure).count()
+    };
+    assert_eq!(count(&run), 0);
+    run.seconds[50_000].failures = 1;
+    (run.summary.failures, run.info.failures) = (1, 1);
+    // The bar in the strip, and a swatch in each key; on top of a minute's successes it would be a speck.
+    assert_eq!(count(&run), 3);
+    // A failing minute stands on top of its successes too.
+    run.seconds[60_000..60_060].iter_mut().for_each(|second| second.failures = 500);
+    run.summary.failures += 30_000;
+    assert_eq!(count(&run), 5);
+}

@@ -1,0 +1,64 @@
+//! A value axis: its top and its labelled ticks.
+
+use super::frame::LABEL;
+use super::ticks::Values;
+use crate::text::font;
+use crate::text::number::grouped;
+
+/// The least room for the label of an axis' top, as a share of a step.
+const LEAST_STEP: f64 = 0.4;
+
+/// A value axis from 0 up.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Axis {
+    /// Its top, more than 0.
+    pub(crate) top: f64,
+    /// Values with their labels, ascending from 0.
+    pub(crate) ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// An axis with a label at every tick of `values`.
+    pub(crate) fn new(values: Values) -> Self {
+        let label = |tick| (tick, grouped(tick, values.decimals()));
+        Self { top: values.top, ticks: values.ticks().map(label).collect() }
+    }
+
+    /// An axis that ends at `top` exactly, which has a label too where there is room for it.
+    pub(crate) fn ending_at(top: f64, count: u32) -> Self {
+        let values = Values::ending_at(top, count);
+        let mut axis = Self::new(values);
+        let last = axis.ticks.last().map_or(0.0, |(tick, _)| *tick);
+        if top - last > values.step * LEAST_STEP {
+            axis.ticks.push((top, grouped(top, values.decimals())));
+        }
+        axis
+    }
+
+    /// An axis with labels at its ends only.
+    pub(crate) fn ends(top: f64, decimals: usize) -> Self {
+        Self { top, ticks: vec![(0.0, "0".to_owned()), (top, grouped(top, decimals))] }
+    }
+
+    /// The widest label, in points.
+    pub(crate) fn label_width(&self) -> f64 {
+        self.ticks.iter().map(|(_, label)| font::width(label, LABEL)).fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: &Axis) -> Vec<&str> {
+        axis.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn the_top_is_told_where_there_is_room() {
+        assert_eq!(labels(&Axis::ending_at(7200.0, 4)), ["0", "2,000", "4,000", "6,000", "7,200"]);
+        assert_eq!(labels(&Axis::ending_at(8100.0, 4)), ["0", "2,500", "5,000", "7,500"]);
+        assert_eq!(labels(&Axis::ending_at(800.0, 4)), ["0", "200", "400", "600", "800"]);
+        assert_eq!(labels(&Axis::ends(1234.0, 0)), ["0", "1,234"]);
+    }
+}

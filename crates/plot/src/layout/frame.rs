@@ -1,0 +1,173 @@
+//! A chart's frame: where its data go on the page, its grid, its axes and their labels.
+
+use super::axis::Axis;
+use super::ticks;
+use crate::output::drawing::{Anchor, Drawing, Point, Text};
+use crate::palette::{FRAME, GRID, PAPER, SOFT};
+use crate::text::clock::TimeFormat;
+use crate::text::font;
+
+/// Size of the axes' labels, in points.
+pub(crate) const LABEL: f64 = 7.5;
+/// Size of a notice in the place of data.
+const NOTICE: f64 = 10.0;
+/// From the frame to the labels of the value axis.
+pub(crate) const LABEL_GAP: f64 = 5.0;
+/// Room that two labels of the time axis leave between them.
+const LABEL_SPACE: f64 = 14.0;
+/// From the frame to the middle of the labels of the time axis.
+const TIME_LABEL_DROP: f64 = 9.0;
+
+/// A rectangle of the page, in points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Rect {
+    pub(crate) left: f64,
+    pub(crate) top: f64,
+    pub(crate) right: f64,
+    pub(crate) bottom: f64,
+}
+
+impl Rect {
+    pub(crate) fn width(self) -> f64 {
+        self.right - self.left
+    }
+
+    pub(crate) fn height(self) -> f64 {
+        self.bottom - self.top
+    }
+
+    /// The same rectangle with other heights.
+    pub(crate) fn rows(self, top: f64, bottom: f64) -> Self {
+        Self { top, bottom, ..self }
+    }
+}
+
+/// The axis below a chart, of time or of load: what it spans, and its ticks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TimeAxis {
+    start: f64,
+    end: f64,
+    step: u32,
+    format: TimeFormat,
+}
+
+impl TimeAxis {
+    /// An axis over `span` seconds, drawn `room` points wide.
+    pub(crate) fn new((start, end): (f64, f64), room: f64) -> Self {
+        let format = |step| TimeFormat::of(end, step);
+        let label_width = |step| font::width(&format(step).label(end as u32), LABEL) + LABEL_SPACE;
+        let loose = ticks::time_step(end - start, room / label_width(1).max(40.0));
+        Self { start, end, step: loose, format: format(loose) }
+    }
+
+    /// An axis of loads from 0 to `max` threads, drawn `room` points wide.
+    pub(crate) fn of_load(max: f64, room: f64) -> Self {
+        let widest = font::width(&TimeFormat::Threads.label(max as u32), LABEL) + LABEL_SPACE;
+        let count = (room / widest.max(40.0)) as u32;
+        let values = ticks::Values::up_to(max, count.clamp(1, 10), 1.0);
+        let end = (max * 1.04).max(1.0);
+        // A step of 2.5 has no whole numbers.
+        Self { start: 0.0, end, step: values.step.ceil().max(1.0) as u32, format: TimeFormat::Threads }
+    }
+
+    /// The first second on it.
+    pub(crate) fn start(&self) -> f64 {
+        self.start
+    }
+
+    /// The end of the last second on it.
+    pub(crate) fn end(&self) -> f64 {
+        self.end
+    }
+
+    /// The axis title.
+    pub(crate) fn title(&self) -> &'static str {
+        self.format.title()
+    }
+
+    fn ticks(&self) -> impl Iterator<Item = u32> + use<> {
+        ticks::multiples(self.start, self.end, self.step)
+    }
+}
+
+/// A chart's frame: data coordinates on a rectangle of the page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Frame {
+    pub(crate) area: Rect,
+    pub(crate) time: TimeAxis,
+    /// The top of the value axis, which begins at 0.
+    pub(crate) top: f64,
+}
+
+impl Frame {
+    /// Where a time stands.
+    pub(crate) fn x(&self, seconds: f64) -> f64 {
+        let share = (seconds - self.time.start) / (self.time.end - self.time.start).max(1e-9);
+        self.area.left + share.clamp(0.0, 1.0) * self.area.width()
+    }
+
+    /// Where a value stands.
+    pub(crate) fn y(&self, value: f64) -> f64 {
+        self.area.bottom - (value / self.top).clamp(0.0, 1.0) * self.area.height()
+    }
+
+    /// Where a value stands at a time.
+    pub(crate) fn at(&self, seconds: f64, value: f64) -> Point {
+        (self.x(seconds), self.y(value))
+    }
+
+    /// Draws the grid's upright lines.
+    pub(crate) fn time_grid(&self, drawing: &mut Drawing) {
+        for tick in self.time.ticks() {
+            let x = self.x(f64::from(tick));
+            drawing.line(vec![(x, self.area.top), (x, self.area.bottom)], 0.5, GRID);
+        }
+    }
+
+    /// Draws the grid's level lines, with the label of each at the left.
+    pub(crate) fn value_grid(&self, drawing: &mut Drawing, axis: &Axis) {
+        for (value, label) in &axis.ticks {
+            let y = self.y(*value);
+            if *value > 0.0 {
+                drawing.line(vec![(self.area.left, y), (self.area.right, y)], 0.5, GRID);
+            }
+            drawing.text(Text::new(label, (self.area.left - LABEL_GAP, y), LABEL, Anchor::End, SOFT));
+        }
+    }
+
+    /// Draws the frame's border, over the data so that nothing hides it.
+    pub(crate) fn border(&self, drawing: &mut Drawing) {
+        let Rect { left, top, right, bottom } = self.area;
+        drawing.line(
+            vec![(left, top), (right, top), (right, bottom), (left, bottom), (left, top)],
+            0.6,
+            FRAME,
+        );
+    }
+
+    /// Draws the time axis' tick marks and labels below the frame.
+    pub(crate) fn time_labels(&self, drawing: &mut Drawing) {
+        let bottom = self.area.bottom;
+        for tick in self.time.ticks() {
+            let x = self.x(f64::from(tick));
+            drawing.line(vec![(x, bottom), (x, bottom + 3.0)], 0.6, FRAME);
+            let label = self.time.format.label(tick);
+            drawing.text(Text::new(&label, (x, bottom + TIME_LABEL_DROP), LABEL, Anchor::Middle, SOFT));
+        }
+    }
+
+    /// Writes the time axis' title below its labels.
+    pub(crate) fn time_title(&self, drawing: &mut Drawing) {
+        let place = ((self.area.left + self.area.right) / 2.0, self.area.bottom + TIME_LABEL_DROP + 12.0);
+        drawing.text(Text::new(self.time.title(), place, 8.0, Anchor::Middle, SOFT));
+    }
+
+    /// Says in words why there are no data.
+    pub(crate) fn notice(&self, drawing: &mut Drawing, words: &str) {
+        let Rect { left, top, right, bottom } = self.area;
+        let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0);
+        let half = font::width(words, NOTICE) / 2.0 + 6.0;
+        drawing.rect((x - half, y - NOTICE), (x + half, y + NOTICE), PAPER);
+        drawing.text(Text::new(words, (x, y), NOTICE, Anchor::Middle, SOFT));
+    }
+}

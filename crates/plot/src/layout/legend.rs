@@ -1,0 +1,133 @@
+//! A chart's heading and, on the same line or below it, the key to its colours.
+
+use super::frame::Rect;
+use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::palette::{Color, INK, SOFT, STEPS};
+use crate::style::Palette;
+use crate::text::font;
+
+/// Size of the heading, in points.
+const HEADING: f64 = 10.0;
+/// Size of the key's texts, in points.
+const SIZE: f64 = 7.5;
+/// Height of a line of the key.
+pub(crate) const ROW: f64 = 12.0;
+/// Width of a swatch.
+const SWATCH: f64 = 16.0;
+/// From a swatch to its text, and from one entry to the next.
+const GAPS: (f64, f64) = (4.0, 13.0);
+
+/// What stands before an entry's text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Swatch {
+    /// Bars of one colour.
+    Bar(Color),
+    /// Bars coloured by a measure.
+    ScaleBar(Palette),
+    /// A line of one colour, in points of width.
+    Line(Color, f64),
+    /// A line coloured by a measure.
+    ScaleLine(Palette, f64),
+}
+
+/// One entry of a key.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) swatch: Swatch,
+    pub(crate) text: String,
+}
+
+impl Entry {
+    pub(crate) fn new(swatch: Swatch, text: impl Into<String>) -> Self {
+        Self { swatch, text: text.into() }
+    }
+
+    fn width(&self) -> f64 {
+        SWATCH + GAPS.0 + font::width(&self.text, SIZE)
+    }
+}
+
+/// A chart's heading with its key.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Legend {
+    pub(crate) heading: String,
+    pub(crate) entries: Vec<Entry>,
+    /// How to read the chart, where that is not plain.
+    pub(crate) note: Option<String>,
+}
+
+impl Legend {
+    /// The height it takes above a chart of `width` points.
+    pub(crate) fn height(&self, width: f64) -> f64 {
+        let rows = self.rows(width).len();
+        let below =
+            rows - rows.min(usize::from(self.shares_a_line(width))) + usize::from(self.note.is_some());
+        HEADING + 6.0 + ROW * below as f64
+    }
+
+    /// Draws it from `area.top` down, as wide as `area`.
+    pub(crate) fn draw(&self, drawing: &mut Drawing, area: Rect) {
+        let mut y = area.top + HEADING / 2.0;
+        drawing.text(Text::new(&self.heading, (area.left, y), HEADING, Anchor::Start, INK));
+        if !self.shares_a_line(area.width()) {
+            y += ROW + 1.0;
+        }
+        for row in self.rows(area.width()) {
+            let mut x = area.right - row_width(row);
+            for entry in row {
+                draw_entry(drawing, entry, (x, y));
+                x += entry.width() + GAPS.1;
+            }
+            y += ROW;
+        }
+        if let Some(note) = &self.note {
+            let y = area.bottom - 6.0 - ROW / 2.0 + 1.5;
+            let note = font::fitted(note, SIZE, area.width());
+            drawing.text(Text::new(&note, (area.left, y), SIZE, Anchor::Start, SOFT));
+        }
+    }
+
+    /// Whether heading and key fit side by side.
+    fn shares_a_line(&self, width: f64) -> bool {
+        row_width(&self.entries) + font::width(&self.heading, HEADING) + 2.0 * GAPS.1 <= width
+    }
+
+    /// The entries, as many to a line as fit.
+    fn rows(&self, width: f64) -> Vec<&[Entry]> {
+        let mut rows = Vec::new();
+        let mut rest = self.entries.as_slice();
+        while !rest.is_empty() {
+            let fits =
+                (1..=rest.len()).rev().find(|&n| rest.get(..n).is_some_and(|row| row_width(row) <= width));
+            let (row, tail) = rest.split_at(fits.unwrap_or(1));
+            rows.push(row);
+            rest = tail;
+        }
+        rows
+    }
+}
+
+fn row_width(row: &[Entry]) -> f64 {
+    row.iter().map(|entry| entry.width() + GAPS.1).sum::<f64>() - GAPS.1
+}
+
+fn draw_entry(drawing: &mut Drawing, entry: &Entry, (x, y): (f64, f64)) {
+    let middle = |share: f64| x + SWATCH * share;
+    match entry.swatch {
+        Swatch::Bar(color) => drawing.rect((x, y - 3.5), (x + SWATCH, y + 3.5), color),
+        Swatch::Line(color, width) => drawing.line(vec![(x, y), (x + SWATCH, y)], width, color),
+        Swatch::ScaleBar(palette) => draw_scale(drawing, palette, middle, (y, 3.5)),
+        Swatch::ScaleLine(palette, width) => draw_scale(drawing, palette, middle, (y, width / 2.0)),
+    }
+    let place = (x + SWATCH + GAPS.0, y);
+    drawing.text(Text::new(&entry.text, place, SIZE, Anchor::Start, SOFT));
+}
+
+/// Draws a palette from left to right, so high above and below `y`.
+fn draw_scale(drawing: &mut Drawing, palette: Palette, x: impl Fn(f64) -> f64, (y, half): (f64, f64)) {
+    for part in 0..16 {
+        let color = palette.step(part * STEPS / 16 + 2);
+        let end = x(((part + 1) as f64 / 16.0 + 0.01).min(1.0));
+        drawing.rect((x(part as f64 / 16.0), y - half), (end, y + half), color);
+    }
+}

@@ -1,0 +1,94 @@
+//! The phases of a run on its page: a band of them above the charts, and a light shade within each.
+
+use perfpipe_analyze::{Phase, Timeline};
+
+use super::frame::{Frame, Rect, TimeAxis};
+use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::palette::{Color, SOFT};
+use crate::text::font;
+
+/// Height of the band, the room below it, and the size of its words, in points.
+const BAND: f64 = 9.0;
+const BELOW: f64 = 6.0;
+const SIZE: f64 = 6.5;
+/// Width of the edges between phases.
+const EDGE: f64 = 0.5;
+/// The colour of the edges.
+const LINE: Color = Color(0x77, 0x7f, 0x8a);
+
+/// A phase and where it begins and ends, in seconds from t0.
+struct Part {
+    phase: Phase,
+    start: f64,
+    end: f64,
+}
+
+/// The phases that a page shows; none where there are not two of them.
+pub(crate) struct PhaseBand(Vec<Part>);
+
+impl PhaseBand {
+    /// The phases within the seconds shown.
+    pub(crate) fn new(timeline: &Timeline, (first, end): (f64, f64)) -> Self {
+        let part = |(phase, span): (Phase, perfpipe_analyze::Span)| {
+            let start = f64::from(span.first).max(first);
+            let end = (f64::from(span.last) + 1.0).min(end);
+            (start < end).then_some(Part { phase, start, end })
+        };
+        let parts: Vec<Part> = timeline.phases.all().filter_map(part).collect();
+        Self(if parts.len() > 1 { parts } else { Vec::new() })
+    }
+
+    /// No phases at all.
+    pub(crate) fn none() -> Self {
+        Self(Vec::new())
+    }
+
+    /// The room it takes above the charts.
+    pub(crate) fn height(&self) -> f64 {
+        if self.0.is_empty() { 0.0 } else { BAND + BELOW }
+    }
+
+    /// Draws the band at the upper edge of `column`, each phase with its name where there is room for it.
+    pub(crate) fn draw(&self, drawing: &mut Drawing, column: Rect, time: TimeAxis) {
+        let frame = Frame { area: column.rows(column.top, column.top + BAND), time, top: 1.0 };
+        for Part { phase, start, end } in &self.0 {
+            let (left, right) = (frame.x(*start), frame.x(*end));
+            drawing.rect((left, frame.area.top), (right, frame.area.bottom), strong(*phase));
+            if font::width(phase.name(), SIZE) + 4.0 <= right - left {
+                let place = ((left + right) / 2.0, (frame.area.top + frame.area.bottom) / 2.0);
+                drawing.text(Text::new(phase.name(), place, SIZE, Anchor::Middle, SOFT));
+            }
+        }
+        self.edges(drawing, &frame);
+    }
+
+    /// Shades what is not the hold.
+    pub(crate) fn shade(&self, drawing: &mut Drawing, frame: &Frame) {
+        for Part { phase, start, end } in self.0.iter().filter(|part| part.phase != Phase::Hold) {
+            let Rect { top, bottom, .. } = frame.area;
+            drawing.rect((frame.x(*start), top), (frame.x(*end), bottom), light(*phase));
+        }
+    }
+
+    /// Draws a line where a phase ends and the next begins.
+    pub(crate) fn edges(&self, drawing: &mut Drawing, frame: &Frame) {
+        for Part { start, .. } in self.0.iter().skip(1) {
+            let x = frame.x(*start);
+            drawing.line(vec![(x, frame.area.top), (x, frame.area.bottom)], EDGE, LINE);
+        }
+    }
+}
+
+/// The colour of a phase's part of the band.
+fn strong(phase: Phase) -> Color {
+    match phase {
+        Phase::Ramp => Color(0xdf, 0xe6, 0xef),
+        Phase::Hold => Color(0xc3, 0xd0, 0xde),
+        Phase::Tail => Color(0xe8, 0xe2, 0xd8),
+    }
+}
+
+/// The colour behind the data.
+fn light(phase: Phase) -> Color {
+    strong(phase).tint(0.6)
+}

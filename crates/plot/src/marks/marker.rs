@@ -1,0 +1,91 @@
+//! Marks on lines, so that lines can be told apart without their colours.
+
+use crate::output::drawing::{Drawing, Point};
+use crate::palette::{Color, PAPER, SERIES};
+
+/// Half the size of a mark, in points.
+const HALF: f64 = 2.6;
+/// The white edge around it.
+const EDGE: f64 = 0.8;
+
+/// A mark's form.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Disc,
+    Square,
+    Up,
+    Diamond,
+    Down,
+    Cross,
+}
+
+const FORMS: [Form; 6] = [Form::Disc, Form::Square, Form::Up, Form::Diamond, Form::Down, Form::Cross];
+
+/// A mark.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Marker {
+    form: Form,
+    /// Whether its middle is white.
+    hollow: bool,
+}
+
+impl Marker {
+    /// The mark of line `index`: with its colour unlike that of any of 60 lines.
+    pub(crate) fn of(index: usize) -> Self {
+        let form = FORMS.get(index % FORMS.len()).copied().unwrap_or(Form::Disc);
+        // Forms and colours meet again after 30 lines.
+        let round = index / (FORMS.len() * SERIES.len() / 2);
+        Self { form, hollow: round % 2 == 1 }
+    }
+
+    /// Draws the mark with a white edge.
+    pub(crate) fn draw(self, drawing: &mut Drawing, at: Point, color: Color) {
+        self.form.draw(drawing, at, HALF + EDGE, PAPER);
+        self.form.draw(drawing, at, HALF, color);
+        if self.hollow {
+            self.form.draw(drawing, at, HALF * 0.5, PAPER);
+        }
+    }
+}
+
+impl Form {
+    fn draw(self, drawing: &mut Drawing, (x, y): Point, half: f64, color: Color) {
+        let points: &[Point] = match self {
+            Self::Disc => return drawing.dot((x, y), half, color),
+            Self::Square => &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)],
+            Self::Up => &[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)],
+            Self::Diamond => &[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)],
+            Self::Down => &[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)],
+            Self::Cross => &[
+                (-0.4, -1.1),
+                (0.4, -1.1),
+                (0.4, -0.4),
+                (1.1, -0.4),
+                (1.1, 0.4),
+                (0.4, 0.4),
+                (0.4, 1.1),
+                (-0.4, 1.1),
+                (-0.4, 0.4),
+                (-1.1, 0.4),
+                (-1.1, -0.4),
+                (-0.4, -0.4),
+            ],
+        };
+        drawing.area(points.iter().map(|(dx, dy)| (x + dx * half, y + dy * half)).collect(), color);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::palette::series_color;
+
+    #[test]
+    fn sixty_lines_can_be_told_apart() {
+        for a in 0..60 {
+            for b in 0..a {
+                assert_ne!((Marker::of(a), series_color(a)), (Marker::of(b), series_color(b)), "{a} {b}");
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A page's shapes and texts, laid out in points, and their way onto any plotters backend.
+
+use plotters::coord::Shift;
+use plotters::prelude::{
+    Circle, Color as _, DrawingArea, DrawingAreaErrorKind, DrawingBackend, FontTransform, IntoFont,
+    PathElement, Polygon, RGBAColor, ShapeStyle, TextStyle,
+};
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::palette::Color;
+use crate::text::font;
+
+/// A place on the page: points from its left and from its top.
+pub(crate) type Point = (f64, f64);
+
+/// Where a text stands as seen from its own place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Anchor {
+    /// To the right of it.
+    Start,
+    /// Around it.
+    Middle,
+    /// To the left of it.
+    End,
+}
+
+/// A text on one line; its capitals' middle is at the height of its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) at: Point,
+    pub(crate) size: f64,
+    pub(crate) anchor: Anchor,
+    pub(crate) color: Color,
+    /// Whether it runs upwards.
+    pub(crate) upwards: bool,
+}
+
+impl Text {
+    /// A text at a place.
+    pub(crate) fn new(text: &str, at: Point, size: f64, anchor: Anchor, color: Color) -> Self {
+        Self { text: Self::clean(text), at, size, anchor, color, upwards: false }
+    }
+
+    /// `text` without control characters, which neither XML nor paper can take.
+    pub(crate) fn clean(text: &str) -> String {
+        let clean = |c: char| match c {
+            '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+            c if c.is_control() => ' ',
+            c => c,
+        };
+        text.chars().map(clean).collect()
+    }
+
+    /// The same text, running upwards.
+    pub(crate) fn upwards(self) -> Self {
+        Self { upwards: true, ..self }
+    }
+
+    fn style(&self, scale: f64) -> TextStyle<'static> {
+        let h_pos = match self.anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        let turn = if self.upwards { FontTransform::Rotate270 } else { FontTransform::None };
+        TextStyle {
+            font: (font::STACK, self.size * scale).into_font().transform(turn),
+            color: rgba(self.color, 1.0).to_backend_color(),
+            pos: Pos::new(h_pos, VPos::Center),
+        }
+    }
+}
+
+/// One thing on a page.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Shape {
+    /// A line through points.
+    Line { points: Vec<Point>, width: f64, color: Color },
+    /// A filled area within points.
+    Area { points: Vec<Point>, color: Color, alpha: f64 },
+    /// A disc.
+    Dot { at: Point, radius: f64, color: Color },
+    /// A text.
+    Text(Text),
+}
+
+/// All that is on a page, in the order of drawing.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Drawing {
+    /// The page's width and height.
+    pub(crate) size: (f64, f64),
+    pub(crate) shapes: Vec<Shape>,
+}
+
+impl Drawing {
+    /// An empty page.
+    pub(crate) fn new(size: (f64, f64)) -> Self {
+        Self { size, shapes: Vec::new() }
+    }
+
+    /// Draws a line; of a single point, a dot as thick as the line would be.
+    pub(crate) fn line(&mut self, points: Vec<Point>, width: f64, color: Color) {
+        match points.as_slice() {
+            [] => {}
+            [at] => self.dot(*at, dot_radius(width), color),
+            _ => self.shapes.push(Shape::Line { points, width, color }),
+        }
+    }
+
+    /// Fills the area within `points`.
+    pub(crate) fn area(&mut self, points: Vec<Point>, color: Color) {
+        self.shapes.push(Shape::Area { points, color, alpha: 1.0 });
+    }
+
+    /// Fills the area within `points` so that what is below shines through.
+    pub(crate) fn veil(&mut self, points: Vec<Point>, color: Color, alpha: f64) {
+        self.shapes.push(Shape::Area { points, color, alpha });
+    }
+
+    /// Fills a rectangle between two corners.
+    pub(crate) fn rect(&mut self, (x0, y0): Point, (x1, y1): Point, color: Color) {
+        self.area(vec![(x0, y0), (x1, y0), (x1, y1), (x0, y1)], color);
+    }
+
+    /// Draws a disc.
+    pub(crate) fn dot(&mut self, at: Point, radius: f64, color: Color) {
+        self.shapes.push(Shape::Dot { at, radius, color });
+    }
+
+    /// Writes a text.
+    pub(crate) fn text(&mut self, text: Text) {
+        self.shapes.push(Shape::Text(text));
+    }
+
+    /// Draws everything onto `area`, scaled to its width.
+    pub(crate) fn draw<DB: DrawingBackend>(
+        &self,
+        area: &DrawingArea<DB, Shift>,
+    ) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+        let scale = f64::from(area.dim_in_pixel().0) / self.size.0;
+        self.shapes.iter().try_for_each(|shape| draw_shape(shape, area, scale))
+    }
+}
+
+/// The radius of a dot that stands for a line of so many points.
+pub(crate) fn dot_radius(width: f64) -> f64 {
+    (width * 1.05).max(1.2)
+}
+
+fn draw_shape<DB: DrawingBackend>(
+    shape: &Shape,
+    area: &DrawingArea<DB, Shift>,
+    scale: f64,
+) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
+    let place = |&(x, y): &Point| ((x * scale).round() as i32, (y * scale).round() as i32);
+    let places = |points: &[Point]| points.iter().map(place).collect::<Vec<_>>();
+    let length = |points: f64| (points * scale).round().max(1.0) as u32;
+    match shape {
+        Shape::Line { points, width, color } => {
+            let style = ShapeStyle::from(rgba(*color, 1.0)).stroke_width(length(*width));
+            area.draw(&PathElement::new(places(points), style))
+        }
+        Shape::Area { points, color, alpha } => {
+            area.draw(&Polygon::new(places(points), rgba(*color, *alpha).filled()))
+        }
+        Shape::Dot { at, radius, color } => {
+            area.draw(&Circle::new(place(at), length(*radius), rgba(*color, 1.0).filled()))
+        }
+        Shape::Text(text) => area.draw_text(&text.text, &text.style(scale), place(&text.at)),
+    }
+}
+
+fn rgba(Color(red, green, blue): Color, alpha: f64) -> RGBAColor {
+    RGBAColor(red, green, blue, alpha)
+}

@@ -1,0 +1,8 @@
+//! Pages written: the shapes of a page, and a backend for each format.
+
+pub(crate) mod backend;
+pub(crate) mod canvas;
+pub(crate) mod drawing;
+pub(crate) mod pdf;
+pub(crate) mod png;
+pub(crate) mod svg;

@@ -1,0 +1,167 @@
+//! The page of two runs over each other: throughput, response times and CPU.
+
+use perfpipe_analyze::Timeline;
+
+use super::sheet::{self, Sheet};
+use super::{footer, stack};
+use crate::charts::chart::{Chart, Height};
+use crate::charts::columns::{self, Column, Columns, Spread};
+use crate::layout::axis::Axis;
+use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
+use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::phase_band::PhaseBand;
+use crate::layout::ticks::Values;
+use crate::marks::line::Line;
+use crate::output::drawing::Drawing;
+use crate::palette::{Color, series_color};
+use crate::style::{ColorBy, Style};
+use crate::text::clock::duration;
+use crate::text::number::{measured, response, trimmed};
+
+/// Width of the lines, in points.
+const WIDTH: f64 = 1.1;
+/// Height of a chart where there is nothing to draw.
+const NOTHING: f64 = 40.0;
+
+/// One of the two runs.
+struct Side<'a> {
+    letter: char,
+    timeline: &'a Timeline,
+    columns: Columns,
+    color: Color,
+}
+
+/// The value of a column.
+type Of<'a> = dyn Fn(&Column) -> Option<Spread> + 'a;
+
+/// The value of a whole run, in words.
+type Told<'a> = dyn Fn(&Timeline) -> Option<String> + 'a;
+
+/// One figure of both runs over time.
+struct Both<'a> {
+    sides: &'a [Side<'a>; 2],
+    heading: String,
+    values: Box<Of<'a>>,
+    whole: Box<Told<'a>>,
+    /// What to say where neither run has one.
+    missing: &'static str,
+}
+
+/// Draws the page.
+pub(crate) fn draw(a: &Timeline, b: &Timeline, style: &Style, title: &str) -> Drawing {
+    let (first, end) = {
+        let (one, other) = (columns::span(a), columns::span(b));
+        (one.0.min(other.0), one.1.max(other.1))
+    };
+    let width = columns::width(end - first);
+    let side = |at: usize, letter, timeline| Side {
+        letter,
+        timeline,
+        columns: Columns::new(timeline, width, ColorBy::Throughput),
+        color: series_color(at),
+    };
+    let sides = [side(0, 'A', a), side(1, 'B', b)];
+    let mut drawing = Drawing::new(style.paper.portrait());
+    let names = sides.iter().map(Side::name).collect();
+    let room = Sheet { title, subtitle: &[names], footer: &facts(&sides, width) }.draw(&mut drawing);
+    let charts = charts(&sides);
+    let charts: Vec<Box<dyn Chart + '_>> =
+        charts.into_iter().map(|chart| Box::new(chart) as Box<dyn Chart>).collect();
+    let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
+    let column = Rect { left: room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP, ..room };
+    let time = TimeAxis::new((f64::from(first), f64::from(end)), column.width());
+    stack::draw(&mut drawing, &charts, column, time, &PhaseBand::none());
+    drawing
+}
+
+impl Side<'_> {
+    fn name(&self) -> String {
+        let key = &self.timeline.info.key;
+        let partial = if self.timeline.info.is_partial() { footer::PARTIAL } else { "" };
+        format!("{}: {key}{partial}", self.letter)
+    }
+}
+
+/// Throughput, each percentile, CPU.
+fn charts<'a>(sides: &'a [Side<'a>; 2]) -> Vec<Both<'a>> {
+    let mut charts = vec![Both {
+        sides,
+        heading: "Successes per second".into(),
+        values: Box::new(|column| Some(column.successes)),
+        whole: Box::new(|timeline| Some(format!("mean {}/s", measured(timeline.summary.throughput)))),
+        missing: "No request succeeded",
+    }];
+    let [a, _] = sides;
+    for (at, percent) in a.timeline.percentiles.iter().enumerate() {
+        charts.push(Both {
+            sides,
+            heading: format!("Response time, p{} (ms)", trimmed(*percent)),
+            values: Box::new(move |column| column.percentiles.get(at).copied().flatten()),
+            whole: Box::new(move |timeline| {
+                timeline.summary.percentiles.get(at).copied().flatten().map(response)
+            }),
+            missing: "No request succeeded",
+        });
+    }
+    charts.push(Both {
+        sides,
+        heading: "CPU utilisation (%)".into(),
+        values: Box::new(|column| column.cpu),
+        whole: Box::new(|timeline| Some(format!("mean {} %", measured(timeline.summary.cpu_mean?)))),
+        missing: "No CPU readings for these runs",
+    });
+    charts
+}
+
+impl Both<'_> {
+    fn max(&self) -> Option<f64> {
+        let columns = self.sides.iter().flat_map(|side| &side.columns.columns);
+        columns.filter_map(|column| Some((self.values)(column)?.max)).reduce(f64::max)
+    }
+}
+
+impl Chart for Both<'_> {
+    fn legend(&self) -> Legend {
+        let entry = |side: &Side<'_>| {
+            let whole = (self.whole)(side.timeline).map(|whole| format!(": {whole}")).unwrap_or_default();
+            Entry::new(Swatch::Line(side.color, WIDTH), format!("{}{whole}", side.letter))
+        };
+        Legend { heading: self.heading.clone(), entries: self.sides.iter().map(entry).collect(), note: None }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        Ok(Axis::new(Values::up_to(self.max().filter(|max| *max > 0.0).ok_or(self.missing)?, 4, 0.0)))
+    }
+
+    fn height(&self) -> Height {
+        if self.axis().is_ok() { Height::Share(1.0) } else { Height::Fixed(NOTHING) }
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &crate::layout::frame::Frame) {
+        for side in self.sides.iter().rev() {
+            let line = Line { values: &self.values, color: |_: &Column| side.color, width: WIDTH };
+            line.draw(drawing, frame, &side.columns.columns);
+        }
+    }
+}
+
+fn facts(sides: &[Side<'_>; 2], width: u32) -> Vec<String> {
+    let mut facts = Vec::new();
+    for side in sides {
+        let info = &side.timeline.info;
+        facts.push(format!(
+            "{}: t0 {}, {}",
+            side.letter,
+            crate::text::clock::utc(info.t0_ms),
+            duration(info.seconds)
+        ));
+        facts.extend(footer::damage(info));
+    }
+    let [a, _] = sides;
+    facts.extend(footer::counted(&a.timeline.view));
+    facts.push(footer::percentiles(&a.timeline.percentiles));
+    if width > 1 {
+        facts.push(format!("Each point is the mean of {}", duration(width)));
+    }
+    facts
+}

@@ -1,0 +1,135 @@
+//! What a run's page says in words: the figures below its title and the facts at its foot.
+
+use perfpipe_analyze::{RunInfo, Summary, Timeline, View, damage_read};
+
+use super::run::Run;
+use crate::text::clock::{duration, utc};
+use crate::text::number::{count, measured, percent, response, trimmed};
+
+/// Names of source files told before the rest is only counted.
+const FILES: usize = 4;
+
+/// What stands behind the name of a run that was made from damaged files.
+pub(crate) const PARTIAL: &str = " (partial)";
+
+/// Damaged files told before the rest is only counted.
+const DAMAGED: usize = 3;
+
+/// The figures that matter most, and those of the hold beside those of the whole.
+pub(crate) fn figures(timeline: &Timeline) -> Vec<Vec<String>> {
+    let mut whole = figures_of(&timeline.summary);
+    if let Some(wait) = timeline.duration.long_wait() {
+        whole.insert(1, format!("its last answer awaited for {} s", measured(wait)));
+    }
+    let Some(hold) = &timeline.hold else { return vec![whole] };
+    let named = |name: &str, figures: Vec<String>| [name.to_owned()].into_iter().chain(figures).collect();
+    vec![named("All", whole), named("Hold", figures_of(hold))]
+}
+
+fn figures_of(summary: &Summary) -> Vec<String> {
+    let mut figures = vec![format!("throughput {}/s", measured(summary.throughput))];
+    let times = [("p50", summary.p50), ("p95", summary.p95), ("p99", summary.p99)];
+    figures.extend(times.iter().filter_map(|(name, ms)| Some(format!("{name} {}", response((*ms)?)))));
+    figures.extend(summary.failure_share().map(|share| format!("failures {}", percent(share))));
+    figures.extend(summary.cpu_mean.map(|mean| format!("mean CPU {} %", measured(mean))));
+    figures
+}
+
+/// What else is to be known about a run.
+pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
+    let (info, summary) = (&run.timeline.info, run.summary());
+    let lasted = run.timeline.duration.seconds.round() as u32;
+    let share = summary.failure_share().map(|share| format!(" ({})", percent(share)));
+    let mut facts = vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(lasted))];
+    facts.extend(window(run));
+    facts.extend(hold(run.timeline));
+    facts.extend(viewed(&run.timeline.view));
+    facts.push(format!("Requests {}", count(summary.requests())));
+    facts.push(format!("Failures {}{}", count(summary.failures), share.unwrap_or_default()));
+    if summary.failures > 0 {
+        facts.push("Throughput and average count successes only".to_owned());
+    }
+    facts.push(match summary.cpu_coverage {
+        share if share > 0.0 => format!("CPU readings for {} of the seconds", percent(share)),
+        _ => "No CPU readings".to_owned(),
+    });
+    if run.timeline.seconds.iter().all(|second| second.load.is_none()) {
+        facts.push("Load is not in the log".to_owned());
+    }
+    facts.push(percentiles(&run.timeline.percentiles));
+    facts.extend(sources(run.timeline));
+    facts.extend(damage(&run.timeline.info));
+    facts
+}
+
+/// What of the files could not be read.
+pub(crate) fn damage(info: &RunInfo) -> impl Iterator<Item = String> + '_ {
+    let damage = &info.damage;
+    let more = damage.len().checked_sub(DAMAGED).filter(|more| *more > 0);
+    // In two parts, so that a line has room for each.
+    let told =
+        damage.iter().take(DAMAGED).flat_map(|damage| [format!("Partial: {damage}"), damage_read(damage)]);
+    told.chain(more.map(|more| format!("Partial: {more} more files or members are damaged")))
+}
+
+/// The seconds shown, where they are not the whole run.
+fn window(run: &Run<'_>) -> Option<String> {
+    let (first, end) = run.columns.span;
+    let whole = first == 0.0 && end >= f64::from(run.timeline.info.seconds);
+    let phase = run.timeline.view.phase.map(|phase| format!("the {phase}, ")).unwrap_or_default();
+    (!whole).then(|| {
+        format!("Shown: {phase}seconds {} to {}", count(first as u64), count((end - 1.0).max(0.0) as u64))
+    })
+}
+
+/// Which seconds the hold's figures are of, where they stand beside those of the whole.
+fn hold(timeline: &Timeline) -> Option<String> {
+    let span = timeline.hold.as_ref().and(timeline.phases.hold)?;
+    let (first, last) = (count(span.first.into()), count(span.last.into()));
+    Some(format!("Hold: seconds {first} to {last}, in which the load is level at its peak"))
+}
+
+/// Which records are counted, and how, where it is not the plain way.
+pub(crate) fn viewed(view: &View) -> impl Iterator<Item = String> + use<> {
+    counted(view).chain(averaged(view))
+}
+
+/// Which records are counted, where it is not every request and nothing else.
+pub(crate) fn counted(view: &View) -> impl Iterator<Item = String> + use<> {
+    let label =
+        view.label.as_ref().map(|label| format!("Only requests of the label \u{201c}{label}\u{201d}"));
+    let transactions = view.transactions.then(|| "Transactions are counted as requests".to_owned());
+    let top_level = view.top_level.then(|| "Sub-samples are left out".to_owned());
+    label.into_iter().chain(transactions).chain(top_level)
+}
+
+/// How they are averaged, where it is not in the plain way.
+fn averaged(view: &View) -> impl Iterator<Item = String> + use<> {
+    let load = view.label.as_ref().map(|_| "Load is that of all labels".to_owned());
+    let failures = view.include_failures.then(|| "Response times and CPU include failures".to_owned());
+    let injectors = (view.injectors != 1)
+        .then(|| format!("Load is what the log reports × {} injectors", count(u64::from(view.injectors))));
+    load.into_iter().chain(failures).chain(injectors)
+}
+
+pub(crate) fn percentiles(percentiles: &[f64]) -> String {
+    let names: Vec<String> = percentiles.iter().map(|p| format!("p{}", trimmed(*p))).collect();
+    format!("Percentiles ({}): percentile_cont, linear between neighbours", names.join(", "))
+}
+
+/// The files the run was made from.
+fn sources(timeline: &Timeline) -> Option<String> {
+    let sources = &timeline.info.sources;
+    let mut names: Vec<String> = sources
+        .iter()
+        .take(FILES)
+        .map(|source| match &source.member {
+            Some(member) => format!("{} ({member})", source.file),
+            None => source.file.clone(),
+        })
+        .collect();
+    if sources.len() > FILES {
+        names.push(format!("{} more", sources.len() - FILES));
+    }
+    (!names.is_empty()).then(|| format!("From {}", names.join(", ")))
+}

@@ -1,0 +1,80 @@
+//! What stands around the charts: title and figures above them, facts below.
+
+use crate::layout::frame::Rect;
+use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::palette::{GRID, INK, SOFT};
+use crate::text::font;
+
+/// The page's margin, in points.
+const MARGIN: f64 = 36.0;
+/// Sizes of the title, the line below it, and the footer.
+const SIZES: (f64, f64, f64) = (17.0, 9.0, 7.0);
+/// From one line below the title to the next.
+const SUBTITLE: f64 = 12.0;
+/// From one line of the footer to the next.
+const LEADING: f64 = 10.0;
+/// Room for labels at the left of charts, even where there are none.
+pub(crate) const LEAST_LABEL: f64 = 14.0;
+
+/// A page's words.
+pub(crate) struct Sheet<'a> {
+    pub(crate) title: &'a str,
+    /// The figures that matter most, on a line or two.
+    pub(crate) subtitle: &'a [Vec<String>],
+    /// What else is to be known, broken over lines as need be.
+    pub(crate) footer: &'a [String],
+}
+
+impl Sheet<'_> {
+    /// Writes the words and gives back the room between them.
+    pub(crate) fn draw(&self, drawing: &mut Drawing) -> Rect {
+        let (width, height) = drawing.size;
+        let page = Rect { left: MARGIN, top: MARGIN, right: width - MARGIN, bottom: height - MARGIN };
+        let mut line = |text: &str, y: f64, size: f64, color| {
+            let text = font::fitted(text, size, page.width());
+            drawing.text(Text::new(&text, (page.left, y), size, Anchor::Start, color));
+        };
+        line(self.title, page.top + SIZES.0 / 2.0, SIZES.0, INK);
+        for (at, figures) in self.subtitle.iter().enumerate() {
+            line(&figures.join(SEPARATOR), page.top + SIZES.0 + 11.0 + SUBTITLE * at as f64, SIZES.1, SOFT);
+        }
+        let lines = wrapped(self.footer, SIZES.2, page.width());
+        let first = page.bottom - LEADING * lines.len() as f64;
+        for (at, text) in lines.iter().enumerate() {
+            line(text, first + LEADING * (at as f64 + 0.5), SIZES.2, SOFT);
+        }
+        drawing.line(vec![(page.left, first - 6.0), (page.right, first - 6.0)], 0.5, GRID);
+        page.rows(page.top + SIZES.0 + 34.0, first - 14.0)
+    }
+}
+
+/// What stands between two figures or facts.
+const SEPARATOR: &str = "  ·  ";
+
+/// Parts joined to lines no wider than `room`, never breaking a part.
+fn wrapped(parts: &[String], size: f64, room: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if font::width(&format!("{line}{SEPARATOR}{part}"), size) <= room => {
+                line.push_str(SEPARATOR);
+                line.push_str(part);
+            }
+            _ => lines.push(part.clone()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_never_broken() {
+        let parts = ["one fact", "another fact", "a third"].map(str::to_owned);
+        let lines = wrapped(&parts, 10.0, 100.0);
+        assert_eq!(lines, ["one fact", "another fact", "a third"].map(str::to_owned));
+        assert_eq!(wrapped(&parts, 10.0, 1000.0).len(), 1);
+    }
+}

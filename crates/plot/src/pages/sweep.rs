@@ -1,0 +1,274 @@
+//! The page of one run by its load: throughput, response times and CPU over the load, with the knee.
+
+use perfpipe_analyze::{Growth, LoadStep, Sweep};
+
+use super::sheet::{self, Sheet};
+use super::{footer, stack};
+use crate::charts::chart::{Chart, Height};
+use crate::layout::axis::Axis;
+use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
+use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::phase_band::PhaseBand;
+use crate::layout::ticks::Values;
+use crate::output::drawing::{Drawing, Point, dot_radius};
+use crate::palette::{Color, FRAME, INK, quantile_color, series_color};
+use crate::style::Style;
+use crate::text::number::{LONG_MS, count, measured, trimmed};
+
+/// Widths of the lines of data, of the spread around them, of the bounds and of the knee, in points.
+const WIDTHS: (f64, f64, f64, f64) = (1.4, 0.8, 0.8, 1.0);
+/// The colour of the knee.
+const KNEE: Color = Color(0xc0, 0x39, 0x2b);
+/// How much larger a step's dot is than its line is thick.
+const DOT: f64 = 1.4;
+/// More steps than this are not marked one by one.
+const MARKED: usize = 60;
+
+/// Draws the page of a sweep.
+pub(crate) fn draw(sweep: &Sweep, style: &Style, title: &str) -> Drawing {
+    let mut drawing = Drawing::new(style.paper.portrait());
+    let room = Sheet { title, subtitle: &[figures(sweep)], footer: &facts(sweep) }.draw(&mut drawing);
+    let charts = charts(sweep, style);
+    let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
+    let column = Rect { left: room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP, ..room };
+    let most = greatest(sweep, |step| Some(step.load_max)).unwrap_or(1.0);
+    let axis = TimeAxis::of_load(most, column.width());
+    stack::draw(&mut drawing, &charts, column, axis, &PhaseBand::none());
+    drawing
+}
+
+/// The charts, from top to bottom.
+pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn Chart + 'a>> {
+    vec![Box::new(Throughput(sweep)), Box::new(Response(sweep)), Box::new(Cpu(sweep, style))]
+}
+
+/// The knee in words, as in `stops growing at about 23 threads`.
+pub(crate) fn figures(sweep: &Sweep) -> Vec<String> {
+    vec![number(sweep.steps.len() as u64, "load"), growth(sweep)]
+}
+
+/// What throughput does as the load grows.
+fn growth(sweep: &Sweep) -> String {
+    if let Some(knee) = sweep.knee {
+        let least = if knee.begins_beyond { ", the least load of 3 seconds or more" } else { "" };
+        let (at, load, throughput) = (knee.at(), measured(knee.load), measured(knee.throughput));
+        return format!("throughput stops growing {at} {load} threads{least}, at {throughput}/s");
+    }
+    match sweep.growth() {
+        Growth::Untold => "no knee is looked for: fewer than three loads have 3 seconds or more".to_owned(),
+        Growth::Flat => "throughput does not grow beyond the least load".to_owned(),
+        Growth::Peaks(at) => {
+            let load = sweep.steps.get(at).map(|step| measured(step.load)).unwrap_or_default();
+            format!(
+                "no knee: throughput is largest at {load} threads, and noise hides where it stops growing"
+            )
+        }
+        Growth::GoesOn => "no knee: throughput is not seen to stop growing".to_owned(),
+    }
+}
+
+/// A number of things, in words.
+fn number(of: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(of), if of == 1 { "" } else { "s" })
+}
+
+fn facts(sweep: &Sweep) -> Vec<String> {
+    let mut facts: Vec<String> = footer::viewed(&sweep.view).collect();
+    facts.push(match sweep.bin {
+        Some(width) => {
+            format!("Each point: the seconds within {} of each other", number(width as u64, "thread"))
+        }
+        None => "Each point: the seconds at one step of the load".to_owned(),
+    });
+    if sweep.left_out > 0 {
+        facts.push(format!(
+            "{} between steps or at the end left out",
+            number(sweep.left_out.into(), "second")
+        ));
+    }
+    if sweep.knee.is_some() {
+        facts.push("Knee: where the asymptotic bounds N / R and X meet (Denning & Buzen 1978)".to_owned());
+    }
+    facts.push(footer::percentiles(&sweep.percentiles));
+    facts.extend(footer::damage(&sweep.info));
+    facts
+}
+
+/// The largest of a value of the steps.
+fn greatest(sweep: &Sweep, value: impl Fn(&LoadStep) -> Option<f64>) -> Option<f64> {
+    sweep.steps.iter().filter_map(value).filter(|value| value.is_finite()).reduce(f64::max)
+}
+
+/// Draws a line through the steps' values, broken where there is none, with a dot at each.
+fn line(
+    drawing: &mut Drawing,
+    frame: &Frame,
+    sweep: &Sweep,
+    (width, color): (f64, Color),
+    value: impl Fn(&LoadStep) -> Option<f64>,
+) {
+    let at = |step: &LoadStep| value(step).map(|value| frame.at(step.load, value));
+    for stretch in sweep.steps.chunk_by(|a, b| at(a).is_some() == at(b).is_some()) {
+        let points: Vec<Point> = stretch.iter().filter_map(at).collect();
+        if sweep.steps.len() <= MARKED {
+            points.iter().for_each(|point| drawing.dot(*point, dot_radius(width) * DOT, color));
+        }
+        drawing.line(points, width, color);
+    }
+}
+
+/// Draws the knee across a chart.
+fn knee(drawing: &mut Drawing, frame: &Frame, sweep: &Sweep) {
+    if let Some(knee) = sweep.knee {
+        let x = frame.x(knee.load);
+        drawing.line(vec![(x, frame.area.top), (x, frame.area.bottom)], WIDTHS.3, KNEE);
+    }
+}
+
+/// Throughput by load.
+struct Throughput<'a>(&'a Sweep);
+
+impl Throughput<'_> {
+    /// A step's throughput, a standard deviation less and more of it.
+    fn spread(step: &LoadStep) -> (f64, f64) {
+        let (mean, sd) = (step.summary.throughput, step.throughput_sd.unwrap_or(0.0));
+        ((mean - sd).max(0.0), mean + sd)
+    }
+}
+
+impl Chart for Throughput<'_> {
+    fn legend(&self) -> Legend {
+        let mut entries = vec![Entry::new(
+            Swatch::Line(series_color(0), WIDTHS.0),
+            "Mean of the seconds ± standard deviation",
+        )];
+        if let Some(knee) = self.0.knee {
+            let (bounds, at) = match knee.begins_beyond {
+                true => ("Capacity", "at or below "),
+                false => ("Asymptotic bounds", ""),
+            };
+            entries.push(Entry::new(Swatch::Line(FRAME, WIDTHS.2), bounds));
+            entries.push(Entry::new(
+                Swatch::Line(KNEE, WIDTHS.3),
+                format!("Knee: {at}{} threads", measured(knee.load)),
+            ));
+        }
+        Legend { heading: "Successes per second".to_owned(), entries, note: None }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let max = greatest(self.0, |step| Some(Self::spread(step).1)).filter(|max| *max > 0.0);
+        Ok(Axis::new(Values::up_to(max.ok_or("No request succeeded")?, 6, 1.0)))
+    }
+
+    fn height(&self) -> Height {
+        Height::Share(1.15)
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        let Self(sweep) = self;
+        if let Some(found) = sweep.knee {
+            let bend = frame.at(found.load, found.throughput);
+            // Beyond the knee the bound N / R was not seen.
+            let rise = (!found.begins_beyond).then(|| frame.at(0.0, 0.0));
+            let bounds = rise.into_iter().chain([bend, (frame.area.right, bend.1)]).collect();
+            drawing.line(bounds, WIDTHS.2, FRAME);
+        }
+        knee(drawing, frame, sweep);
+        for step in &sweep.steps {
+            let (low, high) = Self::spread(step);
+            if high > low {
+                let ends = vec![frame.at(step.load, low), frame.at(step.load, high)];
+                drawing.line(ends, WIDTHS.1, series_color(0));
+            }
+        }
+        line(drawing, frame, sweep, (WIDTHS.0, series_color(0)), |step| Some(step.summary.throughput));
+    }
+}
+
+/// Response times by load.
+struct Response<'a>(&'a Sweep);
+
+impl Response<'_> {
+    /// The percentiles in ascending order, as places in the sweep's list.
+    fn ascending(&self) -> Vec<usize> {
+        let percentile = |at: &usize| self.0.percentiles.get(*at).copied().unwrap_or_default();
+        let mut places: Vec<usize> = (0..self.0.percentiles.len()).collect();
+        places.sort_by(|a, b| percentile(a).total_cmp(&percentile(b)));
+        places
+    }
+
+    fn value(step: &LoadStep, at: usize) -> Option<f64> {
+        step.summary.percentiles.get(at).copied().flatten()
+    }
+
+    /// The largest value, in ms.
+    fn max(&self) -> Option<f64> {
+        let places = self.ascending();
+        places.iter().filter_map(|at| greatest(self.0, |step| Self::value(step, *at))).reduce(f64::max)
+    }
+
+    /// ms in the unit of the axis, and its name.
+    fn unit(&self) -> (f64, &'static str) {
+        if self.max().is_some_and(|max| max >= LONG_MS) { (1000.0, "s") } else { (1.0, "ms") }
+    }
+}
+
+impl Chart for Response<'_> {
+    fn legend(&self) -> Legend {
+        let places = self.ascending();
+        let entry = |(rank, at): (usize, &usize)| {
+            let name = self.0.percentiles.get(*at).copied().unwrap_or_default();
+            let swatch = Swatch::Line(quantile_color(rank, places.len()), WIDTHS.0);
+            Entry::new(swatch, format!("p{}", trimmed(name)))
+        };
+        let entries = places.iter().enumerate().map(entry).collect();
+        Legend { heading: format!("Response time ({})", self.unit().1), entries, note: None }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let max = self.max().ok_or("No request succeeded")?;
+        Ok(Axis::new(Values::up_to(max / self.unit().0, 6, 0.0)))
+    }
+
+    fn height(&self) -> Height {
+        Height::Share(1.15)
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        let (places, unit) = (self.ascending(), self.unit().0);
+        knee(drawing, frame, self.0);
+        for (rank, at) in places.iter().enumerate() {
+            let look = (WIDTHS.0, quantile_color(rank, places.len()));
+            line(drawing, frame, self.0, look, |step| Some(Self::value(step, *at)? / unit));
+        }
+    }
+}
+
+/// CPU by load.
+struct Cpu<'a>(&'a Sweep, &'a Style);
+
+impl Chart for Cpu<'_> {
+    fn legend(&self) -> Legend {
+        let entry = Entry::new(Swatch::Line(INK, WIDTHS.0), "Mean of the seconds");
+        let entries = if self.axis().is_ok() { vec![entry] } else { Vec::new() };
+        Legend { heading: "CPU utilisation (%)".to_owned(), entries, note: None }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let max = greatest(self.0, |step| step.summary.cpu_mean).ok_or("No CPU readings for this run")?;
+        Ok(match self.1.cpu_top() {
+            Some(top) => Axis::ending_at(top.max(max), 4),
+            None => Axis::new(Values::up_to(max, 4, 0.0)),
+        })
+    }
+
+    fn height(&self) -> Height {
+        if self.axis().is_ok() { Height::Share(0.8) } else { Height::Fixed(40.0) }
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        knee(drawing, frame, self.0);
+        line(drawing, frame, self.0, (WIDTHS.0, INK), |step| step.summary.cpu_mean);
+    }
+}

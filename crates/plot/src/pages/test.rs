@@ -1,0 +1,286 @@
+//! The page of one test: the frameworks' requests per second over each other.
+
+use std::cmp::Ordering;
+
+use perfpipe_analyze::{Timeline, failing_frameworks, median_repeats};
+
+use super::footer;
+use super::sheet::{LEAST_LABEL, Sheet};
+use crate::charts::columns::{self, Column, Columns, Spread};
+use crate::layout::axis::Axis;
+use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
+use crate::layout::ticks::Values;
+use crate::marks::line::Line;
+use crate::marks::marker::Marker;
+use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::palette::{Color, INK, SOFT, series_color};
+use crate::style::{ColorBy, Style};
+use crate::text::clock::duration;
+use crate::text::font;
+use crate::text::number::measured;
+
+/// Room for the time axis' labels and title, in points.
+const BELOW: f64 = 26.0;
+/// Room for the heading.
+const HEADING: f64 = 16.0;
+/// Width of the lines.
+const WIDTH: f64 = 0.9;
+/// Width of a band's edges, and how much they are thinned with white.
+const EDGE: f64 = 0.4;
+const EDGE_TINT: f64 = 0.5;
+/// Markers on each line.
+const MARKERS: usize = 8;
+/// The widest name in the key, the width of a swatch, and the gaps around them.
+const NAME: f64 = 150.0;
+const SWATCH: f64 = 24.0;
+const GAP: f64 = 12.0;
+/// Size of the key's texts and the most room from one line to the next.
+const KEY_SIZE: f64 = 8.0;
+const KEY_LEADING: f64 = 16.0;
+/// The least room from one line of the key to the next; what has no room is counted.
+const LEAST_LEADING: f64 = 9.0;
+
+/// One framework's line.
+struct Series {
+    name: String,
+    throughput: f64,
+    failing: bool,
+    columns: Columns,
+    color: Color,
+    marker: Marker,
+}
+
+/// Draws the page of a test.
+pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing {
+    let count = runs.len();
+    let failing = failing_frameworks(runs.iter().copied());
+    let mut timelines = median_repeats(runs);
+    let repeated = timelines.len() < count;
+    timelines.sort_by(|a, b| best_first(a, b));
+    let span = span(&timelines);
+    let width = columns::width((span.1 - span.0) as u32);
+    let series = |(rank, timeline): (usize, &&Timeline)| {
+        let failing = failing.contains(&*timeline.info.key.framework);
+        Series::new(rank, timeline, width, failing)
+    };
+    let series: Vec<Series> = timelines.iter().enumerate().map(series).collect();
+    let mut drawing = Drawing::new(style.paper.landscape());
+    let subtitle = &[subtitle(&series, repeated)];
+    let room = Sheet { title, subtitle, footer: &facts(&timelines, width) }.draw(&mut drawing);
+    let axis = axis(&series);
+    let key = Key::new(&series);
+    let area = Rect {
+        left: room.left + axis.label_width().max(LEAST_LABEL) + LABEL_GAP,
+        top: room.top + HEADING,
+        right: room.right - key.width(),
+        bottom: room.bottom - BELOW,
+    };
+    let heading = Text::new("Successes per second", (area.left, room.top + 5.0), 10.0, Anchor::Start, INK);
+    drawing.text(heading);
+    chart(&mut drawing, &series, &axis, area, span);
+    key.draw(&mut drawing, &series, area);
+    drawing
+}
+
+/// The order of a test's runs: by throughput, then by key.
+pub(crate) fn best_first(a: &Timeline, b: &Timeline) -> Ordering {
+    let faster = f64::total_cmp(&b.summary.throughput, &a.summary.throughput);
+    faster.then_with(|| a.info.key.cmp(&b.info.key))
+}
+
+fn chart(drawing: &mut Drawing, series: &[Series], axis: &Axis, area: Rect, span: (f64, f64)) {
+    let frame = Frame { area, time: TimeAxis::new(span, area.width()), top: axis.top };
+    frame.time_grid(drawing);
+    frame.value_grid(drawing, axis);
+    if series.is_empty() {
+        frame.notice(drawing, "No runs of this test");
+    }
+    // The best is drawn last, over the others.
+    for line in series.iter().rev() {
+        line.draw(drawing, &frame);
+    }
+    for (rank, line) in series.iter().enumerate().rev() {
+        line.mark(drawing, &frame, rank, series.len());
+    }
+    frame.border(drawing);
+    frame.time_labels(drawing);
+    frame.time_title(drawing);
+}
+
+impl Series {
+    fn new(rank: usize, timeline: &Timeline, width: u32, failing: bool) -> Self {
+        let partial = if timeline.info.is_partial() { footer::PARTIAL } else { "" };
+        Self {
+            name: font::fitted(&timeline.info.key.framework, KEY_SIZE, NAME - font::width(partial, KEY_SIZE))
+                + partial,
+            throughput: timeline.summary.throughput,
+            failing,
+            columns: Columns::new(timeline, width, ColorBy::Throughput),
+            color: series_color(rank),
+            marker: Marker::of(rank),
+        }
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        if self.columns.binned() {
+            self.band(drawing, frame);
+        }
+        let line =
+            Line { values: |c: &Column| Some(c.successes), color: |_: &Column| self.color, width: WIDTH };
+        line.draw(drawing, frame, &self.columns.columns);
+    }
+
+    /// Veils what lies between the columns' least and greatest seconds.
+    fn band(&self, drawing: &mut Drawing, frame: &Frame) {
+        let touching = |a: &Column, b: &Column| a.end >= b.start;
+        for run in self.columns.columns.chunk_by(touching) {
+            let upper = run.iter().map(|c| frame.at(c.middle(), c.successes.max));
+            let lower = run.iter().rev().map(|c| frame.at(c.middle(), c.successes.min));
+            drawing.veil(upper.chain(lower).collect(), self.color, 0.22);
+        }
+        for edge in [|s: Spread| s.min, |s: Spread| s.max] {
+            let values = |column: &Column| Some(column.successes.at(edge));
+            let line = Line { values, color: |_: &Column| self.color.tint(EDGE_TINT), width: EDGE };
+            line.draw(drawing, frame, &self.columns.columns);
+        }
+    }
+
+    /// Puts markers on the line, at other times than the other lines' ones.
+    fn mark(&self, drawing: &mut Drawing, frame: &Frame, rank: usize, lines: usize) {
+        let (start, end) = (frame.time.start(), frame.time.end());
+        for place in 0..MARKERS {
+            let share = (place as f64 + (rank as f64 + 0.5) / lines.max(1) as f64) / MARKERS as f64;
+            let time = start + share * (end - start);
+            let column = self.columns.columns.iter().find(|c| c.start <= time && time < c.end);
+            if let Some(column) = column {
+                let at = frame.at(column.middle(), column.successes.mean);
+                self.marker.draw(drawing, at, self.color);
+            }
+        }
+    }
+}
+
+/// The names and averages beside the chart.
+struct Key {
+    name: f64,
+    value: f64,
+}
+
+impl Key {
+    fn new(series: &[Series]) -> Self {
+        let widest = |texts: &mut dyn Iterator<Item = String>| {
+            texts.map(|text| font::width(&text, KEY_SIZE)).fold(0.0, f64::max)
+        };
+        let names = widest(&mut series.iter().map(|s| s.name.clone()));
+        let values = widest(&mut series.iter().map(value).chain([AVERAGE.to_owned()]));
+        Self { name: names.min(NAME), value: values }
+    }
+
+    fn width(&self) -> f64 {
+        GAP + SWATCH + GAP / 2.0 + self.name + GAP + self.value
+    }
+
+    fn draw(&self, drawing: &mut Drawing, series: &[Series], area: Rect) {
+        let right = area.right + self.width();
+        let top = area.top + KEY_SIZE / 2.0;
+        drawing.text(Text::new(AVERAGE, (right, top - KEY_LEADING), KEY_SIZE, Anchor::End, SOFT));
+        let most = (area.height() / LEAST_LEADING) as usize;
+        let shown = if series.len() > most { most.saturating_sub(1) } else { series.len() };
+        let leading = (area.height() / series.len().max(1) as f64).clamp(LEAST_LEADING, KEY_LEADING);
+        for (rank, line) in series.iter().take(shown).enumerate() {
+            self.entry(drawing, line, (area.right + GAP, top + leading * rank as f64));
+        }
+        if shown < series.len() {
+            let place = (area.right + GAP, top + leading * shown as f64);
+            let rest = format!("and {} more", series.len() - shown);
+            drawing.text(Text::new(&rest, place, KEY_SIZE, Anchor::Start, SOFT));
+        }
+    }
+
+    fn entry(&self, drawing: &mut Drawing, line: &Series, (x, y): (f64, f64)) {
+        drawing.line(vec![(x, y), (x + SWATCH, y)], WIDTH * 1.6, line.color);
+        line.marker.draw(drawing, (x + SWATCH / 2.0, y), line.color);
+        let left = x + SWATCH + GAP / 2.0;
+        let name = font::fitted(&line.name, KEY_SIZE, self.name);
+        drawing.text(Text::new(&name, (left, y), KEY_SIZE, Anchor::Start, INK));
+        let right = left + self.name + GAP + self.value;
+        drawing.text(Text::new(&value(line), (right, y), KEY_SIZE, Anchor::End, INK));
+    }
+}
+
+/// The heading of the averages.
+const AVERAGE: &str = "Average/s";
+
+fn value(line: &Series) -> String {
+    measured(line.throughput)
+}
+
+/// The time from the first second of any run to the last of any.
+fn span(timelines: &[&Timeline]) -> (f64, f64) {
+    let spans = timelines.iter().map(|timeline| columns::span(timeline));
+    let (start, end) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 1));
+    (f64::from(start), f64::from(end))
+}
+
+fn axis(series: &[Series]) -> Axis {
+    let columns = series.iter().flat_map(|line| &line.columns.columns);
+    Axis::new(Values::up_to(columns.map(|c| c.successes.max).fold(0.0, f64::max), 6, 1.0))
+}
+
+/// How many frameworks there are, whether a line is one of several repeats, and which framework is best of those that
+/// don't fail too often.
+fn subtitle(series: &[Series], repeated: bool) -> Vec<String> {
+    let runs =
+        if series.len() == 1 { "1 framework".to_owned() } else { format!("{} frameworks", series.len()) };
+    let best = series.iter().find(|line| !line.failing);
+    let best = best.map(|line| format!("best: {}, {}/s", line.name, value(line)));
+    let which = repeated.then(|| "of several repeats the one of median throughput".to_owned());
+    [runs].into_iter().chain(which).chain(best).collect()
+}
+
+fn facts(timelines: &[&Timeline], width: u32) -> Vec<String> {
+    let mut facts = vec![
+        "Average: successes ÷ duration, from the first start to the last end, silences counted".to_owned(),
+    ];
+    // Whoever draws them together has looked at all in the same way.
+    facts.extend(timelines.first().into_iter().flat_map(|timeline| footer::counted(&timeline.view)));
+    if width > 1 {
+        let column = duration(width);
+        facts.push(format!(
+            "Each point stands for {column}: line at the mean, band from the least to the greatest second"
+        ));
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::support::steady;
+    use crate::{Page, Style};
+
+    fn page(runs: &[perfpipe_analyze::Timeline]) -> String {
+        Page::test("2048", runs, &Style::default()).svg().unwrap()
+    }
+
+    #[test]
+    fn a_framework_that_fails_is_not_the_best() {
+        let mut runs = [steady("fast", 2000.0, 0.1, 30), steady("calm", 1000.0, 0.1, 30)];
+        assert!(page(&runs).contains("best: fast"));
+        runs[0].summary.failures = runs[0].summary.successes / 50;
+        assert!(page(&runs).contains("best: calm"));
+    }
+
+    #[test]
+    fn the_middle_repeat_stands_for_its_framework() {
+        let alone = [steady("go", 900.0, 0.1, 30), steady("rails", 1000.0, 0.1, 30)];
+        assert!(!page(&alone).contains("of several repeats"));
+        let mut runs = vec![steady("go", 500.0, 0.1, 30), steady("go", 1500.0, 0.1, 30)];
+        runs.extend(alone.clone());
+        let shown = page(&runs);
+        assert!(shown.contains("2 frameworks") && shown.contains("of several repeats"), "{shown}");
+        let path = |svg: &str| {
+            svg.lines().filter(|line| line.contains("<path ")).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(path(&shown), path(&page(&alone)));
+    }
+}

@@ -1,0 +1,5 @@
+//! What is written on pages: numbers, times, and the font.
+
+pub(crate) mod clock;
+pub(crate) mod font;
+pub(crate) mod number;
