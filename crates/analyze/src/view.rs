@@ -2,8 +2,8 @@
 
 use perfpipe_ingest::{CpuJoin, RunInfo};
 
-use crate::goal::Goal;
-use crate::phases::Phase;
+use crate::timeline::goal::Goal;
+use crate::timeline::phases::Phase;
 
 /// The reader's choices.
 ///

@@ -3,9 +3,9 @@
 use perfpipe_ingest::StoredRun;
 
 use crate::error::Result;
-use crate::goal::Goal;
-use crate::phases::Phase;
 use crate::timeline::Timeline;
+use crate::timeline::goal::Goal;
+use crate::timeline::phases::Phase;
 use crate::view::View;
 
 use super::measure::Measure;

@@ -1,8 +1,8 @@
 //! What a rule can be about: its name, its unit, and its value over a run or in one second.
 
 use crate::error::Result;
-use crate::goal::Goal;
-use crate::summary::Summary;
+use crate::timeline::goal::Goal;
+use crate::timeline::summary::Summary;
 use crate::timeline::{Second, Timeline};
 
 /// A figure that rules are about.

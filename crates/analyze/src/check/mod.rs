@@ -7,5 +7,5 @@ mod measure;
 mod rule;
 mod verdict;
 
-pub use rule::Rule;
-pub use verdict::{Verdict, check, verdict_table};
+pub use self::rule::Rule;
+pub use self::verdict::{Verdict, check, verdict_table};

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::goal::Goal;
-use crate::phases::Phase;
+use crate::timeline::goal::Goal;
+use crate::timeline::phases::Phase;
 
 use super::bound::Bound;
 use super::measure::Measure;

@@ -3,9 +3,9 @@
 use perfpipe_ingest::StoredRun;
 
 use crate::error::{Error, Result};
-use crate::phases::Span;
 use crate::table::Table;
 use crate::timeline::Timeline;
+use crate::timeline::phases::Span;
 use crate::view::View;
 
 use super::bound::Bound;

@@ -8,10 +8,10 @@ use super::figure::{Distribution, Figure, Kind};
 use super::scatter::Scatter;
 use super::units::{self, Stratum, Unit, Units};
 use crate::error::Result;
-use crate::percentile::{self, column_name, fraction};
-use crate::phases::Span;
-use crate::selection::Selection;
+use crate::stats::percentile::{self, column_name, fraction};
 use crate::timeline::Timeline;
+use crate::timeline::phases::Span;
+use crate::timeline::selection::Selection;
 use crate::view::View;
 
 /// Units of a phase whose own scatter says something.

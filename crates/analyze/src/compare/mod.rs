@@ -16,9 +16,9 @@ use perfpipe_ingest::StoredRun;
 use crate::error::Result;
 use crate::view::View;
 
-pub use change::{Change, Noise, Outcome, change_table};
-pub use measured::Measured;
-pub use sides::{Side, compare_sides};
+pub use self::change::{Change, Noise, Outcome, change_table};
+pub use self::measured::Measured;
+pub use self::sides::{Side, compare_sides};
 
 /// Compares two stored runs, each looked at by a view of its own, as [`compare_sides`] does.
 ///

@@ -3,11 +3,11 @@
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSlice;
 
-use crate::duration::RunDuration;
 use crate::error::Result;
-use crate::histogram::Histogram;
-use crate::phases::{Phase, Span};
-use crate::selection::Selection;
+use crate::stats::histogram::Histogram;
+use crate::timeline::duration::RunDuration;
+use crate::timeline::phases::{Phase, Span};
+use crate::timeline::selection::Selection;
 use crate::timeline::{Second, Timeline};
 
 /// Units that a run is cut into, at most: a longer run's are of several seconds.
@@ -131,7 +131,7 @@ impl Unit {
     }
 
     fn add_elapsed(&mut self, counts: &[(i32, u64)], marks: &[i32]) {
-        let (samples, elapsed) = crate::histogram::totals(counts);
+        let (samples, elapsed) = crate::stats::histogram::totals(counts);
         self.samples += samples;
         self.elapsed += elapsed;
         for (mark, (below, equal)) in marks.iter().zip(&mut self.marks) {

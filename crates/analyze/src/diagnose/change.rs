@@ -6,7 +6,7 @@
 //! that of means of many, from what the change leaves unexplained: the largest over batches of several lengths.
 
 use super::chance::SURPRISE;
-use crate::level::median;
+use crate::timeline::level::median;
 
 /// Values from which on a change is looked for.
 pub(super) const LEAST: usize = 15;

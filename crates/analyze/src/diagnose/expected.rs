@@ -2,8 +2,8 @@
 
 use super::chance::dispersion;
 use super::facts::{Facts, requests};
-use crate::level::median;
 use crate::timeline::Second;
+use crate::timeline::level::median;
 
 /// The share of what is expected up to which a second's requests are few.
 const FEW: f64 = 0.5;

@@ -2,12 +2,11 @@
 
 use perfpipe_ingest::StoredRun;
 
-use super::clocks::{self, Clocks};
+use super::rules::clocks::{self, Clocks};
 use crate::error::{Error, Result};
-use crate::load;
-use crate::phases::{Phase, Span};
 use crate::sweep::Sweep;
-use crate::timeline::{Second, Timeline};
+use crate::timeline::phases::{Phase, Span};
+use crate::timeline::{Second, Timeline, load};
 use crate::view::View;
 
 /// The share of the seconds in which a load turns from up to down or back, from which on it follows the requests; of

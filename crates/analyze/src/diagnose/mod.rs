@@ -4,32 +4,25 @@
 
 mod chance;
 mod change;
-mod clocks;
-mod cpu_coverage;
 mod expected;
 mod facts;
-mod failures;
-mod idle_cpu;
-mod injectors;
-mod littles_law;
-mod saturation;
+mod rules;
 mod senders;
 mod series;
-mod shifts;
-mod slow_tail;
-mod stalls;
 mod waits;
-mod warm_up;
 
 use std::fmt;
 
 use perfpipe_ingest::StoredRun;
 
+use self::facts::Facts;
+use self::rules::{
+    cpu_coverage, failures, idle_cpu, injectors, littles_law, saturation, shifts, slow_tail, stalls, warm_up,
+};
 use crate::error::Result;
-use crate::phases::Span;
 use crate::table::Table;
+use crate::timeline::phases::Span;
 use crate::view::View;
-use facts::Facts;
 
 /// What kind of thing a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

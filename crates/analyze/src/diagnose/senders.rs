@@ -3,10 +3,10 @@
 use perfpipe_ingest::StoredRun;
 
 use crate::error::Result;
-use crate::histogram::mean;
-use crate::load::reported;
-use crate::phases::Span;
-use crate::selection::by_second;
+use crate::stats::histogram::mean;
+use crate::timeline::load::reported;
+use crate::timeline::phases::Span;
+use crate::timeline::selection::by_second;
 
 /// What one injector sent.
 pub(super) struct Sender<'a> {

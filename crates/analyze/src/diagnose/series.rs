@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::facts::{Facts, requests, span};
 use crate::error::Result;
-use crate::phases::Span;
-use crate::selection::Selection;
 use crate::timeline::Second;
+use crate::timeline::phases::Span;
+use crate::timeline::selection::Selection;
 
 /// Requests of a block, about; fewer say little.
 const REQUESTS: f64 = 4.0;

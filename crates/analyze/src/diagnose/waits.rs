@@ -3,8 +3,8 @@
 use super::expected::beside;
 use super::facts::{Facts, span};
 use crate::error::Result;
-use crate::histogram::Histogram;
-use crate::selection::Selection;
+use crate::stats::histogram::Histogram;
+use crate::timeline::selection::Selection;
 
 /// A wait is long from so many times the median of the seconds before it and after it on, and from so many ms on.
 const LONG: (f64, f64) = (8.0, 400.0);

@@ -4,9 +4,9 @@ use perfpipe_ingest::StoredRun;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use crate::breakdown::labels::{label_stats, label_table};
+use crate::breakdown::phase_table::phase_table;
 use crate::error::{Error, Result};
-use crate::labels::{label_stats, label_table};
-use crate::phase_table::phase_table;
 use crate::table::{Format, Table};
 use crate::timeline::Timeline;
 use crate::view::View;
@@ -69,7 +69,7 @@ struct Looked<'a> {
 /// | `sources` | the files it was made from: `file`, `member`, `kind`, `bytes` (unpacked), `crc32` |
 /// | `view` | what was looked at: `from`, `to`, `phase`, `label`, `transactions`, `include_failures`, `top_level`, `injectors`, `cpu_offset`, `cpu_lookback` |
 /// | `summary` | the columns of [`Timeline::summary_table`] |
-/// | `phases` | the rows of [`phase_table`](crate::phase_table()) |
+/// | `phases` | the rows of [`phase_table`](crate::breakdown::phase_table()) |
 /// | `labels` | the rows of [`label_table`](crate::label_table()); of the label looked at only, where there is one |
 ///
 /// Times are in ms, shares from 0 to 1; what is absent is `null`.
@@ -115,7 +115,7 @@ fn looked<'a>(view: &'a View, timeline: &Timeline) -> Looked<'a> {
     Looked {
         from: view.from,
         to: view.to,
-        phase: view.phase.map(crate::phases::Phase::name),
+        phase: view.phase.map(crate::timeline::phases::Phase::name),
         label: view.label.as_deref(),
         transactions: view.transactions,
         include_failures: view.include_failures,

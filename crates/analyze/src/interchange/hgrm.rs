@@ -5,8 +5,8 @@ use std::fmt::Write;
 use perfpipe_ingest::StoredRun;
 
 use crate::error::Result;
-use crate::histogram::Histogram;
-use crate::selection::Selection;
+use crate::stats::histogram::Histogram;
+use crate::timeline::selection::Selection;
 use crate::view::View;
 
 /// Lines for each halving of what is left to 100 %.

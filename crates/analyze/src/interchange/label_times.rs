@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use perfpipe_ingest::{OTHER, SampleBatch, StoredRun};
 
+use crate::breakdown::sample_filter::SampleFilter;
 use crate::error::Result;
-use crate::sample_filter::SampleFilter;
 use crate::view::View;
 
 /// The begin, the end and the mean of some samples, as JMeter gathers them.

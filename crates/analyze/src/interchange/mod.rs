@@ -5,7 +5,7 @@ mod hgrm;
 mod label_times;
 mod statistics;
 
-pub use document::run_document;
-pub use hgrm::percentile_distribution;
-pub use label_times::LabelTimes;
-pub use statistics::jmeter_statistics;
+pub use self::document::run_document;
+pub use self::hgrm::percentile_distribution;
+pub use self::label_times::LabelTimes;
+pub use self::statistics::jmeter_statistics;

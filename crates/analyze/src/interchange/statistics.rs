@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::label_times::{LabelTimes, Times};
 use crate::error::{Error, Result};
-use crate::histogram::Histogram;
-use crate::selection::Selection;
+use crate::stats::histogram::Histogram;
+use crate::timeline::selection::Selection;
 use crate::view::View;
 
 /// The name of all labels together.

@@ -15,14 +15,14 @@ mod writer;
 
 use std::io::Write;
 
-pub use column::{Column, Kind};
-pub use people::{one_line, thousands};
-pub use pieces::TableWriter;
-pub use value::{Datum, Value};
-pub use writer::{Format, RowWriter};
+pub use self::column::{Column, Kind};
+pub use self::people::{one_line, thousands};
+pub use self::pieces::TableWriter;
+pub use self::value::{Datum, Value};
+pub use self::writer::{Format, RowWriter};
 
+use self::value::Values;
 use crate::error::Result;
-use value::Values;
 
 /// A table held in memory, by columns; an absent value is none, never zero.
 ///

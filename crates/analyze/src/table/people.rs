@@ -82,8 +82,8 @@ fn unsettles(character: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Kind;
     use super::*;
-    use crate::table::Kind;
 
     #[test]
     fn thousands_are_separated_in_the_whole_part_only() {

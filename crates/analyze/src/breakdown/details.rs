@@ -1,0 +1,83 @@
+//! What a report tells of a run besides its seconds.
+
+use perfpipe_ingest::StoredRun;
+
+use super::error_kinds::{ErrorKind, error_kinds};
+use super::heatmap::Heatmap;
+use super::labels::{LabelStats, label_stats};
+use crate::error::{Error, Result};
+use crate::stats::curve::percentile_curve;
+use crate::stats::histogram::Histogram;
+use crate::sweep::Sweep;
+use crate::timeline::selection::Selection;
+use crate::view::View;
+
+/// A run's elapsed times as a whole and over time, its failures by kind, its labels, and its sweep over the load.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Details {
+    /// How often each elapsed time was met, over time.
+    pub heatmap: Heatmap,
+    /// Elapsed by percentile, as [`percentile_curve`] has it.
+    pub curve: Vec<(f64, f64)>,
+    /// Failures by response code and message, the most frequent first.
+    pub errors: Vec<ErrorKind>,
+    /// The labels, ascending.
+    pub labels: Vec<LabelStats>,
+    /// The run by its load; `None` where the log does not say the load.
+    pub sweep: Option<Sweep>,
+}
+
+impl Details {
+    /// The details of a stored run, as the view asks for them, from the exact counts alone.
+    ///
+    /// # Errors
+    /// As [`crate::Timeline::new`].
+    ///
+    /// ```
+    /// use perfpipe_analyze::{Details, View};
+    /// use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
+    ///
+    /// // Three requests in one second, of 10, 10 and 40 ms.
+    /// let key = CellKey { second: 0, label: 0, success: true, transaction: false };
+    /// let cell = Cell { elapsed: vec![(10, 2), (40, 1)], ..Cell::default() };
+    /// let run = StoredRun {
+    ///     info: RunInfo::new(RunKey::new("spring", "2048"), 1_700_000_000_000, 1_700_000_000_400),
+    ///     cells: CellTable::new(vec!["Get".into()], vec![], [(key, cell)]),
+    ///     cpu: CpuSeries::default(),
+    ///     errors: vec![],
+    ///     labels: vec![],
+    /// };
+    /// let details = Details::new(&run, &View::default())?;
+    /// assert_eq!(details.heatmap.columns[0].counts.iter().map(|(_, samples)| samples).sum::<u64>(), 3);
+    /// assert!(details.curve.contains(&(50.0, 10.0)));
+    /// assert_eq!((details.labels.len(), details.errors.len()), (1, 0));
+    /// # Ok::<(), perfpipe_analyze::Error>(())
+    /// ```
+    pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
+        Ok(Self {
+            heatmap: Heatmap::new(run, view)?,
+            curve: percentile_curve(&elapsed(run, view)?),
+            errors: error_kinds(run, view)?,
+            labels: label_stats(run, view)?,
+            sweep: match Sweep::new(run, view) {
+                Err(Error::NoLoad { .. }) => None,
+                sweep => Some(sweep?),
+            },
+        })
+    }
+
+    /// The run by its load, where that has several steps.
+    pub fn by_load(&self) -> Option<&Sweep> {
+        self.sweep.as_ref().filter(|sweep| sweep.steps.len() > 1)
+    }
+}
+
+/// The elapsed times that averages are taken over.
+fn elapsed(run: &StoredRun, view: &View) -> Result<Histogram> {
+    let selection = Selection::new(run, view)?;
+    let mut elapsed = Histogram::new();
+    for cell in selection.averaged_cells() {
+        elapsed.add_counts(&cell?.1.elapsed);
+    }
+    Ok(elapsed)
+}

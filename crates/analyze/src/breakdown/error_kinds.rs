@@ -1,0 +1,62 @@
+//! What failed in a run: its failures by response code and message.
+
+use std::collections::BTreeMap;
+
+use perfpipe_ingest::StoredRun;
+
+use crate::error::Result;
+use crate::table::Table;
+use crate::timeline::selection::{Selection, in_seconds};
+use crate::view::View;
+
+/// The failures of one response code with one message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ErrorKind {
+    /// The response code; empty where the log has none.
+    pub response_code: String,
+    /// The message; empty where the log has none, `(other)` beyond the number that is told apart.
+    pub message: String,
+    /// How many there were.
+    pub count: u64,
+    /// The first second that had one.
+    pub first: u32,
+    /// The last second that had one.
+    pub last: u32,
+}
+
+/// The failed requests that a view picks out, by response code and message, the most frequent first.
+///
+/// # Errors
+/// As [`crate::Timeline::new`].
+pub fn error_kinds(run: &StoredRun, view: &View) -> Result<Vec<ErrorKind>> {
+    let view = in_seconds(run, view)?;
+    let selection = Selection::new(run, &view)?;
+    let mut kinds: BTreeMap<(&str, &str), ErrorKind> = BTreeMap::new();
+    for error in run.errors.iter().filter(|error| selection.holds_error(error)) {
+        let kind = kinds.entry((&error.response_code, &error.message)).or_insert_with(|| ErrorKind {
+            response_code: error.response_code.to_string(),
+            message: error.message.to_string(),
+            count: 0,
+            first: error.second,
+            last: error.second,
+        });
+        kind.count = kind.count.saturating_add(error.count);
+        (kind.first, kind.last) = (kind.first.min(error.second), kind.last.max(error.second));
+    }
+    let mut kinds: Vec<ErrorKind> = kinds.into_values().collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+    Ok(kinds)
+}
+
+/// Kinds of failures as a table: `response_code`, `message`, `count`, `first`, `last` (seconds).
+pub fn error_kind_table(kinds: &[ErrorKind]) -> Table {
+    Table::of(kinds)
+        .column("response_code", |row| Some(row.response_code.clone()))
+        .column("message", |row| Some(row.message.clone()))
+        .column("count", |row| Some(row.count))
+        .column("first", |row| Some(u64::from(row.first)))
+        .unit("s", 0)
+        .column("last", |row| Some(u64::from(row.last)))
+        .unit("s", 0)
+        .done()
+}

@@ -1,0 +1,11 @@
+//! A run taken apart: by label, error, response time and phase.
+
+pub(crate) mod damage;
+pub(crate) mod details;
+pub(crate) mod error_kinds;
+pub(crate) mod heatmap;
+pub(crate) mod labels;
+pub(crate) mod phase_table;
+pub(crate) mod records;
+pub(crate) mod sample_figures;
+pub(crate) mod sample_filter;

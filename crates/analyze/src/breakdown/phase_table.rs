@@ -1,0 +1,80 @@
+//! The phases of a run side by side, and the whole run beside them.
+
+use perfpipe_ingest::StoredRun;
+
+use crate::error::Result;
+use crate::stats::percentile::column_name;
+use crate::table::Table;
+use crate::timeline::Timeline;
+use crate::timeline::phases::{Phases, Span};
+use crate::timeline::tables::summary_percentiles;
+use crate::view::View;
+
+/// One stretch of a run.
+struct Part {
+    name: &'static str,
+    timeline: Timeline,
+}
+
+impl Part {
+    fn new(name: &'static str, run: &StoredRun, view: View) -> Result<Self> {
+        Ok(Self { name, timeline: Timeline::new(run, &view)? })
+    }
+
+    fn percentiles(&self) -> Vec<(f64, Option<f64>)> {
+        summary_percentiles(&self.timeline.percentiles, &self.timeline.summary)
+    }
+
+    fn second(&self, of: impl Fn(&Span) -> u32) -> Option<u64> {
+        let seconds = &self.timeline.seconds;
+        let span = Span { first: seconds.first()?.second, last: seconds.last()?.second };
+        Some(of(&span).into())
+    }
+}
+
+/// A row for all the seconds that a view looks at, and one for each phase among them: `phase` (`all`, `ramp`, `hold`,
+/// `tail`), `first` and `last` (seconds), `seconds`, `successes`, `failures`, `throughput`, `elapsed_mean`, the
+/// percentiles asked for, `p50`, `p95` and `p99`, `cpu_mean` and `load_max`. Times are in ms.
+///
+/// # Errors
+/// As [`Timeline::new`].
+pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
+    let whole = Part::new("all", run, view.clone())?;
+    let shown = Span {
+        first: whole.timeline.seconds.first().map_or(0, |row| row.second),
+        last: whole.timeline.seconds.last().map_or(0, |row| row.second),
+    };
+    let mut parts = vec![whole];
+    for (phase, span) in Phases::of_run(run, view)?.all() {
+        if let Some(Span { first, last }) = span.shared(shown) {
+            let view = View { from: Some(first), to: Some(last), phase: None, ..view.clone() };
+            parts.push(Part::new(phase.name(), run, view)?);
+        }
+    }
+    let percents: Vec<f64> = parts.iter().take(1).flat_map(|part| part.percentiles()).map(|p| p.0).collect();
+    let table = Table::of(&parts)
+        .column("phase", |part| Some(part.name.to_owned()))
+        .column("first", |part| part.second(|span| span.first))
+        .unit("s", 0)
+        .column("last", |part| part.second(|span| span.last))
+        .unit("s", 0)
+        .column("seconds", |part| Some(u64::from(part.timeline.summary.seconds)))
+        .column("successes", |part| Some(part.timeline.summary.successes))
+        .column("failures", |part| Some(part.timeline.summary.failures))
+        .column("throughput", |part| Some(part.timeline.summary.throughput))
+        .unit("1/s", 1)
+        .column("elapsed_mean", |part| part.timeline.summary.elapsed_mean)
+        .title("mean")
+        .unit("ms", 1);
+    let table = percents.iter().enumerate().fold(table, |table, (at, percent)| {
+        let value = |part: &Part| part.percentiles().get(at)?.1;
+        table.column(column_name(*percent), value).unit("ms", 1)
+    });
+    Ok(table
+        .column("cpu_mean", |part| part.timeline.summary.cpu_mean)
+        .title("mean CPU")
+        .unit("%", 1)
+        .column("load_max", |part| part.timeline.summary.load_max)
+        .unit("", 1)
+        .done())
+}

@@ -1,0 +1,63 @@
+//! What is stored beside the counts, as tables: the errors and the CPU readings of a run.
+
+use perfpipe_ingest::{CpuJoin, StoredRun};
+
+use crate::error::Result;
+use crate::table::Table;
+use crate::timeline::selection::{Selection, in_seconds};
+use crate::view::View;
+
+/// The failures that a view picks out: `second`, `label`, `response_code`, `message`, `transaction`, `count`.
+///
+/// Transactions' own failures are among them only where the view counts transactions, and marked.
+///
+/// # Errors
+/// When the window holds no second of the run, the run does not have the phase, or the label has no counts of its own (see [`crate::Error`]).
+pub fn error_table(run: &StoredRun, view: &View) -> Result<Table> {
+    let view = in_seconds(run, view)?;
+    let selection = Selection::new(run, &view)?;
+    let errors: Vec<_> = run.errors.iter().filter(|error| selection.holds_error(error)).collect();
+    Ok(Table::of(&errors)
+        .column("second", |row| Some(u64::from(row.second)))
+        .column("label", |row| Some(row.label.to_string()))
+        .column("response_code", |row| Some(row.response_code.to_string()))
+        .column("message", |row| Some(row.message.to_string()))
+        .column("transaction", |row| Some(row.transaction))
+        .column("count", |row| Some(row.count))
+        .done())
+}
+
+/// The CPU readings: `clock` (epoch seconds, as exported), `second` (the run's second that begins in that
+/// epoch second, the clock shifted as the view says; absent before and after the run) and `value`.
+///
+/// With a window, only the readings whose second it holds.
+///
+/// # Errors
+/// When the window holds no second of the run, or the run does not have the phase.
+pub fn cpu_table(run: &StoredRun, view: &View) -> Result<Table> {
+    let view = View { label: None, ..view.clone() };
+    let selection = Selection::new(run, &view)?;
+    let whole = view.from.is_none() && view.to.is_none() && view.phase.is_none();
+    let readings: Vec<(i64, Option<u32>, f64)> = run
+        .cpu
+        .readings()
+        .iter()
+        .map(|(clock, value)| (*clock, second_of(run, *clock, view.cpu), *value))
+        .filter(|(_, second, _)| whole || second.is_some_and(|second| selection.holds(second)))
+        .collect();
+    Ok(Table::of(&readings)
+        .column("clock", |row| Some(row.0))
+        .unit("epoch s", 0)
+        .identifier()
+        .column("second", |row| row.1.map(u64::from))
+        .column("value", |row| Some(row.2))
+        .title("CPU")
+        .unit("%", 1)
+        .done())
+}
+
+/// The run's second that begins in the epoch second of a reading.
+fn second_of(run: &StoredRun, clock: i64, join: CpuJoin) -> Option<u32> {
+    let second = clock.checked_add(join.offset)?.checked_sub(run.info.t0_ms.div_euclid(1000))?;
+    u32::try_from(second).ok().filter(|second| *second < run.info.seconds)
+}

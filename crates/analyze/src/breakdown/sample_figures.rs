@@ -1,0 +1,147 @@
+//! Figures that only the samples hold: percentiles of latency and connect, and the response codes of all requests.
+
+use std::collections::BTreeMap;
+
+use perfpipe_ingest::{OTHER, SampleBatch, StoredRun, set_apart};
+
+use super::sample_filter::SampleFilter;
+use crate::error::Result;
+use crate::stats::histogram::Histogram;
+use crate::stats::percentile::{checked, column_name};
+use crate::table::Table;
+use crate::view::View;
+
+/// Response codes that are told apart; all further ones share [`OTHER`].
+const CODE_LIMIT: usize = 1_000;
+
+/// What is gathered from the samples of a run, batch by batch.
+///
+/// ```
+/// use perfpipe_analyze::{Format, SampleFigures, View};
+/// use perfpipe_ingest::{CellTable, CpuSeries, RunInfo, RunKey, SampleBatch, StoredRun};
+///
+/// let mut batch = SampleBatch::default();
+/// for (latency, code, success) in [(3, "200", true), (5, "200", true), (90, "500", false)] {
+///     batch.t_ms.push(0);
+///     batch.label.push(b"Get");
+///     batch.elapsed.push(100);
+///     batch.latency.push(Some(latency));
+///     batch.connect.push(None);
+///     batch.response_code.push(code.as_bytes());
+///     batch.success.push(success);
+///     batch.transaction.push(false);
+/// }
+/// # let run = StoredRun {
+/// #     info: RunInfo::new(RunKey::new("spring", "2048"), 0, 999),
+/// #     cells: CellTable::default(),
+/// #     cpu: CpuSeries::default(),
+/// #     errors: vec![],
+/// #     labels: vec![],
+/// # };
+/// let view = View { percentiles: vec![50.0], ..View::of(&run.info) };
+/// let mut figures = SampleFigures::new(&run, &view)?;
+/// figures.add(&batch);
+/// let mut csv = Vec::new();
+/// figures.percentile_table().write(Format::Csv, &mut csv)?;
+/// let csv = String::from_utf8_lossy(&csv);
+/// assert_eq!(csv.lines().nth(2), Some("latency,2,4,3,5,4"));
+/// assert_eq!(csv.lines().nth(3), Some("connect,0,,,,"), "what no sample has is absent");
+/// let mut codes = Vec::new();
+/// figures.code_table().write(Format::Csv, &mut codes)?;
+/// assert_eq!(codes, b"response_code,successes,failures\n200,2,0\n500,0,1\n");
+/// # Ok::<(), perfpipe_analyze::Error>(())
+/// ```
+pub struct SampleFigures {
+    filter: SampleFilter,
+    include_failures: bool,
+    percentiles: Vec<f64>,
+    elapsed: Histogram,
+    latency: Histogram,
+    connect: Histogram,
+    /// Successes and failures by response code.
+    codes: BTreeMap<String, (u64, u64)>,
+}
+
+impl SampleFigures {
+    /// Nothing gathered yet of what a view picks out of a run.
+    ///
+    /// # Errors
+    /// As [`crate::Timeline::new`].
+    pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
+        Ok(Self {
+            filter: SampleFilter::new(run, view)?,
+            include_failures: view.include_failures,
+            percentiles: checked(&view.percentiles)?,
+            elapsed: Histogram::new(),
+            latency: Histogram::new(),
+            connect: Histogram::new(),
+            codes: BTreeMap::new(),
+        })
+    }
+
+    /// Adds a batch of the run's samples; they can come in any order.
+    pub fn add(&mut self, batch: &SampleBatch) {
+        for row in 0..batch.len() {
+            if !self.filter.holds(batch, row) || !self.filter.is_request(batch, row) {
+                continue;
+            }
+            let success = batch.success.get(row) == Some(&true);
+            self.add_code(batch.response_code.get(row).unwrap_or_default(), success);
+            if success || self.include_failures {
+                let measures = [
+                    (&mut self.elapsed, batch.elapsed.get(row).copied()),
+                    (&mut self.latency, batch.latency.get(row)),
+                    (&mut self.connect, batch.connect.get(row)),
+                ];
+                for (histogram, value) in measures {
+                    value.into_iter().for_each(|value| histogram.add(value, 1));
+                }
+            }
+        }
+    }
+
+    fn add_code(&mut self, code: &str, success: bool) {
+        let code = set_apart(code, OTHER);
+        let is_known = self.codes.contains_key(&*code);
+        let code = if is_known || self.codes.len() < CODE_LIMIT { &*code } else { OTHER };
+        let counts = match self.codes.get_mut(code) {
+            Some(counts) => counts,
+            None => self.codes.entry(code.to_owned()).or_default(),
+        };
+        *(if success { &mut counts.0 } else { &mut counts.1 }) += 1;
+    }
+
+    /// A row for each of `elapsed`, `latency` and `connect`: `measure`, `samples` (that have it), `mean`, `min`, `max` and
+    /// the percentiles asked for (`percentile_cont`). Times are in ms, over successes, and over failures too where the view
+    /// includes them.
+    pub fn percentile_table(&self) -> Table {
+        let rows = [("elapsed", &self.elapsed), ("latency", &self.latency), ("connect", &self.connect)];
+        let rows = rows.map(|(name, values)| (name, values, values.percentiles(&self.percentiles)));
+        let table = Table::of(&rows)
+            .column("measure", |row| Some(row.0.to_owned()))
+            .column("samples", |row| Some(row.1.samples()))
+            .column("mean", |row| row.1.mean())
+            .unit("ms", 1)
+            .column("min", |row| row.1.min().map(i64::from))
+            .unit("ms", 0)
+            .column("max", |row| row.1.max().map(i64::from))
+            .unit("ms", 0);
+        let percents = self.percentiles.iter().enumerate();
+        let table = percents.fold(table, |table, (at, percent)| {
+            let value = move |row: &(_, _, Vec<Option<f64>>)| row.2.get(at).copied().flatten();
+            table.column(column_name(*percent), value).unit("ms", 1)
+        });
+        table.done()
+    }
+
+    /// A row for each response code, ascending: `response_code` (empty where the log has none; `(other)` beyond 1,000 of
+    /// them), `successes` and `failures`.
+    pub fn code_table(&self) -> Table {
+        let rows: Vec<(&String, &(u64, u64))> = self.codes.iter().collect();
+        Table::of(&rows)
+            .column("response_code", |row| Some(row.0.clone()))
+            .column("successes", |row| Some(row.1.0))
+            .column("failures", |row| Some(row.1.1))
+            .done()
+    }
+}

@@ -1,0 +1,83 @@
+//! An injector whose clock differs from the others': its requests stand at other times, all by as much.
+
+use perfpipe_ingest::StoredRun;
+
+use crate::diagnose::chance::SURPRISE;
+use crate::diagnose::facts::{figure, span};
+use crate::diagnose::senders::{self, Sender};
+use crate::diagnose::{Finding, Kind};
+use crate::error::Result;
+use crate::timeline::Second;
+use crate::timeline::level::median;
+use crate::timeline::phases::Span;
+
+/// Seconds by which an injector begins and ends apart from the others, at least.
+const APART: f64 = 3.0;
+/// By how much its begin and its end may differ in that: seconds, or a share of its length.
+const SAME: (f64, f64) = (5.0, 0.1);
+
+/// The clocks that differ, and the seconds of the other injectors.
+pub(in crate::diagnose) struct Clocks {
+    pub(in crate::diagnose) findings: Vec<Finding>,
+    /// The names of the injectors they are of.
+    pub(in crate::diagnose) of: Vec<String>,
+    /// When the others send; `None` where no clock differs.
+    pub(in crate::diagnose) others: Option<Span>,
+}
+
+/// Compares each injector's first and last second with those of the others.
+pub(in crate::diagnose) fn find(run: &StoredRun, rows: &[Second]) -> Result<Clocks> {
+    let none = Clocks { findings: Vec::new(), of: Vec::new(), others: None };
+    let Some(whole) = span(rows) else { return Ok(none) };
+    let senders = senders::gather(run, whole)?;
+    let (apart, others): (Vec<&Sender<'_>>, Vec<&Sender<'_>>) =
+        senders.iter().partition(|sender| ahead(sender, &senders).is_some());
+    // Where they are many, nobody's clock is the others'.
+    if apart.is_empty() || others.is_empty() || apart.len() > others.len() {
+        return Ok(none);
+    }
+    let first = others.iter().map(|sender| sender.span.first).min().unwrap_or(whole.first);
+    let last = others.iter().map(|sender| sender.span.last).max().unwrap_or(whole.last);
+    let others = Span { first, last };
+    let finding = |sender: &&Sender<'_>| Some(told(sender, ahead(sender, &senders)?, others));
+    Ok(Clocks {
+        findings: apart.iter().filter_map(finding).collect(),
+        of: apart.iter().map(|sender| sender.name.to_owned()).collect(),
+        others: Some(others),
+    })
+}
+
+fn told(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
+    let (way, begins) = if by > 0.0 { ("ahead of", "after") } else { ("behind", "before") };
+    Finding {
+        kind: Kind::ClockSkew,
+        span: Span { first: sender.span.first.min(others.first), last: sender.span.last.max(others.last) },
+        what: format!(
+            "the clock of injector {} is about {} s {way} the others', or it begins and ends so long {begins} them",
+            sender.name,
+            figure(by.abs())
+        ),
+        evidence: format!(
+            "seconds {} to {}, the others {} to {}",
+            sender.span.first, sender.span.last, others.first, others.last
+        ),
+    }
+}
+
+/// By how many seconds an injector's clock is ahead of the others', if its begin and its end are by as much. Of two, the
+/// later one is: which clock is right can't be told.
+fn ahead(sender: &Sender<'_>, all: &[Sender<'_>]) -> Option<f64> {
+    // As in [`super::injectors`], of three or more the one in the middle is right.
+    let compared = || all.iter().filter(|other| all.len() > 2 || other.name != sender.name);
+    let usual = |of: fn(&Sender<'_>) -> u32| {
+        median(&compared().map(|other| f64::from(of(other))).collect::<Vec<_>>())
+    };
+    let begin = f64::from(sender.span.first) - usual(|other| other.span.first)?;
+    let end = f64::from(sender.span.last) - usual(|other| other.span.last)?;
+    let length = f64::from(sender.span.seconds());
+    let is_same = (begin - end).abs() <= SAME.0.max(SAME.1 * length);
+    let least = begin.abs().min(end.abs());
+    let sent = least * sender.requests / length;
+    let is_apart = begin * end > 0.0 && least >= APART && sent >= SURPRISE;
+    (is_same && is_apart && (all.len() > 2 || begin > 0.0)).then(|| ((begin + end) / 2.0).round())
+}

@@ -1,0 +1,42 @@
+//! CPU readings that do not cover the run.
+
+use crate::diagnose::facts::{Facts, percent, span};
+use crate::diagnose::{Finding, Kind};
+use crate::timeline::Second;
+use crate::timeline::phases::Span;
+
+/// Seconds, and the share of all, that lack a reading at least.
+const LACK: (usize, f64) = (3, 0.02);
+
+/// Seconds without a reading, where there are readings at all.
+pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let rows = facts.all();
+    let lacking: Vec<&Second> = rows.iter().filter(|row| row.cpu.is_none()).collect();
+    let share = lacking.len() as f64 / rows.len() as f64;
+    let readings = facts.run.cpu.readings();
+    let (first, last) = (readings.first()?.0, readings.last()?.0);
+    if lacking.len() < LACK.0 || share < LACK.1 {
+        return None;
+    }
+    let begin = facts.run.info.t0_ms.div_euclid(1000);
+    let end = facts.run.info.last_ms.div_euclid(1000);
+    let offset = facts.view.cpu.offset;
+    let clocks = format!(
+        "readings from epoch second {} to {}, the run from {begin} to {end}",
+        first.saturating_add(offset),
+        last.saturating_add(offset)
+    );
+    let what = if lacking.len() == rows.len() {
+        "no CPU reading falls into the run: another machine's clock (--cpu-offset), or another run's export"
+            .to_owned()
+    } else {
+        format!("{} of the seconds have no CPU reading", percent(share))
+    };
+    let gap = Span { first: lacking.first()?.second, last: lacking.last()?.second };
+    Some(Finding {
+        kind: Kind::CpuCoverage,
+        span: if lacking.len() == rows.len() { span(rows)? } else { gap },
+        what,
+        evidence: clocks,
+    })
+}

@@ -1,0 +1,194 @@
+//! Failures: in bursts, or at a steady share, with what failed most.
+
+use std::collections::BTreeMap;
+
+use crate::diagnose::chance::{self, SURPRISE, contrast};
+use crate::diagnose::facts::{Facts, figure, percent, requests, span};
+use crate::diagnose::{Finding, Kind};
+use crate::timeline::Second;
+use crate::timeline::phases::Span;
+
+/// The least share of failures in a burst, beyond twice the steady one.
+const BURST: f64 = 0.05;
+/// The steady share from which on it is told.
+const STEADY: f64 = 0.01;
+/// Seconds that are looked at together: few requests in each say nothing one by one.
+const TOGETHER: [usize; 6] = [1, 2, 3, 4, 6, 9];
+/// The share of the seconds, from the first failure to the last, from which on they are told as failing throughout.
+const THROUGHOUT: f64 = 0.8;
+/// Quiet seconds that end a burst.
+const QUIET: u32 = 3;
+/// Bursts told one by one.
+const TOLD: usize = 10;
+/// Causes told of each.
+const CAUSES: usize = 3;
+/// Characters of a message that are told.
+const MESSAGE: usize = 60;
+
+/// The seconds of bursts.
+pub(in crate::diagnose) fn bursts(facts: &Facts<'_>) -> Vec<Span> {
+    spans(facts.all(), &bursting(facts.all()).0)
+}
+
+/// Stretches of marked seconds.
+fn spans(rows: &[Second], marked: &[bool]) -> Vec<Span> {
+    let mut spans: Vec<Span> = Vec::new();
+    for row in rows.iter().zip(marked).filter(|(_, marked)| **marked).map(|(row, _)| row) {
+        match spans.last_mut() {
+            Some(last) if row.second <= last.last + QUIET => last.last = row.second,
+            _ => spans.push(Span { first: row.second, last: row.second }),
+        }
+    }
+    spans
+}
+
+/// The bursts, the largest first where there are many, and the steady share of the other seconds.
+pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
+    let rows = facts.all();
+    let (burst, share) = bursting(rows);
+    let mut bursts = spans(rows, &burst);
+    let in_burst = |span: Span| rows.iter().filter(move |row| span.holds(row.second));
+    bursts.sort_by_key(|span| std::cmp::Reverse(in_burst(*span).map(|row| row.failures).sum::<u64>()));
+    let more = bursts.len().saturating_sub(TOLD);
+    let told = bursts.iter().take(TOLD).enumerate().map(|(at, span)| {
+        let rest = if more > 0 && at + 1 == TOLD {
+            format!("; {more} smaller bursts are not told")
+        } else {
+            String::new()
+        };
+        let (failed, sent) = sums(in_burst(*span));
+        Finding {
+            kind: Kind::Failures,
+            span: *span,
+            what: format!(
+                "{} of {} requests fail in {} s{rest}",
+                figure(failed),
+                figure(sent),
+                span.seconds()
+            ),
+            evidence: format!(
+                "{}, before and after {}; {}",
+                percent(failed / sent),
+                percent(share),
+                causes(facts, *span, &[])
+            ),
+        }
+    });
+    let mut findings: Vec<Finding> = told.collect();
+    findings.extend(steady(facts, rows, &burst, share, &bursts));
+    findings
+}
+
+/// The failures at a steady share, which is surely as large, with the seconds from the first to the last.
+fn steady(
+    facts: &Facts<'_>,
+    rows: &[Second],
+    burst: &[bool],
+    share: f64,
+    bursts: &[Span],
+) -> Option<Finding> {
+    let others = || rows.iter().zip(burst).filter(|(_, burst)| !**burst).map(|(row, _)| row);
+    let (failed, sent) = sums(others());
+    let (least, most) = chance::share(failed, sent);
+    if share < STEADY || least < STEADY {
+        return None;
+    }
+    let mut failing = others().filter(|row| row.failures > 0).map(|row| row.second);
+    let first = failing.next()?;
+    let seen = Span { first, last: failing.next_back().unwrap_or(first) };
+    let whole = span(rows)?;
+    let (span, when) = if f64::from(seen.seconds()) >= THROUGHOUT * f64::from(whole.seconds()) {
+        (whole, "throughout the run".to_owned())
+    } else {
+        (seen, format!("between second {} and {}", seen.first, seen.last))
+    };
+    Some(Finding {
+        kind: Kind::Failures,
+        span,
+        what: format!("{} of {} requests fail, {when}", figure(failed), figure(sent)),
+        evidence: format!(
+            "{} ({} to {}); {}",
+            percent(share),
+            percent(least),
+            percent(most),
+            causes(facts, whole, bursts)
+        ),
+    })
+}
+
+fn sums<'a>(rows: impl Iterator<Item = &'a Second>) -> (f64, f64) {
+    rows.fold((0.0, 0.0), |(failed, sent), row| (failed + row.failures as f64, sent + requests(row)))
+}
+
+/// Which seconds have more failures than the share of the others explains, and that share.
+fn bursting(rows: &[Second]) -> (Vec<bool>, f64) {
+    let mut burst = vec![false; rows.len()];
+    let mut share = 0.0;
+    // Each round knows the steady share better. It ends at the latest when every second is in a burst.
+    for _ in 0..=rows.len().min(20) {
+        let (failed, sent) = sums(rows.iter().zip(&burst).filter(|(_, burst)| !**burst).map(|(row, _)| row));
+        share = if sent > 0.0 { failed / sent } else { 0.0 };
+        let next = marked(rows, &burst, (failed, sent));
+        if next == burst {
+            break;
+        }
+        burst = next;
+    }
+    (burst, share)
+}
+
+/// The seconds with many failures, alone or with their neighbours, compared to the failures and requests of all that were
+/// not marked before.
+fn marked(rows: &[Second], before: &[bool], all: (f64, f64)) -> Vec<bool> {
+    let mut marked = vec![false; rows.len()];
+    for together in TOGETHER {
+        for (first, window) in rows.windows(together).enumerate() {
+            let (failed, sent) = sums(window.iter());
+            if failed <= BURST * sent {
+                continue;
+            }
+            let unmarked = window.iter().zip(before.iter().skip(first)).filter(|(_, marked)| !**marked);
+            let own = sums(unmarked.map(|(row, _)| row));
+            let others = (all.0 - own.0, all.1 - own.1);
+            let share = if others.1 > 0.0 { others.0 / others.1 } else { 0.0 };
+            let many = |failed: f64, sent: f64| failed > (2.0 * share + BURST) * sent;
+            if !many(failed, sent) || contrast((failed, sent), others) < SURPRISE {
+                continue;
+            }
+            for (row, mark) in window.iter().zip(marked.iter_mut().skip(first)) {
+                *mark |= many(row.failures as f64, requests(row));
+            }
+        }
+    }
+    marked
+}
+
+/// What failed most in a span, but for some others: its response code, its message and how often.
+fn causes(facts: &Facts<'_>, span: Span, without: &[Span]) -> String {
+    let label = facts.view.label.as_deref();
+    let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();
+    for error in &facts.run.errors {
+        let counted = span.holds(error.second)
+            && !without.iter().any(|other| other.holds(error.second))
+            && (facts.view.transactions || !error.transaction)
+            && label.is_none_or(|label| label == &*error.label);
+        if counted {
+            *counts.entry((&error.response_code, &error.message)).or_default() += error.count;
+        }
+    }
+    let mut most: Vec<((&str, &str), u64)> = counts.into_iter().collect();
+    most.sort_by_key(|(cause, count)| (std::cmp::Reverse(*count), *cause));
+    let more = most.len().saturating_sub(CAUSES);
+    let mut told: Vec<String> = most
+        .iter()
+        .take(CAUSES)
+        .map(|((code, message), count)| {
+            let short: String = message.chars().take(MESSAGE).collect();
+            let cut = if short.len() < message.len() { "…" } else { "" };
+            let code = if code.is_empty() { "no code" } else { code };
+            format!("{} × {code} \"{short}{cut}\"", figure(*count as f64))
+        })
+        .collect();
+    told.extend((more > 0).then(|| format!("{more} other causes")));
+    told.join(", ")
+}

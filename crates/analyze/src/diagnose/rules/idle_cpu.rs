@@ -1,0 +1,45 @@
+//! A CPU with time to spare where throughput is flat: the client, a lock or a limit holds it back.
+
+use super::saturation;
+use crate::diagnose::facts::{Facts, figure, percent};
+use crate::diagnose::{Finding, Kind};
+use crate::sweep::LoadStep;
+use crate::timeline::cpu_cost::cpu_scale_in_doubt;
+
+/// The share of the capacity below which the CPU is idle.
+const IDLE: f64 = 0.75;
+/// Readings a step must have.
+const SECONDS: u32 = 3;
+
+/// Compares the CPU beyond the knee to its capacity: that of the cores, or else the most it had at another load. Where
+/// 100 % may be the whole machine, nothing can be told by the cores.
+pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    let sweep = facts.sweep.as_ref()?;
+    let knee = sweep.knee?;
+    let sure = |step: &&LoadStep| step.summary.seconds >= SECONDS && step.summary.cpu_mean.is_some();
+    let flat = sweep.steps.get(knee.step..)?.iter().filter(sure);
+    let used = flat.filter_map(|step| step.summary.cpu_mean).reduce(f64::max)?;
+    let busiest = sweep.steps.get(..knee.step)?.iter().filter(sure).max_by(|a, b| {
+        let cpu = |step: &LoadStep| step.summary.cpu_mean.unwrap_or_default();
+        cpu(a).total_cmp(&cpu(b))
+    });
+    let most = facts.run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
+    let cores = facts.cores.filter(|cores| *cores == 1 || !cpu_scale_in_doubt(&facts.run.info, most));
+    let (capacity, of) = match (cores, busiest) {
+        (Some(cores), _) => (100.0 * f64::from(cores), format!("of the {cores} cores")),
+        (None, Some(step)) => {
+            let cpu = step.summary.cpu_mean?;
+            (cpu, format!("of the {} % it had at {} threads", figure(cpu), figure(step.load)))
+        }
+        (None, None) => return None,
+    };
+    (used < IDLE * capacity).then_some(())?;
+    Some(Finding {
+        kind: Kind::IdleCpu,
+        span: saturation::seconds(facts)?,
+        what:
+            "the CPU has time to spare where throughput is flat: the client, a lock or a limit holds it back"
+                .to_owned(),
+        evidence: format!("CPU at most {} %, {} {of}", figure(used), percent(used / capacity)),
+    })
+}

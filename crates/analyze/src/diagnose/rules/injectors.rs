@@ -1,0 +1,94 @@
+//! Injectors out of step: one that sends fewer or more requests a thread than the others, or at other times.
+
+use crate::diagnose::chance::{SURPRISE, surprise};
+use crate::diagnose::facts::{Facts, figure, span};
+use crate::diagnose::senders::{self, Sender};
+use crate::diagnose::{Finding, Kind};
+use crate::error::Result;
+use crate::timeline::level::median;
+use crate::timeline::phases::Span;
+
+/// By how much an injector's requests a thread differ from the others' at least, as a share.
+const APART: f64 = 0.15;
+/// Seconds by which an injector begins or ends apart from the others, at least.
+const SHIFT: u32 = 3;
+
+/// Compares each injector to the others.
+pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Vec<Finding>> {
+    let Some(window) = span(facts.body()) else { return Ok(Vec::new()) };
+    let mut injectors = senders::gather(facts.run, window)?;
+    injectors.retain(|injector| !facts.clocks.of.iter().any(|name| name == injector.name));
+    let mut findings = Vec::new();
+    for (at, injector) in injectors.iter().enumerate() {
+        let others: Vec<&Sender<'_>> =
+            injectors.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, other)| other).collect();
+        findings.extend(pace(facts, injector, &others));
+        findings.extend(shift(injector, &others));
+    }
+    Ok(findings)
+}
+
+/// An injector that is slower or faster than the others: than the one in the middle, so that one that is far apart
+/// does not make the others look so; of two, the slower one.
+fn pace(facts: &Facts<'_>, injector: &Sender<'_>, others: &[&Sender<'_>]) -> Option<Finding> {
+    let own = injector.rate();
+    let rates: Vec<f64> = others.iter().map(|other| other.rate()).collect();
+    let usual = match rates.as_slice() {
+        [other] => *other,
+        rates => median(&[rates, &[own]].concat())?,
+    };
+    let expected = usual * injector.thread_seconds;
+    // What is expected is a matter of chance too.
+    let sent: f64 = others.iter().map(|other| other.requests).sum();
+    let surprised = surprise(injector.requests, expected) / (1.0 + expected / sent);
+    let apart = (own / usual - 1.0).abs() >= APART && surprised >= SURPRISE;
+    if !apart || (own > usual && others.len() == 1) {
+        return None;
+    }
+    let how = if own < usual { "fewer" } else { "more" };
+    Some(Finding {
+        kind: Kind::Injector,
+        span: span(facts.body())?,
+        what: format!("injector {} sends {how} requests a thread than the others", injector.name),
+        evidence: format!("{}/s a thread, where {}/s is usual", figure(own), figure(usual)),
+    })
+}
+
+/// An injector that begins or ends apart from the others.
+fn shift(injector: &Sender<'_>, others: &[&Sender<'_>]) -> Option<Finding> {
+    let rate = injector.requests / f64::from(injector.span.seconds());
+    let begin = others.iter().map(|other| other.span.first).min()?;
+    let end = others.iter().map(|other| other.span.last).max()?;
+    let apart = |seconds: u32| seconds >= SHIFT && f64::from(seconds) * rate >= SURPRISE;
+    let (late, early) = (injector.span.first.saturating_sub(begin), end.saturating_sub(injector.span.last));
+    let (is_late, is_early) = (apart(late), apart(early));
+    // Where the others agree among themselves, an injector before all of them is as far out of step.
+    let next = others.iter().map(|other| other.span.first).min()?.saturating_sub(injector.span.first);
+    let over = injector.span.last.saturating_sub(others.iter().map(|other| other.span.last).max()?);
+    let is_ahead = others.len() > 1 && apart(next) && apart(over.max(next)) && over == 0;
+    let what = match (is_late, is_early) {
+        (true, false) => format!(
+            "injector {} begins {late} s after the others, or its clock is ahead of theirs",
+            injector.name
+        ),
+        (false, true) => format!(
+            "injector {} ends {early} s before the others, or its clock is behind theirs",
+            injector.name
+        ),
+        (true, true) => format!(
+            "injector {} begins {late} s after the others and ends {early} s before them",
+            injector.name
+        ),
+        (false, false) if is_ahead => format!("injector {} begins {next} s before the others", injector.name),
+        (false, false) => return None,
+    };
+    Some(Finding {
+        kind: Kind::Injector,
+        span: Span { first: begin.min(injector.span.first), last: end.max(injector.span.last) },
+        what,
+        evidence: format!(
+            "seconds {} to {}, the others {begin} to {end}",
+            injector.span.first, injector.span.last
+        ),
+    })
+}

@@ -1,0 +1,124 @@
+//! Little's law: threads that are always waiting for an answer are as many as the rate times the time of the requests.
+
+use crate::diagnose::facts::{Facts, figure, percent, requests, span};
+use crate::diagnose::{Finding, Kind};
+use crate::timeline::Second;
+
+/// By how much the two may differ, as a share of the threads.
+const SLACK: f64 = 0.15;
+/// Times the mean elapsed that must be looked at, so that requests across the ends do not matter.
+const LENGTHS: f64 = 20.0;
+/// Requests that must be looked at.
+const REQUESTS: f64 = 200.0;
+/// Parts of the seconds in each of which think time must be the same, and the requests from which on a part is one.
+const PARTS: (usize, f64) = (8, 30.0);
+/// By how much it may differ: as a share, and in standard errors of the mean of such times that come by chance.
+const SAME: (f64, f64) = (0.1, 4.0);
+
+/// Compares the threads to what the requests keep busy, in the hold. Seconds in which most requests fail are left
+/// out; silent ones are counted where that is in favour of the law.
+pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
+    if facts.view.label.is_some() || facts.view.transactions {
+        // The load is that of all requests, and of nothing else.
+        return None;
+    }
+    let rows = facts.steady();
+    let counted: Vec<(&Second, f64)> = rows
+        .iter()
+        .filter(|row| row.failures <= row.successes)
+        .filter_map(|row| Some((row, row.load?)))
+        .collect();
+    let busy_ms: f64 = counted.iter().map(|(row, _)| requests(row) * row.elapsed_mean.unwrap_or(0.0)).sum();
+    let sent: f64 = counted.iter().map(|(row, _)| requests(row)).sum();
+    let threads = |silent: bool| -> f64 {
+        counted.iter().filter(|(row, _)| silent || requests(row) > 0.0).map(|(_, load)| load).sum()
+    };
+    if sent < REQUESTS || threads(false) <= 0.0 || (counted.len() as f64) * 1000.0 * sent < LENGTHS * busy_ms
+    {
+        return None;
+    }
+    let within_ms = busy_ms - after(rows);
+    let (most, least) = (busy_ms / 1000.0 / threads(false), within_ms / 1000.0 / threads(true));
+    // Threads that are as many as the requests at work are so by their making.
+    if most < 1.0 - SLACK && facts.load_follows {
+        return None;
+    }
+    let seconds = counted.len() as f64;
+    let (load, rate, elapsed) = (threads(true) / seconds, sent / seconds, busy_ms / sent);
+    let figures = format!(
+        "{} threads; {}/s × {} ms = {} threads",
+        figure(load),
+        figure(rate),
+        figure(elapsed),
+        figure(rate * elapsed / 1000.0)
+    );
+    let (kind, what) = if most < 1.0 - SLACK {
+        waiting(facts, most)
+    } else if least > 1.0 + SLACK && !facts.tells_injectors_apart() {
+        // Injectors that the log tells apart need no advice.
+        (Kind::LittlesLaw, too_busy(facts, least))
+    } else {
+        return None;
+    };
+    Some(Finding { kind, span: span(rows)?, what, evidence: figures })
+}
+
+/// What threads are told by that are busy for such a share of the time only: a note, where think time explains it.
+fn waiting(facts: &Facts<'_>, busy: f64) -> (Kind, String) {
+    let idle = percent(1.0 - busy);
+    match think_time(facts) {
+        Some(think) => {
+            let ms = figure(think * 1000.0);
+            let what = format!(
+                "threads wait for nothing {idle} of the time: think time or timers of {ms} ms explain it"
+            );
+            (Kind::Note, what)
+        }
+        None => {
+            let what = format!(
+                "threads wait for nothing {idle} of the time, and not always as long between two requests: timers that \
+                 vary, or a client that can't keep up"
+            );
+            (Kind::LittlesLaw, what)
+        }
+    }
+}
+
+/// What is told where requests keep so many times the threads busy.
+fn too_busy(facts: &Facts<'_>, times: f64) -> String {
+    let injectors = (times * f64::from(facts.view.injectors)).round().max(2.0);
+    format!(
+        "requests keep more threads busy than there are: several injectors that the log can't tell apart (--injectors \
+         {injectors} fits), or requests that one thread sends in parallel"
+    )
+}
+
+/// How long the longest request of each second goes on after the last one, ms: with few threads and times that scatter, one
+/// of them may be a good part of all.
+fn after(rows: &[Second]) -> f64 {
+    let end = rows.last().map_or(0.0, |row| (f64::from(row.second) + 1.0) * 1000.0);
+    let over =
+        |row: &Second| Some((f64::from(row.second) * 1000.0 + f64::from(row.elapsed_max?) - end).max(0.0));
+    rows.iter().filter_map(over).sum()
+}
+
+/// The time that a thread waits between two requests, in seconds, if it is the same in all parts of the run, whatever
+/// their load: only think time is.
+fn think_time(facts: &Facts<'_>) -> Option<f64> {
+    let rows = facts.body();
+    let rows: Vec<(&Second, f64)> = rows.iter().filter_map(|row| Some((row, row.load?))).collect();
+    // Threads ask for the first time after they have begun, so that the first part says nothing.
+    let part = rows.len().div_ceil(PARTS.0).max(1);
+    let waited = |rows: &[(&Second, f64)]| {
+        let sent: f64 = rows.iter().map(|(row, _)| requests(row)).sum();
+        let busy: f64 =
+            rows.iter().map(|(row, _)| requests(row) * row.elapsed_mean.unwrap_or(0.0) / 1000.0).sum();
+        let threads: f64 = rows.iter().map(|(_, load)| load).sum();
+        ((threads - busy) / sent, threads / sent, sent)
+    };
+    let (think, _, sent) = waited(rows.get(part..)?);
+    let same = |(own, each, sent): (f64, f64, f64)| {
+        sent < PARTS.1 || (own - think).abs() <= (SAME.0 * think).max(SAME.1 * each / sent.sqrt())
+    };
+    (sent > 0.0 && think > 0.0 && rows.get(part..)?.chunks(part).map(waited).all(same)).then_some(think)
+}

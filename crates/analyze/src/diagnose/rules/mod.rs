@@ -1,0 +1,13 @@
+//! The rules of a diagnosis, each in a file of its own.
+
+pub(super) mod clocks;
+pub(super) mod cpu_coverage;
+pub(super) mod failures;
+pub(super) mod idle_cpu;
+pub(super) mod injectors;
+pub(super) mod littles_law;
+pub(super) mod saturation;
+pub(super) mod shifts;
+pub(super) mod slow_tail;
+pub(super) mod stalls;
+pub(super) mod warm_up;

@@ -1,0 +1,168 @@
+//! Changes over time at equal load: requests that take longer or less, or come at another rate, from a second on, or
+//! little by little.
+
+use crate::diagnose::change::{self, Change, LEAST};
+use crate::diagnose::facts::{Facts, figure, percent};
+use crate::diagnose::series::{self, Block, Stretch};
+use crate::diagnose::{Finding, Kind};
+use crate::error::Result;
+use crate::timeline::Timeline;
+use crate::timeline::phases::Span;
+use crate::timeline::summary::Summary;
+use crate::view::View;
+
+/// How many times as much a level must be for a shift to be told, and the end of a drift of its beginning.
+const TIMES: (f64, f64) = (1.25, 1.5);
+/// By how many ms the mean or the median must differ: times are whole ms.
+const RESOLUTION: f64 = 2.0;
+/// By how much the rate may grow, where the load is not known to be level, for slower requests not to be its doing.
+const MORE: f64 = 1.2;
+/// Shifts told of a stretch.
+const TOLD: usize = 5;
+
+/// What changes of blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Times,
+    Rate,
+}
+
+/// A change between two parts of a stretch.
+#[derive(Clone, Copy)]
+struct Found {
+    of: Of,
+    kind: Kind,
+    /// The part before it and the part after; of a drift, the first third and the last.
+    before: Span,
+    after: Span,
+    /// How many times as much it is after it.
+    times: f64,
+}
+
+/// The changes of all stretches of equal load, without the seconds in which something else goes on.
+pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for stretch in series::stretches(facts) {
+        let blocks = series::blocks(facts, stretch, without)?;
+        let mut times: Vec<Found> = Vec::new();
+        gather(Of::Times, &blocks.iter().filter(|block| block.log.is_some()).collect::<Vec<_>>(), &mut times);
+        times.retain(|found| stretch.is_level || !is_of_load(found, &blocks));
+        let mut rates: Vec<Found> = Vec::new();
+        gather(Of::Rate, &blocks.iter().collect::<Vec<_>>(), &mut rates);
+        // A rate that climbs may be meant to, and one that falls little by little too.
+        rates.retain(|found| stretch.is_level || (found.times < 1.0 && found.kind == Kind::Shift));
+        // Where each thread waits for its answer, slower answers are fewer.
+        rates.retain(|rate| !times.iter().any(|time| (time.times > 1.0) != (rate.times > 1.0)));
+        for found in times.into_iter().chain(rates) {
+            findings.extend(told(facts, stretch, &found)?);
+        }
+    }
+    Ok(findings)
+}
+
+fn value(of: Of, block: &Block) -> f64 {
+    match of {
+        Of::Times => block.log.unwrap_or(0.0),
+        Of::Rate => block.rate,
+    }
+}
+
+/// Adds the changes of some blocks, and of those on either side of a shift.
+fn gather(of: Of, blocks: &[&Block], found: &mut Vec<Found>) {
+    if blocks.len() < LEAST || found.len() >= TOLD {
+        return;
+    }
+    let values: Vec<f64> = blocks.iter().map(|block| value(of, block)).collect();
+    let Some(change) = change::find(&values) else { return };
+    let (before, after) = change.ends();
+    let times = match of {
+        Of::Times => (after - before).exp(),
+        Of::Rate => after.max(0.0) / before.max(f64::MIN_POSITIVE),
+    };
+    let size = times.max(1.0 / times);
+    let span =
+        |blocks: &[&Block]| Some(Span { first: blocks.first()?.span.first, last: blocks.last()?.span.last });
+    let third = blocks.len().div_ceil(3);
+    let (kind, end, begin) = match change {
+        Change::Step { at, .. } => (Kind::Shift, at, at),
+        Change::Line { .. } => (Kind::Drift, third, blocks.len() - third),
+    };
+    let (Some(first), Some(last)) = (blocks.get(..end), blocks.get(begin..)) else { return };
+    let least = if kind == Kind::Shift { TIMES.0 } else { TIMES.1 };
+    let parts = span(first).zip(span(last)).filter(|_| size >= least);
+    found.extend(parts.map(|(before, after)| Found { of, kind, before, after, times }));
+    if kind == Kind::Shift {
+        gather(of, first, found);
+        gather(of, last, found);
+    }
+}
+
+/// Whether a change of times goes with one of the rate, as more requests at once would have it.
+fn is_of_load(found: &Found, blocks: &[Block]) -> bool {
+    let rate = |span: Span| {
+        let inside = blocks.iter().filter(|block| span.holds(block.span.first));
+        let (sum, count) = inside.fold((0.0, 0.0), |(sum, count), block| (sum + block.rate, count + 1.0));
+        sum / count
+    };
+    let grown = rate(found.after) / rate(found.before);
+    if found.times > 1.0 { grown > MORE } else { grown < 1.0 / MORE }
+}
+
+/// The finding, with the figures of both parts; none where times differ by less than their resolution.
+fn told(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<Option<Finding>> {
+    let of = |span: Span| -> Result<Summary> {
+        let view = View { from: Some(span.first), to: Some(span.last), phase: None, ..facts.view.clone() };
+        Ok(Timeline::new(facts.run, &view)?.summary)
+    };
+    let (before, after) = (of(found.before)?, of(found.after)?);
+    let differs = |one: Option<f64>, other: Option<f64>| {
+        one.zip(other).is_some_and(|(one, other)| {
+            (other - one).abs() >= RESOLUTION && (other > one) == (found.times > 1.0)
+        })
+    };
+    let is_seen = differs(before.p50, after.p50) || differs(before.elapsed_mean, after.elapsed_mean);
+    if found.of == Of::Times && !is_seen {
+        return Ok(None);
+    }
+    let how = match (found.kind, found.of, found.times > 1.0) {
+        (Kind::Shift, Of::Times, _) => format!("requests take {} times as long", figure(found.times)),
+        (_, Of::Times, true) => {
+            format!("requests take ever longer, at the end {} times as long", figure(found.times))
+        }
+        (_, Of::Times, false) => {
+            format!("requests take ever less, at the end {} times as long", figure(found.times))
+        }
+        (Kind::Shift, Of::Rate, true) => format!("requests come {} times as often", figure(found.times)),
+        (Kind::Shift, Of::Rate, false) => format!("requests fall to {} of their rate", percent(found.times)),
+        (_, Of::Rate, true) => {
+            format!("requests come ever more often, at the end {} times", figure(found.times))
+        }
+        (_, Of::Rate, false) => format!("requests come ever less often, at the end {}", percent(found.times)),
+    };
+    let (what, span) = match found.kind {
+        Kind::Shift => (format!("{how} from second {} on", found.after.first), found.after),
+        _ => (how, Span { first: found.before.first, last: found.after.last }),
+    };
+    let what = match (stretch.is_level, found.of) {
+        (true, _) => format!("{what}, at the same load"),
+        (false, Of::Rate) => format!("{what}; whether fewer were meant to come is not in the log"),
+        (false, Of::Times) => what,
+    };
+    let evidence = [
+        figures("p50", before.p50, after.p50, " ms"),
+        figures("p95", before.p95, after.p95, " ms"),
+        figures("rate", rate(&before), rate(&after), "/s"),
+    ];
+    let evidence: Vec<String> = evidence.into_iter().flatten().collect();
+    Ok(Some(Finding { kind: found.kind, span, what, evidence: evidence.join(", ") }))
+}
+
+fn rate(part: &Summary) -> Option<f64> {
+    (part.seconds > 0).then(|| part.requests() as f64 / f64::from(part.seconds))
+}
+
+fn figures(name: &str, before: Option<f64>, after: Option<f64>, unit: &str) -> Option<String> {
+    before
+        .zip(after)
+        .map(|(before, after)| format!("{name} from {} to {}{unit}", figure(before), figure(after)))
+}

@@ -1,0 +1,74 @@
+//! A tail that grows apart from the median: the slowest requests get slower while most do not.
+
+use crate::diagnose::chance::{SURPRISE, contrast};
+use crate::diagnose::facts::{Facts, figure, span};
+use crate::diagnose::{Finding, Kind};
+use crate::error::Result;
+use crate::stats::histogram::Histogram;
+use crate::timeline::Second;
+use crate::timeline::phases::Span;
+use crate::timeline::selection::Selection;
+
+/// How much the 99th percentile grows at least, from the first third of the hold to the last, and to the middle one.
+const GROWS: (f64, f64) = (2.0, 1.25);
+/// How much the median grows at most.
+const STAYS: f64 = 1.25;
+/// Requests that a third must have to have a 99th percentile.
+const REQUESTS: u64 = 200;
+/// Requests are slow from so many times the first third's 99th percentile on.
+const SLOW: f64 = 1.5;
+
+/// Compares the thirds of the hold, without the seconds in which something else goes on.
+pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<Option<Finding>> {
+    let rows = facts.steady();
+    let calm: Vec<&Second> =
+        rows.iter().filter(|row| !without.iter().any(|span| span.holds(row.second))).collect();
+    let mut thirds: Vec<Histogram> = Vec::new();
+    for part in calm.chunks(calm.len().div_ceil(3).max(1)) {
+        thirds.push(times(facts, part)?);
+    }
+    let [first, middle, last] = thirds.as_slice() else { return Ok(None) };
+    Ok(compare(first, middle, last).and_then(|(what, evidence)| {
+        Some(Finding { kind: Kind::SlowTail, span: span(rows)?, what, evidence })
+    }))
+}
+
+/// The times of some seconds' requests.
+fn times(facts: &Facts<'_>, rows: &[&Second]) -> Result<Histogram> {
+    let selection = Selection::new(facts.run, &facts.view)?;
+    let mut times = Histogram::new();
+    let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(times) };
+    for second in selection.seconds_of(Span { first: first.second, last: last.second }) {
+        let (second, cells) = second?;
+        if rows.binary_search_by_key(&second, |row| row.second).is_ok() {
+            selection.averaged(&cells).for_each(|cell| times.add_counts(&cell.elapsed));
+        }
+    }
+    Ok(times)
+}
+
+/// What and evidence, if the tail of the last third is apart from its median, and that of the first is not.
+fn compare(first: &Histogram, middle: &Histogram, last: &Histogram) -> Option<(String, String)> {
+    if [first, middle, last].into_iter().map(Histogram::samples).min()? < REQUESTS {
+        return None;
+    }
+    let of = |third: &Histogram| third.percentile(50.0).zip(third.percentile(99.0));
+    let ((early, from), (late, to)) = (of(first)?, of(last)?);
+    let stays = late <= STAYS * early;
+    let grows = to >= GROWS.0 * from && of(middle)?.1 >= GROWS.1 * from;
+    let slow = |third: &Histogram| {
+        let counts = third.counts().filter(|(value, _)| f64::from(*value) > SLOW * from);
+        counts.map(|(_, count)| count as f64).sum::<f64>()
+    };
+    // The first third's own percentile is a matter of chance: one more of its requests might have been slow.
+    let apart = contrast((slow(first) + 1.0, first.samples() as f64), (slow(last), last.samples() as f64))
+        >= SURPRISE;
+    (stays && grows && apart && from > 0.0).then(|| {
+        let what = format!(
+            "the slowest requests take {} times as long at the end, the others do not",
+            figure(to / from)
+        );
+        let ms = |one: f64, other: f64| format!("from {} to {} ms", figure(one), figure(other));
+        (what, format!("p99 {}, p50 {}, first third to last", ms(from, to), ms(early, late)))
+    })
+}

@@ -1,0 +1,113 @@
+//! Which frameworks are told apart by the throughput of their repeats.
+
+use crate::stats::student;
+
+/// How often two equal frameworks of a league may be told apart: below the 5 % that are promised, since the choice
+/// between one spread and several is a guess as well.
+const LEVEL: f64 = 0.035;
+/// The normal quantile beyond which the spreads of frameworks are taken to differ: in one of a hundred leagues of equal ones.
+const SPREADS: f64 = 2.3263;
+/// Logarithms that differ by less are those of the same number.
+const SAME: f64 = 1e-12;
+
+/// A league's frameworks as they are compared: by the means of the logarithms of their repeats' throughput, so that
+/// spreads are shares of it.
+///
+/// Two differ where Student's t of the difference is larger than chance makes it in 3.5 % ÷ ⌊frameworks ÷ 2⌋ of the times:
+/// among so many pairs of equal frameworks, far from each other, ranks would err in 3.5 % of leagues, and among no
+/// others more often (see `ranks`). The spread is that of all frameworks pooled, which is known well even of few
+/// repeats. Where the spreads differ (Bartlett's test at 1 %), each framework has its own, and the degrees of freedom
+/// are Welch's; one with a single repeat has the pooled one then too.
+#[derive(Debug)]
+pub(crate) struct Apart {
+    means: Vec<Mean>,
+    /// The chance from which on a difference is told.
+    level: f64,
+}
+
+/// The mean of a framework's repeats.
+#[derive(Debug, Clone, Copy)]
+struct Mean {
+    repeats: f64,
+    mean: f64,
+    /// The sum of the squares of the repeats' distances from it.
+    squares: f64,
+    /// The variance of a repeat, as it is taken to be.
+    variance: f64,
+    /// The degrees of freedom of that, and whether it is the framework's own.
+    known: (f64, bool),
+}
+
+impl Mean {
+    fn of(throughputs: &[f64]) -> Self {
+        // A run without a success is far below any other.
+        let logs: Vec<f64> = throughputs.iter().map(|value| value.max(f64::MIN_POSITIVE).ln()).collect();
+        let repeats = logs.len().max(1) as f64;
+        let mean = logs.iter().sum::<f64>() / repeats;
+        let squares = logs.iter().map(|log| (log - mean).powi(2)).sum();
+        Self { repeats, mean, squares, variance: 0.0, known: (0.0, false) }
+    }
+
+    fn freedom(&self) -> f64 {
+        self.repeats - 1.0
+    }
+
+    /// The variance of the mean.
+    fn error(&self) -> f64 {
+        self.variance / self.repeats
+    }
+}
+
+impl Apart {
+    /// Frameworks, each with the throughput of its repeats; `None` where none has two repeats, so that nothing is known
+    /// of how they spread.
+    pub(crate) fn new(throughputs: &[Vec<f64>]) -> Option<Self> {
+        let mut means: Vec<Mean> = throughputs.iter().map(|repeats| Mean::of(repeats)).collect();
+        let freedom: f64 = means.iter().map(Mean::freedom).sum();
+        if freedom < 1.0 {
+            return None;
+        }
+        let pooled = means.iter().map(|one| one.squares).sum::<f64>() / freedom;
+        let differ = spreads_differ(&means, pooled);
+        for one in &mut means {
+            let own = differ && one.freedom() > 0.0;
+            one.variance = if own { one.squares / one.freedom() } else { pooled };
+            one.known = (if own { one.freedom() } else { freedom }, own);
+        }
+        let level = LEVEL / (means.len() / 2).max(1) as f64;
+        Some(Self { means, level })
+    }
+
+    /// Whether one framework, by its place, is told to be faster than another.
+    pub(crate) fn is_faster(&self, one: usize, other: usize) -> bool {
+        let Some((one, other)) = self.means.get(one).zip(self.means.get(other)) else { return false };
+        let difference = one.mean - other.mean;
+        let error = one.error() + other.error();
+        difference > SAME && student::two_sided(difference / error.sqrt(), freedom(one, other)) < self.level
+    }
+}
+
+/// The degrees of freedom of the difference of two means: those of the pooled variance where both have it, else Welch's.
+fn freedom(one: &Mean, other: &Mean) -> f64 {
+    let (a, b) = (one.error(), other.error());
+    if (!one.known.1 && !other.known.1) || a + b <= 0.0 {
+        return one.known.0.min(other.known.0);
+    }
+    (a + b).powi(2) / (a * a / one.known.0 + b * b / other.known.0)
+}
+
+/// Whether the frameworks' spreads differ by more than chance explains (Bartlett 1937).
+fn spreads_differ(means: &[Mean], pooled: f64) -> bool {
+    let repeated: Vec<&Mean> = means.iter().filter(|one| one.freedom() > 0.0).collect();
+    let others = repeated.len() as f64 - 1.0;
+    if others < 1.0 || pooled <= 0.0 {
+        return false;
+    }
+    let sum = |of: &dyn Fn(&Mean) -> f64| repeated.iter().map(|one| of(one)).sum::<f64>();
+    let freedom = sum(&Mean::freedom);
+    let statistic = sum(&|one| one.freedom() * (pooled / (one.squares / one.freedom())).ln());
+    let correction = 1.0 + (sum(&|one| 1.0 / one.freedom()) - 1.0 / freedom) / (3.0 * others);
+    // χ² as Wilson & Hilferty (1931) bring it near the normal distribution.
+    let ninth = 2.0 / (9.0 * others);
+    statistic / correction > others * (1.0 - ninth + SPREADS * ninth.sqrt()).powi(3)
+}

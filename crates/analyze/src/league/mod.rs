@@ -1,0 +1,380 @@
+//! The league table: the frameworks that were put to one test, the fastest first.
+
+pub(crate) mod apart;
+pub(crate) mod rank;
+pub(crate) mod repeats;
+
+use self::apart::Apart;
+use self::rank::ranks;
+use self::repeats::{by_framework, failures_percent, median};
+use crate::error::{Error, Result};
+use crate::table::{Table, Value};
+use crate::timeline::Timeline;
+use crate::timeline::cpu_cost::{cpu_scale_in_doubt, requests_per_cpu_second};
+use crate::timeline::goal::Goal;
+use crate::timeline::summary::{FAILING, Summary};
+
+/// The columns of which more is better, and which come from the largest down when they order the table.
+const MORE_IS_BETTER: [&str; 7] = [
+    "repeats",
+    "throughput",
+    "throughput_min",
+    "throughput_max",
+    "cpu_coverage",
+    "requests_per_cpu_second",
+    "load_max",
+];
+
+/// The frameworks that were put to one test compared, best first: by median throughput, then by name; below them those
+/// that are not ranked, for more than 1 % of their requests failed, those of all repeats together.
+///
+/// Each run's figures are those of its own view; let all have the same one.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct League {
+    /// The test; empty where there is no run.
+    pub test: String,
+    /// A row for each framework, best first, unless [`League::order_by`] has put them into another order.
+    pub standings: Vec<Standing>,
+    /// The goals for response times that the runs were looked at with ([`crate::View::goals`]).
+    pub goals: Vec<Goal>,
+}
+
+/// One framework among others: of each measure but the failures the median over its repeats, those that have it. The
+/// median of an even number is the mean of the two in the middle. Times are in ms.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standing {
+    /// The system under test.
+    pub framework: String,
+    /// Its place from 1; `None` where more than 1 % of its requests failed.
+    ///
+    /// A rank begins where the repeats tell each framework above to be faster than each one from there on, by Student's
+    /// t of the means of log throughput; all others share the rank above them, and the next rank is that of its place:
+    /// 1, 1, 3. Equal frameworks are in different ranks in at most 5 % of leagues. The more repeats, the smaller a
+    /// difference is told. Where no framework has two repeats, nothing is known of how another would have differed:
+    /// only equal ones share a rank.
+    pub rank: Option<u64>,
+    /// The frameworks of its rank that it is told to be faster than all the same: they share it with what is between
+    /// them, which is told from neither.
+    pub faster_than: Vec<String>,
+    /// How many runs there are.
+    pub repeats: u64,
+    /// Successes a second, silent seconds counted.
+    pub throughput: f64,
+    /// The least throughput of a repeat.
+    pub throughput_min: f64,
+    /// The greatest throughput of a repeat.
+    pub throughput_max: f64,
+    /// Elapsed at 50 %.
+    pub p50: Option<f64>,
+    /// Elapsed at 95 %.
+    pub p95: Option<f64>,
+    /// Elapsed at 99 %.
+    pub p99: Option<f64>,
+    /// The failures of all repeats in percent of all their requests: a median would not tell of a repeat in which
+    /// every request failed.
+    pub failures_percent: Option<f64>,
+    /// Mean CPU utilisation over the seconds that have one, in percent of one core.
+    pub cpu_mean: Option<f64>,
+    /// The least share of a repeat's seconds that have a CPU reading, 0 to 1; `None` where no repeat has any.
+    pub cpu_coverage: Option<f64>,
+    /// Successes for each second that one core was busy: throughput ÷ (mean CPU ÷ 100), where 100 % are one core; of
+    /// those repeats of which at least 80 % of the seconds have a reading.
+    pub requests_per_cpu_second: Option<f64>,
+    /// Whether 100 % may have been the whole machine in the export of a repeat: see [`cpu_scale_in_doubt`].
+    pub cpu_scale_in_doubt: bool,
+    /// Largest load of a second, in threads.
+    pub load_max: Option<f64>,
+    /// How well each of [`League::goals`] is kept.
+    pub goals: Vec<Option<f64>>,
+    /// The longest wait of a repeat for its last answer, in seconds, where that made the run longer by more than 5 s: a
+    /// request that hangs lowers the throughput.
+    pub long_wait: Option<f64>,
+    /// Whether a repeat was made from damaged files, of which a part could be read.
+    pub partial: bool,
+}
+
+impl League {
+    /// The names of the columns that [`League::table`] has.
+    pub const COLUMNS: [&str; 15] = [
+        "rank",
+        "framework",
+        "repeats",
+        "throughput",
+        "throughput_min",
+        "throughput_max",
+        "p50",
+        "p95",
+        "p99",
+        "failures_percent",
+        "cpu_mean",
+        "cpu_coverage",
+        "requests_per_cpu_second",
+        "load_max",
+        "partial",
+    ];
+
+    /// Ranks the runs of one test.
+    ///
+    /// # Errors
+    /// When they are not all of one test.
+    pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Result<Self> {
+        let timelines: Vec<&Timeline> = timelines.into_iter().collect();
+        let test = timelines.first().map(|first| first.info.key.test.clone()).unwrap_or_default();
+        if let Some(other) = timelines.iter().find(|other| other.info.key.test != test) {
+            return Err(Error::MixedTests { one: test, other: other.info.key.test.clone() });
+        }
+        let goals = timelines.first().map(|first| first.view.goals.clone()).unwrap_or_default();
+        let frameworks = by_framework(timelines);
+        let standings = frameworks.iter().map(|(name, repeats)| Standing::of(name, repeats));
+        let mut standings: Vec<Standing> = standings.collect();
+        standings.sort_by(|a, b| {
+            let faster = b.throughput.total_cmp(&a.throughput);
+            a.fails().cmp(&b.fails()).then(faster).then_with(|| a.framework.cmp(&b.framework))
+        });
+        let mut league = Self { test, standings, goals };
+        league.rank(|framework| frameworks.get(framework).map(Vec::as_slice).unwrap_or_default());
+        Ok(league)
+    }
+
+    /// Ranks those that don't fail, by the repeats of each framework.
+    fn rank<'a>(&mut self, repeats: impl Fn(&str) -> &'a [&'a Timeline]) {
+        let ranked: Vec<&Standing> = self.standings.iter().filter(|standing| !standing.fails()).collect();
+        let throughputs = |standing: &&Standing| {
+            repeats(&standing.framework).iter().map(|timeline| timeline.summary.throughput).collect()
+        };
+        let apart = Apart::new(&ranked.iter().map(throughputs).collect::<Vec<Vec<f64>>>());
+        let throughput = |at: usize| ranked.get(at).map(|standing| standing.throughput);
+        let is_faster = |one: usize, other: usize| match &apart {
+            Some(apart) => apart.is_faster(one, other),
+            None => throughput(one) > throughput(other),
+        };
+        let ranks = ranks(ranked.len(), is_faster);
+        let faster_than = |at: usize, rank: &u64| -> Vec<String> {
+            let others = ranked.iter().zip(&ranks).enumerate();
+            let told = others.filter(|(other, (_, own))| *own == rank && is_faster(at, *other));
+            told.map(|(_, (standing, _))| standing.framework.clone()).collect()
+        };
+        let told: Vec<(u64, Vec<String>)> =
+            ranks.iter().enumerate().map(|(at, rank)| (*rank, faster_than(at, rank))).collect();
+        for (standing, (rank, faster_than)) in self.standings.iter_mut().zip(told) {
+            (standing.rank, standing.faster_than) = (Some(rank), faster_than);
+        }
+    }
+
+    /// Puts the rows into the order of a column: what is better when there is more of it descending, all else (times,
+    /// failures, CPU, names) ascending, what is absent last. Rows that are equal there stay as they stood, and those
+    /// that are not ranked stay below the others.
+    ///
+    /// # Errors
+    /// When there is no such column.
+    ///
+    /// ```
+    /// use perfpipe_analyze::{Error, League};
+    ///
+    /// let mut league = League::default();
+    /// league.order_by("p99")?;
+    /// let error = league.order_by("p999").unwrap_err();
+    /// assert!(error.remedy().unwrap().contains("p50, p95, p99, failures_percent"));
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn order_by(&mut self, column: &str) -> Result<()> {
+        Self::check_column(column, &self.goals)?;
+        let table = self.table();
+        let Some(at) = table.columns().iter().position(|known| known.name() == column) else { return Ok(()) };
+        let descending = MORE_IS_BETTER.contains(&column) || at >= Self::COLUMNS.len();
+        let mut rows: Vec<(usize, Standing)> =
+            std::mem::take(&mut self.standings).into_iter().enumerate().collect();
+        rows.sort_by(|(one, a), (other, b)| {
+            let (one, other) = (table.value(*one, at), table.value(*other, at));
+            let absent = |value: &Value<'_>| *value == Value::Absent;
+            let order = if descending { other.order(&one) } else { one.order(&other) };
+            a.fails().cmp(&b.fails()).then(absent(&one).cmp(&absent(&other))).then(order)
+        });
+        self.standings = rows.into_iter().map(|(_, standing)| standing).collect();
+        Ok(())
+    }
+
+    /// Whether a league of runs that are looked at with these goals has such a column.
+    ///
+    /// # Errors
+    /// When it has none; the remedy names those that it has.
+    pub fn check_column(column: &str, goals: &[Goal]) -> Result<()> {
+        let known = Self::COLUMNS.map(str::to_owned).into_iter();
+        let columns: Vec<String> = known.chain(goals.iter().map(|goal| goal.column())).collect();
+        if columns.iter().any(|known| known == column) {
+            return Ok(());
+        }
+        Err(Error::UnknownColumn { column: column.to_owned(), columns })
+    }
+
+    /// What people should know who read the table, as sentences: what the figures are of, what a shared rank means or
+    /// that none can be told, and which frameworks are not ranked.
+    pub fn notes(&self) -> Vec<String> {
+        let failing = self.standings.iter().filter(|standing| standing.fails());
+        let failing: Vec<&str> = failing.map(|standing| standing.framework.as_str()).collect();
+        let mut notes = Vec::new();
+        if self.standings.iter().any(|standing| standing.repeats > 1) {
+            notes.push(
+                "Figures are medians over a framework's repeats; failures are those of all its repeats."
+                    .to_owned(),
+            );
+        }
+        notes.extend(self.notes_on_ranks());
+        notes.extend(self.standings.iter().filter_map(|standing| {
+            let (name, wait) = (&standing.framework, standing.long_wait?);
+            Some(format!("{name}: its last answer was awaited for {wait:.1} s, which its throughput counts."))
+        }));
+        let doubted = self.standings.iter().filter(|standing| standing.cpu_scale_in_doubt);
+        let doubted: Vec<&str> = doubted.map(|standing| standing.framework.as_str()).collect();
+        if !doubted.is_empty() {
+            notes.push(format!(
+                "CPU: 100 % is taken for one core, but may be the whole machine in the exports of {}, which have no \
+                 reading above it, so that figures per CPU-second can't be compared: tell --cpu-scale.",
+                doubted.join(", ")
+            ));
+        }
+        if !failing.is_empty() {
+            notes.push(format!("Not ranked, with > {FAILING} % failures: {}.", failing.join(", ")));
+        }
+        notes
+    }
+
+    /// What a shared rank means, where there is one, and what can't be known of ranks.
+    fn notes_on_ranks(&self) -> Vec<String> {
+        let ranked: Vec<&Standing> =
+            self.standings.iter().filter(|standing| standing.rank.is_some()).collect();
+        let single = ranked.iter().filter(|standing| standing.repeats == 1).count();
+        let mut notes = Vec::new();
+        if ranked.len() < 2 {
+            return notes;
+        }
+        if single == ranked.len() {
+            notes.push(
+                "Each framework ran once: ranks are by value, and whether a difference is more than chance can't be told."
+                    .to_owned(),
+            );
+            return notes;
+        }
+        let shared = |one: &&Standing| ranked.iter().filter(|other| other.rank == one.rank).count() > 1;
+        if ranked.iter().any(shared) {
+            notes.push(
+                "Frameworks share a rank where their repeats can't tell all of them apart: equal ones are in \
+                 different ranks in at most 5 % of leagues."
+                    .to_owned(),
+            );
+        }
+        for one in ranked.iter().filter(|one| !one.faster_than.is_empty()) {
+            notes.push(format!(
+                "{} is told to be faster than {}, with which it shares a rank: others between them can't be told from either.",
+                one.framework,
+                one.faster_than.join(", ")
+            ));
+        }
+        if single > 0 {
+            notes.push(
+                "A framework that ran once is taken to spread from run to run as the others do.".to_owned(),
+            );
+        }
+        notes
+    }
+
+    /// The league as a table of the columns [`League::COLUMNS`], and a column for each goal.
+    ///
+    /// In the formats for people, `repeats` and the range of the throughput are shown where a framework has several
+    /// repeats, and `partial` where a run is.
+    pub fn table(&self) -> Table {
+        let several = self.standings.iter().any(|row| row.repeats > 1);
+        let table = Table::of(&self.standings)
+            .column("rank", |row| row.rank)
+            .column("framework", |row| Some(row.framework.clone()))
+            .column("repeats", |row| Some(row.repeats))
+            .people_see(several)
+            .column("throughput", |row| Some(row.throughput))
+            .unit("1/s", 1)
+            .column("throughput_min", |row| Some(row.throughput_min))
+            .title("least")
+            .unit("1/s", 1)
+            .people_see(several)
+            .column("throughput_max", |row| Some(row.throughput_max))
+            .title("greatest")
+            .unit("1/s", 1)
+            .people_see(several)
+            .column("p50", |row| row.p50)
+            .unit("ms", 1)
+            .column("p95", |row| row.p95)
+            .unit("ms", 1)
+            .column("p99", |row| row.p99)
+            .unit("ms", 1)
+            .column("failures_percent", |row| row.failures_percent)
+            .title("failures")
+            .unit("%", 2)
+            .column("cpu_mean", |row| row.cpu_mean)
+            .title("mean CPU")
+            .unit("%", 1)
+            .column("cpu_coverage", |row| row.cpu_coverage)
+            .title("CPU coverage")
+            .unit("", 2)
+            .people_see(self.standings.iter().any(|row| row.cpu_coverage.is_some_and(|share| share < 1.0)))
+            .column("requests_per_cpu_second", |row| row.requests_per_cpu_second)
+            .title("per CPU-second")
+            .unit("", 1)
+            .column("load_max", |row| row.load_max)
+            .unit("", 1)
+            .column("partial", |row| Some(row.partial))
+            .people_see(self.standings.iter().any(|row| row.partial));
+        let goals = self.goals.iter().enumerate().fold(table, |table, (at, goal)| {
+            goal.add_to(table, move |row: &Standing| row.goals.get(at).copied().flatten())
+        });
+        goals.done()
+    }
+}
+
+impl Standing {
+    /// The standing of a framework, as yet without a rank.
+    fn of(framework: &str, repeats: &[&Timeline]) -> Self {
+        let summaries = || repeats.iter().map(|timeline| &timeline.summary);
+        let over = |measure: fn(&Summary) -> Option<f64>| median(summaries().filter_map(measure));
+        let throughputs = || summaries().map(|summary| summary.throughput);
+        Self {
+            framework: framework.to_owned(),
+            rank: None,
+            faster_than: Vec::new(),
+            repeats: repeats.len() as u64,
+            throughput: median(throughputs()).unwrap_or(0.0),
+            throughput_min: throughputs().reduce(f64::min).unwrap_or(0.0),
+            throughput_max: throughputs().reduce(f64::max).unwrap_or(0.0),
+            p50: over(|summary| summary.p50),
+            p95: over(|summary| summary.p95),
+            p99: over(|summary| summary.p99),
+            failures_percent: failures_percent(repeats),
+            cpu_mean: over(|summary| summary.cpu_mean),
+            cpu_coverage: summaries()
+                .map(|summary| summary.cpu_coverage)
+                .reduce(f64::min)
+                .filter(|_| summaries().any(|summary| summary.cpu_mean.is_some())),
+            requests_per_cpu_second: median(
+                repeats.iter().filter_map(|repeat| requests_per_cpu_second(repeat)),
+            ),
+            cpu_scale_in_doubt: repeats
+                .iter()
+                .any(|repeat| cpu_scale_in_doubt(&repeat.info, repeat.summary.cpu_max)),
+            load_max: over(|summary| summary.load_max),
+            goals: goals_of(repeats),
+            long_wait: repeats.iter().filter_map(|repeat| repeat.duration.long_wait()).reduce(f64::max),
+            partial: repeats.iter().any(|timeline| timeline.info.is_partial()),
+        }
+    }
+
+    /// Whether so many of its requests failed that it is not ranked.
+    fn fails(&self) -> bool {
+        self.failures_percent.is_some_and(|percent| percent > FAILING)
+    }
+}
+
+/// Of each goal the median over the repeats.
+fn goals_of(repeats: &[&Timeline]) -> Vec<Option<f64>> {
+    let goals = repeats.first().map_or(0, |first| first.view.goals.len());
+    let values =
+        |at: usize| repeats.iter().filter_map(move |repeat| repeat.summary.goals.get(at).copied().flatten());
+    (0..goals).map(|at| median(values(at))).collect()
+}

@@ -1,0 +1,57 @@
+//! A run's elapsed times by percentile, close enough together to draw a curve.
+
+use super::histogram::Histogram;
+
+/// Points for each nine: from 90 % to 99 %, from there to 99.9 %, and so on.
+const POINTS: u32 = 20;
+
+/// Up to four nines.
+const NINES: u32 = 4;
+
+/// Percentiles that people ask for by name, besides those that stand at the nines.
+const NAMED: [f64; 4] = [25.0, 50.0, 75.0, 95.0];
+
+/// Elapsed times from 0 % to 99.99 %, each as (percent, ms), ascending: points at equal steps of 1 / (1 − p), as
+/// HdrHistogram's plots have them, and the usual percentiles. Empty where nothing was counted.
+///
+/// ```
+/// let elapsed: perfpipe_analyze::Histogram = (0..=10_000).collect();
+/// let curve = perfpipe_analyze::percentile_curve(&elapsed);
+/// assert!(curve.contains(&(50.0, 5000.0)) && curve.contains(&(99.9, 9990.0)));
+/// assert_eq!(curve.last(), Some(&(99.99, 9999.0)));
+/// ```
+pub fn percentile_curve(elapsed: &Histogram) -> Vec<(f64, f64)> {
+    let percents = percents();
+    let times = elapsed.percentiles(&percents);
+    percents.into_iter().zip(times).filter_map(|(percent, ms)| Some((percent, ms?))).collect()
+}
+
+/// The percentiles of the curve, ascending.
+fn percents() -> Vec<f64> {
+    let step = |step: u32| 100.0 - 100.0 * 10f64.powf(-f64::from(step) / f64::from(POINTS));
+    // Four digits behind the point, so that a nine is told as people write it.
+    let tidy = |percent: f64| (percent * 1e4).round() / 1e4;
+    let steps = (0..=NINES * POINTS).map(step).map(tidy);
+    let mut percents: Vec<f64> = steps.chain(NAMED).collect();
+    percents.sort_by(f64::total_cmp);
+    percents.dedup();
+    percents
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nines_are_on_the_curve_and_it_never_falls() {
+        let percents = percents();
+        for nine in [0.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99] {
+            assert!(percents.contains(&nine), "{nine}: {percents:?}");
+        }
+        assert!(percents.is_sorted());
+        let elapsed: Histogram = [3, 900, 12, 12, 70_000].into_iter().collect();
+        let curve = percentile_curve(&elapsed);
+        assert!(curve.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{curve:?}");
+        assert_eq!(percentile_curve(&Histogram::new()), []);
+    }
+}

@@ -1,0 +1,347 @@
+//! Exact counts of whole numbers, merged by addition: from them come means and percentiles without error.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use super::percentile::Percentiles;
+use crate::error::{Error, Result};
+
+/// Values from 0 to below this have a counter each, so that counting one is a single addition: about a minute, in ms.
+const NEAR: usize = 1 << 16;
+
+/// Values that a correction adds, at most, each with all its samples.
+const MOST_CORRECTED: u64 = 100_000_000;
+
+/// How many far values wait, at least, before they are sorted in.
+const WAITING: usize = 4096;
+
+/// How many times each value occurred, exactly, for any values and any number of them.
+///
+/// Two histograms merged answer as one that counted everything itself, to the last bit. Memory: 512 KiB
+/// at most for the values from 0 to 65,535, of which the system hands out only the pages touched, and
+/// 16 to 32 bytes for each distinct value beyond.
+///
+/// ```
+/// use perfpipe_analyze::Histogram;
+///
+/// let mut elapsed: Histogram = [12, 15, 12, 40].into_iter().collect();
+/// assert_eq!(elapsed.mean(), Some(19.75));
+/// assert_eq!(elapsed.percentiles(&[0.0, 50.0, 100.0]), [Some(12.0), Some(13.5), Some(40.0)]);
+///
+/// elapsed.merge(&[400].into_iter().collect());
+/// assert_eq!((elapsed.samples(), elapsed.percentile(50.0)), (5, Some(15.0)));
+/// ```
+#[derive(Clone, Default)]
+pub struct Histogram {
+    samples: u64,
+    sum: i128,
+    /// Samples by value, from 0; empty until there are any.
+    near: Vec<u64>,
+    /// (value, samples) of the others: `sorted` of them ascending, each value once, then such as came since.
+    far: Vec<(i32, u64)>,
+    sorted: usize,
+}
+
+impl Histogram {
+    /// A histogram of nothing.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts `samples` occurrences of a value.
+    pub fn add(&mut self, value: i32, samples: u64) {
+        self.add_counts(&[(value, samples)]);
+    }
+
+    /// Counts many values, each with how often it occurred, in any order.
+    ///
+    /// ```
+    /// let mut elapsed = perfpipe_analyze::Histogram::new();
+    /// elapsed.add_counts(&[(12, 2), (15, 1)]);
+    /// assert_eq!(elapsed.counts().collect::<Vec<_>>(), [(12, 2), (15, 1)]);
+    /// ```
+    pub fn add_counts(&mut self, counts: &[(i32, u64)]) {
+        if self.near.is_empty() {
+            // Not by growing it, which would touch all of it.
+            self.near = vec![0; NEAR];
+        }
+        let (samples, sum) = totals(counts);
+        self.samples = self.samples.saturating_add(samples);
+        self.sum += sum;
+        for &(value, samples) in counts {
+            match usize::try_from(value).ok().and_then(|value| self.near.get_mut(value)) {
+                Some(counter) => *counter = counter.saturating_add(samples),
+                None => self.far.push((value, samples)),
+            }
+        }
+        if self.far.len() - self.sorted > WAITING.max(self.sorted) {
+            sort_and_add_up(&mut self.far);
+            self.sorted = self.far.len();
+        }
+    }
+
+    /// Adds all that another has counted.
+    pub fn merge(&mut self, other: &Self) {
+        let counts: Vec<(i32, u64)> = other.counts().collect();
+        self.add_counts(&counts);
+    }
+
+    /// How many values were counted.
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Whether none was counted.
+    pub fn is_empty(&self) -> bool {
+        self.samples == 0
+    }
+
+    /// The sum of all values.
+    pub fn sum(&self) -> i128 {
+        self.sum
+    }
+
+    /// The arithmetic mean, rounded once; `None` of nothing.
+    pub fn mean(&self) -> Option<f64> {
+        mean(self.sum, self.samples)
+    }
+
+    /// The smallest value.
+    pub fn min(&self) -> Option<i32> {
+        self.counts().next().map(|(value, _)| value)
+    }
+
+    /// The largest value.
+    pub fn max(&self) -> Option<i32> {
+        self.counts().last().map(|(value, _)| value)
+    }
+
+    /// Each distinct value and how often it occurred, ascending.
+    pub fn counts(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
+        let far = self.far();
+        let below = far.partition_point(|(value, _)| *value < 0);
+        let negative: Vec<(i32, u64)> = far.iter().take(below).copied().collect();
+        let near = self.near.iter().zip(0..).map(|(samples, value)| (value, *samples));
+        let beyond = (below..far.len()).filter_map(move |at| far.get(at).copied());
+        negative.into_iter().chain(near).chain(beyond).filter(|(_, samples)| *samples > 0)
+    }
+
+    /// One percentile, in percent: see [`Histogram::percentiles`].
+    pub fn percentile(&self, percent: f64) -> Option<f64> {
+        self.percentiles(&[percent]).into_iter().next().flatten()
+    }
+
+    /// Percentiles, in percent, as Postgres's `percentile_cont` defines them: of n sorted values the one at
+    /// position p·(n−1), linear between neighbours. One sweep answers all.
+    ///
+    /// `None` where nothing was counted, and for what is not a number from 0 to 100.
+    ///
+    /// ```
+    /// let elapsed: perfpipe_analyze::Histogram = (1..=1000).collect();
+    /// assert_eq!(elapsed.percentiles(&[95.0, 99.9, 101.0]), [Some(950.05), Some(999.001), None]);
+    /// ```
+    pub fn percentiles(&self, percents: &[f64]) -> Vec<Option<f64>> {
+        Percentiles::new(percents).of(self.samples, self.counts())
+    }
+
+    /// The histogram with what a stall kept from being sent (HdrHistogram's correction for coordinated omission): a client
+    /// that was to send every `interval`, and waited for v longer than that, would have had v − interval, v − 2·interval
+    /// and so on, down to the interval; these are counted beside v.
+    ///
+    /// # Errors
+    /// When the interval is 0, or so short beside the largest value that this makes more than 100 million values.
+    ///
+    /// ```
+    /// let elapsed: perfpipe_analyze::Histogram = [10, 35].into_iter().collect();
+    /// let corrected = elapsed.corrected(10)?;
+    /// assert_eq!(corrected.counts().collect::<Vec<_>>(), [(10, 1), (15, 1), (25, 1), (35, 1)]);
+    /// # Ok::<(), perfpipe_analyze::Error>(())
+    /// ```
+    pub fn corrected(&self, interval: u32) -> Result<Self> {
+        let longest = self.max().unwrap_or(0);
+        let refused = || Error::Interval { interval, longest };
+        let step = i32::try_from(interval.max(1)).unwrap_or(i32::MAX);
+        let missing = |value: i32| u64::from((value / step).unsigned_abs());
+        let values = self.counts().filter(|(value, _)| *value > step);
+        if interval == 0 || values.map(|(value, _)| missing(value)).sum::<u64>() > MOST_CORRECTED {
+            return Err(refused());
+        }
+        let mut corrected = Self::new();
+        for (value, samples) in self.counts() {
+            corrected.add(value, samples);
+            let mut sent = value.saturating_sub(step);
+            while sent >= step {
+                corrected.add(sent, samples);
+                sent -= step;
+            }
+        }
+        Ok(corrected)
+    }
+
+    /// The far values, ascending, each once.
+    fn far(&self) -> Cow<'_, [(i32, u64)]> {
+        if self.sorted == self.far.len() {
+            return Cow::Borrowed(&self.far);
+        }
+        let mut far = self.far.clone();
+        sort_and_add_up(&mut far);
+        Cow::Owned(far)
+    }
+}
+
+/// Sorts counts by value and makes one of those that have the same. Sorted stretches are merged, not sorted anew.
+pub(crate) fn sort_and_add_up(counts: &mut Vec<(i32, u64)>) {
+    counts.sort_by_key(|(value, _)| *value);
+    counts.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 = kept.1.saturating_add(later.1);
+        }
+        same
+    });
+}
+
+/// How many values were counted, and their sum.
+pub(crate) fn totals(counts: &[(i32, u64)]) -> (u64, i128) {
+    counts.iter().fold((0, 0), |(all, sum), &(value, samples)| {
+        (samples.saturating_add(all), sum + product(value, samples))
+    })
+}
+
+/// A value times how often it occurred.
+fn product(value: i32, samples: u64) -> i128 {
+    match i32::try_from(samples) {
+        // Nearly always, and a third of the work.
+        Ok(samples) => i128::from(i64::from(value) * i64::from(samples)),
+        Err(_) => i128::from(value) * i128::from(samples),
+    }
+}
+
+/// An exact sum over a number of samples; `None` of none.
+pub(crate) fn mean(sum: impl Into<i128>, samples: u64) -> Option<f64> {
+    (samples > 0).then(|| sum.into() as f64 / samples as f64)
+}
+
+impl FromIterator<i32> for Histogram {
+    fn from_iter<I: IntoIterator<Item = i32>>(values: I) -> Self {
+        let mut histogram = Self::new();
+        values.into_iter().for_each(|value| histogram.add(value, 1));
+        histogram
+    }
+}
+
+impl PartialEq for Histogram {
+    fn eq(&self, other: &Self) -> bool {
+        self.samples == other.samples && self.counts().eq(other.counts())
+    }
+}
+
+impl fmt::Debug for Histogram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.counts()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Near, at the border, far and negative values.
+    fn value() -> impl Strategy<Value = i32> {
+        prop_oneof![0..50i32, 65_530..65_545i32, any::<i32>()]
+    }
+
+    proptest! {
+        #[test]
+        fn answers_equal_those_of_all_values_sorted(values in prop::collection::vec(value(), 1..400)) {
+            let mut sorted = values.clone();
+            sorted.sort_unstable();
+            let found: Histogram = values.iter().copied().collect();
+            let back: Vec<i32> =
+                found.counts().flat_map(|(value, samples)| (0..samples).map(move |_| value)).collect();
+            prop_assert_eq!(&back, &sorted);
+            let sum: i128 = sorted.iter().map(|value| i128::from(*value)).sum();
+            prop_assert_eq!((found.sum(), found.samples()), (sum, sorted.len() as u64));
+            prop_assert_eq!(found.mean(), Some(sum as f64 / sorted.len() as f64));
+            prop_assert_eq!((found.min(), found.max()), (sorted.first().copied(), sorted.last().copied()));
+            let middle = sorted.len() - 1;
+            if middle % 2 == 0 {
+                prop_assert_eq!(found.percentile(50.0), Some(f64::from(sorted[middle / 2])));
+            }
+        }
+
+        #[test]
+        fn parts_merged_equal_the_whole(
+            parts in prop::collection::vec(prop::collection::vec(value(), 0..100), 0..6),
+        ) {
+            let whole: Histogram = parts.iter().flatten().copied().collect();
+            let mut merged = Histogram::new();
+            for part in &parts {
+                merged.merge(&part.iter().copied().collect());
+            }
+            prop_assert_eq!(&merged, &whole);
+            let percents = [0.0, 25.0, 50.0, 95.0, 99.9, 100.0];
+            prop_assert_eq!(merged.percentiles(&percents), whole.percentiles(&percents));
+        }
+    }
+
+    proptest! {
+        /// As HdrHistogram records a value with the interval that is expected, one value after the other.
+        #[test]
+        fn a_correction_adds_what_each_value_kept_from_being_sent(
+            values in prop::collection::vec(0..3000i32, 0..60), interval in 1..200u32,
+        ) {
+            let mut expected = values.clone();
+            for value in &values {
+                let mut missing = i64::from(*value) - i64::from(interval);
+                while missing >= i64::from(interval) {
+                    expected.push(missing as i32);
+                    missing -= i64::from(interval);
+                }
+            }
+            let found = values.into_iter().collect::<Histogram>().corrected(interval).unwrap();
+            prop_assert_eq!(found, expected.into_iter().collect::<Histogram>());
+        }
+    }
+
+    /// A client that sends every 10 ms for 100 s, of which the server stands still for 10 s.
+    #[test]
+    fn a_stall_of_ten_seconds_is_a_tenth_of_the_time() {
+        let mut elapsed: Histogram = std::iter::repeat_n(10, 9000).collect();
+        elapsed.add(10_000, 1);
+        assert_eq!(elapsed.percentile(99.0), Some(10.0));
+        let corrected = elapsed.corrected(10).unwrap();
+        let p99 = corrected.percentile(99.0).unwrap();
+        assert!((p99 - 9000.1).abs() < 1e-9, "{p99}");
+    }
+
+    #[test]
+    fn an_interval_that_makes_too_many_values_is_refused() {
+        let stall: Histogram = [i32::MAX].into_iter().collect();
+        assert!(matches!(stall.corrected(1), Err(Error::Interval { interval: 1, longest: i32::MAX })));
+        assert!(stall.corrected(0).is_err() && stall.corrected(1000).is_ok());
+    }
+
+    #[test]
+    fn many_far_values_are_sorted_in_on_the_way() {
+        let mut found = Histogram::new();
+        for round in 0..3 {
+            for step in 0..3 * WAITING as i32 {
+                found.add(if step % 2 == 0 { 1_000_000 - step } else { -step }, 1 + round);
+            }
+        }
+        assert!(found.sorted > WAITING);
+        assert_eq!(found.counts().count(), 3 * WAITING);
+        assert!(found.counts().is_sorted());
+        assert!(found.counts().all(|(_, samples)| samples == 6));
+    }
+
+    #[test]
+    fn nothing_has_no_figures() {
+        let nothing = Histogram::new();
+        assert!(nothing.is_empty());
+        assert_eq!((nothing.mean(), nothing.min(), nothing.max()), (None, None, None));
+        assert_eq!(nothing.percentiles(&[0.0, 50.0]), [None, None]);
+    }
+}

@@ -1,0 +1,7 @@
+//! Statistics of counts: exact histograms, percentiles, and Student's t.
+
+pub(crate) mod curve;
+pub(crate) mod histogram;
+pub(crate) mod merge;
+pub(crate) mod percentile;
+pub(crate) mod student;

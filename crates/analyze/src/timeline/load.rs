@@ -1,0 +1,106 @@
+//! The load of seconds: how many client threads were active.
+
+use std::collections::BTreeMap;
+
+use perfpipe_ingest::{Cell, CellKey, InjectorLoad, StoredRun};
+
+use super::phases::Span;
+use super::selection::by_second;
+use crate::error::Result;
+use crate::stats::histogram::mean;
+use crate::view::View;
+
+/// The load of every second of a run: the sum over injectors of the mean of the threads that a second's requests
+/// reported, failures included.
+///
+/// An injector that is silent in a second keeps the mean of its latest second that has a record, from its first such
+/// second to its last: clients that wait for an answer, or think, are there all the same. Where the log can't tell
+/// injectors apart, the sum is multiplied by [`View::injectors`].
+pub(crate) struct LoadCurve {
+    /// By second; NaN where no injector had begun, or all had ended.
+    loads: Vec<f64>,
+    /// Whether anybody reported in the second.
+    heard: Vec<bool>,
+}
+
+/// An injector's latest second that has a record, and the mean of the threads that it reported then.
+type Latest = (usize, f64);
+
+impl LoadCurve {
+    /// The curve from second 0 to the last.
+    ///
+    /// # Errors
+    /// When the counts can't be read.
+    pub(crate) fn of_run(run: &StoredRun, view: &View) -> Result<Self> {
+        let seconds = run.info.seconds as usize;
+        let mut curve = Self { loads: vec![f64::NAN; seconds], heard: vec![false; seconds] };
+        let Some(last) = run.info.seconds.checked_sub(1) else { return Ok(curve) };
+        let mut latest: BTreeMap<u32, Latest> = BTreeMap::new();
+        for second in by_second(run.cells.sums(), Span { first: 0, last }) {
+            let (second, cells) = second?;
+            for load in reported(&cells, view.transactions) {
+                let Some(threads) = mean(load.threads, load.samples) else { continue };
+                let second = second as usize;
+                curve.hold(latest.insert(load.injector, (second, threads)), second);
+                curve.add(second, threads);
+                if let Some(heard) = curve.heard.get_mut(second) {
+                    *heard = true;
+                }
+            }
+        }
+        let factor = f64::from(factor(run, view));
+        curve.loads.iter_mut().for_each(|load| *load *= factor);
+        Ok(curve)
+    }
+
+    /// Adds what an injector reported last to the seconds in which it was silent since, up to this one.
+    fn hold(&mut self, latest: Option<Latest>, until: usize) {
+        if let Some((second, threads)) = latest {
+            (second + 1..until).for_each(|silent| self.add(silent, threads));
+        }
+    }
+
+    fn add(&mut self, second: usize, threads: f64) {
+        if let Some(load) = self.loads.get_mut(second) {
+            *load = if load.is_nan() { threads } else { *load + threads };
+        }
+    }
+
+    /// The load of a second; `None` where no injector had begun, or all had ended, or none says.
+    pub(crate) fn at(&self, second: u32) -> Option<f64> {
+        self.loads.get(second as usize).copied().filter(|load| !load.is_nan())
+    }
+
+    /// The load of each second in which anybody reported.
+    pub(crate) fn heard(&self) -> Vec<Option<f64>> {
+        self.loads.iter().zip(&self.heard).map(|(load, heard)| heard.then_some(*load)).collect()
+    }
+}
+
+/// What each injector reported in a second's cells, ascending by injector, so that a sum of fractions does not hang on
+/// which cell came first.
+pub(crate) fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Vec<InjectorLoad> {
+    let mut loads: Vec<InjectorLoad> = Vec::new();
+    let requests = cells.iter().filter(|(key, _)| transactions || !key.transaction);
+    for load in requests.flat_map(|(_, cell)| &cell.injectors) {
+        match loads.iter_mut().find(|sum| sum.injector == load.injector) {
+            Some(sum) => {
+                sum.samples += load.samples;
+                sum.threads += load.threads;
+            }
+            None => loads.push(*load),
+        }
+    }
+    loads.sort_by_key(|load| load.injector);
+    loads
+}
+
+/// Whether the log tells injectors apart.
+pub(crate) fn told_apart(run: &StoredRun) -> bool {
+    run.cells.injectors.iter().any(|name| !name.is_empty())
+}
+
+/// What a reported load is multiplied by: 1 where the log tells injectors apart.
+pub(crate) fn factor(run: &StoredRun, view: &View) -> u32 {
+    if told_apart(run) { 1 } else { view.injectors }
+}

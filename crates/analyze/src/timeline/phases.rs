@@ -1,0 +1,232 @@
+//! The phases of a run: the ramp in which its load climbs, the hold in which it is level, and the tail after that.
+
+use std::fmt;
+
+use perfpipe_ingest::StoredRun;
+
+use super::load::LoadCurve;
+use super::{level, stretch};
+use crate::error::{Error, Result};
+use crate::view::View;
+
+/// So many times the usual distance of seconds in which somebody reported, none does in a silence: where requests come by
+/// chance, that happens once in a million times.
+const SILENCE: f64 = 20.0;
+
+/// A part of a run, by what its load does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Phase {
+    /// All that comes before the hold; in a run without a hold, a climb all the way.
+    Ramp,
+    /// The load is level, at its peak.
+    Hold,
+    /// All that comes after the hold.
+    Tail,
+}
+
+impl Phase {
+    /// The three, in the order of time.
+    pub const ALL: [Self; 3] = [Self::Ramp, Self::Hold, Self::Tail];
+
+    /// The phase's name: `ramp`, `hold` or `tail`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ramp => "ramp",
+            Self::Hold => "hold",
+            Self::Tail => "tail",
+        }
+    }
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Seconds from a first to a last one, both included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// The first second.
+    pub first: u32,
+    /// The last second.
+    pub last: u32,
+}
+
+impl Span {
+    /// How many seconds there are.
+    pub fn seconds(self) -> u32 {
+        self.last.saturating_sub(self.first).saturating_add(1)
+    }
+
+    /// Whether a second is one of them.
+    pub fn holds(self, second: u32) -> bool {
+        (self.first..=self.last).contains(&second)
+    }
+
+    /// The seconds that two spans share.
+    pub fn shared(self, other: Self) -> Option<Self> {
+        let (first, last) = (self.first.max(other.first), self.last.min(other.last));
+        (first <= last).then_some(Self { first, last })
+    }
+}
+
+/// Which seconds of a run are its ramp, its hold and its tail.
+///
+/// The rule, on the load of the seconds (a second in which nobody reported has that of the second before it; where they
+/// are more in a row than 20 times the usual distance of seconds with a report, they are a *silence*, of load 0):
+///
+/// 1. Odd seconds are taken out by the median of five. The *peak* is the largest load then.
+/// 2. The load is held from the first second to the last in which it is within a band below the peak, if it is
+///    there in nine of ten seconds between them. The *level* is the median of these seconds; at their ends, those
+///    are left out that are further from it than 1 % and than three times the median distance from it.
+/// 3. It is a hold if it has 5 seconds or more, if its first third is as high as its last (medians; to 3 %, or to
+///    four standard errors, where the load is noisy), and if it is at least one and a half times as long, and three
+///    seconds more, as any other stretch in which the load is as level: a load that climbs in steps is not held at
+///    the last of them, nor is one that only passes through its peak.
+/// 4. Bands of 1, 2, 5, 10 and 20 % of the peak are tried; the longest hold is taken.
+/// 5. A load that is not held at its peak is held where it is level for longest, silence apart: within such a band, of
+///    the usual load (the median), with the dips and spikes in between that are no longer than the level seconds on either
+///    side, a fifth of the hold together, if that is a fifth of the run. Of several about as long (as in 3) it is the one
+///    of the highest load, which is what a test is made for, and of equal ones the first; if the load climbs to it from
+///    one of the others without coming down, there is no hold.
+/// 6. What comes before the hold is the ramp, what comes after it the tail. Without a hold, all of the run is ramp
+///    if the load climbs all the way (the medians of its tenths gain more than a fifth of the peak, and lose at most
+///    a fifth of what they gain); else there are no phases.
+///
+/// Multiplying the load changes nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Phases {
+    /// Before the hold.
+    pub ramp: Option<Span>,
+    /// The load is level.
+    pub hold: Option<Span>,
+    /// After the hold.
+    pub tail: Option<Span>,
+}
+
+impl Phases {
+    /// The phases of a run, all of its seconds looked at, whatever part of it the view shows.
+    ///
+    /// # Errors
+    /// When the run's counts can't be read.
+    pub fn of_run(run: &StoredRun, view: &View) -> Result<Self> {
+        Ok(Self::of_loads(&LoadCurve::of_run(run, view)?.heard()))
+    }
+
+    /// The phases of a load curve: the load of each second from second 0, absent where it is not known.
+    ///
+    /// ```
+    /// use perfpipe_analyze::{Phases, Span};
+    ///
+    /// // Four minutes up to 9,000 threads, three minutes held, and ten seconds in which they end.
+    /// let ramp = (0..240).map(|second| 37.5 * f64::from(second));
+    /// let hold = std::iter::repeat_n(9000.0, 180);
+    /// let tail = (1..=10).map(|second| 9000.0 - 900.0 * f64::from(second));
+    /// let loads: Vec<Option<f64>> = ramp.chain(hold).chain(tail).map(Some).collect();
+    ///
+    /// let phases = Phases::of_loads(&loads);
+    /// assert_eq!(phases.hold, Some(Span { first: 238, last: 419 }));
+    /// assert_eq!(phases.tail, Some(Span { first: 420, last: 429 }));
+    ///
+    /// // The same without the hold.
+    /// assert_eq!(Phases::of_loads(&loads[..240]).hold, None);
+    /// ```
+    pub fn of_loads(loads: &[Option<f64>]) -> Self {
+        let known = |load: &Option<f64>| load.is_some_and(f64::is_finite);
+        let (Some(first), Some(last)) = (loads.iter().position(known), loads.iter().rposition(known)) else {
+            return Self::default();
+        };
+        let filled = filled(loads.get(first..=last).unwrap_or_default());
+        let span = |first: usize, end: usize| {
+            let second = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+            (first < end).then(|| Span { first: second(first), last: second(end - 1) })
+        };
+        match level::hold(&filled).or_else(|| stretch::hold(&filled)) {
+            Some(hold) => Self {
+                ramp: span(0, first + hold.start),
+                hold: span(first + hold.start, first + hold.end),
+                tail: span(first + hold.end, loads.len()),
+            },
+            None if level::climbs(&filled) => Self { ramp: span(0, loads.len()), ..Self::default() },
+            None => Self::default(),
+        }
+    }
+
+    /// The seconds of a phase.
+    pub fn get(&self, phase: Phase) -> Option<Span> {
+        match phase {
+            Phase::Ramp => self.ramp,
+            Phase::Hold => self.hold,
+            Phase::Tail => self.tail,
+        }
+    }
+
+    /// The phases that there are, in the order of time.
+    pub fn all(&self) -> impl Iterator<Item = (Phase, Span)> + use<> {
+        let phases = *self;
+        Phase::ALL.into_iter().filter_map(move |phase| Some((phase, phases.get(phase)?)))
+    }
+
+    /// The seconds of a phase that must be there.
+    ///
+    /// # Errors
+    /// [`Error::NoPhase`] when the run has no such phase; and when its counts can't be read.
+    pub fn require(&self, phase: Phase, run: &StoredRun) -> Result<Span> {
+        if let Some(span) = self.get(phase) {
+            return Ok(span);
+        }
+        Err(Error::NoPhase {
+            run: run.info.key.to_string(),
+            phase,
+            because: self.lack(phase, run)?,
+            phases: *self,
+        })
+    }
+
+    /// Why there is no such phase.
+    fn lack(&self, phase: Phase, run: &StoredRun) -> Result<&'static str> {
+        let told = |load: &perfpipe_ingest::InjectorLoad| load.samples > 0;
+        let mut known = false;
+        for cell in run.cells.sums() {
+            known |= cell?.1.injectors.iter().any(told);
+        }
+        if !known {
+            return Ok("the load is not in the log");
+        }
+        Ok(match (phase, self.hold) {
+            (Phase::Ramp, Some(_)) => "its load is held from the first second on",
+            (Phase::Tail, Some(_)) => "its load is held to the last second",
+            _ => "its load is level nowhere for long",
+        })
+    }
+}
+
+/// Loads without gaps: a second in which nobody reported has the load of the one before it, but 0 where they are so many
+/// in a row that the load is silent.
+fn filled(loads: &[Option<f64>]) -> Vec<f64> {
+    let known = |load: &Option<f64>| load.filter(|load| load.is_finite());
+    let places: Vec<usize> =
+        loads.iter().enumerate().filter(|(_, load)| known(load).is_some()).map(|(at, _)| at).collect();
+    let distances: Vec<f64> =
+        places.iter().zip(places.iter().skip(1)).map(|(one, next)| (next - one) as f64).collect();
+    let longest = SILENCE * level::median(&distances).unwrap_or(1.0);
+    let mut filled = Vec::with_capacity(loads.len());
+    for row in loads.chunk_by(|one, next| known(one).is_some() == known(next).is_some()) {
+        let before = if row.len() as f64 > longest { 0.0 } else { filled.last().copied().unwrap_or(0.0) };
+        filled.extend(row.iter().map(|load| known(load).unwrap_or(before)));
+    }
+    filled
+}
+
+impl fmt::Display for Phases {
+    /// As in `ramp (seconds 0 to 49), hold (seconds 50 to 77)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told: Vec<String> = self
+            .all()
+            .map(|(phase, Span { first, last })| format!("{phase} (seconds {first} to {last})"))
+            .collect();
+        f.write_str(if told.is_empty() { "none" } else { "" })?;
+        f.write_str(&told.join(", "))
+    }
+}

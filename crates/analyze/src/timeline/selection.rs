@@ -1,0 +1,245 @@
+//! What a view picks out of a run: which seconds, and which of their cells.
+
+use perfpipe_ingest::{Cell, CellKey, ErrorCount, LABEL_LIMIT, StoredRun};
+
+use super::duration::RunDuration;
+use super::load;
+use super::phases::{Phases, Span};
+use crate::error::{Error, Result};
+use crate::view::View;
+
+/// Labels named to somebody who asked for one that is not there.
+const NEAR_LABELS: usize = 5;
+
+/// A second and its cells.
+pub(crate) type CellsOfSecond = (u32, Vec<(CellKey, Cell)>);
+
+/// Every second of a span with its cells, none where it is silent; the cells ascend.
+pub(crate) fn by_second(
+    cells: impl Iterator<Item = perfpipe_ingest::Result<(CellKey, Cell)>>,
+    span: Span,
+) -> impl Iterator<Item = Result<CellsOfSecond>> {
+    let mut cells = cells.peekable();
+    (span.first..=span.last).map(move |second| {
+        // An error belongs to the second that asks for it, and nothing follows it.
+        let is_next = |cell: &perfpipe_ingest::Result<(CellKey, Cell)>| {
+            cell.as_ref().map_or(true, |(key, _)| key.second == second)
+        };
+        let of_second = std::iter::from_fn(|| cells.next_if(is_next));
+        Ok((second, of_second.collect::<perfpipe_ingest::Result<_>>()?))
+    })
+}
+
+/// A view that was found to fit a run.
+pub(crate) struct Selection<'a> {
+    pub(crate) run: &'a StoredRun,
+    pub(crate) view: &'a View,
+    /// The first second, and the last.
+    pub(crate) window: (u32, u32),
+    /// The only label looked at, where there is one, as an index of the run's cells.
+    label: Option<u32>,
+}
+
+impl<'a> Selection<'a> {
+    /// Looks whether the run has the label and the seconds that the view asks for.
+    pub(crate) fn new(run: &'a StoredRun, view: &'a View) -> Result<Self> {
+        let label = view.label.as_deref().map(|label| find_label(run, view, label)).transpose()?;
+        Ok(Self { run, view, window: window(run, view)?, label })
+    }
+
+    /// Whether a cell's samples count as requests.
+    pub(crate) fn is_request(&self, key: &CellKey) -> bool {
+        self.view.transactions || !key.transaction
+    }
+
+    /// Whether a cell's samples are counted as successes and failures.
+    pub(crate) fn is_counted(&self, key: &CellKey) -> bool {
+        self.is_request(key) && self.label.is_none_or(|label| label == key.label)
+    }
+
+    /// Whether averages and percentiles are taken over a cell's samples.
+    pub(crate) fn is_averaged(&self, key: &CellKey) -> bool {
+        self.is_counted(key) && (key.success || self.view.include_failures)
+    }
+
+    /// What a reported load is multiplied by: 1 where the log tells injectors apart.
+    pub(crate) fn injectors(&self) -> u32 {
+        load::factor(self.run, self.view)
+    }
+
+    /// Whether the window holds a second.
+    pub(crate) fn holds(&self, second: u32) -> bool {
+        (self.window.0..=self.window.1).contains(&second)
+    }
+
+    /// Whether failures of a kind are looked at: in the window, of the label, and of transactions only where these count.
+    pub(crate) fn holds_error(&self, error: &ErrorCount) -> bool {
+        self.holds(error.second)
+            && (self.view.transactions || !error.transaction)
+            && self.view.label.as_deref().is_none_or(|label| label == &*error.label)
+    }
+
+    /// The seconds of a span that the window holds, where it holds others too.
+    pub(crate) fn part(&self, span: Option<Span>) -> Option<Span> {
+        span?.shared(self.whole()).filter(|part| *part != self.whole())
+    }
+
+    /// Those of some cells that averages and percentiles are taken over.
+    pub(crate) fn averaged<'c>(&self, cells: &'c [(CellKey, Cell)]) -> impl Iterator<Item = &'c Cell> {
+        cells.iter().filter(|(key, _)| self.is_averaged(key)).map(|(_, cell)| cell)
+    }
+
+    /// All cells within the window, ascending, but for those that a test on their keys leaves out.
+    pub(crate) fn cells_that(
+        &self,
+        wanted: impl Fn(&CellKey) -> bool,
+    ) -> impl Iterator<Item = Result<(CellKey, Cell)>> {
+        let cells = self.run.cells.between(self.window.0, self.window.1);
+        cells.filter(move |cell| cell.as_ref().map_or(true, |(key, _)| wanted(key))).map(|cell| Ok(cell?))
+    }
+
+    /// The cells that averages and percentiles are taken over, ascending.
+    pub(crate) fn averaged_cells(&self) -> impl Iterator<Item = Result<(CellKey, Cell)>> {
+        self.cells_that(|key| self.is_averaged(key))
+    }
+
+    /// Every second of the window with its cells, none where it is silent.
+    pub(crate) fn seconds(&self) -> impl Iterator<Item = Result<CellsOfSecond>> + use<'a> {
+        self.seconds_of(self.whole())
+    }
+
+    /// The same for some of the window's seconds.
+    pub(crate) fn seconds_of(&self, span: Span) -> impl Iterator<Item = Result<CellsOfSecond>> + use<'a> {
+        by_second(self.run.cells.between(span.first, span.last), span)
+    }
+
+    /// The window in stretches of some seconds at most, each either within a part of it or outside.
+    pub(crate) fn stretches(&self, part: Option<Span>, seconds: u32) -> Vec<Span> {
+        let Span { first, last } = self.whole();
+        let borders = part.map(|part| [part.first, part.last.saturating_add(1)]).into_iter().flatten();
+        let regular = (first..=last).step_by(seconds.max(1) as usize);
+        let mut starts: Vec<u32> = regular.chain(borders.filter(|start| self.holds(*start))).collect();
+        starts.sort_unstable();
+        starts.dedup();
+        let ends = starts.iter().skip(1).map(|next| next - 1).chain([last]);
+        starts.iter().zip(ends).map(|(first, last)| Span { first: *first, last }).collect()
+    }
+
+    /// How long what is looked at lasted, in seconds: the run, or those of its seconds that were chosen.
+    pub(crate) fn lasted(&self, run: &RunDuration) -> f64 {
+        let View { from, to, phase, .. } = self.view;
+        match (from, to, phase) {
+            (None, None, None) => run.seconds,
+            _ => run.of_span(self.whole()),
+        }
+    }
+
+    fn whole(&self) -> Span {
+        Span { first: self.window.0, last: self.window.1 }
+    }
+}
+
+/// The first and last second, within the run and the phase looked at.
+fn window(run: &StoredRun, view: &View) -> Result<(u32, u32)> {
+    let last = run.info.seconds.saturating_sub(1);
+    let view = in_seconds(run, view)?;
+    let (from, to) = (view.from.unwrap_or(0), view.to.unwrap_or(last));
+    if from > to || from > last {
+        return Err(Error::Window { from, to, last });
+    }
+    Ok((from, to.min(last)))
+}
+
+/// A view of a phase as one of its seconds.
+pub(crate) fn in_seconds(run: &StoredRun, view: &View) -> Result<View> {
+    let Some(phase) = view.phase else { return Ok(view.clone()) };
+    let span = Phases::of_run(run, view)?.require(phase, run)?;
+    let from = view.from.unwrap_or(0).max(span.first);
+    let to = view.to.unwrap_or(u32::MAX).min(span.last);
+    Ok(View { from: Some(from), to: Some(to), phase: None, ..view.clone() })
+}
+
+/// The index of a label that has cells of its own.
+fn find_label(run: &StoredRun, view: &View, label: &str) -> Result<u32> {
+    let counts = run.labels.iter().find(|counts| counts.label == label);
+    if !view.transactions && counts.is_some_and(|c| c.transactions > 0 && c.successes + c.failures == 0) {
+        return Err(Error::TransactionLabel { run: run.info.key.to_string(), label: label.into() });
+    }
+    let index = run.cells.labels.iter().zip(0u32..).find(|(name, _)| *name == label);
+    match (index, counts) {
+        (Some((_, index)), _) => Ok(index),
+        (None, _) if run.shares_cells(label) => {
+            Err(Error::SharedLabel { run: run.info.key.to_string(), label: label.into() })
+        }
+        (None, _) => Err(Error::UnknownLabel {
+            run: run.info.key.to_string(),
+            label: label.into(),
+            near: near_labels(&run.cells.labels, label),
+        }),
+    }
+}
+
+/// The labels most like one that is not there, the likest first.
+fn near_labels(labels: &[String], wanted: &str) -> Vec<String> {
+    let wanted = comparable(wanted);
+    let mut ranked: Vec<(f64, &String)> =
+        labels.iter().take(LABEL_LIMIT).map(|label| (likeness(&comparable(label), &wanted), label)).collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
+    ranked.into_iter().take(NEAR_LABELS).map(|(_, label)| label.clone()).collect()
+}
+
+/// A label as it is compared: in lower case, and not without end.
+fn comparable(label: &str) -> String {
+    label.chars().take(200).flat_map(char::to_lowercase).collect()
+}
+
+/// How alike two labels are, 0 to 1; one that contains the other is very much so.
+fn likeness(label: &str, wanted: &str) -> f64 {
+    if !wanted.is_empty() && label.contains(wanted) {
+        return 1.0;
+    }
+    strsim::normalized_damerau_levenshtein(label, wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use perfpipe_ingest::{CellTable, CpuSeries, RunInfo, RunKey};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn stretches_follow_one_another_and_keep_to_the_part(
+            from in 0..40u32, len in 1..40u32, first in 0..80u32, more in 0..40u32, seconds in 0..20u32,
+        ) {
+            let run = StoredRun {
+                info: RunInfo::new(RunKey::new("a", "b"), 0, 100_000),
+                cells: CellTable::default(),
+                cpu: CpuSeries::default(),
+                errors: vec![],
+                labels: vec![],
+            };
+            let view = View { from: Some(from), to: Some(from + len - 1), ..View::default() };
+            let selection = Selection::new(&run, &view)?;
+            let part = Span { first, last: first + more };
+            let stretches = selection.stretches(Some(part), seconds);
+            let all: Vec<u32> = stretches.iter().flat_map(|span| span.first..=span.last).collect();
+            prop_assert_eq!(all, (from..from + len).collect::<Vec<_>>());
+            for span in stretches {
+                prop_assert!(span.seconds() <= seconds.max(1));
+                prop_assert_eq!(part.holds(span.first), part.holds(span.last));
+            }
+        }
+    }
+
+    #[test]
+    fn near_labels_come_likest_first() {
+        let labels: Vec<String> =
+            ["Get 2048", "Get 32768", "Post heavy", "Login", "Log out", "x"].map(String::from).into();
+        assert_eq!(near_labels(&labels, "get2048")[0], "Get 2048");
+        assert_eq!(near_labels(&labels, "heavy")[0], "Post heavy");
+        assert_eq!(near_labels(&labels, "LOGIN")[..2], ["Login", "Log out"]);
+        assert_eq!(near_labels(&labels, "").len(), NEAR_LABELS);
+    }
+}

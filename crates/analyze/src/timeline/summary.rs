@@ -1,0 +1,215 @@
+//! What holds for all seconds of a run together.
+
+use perfpipe_ingest::{Cell, Spread};
+
+use super::Second;
+use super::goal::Kept;
+use crate::error::Result;
+use crate::stats::histogram::{Histogram, mean};
+use crate::view::View;
+
+/// The failures, in percent of all requests, beyond which a framework is not ranked: it may be fast because it fails.
+pub(crate) const FAILING: f64 = 1.0;
+
+/// One run in figures.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Summary {
+    /// How many seconds were looked at.
+    pub seconds: u32,
+    /// Successful requests.
+    pub successes: u64,
+    /// Failed requests.
+    pub failures: u64,
+    /// How long they lasted together, in seconds: of a whole run [`crate::RunDuration::seconds`], of a part of it its
+    /// seconds, the last one of the run as far as it goes.
+    pub duration: f64,
+    /// Successes a second, over the duration, silences included.
+    pub throughput: f64,
+    /// Successes ÷ seconds that had a success, as the original averaged.
+    pub throughput_active: Option<f64>,
+    /// Mean elapsed.
+    pub elapsed_mean: Option<f64>,
+    /// Smallest elapsed.
+    pub elapsed_min: Option<i32>,
+    /// Largest elapsed.
+    pub elapsed_max: Option<i32>,
+    /// Mean latency.
+    pub latency_mean: Option<f64>,
+    /// Elapsed at 50 %.
+    pub p50: Option<f64>,
+    /// Elapsed at 95 %.
+    pub p95: Option<f64>,
+    /// Elapsed at 99 %.
+    pub p99: Option<f64>,
+    /// Elapsed by percentile, in the order of [`crate::Timeline::percentiles`].
+    pub percentiles: Vec<Option<f64>>,
+    /// Mean of the seconds' CPU, over the seconds that have one: each second weighs the same, however many
+    /// requests it had, since it is the machine's mean over time.
+    pub cpu_mean: Option<f64>,
+    /// Largest CPU of a second.
+    pub cpu_max: Option<f64>,
+    /// Share of the seconds that have a CPU reading, 0 to 1.
+    pub cpu_coverage: f64,
+    /// Largest load of a second.
+    pub load_max: Option<f64>,
+    /// Sum of the bytes received, over the same samples as the mean.
+    pub bytes: i64,
+    /// Sum of the bytes sent, over the same samples as the mean.
+    pub sent_bytes: i64,
+    /// How well each of [`crate::View::goals`] is kept, in their order; `None` where there was no request.
+    pub goals: Vec<Option<f64>>,
+    /// Percentiles corrected by [`crate::View::corrected`]: those asked for and 50, 95 and 99, each with its value,
+    /// ascending; empty where no correction was asked for.
+    pub corrected: Vec<(f64, Option<f64>)>,
+}
+
+impl Summary {
+    /// All requests: successes and failures.
+    pub fn requests(&self) -> u64 {
+        self.successes + self.failures
+    }
+
+    /// Failures as a share of all requests, 0 to 1; `None` when there were none at all.
+    pub fn failure_share(&self) -> Option<f64> {
+        (self.requests() > 0).then(|| self.failures as f64 / self.requests() as f64)
+    }
+
+    /// Bytes received ÷ the time that throughput is taken over; `None` where there is none.
+    pub fn bytes_per_second(&self) -> Option<f64> {
+        self.per_second(self.bytes)
+    }
+
+    /// Bytes sent ÷ the time that throughput is taken over; `None` where there is none.
+    pub fn sent_bytes_per_second(&self) -> Option<f64> {
+        self.per_second(self.sent_bytes)
+    }
+
+    fn per_second(&self, amount: i64) -> Option<f64> {
+        (self.duration > 0.0).then(|| amount as f64 / self.duration)
+    }
+}
+
+/// What averages and percentiles are taken from, added up over cells: the same whatever the order.
+#[derive(Default)]
+pub(crate) struct Totals {
+    elapsed: Histogram,
+    latency: Spread,
+    bytes: i64,
+    sent_bytes: i64,
+    pub(crate) kept: Kept,
+}
+
+/// Gathers what a summary says, from the totals of its cells and second by second.
+#[derive(Default)]
+pub(crate) struct Tally {
+    totals: Totals,
+    seconds: u32,
+    successes: u64,
+    failures: u64,
+    active_seconds: u32,
+    cpu_sum: f64,
+    cpu_seconds: u32,
+    cpu_max: Option<f64>,
+    load_max: Option<f64>,
+}
+
+impl Totals {
+    /// Adds the cells of a second.
+    pub(crate) fn add<'a>(&mut self, cells: impl Iterator<Item = &'a Cell>) {
+        for cell in cells {
+            self.elapsed.add_counts(&cell.elapsed);
+            self.latency.merge(&cell.latency);
+            self.bytes = self.bytes.saturating_add(cell.bytes);
+            self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
+        }
+    }
+
+    /// Adds what another has.
+    fn merge(&mut self, other: &Self) {
+        self.elapsed.merge(&other.elapsed);
+        self.latency.merge(&other.latency);
+        self.kept.merge(&other.kept);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
+    }
+}
+
+impl Tally {
+    /// Adds the cells of a second that averages and percentiles are taken over.
+    pub(crate) fn add_cells<'a>(&mut self, cells: impl Iterator<Item = &'a Cell>) {
+        self.totals.add(cells);
+    }
+
+    /// Adds the totals of such cells.
+    pub(crate) fn add_totals(&mut self, totals: &Totals) {
+        self.totals.merge(totals);
+    }
+
+    /// Adds a second, but none of its cells.
+    pub(crate) fn add_second(&mut self, second: &Second) {
+        self.seconds += 1;
+        self.successes += second.successes;
+        self.failures += second.failures;
+        self.active_seconds += u32::from(second.successes > 0);
+        self.load_max = larger(self.load_max, second.load);
+        self.cpu_max = larger(self.cpu_max, second.cpu);
+        if let Some(cpu) = second.cpu {
+            self.cpu_sum += cpu;
+            self.cpu_seconds += 1;
+        }
+    }
+
+    /// The summary, with percentiles in percent, of what lasted so many seconds.
+    pub(crate) fn summary(&self, percentiles: &[f64], duration: f64) -> Summary {
+        let over = |seconds: f64| (seconds > 0.0).then(|| self.successes as f64 / seconds);
+        let mut asked = self.totals.elapsed.percentiles(&[percentiles, &[50.0, 95.0, 99.0]].concat());
+        let always = asked.split_off(percentiles.len());
+        let always = |at: usize| always.get(at).copied().flatten();
+        Summary {
+            seconds: self.seconds,
+            successes: self.successes,
+            failures: self.failures,
+            duration,
+            throughput: over(duration).unwrap_or(0.0),
+            throughput_active: over(f64::from(self.active_seconds)),
+            elapsed_mean: self.totals.elapsed.mean(),
+            elapsed_min: self.totals.elapsed.min(),
+            elapsed_max: self.totals.elapsed.max(),
+            latency_mean: mean(self.totals.latency.sum, self.totals.latency.n),
+            p50: always(0),
+            p95: always(1),
+            p99: always(2),
+            percentiles: asked,
+            cpu_mean: (self.cpu_seconds > 0).then(|| self.cpu_sum / f64::from(self.cpu_seconds)),
+            cpu_max: self.cpu_max,
+            cpu_coverage: f64::from(self.cpu_seconds) / f64::from(self.seconds.max(1)),
+            load_max: self.load_max,
+            bytes: self.totals.bytes,
+            sent_bytes: self.totals.sent_bytes,
+            goals: Vec::new(),
+            corrected: Vec::new(),
+        }
+    }
+
+    /// The same with what a view asks for besides: how well goals are kept, and corrected percentiles.
+    pub(crate) fn summary_of(&self, percentiles: &[f64], duration: f64, view: &View) -> Result<Summary> {
+        let mut summary = self.summary(percentiles, duration);
+        summary.goals = self.totals.kept.values(&view.goals);
+        if let Some(interval) = view.corrected {
+            let mut percents = [percentiles, &[50.0, 95.0, 99.0]].concat();
+            percents.sort_by(f64::total_cmp);
+            percents.dedup();
+            let values = self.totals.elapsed.corrected(interval)?.percentiles(&percents);
+            summary.corrected = percents.into_iter().zip(values).collect();
+        }
+        Ok(summary)
+    }
+}
+
+/// The larger of two values that may be absent.
+fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.max(other)),
+        (one, other) => one.or(other),
+    }
+}

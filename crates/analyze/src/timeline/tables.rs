@@ -1,0 +1,148 @@
+//! A timeline's own tables: its seconds, and its summary in one row.
+
+use super::goal::Goal;
+use super::summary::Summary;
+use super::{Second, Timeline};
+use crate::stats::percentile::column_name;
+use crate::table::{Table, TableBuilder};
+
+impl Timeline {
+    /// The per-second table, in the columns that every format of it has: `second`, `successes`, `failures`,
+    /// `load`, `elapsed_mean`, `elapsed_min`, `elapsed_max`, `latency_mean`, `latency_min`, `latency_max`,
+    /// the percentiles of elapsed as in `p50` and `p99.9`, the view's goals as in `within_200ms_percent`, and `cpu`.
+    /// Times are in ms.
+    pub fn table(&self) -> Table {
+        second_table(&self.seconds, &self.percentiles, &self.view.goals)
+    }
+
+    /// The same table as a polars `DataFrame`: `u64` and `i64` for whole numbers, `f64` for the others, null
+    /// for what is absent.
+    ///
+    /// # Errors
+    /// None that a timeline can cause.
+    #[cfg(feature = "frames")]
+    pub fn frame(&self) -> crate::error::Result<polars::prelude::DataFrame> {
+        self.table().frame()
+    }
+
+    /// The run in one row: its key, when it began (`t0_ms`, epoch ms), what was counted in the seconds looked
+    /// at and how long they lasted (`duration`; `duration_estimated` where the run's last end is not known; `last_wait`
+    /// from the run's last start to its last end), the transactions and rejects of the whole run, and whether that is only a part of what was logged. Times are in ms, shares from 0 to 1; the
+    /// percentiles are those asked for and p50, p95 and p99.
+    pub fn summary_table(&self) -> Table {
+        let (info, summary) = (&self.info, &self.summary);
+        let table = Table::of(std::slice::from_ref(summary))
+            .column("framework", |_| Some(info.key.framework.clone()))
+            .column("test", |_| Some(info.key.test.clone()))
+            .column("repeat", |_| Some(u64::from(info.key.repeat)))
+            .column("t0_ms", |_| Some(info.t0_ms))
+            .identifier()
+            .column("seconds", |row| Some(u64::from(row.seconds)))
+            .column("duration", |row| Some(row.duration))
+            .unit("s", 3)
+            .column("duration_estimated", |_| Some(self.duration.estimated))
+            .column("last_wait", |_| self.duration.wait)
+            .unit("s", 3)
+            .column("successes", |row| Some(row.successes))
+            .column("failures", |row| Some(row.failures))
+            .column("failure_share", |row| row.failure_share())
+            .column("transactions", |_| Some(info.transactions))
+            .column("rejects", |_| Some(info.rejects))
+            .column("partial", |_| Some(info.is_partial()))
+            .column("throughput", |row| Some(row.throughput))
+            .unit("1/s", 1)
+            .column("throughput_active", |row| row.throughput_active)
+            .unit("1/s", 1)
+            .column("elapsed_mean", |row| row.elapsed_mean)
+            .unit("ms", 1)
+            .column("elapsed_min", |row| row.elapsed_min.map(i64::from))
+            .column("elapsed_max", |row| row.elapsed_max.map(i64::from))
+            .column("latency_mean", |row| row.latency_mean)
+            .unit("ms", 1);
+        let table = summary_percentiles(&self.percentiles, summary)
+            .into_iter()
+            .fold(table, |table, (percent, value)| {
+                table.column(column_name(percent), |_| value).unit("ms", 1)
+            });
+        let table = table
+            .column("cpu_mean", |row| row.cpu_mean)
+            .unit("%", 1)
+            .column("cpu_max", |row| row.cpu_max)
+            .unit("%", 1)
+            .column("cpu_coverage", |row| Some(row.cpu_coverage))
+            .column("load_max", |row| row.load_max)
+            .unit("", 1)
+            .column("bytes", |row| Some(row.bytes))
+            .column("sent_bytes", |row| Some(row.sent_bytes))
+            .column("bytes_per_second", Summary::bytes_per_second)
+            .unit("B/s", 0)
+            .column("sent_bytes_per_second", Summary::sent_bytes_per_second)
+            .unit("B/s", 0);
+        let table = self
+            .view
+            .goals
+            .iter()
+            .zip(&summary.goals)
+            .fold(table, |table, (goal, value)| goal.add_to(table, |_| *value));
+        let table = match self.view.corrected {
+            Some(interval) => {
+                table.column("corrected_interval_ms", |_| Some(u64::from(interval))).unit("ms", 0)
+            }
+            None => table,
+        };
+        let corrected = summary.corrected.iter().fold(table, |table, (percent, value)| {
+            table.column(format!("{}_corrected", column_name(*percent)), |_| *value).unit("ms", 1)
+        });
+        corrected.done()
+    }
+}
+
+/// The table of some seconds, with these percentiles.
+pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64], goals: &[Goal]) -> Table {
+    let table = Table::of(seconds)
+        .column("second", |row| Some(u64::from(row.second)))
+        .column("successes", |row| Some(row.successes))
+        .column("failures", |row| Some(row.failures))
+        .column("load", |row| row.load)
+        .unit("", 1);
+    let table = spread(table, "elapsed", |row| (row.elapsed_mean, row.elapsed_min, row.elapsed_max));
+    let table = spread(table, "latency", |row| (row.latency_mean, row.latency_min, row.latency_max));
+    let table = percentiles.iter().enumerate().fold(table, |table, (at, percent)| {
+        let value = move |row: &Second| row.percentile(at);
+        table.column(column_name(*percent), value).unit("ms", 1)
+    });
+    let table = goals
+        .iter()
+        .enumerate()
+        .fold(table, |table, (at, goal)| goal.add_to(table, move |row: &Second| row.goals.get(at).copied()));
+    table.column("cpu", |row| row.cpu).unit("%", 1).done()
+}
+
+/// The percentiles asked for and the usual three, ascending, each once.
+pub(crate) fn summary_percentiles(asked: &[f64], summary: &Summary) -> Vec<(f64, Option<f64>)> {
+    let values = summary.percentiles.iter().copied().chain(std::iter::repeat(None));
+    let mut all: Vec<(f64, Option<f64>)> = asked
+        .iter()
+        .copied()
+        .zip(values)
+        .chain([(50.0, summary.p50), (95.0, summary.p95), (99.0, summary.p99)])
+        .collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.dedup_by_key(|(percent, _)| *percent);
+    all
+}
+
+/// Adds the three columns of a measure in ms: its mean, least and largest value.
+fn spread<'a>(
+    table: TableBuilder<'a, Second>,
+    measure: &str,
+    of: impl Fn(&Second) -> (Option<f64>, Option<i32>, Option<i32>),
+) -> TableBuilder<'a, Second> {
+    table
+        .column(format!("{measure}_mean"), |row| of(row).0)
+        .unit("ms", 1)
+        .column(format!("{measure}_min"), |row| of(row).1.map(i64::from))
+        .unit("ms", 0)
+        .column(format!("{measure}_max"), |row| of(row).2.map(i64::from))
+        .unit("ms", 0)
+}
