@@ -8,10 +8,10 @@ use std::time::Duration;
 use perfpipe_ingest::CampaignProgress;
 use perfpipe_ingest::store::Stage;
 
-use crate::campaign::RunsFailed;
-use crate::check::Broken;
+use crate::commands::check::Broken;
+use crate::commands::ingest::campaign::RunsFailed;
+use crate::commands::verify::Damaged;
 use crate::output::{note, sentence};
-use crate::verify::Damaged;
 
 /// The exit code of wrong usage.
 const USAGE: u8 = 2;

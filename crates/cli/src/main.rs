@@ -4,37 +4,11 @@
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod allocator;
-mod annotations;
 mod args;
-mod attach;
-mod campaign;
-mod check;
-mod choose;
-mod compare;
-mod copy;
-mod cpu_scale;
-mod diagnose;
-mod export;
+mod commands;
 mod failure;
-mod frameworks;
-mod idle_flags;
-mod ingest;
-mod inspect;
-mod junit;
-mod left_out;
-mod list;
+mod input;
 mod output;
-mod pages;
-mod progress;
-mod report;
-mod samples;
-mod size;
-mod span;
-mod store;
-mod target;
-mod unfinished;
-mod verify;
-mod view;
 mod work;
 
 use std::process::ExitCode;
@@ -45,8 +19,11 @@ use anyhow::Result;
 use clap::Parser;
 use perfpipe_ingest::CampaignProgress;
 
-use args::{Cli, Command};
-use work::Work;
+use crate::args::{Cli, Command};
+use crate::commands::{
+    attach_cpu, check, compare, copy, diagnose, export, ingest, inspect, list, report, verify,
+};
+use crate::work::Work;
 
 /// Bytes of the stack of a thread that a command works on, as the system gives them to the first.
 const STACK: usize = 8 << 20;
@@ -108,7 +85,7 @@ async fn command(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()> {
         Command::Check(args) => check::run(&args, &store).await,
         Command::Compare(args) => compare::run(&args, &store).await,
         Command::Copy(args) => copy::run(&args, &store).await,
-        Command::AttachCpu(args) => attach::run(&args, &store).await,
+        Command::AttachCpu(args) => attach_cpu::run(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,
         Command::Verify(args) => verify::run(&args, &store).await,
         Command::Repair(args) => verify::repair(&args, &store).await,

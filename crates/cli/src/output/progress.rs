@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use perfpipe_ingest::{CampaignProgress, CampaignState};
 
-use crate::output::on_terminal;
+use super::on_terminal;
 
 /// How often the bar is drawn.
 const BEAT: Duration = Duration::from_millis(100);

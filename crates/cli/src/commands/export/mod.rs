@@ -1,5 +1,7 @@
 //! `perfpipe export`: the figures of one run in machine formats.
 
+pub(crate) mod samples;
+
 use std::io::Write;
 
 use anyhow::Result;
@@ -12,8 +14,8 @@ use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{Error, Reject, RunInfo, RunKey, SampleBatch, StoredRun};
 
 use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
+use crate::input::{idle_flags, runs, store, view};
 use crate::output::{Output, note};
-use crate::{choose, idle_flags, samples, store, view};
 
 /// Rejects that are written at once, at most.
 const PIECE_ROWS: usize = 4096;
@@ -37,7 +39,7 @@ pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
 
 async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Result<()> {
     let store = store::existing(store).await?;
-    let key = choose::one(&args.key, &store).await?;
+    let key = runs::one(&args.key, &store).await?;
     if let Some(write) = document(args.what) {
         let run = view::read(&store, &key, &args.view).await?;
         output.write_all(write(&run, &look(args, &run.info))?.as_bytes())?;

@@ -9,10 +9,10 @@ use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 
 use crate::args::{ChartArg, ColorArg, PageFormat, PaletteArg, PaperArg, ReportArgs, StoreArgs, StyleArgs};
 use crate::failure::tell;
-use crate::left_out::LeftOut;
+use crate::input::left_out::LeftOut;
+use crate::input::{idle_flags, runs, store, view};
+use crate::output::pages::{Pages, Subject, choices, chosen_runs};
 use crate::output::{Output, page_folder};
-use crate::pages::{Pages, Subject, choices, chosen_runs};
-use crate::{choose, idle_flags, store, view};
 
 impl From<&StyleArgs> for Style {
     fn from(args: &StyleArgs) -> Self {
@@ -64,7 +64,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let stored = left_out.runs(&store).await?;
-    let keys = choose::runs(&stored, &args.runs)?;
+    let keys = runs::runs(&stored, &args.runs)?;
     page_folder(&args.out)?;
     let mut looked_at = LookedAt::default();
     let mut lacking = Vec::new();

@@ -7,9 +7,9 @@ use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{Error, Replace, copy_run};
 
 use crate::args::{CopyArgs, StoreArgs};
-use crate::left_out::LeftOut;
+use crate::input::left_out::LeftOut;
+use crate::input::{runs, store};
 use crate::output::note;
-use crate::{choose, store};
 
 /// Copies the runs that are named, or all.
 pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
@@ -19,7 +19,7 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
         return Err(Error::usage("both stores are the same", "Name another one with --to.").into());
     }
     let mut left_out = LeftOut::default();
-    let keys = choose::named_or_all(&left_out.runs(&from).await?, &args.run)?;
+    let keys = runs::named_or_all(&left_out.runs(&from).await?, &args.run)?;
     let replace = if args.replace { Replace::Any } else { Replace::SameFile };
     for key in &keys {
         let copied = copy_run(&from, key, &to, replace).await.map_err(anyhow::Error::from);

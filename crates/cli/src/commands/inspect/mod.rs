@@ -11,11 +11,11 @@ use std::io::Write;
 use anyhow::Result;
 use perfpipe_ingest::{IngestOptions, inspect};
 
+use super::ingest::reading;
 use crate::args::{InspectArgs, InspectFormat};
-use crate::ingest::reading;
 use crate::output::Output;
 
-pub(crate) use clock::second;
+pub(crate) use self::clock::second;
 
 /// Looks at the files of one run, and fails as an ingest would.
 pub(crate) async fn run(args: &InspectArgs) -> Result<()> {

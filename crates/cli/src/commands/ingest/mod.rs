@@ -1,5 +1,7 @@
 //! `perfpipe ingest`: files into the store, with progress, a summary, and a page if wanted.
 
+pub(crate) mod campaign;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,11 +15,12 @@ use perfpipe_ingest::{
     SourceOptions,
 };
 
+use super::report;
 use crate::args::{IngestArgs, LogArgs, StoreArgs, StyleArgs};
+use crate::input::{cpu_scale, idle_flags, ports, store, view};
+use crate::output::pages::Pages;
+use crate::output::progress::Bar;
 use crate::output::{note, page_folder, size_of};
-use crate::pages::Pages;
-use crate::progress::Bar;
-use crate::{campaign, cpu_scale, frameworks, idle_flags, report, store, view};
 
 /// Ingests the files of one run, or folders of many.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
@@ -94,7 +97,7 @@ pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     Ok(IngestOptions {
         framework: args.framework.clone(),
         test: args.test.clone(),
-        frameworks: args.frameworks.as_deref().map(frameworks::of_file).transpose()?.unwrap_or_default(),
+        frameworks: args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default(),
         repeat: match args.append_repeat {
             true => Repeat::Next,
             false => args.repeat.map_or_else(Repeat::default, Repeat::Number),

@@ -1,5 +1,11 @@
 //! What is written where: data to standard output or whole files, everything else to standard error.
 
+pub(crate) mod pages;
+pub(crate) mod progress;
+pub(crate) mod size;
+pub(crate) mod target;
+pub(crate) mod unfinished;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -7,9 +13,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use perfpipe_analyze::Format;
 
+use self::target::{Target, folder_of, keep_rights};
+use self::unfinished::{Unfinished, go_on};
 use crate::args::TableFormat;
-use crate::target::{Target, folder_of, keep_rights};
-use crate::unfinished::{Unfinished, go_on};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 256 << 10;

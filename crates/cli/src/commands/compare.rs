@@ -9,10 +9,10 @@ use perfpipe_ingest::{Error, RunKey};
 use perfpipe_plot::{Page, Style};
 
 use crate::args::{CompareArgs, StoreArgs};
-use crate::left_out::LeftOut;
+use crate::input::left_out::LeftOut;
+use crate::input::{idle_flags, runs, store, view};
+use crate::output::pages::{Pages, Subject, choices};
 use crate::output::{Output, note, page_folder};
-use crate::pages::{Pages, Subject, choices};
-use crate::{choose, idle_flags, store, view};
 
 /// What one name on the command line stands for, as it was read.
 struct Read {
@@ -46,8 +46,8 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         near.chain((at > 0).then_some(args.a.as_str())).collect()
     };
     let near_a = if is_one_store { near(0) } else { Vec::new() };
-    let a = choose::with_repeats(&others, &args.a, &near_a)?;
-    let chosen = args.b.iter().zip(1..).map(|(name, at)| choose::with_repeats(&runs, name, &near(at)));
+    let a = runs::with_repeats(&others, &args.a, &near_a)?;
+    let chosen = args.b.iter().zip(1..).map(|(name, at)| runs::with_repeats(&runs, name, &near(at)));
     let chosen: Vec<Vec<RunKey>> = chosen.collect::<Result<_>>()?;
     args.out.as_deref().map(page_folder).transpose()?;
     let baseline = read(other, &a, args).await?;

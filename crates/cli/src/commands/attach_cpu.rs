@@ -8,17 +8,17 @@ use perfpipe_ingest::{
     ClockGuess, CpuChoice, CpuExport, CpuJoin, Error, Inputs, SourceOptions, StoredRun, attach_cpu,
 };
 
+use super::inspect::second;
 use crate::args::{AttachArgs, CpuArgs, StoreArgs};
-use crate::inspect::second;
-use crate::left_out::LeftOut;
+use crate::input::left_out::LeftOut;
+use crate::input::{cpu_scale, runs, store, view};
 use crate::output::note;
-use crate::{choose, cpu_scale, store, view};
 
 /// Joins the samples of a run to another CPU export.
 pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let store = Arc::new(store::existing(at).await?);
     let mut left_out = LeftOut::default();
-    let key = choose::named(&left_out.runs(&store).await?, &args.run)?;
+    let key = runs::named(&left_out.runs(&store).await?, &args.run)?;
     let export = read(args).await?;
     let run = store.read(&key).await?;
     let choice = choice(&args.join, &run);

@@ -8,10 +8,10 @@ use perfpipe_ingest::store::Store;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
 
+use super::text_format;
 use crate::args::{ExportArgs, ExportFormat, ViewArgs};
-use crate::export::text_format;
+use crate::input::view;
 use crate::output::Output;
-use crate::view;
 
 /// Which samples are wanted.
 struct Wanted<'a> {

@@ -8,8 +8,8 @@ use perfpipe_analyze::{Phase, View};
 use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::Page;
 
+use super::{note, write_file};
 use crate::args::{PageFormat, ScopeArgs, StyleArgs, TestArgs, ViewArgs};
-use crate::output::{note, write_file};
 
 /// What stands before each choice in a name; the names of runs and tests have none.
 const CHOICE: char = '+';

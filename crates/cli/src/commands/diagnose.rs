@@ -4,13 +4,13 @@ use anyhow::Result;
 use perfpipe_analyze::{Finding, View, cpu_scale_in_doubt, damage_sentence, diagnose, finding_table};
 
 use crate::args::{DiagnoseArgs, StoreArgs};
+use crate::input::{runs, store, view};
 use crate::output::{Output, note};
-use crate::{choose, store, view};
 
 /// Prints the findings of one run.
 pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
-    let key = choose::one(&args.key, &store).await?;
+    let key = runs::one(&args.key, &store).await?;
     let mut run = store.read(&key).await?;
     if let Some(label) = &args.scope.label {
         view::count_apart(&store, &mut run, label).await?;

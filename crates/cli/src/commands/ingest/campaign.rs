@@ -9,12 +9,13 @@ use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, Error, RunInfo, Stand};
 
 use crate::args::{CampaignArgs, IngestArgs, StoreArgs, TableFormat};
+use crate::commands::{ingest, report};
 use crate::failure::{code, tell};
-use crate::left_out::LeftOut;
+use crate::input::left_out::LeftOut;
+use crate::input::store;
+use crate::output::pages::Pages;
+use crate::output::progress::Bar;
 use crate::output::{Output, note, page_folder};
-use crate::pages::Pages;
-use crate::progress::Bar;
-use crate::{ingest, report, store};
 
 /// Cores for each run that is ingested at once.
 const CORES_A_JOB: usize = 4;

@@ -8,7 +8,7 @@ use perfpipe_ingest::store::{ParquetStore, PostgresConfig, Store};
 
 use crate::args::StoreArgs;
 use crate::output::note;
-use crate::target::folder_of;
+use crate::output::target::folder_of;
 
 /// The folder that runs go to where nothing else is said.
 const FOLDER: &str = "perfpipe-data";

@@ -8,9 +8,9 @@ use perfpipe_ingest::store::Store;
 use perfpipe_ingest::{CampaignProgress, Error, Repairer, RunKey, verify_run};
 
 use crate::args::{RepairArgs, StoreArgs, VerifyArgs};
+use crate::input::{runs, store};
+use crate::output::progress::Bar;
 use crate::output::{Output, note};
-use crate::progress::Bar;
-use crate::{choose, store};
 
 /// Runs that are not whole.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +30,7 @@ struct Verdict {
 pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     let store = store::existing(at).await?;
     let found = store.look().await?;
-    let keys = choose::named_or_all(&found.runs, &args.run)?;
+    let keys = runs::named_or_all(&found.runs, &args.run)?;
     let mut verdicts: Vec<Verdict> = Vec::new();
     if args.run.is_empty() {
         let unread = found.unread.iter().map(|error| Verdict { run: None, faults: vec![error.to_string()] });
@@ -91,7 +91,7 @@ pub(crate) async fn repair(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
     if args.run.is_empty() {
         repairer.store(&store)?;
     }
-    let keys = choose::named_or_all(&store.look().await?.runs, &args.run)?;
+    let keys = runs::named_or_all(&store.look().await?.runs, &args.run)?;
     for key in keys {
         one(&mut repairer, &store, &key).await?;
     }

@@ -1,5 +1,8 @@
 //! `perfpipe check`: rules that runs must keep, with an exit code for those that are broken.
 
+pub(crate) mod github;
+pub(crate) mod junit;
+
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -9,9 +12,9 @@ use perfpipe_ingest::{Error, RunInfo, StoredRun};
 use serde::Deserialize;
 
 use crate::args::{CheckArgs, StoreArgs};
-use crate::left_out::LeftOut;
+use crate::input::left_out::LeftOut;
+use crate::input::{runs, store, view};
 use crate::output::{Output, line_of, write_file};
-use crate::{annotations, choose, junit, store, view};
 
 /// Rules that do not hold.
 #[derive(Debug, thiserror::Error)]
@@ -38,7 +41,7 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let runs = left_out.runs(&store).await?;
-    let keys = choose::runs(&runs, &args.runs)?;
+    let keys = runs::runs(&runs, &args.runs)?;
     let baseline = baseline(args, &rules, &store, &runs).await?;
     let mut verdicts = Vec::new();
     for key in &keys {
@@ -51,7 +54,7 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
         write_file(path, &junit::document(&verdicts)?)?;
     }
     if args.github {
-        annotations::write(&verdicts)?;
+        github::write(&verdicts)?;
     }
     let mut output = Output::open(None)?;
     verdict_table(&verdicts).write(args.format.into(), &mut output)?;
@@ -99,8 +102,8 @@ async fn baseline(
     let other = args.baseline_store.as_deref().map(store::existing_folder).transpose()?;
     let key = match &other {
         // What else is damaged there is not asked for.
-        Some(other) => choose::named(&other.look().await?.runs, name)?,
-        None => choose::named(runs, name)?,
+        Some(other) => runs::named(&other.look().await?.runs, name)?,
+        None => runs::named(runs, name)?,
     };
     let store = other.as_ref().unwrap_or(store);
     let compared: Vec<Rule> = rules.iter().filter(|rule| rule.needs_baseline()).cloned().collect();

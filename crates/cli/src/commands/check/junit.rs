@@ -4,7 +4,7 @@ use anyhow::Result;
 use perfpipe_analyze::{Verdict, one_line};
 use quick_xml::Writer;
 
-use crate::check::sentence;
+use super::sentence;
 
 /// The whole document.
 pub(crate) fn document(verdicts: &[Verdict]) -> Result<Vec<u8>> {

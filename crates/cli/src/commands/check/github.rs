@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use perfpipe_analyze::{Format, Verdict, one_line, verdict_table};
 
-use crate::check::sentence;
+use super::sentence;
 
 /// The variable that names the file of the job's summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";

@@ -4,9 +4,9 @@ use anyhow::Result;
 use perfpipe_analyze::Table;
 
 use crate::args::{KeyArgs, ListArgs, StoreArgs};
-use crate::left_out::LeftOut;
+use crate::input::left_out::LeftOut;
+use crate::input::{runs, store};
 use crate::output::{Output, note};
-use crate::{choose, store};
 
 /// Lists the runs that are stored.
 pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
@@ -44,7 +44,7 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
 /// Takes one run out of the store.
 pub(crate) async fn drop_run(args: &KeyArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
-    let key = choose::one(args, &store).await?;
+    let key = runs::one(args, &store).await?;
     store.drop_run(&key).await?;
     note(&format!("dropped {key} from {store}"));
     Ok(())
