@@ -20,35 +20,35 @@ mod table;
 mod timeline;
 mod view;
 
-pub use crate::breakdown::damage::{damage_read, damage_sentence};
-pub use crate::breakdown::details::Details;
-pub use crate::breakdown::error_kinds::{ErrorKind, error_kind_table, error_kinds};
-pub use crate::breakdown::heatmap::{HeatColumn, Heatmap};
-pub use crate::breakdown::labels::{LabelStats, label_stats, label_table};
-pub use crate::breakdown::phase_table::phase_table;
-pub use crate::breakdown::records::{cpu_table, error_table};
-pub use crate::breakdown::sample_figures::SampleFigures;
-pub use crate::check::{Rule, Verdict, check, verdict_table};
-pub use crate::compare::{Change, Measured, Noise, Outcome, Side, change_table, compare, compare_sides};
-pub use crate::diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};
-pub use crate::error::{Error, Result};
-pub use crate::interchange::{LabelTimes, jmeter_statistics, percentile_distribution, run_document};
-pub use crate::league::repeats::{failing_frameworks, median_repeats};
-pub use crate::league::{League, Standing};
-pub use crate::stats::curve::percentile_curve;
-pub use crate::stats::histogram::Histogram;
-pub use crate::sweep::knee::{Growth, Knee};
-pub use crate::sweep::{LoadStep, Sweep};
-pub use crate::table::{
+pub use breakdown::damage::{damage_read, damage_sentence};
+pub use breakdown::details::Details;
+pub use breakdown::error_kinds::{ErrorKind, error_kind_table, error_kinds};
+pub use breakdown::heatmap::{HeatColumn, Heatmap};
+pub use breakdown::labels::{LabelStats, label_stats, label_table};
+pub use breakdown::phase_table::phase_table;
+pub use breakdown::records::{cpu_table, error_table};
+pub use breakdown::sample_figures::SampleFigures;
+pub use check::{Rule, Verdict, check, verdict_table};
+pub use compare::{Change, Measured, Noise, Outcome, Side, change_table, compare, compare_sides};
+pub use diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};
+pub use error::{Error, Result};
+pub use interchange::{LabelTimes, jmeter_statistics, percentile_distribution, run_document};
+pub use league::repeats::{failing_frameworks, median_repeats};
+pub use league::{League, Standing};
+pub use stats::curve::percentile_curve;
+pub use stats::histogram::Histogram;
+pub use sweep::knee::{Growth, Knee};
+pub use sweep::{LoadStep, Sweep};
+pub use table::{
     Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, TableWriter, Value, one_line, thousands,
 };
-pub use crate::timeline::cpu_cost::cpu_scale_in_doubt;
-pub use crate::timeline::duration::RunDuration;
-pub use crate::timeline::goal::{Goal, milliseconds};
-pub use crate::timeline::phases::{Phase, Phases, Span};
-pub use crate::timeline::summary::Summary;
-pub use crate::timeline::{Second, SecondTables, Timeline};
-pub use crate::view::View;
+pub use timeline::cpu_cost::cpu_scale_in_doubt;
+pub use timeline::duration::RunDuration;
+pub use timeline::goal::{Goal, milliseconds};
+pub use timeline::phases::{Phase, Phases, Span};
+pub use timeline::summary::Summary;
+pub use timeline::{Second, SecondTables, Timeline};
+pub use view::View;
 
 // What a [`Timeline`] holds of the ingesting crate, so that its users need not depend on that one.
 pub use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, SourceFile};

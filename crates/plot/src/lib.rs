@@ -33,9 +33,9 @@ mod text;
 #[path = "../tests/support/mod.rs"]
 mod support;
 
-pub use crate::error::{Error, Result};
-pub use crate::html::html;
-pub use crate::output::pdf::pdf;
-pub use crate::output::png::{PNG_SCALES, png};
-pub use crate::pages::page::Page;
-pub use crate::style::{ColorBy, Palette, Paper, Style};
+pub use error::{Error, Result};
+pub use html::html;
+pub use output::pdf::pdf;
+pub use output::png::{PNG_SCALES, png};
+pub use pages::page::Page;
+pub use style::{ColorBy, Palette, Paper, Style};

@@ -3,18 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::cpu::{CpuJoin, CpuSeries};
-use crate::cpu_export::CpuSource;
-use crate::cut::Block;
-use crate::date::DateParser;
-use crate::endpoint::Endpoints;
 use crate::error::{Error, Result};
-use crate::ingest::IngestOptions;
-use crate::injector::Injectors;
-use crate::key::Clues;
-use crate::layout::Layout;
-use crate::parse::{Clock, Parsed, Parser};
-use crate::read::open_log;
+use crate::formats::date::DateParser;
+use crate::formats::endpoint::Endpoints;
+use crate::formats::injector::Injectors;
+use crate::formats::jtl::blocks::Block;
+use crate::formats::jtl::layout::Layout;
+use crate::formats::jtl::parser::{Clock, Parsed, Parser};
+use crate::operations::ingest::IngestOptions;
+use crate::pipeline::reader::open_log;
+use crate::run::infer::Clues;
+use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::export::CpuSource;
 use crate::source::{Inputs, LogSource};
 use crate::store::SourceFile;
 

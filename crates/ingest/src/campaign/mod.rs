@@ -30,16 +30,16 @@ mod pairing;
 mod plan;
 mod progress;
 mod run;
-mod stand;
+mod status;
 mod work;
 
 use crate::error::Error;
-use crate::ingest::IngestOptions;
+use crate::operations::ingest::IngestOptions;
 
-pub use pairing::Paired;
-pub use progress::{CampaignProgress, CampaignState};
-pub use run::{CampaignRun, PlannedCpu};
-pub use stand::Stand;
+pub use self::pairing::Paired;
+pub use self::progress::{CampaignProgress, CampaignState};
+pub use self::run::{CampaignRun, PlannedCpu};
+pub use self::status::Stand;
 
 /// The runs of some folders.
 pub struct Campaign {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
-use crate::ingest::{IngestOptions, check};
+use crate::operations::ingest::{IngestOptions, check};
 use crate::store::{Repeat, RunInfo, RunKey, Store};
 
 use super::Campaign;
@@ -13,7 +13,7 @@ use super::folder::Listing;
 use super::name::{bare, log_of};
 use super::pairing::{Choice, Export, Log, Paired, pair};
 use super::run::{CampaignRun, PlannedCpu};
-use super::stand::{Candidate, Stand};
+use super::status::{Candidate, Stand};
 
 /// How many pairs of one key an error names.
 const NAMED: usize = 3;
@@ -74,7 +74,7 @@ impl Files {
     /// Takes a CPU export, unless it is one that is there already.
     fn cpu(&mut self, cpu: CpuFile) {
         let same = self.others.iter().find(|other| match other {
-            Other::Cpu(known) => super::stand::same_content(&known.file, &cpu.file) && is_copy(known, &cpu),
+            Other::Cpu(known) => super::status::same_content(&known.file, &cpu.file) && is_copy(known, &cpu),
             Other::Failed(..) => false,
         });
         match same {

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::cpu::CpuJoin;
 use crate::error::{Error, Result};
-use crate::ingest::Ingested;
+use crate::operations::ingest::Ingested;
+use crate::series::cpu::CpuJoin;
 use crate::source::LogSource;
 use crate::store::{Repeat, RunInfo, RunKey, SourceFile};
 
 use super::file::{CpuFile, LogFile};
 use super::pairing::Paired;
-use super::stand::{Candidate, Stand, are_logs_of};
+use super::status::{Candidate, Stand, are_logs_of};
 
 /// Packed bytes from which on a run is ingested by itself: such a one keeps all cores busy, and each of its counts may
 /// be of many different times.

@@ -9,14 +9,14 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
 
 use crate::error::{Error, Result};
-use crate::ingest::{IngestOptions, Ingested};
+use crate::operations::ingest::{IngestOptions, Ingested};
 use crate::pipeline::{PipelineOptions, Progress};
 use crate::store::{Repeat, RunKey, Store};
 
 use super::Campaign;
 use super::progress::CampaignProgress;
 use super::run::CampaignRun;
-use super::stand::Stand;
+use super::status::Stand;
 
 /// A run and its number.
 type Numbered = (usize, CampaignRun);

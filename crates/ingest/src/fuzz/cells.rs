@@ -1,8 +1,8 @@
 //! Packed counts: any bytes are a cell or none, any cell comes back, and parts merge in any order.
 
 use super::Taker;
+use crate::counts::pack::{pack, unpack};
 use crate::counts::{Cell, InjectorLoad, Spread};
-use crate::pack::{pack, unpack};
 
 /// A cell in the order that its lists must have, of counts that occur.
 pub(crate) fn cell(taker: &mut Taker<'_>, injectors: u32) -> Cell {

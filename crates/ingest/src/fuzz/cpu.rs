@@ -1,8 +1,8 @@
 //! CPU exports of any bytes.
 
 use super::inputs::{RUNTIME, as_file, as_pipe};
-use crate::cpu::CpuSeries;
 use crate::error::{Error, Result};
+use crate::series::cpu::CpuSeries;
 use crate::source::{Inputs, SourceOptions};
 
 /// The readings of the CPU export among the inputs; `None` where there is none.

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex_lite::Regex;
 
 use super::Taker;
-use crate::date::{DateParser, TimeZone};
+use crate::formats::date::{DateParser, TimeZone};
 
 /// A date as its parts.
 static FORM: LazyLock<Regex> = LazyLock::new(|| {

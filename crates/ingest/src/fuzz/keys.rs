@@ -1,8 +1,8 @@
 //! What a run is called: inferred from any URLs, labels and names, and made into names of tables and folders.
 
 use super::Taker;
-use crate::endpoint::Endpoints;
-use crate::key::Clues;
+use crate::formats::endpoint::Endpoints;
+use crate::run::infer::Clues;
 use crate::source::log::stem;
 use crate::store::{LAST_REPEAT, RunKey};
 
@@ -28,7 +28,8 @@ fn agreed(urls: &[&[u8]], cut: usize) -> (Option<String>, Option<String>) {
 
 /// Names of tables and folders are safe and their own.
 fn check_names(key: &RunKey, other: &RunKey) {
-    use crate::store::{parquet::fuzz::folder, postgres::fuzz::table_names};
+    use crate::store::parquet::fuzz::folder;
+    use crate::store::postgres::fuzz::table_names;
     let name = folder(key);
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+%~".contains(&byte);
     assert!(!name.is_empty() && name.len() <= 150 && name.bytes().all(safe), "{name}");

@@ -20,20 +20,20 @@ mod parse;
 mod records;
 mod taker;
 
+pub(crate) use self::cells::cell;
+pub use self::cells::cells;
+pub use self::cpu::cpu;
+pub use self::dates::dates;
+pub use self::inputs::inputs;
+pub use self::keys::keys;
+pub use self::parse::parse;
+pub use self::records::records;
 pub use crate::store::parquet::fuzz::{manifest, operations, tables};
 pub use crate::store::postgres::fuzz::{copy, passfile, rows, settings};
-pub(crate) use cells::cell;
-pub use cells::cells;
-pub use cpu::cpu;
-pub use dates::dates;
-pub use inputs::inputs;
-pub use keys::keys;
-pub use parse::parse;
-pub use records::records;
 
 #[cfg(test)]
-pub(crate) use records::Trickle;
-pub(crate) use taker::Taker;
+pub(crate) use self::records::Trickle;
+pub(crate) use self::taker::Taker;
 
 /// A property, which panics where it does not hold.
 pub type Target = fn(&[u8]);

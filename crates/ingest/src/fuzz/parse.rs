@@ -7,20 +7,20 @@ use regex_lite::Regex;
 
 use super::records::{Found, Sizes, slow};
 use super::{Taker, dates};
-use crate::apart::set_apart;
-use crate::batch::SampleBatch;
-use crate::counter::Counter;
+use crate::counts::counter::Counter;
+use crate::counts::totals::Totals;
 use crate::counts::{Cell, ErrorCount, LabelCount, OTHER};
-use crate::cpu::{CpuJoin, CpuSeries};
-use crate::date::{DateParser, TimeZone};
 use crate::error::Place;
-use crate::injector::Injectors;
-use crate::layout::{Layout, LayoutOptions};
-use crate::parse::{Clock, Parsed, Parser};
+use crate::formats::date::{DateParser, TimeZone};
+use crate::formats::injector::Injectors;
+use crate::formats::jtl::columns::MOST_BYTES;
+use crate::formats::jtl::layout::{Layout, LayoutOptions};
+use crate::formats::jtl::parser::{Clock, Parsed, Parser};
+use crate::sample::batch::SampleBatch;
+use crate::sample::reserved::set_apart;
+use crate::sample::texts::clean_text;
+use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::source::head::text;
-use crate::take::MOST_BYTES;
-use crate::texts::clean_text;
-use crate::totals::Totals;
 
 const DAY_MS: u64 = 86_400_000;
 

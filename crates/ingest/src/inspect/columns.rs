@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::layout::{Layout, LayoutOptions};
+use crate::formats::jtl::layout::{Layout, LayoutOptions};
 
 /// A column of JMeter's default ones that a log lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

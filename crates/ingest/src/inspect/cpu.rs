@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::log::{LogInspection, TimeForm};
-use crate::cpu::{CpuJoin, CpuSeries};
-use crate::cpu_export::CpuFacts;
-use crate::date::TimeZone;
-use crate::ingest::{IngestOptions, Prepared};
+use crate::formats::date::TimeZone;
+use crate::operations::ingest::{IngestOptions, Prepared};
+use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::export::CpuFacts;
 
 /// What a CPU export holds. Times have the told `--cpu-offset` added.
 #[derive(Debug, Clone, PartialEq, Serialize)]

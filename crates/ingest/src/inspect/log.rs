@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::columns::MissingColumn;
-use crate::time_unit::TimeUnit;
+use crate::formats::time_unit::TimeUnit;
 
 /// How a log tells its injectors apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

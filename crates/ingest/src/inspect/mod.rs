@@ -12,18 +12,18 @@ use std::sync::{Arc, PoisonError};
 use serde::{Serialize, Serializer};
 
 use crate::counts::LabelCount;
-use crate::damage::Damage;
 use crate::error::{Error, Result};
-use crate::ingest::{IngestOptions, Prepared, check, lacks_log, recognise};
-use crate::read::ReadPlan;
-use crate::rejects::Reject;
+use crate::operations::ingest::{IngestOptions, Prepared, check, lacks_log, recognise};
+use crate::pipeline::reader::ReadPlan;
+use crate::run::damage::Damage;
+use crate::run::rejects::Reject;
 use crate::store::RunKey;
 
-pub use columns::MissingColumn;
-pub use cpu::{ClockGuess, CpuInspection, Gap};
-pub use log::{InjectorsBy, LogInspection, TimeForm};
-pub use rejects::RejectKind;
-use sampler::Sampler;
+pub use self::columns::MissingColumn;
+pub use self::cpu::{ClockGuess, CpuInspection, Gap};
+pub use self::log::{InjectorsBy, LogInspection, TimeForm};
+pub use self::rejects::RejectKind;
+use self::sampler::Sampler;
 
 /// Bytes of a block: small, as the last one of a log that is not read to its end is left out.
 const BLOCK: usize = 64 << 10;
@@ -95,7 +95,7 @@ fn problem_and_remedy<S: Serializer>(error: &Option<Error>, serializer: S) -> Re
     refusal.serialize(serializer)
 }
 
-/// Looks at the files of a run as [`ingest`](crate::ingest()) would read them, and says what it would find.
+/// Looks at the files of a run as [`ingest`](crate::operations::ingest()) would read them, and says what it would find.
 ///
 /// All is inferred by the code of the ingest. Of all logs together `options.sizes.look_ahead` bytes are read, unpacked
 /// (and at least 256 KiB of each), besides the end of those that are not packed. No store is opened. What is read of

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::error::Result;
-use crate::rejects::{Reject, RejectSpool};
+use crate::run::rejects::{Reject, RejectSpool};
 
 /// How many rejects are shown.
 const SHOWN: usize = 5;

@@ -3,9 +3,9 @@
 use super::container::Container;
 use super::fault::Fault;
 use super::head::{HEAD, first_line, records, text};
-use crate::cpu_export::CpuForm;
 use crate::error::{Error, Place, Result};
-use crate::layout::{Layout, LayoutOptions};
+use crate::formats::jtl::layout::{Layout, LayoutOptions};
+use crate::series::export::CpuForm;
 
 /// What the unpacked bytes of a file or member are.
 #[derive(Debug, Clone, PartialEq)]

@@ -2,9 +2,9 @@
 
 use std::io::{self, Read};
 
-use super::packed::read_up_to;
-use crate::cut::RECORD_LIMIT;
-use crate::record::Records;
+use super::unpack::metered::read_up_to;
+use crate::formats::jtl::blocks::RECORD_LIMIT;
+use crate::formats::jtl::record::Records;
 
 /// Bytes by which a text is recognised.
 pub(crate) const HEAD: usize = 64 << 10;

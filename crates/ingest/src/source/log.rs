@@ -5,16 +5,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use super::checked::{Digest, Digested};
 use super::content::Content;
 use super::fault::{Fault, explain};
-use super::packed::PackedCount;
+use super::file::{Opened, Stored};
 use super::pipe::{Piece, Pipe};
-use super::stored::{Opened, Stored};
-use crate::cut::LogBytes;
-use crate::damage::Damage;
+use super::unpack::checked::{Digest, Digested};
+use super::unpack::metered::PackedCount;
 use crate::error::{Error, Place, Result};
-use crate::layout::LayoutOptions;
+use crate::formats::jtl::blocks::LogBytes;
+use crate::formats::jtl::layout::LayoutOptions;
+use crate::run::damage::Damage;
 use crate::store::SourceFile;
 
 /// One log, or a pipe that holds at least one.

@@ -1,25 +1,17 @@
 //! The input files: recognised by their content, opened, unpacked and checked.
 
-pub(crate) mod checked;
-mod codec;
 mod container;
 mod content;
+mod detect;
 pub(crate) mod fault;
-mod gunzip;
+pub(crate) mod file;
 pub(crate) mod head;
-mod inputs;
 pub(crate) mod log;
-mod lzma;
-pub(crate) mod packed;
+pub(crate) mod names;
 mod pipe;
-mod salvaged;
-mod seen;
-pub(crate) mod stored;
-pub(crate) mod zip_dir;
-mod zip_header;
-mod zip_pipe;
-mod zip_rest;
-mod zip_scan;
+mod snapshot;
+pub(crate) mod unpack;
+pub(crate) mod zip;
 
-pub use inputs::{Inputs, SourceOptions};
-pub use log::{LogReader, LogSource, LogStream};
+pub use self::detect::{Inputs, SourceOptions};
+pub use self::log::{LogReader, LogSource, LogStream};

@@ -3,16 +3,16 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::checked::Digested;
 use super::container::{Container, MAGIC};
 use super::content::Content;
 use super::fault::{Fault, explain};
-use super::packed::{Meter, PackedCount, packed, read_up_to};
-use super::stored::{Head, unpack};
-use super::zip_dir::is_litter;
-use super::zip_pipe::ZipPipe;
+use super::file::{Head, unpack};
+use super::unpack::checked::Digested;
+use super::unpack::metered::{Meter, PackedCount, packed, read_up_to};
+use super::zip::directory::is_litter;
+use super::zip::pipe::ZipPipe;
 use crate::error::{Place, Result};
-use crate::layout::LayoutOptions;
+use crate::formats::jtl::layout::LayoutOptions;
 
 /// An input that is read once, from front to back.
 pub(crate) struct Pipe {

@@ -4,17 +4,17 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::batch::SampleBatch;
-use crate::ends::Ends;
+use super::parquet::ParquetStore;
+use super::postgres::{PostgresConfig, PostgresStore};
+use super::{Listing, RunInfo, RunKey, StoredRun};
+use crate::counts::ends::Ends;
+use crate::counts::sub_samples::SubSamples;
 use crate::error::{Error, Result};
-use crate::ingest::{Admit, IngestOptions, Ingested, ingest_as};
+use crate::operations::ingest::{Admit, IngestOptions, Ingested, ingest_as};
+use crate::operations::recount::Recount;
 use crate::pipeline::Progress;
-use crate::recount::Recount;
-use crate::rejects::Reject;
-use crate::store::parquet::ParquetStore;
-use crate::store::postgres::{PostgresConfig, PostgresStore};
-use crate::store::{Listing, RunInfo, RunKey, StoredRun};
-use crate::sub_samples::SubSamples;
+use crate::run::rejects::Reject;
+use crate::sample::batch::SampleBatch;
 
 /// A store of either kind.
 pub enum Store {
@@ -50,10 +50,10 @@ impl Store {
         Ok(Self::Postgres(Box::new(PostgresStore::connect(&config).await?), config.to_string()))
     }
 
-    /// Reads the logs and the CPU export of one run into the store; see [`ingest`](crate::ingest()).
+    /// Reads the logs and the CPU export of one run into the store; see [`ingest`](crate::operations::ingest()).
     ///
     /// # Errors
-    /// As [`ingest`](crate::ingest()).
+    /// As [`ingest`](crate::operations::ingest()).
     pub async fn ingest(
         &self,
         files: &[PathBuf],

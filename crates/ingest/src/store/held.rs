@@ -1,11 +1,11 @@
 //! What was read of a run, held against the run's own row: rows that somebody deleted, hid or changed are an error,
 //! never other figures.
 
-use crate::batch::SampleBatch;
-use crate::cell_table::CellTable;
+use super::{RunInfo, StoredRun};
 use crate::counts::LabelCount;
+use crate::counts::table::CellTable;
 use crate::error::{Error, Result};
-use crate::store::{RunInfo, StoredRun};
+use crate::sample::batch::SampleBatch;
 
 const REMEDY: &str = "Something of the run was deleted, hidden or changed: `perfpipe verify` says what is wrong with \
      which run, and `perfpipe repair` mends what can be mended; else ingest it again.";

@@ -1,32 +1,31 @@
 //! The stores' common face: what a run is once it is stored, and what a writer of one must do.
 
+mod any;
+pub(crate) mod counted;
+pub(crate) mod held;
+pub mod parquet;
+pub mod postgres;
+mod stage;
+
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-mod any;
-pub(crate) mod counted;
-pub(crate) mod held;
-mod key;
-pub mod parquet;
-pub mod postgres;
-mod stage;
-
-use crate::batch::SampleBatch;
-use crate::cell_table::CellTable;
+use crate::counts::table::CellTable;
 use crate::counts::{Cell, CellKey, ErrorCount, LabelCount};
-use crate::cpu::CpuSeries;
-use crate::damage::Damage;
 use crate::error::{Error, Result};
-use crate::rejects::RejectSpool;
+use crate::run::damage::Damage;
+use crate::run::rejects::RejectSpool;
+use crate::sample::batch::SampleBatch;
+use crate::series::cpu::CpuSeries;
 
-pub use any::Store;
-pub use key::{LAST_REPEAT, Repeat, RunKey};
-pub use parquet::{ParquetStore, ParquetWriter};
-pub use postgres::{PostgresConfig, PostgresStore, PostgresWriter};
-pub use stage::{CommitStage, Stage};
+pub use self::any::Store;
+pub use self::parquet::{ParquetStore, ParquetWriter};
+pub use self::postgres::{PostgresConfig, PostgresStore, PostgresWriter};
+pub use self::stage::{CommitStage, Stage};
+pub use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
 
 /// The file name of standard input.
 const PIPE: &str = "-";

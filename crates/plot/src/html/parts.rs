@@ -8,27 +8,27 @@ use crate::error::Result;
 use crate::output::svg::escaped;
 use crate::pages::page::Page;
 
-const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("page/style.css");
 
 /// The scripts, each after what it needs.
 const SCRIPTS: [&str; 17] = [
-    include_str!("format.js"),
-    include_str!("scale.js"),
-    include_str!("svg.js"),
-    include_str!("bins.js"),
-    include_str!("frame.js"),
-    include_str!("timechart.js"),
-    include_str!("requests.js"),
-    include_str!("heat.js"),
-    include_str!("pointed.js"),
-    include_str!("curve.js"),
-    include_str!("sweep.js"),
-    include_str!("view.js"),
-    include_str!("readout.js"),
-    include_str!("input.js"),
-    include_str!("group.js"),
-    include_str!("table.js"),
-    include_str!("main.js"),
+    include_str!("page/format.js"),
+    include_str!("charts/scale.js"),
+    include_str!("charts/svg.js"),
+    include_str!("charts/bins.js"),
+    include_str!("charts/frame.js"),
+    include_str!("charts/timechart.js"),
+    include_str!("charts/requests.js"),
+    include_str!("charts/heat.js"),
+    include_str!("charts/pointed.js"),
+    include_str!("charts/curve.js"),
+    include_str!("charts/sweep.js"),
+    include_str!("page/view.js"),
+    include_str!("page/readout.js"),
+    include_str!("page/input.js"),
+    include_str!("page/group.js"),
+    include_str!("page/table.js"),
+    include_str!("page/main.js"),
 ];
 
 /// How the charts are used.

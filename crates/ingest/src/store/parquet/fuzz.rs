@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::manifest::Manifest;
-use super::sums::{CheckedFile, SummedFile};
-use super::{ParquetStore, ParquetWriter, name, samples, tables};
-use crate::cpu::CpuSeries;
+use super::checksum::{CheckedFile, SummedFile};
+use super::folder::manifest::Manifest;
+use super::folder::name;
+use super::{ParquetStore, ParquetWriter, samples, tables};
 use crate::fuzz::Taker;
-use crate::rejects::RejectSpool;
-use crate::repair::{Repaired, Repairer};
+use crate::operations::repair::{Repaired, Repairer};
+use crate::run::rejects::RejectSpool;
+use crate::series::cpu::CpuSeries;
 use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter};
 
 /// The name of a run's folder.

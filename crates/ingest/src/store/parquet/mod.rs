@@ -21,40 +21,35 @@
 //! Whoever writes holds a lock: `.lock` in a run's folder for its key, `.lock` in a staged run to say that its writer
 //! lives, and the store's own `.lock` for moments while the others are taken or given back.
 
+mod checksum;
 mod columns;
 mod folder;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
-mod guard;
-mod lock;
-mod manifest;
-mod name;
-mod piece;
-mod repair;
+mod panics;
 mod samples;
-mod sums;
-mod sweep;
+mod table_reader;
 mod tables;
 mod writer;
 
 use std::path::Path;
 
-pub use samples::{SampleColumns, SampleEncoder, SampleExport};
-pub use writer::ParquetWriter;
+pub use self::samples::{SampleColumns, SampleEncoder, SampleExport};
+pub use self::writer::ParquetWriter;
 
-use crate::batch::SampleBatch;
-use crate::cell_table::CellTable;
+use self::checksum::CheckedFile;
+use self::folder::Folder;
+use self::folder::lock::refuse_link;
+use self::folder::manifest::Manifest;
+use super::held::{self, Counted};
+use super::{Listing, RunInfo, RunKey, StoredRun, Wanted};
+use crate::counts::table::CellTable;
 use crate::error::{Error, Result};
-use crate::ingest::RunStore;
-use crate::rejects::Reject;
-use crate::repair::Repairer;
-use crate::store::held::{self, Counted};
-use crate::store::{Listing, RunInfo, RunKey, StoredRun, Wanted};
-use crate::verify::fault;
-use folder::Folder;
-use lock::refuse_link;
-use manifest::Manifest;
-use sums::CheckedFile;
+use crate::operations::ingest::RunStore;
+use crate::operations::repair::Repairer;
+use crate::operations::verify::fault;
+use crate::run::rejects::Reject;
+use crate::sample::batch::SampleBatch;
 
 /// How often a reader starts again when a new generation takes the place of the one it was reading.
 const ATTEMPTS: usize = 10;

@@ -27,13 +27,13 @@ use parquet::file::properties::{
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::ColumnPath;
 
-use crate::batch::{Nullable, SampleBatch};
+use super::checksum::{CheckedFile, SummedFile, Sums};
+use super::columns::ColumnThreads;
+use super::panics::{Guarded, plain};
 use crate::error::{Error, Result};
+use crate::sample::batch::{Nullable, SampleBatch};
+use crate::sample::texts::Texts;
 use crate::store::BatchEncoder;
-use crate::store::parquet::columns::ColumnThreads;
-use crate::store::parquet::guard::{Guarded, plain};
-use crate::store::parquet::sums::{CheckedFile, SummedFile, Sums};
-use crate::texts::Texts;
 
 /// Rows a row group, about: enough that its metadata does not count, few enough that memory stays flat.
 const ROW_GROUP: usize = 256 << 10;

@@ -12,18 +12,18 @@ use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 
-use crate::cell_table::{CellTable, CellTableBuilder, READ_ROOM};
-use crate::cells::CellResult;
+use super::checksum::{CheckedFile, SummedFile, Sums};
+use super::panics::plain;
+use super::table_reader::{Piece, at, read, read_without};
+use crate::counts::pack::{check_counts, pack_counts};
+use crate::counts::packed::CellResult;
+use crate::counts::table::{CellTable, CellTableBuilder, READ_ROOM};
 use crate::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread};
-use crate::cpu::CpuSeries;
 use crate::error::{Error, Result};
-use crate::pack::{check_counts, pack_counts};
-use crate::rejects::{Reject, RejectSpool, read_lines};
-use crate::share::Shared;
+use crate::run::rejects::{Reject, RejectSpool, read_lines};
+use crate::sample::intern::Shared;
+use crate::series::cpu::CpuSeries;
 use crate::store::held::Counted;
-use crate::store::parquet::guard::plain;
-use crate::store::parquet::piece::{Piece, at, read, read_without};
-use crate::store::parquet::sums::{CheckedFile, SummedFile, Sums};
 
 pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const SECONDS: &str = "seconds.parquet";

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use super::checksum::{SummedFile, Sums};
 use super::folder::{Folder, RunLock, Staging};
 use super::samples::{SampleColumns, SampleEncoder, SampleFile};
-use super::sums::{SummedFile, Sums};
 use super::tables;
 use crate::error::{Error, Result};
 use crate::pipeline::{Job, side_by_side};

@@ -6,27 +6,27 @@
     reason = "a property that does not hold is told by panicking"
 )]
 
-use crate::batch::SampleBatch;
-use crate::cell_table::{CellTableBuilder, READ_ROOM};
 use crate::counts::CellKey;
+use crate::counts::table::{CellTableBuilder, READ_ROOM};
 use crate::fuzz::{Taker, cell};
+use crate::sample::batch::SampleBatch;
 use crate::store::held::Counted;
 use crate::store::{BatchEncoder, RunKey};
 
-use super::config::PostgresConfig;
-use super::dsn::{self, Settings};
-use super::fields::{Fields, RowDecoder};
-use super::passfile::{Login, Passfile};
-use super::rows::{HEADER, RowEncoder, TRAILER};
-use super::samples::{self, SampleEncoder};
-use super::seconds::{self, CellReader, Names};
+use super::connection::config::PostgresConfig;
+use super::connection::passfile::{Login, Passfile};
+use super::connection::settings::{self, Settings};
+use super::copy::decode::{Fields, RowDecoder};
+use super::copy::encode::{HEADER, RowEncoder, TRAILER};
+use super::copy::samples::{self, SampleEncoder};
+use super::copy::seconds::{self, CellReader, Names};
 
 /// A row's fields as bytes, null where there is none.
 type Row = Vec<Option<Vec<u8>>>;
 
 /// The first names that a run's table could have.
 pub(crate) fn table_names(key: &RunKey) -> Vec<String> {
-    super::name::candidates(key, "").take(3).collect()
+    super::schema::names::candidates(key, "").take(3).collect()
 }
 
 fn batch(taker: &mut Taker<'_>) -> SampleBatch {
@@ -214,13 +214,13 @@ fn as_url(settings: &Settings) -> String {
 pub fn settings(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let none = |_: &str| None;
-    if let Ok(settings) = dsn::parse(&text) {
+    if let Ok(settings) = settings::parse(&text) {
         let named = |name: &String| {
             !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "=:".contains(c))
         };
         if settings.keys().all(named) && settings.get("ssl").is_none_or(|text| text != "true") {
-            assert_eq!(dsn::parse(&as_pairs(&settings)).unwrap(), settings);
-            assert_eq!(dsn::parse(&as_url(&settings)).unwrap(), settings);
+            assert_eq!(settings::parse(&as_pairs(&settings)).unwrap(), settings);
+            assert_eq!(settings::parse(&as_url(&settings)).unwrap(), settings);
         }
         let mut others = settings.clone();
         others.insert("password".into(), "hunter2".into());
@@ -249,7 +249,7 @@ pub fn passfile(data: &[u8]) {
     let line = fields.join(":");
     let wild = "*:*:*:*:another";
     let file = Passfile::parse(&format!("# {line}\n{line}\n{wild}\n"));
-    let socket = super::config::SOCKET_FOLDERS.contains(&&*host);
+    let socket = super::connection::config::SOCKET_FOLDERS.contains(&&*host);
     let expected = if line.starts_with('#') || socket { "another" } else { &password };
     assert_eq!(file.password(login), Some(expected));
 }

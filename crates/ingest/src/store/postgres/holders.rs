@@ -4,8 +4,8 @@ use tokio_postgres::types::Type;
 
 use crate::error::{Error, Result};
 
-use super::begin::{Mode, begin};
-use super::session::{Session, value};
+use super::connection::session::{Session, value};
+use super::transaction::{Mode, begin};
 
 /// Locks that keep others from writing to a table, the first of them from reading it too; `$1` names the tables of the
 /// schema, `$2` says whether they are to be written to.

@@ -4,54 +4,37 @@
 //! readers see the run that it replaces. Samples travel by binary COPY both ways; memory does not grow with the run,
 //! but for the counts by second that [`PostgresStore::read`] returns.
 
-mod access;
-mod alive;
-mod begin;
-mod certificate;
-mod config;
-mod connect;
+mod commit;
+pub(crate) mod connection;
 mod copy;
-mod dsn;
-mod facts;
-mod fields;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
-mod guard;
 mod holders;
-mod layout;
-mod name;
-#[cfg(test)]
-mod oracle;
-mod outcome;
-mod passfile;
-mod pooled;
+mod locks;
 mod reader;
-mod rows;
 mod runs;
-mod samples;
-mod seconds;
-mod session;
-mod swap;
-mod tls;
-mod verifier;
+pub(crate) mod schema;
+mod transaction;
 mod writer;
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-pub use config::PostgresConfig;
-pub use rows::Rows;
-pub use samples::SampleEncoder;
-pub use writer::PostgresWriter;
+pub use self::connection::config::PostgresConfig;
+pub use self::copy::encode::Rows;
+pub use self::copy::samples::SampleEncoder;
+pub use self::writer::PostgresWriter;
 
-use crate::batch::SampleBatch;
+use super::{Listing, RunInfo, RunKey, StoredRun, Wanted};
 use crate::error::Result;
-use crate::ingest::RunStore;
-use crate::rejects::Reject;
-use crate::store::{Listing, RunInfo, RunKey, StoredRun, Wanted};
+use crate::operations::ingest::RunStore;
+use crate::run::rejects::Reject;
+use crate::sample::batch::SampleBatch;
 
-use begin::{Mode, begin};
-use session::Session;
+use self::connection::connect;
+use self::connection::session::{self, Session};
+use self::schema::{layout, privileges};
+use self::transaction::{Mode, begin};
 
 /// Runs stored in a Postgres database.
 ///
@@ -257,16 +240,16 @@ async fn drop_run(session: &Session, key: &RunKey) -> Result<bool> {
         return Ok(false);
     }
     session.end(what).await?;
-    access::check_write(session).await?;
+    privileges::check_write(session).await?;
     begin(session, what, Mode::Writing).await?;
-    swap::claim(session, key).await?;
+    locks::claim(session, key).await?;
     layout::hold(session, what).await?;
     let found = runs::locate(session, key).await?;
     let there = found.is_some();
     if let Some((number, table)) = found {
         runs::delete(session, number).await?;
         if let Some(table) = table {
-            swap::drop_table(session, &table).await?;
+            locks::drop_table(session, &table).await?;
         }
     }
     session.run(what, "commit").await?;

@@ -2,23 +2,24 @@
 
 use tokio_postgres::error::SqlState;
 
-use crate::batch::SampleBatch;
-use crate::cell_table::{CellTable, CellTableBuilder, READ_ROOM};
 use crate::counts::ErrorCount;
-use crate::cpu::CpuSeries;
+use crate::counts::table::{CellTable, CellTableBuilder, READ_ROOM};
 use crate::error::{Error, Result};
-use crate::rejects::Reject;
-use crate::share::Shared;
+use crate::run::rejects::Reject;
+use crate::sample::batch::SampleBatch;
+use crate::sample::intern::Shared;
+use crate::series::cpu::CpuSeries;
 use crate::store::held::{self, Counted};
 use crate::store::{Listing, RunInfo, RunKey, StoredRun, Wanted};
 
-use super::begin::Mode;
-use super::copy::CopyOut;
-use super::name::in_schema;
-use super::runs::Stored;
-use super::seconds::CellReader;
-use super::session::Session;
-use super::{facts, guard, holders, layout, runs, samples, seconds};
+use super::connection::session::Session;
+use super::copy::seconds::{self, CellReader};
+use super::copy::{CopyOut, facts, samples};
+use super::holders;
+use super::runs::{self, Stored};
+use super::schema::names::in_schema;
+use super::schema::{layout, ownership};
+use super::transaction::Mode;
 
 /// Samples in a batch.
 const BATCH: usize = 8192;
@@ -230,7 +231,7 @@ async fn hold_table(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, S
         let same = runs::find(session, key).await?.is_some_and(|now| now.number == stored.number);
         match held {
             Ok(()) if same => {
-                guard::check(session, &[&table], false).await?;
+                ownership::check(session, &[&table], false).await?;
                 return Ok((stored.info, table));
             }
             // The table is gone though its run was not replaced: trying again would not help.

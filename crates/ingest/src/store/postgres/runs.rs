@@ -6,11 +6,11 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::error::{Error, Result};
+use crate::sample::texts::clean_text;
 use crate::store::{RunInfo, RunKey};
-use crate::texts::clean_text;
 
-use super::seconds::{Names, whole};
-use super::session::{Session, value};
+use super::connection::session::{Session, value};
+use super::copy::seconds::{Names, whole};
 
 /// A run's row, with what it says of the run's other rows.
 pub(super) struct Stored {

@@ -4,16 +4,17 @@ use crate::error::{Error, Result};
 use crate::store::counted::CountedCells;
 use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, Stage};
 
-use super::begin::{Mode, begin};
-use super::config::PostgresConfig;
-use super::copy::CopyIn;
-use super::layout;
-use super::name::{in_schema, quoted};
-use super::rows::{RowEncoder, Rows};
-use super::samples::{COLUMNS, SampleEncoder};
-use super::seconds::Names;
-use super::session::{Session, value};
-use super::{access, facts, outcome, pooled, runs, seconds, swap};
+use super::connection::config::PostgresConfig;
+use super::connection::pooled;
+use super::connection::session::{Session, value};
+use super::copy::encode::{RowEncoder, Rows};
+use super::copy::samples::{COLUMNS, SampleEncoder};
+use super::copy::seconds::{self, Names};
+use super::copy::{CopyIn, facts};
+use super::schema::names::{in_schema, quoted};
+use super::schema::{layout, privileges};
+use super::transaction::{Mode, begin};
+use super::{commit, locks, runs};
 
 /// Bytes after which a COPY is ended and the next begun. A server that fails in the middle of a COPY says so only
 /// at its end: this is how much may be sent in vain.
@@ -48,12 +49,12 @@ impl PostgresWriter {
         keep_samples: bool,
     ) -> Result<Self> {
         let what = "beginning to store a run";
-        access::check_write(&session).await?;
+        privileges::check_write(&session).await?;
         layout::ensure(&session).await?;
         begin(&session, what, Mode::Writing).await?;
         pooled::clear(&session).await?;
         if let Some(key) = key {
-            swap::claim(&session, key).await?;
+            locks::claim(&session, key).await?;
         }
         let samples = if keep_samples { Some(Loading::begin(&session).await?) } else { None };
         Ok(Self { session, config: config.clone(), samples })
@@ -79,7 +80,7 @@ impl RunWriter for PostgresWriter {
             // Nothing else can be asked in the middle of a COPY.
             samples.end_copy(&self.session).await?;
         }
-        swap::claim_next(&self.session, key).await
+        locks::claim_next(&self.session, key).await
     }
 
     async fn give_up(self) -> Result<()> {
@@ -98,7 +99,7 @@ impl RunWriter for PostgresWriter {
             Some(samples) => Some(samples.finish(&session, info).await?),
             None => None,
         };
-        swap::claim(&session, key).await?;
+        locks::claim(&session, key).await?;
         layout::hold(&session, "storing the run").await?;
         let old = make_way(&session, run.replace, info).await?;
         let number = runs::insert(&session, info, names(&run)).await?;
@@ -107,10 +108,10 @@ impl RunWriter for PostgresWriter {
             index(&session, loaded).await?;
         }
         if let Some(old) = old {
-            swap::drop_table(&session, &old).await?;
+            locks::drop_table(&session, &old).await?;
         }
         if let Some(loaded) = &loaded {
-            let table = swap::rename(&session, key, loaded).await?;
+            let table = locks::rename(&session, key, loaded).await?;
             runs::name_table(&session, number, &table).await?;
         }
         finish(session, &config, info, number, stage).await
@@ -129,7 +130,7 @@ async fn finish(
     let Err(lost) = session.run("committing the run", "commit").await else { return Ok(()) };
     // If that connection still stands, its transaction ends with it.
     drop(session);
-    outcome::settle(config, info, number, lost).await
+    commit::settle(config, info, number, lost).await
 }
 
 fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
@@ -159,7 +160,7 @@ async fn make_way(session: &Session, replace: Replace, info: &RunInfo) -> Result
 
 /// A small index by time: samples lie nearly in its order.
 async fn index(session: &Session, loaded: &str) -> Result<()> {
-    let (index, table) = (quoted(&swap::index_of(loaded)), in_schema(loaded));
+    let (index, table) = (quoted(&locks::index_of(loaded)), in_schema(loaded));
     let sql = format!("create index {index} on {table} using brin (t_ms)");
     session.run("indexing the samples", &sql).await
 }

@@ -1,0 +1,283 @@
+//! Counts the samples of a block, second by second and label by label.
+
+use hashbrown::HashMap;
+
+use super::block::{LocalError, LocalKey, Tally};
+use super::{InjectorLoad, Sums};
+use crate::formats::jtl::parser::{Clock, Parsed};
+use crate::sample::batch::SampleBatch;
+use crate::sample::texts::Texts;
+
+/// Counts blocks; each worker has one, for the memory it keeps. Between blocks it is empty.
+#[derive(Default)]
+pub(crate) struct Counter {
+    open: Vec<Open>,
+    by_key: HashMap<LocalKey, u32>,
+    loads: Vec<Load>,
+    /// The cell of each row, or [`NONE`].
+    of_rows: Vec<u32>,
+    /// The elapsed times, those of one cell behind those of another.
+    elapsed: Vec<i32>,
+    histogram: Vec<u32>,
+}
+
+/// No cell, or no load.
+const NONE: u32 = u32::MAX;
+
+/// One cell while its samples come in.
+struct Open {
+    key: LocalKey,
+    sums: Sums,
+    samples: u32,
+    /// What the first of its injectors reported, by its place among the loads, or [`NONE`].
+    load: u32,
+}
+
+/// What an injector reported in a cell, and where the cell's next injector is, or [`NONE`].
+struct Load {
+    load: InjectorLoad,
+    next: u32,
+}
+
+/// Elapsed times below this are counted by index; it is one page of most caches.
+const DENSE: i32 = 8192;
+
+impl Counter {
+    /// The counts of a parsed block. The distinct texts are taken out of it, so that it has rows of codes only.
+    pub(crate) fn tally(&mut self, parsed: &mut Parsed, clock: &Clock) -> Tally {
+        self.count(&parsed.batch, clock);
+        let mut tally = self.close(&parsed.batch.elapsed);
+        tally.errors = errors(parsed);
+        tally.labels = parsed.batch.label.take_values();
+        tally.injectors = parsed.batch.injector.take_values();
+        tally.response_codes = parsed.batch.response_code.take_values();
+        tally.messages = parsed.messages.take_values();
+        tally
+    }
+
+    /// Finds the cell of each row, and counts all but the elapsed times.
+    fn count(&mut self, batch: &SampleBatch, clock: &Clock) {
+        // Milliseconds of each second that lie in the epoch second in which it begins.
+        let boundary = 1000 - clock.origin.rem_euclid(1000);
+        let mut last = None;
+        for row in 0..batch.len() {
+            let cell = match (key(batch, row), last) {
+                (None, _) => NONE,
+                (Some(key), Some((last, cell))) if last == key => cell,
+                (Some(key), _) => {
+                    let cell = self.cell(key);
+                    last = Some((key, cell));
+                    cell
+                }
+            };
+            self.of_rows.push(cell);
+            if let Some(open) = self.open.get_mut(cell as usize) {
+                open.add(batch, row, boundary, &mut self.loads);
+            }
+        }
+    }
+
+    fn cell(&mut self, key: LocalKey) -> u32 {
+        *self.by_key.entry(key).or_insert_with(|| {
+            self.open.push(Open { key, sums: Sums::default(), samples: 0, load: NONE });
+            (self.open.len() - 1) as u32
+        })
+    }
+
+    /// The counts so far, with the elapsed times of the rows.
+    fn close(&mut self, elapsed: &[i32]) -> Tally {
+        let mut order: Vec<u32> = (0..self.open.len() as u32).collect();
+        order.sort_unstable_by_key(|cell| self.open.get(*cell as usize).map(|open| open.key));
+        self.sort_elapsed(&order, elapsed);
+        let mut tally = Tally::with_capacity(order.len());
+        let (mut counted, mut loads) = (Vec::new(), Vec::new());
+        let mut rest = self.elapsed.as_mut_slice();
+        for open in order.iter().filter_map(|cell| self.open.get(*cell as usize)) {
+            let Some((own, others)) = std::mem::take(&mut rest).split_at_mut_checked(open.samples as usize)
+            else {
+                break;
+            };
+            rest = others;
+            counted.clear();
+            runs(own, &mut self.histogram, &mut counted);
+            loads.clear();
+            loads.extend(open.loads(&self.loads));
+            loads.sort_unstable_by_key(|load: &InjectorLoad| load.injector);
+            tally.push(open.key, open.sums, &counted, &loads);
+        }
+        self.open.clear();
+        self.by_key.clear();
+        self.loads.clear();
+        self.of_rows.clear();
+        tally
+    }
+
+    /// Sorts the elapsed times of the rows by their cells, which come in this order.
+    fn sort_elapsed(&mut self, order: &[u32], elapsed: &[i32]) {
+        // Where the next time of each cell goes.
+        let mut next = vec![0_u32; self.open.len()];
+        let mut end = 0;
+        for cell in order {
+            let cell = *cell as usize;
+            if let (Some(next), Some(open)) = (next.get_mut(cell), self.open.get(cell)) {
+                *next = end;
+                end += open.samples;
+            }
+        }
+        self.elapsed.clear();
+        self.elapsed.resize(end as usize, 0);
+        for (cell, elapsed) in self.of_rows.iter().zip(elapsed) {
+            let Some(next) = next.get_mut(*cell as usize) else { continue };
+            if let Some(place) = self.elapsed.get_mut(*next as usize) {
+                *place = *elapsed;
+            }
+            *next += 1;
+        }
+    }
+}
+
+impl Open {
+    #[inline]
+    fn add(&mut self, batch: &SampleBatch, row: usize, boundary: i64, loads: &mut Vec<Load>) {
+        self.samples += 1;
+        let t_ms = batch.t_ms.get(row).copied().unwrap_or_default();
+        let sums = &mut self.sums;
+        sums.before_boundary += u64::from(t_ms.rem_euclid(1000) < boundary);
+        if let Some(latency) = batch.latency.get(row) {
+            sums.latency.add(latency);
+        }
+        sums.connect += i64::from(batch.connect.get(row).unwrap_or_default());
+        sums.bytes = sums.bytes.saturating_add(batch.bytes.get(row).unwrap_or_default());
+        sums.sent_bytes = sums.sent_bytes.saturating_add(batch.sent_bytes.get(row).unwrap_or_default());
+        if let Some(threads) = batch.all_threads.get(row) {
+            let injector = batch.injector.codes().get(row).copied().unwrap_or(Texts::NULL);
+            self.add_load(injector, i64::from(threads), loads);
+        }
+    }
+
+    #[inline]
+    fn add_load(&mut self, injector: u32, threads: i64, loads: &mut Vec<Load>) {
+        let mut at = self.load;
+        while let Some(Load { load, next }) = loads.get_mut(at as usize) {
+            if load.injector == injector {
+                load.samples += 1;
+                load.threads += threads;
+                return;
+            }
+            at = *next;
+        }
+        let next = std::mem::replace(&mut self.load, loads.len() as u32);
+        loads.push(Load { load: InjectorLoad { injector, samples: 1, threads }, next });
+    }
+
+    /// What its injectors reported, in no order.
+    fn loads<'a>(&self, loads: &'a [Load]) -> impl Iterator<Item = InjectorLoad> + 'a {
+        let first = loads.get(self.load as usize);
+        std::iter::successors(first, |load| loads.get(load.next as usize)).map(|load| load.load)
+    }
+}
+
+#[inline]
+fn key(batch: &SampleBatch, row: usize) -> Option<LocalKey> {
+    Some(LocalKey {
+        second: u32::try_from(batch.t_ms.get(row)?.div_euclid(1000)).ok()?,
+        label: *batch.label.codes().get(row)?,
+        success: *batch.success.get(row)?,
+        transaction: *batch.transaction.get(row)?,
+    })
+}
+
+/// Appends how often each value stands in a list, ascending. `histogram` is scratch, all zero before and after.
+fn runs(values: &mut [i32], histogram: &mut Vec<u32>, into: &mut Vec<(i32, u64)>) {
+    if let [value] = values {
+        return into.push((*value, 1));
+    }
+    let dense = values.iter().all(|value| (0..DENSE).contains(value));
+    let largest = values.iter().copied().max().unwrap_or_default();
+    if !dense || values.len() < largest as usize / 8 {
+        values.sort_unstable();
+        let runs = values.chunk_by(|a, b| a == b);
+        return into.extend(runs.filter_map(|run| Some((*run.first()?, run.len() as u64))));
+    }
+    histogram.resize(DENSE as usize, 0);
+    for value in values.iter() {
+        if let Some(count) = histogram.get_mut(*value as usize) {
+            *count += 1;
+        }
+    }
+    for (value, count) in histogram.iter_mut().enumerate().take(largest as usize + 1) {
+        if *count > 0 {
+            into.push((value as i32, u64::from(std::mem::take(count))));
+        }
+    }
+}
+
+fn errors(parsed: &Parsed) -> Vec<(LocalError, u64)> {
+    let batch = &parsed.batch;
+    let mut counts: HashMap<LocalError, u64> = HashMap::new();
+    for (row, message) in &parsed.failures {
+        let row = *row as usize;
+        let Some(LocalKey { second, label, transaction, .. }) = key(batch, row) else { continue };
+        let response_code = batch.response_code.codes().get(row).copied().unwrap_or(Texts::NULL);
+        let error = LocalError { second, label, response_code, message: *message, transaction };
+        *counts.entry(error).or_default() += 1;
+    }
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_unstable();
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Spread;
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        #[test]
+        fn runs_count_like_a_map(
+            mut values in proptest::collection::vec(prop_oneof![0..50i32, 0..9000i32, any::<i32>()], 0..200),
+        ) {
+            let mut expected = BTreeMap::new();
+            values.iter().for_each(|value| *expected.entry(*value).or_insert(0u64) += 1);
+            let (mut histogram, mut counted) = (Vec::new(), Vec::new());
+            runs(&mut values, &mut histogram, &mut counted);
+            prop_assert_eq!(counted, expected.into_iter().collect::<Vec<_>>());
+            prop_assert!(histogram.iter().all(|count| *count == 0));
+        }
+    }
+
+    #[test]
+    fn samples_are_counted_by_second_label_and_verdict() {
+        let mut parsed = Parsed::default();
+        let batch = &mut parsed.batch;
+        for (row, (t_ms, elapsed, success)) in
+            [(0, 5, true), (700, 5, true), (999, 7, true), (1000, 9, false)].into_iter().enumerate()
+        {
+            batch.t_ms.push(t_ms);
+            batch.label.push(b"a");
+            batch.elapsed.push(elapsed);
+            batch.response_code.push(b"200");
+            batch.success.push(success);
+            batch.all_threads.push(Some(row as i32 + 1));
+            batch.latency.push((row != 1).then_some(3));
+            batch.injector.push_null();
+            batch.transaction.push(false);
+        }
+        let code = parsed.messages.code(b"boom");
+        parsed.failures.push((3, code));
+        let clock = Clock { origin: 400, head: None, max_span_ms: 0 };
+        let tally = Counter::default().tally(&mut parsed, &clock);
+        let key = |second, success| LocalKey { second, label: 0, success, transaction: false };
+        let cells: Vec<_> = tally.cells().collect();
+        assert_eq!(cells.len(), 2);
+        let (first, cell) = cells[0];
+        assert_eq!((first, cell.elapsed), (key(0, true), &[(5, 2), (7, 1)][..]));
+        assert_eq!(cell.sums.before_boundary, 1);
+        assert_eq!(cell.sums.latency, Spread { n: 2, sum: 6, min: 3, max: 3 });
+        assert_eq!(cell.injectors, [InjectorLoad { injector: Texts::NULL, samples: 3, threads: 6 }]);
+        assert_eq!(tally.errors.len(), 1);
+        assert_eq!(tally.errors[0].0.second, 1);
+    }
+}

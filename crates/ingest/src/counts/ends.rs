@@ -1,0 +1,56 @@
+//! When the last answers came.
+
+use crate::sample::batch::SampleBatch;
+
+/// The largest timeStamp + elapsed of some records, epoch ms, that of requests and that of transactions; `None` where
+/// there are no such records. A negative elapsed ends where it began.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) requests: Option<i64>,
+    pub(crate) transactions: Option<i64>,
+}
+
+impl Ends {
+    /// Adds records: when each began, how long it took (ms), and whether it is a transaction.
+    #[inline]
+    pub(crate) fn add(&mut self, starts: &[i64], elapsed: &[i32], transactions: &[bool]) {
+        let ends =
+            || starts.iter().zip(elapsed).map(|(start, ms)| start.saturating_add(i64::from(*ms).max(0)));
+        if !transactions.contains(&true) {
+            self.requests = self.requests.max(ends().max());
+            return;
+        }
+        for (end, transaction) in ends().zip(transactions) {
+            let last = if *transaction { &mut self.transactions } else { &mut self.requests };
+            *last = (*last).max(Some(end));
+        }
+    }
+
+    /// Adds the samples of a batch of a run that begins at `t0_ms`.
+    pub(crate) fn add_batch(&mut self, batch: &SampleBatch, t0_ms: i64) {
+        let mut own = Self::default();
+        own.add(&batch.t_ms, &batch.elapsed, &batch.transaction);
+        let since = |end: Option<i64>| end.map(|end| end.saturating_add(t0_ms));
+        self.merge(Self { requests: since(own.requests), transactions: since(own.transactions) });
+    }
+
+    /// Adds other records.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.requests = self.requests.max(other.requests);
+        self.transactions = self.transactions.max(other.transactions);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_end_need_not_be_that_of_the_last_start() {
+        let mut ends = Ends::default();
+        ends.add(&[1_000, 2_000, 3_000], &[9_000, 10, -5], &[false; 3]);
+        assert_eq!(ends, Ends { requests: Some(10_000), transactions: None });
+        ends.add(&[4_000, i64::MAX], &[7_000, 1], &[false, true]);
+        assert_eq!(ends, Ends { requests: Some(11_000), transactions: Some(i64::MAX) });
+    }
+}

@@ -1,0 +1,185 @@
+//! Cells that come in any order, in little memory.
+
+use std::collections::BTreeMap;
+
+use super::merge::{CellResult, Merged};
+use super::{Packer, Run, Spill};
+use crate::counts::pack::{counts_length, pack, pack_counts, pack_sums, unpack};
+use crate::counts::{Cell, CellKey};
+use crate::error::{Error, Result};
+
+/// Bytes that a packed cell takes besides its own: its key and place in the map, and the allocation.
+const OVERHEAD: usize = 80;
+
+/// Runs of one size that are open at once; as many become one of the next size.
+const RUNS: usize = 64;
+
+/// Takes cells in any order, and gives them back ascending by key, the parts of one key added.
+#[derive(Debug, Default)]
+pub(crate) struct Gatherer {
+    /// The cells that came last.
+    held: BTreeMap<CellKey, Box<[u8]>>,
+    /// Bytes that they take, about.
+    bytes: usize,
+    /// Bytes that they may take; all others are in runs.
+    room: usize,
+    /// Runs by size, the smallest first.
+    sizes: Vec<Vec<Run>>,
+    spill: Spill,
+}
+
+impl Gatherer {
+    /// Holds so many bytes, and writes what is beyond as runs.
+    pub(crate) fn new(room: usize, spill: Spill) -> Self {
+        Self { room, spill, ..Self::default() }
+    }
+
+    /// Whether there are no cells.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.held.is_empty() && self.sizes.is_empty()
+    }
+
+    /// Adds a cell, or a part of one.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(crate) fn insert(&mut self, key: CellKey, cell: &Cell) -> Result<()> {
+        let packed = match self.take(key)? {
+            Some(mut part) => {
+                part.merge(cell);
+                pack(&part)
+            }
+            None => pack(cell),
+        };
+        self.bytes += packed.len() + OVERHEAD;
+        self.held.insert(key, packed);
+        if self.bytes > self.room { self.write_run() } else { Ok(()) }
+    }
+
+    /// Takes out the part of a cell that is held, if there is one.
+    ///
+    /// # Errors
+    /// None that a cell that was packed here can cause.
+    pub(crate) fn take(&mut self, key: CellKey) -> Result<Option<Cell>> {
+        let Some(packed) = self.held.remove(&key) else { return Ok(None) };
+        self.bytes = self.bytes.saturating_sub(packed.len() + OVERHEAD);
+        opened(&packed).map(Some)
+    }
+
+    /// All cells, ascending by key, each key once.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = CellResult> + Send + '_ {
+        let held = self.held.iter().map(|(key, packed)| Ok((*key, opened(packed)?)));
+        let runs = self.sizes.iter().flatten();
+        let runs = runs
+            .map(|run| -> Box<dyn Iterator<Item = CellResult> + Send> { Box::new(run.between(0, u32::MAX)) });
+        let held: Box<dyn Iterator<Item = CellResult> + Send> = Box::new(held);
+        Merged::new(runs.chain([held]))
+    }
+
+    /// Writes what is held as a run.
+    fn write_run(&mut self) -> Result<()> {
+        let (mut run, mut packer) = (Run::default(), Packer::default());
+        for (key, packed) in std::mem::take(&mut self.held) {
+            let counts = counts_length(&packed).ok_or_else(broken)?;
+            let parts = packed.split_at_checked(counts).ok_or_else(broken)?;
+            run.push(&mut packer, &mut self.spill, key, parts)?;
+        }
+        run.finish(&mut packer, &mut self.spill)?;
+        self.bytes = 0;
+        self.add_run(run, 0)
+    }
+
+    /// Adds a run to those of its size, and makes one of them once they are many.
+    fn add_run(&mut self, run: Run, size: usize) -> Result<()> {
+        if self.sizes.len() <= size {
+            self.sizes.resize_with(size + 1, Vec::new);
+        }
+        let Some(runs) = self.sizes.get_mut(size) else { return Ok(()) };
+        runs.push(run);
+        if runs.len() < RUNS {
+            return Ok(());
+        }
+        let runs = std::mem::take(runs);
+        let sources = runs
+            .iter()
+            .map(|run| -> Box<dyn Iterator<Item = CellResult> + Send> { Box::new(run.between(0, u32::MAX)) });
+        let merged = collect(Merged::new(sources), &mut self.spill)?;
+        self.add_run(merged, size + 1)
+    }
+}
+
+/// Cells that ascend by key as a run.
+///
+/// # Errors
+/// Theirs, and when the temporary file can't be written.
+pub(crate) fn collect(cells: impl Iterator<Item = CellResult>, spill: &mut Spill) -> Result<Run> {
+    let (mut run, mut packer) = (Run::default(), Packer::default());
+    let (mut counts, mut sums) = (Vec::new(), Vec::new());
+    for cell in cells {
+        let (key, cell) = cell?;
+        counts.clear();
+        sums.clear();
+        pack_counts(&mut counts, &cell.elapsed);
+        pack_sums(&mut sums, &cell);
+        run.push(&mut packer, spill, key, (&counts, &sums))?;
+    }
+    run.finish(&mut packer, spill)?;
+    Ok(run)
+}
+
+fn opened(packed: &[u8]) -> Result<Cell> {
+    unpack(packed).ok_or_else(broken)
+}
+
+fn broken() -> Error {
+    Error::stopped("opening packed counts")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuzz::{Taker, cell};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn cells_in_any_order_are_those_of_a_map_however_little_room_there_is(
+            parts in prop::collection::vec((0..9u32, 0..3u32, any::<[u8; 24]>(), any::<bool>()), 0..200),
+            room in prop_oneof![Just(0), 1..2000usize],
+            in_memory in prop_oneof![Just(0), 0..2000usize],
+        ) {
+            let mut gatherer = Gatherer::new(room, Spill::new(in_memory, None));
+            let mut expected: BTreeMap<CellKey, Cell> = BTreeMap::new();
+            for (second, label, bytes, taken) in parts {
+                let key = CellKey { second, label, success: label > 0, transaction: second > 7 };
+                let cell = cell(&mut Taker::new(&bytes), 4);
+                expected.entry(key).or_default().merge(&cell);
+                // What is opened again and added to comes back as well.
+                let mut whole = if taken { gatherer.take(key)?.unwrap_or_default() } else { Cell::default() };
+                whole.merge(&cell);
+                gatherer.insert(key, &whole)?;
+                prop_assert!(gatherer.bytes <= room);
+            }
+            let found = gatherer.iter().collect::<Result<Vec<_>>>()?;
+            prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn many_runs_become_few() {
+        let mut gatherer = Gatherer::new(0, Spill::default());
+        let key = |second| CellKey { second, label: 0, success: true, transaction: false };
+        let one = Cell { elapsed: vec![(5, 1)], ..Cell::default() };
+        for part in 0..5000 {
+            gatherer.insert(key(part % 50), &one).unwrap();
+        }
+        assert!(gatherer.sizes.iter().all(|runs| runs.len() < RUNS));
+        let cells = gatherer.iter().collect::<Result<Vec<_>>>().unwrap();
+        assert_eq!(
+            cells,
+            (0..50)
+                .map(|s| (key(s), Cell { elapsed: vec![(5, 100)], ..Cell::default() }))
+                .collect::<Vec<_>>()
+        );
+    }
+}

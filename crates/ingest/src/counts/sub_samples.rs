@@ -1,0 +1,297 @@
+//! Which labels of a run are those of sub-samples: parts of other samples, which JMeter writes as records of their own.
+
+use std::collections::{BTreeSet, HashMap, VecDeque};
+
+use super::CellKey;
+use super::table::CellTable;
+use crate::error::{Error, Result};
+use crate::sample::batch::SampleBatch;
+use crate::store::StoredRun;
+
+/// Samples of a parent's label that are remembered: those whose records stand last.
+const REMEMBERED: usize = 1024;
+
+/// The name of the parent in the name of a sub-sample, and the sub-sample's number: JMeter calls the parts of `Page`
+/// `Page-0`, `Page-1` and so on.
+///
+/// ```
+/// use perfpipe_ingest::sub_sample_of;
+///
+/// assert_eq!(sub_sample_of("Page-12"), Some(("Page", 12)));
+/// assert_eq!(sub_sample_of("Page-0-1"), Some(("Page-0", 1)));
+/// assert_eq!((sub_sample_of("Page-01"), sub_sample_of("Page-x"), sub_sample_of("-1")), (None, None, None));
+/// ```
+pub fn sub_sample_of(label: &str) -> Option<(&str, u32)> {
+    let (parent, number) = label.rsplit_once('-')?;
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
+    let as_written = number == "0" || !number.starts_with('0');
+    (!parent.is_empty() && is_number && as_written).then_some(())?;
+    Some((parent, number.parse().ok()?))
+}
+
+/// The labels of some that are named as the parts of another one among them.
+pub fn sub_sample_names<'a>(labels: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let labels: BTreeSet<&str> = labels.into_iter().collect();
+    let is_named = |label: &&str| sub_sample_of(label).is_some_and(|(parent, _)| labels.contains(parent));
+    labels.iter().copied().filter(is_named).collect()
+}
+
+/// When one sample began and ended, and which injector sent it.
+struct Sent {
+    start_ms: i64,
+    end_ms: i64,
+    injector: Option<String>,
+}
+
+impl Sent {
+    fn of(batch: &SampleBatch, row: usize) -> Option<Self> {
+        let start_ms = *batch.t_ms.get(row)?;
+        let idle = batch.idle_time.get(row).unwrap_or_default();
+        let took = i64::from(*batch.elapsed.get(row)?).saturating_add(i64::from(idle));
+        let injector = batch.injector.get(row).map(str::to_owned);
+        Some(Self { start_ms, end_ms: start_ms.saturating_add(took), injector })
+    }
+
+    fn holds(&self, part: &Self) -> bool {
+        self.start_ms <= part.start_ms && part.end_ms <= self.end_ms && self.injector == part.injector
+    }
+}
+
+/// How many samples of a label lie within one of its parent's.
+#[derive(Default)]
+struct Fit {
+    within: u64,
+    outside: u64,
+}
+
+/// Looks for the labels of sub-samples among a run's samples.
+///
+/// JMeter writes the parts of a sample right behind it, named `X-0`, `X-1` after its label X. A label is taken for one of
+/// sub-samples where it is so named, the run has the label X, and of each of its samples there is one of X, sent by the
+/// same injector and written before, that began no later and ended no earlier. A sampler that merely bears such a name
+/// is written when it ends, after the samples that ended before it: few of its samples fit, and by chance.
+pub(crate) struct SubSamples {
+    /// By label.
+    fits: HashMap<String, Fit>,
+    /// The latest samples of each label that may be a parent's.
+    parents: HashMap<String, VecDeque<Sent>>,
+}
+
+impl SubSamples {
+    /// No sample seen yet of a run with these labels.
+    pub(crate) fn new<'a>(labels: impl IntoIterator<Item = &'a str>) -> Self {
+        let named = sub_sample_names(labels);
+        let parents = named.iter().filter_map(|label| sub_sample_of(label));
+        Self {
+            parents: parents.map(|(parent, _)| (parent.to_owned(), VecDeque::new())).collect(),
+            fits: named.into_iter().map(|label| (label.to_owned(), Fit::default())).collect(),
+        }
+    }
+
+    /// Whether no label is so named.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fits.is_empty()
+    }
+
+    /// Sees a batch; they come in the order of the log.
+    pub(crate) fn add(&mut self, batch: &SampleBatch) {
+        for row in 0..batch.len() {
+            let label = batch.label.get(row).unwrap_or_default();
+            let (is_named, is_parent) = (self.fits.contains_key(label), self.parents.contains_key(label));
+            if !is_named && !is_parent {
+                continue;
+            }
+            let Some(sent) = Sent::of(batch, row) else { continue };
+            if is_named {
+                self.fit(label, &sent);
+            }
+            if is_parent && let Some(latest) = self.parents.get_mut(label) {
+                if latest.len() == REMEMBERED {
+                    latest.pop_front();
+                }
+                latest.push_back(sent);
+            }
+        }
+    }
+
+    fn fit(&mut self, label: &str, sent: &Sent) {
+        let parents = sub_sample_of(label).and_then(|(parent, _)| self.parents.get(parent));
+        let within = parents.is_some_and(|latest| latest.iter().rev().any(|parent| parent.holds(sent)));
+        if let Some(fit) = self.fits.get_mut(label) {
+            *(if within { &mut fit.within } else { &mut fit.outside }) += 1;
+        }
+    }
+
+    /// The labels of sub-samples, ascending.
+    ///
+    /// # Errors
+    /// When half or more of a label's samples fit, but not all: then it can't be told.
+    pub(crate) fn labels(self) -> Result<Vec<String>> {
+        let mut labels = Vec::new();
+        for (label, Fit { within, outside }) in self.fits {
+            if outside == 0 && within > 0 {
+                labels.push(label);
+            } else if within >= outside && within > 0 {
+                let problem = format!(
+                    "it can't be told whether \"{label}\" are sub-samples: {within} of {} lie within a sample of \
+                     their parent's label",
+                    within + outside
+                );
+                return Err(Error::refused(problem, "Look at the labels one by one, or at all of them."));
+            }
+        }
+        labels.sort_unstable();
+        Ok(labels)
+    }
+}
+
+impl StoredRun {
+    /// Takes the records of some labels out of the run: its counts, its failures and its own totals.
+    ///
+    /// # Errors
+    /// When the counts can't be read, or don't fit into memory.
+    pub(crate) fn leave_out(&mut self, labels: &[String]) -> Result<()> {
+        let is_out = |label: &str| labels.iter().any(|out| out == label);
+        let kept: Vec<String> = self.cells.labels.iter().filter(|label| !is_out(label)).cloned().collect();
+        let mut next = 0;
+        let places = self.cells.labels.iter().map(|label| {
+            let place = (!is_out(label)).then_some(next);
+            next += u32::from(place.is_some());
+            place
+        });
+        let places: Vec<Option<u32>> = places.collect();
+        // The order of the labels that stay is the same, so the cells still ascend.
+        let cells = self.cells.iter().filter_map(|cell| match cell {
+            Ok((key, cell)) => {
+                let label = places.get(key.label as usize).copied().flatten()?;
+                Some(Ok((CellKey { label, ..key }, cell)))
+            }
+            Err(error) => Some(Err(error)),
+        });
+        self.cells = CellTable::from_ascending(kept, self.cells.injectors.clone(), cells)?;
+        self.errors.retain(|error| !is_out(&error.label));
+        for out in self.labels.extract_if(.., |label| is_out(&label.label)) {
+            self.info.successes = self.info.successes.saturating_sub(out.successes);
+            self.info.failures = self.info.failures.saturating_sub(out.failures);
+            self.info.transactions = self.info.transactions.saturating_sub(out.transactions);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Records as (label, start, elapsed), in the order of the log.
+    fn found(records: &[(&str, i64, i32)]) -> Result<Vec<String>> {
+        let mut batch = SampleBatch::default();
+        for (label, start, elapsed) in records {
+            batch.t_ms.push(*start);
+            batch.label.push(label.as_bytes());
+            batch.elapsed.push(*elapsed);
+            batch.injector.push_null();
+        }
+        let mut found = SubSamples::new(records.iter().map(|(label, ..)| *label));
+        found.add(&batch);
+        found.labels()
+    }
+
+    #[test]
+    fn parts_are_written_behind_the_sample_that_holds_them() {
+        let records = [
+            ("Page", 0, 100),
+            ("Page-0", 0, 40),
+            ("Page", 5, 90),
+            ("Page-1", 40, 60),
+            ("Page-0", 5, 50),
+            ("Page-0-0", 5, 10),
+            ("Page-1", 55, 40),
+        ];
+        assert_eq!(found(&records).unwrap(), ["Page-0", "Page-0-0", "Page-1"]);
+    }
+
+    #[test]
+    fn a_sampler_of_such_a_name_is_none() {
+        // One after the other, and beside a longer one that ends later.
+        let records = [("Page", 0, 100), ("Page-0", 100, 20), ("Page-0", 150, 20), ("Page", 90, 200)];
+        assert!(found(&records).unwrap().is_empty());
+        assert!(found(&[("Other-0", 0, 10), ("Page", 0, 10)]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_can_not_be_told_is_refused() {
+        let records = [("Page", 0, 100), ("Page-0", 0, 20), ("Page-0", 300, 20)];
+        let error = found(&records).unwrap_err().to_string();
+        assert!(error.contains("1 of 2 lie within"), "{error}");
+    }
+
+    /// Numbers that look random, the same for a seed (xorshift).
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, end: u32) -> u32 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            ((self.0 >> 32) % u64::from(end)) as u32
+        }
+    }
+
+    /// A record: when it is written, ties in the order of chance, and its label, start and elapsed.
+    type Written = (i64, u32, &'static str, i64, i32);
+
+    fn in_order(mut records: Vec<Written>) -> Vec<(&'static str, i64, i32)> {
+        records.sort_by_key(|(end, tie, ..)| (*end, *tie));
+        records.into_iter().map(|(_, _, label, start, elapsed)| (label, start, elapsed)).collect()
+    }
+
+    /// So many threads, each with one request after the other of two samplers, the second one shorter.
+    fn samplers(random: &mut Random, threads: u32, rounds: u32) -> Vec<(&'static str, i64, i32)> {
+        let mut records = Vec::new();
+        for _ in 0..threads {
+            let mut now = i64::from(random.below(50));
+            for _ in 0..rounds {
+                for (label, longest) in [("Get", 50), ("Get-0", 20)] {
+                    let elapsed = 1 + random.below(longest) as i32;
+                    let end = now + i64::from(elapsed);
+                    records.push((end, random.below(u32::MAX), label, now, elapsed));
+                    now = end;
+                }
+            }
+        }
+        in_order(records)
+    }
+
+    /// So many threads, whose requests have two parts each, written behind them; other threads write in between.
+    fn parts(random: &mut Random, threads: u32, rounds: u32) -> Vec<(&'static str, i64, i32)> {
+        let mut records = Vec::new();
+        for _ in 0..threads {
+            let mut now = i64::from(random.below(50));
+            for _ in 0..rounds {
+                let (first, second) = (random.below(40) as i32, random.below(40) as i32);
+                let (between, end) = (now + i64::from(first), now + i64::from(first + second));
+                let tie = random.below(1 << 30);
+                records.push((end, tie, "Get", now, first + second));
+                records.push((end, tie + 1 + random.below(1 << 20), "Get-0", now, first));
+                records.push((end, tie + (1 << 21), "Get-1", between, second));
+                now = end;
+            }
+        }
+        in_order(records)
+    }
+
+    #[test]
+    fn parts_are_found_and_samplers_never_taken_for_them_at_any_rate() {
+        for seed in 0..60 {
+            let mut random = Random(seed * 0x9e37_79b9 + 1);
+            let threads = [1, 5, 50, 400][seed as usize % 4];
+            let rounds = 400 / threads + 2;
+            // At 400 threads 20 and more requests end in each millisecond: most fit by chance, but never all.
+            let taken = found(&samplers(&mut random, threads, rounds)).unwrap_or_default();
+            assert!(taken.is_empty(), "{threads} threads, seed {seed}: {taken:?}");
+            let told = found(&parts(&mut random, threads, rounds)).unwrap();
+            assert_eq!(told, ["Get-0", "Get-1"], "{threads} threads, seed {seed}");
+        }
+    }
+}

@@ -1,0 +1,293 @@
+//! The cells of a run read back, packed: in memory as far as the budget goes, and beyond that in a temporary file.
+
+use std::collections::BTreeMap;
+
+use super::pack::{pack_counts, pack_sums, unpack_parts};
+use super::packed::{CellResult, Gatherer, Merged, Packer, Run, Spill, collect};
+use super::{Cell, CellKey};
+use crate::error::{Error, Result};
+
+/// Bytes of a table that is read back that are kept in memory.
+pub(crate) const READ_ROOM: usize = 32 << 20;
+
+/// The cells of a run, ascending by key, with the names that the keys point to.
+///
+/// ```
+/// use perfpipe_ingest::{Cell, CellKey, CellTable};
+///
+/// let key = |second| CellKey { second, label: 0, success: true, transaction: false };
+/// let cell = |elapsed| Cell { elapsed, ..Cell::default() };
+/// let parts = [(key(7), cell(vec![(12, 2)])), (key(3), cell(vec![(10, 1)])), (key(7), cell(vec![(12, 1), (13, 1)]))];
+/// let table = CellTable::new(vec!["Get".into()], vec![], parts);
+/// let cells: Vec<(CellKey, Cell)> = table.iter().collect::<Result<_, _>>()?;
+/// assert_eq!(cells, [(key(3), cell(vec![(10, 1)])), (key(7), cell(vec![(12, 3), (13, 1)]))]);
+/// assert_eq!(table.between(4, 9).count(), 1);
+/// # Ok::<(), perfpipe_ingest::Error>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct CellTable {
+    /// Labels by index; a log without labels has the one label "".
+    pub labels: Vec<String>,
+    /// Injectors by index; "" is the one that can't be told.
+    pub injectors: Vec<String>,
+    cells: Run,
+}
+
+/// Equal where both have the same cells, and all of them can be read.
+impl PartialEq for CellTable {
+    fn eq(&self, other: &Self) -> bool {
+        self.same(other).unwrap_or(false)
+    }
+}
+
+impl CellTable {
+    /// A table of cells in any order, the parts of one key merged, all of it in memory.
+    pub fn new(
+        labels: Vec<String>,
+        injectors: Vec<String>,
+        cells: impl IntoIterator<Item = (CellKey, Cell)>,
+    ) -> Self {
+        let mut merged: BTreeMap<CellKey, Cell> = BTreeMap::new();
+        for (key, cell) in cells {
+            merged.entry(key).or_default().merge(&cell);
+        }
+        let packed: Vec<_> = merged.iter().map(|(key, cell)| (*key, packed(cell))).collect();
+        let cells = packed.iter().map(|(key, (counts, sums))| (*key, counts.as_slice(), sums.as_slice()));
+        Self { labels, injectors, cells: Run::in_memory(cells) }
+    }
+
+    /// A table of cells that ascend by key, each key once; in memory as far as a reader's budget goes, the rest in a
+    /// temporary file.
+    ///
+    /// # Errors
+    /// That of a cell, and when the temporary file can't be written.
+    pub(crate) fn from_ascending(
+        labels: Vec<String>,
+        injectors: Vec<String>,
+        cells: impl IntoIterator<Item = Result<(CellKey, Cell)>>,
+    ) -> Result<Self> {
+        let cells = collect(cells.into_iter(), &mut Spill::new(READ_ROOM, None))?;
+        Ok(Self { labels, injectors, cells })
+    }
+
+    /// How many cells there are.
+    pub fn len(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The cells, ascending by key, each key once. Nothing follows an error, which says that a temporary file can't be
+    /// read.
+    pub fn iter(&self) -> impl Iterator<Item = Result<(CellKey, Cell)>> + Send + use<'_> {
+        self.between(0, u32::MAX)
+    }
+
+    /// The cells without their counts ([`Cell::elapsed`] is empty): for what needs no more, a fraction of the work.
+    pub fn sums(&self) -> impl Iterator<Item = Result<(CellKey, Cell)>> + Send + use<'_> {
+        self.cells.sums()
+    }
+
+    /// The cells of the seconds from `first` to `last`, both included, ascending by key.
+    pub fn between(
+        &self,
+        first: u32,
+        last: u32,
+    ) -> impl Iterator<Item = Result<(CellKey, Cell)>> + Send + use<'_> {
+        self.cells.between(first, last)
+    }
+
+    /// Whether another table has the same names and cells.
+    ///
+    /// # Errors
+    /// When a temporary file can't be read.
+    pub fn same(&self, other: &Self) -> Result<bool> {
+        if self.labels != other.labels || self.injectors != other.injectors || self.len() != other.len() {
+            return Ok(false);
+        }
+        for (one, other) in self.iter().zip(other.iter()) {
+            if one? != other? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// A cell packed in two parts: its counts and its sums.
+fn packed(cell: &Cell) -> (Vec<u8>, Vec<u8>) {
+    let (mut counts, mut sums) = (Vec::new(), Vec::new());
+    pack_counts(&mut counts, &cell.elapsed);
+    pack_sums(&mut sums, cell);
+    (counts, sums)
+}
+
+/// Builds a table of cells as a store hands them out: nearly in order.
+pub(crate) struct CellTableBuilder {
+    /// The cells of one second, in any order, with where their counts and their sums end in `bytes`.
+    of_second: Vec<(CellKey, usize, usize)>,
+    bytes: Vec<u8>,
+    packer: Packer,
+    run: Run,
+    /// The last key of the run.
+    last: Option<CellKey>,
+    spill: Spill,
+    /// Cells of seconds that come too late for the run.
+    late: Gatherer,
+}
+
+impl CellTableBuilder {
+    /// Nothing yet; so many bytes are kept in memory.
+    pub(crate) fn new(room: usize) -> Self {
+        Self {
+            of_second: Vec::new(),
+            bytes: Vec::new(),
+            packer: Packer::default(),
+            run: Run::default(),
+            last: None,
+            spill: Spill::new(room, None),
+            late: Gatherer::new(room, Spill::default()),
+        }
+    }
+
+    /// Adds a cell of which the counts are packed already: they must have been checked.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written.
+    pub(crate) fn push(&mut self, key: CellKey, counts: &[u8], sums: &Cell) -> Result<()> {
+        if self.of_second.first().is_some_and(|(first, ..)| first.second != key.second) {
+            self.end_second()?;
+        }
+        self.bytes.extend_from_slice(counts);
+        let counted = self.bytes.len();
+        pack_sums(&mut self.bytes, sums);
+        self.of_second.push((key, counted, self.bytes.len()));
+        Ok(())
+    }
+
+    /// Adds the cells of a second to the run, ascending.
+    fn end_second(&mut self) -> Result<()> {
+        let (mut start, mut cells) = (0, Vec::with_capacity(self.of_second.len()));
+        for (key, counted, end) in self.of_second.drain(..) {
+            cells.push((key, start, counted, end));
+            start = end;
+        }
+        cells.sort_unstable();
+        let bytes = std::mem::take(&mut self.bytes);
+        let part = |start, end| bytes.get(start..end).unwrap_or_default();
+        for parts in cells.chunk_by(|a, b| a.0 == b.0) {
+            let parts: Vec<_> =
+                parts.iter().map(|(key, a, b, c)| (*key, part(*a, *b), part(*b, *c))).collect();
+            self.add(&parts)?;
+        }
+        self.bytes = bytes;
+        self.bytes.clear();
+        Ok(())
+    }
+
+    /// Adds a cell, in one part or several.
+    fn add(&mut self, parts: &[(CellKey, &[u8], &[u8])]) -> Result<()> {
+        if let [(key, counts, sums)] = parts
+            && self.last.is_none_or(|last| last < *key)
+        {
+            self.last = Some(*key);
+            return self.run.push(&mut self.packer, &mut self.spill, *key, (*counts, *sums));
+        }
+        for (key, counts, sums) in parts {
+            let cell = unpack_parts(counts, sums).ok_or_else(|| Error::stopped("opening packed counts"))?;
+            self.late.insert(*key, &cell)?;
+        }
+        Ok(())
+    }
+
+    /// The table.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(crate) fn finish(mut self, labels: Vec<String>, injectors: Vec<String>) -> Result<CellTable> {
+        self.end_second()?;
+        self.run.finish(&mut self.packer, &mut self.spill)?;
+        if self.late.is_empty() {
+            return Ok(CellTable { labels, injectors, cells: self.run });
+        }
+        let (in_order, late) = (self.run.between(0, u32::MAX), self.late.iter());
+        let sources: [Box<dyn Iterator<Item = CellResult> + Send>; 2] = [Box::new(in_order), Box::new(late)];
+        let cells = collect(Merged::new(sources), &mut self.spill)?;
+        Ok(CellTable { labels, injectors, cells })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::fuzz::{Taker, cell};
+    use proptest::prelude::*;
+
+    fn parts() -> impl Strategy<Value = Vec<(CellKey, Cell)>> {
+        let part = (0..6u32, 0..3u32, any::<bool>(), any::<bool>(), any::<[u8; 32]>());
+        let keyed = part.prop_map(|(second, label, success, transaction, bytes)| {
+            (CellKey { second, label, success, transaction }, cell(&mut Taker::new(&bytes), 4))
+        });
+        prop::collection::vec(keyed, 0..40)
+    }
+
+    /// A table that is built as a store builds it.
+    fn built(parts: &[(CellKey, Cell)], room: usize) -> Result<CellTable> {
+        let mut builder = CellTableBuilder::new(room);
+        for (key, cell) in parts {
+            builder.push(*key, &packed(cell).0, cell)?;
+        }
+        builder.finish(vec![], vec![])
+    }
+
+    proptest! {
+        #[test]
+        fn cells_in_any_order_and_parts_are_those_of_a_map(
+            parts in parts(),
+            room in prop_oneof![Just(0), 0..400usize, Just(READ_ROOM)],
+            window in (0..6u32, 0..6u32),
+        ) {
+            let mut expected: BTreeMap<CellKey, Cell> = BTreeMap::new();
+            for (key, cell) in &parts {
+                expected.entry(*key).or_default().merge(cell);
+            }
+            let expected: Vec<(CellKey, Cell)> = expected.into_iter().collect();
+            let without = |(key, cell): &(CellKey, Cell)| (*key, Cell { elapsed: vec![], ..cell.clone() });
+            let sums: Vec<_> = expected.iter().map(without).collect();
+            let inside = expected.iter().filter(|(key, _)| (window.0..=window.1).contains(&key.second));
+            let inside: Vec<_> = inside.cloned().collect();
+            let (built, new) = (built(&parts, room)?, CellTable::new(vec![], vec![], parts));
+            let ascending = CellTable::from_ascending(vec![], vec![], expected.iter().cloned().map(Ok))?;
+            for table in [&built, &new, &ascending] {
+                prop_assert_eq!(table.len(), expected.len());
+                prop_assert_eq!(&table.iter().collect::<Result<Vec<_>>>()?, &expected);
+                prop_assert_eq!(&table.sums().collect::<Result<Vec<_>>>()?, &sums);
+                prop_assert_eq!(&table.between(window.0, window.1).collect::<Result<Vec<_>>>()?, &inside);
+                prop_assert!(table == &new);
+            }
+        }
+    }
+
+    #[test]
+    fn many_chunks_are_found_by_their_seconds_wherever_they_are() {
+        let key = |second| CellKey { second, label: 0, success: true, transaction: false };
+        let cell = |second: u32| Cell {
+            elapsed: (0..500).map(|ms| (ms, u64::from(second) + 1)).collect(),
+            ..Cell::default()
+        };
+        let parts: Vec<_> = (0..1000).map(|second| (key(second), cell(second))).collect();
+        for room in [0, 300_000, READ_ROOM] {
+            let table = built(&parts, room).unwrap();
+            for (first, last) in [(0, 0), (499, 501), (998, 2000), (1000, 1000)] {
+                let found = table.between(first, last).collect::<Result<Vec<_>>>().unwrap();
+                let expected = parts.iter().filter(|(key, _)| (first..=last).contains(&key.second));
+                assert!(found.iter().eq(expected), "{room} {first} {last}");
+            }
+        }
+    }
+}

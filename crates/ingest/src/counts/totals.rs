@@ -1,0 +1,578 @@
+//! What is gathered over a whole run while its blocks stream past: seconds, labels, failures.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+
+use super::block::{LocalKey, Tally};
+use super::packed::{CellResult, Gatherer, Merged, Spill};
+use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER};
+use crate::error::{Error, Result};
+use crate::sample::texts::TextList;
+
+/// How many labels have whole-run counts of their own.
+const LABEL_COUNT_LIMIT: usize = 100_000;
+
+/// How many distinct messages, and how many distinct response codes, failures are told apart by.
+const TEXT_LIMIT: usize = 1_000;
+
+/// How many injectors are told apart.
+const INJECTOR_LIMIT: usize = 10_000;
+
+/// Characters kept of a message.
+pub(crate) const MESSAGE_LIMIT: usize = 500;
+
+/// How many kinds of failure a second, over all seconds, are told apart.
+const ERROR_LIMIT: usize = 500_000;
+
+/// Bytes of all the names of one sort, since a single one may be megabytes long.
+const NAME_BYTES: usize = 16 << 20;
+
+/// Bytes that perfpipe's own buffers may take, where nobody says otherwise.
+pub(crate) const DEFAULT_MEMORY: usize = 128 << 20;
+
+/// A second this far behind the newest is packed; a late record opens it again.
+const OPEN_SECONDS: u32 = 60;
+
+/// Names by index; beyond a limit, and beyond [`NAME_BYTES`], all further names share [`OTHER`].
+#[derive(Debug, Default)]
+struct Names {
+    names: Vec<String>,
+    by_name: HashMap<String, u32>,
+    bytes: usize,
+}
+
+impl Names {
+    fn index(&mut self, name: &str, limit: usize) -> u32 {
+        if let Some(index) = self.by_name.get(name) {
+            return *index;
+        }
+        let fits = self.names.len() < limit && self.bytes + name.len() <= NAME_BYTES;
+        let name = if fits { name } else { OTHER };
+        if let Some(index) = self.by_name.get(name) {
+            return *index;
+        }
+        let index = self.names.len() as u32;
+        self.bytes += name.len();
+        self.names.push(name.to_owned());
+        self.by_name.insert(name.to_owned(), index);
+        index
+    }
+
+    /// The names by index, to be shared.
+    fn shared(&self) -> Vec<Arc<str>> {
+        self.names.iter().map(|name| Arc::from(name.as_str())).collect()
+    }
+}
+
+/// Whole-run counts by label; beyond a limit all further labels share [`OTHER`].
+#[derive(Debug, Default)]
+struct LabelCounts {
+    counts: HashMap<String, LabelCount>,
+    /// Bytes of the labels.
+    bytes: usize,
+}
+
+impl LabelCounts {
+    fn of(&mut self, label: &str) -> &mut LabelCount {
+        let fits = self.counts.len() < LABEL_COUNT_LIMIT && self.bytes + label.len() <= NAME_BYTES;
+        let label = if fits || self.counts.contains_key(label) { label } else { OTHER };
+        let bytes = &mut self.bytes;
+        self.counts.entry_ref(label).or_insert_with(|| {
+            *bytes += label.len();
+            LabelCount { label: label.to_owned(), ..LabelCount::default() }
+        })
+    }
+}
+
+/// One kind of failure in one second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ErrorKey {
+    second: u32,
+    label: u32,
+    response_code: u32,
+    message: u32,
+    transaction: bool,
+}
+
+/// The counts of a run, merged block by block in the order of the log.
+///
+/// Names get their indexes in the order of their first appearance, so that where one block ends and the next
+/// begins makes no difference.
+#[derive(Debug)]
+pub(crate) struct Totals {
+    labels: Names,
+    injectors: Names,
+    response_codes: Names,
+    messages: Names,
+    open: BTreeMap<CellKey, Cell>,
+    /// Bytes that the open cells take, about, and may take.
+    open_bytes: usize,
+    open_room: usize,
+    packed: Gatherer,
+    newest: u32,
+    /// The smallest keys, up to [`ERROR_LIMIT`] of them.
+    errors: BTreeMap<ErrorKey, u64>,
+    /// All other failures, by second and whether they are transactions.
+    other_errors: BTreeMap<(u32, bool), u64>,
+    label_counts: LabelCounts,
+    /// Successful requests.
+    pub(crate) successes: u64,
+    /// Failed requests.
+    pub(crate) failures: u64,
+    /// Transaction records.
+    pub(crate) transactions: u64,
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        Self::new(DEFAULT_MEMORY, None)
+    }
+}
+
+impl Totals {
+    /// Nothing counted yet; of a budget of so many bytes in all, a third is for cells. What is beyond goes to a temporary
+    /// file in `folder`, else in the system's.
+    pub(crate) fn new(memory: usize, folder: Option<PathBuf>) -> Self {
+        Self {
+            labels: Names::default(),
+            injectors: Names::default(),
+            response_codes: Names::default(),
+            messages: Names::default(),
+            open: BTreeMap::new(),
+            open_bytes: 0,
+            open_room: memory / 12,
+            packed: Gatherer::new(memory / 4, Spill::new(0, folder)),
+            newest: 0,
+            errors: BTreeMap::new(),
+            other_errors: BTreeMap::new(),
+            label_counts: LabelCounts::default(),
+            successes: 0,
+            failures: 0,
+            transactions: 0,
+        }
+    }
+
+    /// Nothing counted yet; these labels have cells of their own, and further ones only below the limit.
+    pub(crate) fn with_labels<'a>(labels: impl Iterator<Item = &'a str>) -> Self {
+        let mut totals = Self::default();
+        for label in labels {
+            totals.labels.index(label, usize::MAX);
+        }
+        totals
+    }
+
+    /// Adds a block's counts.
+    ///
+    /// # Errors
+    /// When the temporary file can't be written or read.
+    pub(crate) fn add(&mut self, tally: &Tally) -> Result<()> {
+        for label in tally.labels.iter() {
+            self.label_counts.of(label);
+        }
+        let labels: Vec<u32> = tally.labels.iter().map(|name| self.labels.index(name, LABEL_LIMIT)).collect();
+        // First, as a block doesn't say when it came.
+        let untold = self.injectors.index("", INJECTOR_LIMIT);
+        let injectors: Vec<u32> =
+            tally.injectors.iter().map(|name| self.injectors.index(name, INJECTOR_LIMIT)).collect();
+        let mut loads = Vec::new();
+        for (local, cell) in tally.cells() {
+            self.count(&local, cell, &tally.labels);
+            let label = self.translate_label(local.label, &labels);
+            let LocalKey { second, success, transaction, .. } = local;
+            let key = CellKey { second, label, success, transaction };
+            self.newest = self.newest.max(second);
+            let injector = |local: u32| injectors.get(local as usize).copied().unwrap_or(untold);
+            loads.clear();
+            loads.extend(cell.injectors.iter().map(|load| load.of(injector(load.injector))));
+            join_loads(&mut loads);
+            self.merge(key, CellRef { injectors: &loads, ..cell })?;
+        }
+        self.add_errors(tally, &labels)?;
+        self.pack_past()
+    }
+
+    fn translate_label(&mut self, local: u32, labels: &[u32]) -> u32 {
+        match labels.get(local as usize) {
+            Some(label) => *label,
+            None => self.labels.index("", LABEL_LIMIT),
+        }
+    }
+
+    /// Counts the samples of a cell into the whole-run figures.
+    fn count(&mut self, local: &LocalKey, cell: CellRef<'_>, labels: &TextList) {
+        let samples = cell.samples();
+        let name = labels.get(local.label as usize).unwrap_or_default();
+        let count = self.label_counts.of(name);
+        let (total, of_label) = match (local.transaction, local.success) {
+            (true, _) => (&mut self.transactions, &mut count.transactions),
+            (false, true) => (&mut self.successes, &mut count.successes),
+            (false, false) => (&mut self.failures, &mut count.failures),
+        };
+        *total += samples;
+        *of_label += samples;
+    }
+
+    fn merge(&mut self, key: CellKey, cell: CellRef<'_>) -> Result<()> {
+        if let Some(open) = self.open.get_mut(&key) {
+            self.open_bytes -= open_bytes(open);
+            open.add(cell);
+            self.open_bytes += open_bytes(open);
+            return Ok(());
+        }
+        let mut merged = self.packed.take(key)?.unwrap_or_default();
+        merged.add(cell);
+        self.open_bytes += open_bytes(&merged);
+        self.open.insert(key, merged);
+        Ok(())
+    }
+
+    /// Packs the seconds that are past, and where all that are open take too much, those too.
+    fn pack_past(&mut self) -> Result<()> {
+        while let Some(entry) = self.open.first_entry() {
+            let is_past = entry.key().second.saturating_add(OPEN_SECONDS) < self.newest;
+            if !is_past && self.open_bytes <= self.open_room {
+                return Ok(());
+            }
+            let (key, cell) = entry.remove_entry();
+            self.open_bytes -= open_bytes(&cell);
+            self.packed.insert(key, &cell)?;
+        }
+        Ok(())
+    }
+
+    fn add_errors(&mut self, tally: &Tally, labels: &[u32]) -> Result<()> {
+        let lost = || Error::bug("counting failures", "a text of theirs was not kept");
+        let messages: Vec<u32> =
+            tally.messages.iter().map(|message| self.messages.index(&short(message), TEXT_LIMIT)).collect();
+        let response_codes = self.response_codes(tally);
+        for (local, count) in &tally.errors {
+            let key = ErrorKey {
+                second: local.second,
+                label: self.translate_label(local.label, labels),
+                response_code: *response_codes.get(&local.response_code).ok_or_else(lost)?,
+                message: *messages.get(local.message as usize).ok_or_else(lost)?,
+                transaction: local.transaction,
+            };
+            *self.errors.entry(key).or_default() += count;
+            // A key that goes stays gone, being larger than all that are kept: what stays does not hang on
+            // the order in which they came.
+            if self.errors.len() > ERROR_LIMIT
+                && let Some((key, count)) = self.errors.pop_last()
+            {
+                *self.other_errors.entry((key.second, key.transaction)).or_default() += count;
+            }
+        }
+        Ok(())
+    }
+
+    /// The indexes of the response codes with which requests of a block failed, by the block's own codes.
+    fn response_codes(&mut self, tally: &Tally) -> BTreeMap<u32, u32> {
+        let mut codes: BTreeMap<u32, u32> =
+            tally.errors.iter().map(|(local, _)| (local.response_code, 0)).collect();
+        for (local, index) in &mut codes {
+            let name = tally.response_codes.get(*local as usize).unwrap_or_default();
+            *index = self.response_codes.index(&short(name), TEXT_LIMIT);
+        }
+        codes
+    }
+
+    /// The labels that the cells' keys point to.
+    pub(crate) fn labels(&self) -> &[String] {
+        &self.labels.names
+    }
+
+    /// The injectors that the cells point to.
+    pub(crate) fn injectors(&self) -> &[String] {
+        &self.injectors.names
+    }
+
+    /// The only label, if there is just one and it is not empty.
+    pub(crate) fn single_label(&self) -> Option<&str> {
+        let mut requests =
+            self.label_counts.counts.values().filter(|count| count.successes + count.failures > 0);
+        match (requests.next(), requests.next()) {
+            (Some(count), None) if !count.label.is_empty() => Some(&count.label),
+            _ => None,
+        }
+    }
+
+    /// The cells, ascending by key.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = CellResult> + Send + '_ {
+        let open = self.open.iter().map(|(key, cell)| Ok((*key, cell.clone())));
+        let sources: [Box<dyn Iterator<Item = CellResult> + Send>; 2] =
+            [Box::new(self.packed.iter()), Box::new(open)];
+        Merged::new(sources)
+    }
+
+    /// Failures, ascending.
+    ///
+    /// # Errors
+    /// Only where perfpipe is wrong.
+    pub(crate) fn errors(&self) -> Result<Vec<ErrorCount>> {
+        let (labels, codes, messages) =
+            (self.labels.shared(), self.response_codes.shared(), self.messages.shared());
+        let lost = || Error::bug("naming failures", "a name was not kept");
+        let name = |names: &[Arc<str>], index: u32| names.get(index as usize).cloned().ok_or_else(lost);
+        let told = self.errors.iter().map(|(key, count)| {
+            Ok(ErrorCount {
+                second: key.second,
+                label: name(&labels, key.label)?,
+                response_code: name(&codes, key.response_code)?,
+                message: name(&messages, key.message)?,
+                transaction: key.transaction,
+                count: *count,
+            })
+        });
+        let other: Arc<str> = OTHER.into();
+        let others = self.other_errors.iter().map(|((second, transaction), count)| {
+            Ok(ErrorCount {
+                second: *second,
+                label: Arc::clone(&other),
+                response_code: Arc::clone(&other),
+                message: Arc::clone(&other),
+                transaction: *transaction,
+                count: *count,
+            })
+        });
+        let mut errors: Vec<ErrorCount> = told.chain(others).collect::<Result<_>>()?;
+        errors.sort_unstable();
+        join_errors(&mut errors);
+        Ok(errors)
+    }
+
+    /// Whole-run counts by label, ascending by label.
+    pub(crate) fn label_counts(&self) -> Vec<LabelCount> {
+        let mut counts: Vec<LabelCount> = self.label_counts.counts.values().cloned().collect();
+        counts.sort_unstable_by(|a, b| a.label.cmp(&b.label));
+        counts
+    }
+}
+
+/// Bytes that an open cell takes, about.
+fn open_bytes(cell: &Cell) -> usize {
+    let lists = size_of_val(cell.elapsed.as_slice()) + size_of_val(cell.injectors.as_slice());
+    size_of::<(CellKey, Cell)>() + 2 * lists
+}
+
+/// Adds up what injectors of one index reported, ascending: beyond the limit several have the same.
+fn join_loads(loads: &mut Vec<InjectorLoad>) {
+    loads.sort_by_key(|load| load.injector);
+    loads.dedup_by(|from, into| {
+        let same = from.injector == into.injector;
+        if same {
+            into.samples += from.samples;
+            into.threads += from.threads;
+        }
+        same
+    });
+}
+
+/// Adds up failures of one kind in a sorted list: beyond the limits several have the same names.
+fn join_errors(errors: &mut Vec<ErrorCount>) {
+    let kind = |e: &ErrorCount| (e.second, e.transaction);
+    errors.dedup_by(|from, into| {
+        let texts = from.label == into.label
+            && from.response_code == into.response_code
+            && from.message == into.message;
+        let same = texts && kind(from) == kind(into);
+        if same {
+            into.count += from.count;
+        }
+        same
+    });
+}
+
+/// As much of a text as is kept of it.
+fn short(text: &str) -> String {
+    text.chars().take(MESSAGE_LIMIT).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::block::LocalError;
+    use super::super::table::CellTable;
+    use super::*;
+    use crate::sample::texts::Texts;
+    use proptest::prelude::*;
+
+    /// A cell of two samples of the first label.
+    fn cell(second: u32, elapsed: i32) -> (LocalKey, Cell) {
+        let key = LocalKey { second, label: 0, success: true, transaction: false };
+        let cell = Cell {
+            elapsed: vec![(elapsed, 2)],
+            injectors: vec![InjectorLoad { injector: Texts::NULL, samples: 2, threads: 8 }],
+            ..Cell::default()
+        };
+        (key, cell)
+    }
+
+    fn tally(second: u32, label: &str, elapsed: i32) -> Tally {
+        Tally::of(vec![cell(second, elapsed)], [label])
+    }
+
+    #[test]
+    fn a_late_record_opens_a_packed_second_again() {
+        let mut totals = Totals::default();
+        for second in [0, 1, 500, 0, 1000, 1] {
+            totals.add(&tally(second, "a", second as i32)).unwrap();
+        }
+        let cells = totals.cells().collect::<Result<Vec<_>>>().unwrap();
+        let table = CellTable::new(vec!["a".into()], vec![String::new()], cells.clone());
+        assert_eq!(table.iter().collect::<Result<Vec<_>>>().unwrap(), cells, "ascending, each key once");
+        let counts: Vec<_> = cells.iter().map(|(key, cell)| (key.second, cell.samples())).collect();
+        assert_eq!(counts, [(0, 4), (1, 4), (500, 2), (1000, 2)]);
+        assert_eq!(cells[0].1.injectors, [InjectorLoad { injector: 0, samples: 4, threads: 16 }]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_of_seconds_is_counted_alike_however_little_memory_there_is(
+            seconds in prop::collection::vec((0..300u32, 0..3usize, 0..50i32), 0..200),
+            memory in prop_oneof![Just(0), 1..40_000usize],
+        ) {
+            let mut totals = Totals::new(memory, None);
+            let mut expected: BTreeMap<(u32, &str), Cell> = BTreeMap::new();
+            for (second, label, elapsed) in seconds {
+                let label = ["a", "b", "c"][label];
+                let (_, mut cell) = cell(second, elapsed);
+                cell.injectors[0].injector = 0;
+                expected.entry((second, label)).or_default().merge(&cell);
+                totals.add(&tally(second, label, elapsed))?;
+                prop_assert!(totals.open_bytes <= totals.open_room.max(open_bytes(&cell)));
+            }
+            let mut found = BTreeMap::new();
+            for cell in totals.cells() {
+                let (key, cell) = cell?;
+                let label = &*totals.labels()[key.label as usize];
+                prop_assert!(found.insert((key.second, label), cell).is_none(), "each key once");
+            }
+            prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn labels_beyond_the_limit_share_a_cell_but_keep_their_counts() {
+        let mut totals = Totals::default();
+        for label in 0..LABEL_LIMIT + 50 {
+            totals.add(&tally(0, &format!("label {label}"), 1)).unwrap();
+        }
+        assert_eq!(totals.labels().len(), LABEL_LIMIT + 1);
+        assert_eq!(totals.labels().last().unwrap(), OTHER);
+        let last = totals.cells().last().unwrap().unwrap();
+        assert_eq!(last.1.samples(), 100);
+        assert_eq!(totals.label_counts().len(), LABEL_LIMIT + 50);
+        assert_eq!(totals.successes, 2 * (LABEL_LIMIT as u64 + 50));
+    }
+
+    /// Failures of one label and code, by second and message.
+    fn failures(kinds: &[(u32, u32)], messages: &[String]) -> Tally {
+        let error = |(second, message): &(u32, u32)| LocalError {
+            second: *second,
+            label: 0,
+            response_code: 0,
+            message: *message,
+            transaction: false,
+        };
+        let mut errors: Vec<_> = kinds.iter().map(|kind| (error(kind), 1)).collect();
+        errors.sort_unstable();
+        let mut tally = Tally::default();
+        tally.errors = errors;
+        tally.labels = ["a"].into_iter().collect();
+        tally.response_codes = ["500"].into_iter().collect();
+        tally.messages = messages.iter().collect();
+        tally
+    }
+
+    #[test]
+    fn messages_beyond_the_limit_share_a_name_wherever_a_block_ends() {
+        let messages: Vec<String> = (0..TEXT_LIMIT + 300).map(|n| format!("message {n}")).collect();
+        // In a block, failures are sorted by second first, while messages are in the order of the log.
+        let kinds: Vec<(u32, u32)> = (0..messages.len() as u32).map(|n| (9 - n % 10, n)).collect();
+        let mut whole = Totals::default();
+        whole.add(&failures(&kinds, &messages)).unwrap();
+        let mut pieces = Totals::default();
+        for (kinds, messages) in kinds.chunks(7).zip(messages.chunks(7)) {
+            let local: Vec<(u32, u32)> = (0..).zip(kinds).map(|(n, (second, _))| (*second, n)).collect();
+            pieces.add(&failures(&local, messages)).unwrap();
+        }
+        let errors = whole.errors().unwrap();
+        assert_eq!(errors, pieces.errors().unwrap());
+        assert_eq!(errors.iter().map(|error| error.count).sum::<u64>(), messages.len() as u64);
+        let others: u64 = errors.iter().filter(|e| *e.message == *OTHER).map(|e| e.count).sum();
+        assert_eq!((others, errors.len()), (300, TEXT_LIMIT + 10));
+        assert!(errors.iter().all(|error| *error.message != format!("message {TEXT_LIMIT}")));
+    }
+
+    #[test]
+    fn long_messages_are_cut_between_characters() {
+        let mut totals = Totals::default();
+        totals.add(&failures(&[(0, 0)], &["é".repeat(MESSAGE_LIMIT + 1)])).unwrap();
+        assert_eq!(*totals.errors().unwrap()[0].message, "é".repeat(MESSAGE_LIMIT));
+    }
+
+    #[test]
+    fn kinds_of_failures_are_bounded_whatever_their_order_and_none_is_lost() {
+        let messages: Vec<String> = (0..TEXT_LIMIT).map(|n| n.to_string()).collect();
+        let seconds = ERROR_LIMIT as u32 / TEXT_LIMIT as u32 + 20;
+        let of_second = |second| (0..TEXT_LIMIT as u32).map(move |n| (second, n)).collect::<Vec<_>>();
+        let (mut forwards, mut backwards) = (Totals::default(), Totals::default());
+        for second in 0..seconds {
+            forwards.add(&failures(&of_second(second), &messages)).unwrap();
+            backwards.add(&failures(&of_second(seconds - 1 - second), &messages)).unwrap();
+        }
+        let errors = forwards.errors().unwrap();
+        assert!(errors == backwards.errors().unwrap(), "the same failures, the same counts");
+        assert_eq!(errors.len(), ERROR_LIMIT + 20);
+        let counted: u64 = errors.iter().map(|error| error.count).sum();
+        assert_eq!(counted, u64::from(seconds) * TEXT_LIMIT as u64);
+    }
+
+    #[test]
+    fn injectors_beyond_the_limit_share_one_entry_of_a_cell() {
+        let (key, mut cell) = cell(0, 1);
+        let injectors = INJECTOR_LIMIT as u32 + 10;
+        cell.injectors =
+            (0..injectors).map(|injector| InjectorLoad { injector, samples: 1, threads: 2 }).collect();
+        let injectors: TextList = (0..injectors).map(|n| n.to_string()).collect();
+        let mut tally = Tally::of(vec![(key, cell)], ["a"]);
+        tally.injectors = injectors.clone();
+        let mut totals = Totals::default();
+        totals.add(&tally).unwrap();
+        totals.add(&tally).unwrap();
+        let (_, cell) = totals.cells().next().unwrap().unwrap();
+        assert_eq!(cell.injectors.len(), INJECTOR_LIMIT, "those told apart, and the others");
+        assert_eq!(cell.injectors.iter().map(|load| load.samples).sum::<u64>(), 2 * injectors.len() as u64);
+        assert!(cell.injectors.is_sorted_by(|a, b| a.injector < b.injector));
+    }
+
+    #[test]
+    fn labels_of_megabytes_are_few() {
+        let mut totals = Totals::default();
+        for label in ["a", "b", "c", "d", "e", "f"] {
+            totals.add(&tally(0, &label.repeat(NAME_BYTES / 4), 1)).unwrap();
+        }
+        assert_eq!((totals.labels().len(), totals.label_counts().len()), (5, 5));
+        assert_eq!(totals.labels().last().unwrap(), OTHER);
+        assert_eq!(totals.successes, 12);
+    }
+
+    #[test]
+    fn whole_run_counts_of_labels_are_bounded_wherever_a_block_ends() {
+        let labels: Vec<String> = (0..LABEL_COUNT_LIMIT + 5).map(|n| n.to_string()).collect();
+        let block = |labels: &[String]| {
+            let (key, cell) = cell(0, 1);
+            // The later its label came, the earlier a cell is.
+            let codes = 0..labels.len() as u32;
+            let key = |label| LocalKey { second: codes.end - label, label, ..key };
+            Tally::of(codes.clone().map(|label| (key(label), cell.clone())).collect(), labels)
+        };
+        let (mut whole, mut pieces) = (Totals::default(), Totals::default());
+        whole.add(&block(&labels)).unwrap();
+        labels.chunks(1000).for_each(|labels| pieces.add(&block(labels)).unwrap());
+        assert_eq!(whole.label_counts().len(), LABEL_COUNT_LIMIT + 1);
+        assert!(whole.label_counts() == pieces.label_counts());
+    }
+}

@@ -1,0 +1,225 @@
+//! Which injector sent a request: its log file, and within it the Hostname column or threadName's prefix.
+
+use std::borrow::Cow;
+
+use regex_lite::Regex;
+
+use crate::error::{Error, Result};
+use crate::sample::long_text::{TEXT_BYTES, shortened};
+use crate::sample::texts::Texts;
+
+/// Names the injectors of samples; each worker has one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Injectors {
+    pattern: Option<Regex>,
+    file: Option<String>,
+    /// The last host of this block, the code of its name, and whether that was cut.
+    last: Option<(Vec<u8>, u32, bool)>,
+    /// The code of those that name no host, once one was met in this block.
+    nameless: Option<(u32, bool)>,
+    /// How a threadName began, up to the first byte that no host has, and the length of the host in it: all threads of a
+    /// group begin alike.
+    beginning: Option<(Vec<u8>, usize)>,
+}
+
+impl Injectors {
+    /// Injectors whose hosts a pattern finds in threadName, or else JMeter's own prefix.
+    ///
+    /// # Errors
+    /// When the pattern is not a regular expression.
+    pub(crate) fn new(pattern: Option<&str>) -> Result<Self> {
+        let pattern = pattern.map(Regex::new).transpose().map_err(|error| {
+            Error::usage(
+                format!("--injector-pattern is not a regular expression: {error}"),
+                "Write one whose first group, or whole match, is the host, as in '^(load-[a-z]+)-'.",
+            )
+        })?;
+        Ok(Self { pattern, ..Self::default() })
+    }
+
+    /// Begins a block; `file` names its log, where the run has several.
+    pub(crate) fn start_block(&mut self, file: Option<&str>) {
+        self.file = file.map(str::to_owned);
+        self.last = None;
+        self.nameless = None;
+    }
+
+    /// The code in this block of records that name no host; of no record, where all do.
+    pub(crate) fn nameless(&self) -> u32 {
+        self.nameless.map_or(Texts::NULL, |(code, _)| code)
+    }
+
+    /// Appends the injector of a sample to the column; whether its name was too long, and cut.
+    #[inline]
+    pub(crate) fn push(&mut self, hostname: Option<&[u8]>, thread: &[u8], column: &mut Texts) -> bool {
+        let host = match hostname {
+            Some(host) => host,
+            None => self.host(thread),
+        };
+        if host.is_empty() {
+            // Comparing empty texts is slow in some C libraries, and nearly every log has no host at all.
+            let (code, cut) = match self.nameless {
+                Some(name) => name,
+                None => {
+                    let name = self.name(host, column);
+                    self.nameless = Some(name);
+                    name
+                }
+            };
+            column.push_code(code);
+            return cut;
+        }
+        match &self.last {
+            Some((last, code, cut)) if last == host => {
+                column.push_code(*code);
+                *cut
+            }
+            _ => {
+                let (code, cut) = self.name(host, column);
+                self.last = Some((host.to_vec(), code, cut));
+                column.push_code(code);
+                cut
+            }
+        }
+    }
+
+    fn host<'a>(&mut self, thread: &'a [u8]) -> &'a [u8] {
+        match (&self.pattern, &self.beginning) {
+            (Some(pattern), _) => by_pattern(pattern, thread),
+            (_, Some((beginning, host))) if thread.starts_with(beginning) => {
+                thread.get(..*host).unwrap_or_default()
+            }
+            _ => self.new_host(thread),
+        }
+    }
+
+    /// The host of a threadName that begins otherwise than the one before.
+    fn new_host<'a>(&mut self, thread: &'a [u8]) -> &'a [u8] {
+        let end = thread.iter().position(|byte| !is_of_host(byte));
+        let host = prefix(thread.get(..end.unwrap_or(thread.len())).unwrap_or_default());
+        if let Some(beginning) = end.and_then(|end| thread.get(..=end)) {
+            let (known, length) = self.beginning.get_or_insert_default();
+            known.clear();
+            known.extend_from_slice(beginning);
+            *length = host.len();
+        }
+        host
+    }
+
+    /// The code of a host's name in the column, and whether the name was cut.
+    fn name(&self, host: &[u8], column: &mut Texts) -> (u32, bool) {
+        let name: Cow<'_, [u8]> = match (&self.file, host) {
+            (None, []) => return (Texts::NULL, false),
+            (None, host) => host.into(),
+            (Some(file), []) => file.as_bytes().into(),
+            (Some(file), host) => [file.as_bytes(), b"/", host].concat().into(),
+        };
+        match shortened(&name, TEXT_BYTES) {
+            None => (column.code(&name), false),
+            Some(short) => (column.code(short.as_bytes()), true),
+        }
+    }
+}
+
+/// Whether a host's name, address or port may hold this byte, or stand before it.
+fn is_of_host(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'[' | b']' | b':')
+}
+
+/// The host of a threadName whose first bytes, those that a host may have, are `host:port-` or an IPv4 address and `-`, and
+/// anything behind it; empty where they are not.
+fn prefix(candidate: &[u8]) -> &[u8] {
+    memchr::memchr_iter(b'-', candidate)
+        .map(|dash| candidate.get(..dash).unwrap_or_default())
+        .find(|host| has_port(host) || is_ipv4(host))
+        .unwrap_or_default()
+}
+
+/// Whether a text ends in a colon and a port.
+fn has_port(host: &[u8]) -> bool {
+    match memchr::memrchr(b':', host) {
+        Some(colon) if colon > 0 => {
+            let port = host.get(colon + 1..).unwrap_or_default();
+            !port.is_empty() && port.iter().all(u8::is_ascii_digit)
+        }
+        _ => false,
+    }
+}
+
+fn is_ipv4(host: &[u8]) -> bool {
+    std::str::from_utf8(host).is_ok_and(|host| host.parse::<std::net::Ipv4Addr>().is_ok())
+}
+
+fn by_pattern<'a>(pattern: &Regex, thread: &'a [u8]) -> &'a [u8] {
+    let found = std::str::from_utf8(thread).ok().and_then(|thread| pattern.captures(thread));
+    found
+        .and_then(|captures| captures.get(1).or_else(|| captures.get(0)))
+        .map(|found| found.as_str().as_bytes())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn names(injectors: &mut Injectors, file: Option<&str>, threads: &[&str]) -> Vec<Option<String>> {
+        let mut column = Texts::default();
+        injectors.start_block(file);
+        for thread in threads {
+            assert!(!injectors.push(None, thread.as_bytes(), &mut column));
+        }
+        (0..threads.len()).map(|row| column.get(row).map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn a_prefix_names_the_injector() {
+        let some = |name: &str| Some(name.to_owned());
+        assert_eq!(
+            names(
+                &mut Injectors::default(),
+                None,
+                &[
+                    "127.0.0.2:1100-Thread Group 1-7",
+                    "10.0.0.1-Thread Group 1-7",
+                    "load-gen-1:1099-TG 1-1",
+                    "[::1]:1099-TG 1-1",
+                    "bzm - Concurrency Thread Group-ThreadStarter 1-1",
+                    "Thread-1-2",
+                    "",
+                ]
+            ),
+            [
+                some("127.0.0.2:1100"),
+                some("10.0.0.1"),
+                some("load-gen-1:1099"),
+                some("[::1]:1099"),
+                None,
+                None,
+                None
+            ]
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn the_threads_before_make_no_difference(
+            threads in vec("(10\\.0\\.0\\.[12]|a:1|ab?|)(-|)(TG|T-G|b:2-|)( 1-[12]|)", 0..12),
+        ) {
+            let threads: Vec<&str> = threads.iter().map(String::as_str).collect();
+            let alone = threads.iter().flat_map(|thread| names(&mut Injectors::default(), None, &[thread]));
+            prop_assert_eq!(names(&mut Injectors::default(), None, &threads), alone.collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn files_and_patterns_name_injectors_too() {
+        let mut injectors = Injectors::new(Some("^(load-[a-z]+)-")).unwrap();
+        assert_eq!(
+            names(&mut injectors, Some("east"), &["load-a-TG 1", "TG 1"]),
+            [Some("east/load-a".into()), Some("east".into())]
+        );
+        assert!(Injectors::new(Some("(")).is_err());
+    }
+}

@@ -1,0 +1,331 @@
+//! Cuts a log into blocks of whole records, whatever pieces it is read in.
+
+use std::collections::VecDeque;
+use std::io::{Cursor, Read};
+
+use crate::pipeline::pool::{Buffers, PooledBuffer};
+
+/// A record longer than this is a reject, so that no input makes memory grow.
+pub(crate) const RECORD_LIMIT: usize = 4 << 20;
+
+/// Bytes of an oversized record that are kept with its reject.
+const KEPT: usize = 64 << 10;
+
+/// A piece of a log.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Block {
+    /// The bytes: whole records, of which only the log's last may lack its line end.
+    pub(crate) bytes: PooledBuffer,
+    /// Where the block begins in the unpacked log.
+    pub(crate) first_byte: u64,
+    /// Why the block is one record that can't be taken, its bytes being that record's beginning.
+    pub(crate) oversized: Option<&'static str>,
+    /// Line feeds passed over after the kept bytes of an oversized record.
+    pub(crate) skipped_lines: u64,
+    /// Whether the log ends here for being damaged: a last line that lacks its end is a part of one.
+    pub(crate) cut: bool,
+}
+
+impl Block {
+    /// The lines that can be read, and the part of a line with which a damaged log ends.
+    pub(crate) fn lines(&self) -> (&[u8], &[u8]) {
+        match self.cut {
+            true => self.bytes.split_at(memchr::memrchr(b'\n', &self.bytes).map_or(0, |feed| feed + 1)),
+            false => (&self.bytes, &[]),
+        }
+    }
+}
+
+/// A log's bytes.
+pub(crate) trait LogBytes: Read {
+    /// Whether they ended where damage begins, and not where the log ends.
+    fn is_cut(&self) -> bool {
+        false
+    }
+}
+
+impl LogBytes for &[u8] {}
+
+/// Reads a log and cuts it after its last whole record within each block.
+pub(crate) struct Cutter<R> {
+    /// What was read before the cutter was made.
+    head: Cursor<Vec<u8>>,
+    reader: R,
+    delimiter: u8,
+    block_size: usize,
+    /// The longest record that is taken, in bytes, with its line end.
+    limit: usize,
+    /// Bytes read beyond the last cut.
+    carry: Vec<u8>,
+    /// Where `carry` begins in the unpacked log.
+    at: u64,
+    ended: bool,
+    /// Blocks that were looked at ahead.
+    ahead: VecDeque<Block>,
+}
+
+impl<R: LogBytes> Cutter<R> {
+    /// A cutter for a log whose first bytes, `head`, were read already.
+    pub(crate) fn new(reader: R, head: Vec<u8>, at: u64, delimiter: u8, block_size: usize) -> Self {
+        Self::limited(reader, head, at, delimiter, block_size, RECORD_LIMIT)
+    }
+
+    /// A cutter that takes records of this many bytes at most.
+    pub(crate) fn limited(
+        reader: R,
+        head: Vec<u8>,
+        at: u64,
+        delimiter: u8,
+        block_size: usize,
+        limit: usize,
+    ) -> Self {
+        Self {
+            head: Cursor::new(head),
+            reader,
+            delimiter,
+            // A larger block could hold records that are rejected where they don't fit into one.
+            block_size: block_size.clamp(1, limit),
+            limit,
+            carry: Vec::new(),
+            at,
+            ended: false,
+            ahead: VecDeque::new(),
+        }
+    }
+
+    /// Reads one more block ahead, and shows it; `None` at the log's end.
+    pub(crate) fn look_ahead(&mut self) -> std::io::Result<Option<&Block>> {
+        let Some(block) = self.cut(PooledBuffer::default())? else { return Ok(None) };
+        self.ahead.push_back(block);
+        Ok(self.ahead.back())
+    }
+
+    /// The next block, or `None` at the log's end or when there are no more buffers.
+    pub(crate) fn next(&mut self, buffers: &mut impl Buffers) -> std::io::Result<Option<Block>> {
+        let Some(mut buffer) = buffers.take() else { return Ok(None) };
+        let Some(mut block) = self.ahead.pop_front() else { return self.cut(buffer) };
+        // It goes on in a buffer of the pool, so that no more are on their way than there are buffers.
+        *buffer = std::mem::take(&mut *block.bytes);
+        Ok(Some(Block { bytes: buffer, ..block }))
+    }
+
+    /// Whether the log was handed out to its end.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended && self.carry.is_empty() && self.ahead.is_empty()
+    }
+
+    /// What was read, to be closed after the last block.
+    pub(crate) fn into_reader(self) -> R {
+        self.reader
+    }
+
+    fn cut(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Option<Block>> {
+        // What the buffer held is written over and never cleared: filling it with zeros first takes a tenth of the
+        // time that inflating into it does.
+        let mut filled = self.carry.len();
+        let held = buffer.len().max(filled);
+        buffer.resize(held, 0);
+        if let Some(begin) = buffer.get_mut(..filled) {
+            begin.copy_from_slice(&self.carry);
+        }
+        self.carry.clear();
+        // A buffer that begins with bytes already known to hold no record end need not be searched again.
+        let mut goal = self.block_size.max(filled);
+        loop {
+            self.fill(&mut buffer, filled, goal)?;
+            filled = buffer.len();
+            if buffer.is_empty() {
+                return Ok(None);
+            }
+            if self.ended {
+                let cut = self.reader.is_cut();
+                return Ok(Some(Block { cut, ..self.block(buffer, None) }));
+            }
+            if let Some(end) = last_record_end(&buffer, self.delimiter) {
+                self.carry.extend_from_slice(buffer.get(end..).unwrap_or_default());
+                buffer.truncate(end);
+                return Ok(Some(self.block(buffer, None)));
+            }
+            if buffer.len() > self.limit {
+                return self.oversized(buffer).map(Some);
+            }
+            goal = (buffer.len() * 2).min(self.limit + 1);
+        }
+    }
+
+    /// Reads behind the first `filled` bytes until the buffer holds `goal` of them or the log ends.
+    fn fill(&mut self, buffer: &mut Vec<u8>, mut filled: usize, goal: usize) -> std::io::Result<()> {
+        if filled >= goal || self.ended {
+            buffer.truncate(filled);
+            return Ok(());
+        }
+        buffer.resize(goal, 0);
+        let result = loop {
+            let Some(free) = buffer.get_mut(filled..).filter(|free| !free.is_empty()) else { break Ok(()) };
+            let read = match self.head.read(free) {
+                Ok(0) => self.reader.read(free),
+                read => read,
+            };
+            match read {
+                Ok(0) => {
+                    self.ended = true;
+                    break Ok(());
+                }
+                Ok(read) => filled += read,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+        };
+        buffer.truncate(filled);
+        result
+    }
+
+    fn block(&mut self, bytes: PooledBuffer, oversized: Option<&'static str>) -> Block {
+        let first_byte = self.at;
+        self.at += bytes.len() as u64;
+        Block { bytes, first_byte, oversized, skipped_lines: 0, cut: false }
+    }
+
+    /// Gives up on the record that begins the buffer: its first line is the reject, reading goes on after it.
+    fn oversized(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Block> {
+        let first_byte = self.at;
+        if let Some(feed) = memchr::memchr(b'\n', &buffer) {
+            self.carry = buffer.split_off(feed + 1);
+            self.at += buffer.len() as u64;
+            buffer.truncate(KEPT.min(feed));
+            let reason = "a quote is opened that is not closed within 4 MiB";
+            return Ok(Block { skipped_lines: 1, ..given_up(buffer, first_byte, reason) });
+        }
+        self.at += buffer.len() as u64;
+        let skipped_lines = self.skip_line()?;
+        buffer.truncate(KEPT);
+        let reason = "the line is longer than 4 MiB (its beginning is kept)";
+        Ok(Block { skipped_lines, ..given_up(buffer, first_byte, reason) })
+    }
+
+    /// Passes over the rest of a line; 1 when a line feed ended it.
+    fn skip_line(&mut self) -> std::io::Result<u64> {
+        let mut piece = Vec::new();
+        while !self.ended {
+            self.fill(&mut piece, 0, self.block_size)?;
+            if let Some(feed) = memchr::memchr(b'\n', &piece) {
+                self.carry = piece.split_off(feed + 1);
+                self.at += piece.len() as u64;
+                return Ok(1);
+            }
+            self.at += piece.len() as u64;
+        }
+        Ok(0)
+    }
+}
+
+/// A block that is one record too large to take.
+fn given_up(bytes: PooledBuffer, first_byte: u64, reason: &'static str) -> Block {
+    Block { bytes, first_byte, oversized: Some(reason), skipped_lines: 0, cut: false }
+}
+
+/// Where the last record ends in a buffer that begins at a record's start; `None` if none ends in it.
+fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
+    let mut end = None;
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let quote = memchr::memchr(b'"', rest).map(|found| at + found);
+        let plain = bytes.get(at..quote.unwrap_or(bytes.len())).unwrap_or_default();
+        if let Some(feed) = memchr::memrchr(b'\n', plain) {
+            end = Some(at + feed + 1);
+        }
+        let Some(quote) = quote else { return end };
+        let previous = quote.checked_sub(1).and_then(|i| bytes.get(i));
+        let opens = previous.is_none_or(|byte| *byte == delimiter || *byte == b'\n');
+        at = match opens {
+            true => match after_closing_quote(bytes, quote + 1) {
+                Some(after) => after,
+                None => return end,
+            },
+            false => quote + 1,
+        };
+    }
+}
+
+/// The position after the quote that closes a field whose text begins at `from`.
+fn after_closing_quote(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let quote = at + memchr::memchr(b'"', bytes.get(at..)?)?;
+        match bytes.get(quote + 1) {
+            Some(b'"') => at = quote + 2,
+            _ => return Some(quote + 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Records;
+    use super::*;
+    use crate::fuzz::Trickle;
+    use crate::pipeline::pool::NewBuffers;
+    use proptest::prelude::*;
+
+    fn blocks(log: &[u8], step: usize, block_size: usize) -> Vec<Block> {
+        let mut cutter = Cutter::new(Trickle(log, step), Vec::new(), 0, b',', block_size);
+        std::iter::from_fn(|| cutter.next(&mut NewBuffers).unwrap()).collect()
+    }
+
+    fn raw_records(bytes: &[u8]) -> Vec<Vec<u8>> {
+        let mut records = Records::new(bytes, b',');
+        let mut all = Vec::new();
+        while let Some(record) = records.next() {
+            all.push(record.raw.to_vec());
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn any_block_size_gives_the_same_records(
+            log in "([a-z,]|\"\"|,\"|\n\"|\",|\"\n|\n){0,60}", step in 1usize..9, block_size in 1usize..80,
+        ) {
+            let log = log.as_bytes();
+            let blocks = blocks(log, step, block_size);
+            let bytes: Vec<u8> = blocks.iter().flat_map(|block| block.bytes.to_vec()).collect();
+            prop_assert_eq!(&bytes, log);
+            let cut: Vec<_> = blocks.iter().flat_map(|block| raw_records(&block.bytes)).collect();
+            prop_assert_eq!(cut, raw_records(log));
+        }
+    }
+
+    #[test]
+    fn looking_ahead_changes_nothing() {
+        let log = b"a,1\nb,2\nc,3\nd,4\n";
+        let mut cutter = Cutter::new(&log[..], Vec::new(), 0, b',', 5);
+        assert_eq!(**cutter.look_ahead().unwrap().unwrap().bytes, *b"a,1\n");
+        assert_eq!(**cutter.look_ahead().unwrap().unwrap().bytes, *b"b,2\n");
+        let bytes: Vec<u8> = std::iter::from_fn(|| cutter.next(&mut NewBuffers).unwrap())
+            .flat_map(|b| b.bytes.to_vec())
+            .collect();
+        assert_eq!(bytes, log);
+    }
+
+    #[test]
+    fn an_endless_line_is_one_oversized_block() {
+        let mut log = vec![b'x'; RECORD_LIMIT * 2];
+        log.extend_from_slice(b"\na,1\n");
+        let blocks = blocks(&log, usize::MAX, 1 << 16);
+        assert_eq!(blocks.len(), 2);
+        assert!(blocks[0].oversized.is_some() && blocks[0].bytes.len() == KEPT);
+        assert_eq!((blocks[1].first_byte, &blocks[1].bytes[..]), (log.len() as u64 - 4, &b"a,1\n"[..]));
+    }
+
+    #[test]
+    fn a_quote_never_closed_costs_its_own_line_only() {
+        let mut log = b"a,\"1\n".to_vec();
+        log.extend(b"b,2\n".repeat(RECORD_LIMIT / 4 + 10));
+        let blocks = blocks(&log, usize::MAX, 1 << 16);
+        assert_eq!(blocks[0].oversized, Some("a quote is opened that is not closed within 4 MiB"));
+        assert_eq!(**blocks[0].bytes, *b"a,\"1");
+        let rest: usize = blocks[1..].iter().map(|block| raw_records(&block.bytes).len()).sum();
+        assert_eq!(rest, RECORD_LIMIT / 4 + 10);
+    }
+}

@@ -1,0 +1,279 @@
+//! Rows of a log → samples of a batch, a column at a time.
+
+use super::fields::{Row, Rows};
+use super::layout::Layout;
+use super::parser::{Clock, Parsed, Parser};
+use crate::counts::totals::MESSAGE_LIMIT;
+use crate::formats::date::DateParser;
+use crate::formats::number::parse_bool;
+use crate::formats::time_unit::TimeUnit;
+use crate::sample::batch::{Nullable, SampleBatch, fill};
+use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES, shortened};
+use crate::sample::texts::Texts;
+
+/// How JMeter's transaction controllers begin their responseMessage.
+const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
+
+/// A response of 1 TiB is none. It is a power of two, and so small that the sizes in a block can be added up.
+pub(crate) const MOST_BYTES: u64 = 1 << 40;
+
+/// Bytes of a message that can matter: a character has four at most.
+const MESSAGE_BYTES: usize = 4 * MESSAGE_LIMIT;
+
+/// Why a record is not accepted; put into words only when it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Reason {
+    /// It has not as many fields as the log's columns, or a quote in it is not closed.
+    Shape,
+    /// Too far from the first record's timeStamp.
+    Span(i64),
+    /// This column holds something else than it should.
+    Field(&'static str, usize),
+}
+
+impl Parser {
+    /// Takes rows as samples, all of them or, where one can't be taken, none, and says why that one can't.
+    pub(crate) fn take(
+        &mut self,
+        rows: Rows<'_>,
+        layout: &Layout,
+        clock: &Clock,
+        out: &mut Parsed,
+    ) -> Result<(), Reason> {
+        let before = out.batch.len();
+        let mut times = std::mem::take(&mut self.times);
+        let taken = numbers(rows, layout, self.unit, &mut self.dates, &mut times, &mut out.batch)
+            .and_then(|()| within_span(&times, clock));
+        match taken {
+            Ok(()) => self.rest(rows, layout, clock, &times, out),
+            Err(_) => forget_numbers(&mut out.batch, before),
+        }
+        self.times = times;
+        taken
+    }
+
+    /// Takes the columns in which nothing can be wrong.
+    fn rest(&mut self, rows: Rows<'_>, layout: &Layout, clock: &Clock, times: &[i64], out: &mut Parsed) {
+        let columns = &layout.columns;
+        let earlier = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
+        out.first_ms = out.first_ms.or(times.first().copied());
+        out.earliest_ms = earlier(out.earliest_ms, times.iter().min().copied());
+        out.latest_ms = out.latest_ms.max(times.iter().max().copied());
+
+        let first = out.batch.len();
+        out.batch.t_ms.extend(times.iter().map(|ms| ms.saturating_sub(clock.origin)));
+        self.join_cpu(times, &mut out.batch.cpu);
+        let cut = &mut out.cut;
+        texts(&mut out.batch.label, rows, columns.label, LABEL_BYTES, |row| cut.push((first + row) as u32));
+        let response_code = &mut out.batch.response_code;
+        texts(response_code, rows, columns.response_code, TEXT_BYTES, |row| cut.push((first + row) as u32));
+        for (number, row) in rows.iter().enumerate() {
+            let host = Some(row.field_of(columns.hostname)).filter(|host| !host.is_empty());
+            if self.injectors.push(host, row.field_of(columns.thread_name), &mut out.batch.injector) {
+                cut.push((first + number) as u32);
+            }
+        }
+        for row in rows.iter() {
+            let transaction = is_transaction(row, layout);
+            out.batch.transaction.push(transaction);
+            if !transaction && let Some(url) = columns.url {
+                out.endpoints.add(row.field(url));
+            }
+        }
+        let elapsed = out.batch.elapsed.get(first..).unwrap_or_default();
+        out.ends.add(times, elapsed, out.batch.transaction.get(first..).unwrap_or_default());
+        let verdicts = out.batch.success.get(first..).unwrap_or_default();
+        for (number, (row, _)) in rows.iter().zip(verdicts).enumerate().filter(|(_, (_, success))| !**success)
+        {
+            let code = out.messages.code(failure_message(row, layout));
+            out.failures.push(((first + number) as u32, code));
+        }
+    }
+
+    /// Appends the CPU reading of each sample.
+    fn join_cpu(&mut self, times: &[i64], into: &mut Nullable<f64>) {
+        for times in times.chunk_by(|a, b| a.div_euclid(1000) == b.div_euclid(1000)) {
+            let epoch_second = times.first().copied().unwrap_or_default().div_euclid(1000);
+            if self.last_cpu.0 != epoch_second {
+                self.last_cpu = (epoch_second, self.cpu.at(epoch_second, self.join));
+            }
+            into.push_run(self.last_cpu.1, times.len());
+        }
+    }
+}
+
+/// Whether every record of a width reads as a sample's numbers, at whatever time.
+pub(crate) fn are_samples(rows: Rows<'_>, layout: &Layout, dates: &mut DateParser) -> bool {
+    let (unit, mut times, mut batch) = (TimeUnit::default(), Vec::new(), SampleBatch::default());
+    numbers(rows, layout, unit, dates, &mut times, &mut batch).is_ok()
+}
+
+/// Reads all numbers of the rows, their times (epoch ms) into `times` in the place of what it held.
+fn numbers(
+    rows: Rows<'_>,
+    layout: &Layout,
+    unit: TimeUnit,
+    dates: &mut DateParser,
+    times: &mut Vec<i64>,
+    batch: &mut SampleBatch,
+) -> Result<(), Reason> {
+    let columns = &layout.columns;
+    let bad = |name: &'static str, column| move || Reason::Field(name, column);
+    let time = columns.time_stamp;
+    times.clear();
+    let all = match unit {
+        TimeUnit::Milliseconds => {
+            fill(times, rows.iter().map(|row| row.number(time).or_else(|| dates.parse(row.field(time)))))
+        }
+        unit => {
+            let read = |row: Row<'_>| match row.number(time) {
+                Some(number) => unit.to_ms(number),
+                None => dates.parse(row.field(time)),
+            };
+            fill(times, rows.iter().map(read))
+        }
+    };
+    all.ok_or_else(bad("timeStamp", time))?;
+    for (name, other) in &columns.other_numbers {
+        let reads = |row: Row<'_>| row.number(*other).is_some() || row.field(*other).is_empty();
+        let all = rows.repeated(*other).is_some() || rows.iter().all(reads);
+        all.then_some(()).ok_or_else(bad(name, *other))?;
+    }
+    fill(&mut batch.elapsed, rows.iter().map(|row| fitting(row, columns.elapsed)))
+        .ok_or_else(bad("elapsed", columns.elapsed))?;
+    fill(&mut batch.success, rows.iter().map(|row| parse_bool(row.field(columns.success))))
+        .ok_or_else(bad("success", columns.success))?;
+    size(rows, columns.bytes, "bytes", &mut batch.bytes)?;
+    size(rows, columns.sent_bytes, "sentBytes", &mut batch.sent_bytes)?;
+    whole(rows, columns.all_threads, "allThreads", &mut batch.all_threads)?;
+    whole(rows, columns.latency, "Latency", &mut batch.latency)?;
+    whole(rows, columns.idle_time, "IdleTime", &mut batch.idle_time)?;
+    whole(rows, columns.connect, "Connect", &mut batch.connect)
+}
+
+/// Appends a column of sizes, none of which is beyond all sense.
+fn size(
+    rows: Rows<'_>,
+    column: Option<usize>,
+    name: &'static str,
+    into: &mut Nullable<i64>,
+) -> Result<(), Reason> {
+    let before = into.values().len();
+    whole(rows, column, name, into)?;
+    let sizes = into.values().get(before..).unwrap_or_default();
+    let bits = sizes.iter().fold(0, |bits, size| bits | size.unsigned_abs());
+    match column.filter(|_| bits >= MOST_BYTES) {
+        Some(column) => Err(Reason::Field(name, column)),
+        None => Ok(()),
+    }
+}
+
+/// Appends a column of numbers, each of which may be absent or empty, but not anything else.
+fn whole<T: Copy + Default + TryFrom<i64>>(
+    rows: Rows<'_>,
+    column: Option<usize>,
+    name: &'static str,
+    into: &mut Nullable<T>,
+) -> Result<(), Reason> {
+    let Some(column) = column else {
+        into.push_run(None, rows.len());
+        return Ok(());
+    };
+    let filled = match rows.repeated(column).and_then(|number| T::try_from(number).ok()) {
+        Some(number) => {
+            into.push_run(Some(number), rows.len());
+            Some(())
+        }
+        None => into.fill(rows.iter().map(|row| fitting(row, column))),
+    };
+    match filled {
+        Some(()) => Ok(()),
+        None => some_absent(rows, column, name, into),
+    }
+}
+
+/// Appends a column of which at least one number is not there.
+#[cold]
+fn some_absent<T: Copy + Default + TryFrom<i64>>(
+    rows: Rows<'_>,
+    column: usize,
+    name: &'static str,
+    into: &mut Nullable<T>,
+) -> Result<(), Reason> {
+    for row in rows.iter() {
+        match fitting(row, column) {
+            None if !row.field(column).is_empty() => return Err(Reason::Field(name, column)),
+            number => into.push(number),
+        }
+    }
+    Ok(())
+}
+
+/// A field's whole number, if it fits its type.
+#[inline(always)]
+fn fitting<T: TryFrom<i64>>(row: Row<'_>, column: usize) -> Option<T> {
+    row.number(column).and_then(|number| T::try_from(number).ok())
+}
+
+/// Refuses times that are too far from the run's first.
+fn within_span(times: &[i64], clock: &Clock) -> Result<(), Reason> {
+    match clock.head {
+        Some(head) if times.iter().any(|ms| ms.abs_diff(head) > clock.max_span_ms) => Err(Reason::Span(head)),
+        _ => Ok(()),
+    }
+}
+
+/// Takes back the numbers of rows from this one on.
+fn forget_numbers(batch: &mut SampleBatch, from: usize) {
+    batch.elapsed.truncate(from);
+    batch.success.truncate(from);
+    batch.bytes.truncate(from);
+    batch.sent_bytes.truncate(from);
+    batch.all_threads.truncate(from);
+    batch.latency.truncate(from);
+    batch.idle_time.truncate(from);
+    batch.connect.truncate(from);
+}
+
+/// Appends a column of texts, absent where the log has no such column; tells the rows of those that were longer than
+/// `limit`.
+fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, mut cut: impl FnMut(usize)) {
+    if column.is_none() {
+        return (0..rows.len()).for_each(|_| into.push_null());
+    }
+    // Most samples have the text of the one before them.
+    let mut before: Option<(&[u8], u32)> = None;
+    for (number, row) in rows.iter().enumerate() {
+        let text = row.field_of(column);
+        match (before, shortened(text, limit)) {
+            (Some((same, code)), None) if same == text => into.push_code(code),
+            (_, None) => {
+                let code = into.code(text);
+                into.push_code(code);
+                before = Some((text, code));
+            }
+            (_, Some(short)) => {
+                into.push(short.as_bytes());
+                cut(number);
+            }
+        }
+    }
+}
+
+/// Whether a record is a transaction controller's own: empty dataType, URL `null`, and its message.
+#[inline]
+fn is_transaction(row: Row<'_>, layout: &Layout) -> bool {
+    let columns = &layout.columns;
+    columns.data_type.is_none_or(|i| row.field(i).is_empty())
+        && columns.response_message.is_some_and(|i| row.field(i).starts_with(TRANSACTION))
+        && columns.url.is_none_or(|i| matches!(row.field(i), b"null" | b""))
+}
+
+/// failureMessage, else responseMessage: as much of it as the characters that are kept can take.
+fn failure_message<'a>(row: Row<'a>, layout: &Layout) -> &'a [u8] {
+    let columns = &layout.columns;
+    let text = |column: Option<usize>| column.map(|i| row.field(i)).filter(|text| !text.is_empty());
+    let message =
+        text(columns.failure_message).or_else(|| text(columns.response_message)).unwrap_or_default();
+    message.get(..MESSAGE_BYTES).unwrap_or(message)
+}

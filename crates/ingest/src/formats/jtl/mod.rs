@@ -1,0 +1,11 @@
+//! JMeter's CSV log (JTL): its layout, its blocks, its records and their columns.
+
+pub(crate) mod blocks;
+pub(crate) mod columns;
+pub(crate) mod fields;
+pub(crate) mod layout;
+pub(crate) mod oddities;
+pub(crate) mod parser;
+pub(crate) mod record;
+pub(crate) mod refused;
+pub(crate) mod scan;

@@ -1,0 +1,74 @@
+//! What is odd in a log of which every record can be taken: clocks that step, and quotes between which others stand.
+
+use super::parser::Swallowed;
+use crate::error::Place;
+use crate::formats::clock_steps::{BlockClocks, LogClocks};
+
+/// By how much clocks are put back when summer time ends, and how far off a step may seem, as a log has pauses.
+const HOUR_MS: i64 = 3_600_000;
+const NEAR_MS: i64 = 300_000;
+
+/// What is odd in one log.
+#[derive(Debug, Default)]
+pub(crate) struct Oddities {
+    clocks: LogClocks,
+    /// The first record that swallowed others, and how many did.
+    swallowed: Option<Swallowed>,
+    swallowing: u64,
+    /// Whether a date in it named no zone.
+    pub(crate) zone_assumed: bool,
+}
+
+impl Oddities {
+    /// Adds a block that begins on a line; blocks come in the order of the log.
+    pub(crate) fn add(&mut self, swallowed: &[Swallowed], clocks: BlockClocks, first_line: u64) {
+        self.clocks.add(clocks, first_line);
+        let first = swallowed.first().map(|first| Swallowed { line: first_line + first.line, ..*first });
+        self.swallowed = self.swallowed.or(first);
+        self.swallowing += swallowed.len() as u64;
+    }
+
+    /// What is wrong with a record that holds others.
+    pub(crate) fn of_quotes(records: u64) -> String {
+        match records {
+            1 => "a line between two quotes reads as a record, and is taken for text".to_owned(),
+            _ => format!("{records} lines between two quotes read as records, and are taken for text"),
+        }
+    }
+
+    /// What the user should know of it, as sentences.
+    pub(crate) fn notes(&self, place: &Place) -> Vec<String> {
+        let quotes = self.swallowed.map(|first| {
+            let what = Self::of_quotes(first.records);
+            let more = more(self.swallowing, "record");
+            format!("{place}, line {}: {what}: is a quote astray?{more}", first.line)
+        });
+        let clock = self.clocks.first.map(|step| {
+            let (seconds, line) = (step.ms.unsigned_abs().saturating_add(500) / 1000, step.line);
+            let summer_ends = self.zone_assumed && (HOUR_MS - step.ms.abs()).abs() <= NEAR_MS;
+            let what = match step.ms {
+                ..0 if summer_ends => format!(
+                    "the clock goes back by {seconds} s, so that seconds are counted twice: did summer time end there? \
+                     Which of the two hours a date is of can't be told where it names no zone; add each one's offset to \
+                     the dates before this line and from it on, as +02:00 and +01:00, or have JMeter log epoch times"
+                ),
+                ..0 => format!(
+                    "the clock goes back by {seconds} s, so that seconds are counted twice (were logs joined there? \
+                     Give them as files of their own)"
+                ),
+                _ => format!("the clock goes on by {seconds} s from one record to the next"),
+            };
+            format!("{place}, line {line}: {what}{}", more(self.clocks.steps, "step"))
+        });
+        quotes.into_iter().chain(clock).collect()
+    }
+}
+
+/// A word on those behind the first.
+fn more(all: u64, what: &str) -> String {
+    match all.saturating_sub(1) {
+        0 => String::new(),
+        1 => format!("; and one more such {what}"),
+        more => format!("; and {more} more such {what}s"),
+    }
+}

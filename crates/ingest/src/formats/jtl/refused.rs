@@ -1,0 +1,189 @@
+//! The rejects of one block, packed: a block can hold half a million of them, each a byte long.
+
+use crate::counts::pack::{read_unsigned, unsigned};
+
+/// A record that was not accepted, by its place in the block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LocalReject<'a> {
+    pub(crate) line: u64,
+    pub(crate) byte: u64,
+    pub(crate) reason: String,
+    pub(crate) record: &'a [u8],
+}
+
+/// A record of the block and why it was not accepted.
+#[derive(Debug, Clone, Default)]
+struct Entry {
+    line: u64,
+    byte: u64,
+    len: u64,
+    /// Index of the reason.
+    reason: u64,
+    /// The value at fault.
+    value: Option<String>,
+}
+
+/// The rejects of a block, in its order. Their records stay in the block.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Refused {
+    /// All but the last, numbers as differences.
+    packed: Vec<u8>,
+    /// Line and byte of the last that is packed.
+    at: (u64, u64),
+    last: Option<Entry>,
+    /// Why records were not accepted, but for the values at fault.
+    reasons: Vec<String>,
+    len: u64,
+    /// How many are kept at most; without a number, all.
+    room: Option<u64>,
+    left_out: u64,
+}
+
+impl Refused {
+    /// Forgets all, and keeps so many of those that come, from the first.
+    pub(crate) fn restart(&mut self, room: Option<u64>) {
+        *self = Self { packed: std::mem::take(&mut self.packed), room, ..Self::default() };
+        self.packed.clear();
+    }
+
+    /// How many are kept at most.
+    pub(crate) fn room(&self) -> Option<u64> {
+        self.room
+    }
+
+    /// Adds a record of so many bytes; `value` is what of it is at fault.
+    #[cold]
+    pub(crate) fn push(&mut self, (line, byte): (u64, u64), len: usize, reason: &str, value: Option<String>) {
+        if self.room.is_some_and(|room| self.len >= room) {
+            self.left_out += 1;
+            return;
+        }
+        let known = self.reasons.iter().rposition(|known| known == reason);
+        let reason = known.unwrap_or_else(|| {
+            self.reasons.push(reason.to_owned());
+            self.reasons.len() - 1
+        });
+        let entry = Entry { line, byte, len: len as u64, reason: reason as u64, value };
+        if let Some(before) = self.last.replace(entry) {
+            self.pack(&before);
+        }
+        self.len += 1;
+    }
+
+    fn pack(&mut self, entry: &Entry) {
+        let out = &mut self.packed;
+        unsigned(out, entry.line.wrapping_sub(self.at.0));
+        unsigned(out, entry.byte.wrapping_sub(self.at.1));
+        unsigned(out, entry.len);
+        unsigned(out, entry.reason << 1 | u64::from(entry.value.is_some()));
+        if let Some(value) = &entry.value {
+            unsigned(out, value.len() as u64);
+            out.extend_from_slice(value.as_bytes());
+        }
+        self.at = (entry.line, entry.byte);
+    }
+
+    /// Takes the last one back, if it is for this reason, has no value and `is_it` says so of its byte and where it ends;
+    /// returns its line and byte.
+    pub(crate) fn pop_if(&mut self, reason: &str, is_it: impl FnOnce(usize) -> bool) -> Option<(u64, u64)> {
+        let reasons = &self.reasons;
+        let last = self.last.take_if(|last| {
+            let same = reasons.get(last.reason as usize).is_some_and(|known| known == reason);
+            same && is_it((last.byte + last.len) as usize)
+        })?;
+        self.len -= 1;
+        Some((last.line, last.byte))
+    }
+
+    /// How many are kept.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// How many more there were.
+    pub(crate) fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Those that are kept, with their records out of the block.
+    pub(crate) fn iter<'a>(&'a self, block: &'a [u8]) -> impl Iterator<Item = LocalReject<'a>> {
+        let (mut packed, mut at) = (self.packed.as_slice(), (0, 0));
+        let entries = std::iter::from_fn(move || {
+            let entry = read_entry(&mut packed, at)?;
+            at = (entry.line, entry.byte);
+            Some(entry)
+        });
+        entries.chain(self.last.clone()).map(|entry| self.opened(entry, block))
+    }
+
+    fn opened<'a>(&self, entry: Entry, block: &'a [u8]) -> LocalReject<'a> {
+        let mut reason = self.reasons.get(entry.reason as usize).cloned().unwrap_or_default();
+        if let Some(value) = entry.value {
+            reason.push_str(&format!(": `{value}`"));
+        }
+        let record = block.get(entry.byte as usize..(entry.byte + entry.len) as usize).unwrap_or_default();
+        LocalReject { line: entry.line, byte: entry.byte, reason, record }
+    }
+}
+
+/// The next packed entry, the one before it being at this line and byte.
+fn read_entry(packed: &mut &[u8], at: (u64, u64)) -> Option<Entry> {
+    let line = at.0.wrapping_add(read_unsigned(packed)?);
+    let byte = at.1.wrapping_add(read_unsigned(packed)?);
+    let (len, reason) = (read_unsigned(packed)?, read_unsigned(packed)?);
+    let value = if reason & 1 == 1 { Some(read_text(packed)?) } else { None };
+    Some(Entry { line, byte, len, reason: reason >> 1, value })
+}
+
+fn read_text(packed: &mut &[u8]) -> Option<String> {
+    let len = usize::try_from(read_unsigned(packed)?).ok()?;
+    let (text, rest) = packed.split_at_checked(len)?;
+    *packed = rest;
+    Some(String::from_utf8_lossy(text).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_is_kept_comes_back_in_order(
+            records in prop::collection::vec((0..9u64, 0..9usize, 0..3usize, prop::option::of("[a-zé]{0,5}")), 0..30),
+            room in prop::option::of(0..20u64),
+        ) {
+            let mut refused = Refused::default();
+            refused.restart(room);
+            let (mut at, mut expected) = ((0, 0), Vec::new());
+            let block: Vec<u8> = (0..=255).collect();
+            for (step, len, reason, value) in &records {
+                let sentence = format!("reason {reason}");
+                refused.push(at, *len, &sentence, value.clone());
+                let told = value.iter().fold(sentence, |told, value| format!("{told}: `{value}`"));
+                expected.push((at, told, block[at.1 as usize..at.1 as usize + len].to_vec()));
+                at = (at.0 + step, (at.1 + *len as u64).min(200));
+            }
+            let kept = room.map_or(records.len(), |room| records.len().min(room as usize));
+            expected.truncate(kept);
+            prop_assert_eq!((refused.len(), refused.left_out()), (kept as u64, (records.len() - kept) as u64));
+            let found = refused.iter(&block).map(|r| ((r.line, r.byte), r.reason, r.record.to_vec()));
+            prop_assert_eq!(found.collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn half_a_million_rejects_take_few_bytes() {
+        let mut refused = Refused::default();
+        for line in 0..500_000 {
+            refused.push((line, 2 * line), 1, "1 fields in the place of 17", None);
+        }
+        assert!(refused.packed.len() <= 2_000_000, "{} bytes", refused.packed.len());
+        assert_eq!(refused.iter(b"x").next().unwrap().record, b"x");
+        assert_eq!(
+            refused.pop_if("1 fields in the place of 17", |end| end == 999_999),
+            Some((499_999, 999_998))
+        );
+        assert_eq!(refused.iter(b"x").last().unwrap().line, 499_998);
+    }
+}

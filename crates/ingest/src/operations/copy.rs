@@ -1,0 +1,257 @@
+//! Runs from one store to another, and proof that they are the same there; or to the same store with other CPU readings.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use crossbeam_channel::{Receiver, bounded};
+use tokio::runtime::Handle;
+use tokio::task::{JoinHandle, spawn_blocking};
+
+use super::ingest::RunStore;
+use super::same_counts::differ;
+use crate::error::{Error, Result};
+use crate::run::damage::Damage;
+use crate::run::rejects::RejectSpool;
+use crate::sample::batch::{Nullable, SampleBatch};
+use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::export::CpuExport;
+use crate::store::{
+    BatchEncoder, CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, SourceFile, Store, StoredRun,
+};
+
+/// Batches on their way from one store to the other.
+const ON_THE_WAY: usize = 4;
+
+/// How often it is begun anew where the run gives way to another meanwhile.
+const ATTEMPTS: usize = 5;
+/// Copies a run, with its samples and rejects, and checks that what the other store gives back is the same.
+///
+/// The run appears there whole or not at all, in the place of any earlier one of its key where `replace` allows it.
+/// What was read of the samples is compared by a hash of all their values, everything else value by value.
+///
+/// # Errors
+/// When the run is not stored, a store fails or refuses, or what was written reads back as something else: then the
+/// error says so, and the copy is there to be looked at. [`Error::Replaced`] when the run is replaced again and again
+/// while it is being read.
+pub async fn copy_run(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Replace) -> Result<RunInfo> {
+    let mut attempt = 1;
+    loop {
+        match copy_once(from, key, to, replace).await {
+            Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+            done => return done,
+        }
+    }
+}
+
+async fn copy_once(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Replace) -> Result<RunInfo> {
+    let run = from.read(key).await?;
+    let sent = write((from, &run.info), &run, to, replace, None).await?;
+    let back = to.read(key).await?;
+    check_same(key, &run, &back)?;
+    if sent != digest(to, &back).await? {
+        return Err(differs(key, "samples"));
+    }
+    Ok(run.info)
+}
+
+/// Gives a stored run another CPU export: its samples are joined to the new readings, everything else stays. What the
+/// run says of the former export goes with it: its name, its damage, and those options that `noted` names, which get
+/// the value there, if any.
+///
+/// # Errors
+/// When the run is not stored, or the store fails; the run is as it was then.
+pub async fn attach_cpu(
+    store: &Arc<Store>,
+    key: &RunKey,
+    export: CpuExport,
+    join: CpuJoin,
+    noted: &[(&str, Option<String>)],
+) -> Result<RunInfo> {
+    let mut attempt = 1;
+    loop {
+        match attach_once(store, key, &export, join, noted).await {
+            Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+            done => return done,
+        }
+    }
+}
+
+async fn attach_once(
+    store: &Arc<Store>,
+    key: &RunKey,
+    export: &CpuExport,
+    join: CpuJoin,
+    noted: &[(&str, Option<String>)],
+) -> Result<RunInfo> {
+    let mut run = store.read(key).await?;
+    let former = run.info.clone();
+    with_export(&mut run.info, export, join, noted);
+    run.cpu = export.series.clone();
+    write((store, &former), &run, store, Replace::Any, Some(join)).await?;
+    Ok(run.info)
+}
+
+/// Makes a run's row say that it has these CPU readings in the place of its former ones.
+fn with_export(info: &mut RunInfo, export: &CpuExport, join: CpuJoin, noted: &[(&str, Option<String>)]) {
+    let (former, logs): (Vec<_>, Vec<_>) =
+        std::mem::take(&mut info.sources).into_iter().partition(|source| source.kind == export.file.kind);
+    info.damage.retain(|damage| !is_of(damage, &former) || is_of(damage, &logs));
+    info.sources = logs;
+    info.sources.push(export.file.clone());
+    info.damage.extend(export.damage.clone());
+    for (name, value) in noted {
+        info.options.remove(*name);
+        info.options.extend(value.clone().map(|value| ((*name).to_owned(), value)));
+    }
+    (info.cpu_offset, info.cpu_lookback) = (join.offset, join.lookback);
+}
+
+/// Writes a run again with the samples that are stored of it.
+pub(crate) async fn rewrite(store: &Arc<Store>, run: &StoredRun) -> Result<()> {
+    write((store, &run.info), run, store, Replace::Any, None).await.map(drop)
+}
+
+/// Whether damage is in one of these files, or in a zip that holds it.
+fn is_of(damage: &Damage, sources: &[SourceFile]) -> bool {
+    let within = |source: &SourceFile| damage.member.is_none() || damage.member == source.member;
+    sources.iter().any(|source| source.file == damage.file && within(source))
+}
+
+/// Writes a run with the samples that a store has of it under another row; returns their digest.
+async fn write(
+    from: (&Arc<Store>, &RunInfo),
+    run: &StoredRun,
+    to: &Store,
+    replace: Replace,
+    join: Option<CpuJoin>,
+) -> Result<u64> {
+    match to {
+        Store::Parquet(store) => write_into(from, run, store, replace, join).await,
+        Store::Postgres(store, _) => write_into(from, run, store.as_ref(), replace, join).await,
+    }
+}
+
+async fn write_into<S: RunStore>(
+    (from, row): (&Arc<Store>, &RunInfo),
+    run: &StoredRun,
+    to: &S,
+    replace: Replace,
+    join: Option<CpuJoin>,
+) -> Result<u64> {
+    let key = &run.info.key;
+    let mut rejects = RejectSpool::default();
+    let mut writer = to.begin(Some(key), run.info.samples_stored).await?;
+    // Where the run is written to the store that it is read from, nobody else replaces it from here on; until here
+    // somebody may have.
+    if !from.info(key).await?.is_some_and(|stored| row.is_row_of(&stored)) {
+        return Err(Error::replaced(key));
+    }
+    from.rejects_of(row, &mut |reject| rejects.push(&reject)).await?;
+    let mut digest = Digest::default();
+    if run.info.samples_stored {
+        let mut encoder = writer.encoder()?;
+        let (reader, batches) = read(from, row);
+        while let Some(mut batch) = next(&batches).await? {
+            if let Some(join) = join {
+                batch.cpu = readings(&batch, &run.cpu, join, run.info.t0_ms);
+            }
+            digest.add(&batch);
+            if let Some(chunk) = encoder.encode(&batch)? {
+                writer.write(chunk).await?;
+            }
+        }
+        reader.await.map_err(|error| Error::store("reading samples", error))??;
+    }
+    writer
+        .commit(FinishedRun {
+            info: &run.info,
+            labels: &run.cells.labels,
+            injectors: &run.cells.injectors,
+            cells: &mut run.cells.iter(),
+            cpu: &run.cpu,
+            errors: &run.errors,
+            label_counts: &run.labels,
+            rejects: &mut rejects,
+            replace,
+            stage: &CommitStage::default(),
+        })
+        .await?;
+    Ok(digest.0.finish())
+}
+
+/// Reads the samples of a run where waiting for whoever takes them holds up nothing else.
+fn read(from: &Arc<Store>, row: &RunInfo) -> (JoinHandle<Result<()>>, Receiver<SampleBatch>) {
+    let (send, batches) = bounded(ON_THE_WAY);
+    let (from, row, runtime) = (Arc::clone(from), row.clone(), Handle::current());
+    let mut each = move |batch| {
+        send.send(batch).map_err(|_| Error::store("reading samples", "nobody takes them any more"))
+    };
+    (spawn_blocking(move || runtime.block_on(from.samples_of(&row, &mut each))), batches)
+}
+
+/// The next batch; `None` after the last.
+async fn next(batches: &Receiver<SampleBatch>) -> Result<Option<SampleBatch>> {
+    let batches = batches.clone();
+    spawn_blocking(move || batches.recv().ok()).await.map_err(|error| Error::store("reading samples", error))
+}
+
+/// The readings that samples are joined to.
+fn readings(batch: &SampleBatch, cpu: &CpuSeries, join: CpuJoin, t0_ms: i64) -> Nullable<f64> {
+    batch.t_ms.iter().map(|t_ms| cpu.at(t0_ms.saturating_add(*t_ms).div_euclid(1000), join)).collect()
+}
+
+/// The digest of the samples that a store has of a run.
+async fn digest(store: &Arc<Store>, run: &StoredRun) -> Result<u64> {
+    let mut digest = Digest::default();
+    if run.info.samples_stored {
+        let (reader, batches) = read(store, &run.info);
+        while let Some(batch) = next(&batches).await? {
+            digest.add(&batch);
+        }
+        reader.await.map_err(|error| Error::store("reading samples", error))??;
+    }
+    Ok(digest.0.finish())
+}
+
+fn check_same(key: &RunKey, run: &StoredRun, back: &StoredRun) -> Result<()> {
+    for (same, what) in [
+        (run.info == back.info, "own row"),
+        (differ(&run.cells, &back.cells)?.is_none(), "counts by second"),
+        (run.cpu == back.cpu, "CPU readings"),
+        (run.errors == back.errors, "failures"),
+        (run.labels == back.labels, "labels"),
+    ] {
+        if !same {
+            return Err(differs(key, what));
+        }
+    }
+    Ok(())
+}
+
+fn differs(key: &RunKey, what: &str) -> Error {
+    Error::store(format!("comparing the copy of {key} with the run"), format!("the {what} differ"))
+}
+
+/// A hash of samples in their order, however they are cut into batches.
+#[derive(Default)]
+struct Digest(DefaultHasher);
+
+impl Digest {
+    fn add(&mut self, batch: &SampleBatch) {
+        for row in 0..batch.len() {
+            let numbers = (
+                (
+                    batch.t_ms.get(row),
+                    batch.elapsed.get(row),
+                    batch.success.get(row),
+                    batch.transaction.get(row),
+                ),
+                (batch.bytes.get(row), batch.sent_bytes.get(row), batch.all_threads.get(row)),
+                (batch.latency.get(row), batch.idle_time.get(row), batch.connect.get(row)),
+                batch.cpu.get(row).map(f64::to_bits),
+            );
+            numbers.hash(&mut self.0);
+            (batch.label.get(row), batch.response_code.get(row), batch.injector.get(row)).hash(&mut self.0);
+        }
+    }
+}

@@ -1,0 +1,476 @@
+//! One ingest from files to a committed run.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use crate::error::{Error, Place, Result};
+use crate::formats::date::DateParser;
+use crate::formats::injector::Injectors;
+use crate::formats::jtl::parser::Parser;
+use crate::pipeline::collector::Collected;
+use crate::pipeline::reader::ReadPlan;
+use crate::pipeline::{Outcome, PipelineOptions, Progress, run};
+use crate::run::damage::Damage;
+use crate::run::infer::Clues;
+use crate::run::ports::Frameworks;
+use crate::series::coverage::seconds_with_reading;
+use crate::series::cpu::{CpuChoice, CpuJoin, CpuSeries};
+use crate::series::export::CpuFacts;
+use crate::source::fault::Fault;
+use crate::source::{Inputs, LogSource, SourceOptions};
+use crate::store::{
+    CommitStage, FinishedRun, LAST_REPEAT, Repeat, Replace, RunInfo, RunKey, RunWriter, SourceFile, Stage,
+    counted,
+};
+
+/// The longest span that a run's milliseconds fit into: 12 days on either side of its head.
+const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
+
+/// How a run is to be read and stored.
+#[derive(Debug, Clone)]
+pub struct IngestOptions {
+    /// The system under test; inferred if left out.
+    pub framework: Option<String>,
+    /// The test; inferred if left out.
+    pub test: Option<String>,
+    /// The frameworks by port, for the framework that is inferred.
+    pub frameworks: Frameworks,
+    /// Which repeat of framework and test it is: the first, unless told.
+    pub repeat: Repeat,
+    /// Replace whatever run has the same key, even if the key was inferred.
+    pub replace: bool,
+    /// t0 in epoch ms, which must be the smallest timeStamp of the run; needed only for pipes whose earliest
+    /// record comes late.
+    pub origin: Option<i64>,
+    /// How far from the first accepted record others may be, in ms, at most 12 days.
+    pub max_span_ms: u64,
+    /// How many records may be rejected.
+    pub max_rejects: u64,
+    /// A regular expression that finds the injector's host in threadName.
+    pub injector_pattern: Option<String>,
+    /// Time zone, the CPU export's item, and the logs' layout where it can't be found out.
+    pub source: SourceOptions,
+    /// How CPU readings find their samples.
+    pub cpu: CpuChoice,
+    /// Whether the samples themselves are stored, not only their counts.
+    pub keep_samples: bool,
+    /// The sizes of the pipeline.
+    pub sizes: PipelineOptions,
+    /// Other options to be noted with the run, by flag name.
+    pub noted: BTreeMap<String, String>,
+}
+
+impl Default for IngestOptions {
+    fn default() -> Self {
+        Self {
+            framework: None,
+            test: None,
+            frameworks: Frameworks::default(),
+            repeat: Repeat::default(),
+            replace: false,
+            origin: None,
+            max_span_ms: 7 * 24 * 3_600_000,
+            max_rejects: 1000,
+            injector_pattern: None,
+            source: SourceOptions::default(),
+            cpu: CpuChoice::default(),
+            keep_samples: true,
+            sizes: PipelineOptions::default(),
+            noted: BTreeMap::new(),
+        }
+    }
+}
+
+/// What came of an ingest.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ingested {
+    /// The run's own row, as stored.
+    pub info: RunInfo,
+    /// What was inferred, and from what; empty where framework and test were told.
+    pub inferred: Vec<String>,
+    /// Other things the user should know, as sentences.
+    pub notes: Vec<String>,
+    /// Whether the log had to be read twice, its earliest record being beyond the look-ahead.
+    pub read_twice: bool,
+    /// How many of the run's seconds have a CPU reading.
+    pub cpu_seconds: u32,
+}
+
+/// A store that runs can be written to.
+pub trait RunStore: Sync {
+    /// Whether a pass over the logs may be given up and begun anew at no cost but time: then none looks ahead for t0 longer
+    /// than it pays.
+    const BEGINS_ANEW: bool = true;
+
+    /// What writes a run.
+    type Writer: RunWriter;
+
+    /// Begins a run. With a key known from the start, a second writer of it is told at once.
+    fn begin(
+        &self,
+        key: Option<&RunKey>,
+        keep_samples: bool,
+    ) -> impl Future<Output = Result<Self::Writer>> + Send;
+}
+
+/// Reads the logs and the CPU export of one run into a store. The run appears whole or not at all.
+///
+/// Samples stream through; memory does not grow with the log. `progress` can be watched meanwhile.
+///
+/// # Errors
+/// When a file is not what it should be, the rejects are too many, the store refuses or fails: nothing was
+/// stored then.
+///
+/// ```
+/// use perfpipe_ingest::{IngestOptions, ingest, store::parquet::ParquetStore};
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let log = dir.path().join("perfectnio_2048.csv");
+/// # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n").unwrap();
+/// # tokio::runtime::Runtime::new().unwrap().block_on(async {
+/// let store = ParquetStore::open(dir.path().join("data"))?;
+/// let done = ingest(&store, &[log], &IngestOptions::default(), Default::default()).await?;
+/// assert_eq!((done.info.key.to_string(), done.info.successes), ("perfectnio_2048".into(), 1));
+/// # Ok::<(), perfpipe_ingest::Error>(())
+/// # }).unwrap();
+/// ```
+pub async fn ingest<S: RunStore>(
+    store: &S,
+    files: &[PathBuf],
+    options: &IngestOptions,
+    progress: Arc<Progress>,
+) -> Result<Ingested> {
+    ingest_as(store, files, options, progress, &|_| Ok(())).await
+}
+
+/// The same, of a key that has to be admitted once it is known: before that, nothing is stored.
+pub(crate) async fn ingest_as<S: RunStore>(
+    store: &S,
+    files: &[PathBuf],
+    options: &IngestOptions,
+    progress: Arc<Progress>,
+    admit: Admit<'_>,
+) -> Result<Ingested> {
+    check(options)?;
+    let prepared = Prepared::new(files, options).await?;
+    let mut origin = options.origin;
+    let mut begin_anew_within = (S::BEGINS_ANEW && prepared.can_restart && origin.is_none())
+        .then_some(options.sizes.look_ahead as u64);
+    let mut read_twice = false;
+    loop {
+        let plan = ReadPlan { begin_anew_within, ..prepared.plan(options, origin) };
+        let parser = prepared.parser(options)?;
+        let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
+        match run(plan, parser, writer, options.max_rejects, options.sizes, Arc::clone(&progress)).await? {
+            Outcome::Done(writer, collected) => {
+                return prepared
+                    .commit(writer, collected, options, read_twice, admit, &progress.commit)
+                    .await;
+            }
+            Outcome::Earlier(earlier) => {
+                prepared.check_earlier(earlier.t0_ms, options, read_twice)?;
+                origin = Some(earlier.t0_ms);
+                begin_anew_within = None;
+                read_twice = earlier.late;
+                progress.packed_bytes.store(0, Ordering::Relaxed);
+                progress.samples.store(0, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// Whether a run may have this key.
+pub(crate) type Admit<'a> = &'a (dyn Fn(&RunKey) -> Result<()> + Sync);
+
+/// Says what of the options can't be meant.
+///
+/// # Errors
+/// When there is any.
+pub(crate) fn check(options: &IngestOptions) -> Result<()> {
+    if options.max_span_ms > LONGEST_SPAN_MS {
+        return Err(Error::usage("--max-span is more than 12 days", "Give at most 12 days."));
+    }
+    for (flag, name) in [("--framework", &options.framework), ("--test", &options.test)] {
+        if name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(Error::usage(format!("{flag} is empty"), "Give it a name, or leave the flag out."));
+        }
+    }
+    if let Repeat::Number(repeat) = options.repeat
+        && !(1..=LAST_REPEAT).contains(&repeat)
+    {
+        let problem = format!("--repeat is not from 1 to {LAST_REPEAT}: {repeat}");
+        return Err(Error::usage(problem, "Count repeats from 1."));
+    }
+    Ok(())
+}
+
+impl IngestOptions {
+    /// The key, where all of it was told.
+    fn told_key(&self) -> Option<RunKey> {
+        let Repeat::Number(repeat) = self.repeat else { return None };
+        Some(RunKey::new(self.framework.clone()?, self.test.clone()?).with_repeat(repeat))
+    }
+}
+
+/// The note on CPU readings none of which is of the run's time.
+fn apart(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<String> {
+    let ((first, _), (last, _)) = (cpu.readings().first()?, cpu.readings().last()?);
+    let shown = |second: i64| match jiff::Timestamp::from_second(second) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        Err(_) => second.to_string(),
+    };
+    Some(format!(
+        "no CPU reading is of the run's time: they go from {} to {}, the run from {} to {} (UTC); see --cpu-offset \
+         and --time-zone",
+        shown(first.saturating_add(join.offset)),
+        shown(last.saturating_add(join.offset)),
+        shown(t0_ms.div_euclid(1000)),
+        shown(last_ms.div_euclid(1000)),
+    ))
+}
+
+/// Recognises the files where waiting for them holds up nothing else: a pipe may be slow to say anything.
+pub(crate) async fn recognise(files: Vec<PathBuf>, options: SourceOptions) -> Result<Inputs> {
+    tokio::task::spawn_blocking(move || Inputs::recognise(&files, &options))
+        .await
+        .map_err(|error| Error::store("looking at the files", error))?
+}
+
+/// Says that there is no log among the inputs, if there is none.
+pub(crate) fn lacks_log(inputs: &Inputs) -> Option<Error> {
+    if !inputs.logs.is_empty() {
+        return None;
+    }
+    let cpu = inputs.cpu.as_ref().map(|cpu| format!("{} is a CPU export, and ", cpu.place()));
+    Some(Error::usage(
+        format!("{}none of the files is a JMeter log", cpu.unwrap_or_default()),
+        "Name the log that belongs to the CPU export.",
+    ))
+}
+
+/// The inputs of a run, recognised, and their CPU readings.
+pub(crate) struct Prepared {
+    pub(crate) logs: Arc<Mutex<Vec<LogSource>>>,
+    place: Place,
+    stems: Vec<String>,
+    can_restart: bool,
+    pub(crate) cpu: Arc<CpuSeries>,
+    /// How they are joined.
+    pub(crate) join: CpuJoin,
+    pub(crate) cpu_file: Option<SourceFile>,
+    /// How the CPU export is written.
+    pub(crate) cpu_facts: Option<CpuFacts>,
+    pub(crate) notes: Vec<String>,
+    /// What was found to be damaged before the logs were read.
+    pub(crate) damage: Vec<Damage>,
+}
+
+impl Prepared {
+    async fn new(files: &[PathBuf], options: &IngestOptions) -> Result<Self> {
+        let inputs = recognise(files.to_vec(), options.source.clone()).await?;
+        match lacks_log(&inputs) {
+            Some(error) => Err(error),
+            None => Self::of(inputs, options).await,
+        }
+    }
+
+    /// Reads the CPU readings of inputs that were recognised.
+    pub(crate) async fn of(inputs: Inputs, options: &IngestOptions) -> Result<Self> {
+        let first = inputs.logs.first();
+        let mut prepared = Self {
+            place: first.map(|first| first.place().clone()).unwrap_or_default(),
+            stems: first.map(LogSource::stems).unwrap_or_default(),
+            can_restart: inputs.logs.iter().all(LogSource::can_restart),
+            cpu: Arc::default(),
+            join: options.cpu.join(&CpuSeries::default()),
+            cpu_file: None,
+            cpu_facts: None,
+            notes: inputs.notes,
+            damage: inputs.damage,
+            logs: Arc::new(Mutex::new(inputs.logs)),
+        };
+        if let Some(cpu) = inputs.cpu {
+            let export = cpu.read(&options.source).await?;
+            prepared.join = options.cpu.join(&export.series);
+            prepared.notes.extend(options.cpu.note(&export.series));
+            prepared.cpu = Arc::new(export.series);
+            prepared.cpu_file = Some(export.file);
+            prepared.cpu_facts = Some(export.facts);
+            prepared.notes.extend(export.notes);
+            prepared.damage.extend(export.damage);
+        }
+        Ok(prepared)
+    }
+
+    pub(crate) fn plan(&self, options: &IngestOptions, origin: Option<i64>) -> ReadPlan {
+        ReadPlan {
+            sources: Arc::clone(&self.logs),
+            layout: options.source.layout.clone(),
+            origin,
+            time_unit: options.source.time_unit,
+            max_span_ms: options.max_span_ms,
+            block_size: options.sizes.block_size,
+            look_ahead: options.sizes.look_ahead,
+            begin_anew_within: None,
+            limit: None,
+        }
+    }
+
+    pub(crate) fn parser(&self, options: &IngestOptions) -> Result<Parser> {
+        let dates = DateParser::new(options.source.time_zone.clone());
+        let injectors = Injectors::new(options.injector_pattern.as_deref())?;
+        let parser = Parser::new(dates, injectors, Arc::clone(&self.cpu), self.join);
+        Ok(parser.in_unit(options.source.time_unit.unwrap_or_default()))
+    }
+
+    /// Says why reading again does not help, if it does not.
+    pub(crate) fn check_earlier(
+        &self,
+        earliest: i64,
+        options: &IngestOptions,
+        read_twice: bool,
+    ) -> Result<()> {
+        if read_twice {
+            return Err(Error::input(
+                self.place.clone(),
+                "it changed while it was being read",
+                "Ingest it again once nothing writes to it.",
+            ));
+        }
+        if self.can_restart && options.origin.is_none() {
+            return Ok(());
+        }
+        let problem = match options.origin {
+            Some(origin) => format!("its smallest timeStamp is {earliest}, before --origin {origin}"),
+            None => format!("its smallest timeStamp, {earliest}, came too late to be looked ahead for"),
+        };
+        Err(Error::input(self.place.clone(), problem, format!("Run it again with --origin {earliest}.")))
+    }
+
+    /// Says that another t0 was told than the log has, if one was.
+    pub(crate) fn check_origin(&self, t0_ms: i64, options: &IngestOptions) -> Result<()> {
+        match options.origin.filter(|origin| *origin != t0_ms) {
+            None => Ok(()),
+            Some(origin) => Err(Error::input(
+                self.place.clone(),
+                format!("its smallest timeStamp is {t0_ms}, not --origin {origin}"),
+                format!("Run it again with --origin {t0_ms}."),
+            )),
+        }
+    }
+
+    async fn commit<W: RunWriter>(
+        self,
+        mut writer: W,
+        mut collected: Box<Collected>,
+        options: &IngestOptions,
+        read_twice: bool,
+        admit: Admit<'_>,
+        stage: &CommitStage,
+    ) -> Result<Ingested> {
+        let (Some(t0_ms), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
+            return Err(self.nothing_taken(&mut collected));
+        };
+        self.check_origin(t0_ms, options)?;
+        let inferred = self.clues(&collected, options).infer();
+        let damage = collected.take_damage(&self.damage);
+        let key = match options.repeat {
+            Repeat::Number(repeat) => inferred.key.with_repeat(repeat),
+            Repeat::Next => writer.claim_next(inferred.key).await?,
+        };
+        admit(&key)?;
+        let info = self.info(&collected, options, key, !inferred.notes.is_empty(), t0_ms, last_ms);
+        let info = RunInfo { damage, ..info };
+        let cells = collected.totals.cells();
+        let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, self.join)?;
+        let replace = match inferred.notes.is_empty() {
+            _ if options.replace => Replace::Any,
+            true => Replace::SameKey,
+            false => Replace::SameFile,
+        };
+        let (errors, label_counts) = (collected.totals.errors()?, collected.totals.label_counts());
+        counted::check(&info, collected.samples(), &label_counts, &errors)?;
+        writer
+            .commit(FinishedRun {
+                info: &info,
+                labels: collected.totals.labels(),
+                injectors: collected.totals.injectors(),
+                cells: &mut collected.totals.cells(),
+                cpu: &self.cpu,
+                errors: &errors,
+                label_counts: &label_counts,
+                rejects: &mut collected.rejects,
+                replace,
+                stage,
+            })
+            .await?;
+        stage.set(Stage::Stored);
+        let mut notes = self.notes;
+        notes.extend(collected.take_notes());
+        if cpu_seconds == 0 {
+            notes.extend(apart(&self.cpu, self.join, t0_ms, last_ms));
+        }
+        Ok(Ingested { info, inferred: inferred.notes, notes, read_twice, cpu_seconds })
+    }
+
+    /// Says that there is no record to make a run of, and why the first one was rejected.
+    pub(crate) fn nothing_taken(&self, collected: &mut Collected) -> Error {
+        if let Some(damage) = collected.take_damage(&self.damage).first() {
+            return Fault::harm(damage.problem.clone()).lost().at(self.place.clone());
+        }
+        let rejects = &mut collected.rejects;
+        let mut problem = format!("it has no record that can be taken (rejected: {})", rejects.len());
+        if let Ok(Some(Ok(first))) = rejects.iter().map(|mut all| all.next()) {
+            problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
+        }
+        let remedy = "Look at its first lines: is it a JMeter CSV log of a run that was started?";
+        Error::input(self.place.clone(), problem, remedy)
+    }
+
+    pub(crate) fn clues(&self, collected: &Collected, options: &IngestOptions) -> Clues {
+        Clues {
+            framework: options.framework.clone(),
+            test: options.test.clone(),
+            path: collected.endpoints.path.one(),
+            host: collected.endpoints.host.one(),
+            label: collected.totals.single_label().map(str::to_owned),
+            stems: self.stems.clone(),
+            frameworks: options.frameworks.clone(),
+        }
+    }
+
+    fn info(
+        &self,
+        collected: &Collected,
+        options: &IngestOptions,
+        key: RunKey,
+        inferred: bool,
+        t0_ms: i64,
+        last_ms: i64,
+    ) -> RunInfo {
+        let totals = &collected.totals;
+        RunInfo {
+            key,
+            t0_ms,
+            last_ms,
+            last_end_ms: collected.ends.requests,
+            transactions_end_ms: collected.ends.transactions,
+            seconds: u32::try_from((last_ms - t0_ms) / 1000 + 1).unwrap_or(u32::MAX),
+            successes: totals.successes,
+            failures: totals.failures,
+            transactions: totals.transactions,
+            rejects: collected.rejects.len(),
+            samples_stored: options.keep_samples,
+            inferred,
+            sources: collected.sources.iter().chain(&self.cpu_file).cloned().collect(),
+            cpu_offset: self.join.offset,
+            cpu_lookback: self.join.lookback,
+            options: options.noted.clone(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+            damage: Vec::new(),
+        }
+    }
+}

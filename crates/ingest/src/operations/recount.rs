@@ -1,0 +1,126 @@
+//! The counts of a stored run taken anew from its samples, so that one more label has cells of its own.
+
+use crate::counts::LabelCount;
+use crate::counts::counter::Counter;
+use crate::counts::table::CellTable;
+use crate::counts::totals::Totals;
+use crate::error::Result;
+use crate::formats::jtl::parser::{Clock, Parsed};
+use crate::sample::batch::SampleBatch;
+use crate::store::{RunInfo, StoredRun};
+
+/// Counts the samples of a run again, as they were counted at its ingest.
+///
+/// The run's labels keep their cells, and one label gets its own in addition; the rest share [`crate::OTHER`].
+pub struct Recount {
+    clock: Clock,
+    parsed: Parsed,
+    counter: Counter,
+    totals: Totals,
+}
+
+impl Recount {
+    /// A count of `run` in which `label` has cells of its own, no sample counted yet.
+    pub fn new(run: &StoredRun, label: &str) -> Self {
+        Self::of(&run.info, run.cells.labels.iter().map(String::as_str).chain([label]))
+    }
+
+    /// A count of `run` in which its labels have the cells that they have.
+    pub(crate) fn again(run: &StoredRun) -> Self {
+        Self::of(&run.info, run.cells.labels.iter().map(String::as_str))
+    }
+
+    /// A count of a run of which only its own row is known.
+    pub(crate) fn anew(run: &RunInfo) -> Self {
+        Self::of(run, std::iter::empty())
+    }
+
+    fn of<'a>(run: &RunInfo, labels: impl Iterator<Item = &'a str>) -> Self {
+        Self {
+            clock: Clock { origin: run.t0_ms, head: None, max_span_ms: 0 },
+            parsed: Parsed::default(),
+            counter: Counter::default(),
+            totals: Totals::with_labels(labels),
+        }
+    }
+
+    /// Counts a batch of the run's samples; batches can come in any order.
+    ///
+    /// # Errors
+    /// When counts don't fit into memory, and a temporary file can't be written.
+    pub fn add(&mut self, batch: SampleBatch) -> Result<()> {
+        self.parsed.batch = batch;
+        self.totals.add(&self.counter.tally(&mut self.parsed, &self.clock))
+    }
+
+    /// The whole-run counts of all batches so far, ascending by label.
+    pub(crate) fn label_counts(&self) -> Vec<LabelCount> {
+        self.totals.label_counts()
+    }
+
+    /// The counts of all batches so far.
+    ///
+    /// # Errors
+    /// As [`Recount::add`].
+    pub fn cells(&self) -> Result<CellTable> {
+        let (labels, injectors) = (self.totals.labels().to_vec(), self.totals.injectors().to_vec());
+        CellTable::from_ascending(labels, injectors, self.totals.cells())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::{CellKey, LABEL_LIMIT, LabelCount, OTHER};
+    use crate::series::cpu::CpuSeries;
+    use crate::store::{RunInfo, RunKey};
+
+    /// Two samples of each of 260 labels, a second apart.
+    fn batch() -> SampleBatch {
+        let mut batch = SampleBatch::default();
+        for row in 0..520u32 {
+            batch.t_ms.push(if row < 260 { 10 } else { 1010 });
+            batch.label.push(format!("label {}", row % 260).as_bytes());
+            batch.elapsed.push(row as i32);
+            batch.response_code.push(b"200");
+            batch.success.push(true);
+            batch.all_threads.push(Some(4));
+            batch.injector.push_null();
+            batch.transaction.push(false);
+        }
+        batch
+    }
+
+    fn stored() -> StoredRun {
+        let own = (0..LABEL_LIMIT).map(|label| format!("label {label}")).chain([OTHER.to_owned()]);
+        let count =
+            |label| LabelCount { label: format!("label {label}"), successes: 2, ..LabelCount::default() };
+        StoredRun {
+            info: RunInfo::new(RunKey::new("go", "many"), 1_000_500, 1_001_999),
+            cells: CellTable::new(own.collect(), vec![], []),
+            cpu: CpuSeries::default(),
+            errors: Vec::new(),
+            labels: (0..260).map(count).collect(),
+        }
+    }
+
+    #[test]
+    fn a_label_among_the_others_gets_cells_of_its_own() {
+        let run = stored();
+        assert!(run.shares_cells("label 250") && !run.shares_cells("label 7") && !run.shares_cells("none"));
+        let mut recount = Recount::new(&run, "label 250");
+        recount.add(batch()).unwrap();
+        let cells = recount.cells().unwrap();
+        assert_eq!(cells.labels.len(), LABEL_LIMIT + 2);
+        let of = |second, label: &str| {
+            let label = cells.labels.iter().position(|name| name == label).unwrap() as u32;
+            let key = CellKey { second, label, success: true, transaction: false };
+            cells.iter().map(Result::unwrap).find(|(other, _)| *other == key).unwrap().1
+        };
+        assert_eq!(of(0, "label 250").elapsed, [(250, 1)]);
+        assert_eq!(of(1, "label 250").elapsed, [(510, 1)]);
+        assert_eq!(of(1, "label 7").elapsed, [(267, 1)]);
+        assert_eq!(of(0, OTHER).samples(), 59);
+        assert_eq!(of(0, OTHER).before_boundary, 59, "10 ms lie before the half of a second");
+    }
+}

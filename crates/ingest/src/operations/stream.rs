@@ -1,0 +1,107 @@
+//! A log streamed into another program's own sink, in the place of a store.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use std::path::PathBuf;
+
+use super::ingest::{IngestOptions, Ingested, RunStore, ingest};
+use crate::error::{Error, Result};
+use crate::pipeline::Progress;
+use crate::sample::batch::SampleBatch;
+use crate::store::{BatchEncoder, FinishedRun, RunKey, RunWriter};
+
+/// Something that takes samples as they stream past, batch by batch, in the order of the log; a closure is one.
+pub trait SampleSink: Send + 'static {
+    /// Takes a batch.
+    ///
+    /// # Errors
+    /// Whatever ends the stream.
+    fn batch(&mut self, batch: SampleBatch) -> Result<()>;
+
+    /// Forgets what came so far: a record earlier than t0 was found, and the log is read again.
+    ///
+    /// # Errors
+    /// When it can't, as closures can't, and whatever does not say how.
+    fn restart(&mut self) -> Result<()> {
+        Err(Error::refused(
+            "the earliest record stands late in the log, so what was streamed so far would have to be forgotten",
+            "Implement SampleSink::restart, or give the smallest timeStamp of the log as IngestOptions::origin.",
+        ))
+    }
+}
+
+impl<F: FnMut(SampleBatch) -> Result<()> + Send + 'static> SampleSink for F {
+    fn batch(&mut self, batch: SampleBatch) -> Result<()> {
+        self(batch)
+    }
+}
+
+/// Streams the samples of a run into a sink, and returns the sink with what is known of the run.
+///
+/// # Errors
+/// As [`ingest`], and whatever the sink returns.
+///
+/// # Examples
+/// See `examples/stream.rs`, which adds up the bytes of a log.
+pub async fn stream<S: SampleSink>(
+    sink: S,
+    files: &[PathBuf],
+    options: &IngestOptions,
+) -> Result<(S, Ingested)> {
+    let store = SinkStore { sink: Arc::new(Mutex::new(Some(sink))), begun: Mutex::new(false) };
+    let done = ingest(&store, files, options, Arc::<Progress>::default()).await?;
+    let sink = store.sink.lock().unwrap_or_else(PoisonError::into_inner).take();
+    sink.map(|sink| (sink, done)).ok_or_else(|| Error::store("streaming samples", "the sink is gone"))
+}
+
+struct SinkStore<S> {
+    sink: Arc<Mutex<Option<S>>>,
+    begun: Mutex<bool>,
+}
+
+impl<S: SampleSink> RunStore for SinkStore<S> {
+    // Not every sink can forget.
+    const BEGINS_ANEW: bool = false;
+
+    type Writer = SinkWriter<S>;
+
+    async fn begin(&self, _key: Option<&RunKey>, _keep_samples: bool) -> Result<SinkWriter<S>> {
+        let again = std::mem::replace(&mut *self.begun.lock().unwrap_or_else(PoisonError::into_inner), true);
+        if again && let Some(sink) = &mut *self.sink.lock().unwrap_or_else(PoisonError::into_inner) {
+            sink.restart()?;
+        }
+        Ok(SinkWriter(Arc::clone(&self.sink)))
+    }
+}
+
+struct SinkWriter<S>(Arc<Mutex<Option<S>>>);
+
+/// Hands batches on as they are.
+struct Whole;
+
+impl BatchEncoder for Whole {
+    type Chunk = SampleBatch;
+
+    fn encode(&mut self, batch: &SampleBatch) -> Result<Option<SampleBatch>> {
+        Ok((!batch.is_empty()).then(|| batch.clone()))
+    }
+}
+
+impl<S: SampleSink> RunWriter for SinkWriter<S> {
+    type Encoder = Whole;
+
+    fn encoder(&self) -> Result<Whole> {
+        Ok(Whole)
+    }
+
+    async fn write(&mut self, batch: SampleBatch) -> Result<()> {
+        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            Some(sink) => sink.batch(batch),
+            None => Ok(()),
+        }
+    }
+
+    async fn commit(self, _run: FinishedRun<'_>) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,144 @@
+//! Everything that is stored of a run, read and held against each other: its own row, its counts, its samples.
+
+use std::sync::atomic::Ordering;
+
+use super::recount::Recount;
+use super::same_counts::differ;
+use crate::counts::ends::Ends;
+use crate::error::{Error, Result};
+use crate::pipeline::Progress;
+use crate::sample::batch::SampleBatch;
+use crate::series::cpu::CpuJoin;
+use crate::store::held::{self, Counted, unequal};
+use crate::store::{RunKey, Store, StoredRun};
+
+/// How often a run is begun anew that gives way to another meanwhile.
+const ATTEMPTS: usize = 5;
+
+/// Reads everything that is stored of a run, and says what is wrong with it; nothing, where it is whole. `progress`
+/// counts its samples meanwhile.
+///
+/// # Errors
+/// When the run is not stored, or can't be read for a reason that says nothing of what is stored: rights, a disk or a
+/// server that fails.
+pub async fn verify_run(store: &Store, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
+    let mut attempt = 1;
+    loop {
+        match verify_once(store, key, progress).await {
+            Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+            done => return done,
+        }
+    }
+}
+
+async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
+    let checked = match store {
+        Store::Parquet(store) => store.check_files(key),
+        Store::Postgres(..) => Ok(Vec::new()),
+    };
+    let mut faults = match checked {
+        Ok(faults) if faults.is_empty() => faults,
+        Ok(faults) => return Ok(faults),
+        Err(error) => return fault(error).map(|fault| vec![fault]),
+    };
+    let run = match store.read(key).await {
+        Ok(run) => run,
+        Err(error) => return fault(error).map(|fault| vec![fault]),
+    };
+    faults.extend(sums(&run)?);
+    let mut rejects = 0;
+    let read = store
+        .rejects_of(&run.info, &mut |_| {
+            rejects += 1;
+            Ok(())
+        })
+        .await;
+    match read {
+        Ok(()) => faults.extend(unequal("rejects", rejects, run.info.rejects)),
+        Err(error) => faults.push(fault(error)?),
+    }
+    if run.info.samples_stored {
+        faults.extend(samples(store, &run, progress).await?);
+    }
+    Ok(faults)
+}
+
+/// What an error says of what is stored.
+///
+/// # Errors
+/// When it says nothing of it.
+pub(crate) fn fault(error: Error) -> Result<String> {
+    match error {
+        Error::Store { ref source, .. } if source.downcast_ref::<std::io::Error>().is_none_or(is_damage) => {
+            Ok(error.to_string())
+        }
+        Error::Io { ref source, .. } if is_damage(source) => Ok(error.to_string()),
+        error => Err(error),
+    }
+}
+
+/// Whether a file that could not be read is to blame for it itself.
+fn is_damage(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind;
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
+}
+
+/// Where the counts of a run do not add up to what its own row says.
+///
+/// # Errors
+/// When the counts can't be read.
+pub(crate) fn sums(run: &StoredRun) -> Result<Vec<String>> {
+    let mut faults = held::faults(run, Counted::of(&run.cells)?);
+    let seconds = run.info.seconds;
+    let last = run.cells.between(seconds, u32::MAX).last().transpose()?;
+    if let Some((last, _)) = last {
+        let told = format!("its own row says {seconds} seconds");
+        faults.push(format!("it has counts of second {}, and {told}", last.second));
+    }
+    Ok(faults)
+}
+
+/// Where the samples of a run are not what was counted.
+async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<Vec<String>> {
+    let info = &run.info;
+    let join = CpuJoin { offset: info.cpu_offset, lookback: info.cpu_lookback };
+    let (mut recount, mut found, mut unjoined) = (Recount::again(run), 0, 0_u64);
+    let mut ends = Ends::default();
+    let read = store
+        .samples_of(info, &mut |batch| {
+            found += batch.len() as u64;
+            unjoined += joined_otherwise(&batch, run, join);
+            ends.add_batch(&batch, info.t0_ms);
+            progress.samples.fetch_add(batch.len() as u64, Ordering::Relaxed);
+            recount.add(batch)
+        })
+        .await;
+    if let Err(error) = read {
+        return fault(error).map(|fault| vec![fault]);
+    }
+    let mut faults: Vec<String> =
+        unequal("samples", found, info.requests().saturating_add(info.transactions)).into_iter().collect();
+    if ends != (Ends { requests: info.last_end_ms, transactions: info.transactions_end_ms }) {
+        faults.push("its last end is not that of its samples".to_owned());
+    }
+    if unjoined > 0 {
+        faults.push(format!(
+            "{unjoined} of its samples have another CPU reading than is stored for their second"
+        ));
+    }
+    faults.extend(
+        differ(&run.cells, &recount.cells()?)?.map(|second| {
+            format!("its counts by second are not those of its samples, from second {second} on")
+        }),
+    );
+    Ok(faults)
+}
+
+/// How many samples of a batch have another reading than the one that belongs to them.
+fn joined_otherwise(batch: &SampleBatch, run: &StoredRun, join: CpuJoin) -> u64 {
+    let reading = |t_ms: i64| run.cpu.at(run.info.t0_ms.saturating_add(t_ms).div_euclid(1000), join);
+    let same = |(row, t_ms): &(usize, &i64)| {
+        batch.cpu.get(*row).map(f64::to_bits) == reading(**t_ms).map(f64::to_bits)
+    };
+    batch.t_ms.iter().enumerate().filter(|row| !same(row)).count() as u64
+}

@@ -1,0 +1,85 @@
+//! The stages of the pipeline one by one, for benchmarks: not part of the API, and free to change.
+
+use std::sync::Arc;
+
+use crate::counts::counter::Counter;
+use crate::error::{Place, Result};
+use crate::formats::date::{DateParser, TimeZone};
+use crate::formats::injector::Injectors;
+use crate::formats::jtl::layout::{Layout, LayoutOptions};
+use crate::formats::jtl::parser::{Clock, Parsed, Parser};
+use crate::formats::jtl::record::Records;
+use crate::formats::jtl::scan::Scanner;
+use crate::sample::batch::SampleBatch;
+use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::store::BatchEncoder;
+use crate::store::postgres::SampleEncoder;
+
+/// The stages over blocks of one log.
+pub struct Parts {
+    layout: Layout,
+    parser: Parser,
+    clock: Clock,
+    parsed: Parsed,
+    counter: Counter,
+}
+
+impl Parts {
+    /// Stages for a log that begins like this, its samples joined to these CPU readings.
+    ///
+    /// # Errors
+    /// When it is no log.
+    pub fn new(head: &[u8], cpu: CpuSeries) -> Result<Self> {
+        let layout = Layout::detect(head, &LayoutOptions::default(), &Place::file("-"))?;
+        let dates = DateParser::new(TimeZone::default());
+        let mut parts = Self {
+            layout,
+            parser: Parser::new(dates, Injectors::default(), Arc::new(cpu), CpuJoin::default()),
+            clock: Clock { origin: 0, head: None, max_span_ms: 0 },
+            parsed: Parsed::default(),
+            counter: Counter::default(),
+        };
+        parts.parse(head);
+        parts.clock.origin = parts.parsed.earliest_ms.unwrap_or_default() - 60_000;
+        Ok(parts)
+    }
+
+    /// Finds the delimiters, quotes and line feeds of a block; returns how many there are.
+    pub fn scan(&self, block: &[u8]) -> usize {
+        let mut scanner = Scanner::new(block, self.layout.delimiter);
+        let mut found = 0;
+        while scanner.next_stop(|_| found += 1).is_some() {
+            found += 1;
+        }
+        found
+    }
+
+    /// Cuts a block into records and fields; returns how many fields there are.
+    pub fn split(&self, block: &[u8]) -> usize {
+        let mut records = Records::new(block, self.layout.delimiter);
+        let mut fields = 0;
+        while let Some(record) = records.next() {
+            fields += record.len();
+        }
+        fields
+    }
+
+    /// Splits a block, parses its records and joins the CPU readings.
+    pub fn parse(&mut self, block: &[u8]) -> &SampleBatch {
+        self.parser.parse(block, None, &self.layout, &self.clock, &mut self.parsed);
+        &self.parsed.batch
+    }
+
+    /// Counts what was parsed last; returns how many cells it fills.
+    pub fn count(&mut self) -> usize {
+        self.counter.tally(&mut self.parsed, &self.clock).cells().count()
+    }
+
+    /// Encodes what was parsed last for Postgres; returns whether it came to a chunk.
+    ///
+    /// # Errors
+    /// When a sample does not fit its row.
+    pub fn encode_copy(&self, encoder: &mut SampleEncoder) -> Result<bool> {
+        Ok(encoder.encode(&self.parsed.batch)?.is_some())
+    }
+}

@@ -1,0 +1,8 @@
+//! What a run is: plain data, without input or output.
+
+pub(crate) mod damage;
+pub(crate) mod infer;
+pub(crate) mod key;
+pub(crate) mod ports;
+pub(crate) mod rejects;
+pub(crate) mod spool;

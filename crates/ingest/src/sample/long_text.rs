@@ -1,0 +1,100 @@
+//! Texts that are too long to be kept whole: a log decides how many there are, so it must not decide their length.
+
+use std::fmt::Write;
+
+use sha2::{Digest, Sha256};
+
+use super::texts::clean_text;
+
+/// Bytes of a label, at most.
+pub(crate) const LABEL_BYTES: usize = 4 << 10;
+
+/// Bytes of any other text of a sample, at most.
+pub(crate) const TEXT_BYTES: usize = 64 << 10;
+
+/// Parts what is left of a text from the hash of the whole.
+const ELLIPSIS: char = '…';
+
+/// Bytes of the hash that are shown: two different texts never become the same one.
+const HASH: usize = 16;
+
+/// Bytes behind what is left of a text.
+const TAIL: usize = ELLIPSIS.len_utf8() + 2 * HASH;
+
+/// What is kept of a text that takes more than so many bytes: its beginning, `…` and a hash of the whole. `None` where
+/// it is kept as it is.
+#[inline]
+pub(crate) fn shortened(text: &[u8], limit: usize) -> Option<String> {
+    // A byte that is not UTF-8 becomes a character of three.
+    if text.len() * 3 <= limit { None } else { cut(text, limit) }
+}
+
+#[cold]
+fn cut(text: &[u8], limit: usize) -> Option<String> {
+    let whole = clean_text(text);
+    if whole.len() <= limit && !looks_cut(&whole, limit) {
+        return None;
+    }
+    let mut end = limit.saturating_sub(TAIL).min(whole.len());
+    while !whole.is_char_boundary(end) {
+        end -= 1;
+    }
+    let mut kept = whole.get(..end).unwrap_or_default().to_owned();
+    kept.push(ELLIPSIS);
+    for byte in Sha256::digest(whole.as_bytes()).iter().take(HASH) {
+        // Writing to a String can't fail.
+        let _ = write!(kept, "{byte:02x}");
+    }
+    Some(kept)
+}
+
+/// Whether a text ends as one that was cut does: it is cut too, so that it can't pass for another's rest.
+fn looks_cut(text: &str, limit: usize) -> bool {
+    // What is left of a text that ends between characters is up to three bytes shorter than it may be.
+    let begin = text.len().saturating_sub(TAIL);
+    let tail = text.get(begin..).and_then(|tail| tail.strip_prefix(ELLIPSIS));
+    text.len() + 3 >= limit && tail.is_some_and(|hash| hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn a_text_at_the_limit_is_whole_and_one_beyond_it_ends_in_its_hash() {
+        assert_eq!(shortened("é".repeat(LABEL_BYTES / 2).as_bytes(), LABEL_BYTES), None);
+        let long = format!("{}é", "x".repeat(LABEL_BYTES - 1));
+        let kept = shortened(long.as_bytes(), LABEL_BYTES).unwrap();
+        assert_eq!(kept.len(), LABEL_BYTES);
+        let (begin, hash) = kept.split_once('…').unwrap();
+        assert!(long.starts_with(begin) && hash.len() == 32, "{hash}");
+    }
+
+    #[test]
+    fn a_text_that_was_cut_is_cut_again() {
+        let kept = shortened(&[b'x'; 100], 64).unwrap();
+        let again = shortened(kept.as_bytes(), 64).unwrap();
+        assert!(again != kept && again.len() <= 64);
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_cut_fits_and_differs_from_all_else(
+            texts in prop::collection::vec(prop_oneof![
+                "[aé€😀]{0,40}".prop_map(String::into_bytes),
+                prop::collection::vec(any::<u8>(), 0..120),
+                "x{20,60}[yz]{0,2}".prop_map(String::into_bytes),
+            ], 0..20),
+        ) {
+            let mut kept = std::collections::BTreeMap::new();
+            for text in texts.iter().flat_map(|text| [Some(text.clone()), shortened(text, 64).map(String::into_bytes)]) {
+                let Some(text) = text else { continue };
+                let short = shortened(&text, 64).unwrap_or_else(|| clean_text(&text));
+                prop_assert!(short.len() <= 64, "{}", short.len());
+                let before = kept.insert(short, clean_text(&text));
+                prop_assert!(before.is_none_or(|before| before == clean_text(&text)));
+            }
+        }
+    }
+}

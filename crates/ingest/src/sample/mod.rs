@@ -1,0 +1,7 @@
+//! Samples in columns, and the texts in them.
+
+pub(crate) mod batch;
+pub(crate) mod intern;
+pub(crate) mod long_text;
+pub(crate) mod reserved;
+pub(crate) mod texts;

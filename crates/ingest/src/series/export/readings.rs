@@ -1,0 +1,192 @@
+//! The readings of an export as they are gathered, and the choice between its series.
+
+use std::collections::BTreeMap;
+
+use super::row::Reading;
+use crate::error::{Error, Place, Result};
+use crate::formats::date::DateForm;
+use crate::series::cpu::CpuSeries;
+use crate::series::scale::doubt;
+use crate::source::SourceOptions;
+
+/// The most readings that are kept: 46 days of one a second.
+const MOST_READINGS: usize = 4_000_000;
+/// The most series that are told apart.
+const MOST_SERIES: usize = 1000;
+/// The largest reading that can be meant, in percent of one core: of ten times as many cores as the largest machines
+/// have. Bytes of memory are beyond it.
+const MOST_PERCENT: f64 = 1_000_000.0;
+/// How many series an error lists.
+const LISTED: usize = 20;
+
+/// What was read so far.
+#[derive(Default)]
+pub(super) struct Readings {
+    /// Epoch second, nanoseconds and percent, of the chosen series (else of the first).
+    kept: Vec<(i64, u32, f64)>,
+    /// Readings by series.
+    counts: BTreeMap<Option<String>, u64>,
+    /// The series that is kept.
+    chosen: Option<Option<String>>,
+    /// Rows that had no value.
+    pub(super) empty_values: u64,
+    /// How the first time is written, where that is a date.
+    pub(super) date: Option<DateForm>,
+}
+
+impl Readings {
+    /// Adds one.
+    ///
+    /// # Errors
+    /// When there are more than can be kept.
+    pub(super) fn add(&mut self, reading: Reading, place: &Place, options: &SourceOptions) -> Result<()> {
+        let chosen = self.chosen.get_or_insert_with(|| match options.cpu_item {
+            Some(item) => Some(item.to_string()),
+            None => reading.series.clone(),
+        });
+        if reading.series == *chosen {
+            self.kept.push((reading.clock, reading.ns, reading.value));
+        }
+        match self.counts.get_mut(&reading.series) {
+            Some(count) => *count += 1,
+            None => drop(self.counts.insert(reading.series, 1)),
+        }
+        if self.kept.len() > MOST_READINGS || self.counts.len() > MOST_SERIES {
+            let problem = if self.kept.len() > MOST_READINGS {
+                "more than 4,000,000 readings"
+            } else {
+                "more than 1,000 series"
+            };
+            let remedy = "Export only the time of the run, and only the item of the CPU.";
+            return Err(Error::input(place.clone(), format!("the CPU export holds {problem}"), remedy));
+        }
+        Ok(())
+    }
+
+    /// Readings by series, where these have names.
+    pub(super) fn items(&self) -> Vec<(String, u64)> {
+        self.counts.iter().filter_map(|(name, count)| Some((name.clone()?, *count))).collect()
+    }
+
+    /// The series, and what the user should know.
+    ///
+    /// # Errors
+    /// When there are several series and none was chosen, or not the one that was chosen.
+    pub(super) fn finish(
+        mut self,
+        place: &Place,
+        options: &SourceOptions,
+    ) -> Result<(CpuSeries, Vec<String>)> {
+        self.check_choice(place, options)?;
+        let mut notes = Vec::new();
+        if self.empty_values > 0 {
+            notes.push(format!("{place}: rows without a value, left out: {}", self.empty_values));
+        }
+        if self.kept.is_empty() {
+            notes.push(format!("{place}: the CPU export holds no readings"));
+        }
+        let factor = options.cpu_scale.unwrap_or_default().factor();
+        let largest = self.check_range(place, factor)?;
+        notes.extend(
+            doubt(options.cpu_scale, options.cores, largest).map(|doubt| format!("{place}: {doubt}")),
+        );
+        // Stable: of one moment's readings, the last in the file stays the last.
+        self.kept.sort_by_key(|(clock, ns, _)| (*clock, *ns));
+        let differing = self.seconds_that_differ();
+        if differing > 0 {
+            notes.push(format!(
+                "{place}: {differing} seconds have several readings that differ, of which the last is taken: are they of \
+                 several machines or items?"
+            ));
+        }
+        let series = self.kept.into_iter().map(|(clock, _, value)| (clock, value * factor)).collect();
+        Ok((CpuSeries::new(series), notes))
+    }
+
+    /// The largest reading, as exported.
+    ///
+    /// # Errors
+    /// When it is none that a CPU can have.
+    fn check_range(&self, place: &Place, factor: f64) -> Result<f64> {
+        let values = || self.kept.iter().map(|(_, _, value)| *value);
+        let (least, largest) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+        if largest * factor <= MOST_PERCENT {
+            return Ok(largest);
+        }
+        let problem = format!(
+            "its readings go from {least} to {largest}, and no CPU goes beyond 1,000,000 % (10,000 cores)"
+        );
+        let remedy = "Export the item of the CPU, as system.cpu.util of Zabbix, and not that of the memory or another; \
+                      take out single readings that can't be meant.";
+        Err(Error::input(place.clone(), problem, remedy))
+    }
+
+    /// Seconds with readings that are not the same; the readings are sorted.
+    fn seconds_that_differ(&self) -> usize {
+        let seconds = self.kept.chunk_by(|one, next| one.0 == next.0);
+        let differ = |readings: &&[(i64, u32, f64)]| {
+            readings.iter().zip(readings.iter().skip(1)).any(|(one, next)| one.2 != next.2)
+        };
+        seconds.filter(differ).count()
+    }
+
+    fn check_choice(&self, place: &Place, options: &SourceOptions) -> Result<()> {
+        let numbered =
+            self.counts.keys().any(|series| series.as_ref().is_some_and(|name| name.parse::<u64>().is_ok()));
+        let problem = match options.cpu_item {
+            None if self.counts.len() < 2 => return Ok(()),
+            None if numbered => format!("the CPU export holds several items: {}", self.list()),
+            None => format!("the CPU export holds several series: {}", self.list()),
+            Some(_) if !self.kept.is_empty() || self.counts.is_empty() => return Ok(()),
+            Some(item) if numbered => format!("the CPU export has no item {item}; it holds {}", self.list()),
+            Some(item) => format!("item {item} was asked for, and the CPU export has no itemid column"),
+        };
+        let remedy = match (numbered, options.cpu_item) {
+            (true, _) => "Choose one by --cpu-item ID.",
+            (false, Some(_)) => "Leave out --cpu-item.",
+            (false, None) => "Leave the lines of one series in the file.",
+        };
+        Err(Error::input(place.clone(), problem, remedy))
+    }
+
+    fn list(&self) -> String {
+        let named = self.counts.iter().filter_map(|(name, count)| Some((name.as_ref()?, count)));
+        let mut list: Vec<String> =
+            named.take(LISTED).map(|(name, count)| format!("{name} ({count} readings)")).collect();
+        if self.counts.len() > LISTED {
+            list.push(format!("and {} more", self.counts.len() - LISTED));
+        }
+        list.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_readings_than_fit_are_refused() {
+        let (mut readings, options) = (Readings::default(), SourceOptions::default());
+        let mut add = |clock| {
+            let reading = Reading { clock, ns: 0, value: 1.0, series: None };
+            readings.add(reading, &Place::file("cpu.csv"), &options)
+        };
+        for clock in 0..MOST_READINGS as i64 {
+            add(clock).unwrap();
+        }
+        assert!(add(0).unwrap_err().to_string().contains("more than 4,000,000 readings"));
+    }
+
+    #[test]
+    fn more_series_than_can_be_told_apart_are_refused() {
+        let (mut readings, options) = (Readings::default(), SourceOptions::default());
+        let mut add = |item: usize| {
+            let reading = Reading { clock: 1, ns: 0, value: 1.0, series: Some(item.to_string()) };
+            readings.add(reading, &Place::file("cpu.csv"), &options)
+        };
+        for item in 0..MOST_SERIES {
+            add(item).unwrap();
+        }
+        assert!(add(MOST_SERIES).unwrap_err().to_string().contains("more than 1,000 series"));
+    }
+}

@@ -1,0 +1,171 @@
+//! One row of a CPU export to one reading.
+
+use csv_async::ByteRecord;
+
+use super::form::{CpuForm, perfmon_metric};
+use crate::error::{Error, Place, Result};
+use crate::formats::date::{DateForm, DateParser};
+use crate::source::SourceOptions;
+
+/// The remedy for a row that can't be read.
+pub(super) const CORRECT: &str = "Correct or remove that line, or export the readings again as clock,value.";
+
+/// Times that can be meant, in seconds: 1973 to 5138. Milliseconds of our time are beyond it.
+const CLOCKS: std::ops::Range<i64> = 100_000_000..100_000_000_000;
+/// Times that can be meant, in milliseconds.
+const CLOCKS_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
+
+/// One reading.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Reading {
+    /// Epoch second.
+    pub(super) clock: i64,
+    /// Nanoseconds within the second, where known.
+    pub(super) ns: u32,
+    /// Percent.
+    pub(super) value: f64,
+    /// Which series it belongs to, where the export names several.
+    pub(super) series: Option<String>,
+}
+
+/// Reads rows of one form.
+pub(super) struct RowReader<'a> {
+    place: &'a Place,
+    form: &'a CpuForm,
+    dates: DateParser,
+    /// Rows without a value so far.
+    pub(super) empty_values: u64,
+    /// How the first time is written, where that is a date.
+    pub(super) date: Option<DateForm>,
+    /// Whether no time was read yet.
+    timeless: bool,
+    first: bool,
+    header: Vec<u8>,
+}
+
+impl<'a> RowReader<'a> {
+    pub(super) fn new(place: &'a Place, form: &'a CpuForm, options: &SourceOptions) -> Self {
+        let dates = DateParser::new(options.time_zone.clone());
+        Self {
+            place,
+            form,
+            dates,
+            empty_values: 0,
+            date: None,
+            timeless: true,
+            first: true,
+            header: Vec::new(),
+        }
+    }
+
+    /// The reading of a row; `None` for headers, rows without a value, and what is not about the CPU.
+    pub(super) fn read(&mut self, row: &ByteRecord) -> Result<Option<Reading>> {
+        if self.is_header(row) || row.iter().all(|field| field.trim_ascii().is_empty()) {
+            return Ok(None);
+        }
+        let series = self.series(row)?;
+        if self.form.perfmon_label.is_some()
+            && series.as_deref().and_then(perfmon_metric).is_some_and(|metric| metric != "CPU")
+        {
+            return Ok(None);
+        }
+        let clock = self.clock(row)?;
+        let Some(value) = self.value(row)? else {
+            self.empty_values += 1;
+            return Ok(None);
+        };
+        Ok(Some(Reading { clock, ns: self.ns(row)?, value, series }))
+    }
+
+    /// Whether the row is the header, which comes again where exports were joined.
+    fn is_header(&mut self, row: &ByteRecord) -> bool {
+        let first = std::mem::take(&mut self.first);
+        if first && self.form.has_header {
+            self.header = row.as_slice().to_vec();
+        }
+        self.form.has_header && self.header == row.as_slice()
+    }
+
+    fn series(&self, row: &ByteRecord) -> Result<Option<String>> {
+        if let Some(label) = self.form.perfmon_label {
+            return Ok(Some(String::from_utf8_lossy(self.field(row, label, "label")?).into_owned()));
+        }
+        let Some(item) = self.form.item else { return Ok(None) };
+        let text = self.field(row, item, "itemid")?;
+        match std::str::from_utf8(text).ok().and_then(|text| text.parse::<u64>().ok()) {
+            Some(item) => Ok(Some(item.to_string())),
+            None => Err(self.flaw(row, "itemid", text, "is not a whole number")),
+        }
+    }
+
+    fn clock(&mut self, row: &ByteRecord) -> Result<i64> {
+        let text = self.field(row, self.form.clock, "clock")?;
+        if std::mem::take(&mut self.timeless) {
+            self.date = self.dates.form(text);
+        }
+        if let Some(ms) = self.dates.parse(text) {
+            let clock = Some(ms.div_euclid(1000)).filter(|clock| CLOCKS.contains(clock));
+            return clock.ok_or_else(|| self.flaw(row, "clock", text, "is no time that can be meant"));
+        }
+        let whole = text.split(|byte| *byte == b'.').next().unwrap_or_default();
+        let fraction = text.get(whole.len() + 1..).unwrap_or_default();
+        let number = std::str::from_utf8(whole).ok().and_then(|whole| whole.parse::<i64>().ok());
+        let why = match number.filter(|_| fraction.iter().all(u8::is_ascii_digit)) {
+            None => "is neither an epoch second nor a date",
+            Some(ms) if self.form.perfmon_label.is_some() && CLOCKS_MS.contains(&ms) => return Ok(ms / 1000),
+            Some(clock) if self.form.perfmon_label.is_none() && CLOCKS.contains(&clock) => return Ok(clock),
+            Some(ms) if CLOCKS_MS.contains(&ms) => "is in milliseconds; seconds are expected",
+            Some(_) => "is no time that can be meant, as epoch seconds",
+        };
+        Err(self.flaw(row, "clock", text, why))
+    }
+
+    fn value(&self, row: &ByteRecord) -> Result<Option<f64>> {
+        let text = self.field(row, self.form.value, "value")?;
+        let bare = text.strip_suffix(b"%").unwrap_or(text).trim_ascii();
+        if bare.is_empty() {
+            return Ok(None);
+        }
+        let number = std::str::from_utf8(bare).ok().and_then(|bare| bare.parse::<f64>().ok());
+        let scale = if self.form.perfmon_label.is_some() { 1000.0 } else { 1.0 };
+        match number {
+            None => Err(self.flaw(row, "value", text, "is not a number")),
+            Some(value) if !value.is_finite() => Err(self.flaw(row, "value", text, "is not a finite number")),
+            Some(value) if value < 0.0 => Err(self.flaw(row, "value", text, "is negative")),
+            Some(value) => Ok(Some(value / scale)),
+        }
+    }
+
+    fn ns(&self, row: &ByteRecord) -> Result<u32> {
+        let Some(column) = self.form.ns else { return Ok(0) };
+        let text = self.field(row, column, "ns")?;
+        let number = std::str::from_utf8(text).ok().and_then(|text| text.parse::<u32>().ok());
+        match number.filter(|ns| *ns < 1_000_000_000) {
+            Some(ns) => Ok(ns),
+            None if text.is_empty() => Ok(0),
+            None => Err(self.flaw(row, "ns", text, "is not a number of nanoseconds within a second")),
+        }
+    }
+
+    fn field<'r>(&self, row: &'r ByteRecord, column: usize, name: &str) -> Result<&'r [u8]> {
+        let text = row.get(column).map(<[u8]>::trim_ascii);
+        // Only the first row can carry a byte-order mark.
+        let text = text.map(|text| text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
+        text.ok_or_else(|| {
+            let problem = format!("the row ends before field {}, {name} (fields: {})", column + 1, row.len());
+            Error::input(self.place_of(row), problem, CORRECT)
+        })
+    }
+
+    fn flaw(&self, row: &ByteRecord, column: &str, text: &[u8], why: &str) -> Error {
+        let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
+        Error::input(self.place_of(row), format!("{column} {shown:?} {why}"), CORRECT)
+    }
+
+    fn place_of(&self, row: &ByteRecord) -> Place {
+        match row.position() {
+            Some(position) => self.place.clone().at(position.line(), position.byte()),
+            None => self.place.clone(),
+        }
+    }
+}

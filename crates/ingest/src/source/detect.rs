@@ -1,0 +1,327 @@
+//! From the files on the command line to logs and a CPU export, each recognised by its content.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::container::{Container, MAGIC};
+use super::content::Content;
+use super::fault::{Fault, explain, harm};
+use super::file::{Part, Stored};
+use super::log::{LogSource, PipedLogs, left_out};
+use super::pipe::Pipe;
+use super::unpack::metered::read_up_to;
+use super::zip::directory::{Member, members, placed_members};
+use super::zip::recover::scan;
+use crate::error::{Error, Place, Result};
+use crate::formats::date::TimeZone;
+use crate::formats::jtl::layout::LayoutOptions;
+use crate::formats::time_unit::TimeUnit;
+use crate::run::damage::Damage;
+use crate::series::export::CpuSource;
+use crate::series::scale::CpuScale;
+
+/// How inputs are to be read, where their content does not say.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SourceOptions {
+    /// The zone of dates that name none.
+    pub time_zone: TimeZone,
+    /// The unit of the logs' timeStamps that are numbers; `None` for milliseconds, unless they are none of this century
+    /// in these and are in another unit: then it has to be told.
+    pub time_unit: Option<TimeUnit>,
+    /// The Zabbix item whose readings are wanted, where an export holds several.
+    pub cpu_item: Option<u64>,
+    /// What the CPU readings are measured in; `None` for percent of one core, with a note where they fit another scale
+    /// better.
+    pub cpu_scale: Option<CpuScale>,
+    /// The server's cores, where they are known: readings are held against them.
+    pub cores: Option<u32>,
+    /// The logs' delimiter and columns, where they can't be found out.
+    pub layout: LayoutOptions,
+    /// Whether input that is damaged is read as far as it can be, in the place of being refused.
+    pub salvage: bool,
+}
+
+/// The inputs of one run.
+#[derive(Default)]
+pub struct Inputs {
+    /// The logs, in the order given: the injectors of one run. A pipe counts once, and may hold several.
+    pub logs: Vec<LogSource>,
+    /// The CPU export.
+    pub cpu: Option<CpuSource>,
+    /// What the user should know, as sentences.
+    pub notes: Vec<String>,
+    /// What was found to be damaged before any log was read: directories of zips, and members of which not enough is
+    /// left to tell what they are. Nothing without [`SourceOptions::salvage`].
+    pub damage: Vec<Damage>,
+}
+
+impl Inputs {
+    /// Recognises each file by its content: logs and CPU exports, plain, gzipped, zstd-packed or in
+    /// zips; `-` is standard input. Of standard input and of named pipes as much is read as it takes to
+    /// find the first log; a CPU export before it is kept aside in a temporary file.
+    ///
+    /// # Errors
+    /// When a file can't be read or holds neither log nor CPU export, when there are two CPU exports, or
+    /// when a file is named twice.
+    pub fn recognise(files: &[PathBuf], options: &SourceOptions) -> Result<Self> {
+        let mut inputs = Self::default();
+        refuse_twins(files)?;
+        for file in files {
+            if file.as_os_str() == "-" {
+                inputs.pipe(file, io::stdin(), options)?;
+                continue;
+            }
+            let kind = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
+            if kind.is_dir() {
+                return Err(Error::input(file, "is a folder", "Name the files in it."));
+            } else if kind.is_file() {
+                inputs.regular(file, options)?;
+            } else {
+                inputs.pipe(file, File::open(file).map_err(|e| Error::io(file, e))?, options)?;
+            }
+        }
+        inputs.hand_over();
+        Ok(inputs)
+    }
+
+    /// Recognises what comes out of a reader, as `recognise` does for standard input; `name` stands for
+    /// it in messages.
+    ///
+    /// ```
+    /// use std::io::Read;
+    /// use perfpipe_ingest::{Inputs, SourceOptions};
+    /// let log = "timeStamp,elapsed,success\n1795203738615,12,true\n";
+    /// let mut inputs = Inputs::of_reader("run.csv", log.as_bytes(), &SourceOptions::default())?;
+    /// let mut logs = inputs.logs[0].open(Default::default())?;
+    /// let mut text = String::new();
+    /// while let Some(mut log) = logs.next_log()? {
+    ///     log.read_to_string(&mut text).map_err(|e| log.explain(e))?;
+    ///     log.finish()?;
+    /// }
+    /// assert_eq!(text, log);
+    /// # Ok::<(), perfpipe_ingest::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As `recognise`.
+    pub fn of_reader(
+        name: impl AsRef<Path>,
+        input: impl Read + Send + 'static,
+        options: &SourceOptions,
+    ) -> Result<Self> {
+        let mut inputs = Self::default();
+        inputs.pipe(name.as_ref(), input, options)?;
+        inputs.hand_over();
+        Ok(inputs)
+    }
+
+    /// Tells pipes whether a CPU export is known by now.
+    fn hand_over(&mut self) {
+        if self.cpu.is_some() {
+            self.logs.iter_mut().for_each(LogSource::cpu_is_given);
+        }
+    }
+
+    /// Recognises one regular file, as `recognise` does; `Ok(Err(_))` says why it is neither log nor CPU export, where
+    /// it could be read and is not damaged.
+    ///
+    /// # Errors
+    /// When the file can't be read, is damaged, or holds two CPU exports.
+    pub(crate) fn of_file(path: &Path, options: &SourceOptions) -> Result<Result<Self>> {
+        let mut inputs = Self::default();
+        let others = inputs.sort(path, options)?;
+        let neither = !others.recognised && !others.is_harmed();
+        match inputs.leave_out(others, options.salvage) {
+            Err(error) if neither => Ok(Err(error)),
+            done => done.map(|()| Ok(inputs)),
+        }
+    }
+
+    fn regular(&mut self, path: &Path, options: &SourceOptions) -> Result<()> {
+        let others = self.sort(path, options)?;
+        self.leave_out(others, options.salvage)
+    }
+
+    /// Takes the logs and the CPU export of a file, and gives what else it holds.
+    fn sort(&mut self, path: &Path, options: &SourceOptions) -> Result<Others> {
+        let mut others = Others::new(path);
+        for stored in self.parts(path, options.salvage)? {
+            let place = stored.place();
+            let content = match stored.head()? {
+                Ok(head) => head.content(&options.layout)?,
+                Err(fault) => Content::Other(fault),
+            };
+            match content {
+                Content::Log => {
+                    others.recognised = true;
+                    self.logs.push(LogSource::stored(stored));
+                }
+                Content::Cpu(form) => {
+                    others.recognised = true;
+                    self.cpu(CpuSource::stored(stored, form))?;
+                }
+                Content::Other(fault) => others.list.push((place, fault)),
+            }
+        }
+        Ok(others)
+    }
+
+    /// Notes what a file holds besides logs and CPU exports, and, to `salvage`, what is damaged. Without it, a member
+    /// that can't be read is an error, though others can: it may be a log.
+    fn leave_out(&mut self, mut others: Others, salvage: bool) -> Result<()> {
+        let harmed = others.list.iter().position(|(_, fault)| fault.harm);
+        if let Some(at) = harmed.filter(|_| others.recognised && !salvage) {
+            let (place, fault) = others.list.swap_remove(at);
+            return Err(fault.at(place));
+        }
+        let whole = others.damage.iter().map(|fault| (&others.file, fault));
+        let members = others.list.iter().map(|(place, fault)| (place, fault));
+        let harmed = whole.chain(members).filter(|(_, fault)| salvage && fault.harm);
+        self.damage.extend(harmed.map(|(place, fault)| Damage::new(place, fault, 0)));
+        self.notes.extend(others.notes()?);
+        Ok(())
+    }
+
+    /// What a regular file may hold: itself, or its members if it is a zip.
+    fn parts(&mut self, path: &Path, salvage: bool) -> Result<Vec<Stored>> {
+        let failed = |e| explain(Place::file(path), e);
+        let mut magic = [0; MAGIC];
+        let length =
+            File::open(path).and_then(|mut file| read_up_to(&mut file, &mut magic)).map_err(failed)?;
+        let container = Container::of(magic.get(..length).unwrap_or_default());
+        self.note_misnamed(container, path);
+        let parts = match container {
+            Container::Zip if salvage => self.salvaged_members(path).map_err(failed)?,
+            Container::Zip => members(path).map_err(failed)?,
+            _ => return Ok(vec![Stored::new(path, Part::Whole(container), salvage).map_err(failed)?]),
+        };
+        let stored = |member| Stored::new(path, Part::Member(member), salvage).map_err(failed);
+        parts.into_iter().map(stored).collect()
+    }
+
+    /// The members of a zip by its directory, or by their own headers if it is damaged.
+    fn salvaged_members(&mut self, path: &Path) -> io::Result<Vec<Member>> {
+        let fault = match placed_members(path) {
+            Ok(members) => return Ok(members),
+            Err(error) => harm(error)?,
+        };
+        let members = scan(path)?;
+        if members.is_empty() {
+            return Err(fault.lost().into());
+        }
+        self.damage.push(Damage::new(&Place::file(path), &fault, 0));
+        Ok(members)
+    }
+
+    /// Reads a pipe up to its first log.
+    fn pipe(
+        &mut self,
+        path: &Path,
+        input: impl Read + Send + 'static,
+        options: &SourceOptions,
+    ) -> Result<()> {
+        let mut pipe = Pipe::new(path, input, options.salvage)?;
+        self.note_misnamed(pipe.container, path);
+        let mut others = Others::new(path);
+        loop {
+            let Some(piece) = pipe.next(&options.layout)? else {
+                others.damage = pipe.take_damage();
+                break;
+            };
+            match piece.content {
+                Content::Log => {
+                    others.recognised = true;
+                    let layout = options.layout.clone();
+                    let logs = PipedLogs { pipe, found: Some(piece), cpu_given: false, layout };
+                    self.logs.push(LogSource::piped(logs));
+                    break;
+                }
+                Content::Cpu(form) => {
+                    others.recognised = true;
+                    self.cpu(CpuSource::spooled(piece.place, &piece.head.bytes, pipe.reader(), form)?)?;
+                }
+                Content::Other(fault) => others.list.push((piece.place, fault)),
+            }
+        }
+        self.leave_out(others, options.salvage)
+    }
+
+    fn cpu(&mut self, cpu: CpuSource) -> Result<()> {
+        if let Some(first) = &self.cpu {
+            return Err(Error::usage(
+                format!("there are two CPU exports: {}, and {}", first.place(), cpu.place()),
+                "Give the one of the server that was tested.",
+            ));
+        }
+        self.cpu = Some(cpu);
+        Ok(())
+    }
+
+    fn note_misnamed(&mut self, container: Container, path: &Path) {
+        let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+        self.notes.extend(container.misnamed(&name));
+    }
+}
+
+/// What a file holds besides logs and CPU exports.
+struct Others {
+    file: Place,
+    recognised: bool,
+    list: Vec<(Place, Fault)>,
+    /// What is wrong with the file itself.
+    damage: Option<Fault>,
+}
+
+/// How many members an error describes one by one.
+const DESCRIBED: usize = 3;
+
+impl Others {
+    fn new(path: &Path) -> Self {
+        Self { file: Place::file(path), recognised: false, list: Vec::new(), damage: None }
+    }
+
+    /// Whether any of it is damaged.
+    fn is_harmed(&self) -> bool {
+        self.damage.is_some() || self.list.iter().any(|(_, fault)| fault.harm)
+    }
+
+    /// Notes on what was left out; an error where there was nothing else.
+    fn notes(mut self) -> Result<Vec<String>> {
+        if self.recognised {
+            return Ok(self.list.iter().map(|(place, fault)| left_out(place, fault)).collect());
+        }
+        if self.list.len() == 1
+            && let Some((place, fault)) = self.list.pop()
+        {
+            return Err(fault.at(place));
+        }
+        if let Some(fault) = self.damage.filter(|_| self.list.is_empty()) {
+            return Err(fault.lost().at(self.file));
+        }
+        let mut problem = match self.list.len() {
+            0 => "is a zip without a file in it".to_owned(),
+            count => format!("none of its {count} members is a log or a CPU export"),
+        };
+        for (place, fault) in self.list.iter().take(DESCRIBED) {
+            problem.push_str(&format!("; {} {fault}", place.member.as_deref().unwrap_or_default()));
+        }
+        Err(Fault::new(problem, "Give the zip that holds the log.").at(self.file))
+    }
+}
+
+/// Refuses a file that is named twice: its requests would be counted twice.
+fn refuse_twins(files: &[PathBuf]) -> Result<()> {
+    let mut seen = Vec::new();
+    for file in files {
+        let same = if file.as_os_str() == "-" { Some(file.clone()) } else { file.canonicalize().ok() };
+        if let Some(same) = same {
+            if seen.contains(&same) {
+                let problem = format!("{} is named twice", Place::file(file));
+                return Err(Error::usage(problem, "Name each file once."));
+            }
+            seen.push(same);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! A text out of damaged bytes: it ends where it can't be read on, and tells why.
+
+use std::io::{self, Read};
+
+use super::checked::{Digest, Digested};
+use crate::source::fault::{Fault, harm};
+
+/// Reads up to the flaw of harmed bytes, in the place of failing there.
+pub(crate) struct Salvaged<R> {
+    inner: R,
+    cut: Option<Fault>,
+}
+
+impl<R> Salvaged<R> {
+    pub(crate) fn new(inner: R) -> Self {
+        Self { inner, cut: None }
+    }
+}
+
+impl<R: Read> Read for Salvaged<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.cut.is_some() {
+            return Ok(0);
+        }
+        self.inner.read(out).or_else(|error| {
+            self.cut = Some(harm(error)?);
+            Ok(0)
+        })
+    }
+}
+
+impl<R: Digested> Digested for Salvaged<R> {
+    fn digest(&self) -> &Digest {
+        self.inner.digest()
+    }
+
+    fn cut(&self) -> Option<&Fault> {
+        self.cut.as_ref()
+    }
+}
+
+/// Reads little at a time: of a library's reader that fails, what it unpacked in that read is lost.
+pub(crate) struct Sips<R>(pub(crate) R);
+
+/// Bytes that may be lost.
+const SIP: usize = 256;
+
+impl<R: Read> Read for Sips<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let length = out.len().min(SIP);
+        self.0.read(out.get_mut(..length).unwrap_or_default())
+    }
+}

@@ -1,0 +1,7 @@
+//! Zips: by their directory, from a pipe, and without a directory.
+
+pub(crate) mod directory;
+pub(crate) mod header;
+pub(crate) mod padding;
+pub(crate) mod pipe;
+pub(crate) mod recover;

@@ -1,0 +1,95 @@
+//! What stands in a zip's file besides the zip: nothing but padding may, or members would be left out unseen.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+
+use super::header::{END, LOCAL, directory, signature};
+use super::recover::Scan;
+use crate::source::fault::Fault;
+use crate::source::unpack::metered::read_up_to;
+
+/// Bytes of the shortest header of a member.
+const SHORTEST_HEADER: u64 = 30;
+
+/// Refuses a zip beside which there is another one in the file at `path`, or anything but padding behind it; `members`
+/// are where the members are that its directory lists, which begins at `listed`.
+pub(crate) fn refuse_rest(path: &Path, members: Vec<Range<u64>>, listed: u64) -> io::Result<()> {
+    for gap in gaps(members, listed) {
+        // Whatever the file begins with was taken for a zip.
+        if gap.start == 0 || Scan::open(path)?.next_member_before(gap.start, gap.end)?.is_some() {
+            return Err(unlisted(&gap).into());
+        }
+    }
+    let mut file = BufReader::new(File::open(path)?);
+    file.seek(SeekFrom::Start(listed))?;
+    let first = signature(&mut file)?;
+    directory(&mut file, first)?;
+    let end = file.stream_position()?;
+    let all = file.get_ref().metadata()?.len();
+    match after_padding(&mut file)? {
+        None => Ok(()),
+        Some(first) => Err(behind(first, Some(all.saturating_sub(end))).into()),
+    }
+}
+
+/// The parts of a file, up to the directory, that belong to none of the members and may be one.
+fn gaps(mut members: Vec<Range<u64>>, listed: u64) -> Vec<Range<u64>> {
+    members.sort_unstable_by_key(|member| member.start);
+    members.push(listed..listed);
+    let mut at = 0;
+    let mut gaps = Vec::new();
+    for member in members {
+        gaps.push(at..member.start);
+        at = at.max(member.end);
+    }
+    let least = |gap: &Range<u64>| if gap.start == 0 { 1 } else { SHORTEST_HEADER };
+    gaps.retain(|gap| gap.end.saturating_sub(gap.start) >= least(gap));
+    gaps
+}
+
+/// The most bytes of padding: by blocks, as of tapes. Behind more of it, no end of a zip is looked for.
+const MOST_PADDING: usize = 32 << 10;
+
+/// The first four bytes behind padding, or beyond the most of it, where there is anything up to the input's end.
+pub(crate) fn after_padding(input: &mut impl BufRead) -> io::Result<Option<[u8; 4]>> {
+    let mut bytes = [0; 4];
+    let (first, others) = bytes.split_at_mut(1);
+    for _ in 0..=MOST_PADDING {
+        if read_up_to(input, first)? == 0 {
+            return Ok(None);
+        }
+        if *first != [0] {
+            break;
+        }
+    }
+    read_up_to(input, others)?;
+    Ok(Some(bytes))
+}
+
+/// What to do with zips that were joined.
+const APART: &str =
+    "Give each zip as a file of its own, or read all that is in them: --salvage. Nothing was stored.";
+
+/// The fault of a member that the directory does not list.
+fn unlisted(gap: &Range<u64>) -> Fault {
+    let bytes = gap.end - gap.start;
+    let problem = match gap.start {
+        0 => format!("another zip stands before this one ({bytes} bytes): its members would be left out"),
+        _ => format!("{bytes} bytes between its members hold one that the zip's directory does not list"),
+    };
+    Fault { harm: true, ..Fault::new(problem, APART) }
+}
+
+/// The fault of what follows a zip, by its first bytes; how many there are, where that is known.
+pub(crate) fn behind(first: [u8; 4], bytes: Option<u64>) -> Fault {
+    let bytes = bytes.map(|bytes| format!(" ({bytes} bytes)")).unwrap_or_default();
+    match [LOCAL, END].contains(&first) {
+        true => {
+            let problem = format!("another zip follows this one{bytes}: its members would be left out");
+            Fault { harm: true, ..Fault::new(problem, APART) }
+        }
+        false => Fault::harm(format!("something follows the zip's end that is no part of it{bytes}")),
+    }
+}

@@ -1,0 +1,278 @@
+//! Checksums of the stored files: taken as they are written, checked before anything in them is believed.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::{Buf, Bytes};
+use parquet::errors::ParquetError;
+use parquet::file::reader::{ChunkReader, Length};
+use serde::{Deserialize, Serialize};
+
+use super::folder::lock::refuse_link;
+use crate::error::{Error, Result};
+
+/// Bytes that have a checksum of their own; the last ones of a file are fewer.
+const PIECE: usize = 1 << 20;
+
+/// Checked pieces that are kept while a file is read: more than a row group of samples and the one after it, whose
+/// columns are read side by side.
+const KEPT: usize = 16;
+
+const CHECKSUM: &str = "its checksum is not the one it was stored with";
+
+/// What a stored file must be.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Sums {
+    /// Its size.
+    bytes: u64,
+    /// CRC-32 (IEEE) of each MiB.
+    crc32: Vec<u32>,
+}
+
+/// What is said of a stored file that can't be believed: the problem as a clause, and what can be done.
+pub(super) fn damaged(problem: &str) -> String {
+    format!("{problem} (the file is damaged: ingest the run again)")
+}
+
+/// A file that is summed while it is written, from front to back.
+pub(super) struct SummedFile {
+    file: File,
+    path: PathBuf,
+    sums: Sums,
+    piece: crc32fast::Hasher,
+}
+
+impl SummedFile {
+    /// Makes the file, which must not be there yet.
+    pub(super) fn create(path: &Path) -> Result<Self> {
+        let file = File::create_new(path).map_err(|error| Error::io(path, error))?;
+        Ok(Self { file, path: path.to_owned(), sums: Sums::default(), piece: crc32fast::Hasher::new() })
+    }
+
+    /// Makes the file durable; nothing is written to it after that.
+    pub(super) fn finish(&mut self) -> Result<Sums> {
+        self.file.sync_all().map_err(|error| Error::io(&self.path, error))?;
+        if !self.sums.bytes.is_multiple_of(PIECE as u64) {
+            self.sums.crc32.push(std::mem::take(&mut self.piece).finalize());
+        }
+        Ok(std::mem::take(&mut self.sums))
+    }
+
+    fn add(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let room = PIECE - (self.sums.bytes % PIECE as u64) as usize;
+            let (now, later) = bytes.split_at(room.min(bytes.len()));
+            self.piece.update(now);
+            self.sums.bytes += now.len() as u64;
+            if now.len() == room {
+                self.sums.crc32.push(std::mem::take(&mut self.piece).finalize());
+            }
+            bytes = later;
+        }
+    }
+}
+
+impl Write for SummedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.file.write(bytes)?;
+        self.add(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A stored file of which only checked bytes are handed out.
+#[derive(Clone)]
+pub(super) struct CheckedFile(Arc<Inner>);
+
+struct Inner {
+    path: PathBuf,
+    sums: Sums,
+    open: Mutex<Open>,
+}
+
+struct Open {
+    file: File,
+    /// Checked pieces and their numbers, those used last at the end.
+    kept: VecDeque<(usize, Bytes)>,
+    /// Whether a piece was not what it must be.
+    damaged: bool,
+}
+
+impl CheckedFile {
+    /// Opens a file that must be as its sums say.
+    pub(super) fn open(path: PathBuf, sums: Sums) -> Result<Self> {
+        refuse_link(&path)?;
+        let failed = |error| Error::io(&path, error);
+        let file = File::open(&path).map_err(failed)?;
+        let bytes = file.metadata().map_err(failed)?.len();
+        if bytes != sums.bytes {
+            let problem = format!("it has {bytes} bytes in the place of {}", sums.bytes);
+            return Err(Error::store(format!("reading {}", path.display()), damaged(&problem)));
+        }
+        let open = Mutex::new(Open { file, kept: VecDeque::new(), damaged: false });
+        Ok(Self(Arc::new(Inner { path, sums, open })))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// Why a read of it failed, if that is because its bytes are not what they must be: whoever reads through
+    /// another crate is told so in that crate's words.
+    pub(super) fn damage(&self) -> Option<String> {
+        let open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.damaged.then(|| damaged(CHECKSUM))
+    }
+
+    /// Reads it all, and says whether it is what it must be.
+    pub(super) fn check(&self) -> Result<()> {
+        let read = io::copy(&mut self.reader(0), &mut io::sink());
+        read.map(drop).map_err(|error| match self.damage() {
+            Some(damage) => Error::store(format!("reading {}", self.path().display()), damage),
+            None => Error::io(self.path(), error),
+        })
+    }
+
+    /// Reads on from a byte.
+    pub(super) fn reader(&self, from: u64) -> CheckedReader {
+        CheckedReader { file: self.clone(), at: from, rest: Bytes::new() }
+    }
+
+    /// The checked bytes from `at` to the end of their piece; none beyond the end of the file.
+    fn rest_of_piece(&self, at: u64) -> io::Result<Bytes> {
+        let number = usize::try_from(at / PIECE as u64).map_err(io::Error::other)?;
+        let Some(crc32) = self.0.sums.crc32.get(number) else { return Ok(Bytes::new()) };
+        let mut open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let piece = match open.kept.iter().position(|(kept, _)| *kept == number) {
+            Some(place) => open.kept.remove(place).map(|(_, piece)| piece),
+            None => None,
+        };
+        let mut piece = match piece {
+            Some(piece) => piece,
+            None => open.read(number, *crc32)?,
+        };
+        if open.kept.len() >= KEPT {
+            open.kept.pop_front();
+        }
+        open.kept.push_back((number, piece.clone()));
+        let before = (at % PIECE as u64) as usize;
+        Ok(piece.split_off(before.min(piece.len())))
+    }
+}
+
+impl Open {
+    fn read(&mut self, number: usize, crc32: u32) -> io::Result<Bytes> {
+        self.file.seek(SeekFrom::Start(number as u64 * PIECE as u64))?;
+        let mut piece = Vec::new();
+        (&self.file).take(PIECE as u64).read_to_end(&mut piece)?;
+        if crc32fast::hash(&piece) != crc32 {
+            self.damaged = true;
+            return Err(io::Error::new(io::ErrorKind::InvalidData, damaged(CHECKSUM)));
+        }
+        Ok(piece.into())
+    }
+}
+
+/// Checked bytes, one after another.
+pub(super) struct CheckedReader {
+    file: CheckedFile,
+    at: u64,
+    rest: Bytes,
+}
+
+impl Read for CheckedReader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.rest.is_empty() {
+            self.rest = self.file.rest_of_piece(self.at)?;
+        }
+        let length = self.rest.len().min(out.len());
+        if let Some(out) = out.get_mut(..length) {
+            self.rest.copy_to_slice(out);
+        }
+        self.at += length as u64;
+        Ok(length)
+    }
+}
+
+impl Length for CheckedFile {
+    fn len(&self) -> u64 {
+        self.0.sums.bytes
+    }
+}
+
+impl ChunkReader for CheckedFile {
+    type T = CheckedReader;
+
+    fn get_read(&self, start: u64) -> Result<CheckedReader, ParquetError> {
+        Ok(self.reader(start))
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
+        let first = self.rest_of_piece(start)?;
+        if length <= first.len() {
+            return Ok(first.slice(..length));
+        }
+        let mut bytes = Vec::new();
+        self.reader(start).take(length as u64).read_to_end(&mut bytes)?;
+        if bytes.len() < length {
+            return Err(ParquetError::EOF(format!("{} bytes of {length} are there", bytes.len())));
+        }
+        Ok(bytes.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(folder: &Path, name: &str, bytes: &[u8], step: usize) -> (PathBuf, Sums) {
+        let path = folder.join(name);
+        let mut file = SummedFile::create(&path).unwrap();
+        bytes.chunks(step).for_each(|chunk| file.write_all(chunk).unwrap());
+        (path, file.finish().unwrap())
+    }
+
+    #[test]
+    fn bytes_come_back_from_any_place() {
+        let folder = tempfile::tempdir().unwrap();
+        for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 7] {
+            let bytes: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
+            let (path, sums) = written(folder.path(), &length.to_string(), &bytes, 70_001);
+            let file = CheckedFile::open(path, sums).unwrap();
+            let mut back = Vec::new();
+            file.reader(0).read_to_end(&mut back).unwrap();
+            assert!(back == bytes, "{length}");
+            for (from, wanted) in [(0, length), (length / 2, length / 3), (length, 0), (length / 3, 1)] {
+                let Some(expected) = bytes.get(from..from + wanted) else { continue };
+                assert!(file.get_bytes(from as u64, wanted).unwrap() == expected, "{length} {from} {wanted}");
+            }
+            assert!(file.get_bytes(1, length.max(1)).is_err());
+            assert!(file.get_bytes(u64::MAX, 1).is_err());
+        }
+    }
+
+    #[test]
+    fn only_the_piece_that_is_changed_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bytes = vec![5; 20 * PIECE];
+        let (path, sums) = written(folder.path(), "a", &bytes, PIECE / 2);
+        assert_eq!(sums.crc32.len(), 20);
+        bytes[3 * PIECE] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let file = CheckedFile::open(path.clone(), sums.clone()).unwrap();
+        assert!(file.get_bytes(2 * PIECE as u64 + 5, PIECE - 5).is_ok());
+        assert!(file.get_bytes(2 * PIECE as u64 + 5, PIECE).is_err());
+        assert!(file.get_bytes(4 * PIECE as u64, 16 * PIECE).is_ok());
+        let told = file.reader(0).read_to_end(&mut Vec::new()).unwrap_err().to_string();
+        assert!(told.contains("checksum") && told.contains("ingest the run again"), "{told}");
+        std::fs::write(&path, &bytes[..7]).unwrap();
+        assert!(CheckedFile::open(path, sums).err().unwrap().to_string().contains("7 bytes in the place of"));
+    }
+}

@@ -1,0 +1,62 @@
+//! Files that are locked for as long as somebody works.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use crate::error::{Error, Result};
+
+/// A file that is locked for as long as this lives; the system frees it when the process ends, however it ends.
+#[derive(Debug)]
+pub(crate) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Closing the file is not enough: a process that is just being started still has it open for a moment.
+        let _ = self.0.unlock();
+    }
+}
+
+impl Lock {
+    /// Locks a file, which is made if it is not there, once nobody else does.
+    pub(crate) fn wait(path: &Path) -> Result<Self> {
+        let file = open(path)?;
+        file.lock().map_err(|error| Error::io(path, error))?;
+        Ok(Self(file))
+    }
+
+    /// Locks a file, which is made if it is not there; `None` if somebody else does.
+    pub(crate) fn try_new(path: &Path) -> Result<Option<Self>> {
+        let file = open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Self(file))),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => Err(Error::io(path, error)),
+        }
+    }
+}
+
+fn open(path: &Path) -> Result<File> {
+    refuse_link(path)?;
+    File::options()
+        .create(true)
+        .truncate(false)
+        .write(true)
+        .open(path)
+        .map_err(|error| Error::io(path, error))
+}
+
+/// Whether a path is a link.
+pub(crate) fn is_link(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.file_type().is_symlink())
+}
+
+/// Refuses a path within the store that is a link: what it leads to is not the store's.
+pub(crate) fn refuse_link(path: &Path) -> Result<()> {
+    if !is_link(path) {
+        return Ok(());
+    }
+    Err(Error::refused(
+        format!("{} is a link, and within a store none is followed", path.display()),
+        "Put what it leads to in its place, or remove it.",
+    ))
+}

@@ -1,0 +1,109 @@
+//! What the folder of a run is called: safe in every file system, those that do not tell capital letters apart included.
+
+use crate::store::RunKey;
+
+/// What stands before a repeat's number.
+const REPEAT: char = '+';
+
+/// The most bytes of a name, but for the repeat.
+const NAME: usize = 139;
+
+/// A folder's name for a key: what is safe in every file system stays, the rest is percent-encoded. Names of different
+/// keys differ in more than capital letters.
+pub(crate) fn folder_name(key: &RunKey) -> String {
+    named(key, false)
+}
+
+/// The name that earlier builds gave to the folder of a key, where it is another one: capital letters stood as they are.
+pub(crate) fn former_name(key: &RunKey) -> Option<String> {
+    let capital = |part: &String| part.bytes().any(|byte| byte.is_ascii_uppercase());
+    (capital(&key.framework) || capital(&key.test)).then(|| named(key, true))
+}
+
+/// The number of the repeat whose folder has this name, if it is one of the framework and the test of a key.
+pub(crate) fn repeat_of(name: &str, key: &RunKey) -> Option<u32> {
+    let first = key.clone().with_repeat(1);
+    let names = std::iter::once(folder_name(&first)).chain(former_name(&first));
+    names.filter_map(|first| name.strip_prefix(first.as_str())).find_map(|rest| match rest {
+        "" => Some(1),
+        rest => rest.strip_prefix(REPEAT)?.parse().ok(),
+    })
+}
+
+fn named(key: &RunKey, capitals: bool) -> String {
+    let mut name = String::new();
+    for part in [&key.framework, &key.test] {
+        // Encoding `%` and the joint's own `+` keeps different keys apart.
+        if !name.is_empty() {
+            name.push('+');
+        }
+        for byte in part.bytes() {
+            match byte {
+                b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' => name.push(byte as char),
+                b'A'..=b'Z' if capitals => name.push(byte as char),
+                b'.' if !name.is_empty() => name.push('.'),
+                _ => name.push_str(&format!("%{byte:02X}")),
+            }
+        }
+    }
+    if name.len() > NAME {
+        let hash = crc32fast::hash(name.as_bytes());
+        let longer = crc32fast::hash(name.chars().rev().collect::<String>().as_bytes());
+        name.truncate(120);
+        name.push_str(&format!("~{hash:08x}{longer:08x}"));
+    }
+    if key.repeat != 1 {
+        name.push_str(&format!("{REPEAT}{}", key.repeat));
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::LAST_REPEAT;
+
+    fn name(framework: &str, test: &str) -> String {
+        folder_name(&RunKey::new(framework, test))
+    }
+
+    #[test]
+    fn folder_names_are_safe_and_differ() {
+        assert_eq!(name("perfectnio", "2048"), "perfectnio+2048");
+        assert_eq!(name("127.0.0.1:9000", "2048"), "127.0.0.1%3A9000+2048");
+        assert_eq!(name("../a", "b/c"), "%2E.%2Fa+b%2Fc");
+        assert_ne!(name("a_b", "c"), name("a", "b_c"));
+        assert!(name(&"é".repeat(500), "x").len() < 150);
+    }
+
+    #[test]
+    fn each_repeat_has_a_folder_of_its_own() {
+        let name = |framework: &str, repeat| folder_name(&RunKey::new(framework, "2048").with_repeat(repeat));
+        assert_eq!(name("go", 2), "go+2048+2");
+        assert_eq!(folder_name(&RunKey::new("go", "2048+2")), "go+2048%2B2");
+        let long = "x".repeat(500);
+        assert_ne!(name(&long, 1), name(&long, 2));
+        assert!(name(&long, LAST_REPEAT).len() <= 150 && name(&"x".repeat(134), LAST_REPEAT).len() <= 150);
+    }
+
+    #[test]
+    fn names_differ_in_more_than_capital_letters() {
+        assert_eq!(name("Go", "API"), "%47o+%41%50%49");
+        let all = ["go", "Go", "GO", "gO", "%47o"].map(|framework| name(framework, "API").to_lowercase());
+        let different: std::collections::BTreeSet<&String> = all.iter().collect();
+        assert_eq!(different.len(), all.len(), "{all:?}");
+        let long = |first: &str| name(&format!("{first}{}", "x".repeat(200)), "t").to_lowercase();
+        assert_ne!(long("A"), long("a"));
+    }
+
+    #[test]
+    fn names_of_earlier_builds_are_known() {
+        let key = RunKey::new("Go", "API");
+        assert_eq!(former_name(&key).unwrap(), "Go+API");
+        assert_eq!(former_name(&RunKey::new("go", "api")), None);
+        assert_eq!(repeat_of("Go+API+7", &key), Some(7));
+        assert_eq!(repeat_of("%47o+%41%50%49", &key.clone().with_repeat(3)), Some(1));
+        assert_eq!(repeat_of("go+api+7", &key), None);
+        assert_eq!(repeat_of("Go+API.bak", &key), None);
+    }
+}

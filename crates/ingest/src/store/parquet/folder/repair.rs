@@ -1,0 +1,192 @@
+//! A store in a folder put right: its own file, moves that were stopped, runs in the folder of another. What can't be is
+//! moved to a folder of its own, never deleted.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::leftovers::{entries, is_earlier, is_generation, sweep};
+use super::lock::{Lock, refuse_link};
+use super::manifest::{check_mark, mark, sync_dir};
+use super::name::folder_name;
+use super::{Folder, LOCK, MARKER, SET_ASIDE, read_manifest};
+use crate::error::{Error, Result};
+use crate::operations::repair::Repairer;
+use crate::store::RunKey;
+
+impl Folder {
+    /// Puts right what is wrong with the store itself.
+    pub(crate) fn repair(&self, repairer: &mut Repairer<'_>) -> Result<()> {
+        if !self.path().is_dir() {
+            return Ok(());
+        }
+        self.repair_marker(repairer)?;
+        let unread: Vec<(PathBuf, Error)> =
+            self.manifests()?.into_iter().filter_map(|(run, found)| Some((run, found.err()?))).collect();
+        for (run, error) in &unread {
+            self.repair_run(run, error, repairer)?;
+        }
+        if unread.is_empty() { self.repair_leftovers(repairer) } else { self.keep_staged(repairer) }
+    }
+
+    fn repair_marker(&self, repairer: &mut Repairer<'_>) -> Result<()> {
+        let marker = self.path().join(MARKER);
+        let problem = match check_mark(&marker) {
+            Ok(true) => return Ok(()),
+            Ok(false) => "is missing".to_owned(),
+            Err(Error::Store { source, .. }) => source.to_string(),
+            Err(error) => return Err(error),
+        };
+        repairer.step(format!("a new {} is put in its place: {problem}", marker.display()), || {
+            let _gate = self.gate()?;
+            mark(&marker)
+        })
+    }
+
+    /// Puts right a folder whose manifest can't be taken for that of a run.
+    fn repair_run(&self, run: &Path, error: &Error, repairer: &mut Repairer<'_>) -> Result<()> {
+        let manifest = match read_manifest(run) {
+            Ok(Some(manifest)) => manifest,
+            Ok(None) => return Ok(()),
+            Err(Error::Store { .. }) => return self.move_aside(run, &error.to_string(), repairer),
+            Err(_) => {
+                repairer.leave(error.to_string());
+                return Ok(());
+            }
+        };
+        let home = self.runs().join(folder_name(&manifest.info.key));
+        let whole = self.generation(run, &manifest.generation).is_dir();
+        if !whole || home.symlink_metadata().is_ok() || self.find(&manifest.info.key)?.is_some() {
+            return self.move_aside(run, &error.to_string(), repairer);
+        }
+        let what = format!("{} goes to {}: {error}", run.display(), home.display());
+        repairer.step(what, || self.with_free(run, || rename(run, &home)))
+    }
+
+    /// Moves a folder out of the way of all readers.
+    pub(crate) fn move_aside(&self, run: &Path, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
+        let aside = self.free_aside(run);
+        let what = format!("{} is set aside as {}: {why}", run.display(), aside.display());
+        repairer.step(what, || {
+            self.with_free(run, || {
+                let folder = self.path().join(SET_ASIDE);
+                refuse_link(&folder)?;
+                fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
+                self.gather(run)?;
+                rename(run, &aside)
+            })
+        })
+    }
+
+    /// Moves the files that a run's manifest names, and no other's does, into its folder: nobody would know whose they
+    /// are.
+    fn gather(&self, run: &Path) -> Result<()> {
+        let Ok(Some(manifest)) = read_manifest(run) else { return Ok(()) };
+        let files = self.generation(run, &manifest.generation);
+        let home = self.find(&manifest.info.key).ok().flatten();
+        let of_another =
+            home.is_some_and(|(home, found)| home != run && found.generation == manifest.generation);
+        if of_another || files.parent() == Some(run) || !files.is_dir() {
+            return Ok(());
+        }
+        rename(&files, &run.join(&manifest.generation))
+    }
+
+    /// Does something with a folder that nobody writes to.
+    fn with_free(&self, folder: &Path, then: impl FnOnce() -> Result<()>) -> Result<()> {
+        let _gate = self.gate()?;
+        let lock = Lock::try_new(&folder.join(LOCK))?;
+        let _free = lock.ok_or_else(|| {
+            Error::refused(
+                format!("{} is being written or dropped by another perfpipe", folder.display()),
+                "Wait until it is done.",
+            )
+        })?;
+        then()
+    }
+
+    /// A name in the folder of what is set aside that nothing there has.
+    fn free_aside(&self, run: &Path) -> PathBuf {
+        let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let folder = self.path().join(SET_ASIDE);
+        let numbered = (2_u32..).map(|number| format!("{name}-{number}"));
+        let mut names = std::iter::once(name.clone()).chain(numbered).map(|name| folder.join(name));
+        names.find(|path| path.symlink_metadata().is_err()).unwrap_or(folder)
+    }
+
+    /// Finishes or removes what killed writers left.
+    fn repair_leftovers(&self, repairer: &mut Repairer<'_>) -> Result<()> {
+        let left = self.leftovers()?;
+        if left.is_empty() {
+            return Ok(());
+        }
+        repairer.step(
+            format!("what killed writers left is removed, or moved in: {}", left.join(", ")),
+            || {
+                let _gate = self.gate()?;
+                sweep(self);
+                Ok(())
+            },
+        )
+    }
+
+    /// Sets aside staged runs of writers that are gone: a manifest that can't be read may have named them.
+    fn keep_staged(&self, repairer: &mut Repairer<'_>) -> Result<()> {
+        let named: Vec<String> = self
+            .manifests()?
+            .into_iter()
+            .filter_map(|(_, found)| found.ok().map(|manifest| manifest.generation))
+            .collect();
+        for path in self.dead()? {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if !named.contains(&name) {
+                self.move_aside(&path, "a manifest that can't be read may have named it", repairer)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Staged runs whose writer is gone; nothing is made to find out.
+    fn dead(&self) -> Result<Vec<PathBuf>> {
+        // Locks that are tried here are not to be found taken by others. Where nothing can be written, nobody is there.
+        let _gate = self.gate().ok();
+        refuse_link(&self.staging())?;
+        let staged = entries(&self.staging()).filter(is_generation).map(|entry| entry.path());
+        Ok(staged.filter(|path| is_free(&path.join(LOCK))).collect())
+    }
+
+    /// What a sweep would remove or move.
+    fn leftovers(&self) -> Result<Vec<String>> {
+        let mut left = self.dead()?;
+        let _gate = self.gate().ok();
+        for run in self.run_folders()? {
+            let Ok(Some(manifest)) = read_manifest(&run) else { continue };
+            if is_free(&run.join(LOCK)) {
+                let earlier = entries(&run).filter(|entry| is_earlier(entry, Some(&manifest.generation)));
+                left.extend(earlier.map(|entry| entry.path()));
+            }
+        }
+        Ok(left.iter().map(|path| path.display().to_string()).collect())
+    }
+
+    /// Moves a run's folder out of the way of all readers.
+    pub(crate) fn set_aside(&self, key: &RunKey, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
+        match self.find(key)? {
+            Some((run, _)) => self.move_aside(&run, &format!("{key}: {why}"), repairer),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether nobody holds a lock, as far as can be told without making its file.
+fn is_free(lock: &Path) -> bool {
+    match File::open(lock) {
+        Ok(file) => file.try_lock().is_ok(),
+        Err(error) => error.kind() == ErrorKind::NotFound,
+    }
+}
+
+fn rename(from: &Path, to: &Path) -> Result<()> {
+    fs::rename(from, to).map_err(|error| Error::io(to, error))?;
+    [from, to].iter().filter_map(|path| path.parent()).try_for_each(sync_dir)
+}

@@ -1,0 +1,69 @@
+//! Between the store and the parquet crate, which panics on some damaged files (as of 60.1: where a
+//! dictionary page is missing, or a column's place is negative). They give an error like all others.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow_array::RecordBatch;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReader;
+use parquet::errors::ParquetError;
+
+use super::checksum::{CheckedFile, damaged};
+use crate::error::{Error, Result};
+
+/// The rows of a file, piece by piece. Nothing follows an error.
+pub(super) struct Guarded {
+    reader: Option<ParquetRecordBatchReader>,
+    file: CheckedFile,
+    /// What is being done, for messages.
+    what: String,
+}
+
+impl Guarded {
+    /// The rows of a file, as `open` makes a reader of it.
+    pub(super) fn open(
+        file: CheckedFile,
+        open: impl FnOnce(CheckedFile) -> Result<ParquetRecordBatchReader, ParquetError>,
+    ) -> Result<Self> {
+        let what = format!("reading {}", file.path().display());
+        let reader = guarded(&what, &file, || open(file.clone()).map_err(plain))?;
+        Ok(Self { reader: Some(reader), file, what })
+    }
+}
+
+impl Iterator for Guarded {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // A reader that has failed is not asked again.
+        let mut reader = self.reader.take()?;
+        let rows = match guarded(&self.what, &self.file, || Ok(reader.next().transpose()?)) {
+            Ok(rows) => rows?,
+            Err(error) => return Some(Err(error)),
+        };
+        self.reader = Some(reader);
+        Some(Ok(rows))
+    }
+}
+
+/// An error of the parquet crate, or that of the file below it.
+pub(super) fn plain(error: ParquetError) -> Box<dyn std::error::Error + Send + Sync> {
+    match error {
+        ParquetError::External(below) => below,
+        error => error.into(),
+    }
+}
+
+fn guarded<T>(
+    what: &str,
+    file: &CheckedFile,
+    read: impl FnOnce() -> Result<T, Box<dyn std::error::Error + Send + Sync>>,
+) -> Result<T> {
+    // Whatever the panic left half done is dropped with the reader.
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(result) => result.map_err(|error| match file.damage() {
+            Some(damage) => Error::store(what, damage),
+            None => Error::store(what, error),
+        }),
+        Err(_) => Err(Error::store(what, damaged("it makes no sense"))),
+    }
+}

@@ -1,0 +1,57 @@
+//! Whether a run is stored, where the answer to its COMMIT was lost: the server is asked on another connection.
+
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::store::RunInfo;
+
+use super::connection::config::PostgresConfig;
+use super::connection::connect;
+use super::transaction::{Mode, begin};
+use super::{locks, runs};
+
+/// How long the server is asked, where `connect_timeout` does not say: a restart takes some seconds.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How long between two tries.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Says whether a run is stored whose commit failed as `lost` says.
+pub(super) async fn settle(config: &PostgresConfig, info: &RunInfo, number: i64, lost: Error) -> Result<()> {
+    let mut why = "it did not answer".to_owned();
+    let asking = async {
+        loop {
+            match ask(config, info, number).await {
+                Ok(stored) => return stored,
+                Err(error) => why = error.to_string(),
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    };
+    match tokio::time::timeout(config.timeout.unwrap_or(PATIENCE), asking).await {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::refused(
+            format!("{lost}; asked again, the server does not have the run"),
+            lost.remedy().unwrap_or("Run the command again."),
+        )),
+        Err(_) => Err(Error::refused(
+            format!("{lost}; whether the run is stored is not known, since the server can't be asked: {why}"),
+            format!(
+                "See `perfpipe list` once it answers: the run {} is stored if it was ingested at {}, else ingest it \
+                 again.",
+                info.key, info.ingested_at
+            ),
+        )),
+    }
+}
+
+/// Whether the run is there, once its transaction has ended.
+async fn ask(config: &PostgresConfig, info: &RunInfo, number: i64) -> Result<bool> {
+    let what = "asking whether the run is stored";
+    let session = connect::open(config).await?;
+    // The writer's transaction holds the lock on its key until it has ended.
+    begin(&session, what, Mode::Reading).await?;
+    locks::wait_for(&session, what, &locks::lock_of(&info.key), "the lock on the run").await?;
+    let found = runs::find(&session, &info.key).await?;
+    Ok(found.is_some_and(|run| run.number == number))
+}

@@ -1,0 +1,366 @@
+//! Where the database is and how to reach it: a connection string, completed as libpq would complete it.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio_postgres::config::{ChannelBinding, TargetSessionAttrs};
+
+use crate::error::{Error, Result};
+
+use super::keepalive::Alive;
+use super::passfile::{Login, Passfile};
+use super::settings::{self, Settings};
+use super::tls::{Roots, SslMode};
+
+/// Looks an environment variable up.
+type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Where servers put their sockets; passwords for these go by `localhost`.
+pub(crate) const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
+
+const DEFAULT_PORT: u16 = 5432;
+
+/// Settings that the environment completes, with their variables.
+const VARIABLES: [(&str, &str); 14] = [
+    ("host", "PGHOST"),
+    ("hostaddr", "PGHOSTADDR"),
+    ("port", "PGPORT"),
+    ("user", "PGUSER"),
+    ("password", "PGPASSWORD"),
+    ("dbname", "PGDATABASE"),
+    ("sslmode", "PGSSLMODE"),
+    ("sslrootcert", "PGSSLROOTCERT"),
+    ("passfile", "PGPASSFILE"),
+    ("connect_timeout", "PGCONNECT_TIMEOUT"),
+    ("options", "PGOPTIONS"),
+    ("application_name", "PGAPPNAME"),
+    ("target_session_attrs", "PGTARGETSESSIONATTRS"),
+    ("channel_binding", "PGCHANNELBINDING"),
+];
+
+/// Settings that no variable completes.
+const OTHER_SETTINGS: [&str; 8] = [
+    "fallback_application_name",
+    "client_encoding",
+    "gssencmode",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_count",
+    "tcp_user_timeout",
+];
+
+/// How to reach the database: all that is needed, resolved. Neither `Debug` nor any error shows a password.
+#[derive(Clone)]
+pub struct PostgresConfig {
+    pub(crate) servers: Vec<Server>,
+    pub(crate) user: String,
+    pub(crate) database: String,
+    pub(crate) application: String,
+    pub(crate) options: Option<String>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) ssl: SslMode,
+    pub(crate) roots: Roots,
+    pub(crate) attributes: TargetSessionAttrs,
+    pub(crate) binding: ChannelBinding,
+    pub(crate) alive: Alive,
+    notes: Vec<String>,
+}
+
+/// One server to be tried, with the password that belongs to it.
+#[derive(Clone)]
+pub(crate) struct Server {
+    /// A name, an address, or a socket's folder.
+    pub(crate) host: String,
+    pub(crate) address: Option<std::net::IpAddr>,
+    pub(crate) port: u16,
+    pub(crate) password: Option<String>,
+}
+
+impl PostgresConfig {
+    /// Resolves a connection string (a URL or `key=value`, any part of it left out, or empty) as libpq would:
+    /// what it leaves out comes from `PG*` variables and `.pgpass`, looked up by `environment`, else from
+    /// libpq's defaults.
+    ///
+    /// ```
+    /// use perfpipe_ingest::store::PostgresConfig;
+    /// let environment = |name: &str| (name == "PGUSER").then(|| "ann".to_owned());
+    /// let config = PostgresConfig::resolve("postgres://db.example/load", &environment)?;
+    /// assert_eq!(config.to_string(), "postgres://ann@db.example:5432/load");
+    /// # Ok::<(), perfpipe_ingest::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When a setting is unknown or not understood.
+    pub fn resolve(dsn: &str, environment: Environment<'_>) -> Result<Self> {
+        let mut settings = settings::parse(dsn)?;
+        complete(&mut settings, environment);
+        check_known(&settings)?;
+        let home = environment("HOME").map(PathBuf::from);
+        let user = match settings.remove("user") {
+            Some(user) => user,
+            None => os_user(environment)?,
+        };
+        let database = settings.remove("dbname").unwrap_or_else(|| user.clone());
+        let (passfile, note) = passfile(&settings, home.as_deref());
+        let (ssl, roots) = super::tls::resolve(&settings, home.as_deref())?;
+        let mut servers = servers(&settings)?;
+        for server in &mut servers {
+            server.password = password(&settings, &passfile, server, &database, &user);
+        }
+        Ok(Self {
+            servers,
+            user,
+            database,
+            application: application(&settings),
+            options: settings.get("options").cloned(),
+            timeout: timeout(&settings)?,
+            ssl,
+            roots,
+            attributes: attributes(&settings)?,
+            binding: binding(&settings)?,
+            alive: Alive::resolve(&settings)?,
+            notes: note.into_iter().collect(),
+        })
+    }
+
+    /// What the user should be told about how the settings were found, as sentences.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+impl fmt::Display for PostgresConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let servers: Vec<String> = self.servers.iter().map(Server::to_string).collect();
+        write!(f, "postgres://{}@{}/{}", self.user, servers.join(","), self.database)
+    }
+}
+
+impl fmt::Debug for PostgresConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresConfig({self}, {:?}, {:?})", self.ssl, self.roots)
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.host.contains(':') {
+            write!(f, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{}:{}", self.host, self.port)
+        }
+    }
+}
+
+impl Server {
+    /// Whether it is reached by a socket in a folder.
+    pub(crate) fn is_socket(&self) -> bool {
+        self.address.is_none() && self.host.starts_with('/')
+    }
+}
+
+/// An error about a setting, which never shows the setting's text where that may be secret.
+pub(crate) fn bad(name: &str, problem: impl fmt::Display, remedy: &str) -> Error {
+    Error::usage(format!("the database setting {name} {problem}"), remedy)
+}
+
+fn complete(settings: &mut Settings, environment: Environment<'_>) {
+    for (name, variable) in VARIABLES {
+        if settings.get(name).is_some_and(|text| !text.is_empty()) {
+            continue;
+        }
+        settings.remove(name);
+        if let Some(text) = environment(variable).filter(|text| !text.is_empty()) {
+            settings.insert(name.to_owned(), text);
+        }
+    }
+}
+
+fn check_known(settings: &Settings) -> Result<()> {
+    let known =
+        |name: &str| VARIABLES.iter().any(|(known, _)| *known == name) || OTHER_SETTINGS.contains(&name);
+    if let Some(name) = settings.keys().find(|name| !known(name)) {
+        return Err(bad(name, "is not one that perfpipe knows", "Leave it out, or check its spelling."));
+    }
+    if settings.get("gssencmode").is_some_and(|mode| mode == "require") {
+        return Err(bad(
+            "gssencmode",
+            "asks for GSSAPI, which perfpipe lacks",
+            "Encrypt with sslmode=verify-full.",
+        ));
+    }
+    Ok(())
+}
+
+fn os_user(environment: Environment<'_>) -> Result<String> {
+    ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| environment(name)).ok_or_else(|| {
+        Error::usage(
+            "the database URL names no user, and the environment has none",
+            "Put it into the URL, as in postgres://USER@HOST/DATABASE, or set PGUSER.",
+        )
+    })
+}
+
+fn passfile(settings: &Settings, home: Option<&Path>) -> (Passfile, Option<String>) {
+    let told = settings.get("passfile").map(PathBuf::from);
+    match told.or_else(|| home.map(|home| home.join(".pgpass"))) {
+        Some(path) => Passfile::load(&path),
+        None => Default::default(),
+    }
+}
+
+fn password(
+    settings: &Settings,
+    passfile: &Passfile,
+    server: &Server,
+    database: &str,
+    user: &str,
+) -> Option<String> {
+    let login = Login { host: &server.host, port: server.port, database, user };
+    settings.get("password").cloned().or_else(|| passfile.password(login).map(str::to_owned))
+}
+
+fn application(settings: &Settings) -> String {
+    let told = settings.get("application_name").or_else(|| settings.get("fallback_application_name"));
+    told.cloned().unwrap_or_else(|| "perfpipe".into())
+}
+
+/// The servers to be tried, in order: as many as there are hosts or addresses.
+fn servers(settings: &Settings) -> Result<Vec<Server>> {
+    let list = |name: &str| settings.get(name).map(|text| text.split(',').collect::<Vec<_>>());
+    let addresses = list("hostaddr").unwrap_or_default();
+    let hosts = list("host").unwrap_or_else(|| vec![""; addresses.len().max(1)]);
+    if !addresses.is_empty() && addresses.len() != hosts.len() {
+        return Err(bad("hostaddr", "has another number of entries than host", "Give one address a host."));
+    }
+    let ports = ports(list("port").unwrap_or_default(), hosts.len())?;
+    let one = |(at, (host, port)): (usize, (&str, u16))| {
+        let address = addresses.get(at).filter(|text| !text.is_empty()).map(|text| {
+            text.parse().map_err(|_| bad("hostaddr", "is not an IP address", "Put names into host."))
+        });
+        let address: Option<std::net::IpAddr> = address.transpose()?;
+        let host = match (host, address) {
+            ("", Some(address)) => address.to_string(),
+            ("", None) => default_host(port),
+            (host, _) => host.to_owned(),
+        };
+        Ok(Server { host, address, port, password: None })
+    };
+    hosts.into_iter().zip(ports).enumerate().map(one).collect()
+}
+
+/// A port for each host: one for all, or one each; an empty one is the default.
+fn ports(texts: Vec<&str>, hosts: usize) -> Result<Vec<u16>> {
+    let number = |text: &&str| match *text {
+        "" => Ok(DEFAULT_PORT),
+        text => text
+            .trim()
+            .parse()
+            .map_err(|_| bad("port", "is not a number from 0 to 65535", "The usual one is 5432.")),
+    };
+    let ports = texts.iter().map(number).collect::<Result<Vec<u16>>>()?;
+    match ports.as_slice() {
+        [] => Ok(vec![DEFAULT_PORT; hosts]),
+        [one] => Ok(vec![*one; hosts]),
+        _ if ports.len() == hosts => Ok(ports),
+        _ => Err(bad("port", "has another number of entries than host", "Give one port, or one a host.")),
+    }
+}
+
+/// The socket of a server on this machine where there is one, else `localhost`.
+fn default_host(port: u16) -> String {
+    let socket = |folder: &&&str| Path::new(folder).join(format!(".s.PGSQL.{port}")).exists();
+    SOCKET_FOLDERS.iter().find(socket).map_or_else(|| "localhost".into(), |folder| (*folder).to_owned())
+}
+
+fn timeout(settings: &Settings) -> Result<Option<Duration>> {
+    let Some(text) = settings.get("connect_timeout") else { return Ok(None) };
+    let seconds: i64 = text
+        .trim()
+        .parse()
+        .map_err(|_| bad("connect_timeout", "is not a whole number of seconds", "0 waits for ever."))?;
+    Ok(u64::try_from(seconds).ok().filter(|seconds| *seconds > 0).map(Duration::from_secs))
+}
+
+fn attributes(settings: &Settings) -> Result<TargetSessionAttrs> {
+    match settings.get("target_session_attrs").map_or("any", String::as_str) {
+        "any" => Ok(TargetSessionAttrs::Any),
+        "read-write" | "primary" => Ok(TargetSessionAttrs::ReadWrite),
+        "read-only" | "standby" => Ok(TargetSessionAttrs::ReadOnly),
+        _ => Err(bad(
+            "target_session_attrs",
+            "is not one that perfpipe knows",
+            "It can be any, read-write, read-only, primary or standby.",
+        )),
+    }
+}
+
+fn binding(settings: &Settings) -> Result<ChannelBinding> {
+    match settings.get("channel_binding").map_or("prefer", String::as_str) {
+        "disable" => Ok(ChannelBinding::Disable),
+        "prefer" => Ok(ChannelBinding::Prefer),
+        "require" => Ok(ChannelBinding::Require),
+        _ => Err(bad("channel_binding", "is unknown", "It can be disable, prefer or require.")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolve(dsn: &str, variables: &[(&str, &str)]) -> Result<PostgresConfig> {
+        let look_up = |name: &str| {
+            let found = variables.iter().find(|(variable, _)| *variable == name);
+            found.map(|(_, text)| (*text).to_owned())
+        };
+        PostgresConfig::resolve(dsn, &look_up)
+    }
+
+    #[test]
+    fn the_url_comes_before_the_environment_and_that_before_the_defaults() {
+        let all =
+            [("PGHOST", "env"), ("PGPORT", "1"), ("PGUSER", "eve"), ("PGDATABASE", "edb"), ("USER", "os")];
+        assert_eq!(resolve("postgres://u@h:2/d", &all).unwrap().to_string(), "postgres://u@h:2/d");
+        assert_eq!(resolve("", &all).unwrap().to_string(), "postgres://eve@env:1/edb");
+        let config = resolve("host=h", &[("USER", "os"), ("PGPORT", "")]).unwrap();
+        assert_eq!(config.to_string(), "postgres://os@h:5432/os");
+    }
+
+    #[test]
+    fn several_hosts_share_a_port_or_have_one_each() {
+        let shown = |dsn| resolve(dsn, &[("USER", "u")]).unwrap().to_string();
+        assert_eq!(shown("host=a,b port=7"), "postgres://u@a:7,b:7/u");
+        assert_eq!(shown("postgres://a:7,[::1]"), "postgres://u@a:7,[::1]:5432/u");
+        assert!(resolve("host=a,b,c port=1,2", &[("USER", "u")]).is_err());
+    }
+
+    #[test]
+    fn each_server_has_the_password_of_its_own_line() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "a:1:d:u:one\nb:*:*:*:two\n").unwrap();
+        let path = file.path().to_str().unwrap();
+        let config = resolve("postgres://u@a:1,b:2,c/d", &[("PGPASSFILE", path)]).unwrap();
+        let found: Vec<Option<&str>> = config.servers.iter().map(|s| s.password.as_deref()).collect();
+        assert_eq!(found, [Some("one"), Some("two"), None]);
+        let told = resolve("postgres://u@a:1/d", &[("PGPASSFILE", path), ("PGPASSWORD", "env")]).unwrap();
+        assert_eq!(told.servers[0].password.as_deref(), Some("env"));
+    }
+
+    #[test]
+    fn unknown_settings_are_named_and_passwords_never_shown() {
+        let error = resolve("postgres://u:hunter2@h/d?sslcert=x", &[]).unwrap_err();
+        assert!(error.to_string().contains("sslcert"), "{error}");
+        let config = resolve("postgres://u:hunter2@h/d", &[]).unwrap();
+        assert!(!format!("{config} {config:?} {error:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn numbers_that_are_none_are_told() {
+        for dsn in ["host=h port=x", "host=h port=70000", "host=h connect_timeout=soon", "hostaddr=name"] {
+            assert!(resolve(dsn, &[("USER", "u")]).is_err(), "{dsn}");
+        }
+        assert!(resolve("host=h", &[]).unwrap_err().remedy().unwrap().contains("PGUSER"));
+    }
+}

@@ -1,0 +1,176 @@
+//! Opening connections: each server in turn, with and without TLS as `sslmode` allows.
+
+use tokio_postgres::config::SslMode as Wire;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
+use tokio_postgres::{Config, NoTls, Socket};
+
+use crate::error::{Error, Result};
+
+use super::config::{PostgresConfig, Server};
+use super::session::{Session, sentence};
+use super::tls::{SslMode, connector};
+
+/// Opens a connection to the first server that answers.
+pub(crate) async fn open(config: &PostgresConfig) -> Result<Session> {
+    let mut problems = Vec::new();
+    for server in &config.servers {
+        match reach(config, server).await? {
+            Ok(session) => return Ok(session),
+            Err(problem) => problems.push(format!("{server}: {problem}")),
+        }
+    }
+    Err(Error::refused(
+        format!("connecting to Postgres: {}", problems.join("; ")),
+        "Check that a server listens there, and what the URL, the PG* variables and .pgpass say.",
+    ))
+}
+
+/// Tries one server; the inner error is a sentence, and the next server may do better.
+async fn reach(config: &PostgresConfig, server: &Server) -> Result<Result<Session, String>> {
+    let mut problems: Vec<String> = Vec::new();
+    for attempt in attempts(config.ssl, server) {
+        let problem = match attempt_once(config, server, *attempt).await? {
+            Ok(session) => return Ok(Ok(session)),
+            Err(problem) => problem,
+        };
+        let again = problem.may_differ;
+        if !problems.contains(&problem.sentence) {
+            problems.push(problem.sentence);
+        }
+        if !again {
+            break;
+        }
+    }
+    Ok(Err(problems.join("; then ")))
+}
+
+/// With TLS or without, in the order of trying. A socket is never encrypted.
+fn attempts(mode: SslMode, server: &Server) -> &'static [Wire] {
+    if server.is_socket() {
+        return &[Wire::Disable];
+    }
+    match mode {
+        SslMode::Disable => &[Wire::Disable],
+        SslMode::Allow => &[Wire::Disable, Wire::Require],
+        SslMode::Prefer => &[Wire::Prefer, Wire::Disable],
+        SslMode::Require | SslMode::VerifyCa | SslMode::VerifyFull => &[Wire::Require],
+    }
+}
+
+/// How the client says that a server which can encrypt could not be agreed with: then the other way would be one
+/// without encryption, which nobody asked for.
+const HANDSHAKE: &str = "error performing TLS handshake";
+
+/// Why an attempt failed, and whether the other way of encryption may fare better.
+struct Problem {
+    sentence: String,
+    may_differ: bool,
+}
+
+async fn attempt_once(
+    config: &PostgresConfig,
+    server: &Server,
+    wire: Wire,
+) -> Result<Result<Session, Problem>> {
+    let settings = settings(config, server, wire);
+    let opened = async {
+        if wire == Wire::Disable {
+            Ok(establish(&settings, NoTls).await)
+        } else {
+            Ok(establish(&settings, connector(config.ssl, &config.roots)?).await)
+        }
+    };
+    let opened = match config.timeout {
+        None => opened.await?,
+        Some(limit) => match tokio::time::timeout(limit, opened).await {
+            Ok(opened) => opened?,
+            Err(_) => {
+                let sentence = format!("no answer within {} s", limit.as_secs());
+                return Ok(Err(Problem { sentence, may_differ: false }));
+            }
+        },
+    };
+    Ok(opened.map_err(|error| problem(&error, server)))
+}
+
+fn problem(error: &tokio_postgres::Error, server: &Server) -> Problem {
+    let handshake = error.to_string().starts_with(HANDSHAKE);
+    let refused = [&SqlState::INVALID_AUTHORIZATION_SPECIFICATION];
+    let may_differ = !handshake && error.code().is_none_or(|code| refused.contains(&code));
+    let mut sentence = sentence(error);
+    if handshake {
+        sentence += " (the server can encrypt, so nothing was sent without; sslmode=disable would)";
+    }
+    if server.password.is_none() && sentence.contains("password missing") {
+        sentence =
+            "the server asks for a password, and none is known (PGPASSWORD or ~/.pgpass can hold it)".into();
+    }
+    Problem { sentence, may_differ }
+}
+
+fn settings(config: &PostgresConfig, server: &Server, wire: Wire) -> Config {
+    let mut settings = Config::new();
+    settings
+        .host(&server.host)
+        .user(&config.user)
+        .dbname(&config.database)
+        .application_name(&config.application)
+        .port(server.port)
+        .ssl_mode(wire)
+        .channel_binding(config.binding)
+        .target_session_attrs(config.attributes);
+    config.alive.apply(&mut settings);
+    server.address.into_iter().for_each(|address| {
+        settings.hostaddr(address);
+    });
+    config.options.iter().for_each(|options| {
+        settings.options(options);
+    });
+    server.password.iter().for_each(|password| {
+        settings.password(password);
+    });
+    settings
+}
+
+async fn establish<T>(settings: &Config, tls: T) -> std::result::Result<Session, tokio_postgres::Error>
+where
+    T: MakeTlsConnect<Socket>,
+    T::Stream: Send + 'static,
+    <T::TlsConnect as TlsConnect<Socket>>::Future: Send,
+{
+    let (client, connection) = settings.connect(tls).await?;
+    Ok(Session::drive(client, connection))
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_handshake_that_fails_is_never_followed_by_plain_text() {
+        for mode in ["prefer", "require"] {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let port = listener.local_addr().unwrap().port();
+            let server = tokio::spawn(async move {
+                let (mut client, _) = listener.accept().await.unwrap();
+                let mut request = [0; 8];
+                client.read_exact(&mut request).await.unwrap();
+                client.write_all(b"Snonsense that is no handshake").await.unwrap();
+                drop(client);
+                listener
+            });
+            let dsn = format!("host=127.0.0.1 port={port} user=u dbname=d sslmode={mode}");
+            let config = PostgresConfig::resolve(&dsn, &|_| None).unwrap();
+            let error = open(&config).await.err().unwrap().to_string();
+            assert!(error.contains("nothing was sent without"), "{error}");
+            let again = tokio::time::timeout(std::time::Duration::from_millis(300), async {
+                server.await.unwrap().accept().await
+            });
+            assert!(again.await.is_err(), "{mode}: a second connection was tried");
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Connection strings as libpq takes them: `postgres://…` URLs and lists of `key=value`.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+use std::str::Chars;
+
+use crate::error::{Error, Result};
+
+/// Settings by libpq's names.
+pub(crate) type Settings = BTreeMap<String, String>;
+
+/// The settings that a connection string names. Its text never goes into an error: it may hold a password.
+pub(crate) fn parse(dsn: &str) -> Result<Settings> {
+    let dsn = dsn.trim();
+    match dsn.strip_prefix("postgres://").or_else(|| dsn.strip_prefix("postgresql://")) {
+        Some(rest) => parse_url(rest),
+        None => parse_pairs(dsn),
+    }
+}
+
+fn bad(problem: impl Into<String>) -> Error {
+    Error::usage(
+        problem,
+        "Write it as postgres://USER@HOST:PORT/DATABASE?sslmode=require or as host=HOST dbname=DATABASE.",
+    )
+}
+
+fn parse_url(rest: &str) -> Result<Settings> {
+    let mut settings = Settings::new();
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    let (authority, database) = rest.split_once('/').unwrap_or((rest, ""));
+    let (login, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
+    let (user, password) = login.split_once(':').unwrap_or((login, ""));
+    let (hosts, ports) = split_hosts(hosts)?;
+    for (name, text) in
+        [("user", user), ("password", password), ("host", &hosts), ("port", &ports), ("dbname", database)]
+    {
+        if !text.is_empty() {
+            settings.insert(name.into(), decoded(text)?);
+        }
+    }
+    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
+        let (name, text) =
+            pair.split_once('=').ok_or_else(|| bad("the database URL has a parameter without a value"))?;
+        insert_parameter(&mut settings, &decoded(name)?, decoded(text)?);
+    }
+    Ok(settings)
+}
+
+/// Keeps a parameter; `ssl=true`, which other drivers write, asks for TLS where `sslmode` does not say more.
+fn insert_parameter(settings: &mut Settings, name: &str, text: String) {
+    if (name, text.as_str()) == ("ssl", "true") {
+        settings.entry("sslmode".into()).or_insert_with(|| "require".into());
+    } else {
+        settings.insert(name.to_owned(), text);
+    }
+}
+
+/// The hosts and the ports of `host:port,[::1]:port`, as two lists with commas.
+fn split_hosts(text: &str) -> Result<(String, String)> {
+    let mut hosts = Vec::new();
+    let mut ports = Vec::new();
+    for one in text.split(',') {
+        let (host, port) = match one.strip_prefix('[') {
+            Some(address) => {
+                let (host, after) = address
+                    .split_once(']')
+                    .ok_or_else(|| bad("the database URL has an IPv6 address without its ]"))?;
+                (host, after.strip_prefix(':').unwrap_or(after))
+            }
+            None => one.split_once(':').unwrap_or((one, "")),
+        };
+        hosts.push(host);
+        ports.push(port);
+    }
+    let ports = if ports.iter().all(|port| port.is_empty()) { String::new() } else { ports.join(",") };
+    Ok((hosts.join(","), ports))
+}
+
+/// A part of a URL with its `%41` turned into characters.
+fn decoded(text: &str) -> Result<String> {
+    let broken = || bad("the database URL has a % that does not begin a character's code");
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || rest.next().and_then(|d| char::from(d).to_digit(16)).ok_or_else(broken);
+        let code = digit()? * 16 + digit()?;
+        bytes.push(u8::try_from(code).map_err(|_| broken())?);
+    }
+    String::from_utf8(bytes).map_err(|_| bad("the database URL is not UTF-8"))
+}
+
+fn parse_pairs(dsn: &str) -> Result<Settings> {
+    let mut settings = Settings::new();
+    let mut rest = dsn.chars().peekable();
+    loop {
+        skip_spaces(&mut rest);
+        if rest.peek().is_none() {
+            return Ok(settings);
+        }
+        let name = take_name(&mut rest);
+        skip_spaces(&mut rest);
+        if name.is_empty() || rest.next_if_eq(&'=').is_none() {
+            return Err(bad("the database is named neither by a URL nor by key=value"));
+        }
+        skip_spaces(&mut rest);
+        let text =
+            if rest.next_if_eq(&'\'').is_some() { take_quoted(&mut rest)? } else { take_plain(&mut rest) };
+        settings.insert(name, text);
+    }
+}
+
+fn skip_spaces(rest: &mut Peekable<Chars<'_>>) {
+    while rest.next_if(|c| c.is_whitespace()).is_some() {}
+}
+
+fn take_name(rest: &mut Peekable<Chars<'_>>) -> String {
+    std::iter::from_fn(|| rest.next_if(|c| *c != '=' && !c.is_whitespace())).collect()
+}
+
+fn take_plain(rest: &mut Peekable<Chars<'_>>) -> String {
+    let mut text = String::new();
+    while let Some(c) = rest.next_if(|c| !c.is_whitespace()) {
+        text.extend(if c == '\\' { rest.next() } else { Some(c) });
+    }
+    text
+}
+
+fn take_quoted(rest: &mut Peekable<Chars<'_>>) -> Result<String> {
+    let mut text = String::new();
+    loop {
+        match rest.next() {
+            Some('\'') => return Ok(text),
+            Some('\\') => text.extend(rest.next()),
+            Some(c) => text.push(c),
+            None => return Err(bad("the database's settings have a quote that is not closed")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(dsn: &str) -> Vec<(String, String)> {
+        parse(dsn).unwrap().into_iter().collect()
+    }
+
+    fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {
+        expected.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect()
+    }
+
+    #[test]
+    fn urls_may_leave_out_any_part() {
+        assert_eq!(parsed(""), []);
+        assert_eq!(parsed("postgres://"), []);
+        assert_eq!(parsed("postgresql:///load"), pairs(&[("dbname", "load")]));
+        assert_eq!(parsed("postgres://db.example"), pairs(&[("host", "db.example")]));
+        assert_eq!(
+            parsed("postgres://u%40x:p%3Aw%2F@h:5433/d%20b?sslmode=verify-full&ssl=true"),
+            pairs(&[
+                ("dbname", "d b"),
+                ("host", "h"),
+                ("password", "p:w/"),
+                ("port", "5433"),
+                ("sslmode", "verify-full"),
+                ("user", "u@x")
+            ])
+        );
+    }
+
+    #[test]
+    fn urls_take_lists_of_hosts_addresses_and_sockets() {
+        assert_eq!(
+            parsed("postgres://a:1,[::1]:2,c/d"),
+            pairs(&[("dbname", "d"), ("host", "a,::1,c"), ("port", "1,2,")])
+        );
+        assert_eq!(parsed("postgres://%2Frun%2Fpg/d"), pairs(&[("dbname", "d"), ("host", "/run/pg")]));
+    }
+
+    #[test]
+    fn pairs_take_quotes_and_backslashes() {
+        assert_eq!(
+            parsed(r"host=h  port = 1 password='a \' b\\' user=x\ y options=''"),
+            pairs(&[("host", "h"), ("options", ""), ("password", r"a ' b\"), ("port", "1"), ("user", "x y")])
+        );
+    }
+
+    #[test]
+    fn errors_never_hold_the_password() {
+        for dsn in [
+            "postgres://u:hunter2%zz@h/d",
+            "postgres://u:hunter2@[::1/d",
+            "postgres://u:hunter2@h/d?x",
+            "host=h password='hunter2",
+            "hunter2",
+        ] {
+            let error = parse(dsn).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("hunter2"), "{error}");
+        }
+    }
+}

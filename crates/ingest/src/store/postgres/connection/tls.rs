@@ -1,0 +1,189 @@
+//! Encryption: what `sslmode` asks for, and the certificates that are trusted for it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::crypto::ring;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::error::{Error, Place, Result};
+
+use super::certificate::Certificate;
+use super::config::bad;
+use super::settings::Settings;
+use super::verifier::{Trusted, Verifier};
+
+/// What `sslmode` asks for, as libpq means it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SslMode {
+    /// Never encrypted.
+    Disable,
+    /// Encrypted only if the server refuses otherwise.
+    Allow,
+    /// Encrypted if the server can.
+    Prefer,
+    /// Encrypted; whoever answers is believed.
+    Require,
+    /// Encrypted; the certificate must come from a trusted authority.
+    VerifyCa,
+    /// Encrypted; the certificate must also name the host.
+    VerifyFull,
+}
+
+/// Whose certificates are trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Roots {
+    /// Nothing is checked.
+    None,
+    /// The operating system's.
+    System,
+    /// Those of a PEM file.
+    File(PathBuf),
+}
+
+/// What the settings `sslmode` and `sslrootcert` ask for.
+pub(crate) fn resolve(settings: &Settings, home: Option<&Path>) -> Result<(SslMode, Roots)> {
+    let told = settings.get("sslrootcert").map(String::as_str);
+    let mode = settings.get("sslmode").map(|mode| parse(mode)).transpose()?;
+    if told == Some("system") {
+        return match mode.unwrap_or(SslMode::VerifyFull) {
+            SslMode::VerifyFull => Ok((SslMode::VerifyFull, Roots::System)),
+            _ => Err(bad("sslrootcert", "is system, which trusts many", "Set sslmode=verify-full with it.")),
+        };
+    }
+    let usual = home.map(|home| home.join(".postgresql/root.crt")).filter(|path| path.exists());
+    let roots = told.map(PathBuf::from).or(usual).map_or(Roots::None, Roots::File);
+    match (mode.unwrap_or(SslMode::Prefer), roots) {
+        (SslMode::VerifyCa | SslMode::VerifyFull, Roots::None) => Err(bad(
+            "sslmode",
+            "asks to verify the server, and no trusted certificate is named",
+            "Set sslrootcert=FILE, or sslrootcert=system for the operating system's.",
+        )),
+        // A certificate at hand is used, as with libpq.
+        (SslMode::Require, roots @ Roots::File(_)) => Ok((SslMode::VerifyCa, roots)),
+        (mode, roots) => Ok((mode, roots)),
+    }
+}
+
+fn parse(mode: &str) -> Result<SslMode> {
+    match mode {
+        "disable" => Ok(SslMode::Disable),
+        "allow" => Ok(SslMode::Allow),
+        "prefer" => Ok(SslMode::Prefer),
+        "require" => Ok(SslMode::Require),
+        "verify-ca" => Ok(SslMode::VerifyCa),
+        "verify-full" => Ok(SslMode::VerifyFull),
+        _ => Err(bad(
+            "sslmode",
+            format!("is {mode:?}, which does not exist"),
+            "It can be disable, allow, prefer, require, verify-ca or verify-full.",
+        )),
+    }
+}
+
+/// The TLS client that checks as much of a server's certificate as the mode asks for.
+pub(crate) fn connector(mode: SslMode, roots: &Roots) -> Result<MakeRustlsConnect> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|e| Error::store("preparing TLS", e))?;
+    let config = match (mode, roots) {
+        (SslMode::VerifyFull, Roots::System) => builder.with_root_certificates(of_the_system()?),
+        (SslMode::VerifyCa | SslMode::VerifyFull, _) => {
+            let named = mode == SslMode::VerifyFull;
+            let check = Verifier { trusted: Some(trusted(roots)?), named, provider };
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(check))
+        }
+        _ => {
+            let check = Verifier { trusted: None, named: false, provider };
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(check))
+        }
+    };
+    Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
+}
+
+/// The operating system's.
+fn of_the_system() -> Result<RootCertStore> {
+    let mut store = RootCertStore::empty();
+    store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    if store.is_empty() { Err(none()) } else { Ok(store) }
+}
+
+/// Those of a file, where one is named.
+fn trusted(roots: &Roots) -> Result<Trusted> {
+    let Roots::File(path) = roots else { return Err(none()) };
+    let unusable = |why: &dyn std::fmt::Display| {
+        Error::input(
+            Place::file(path),
+            format!("not usable as trusted certificates: {why}"),
+            "Set sslrootcert to a PEM file of the authority that signed the server's certificate.",
+        )
+    };
+    let mut trusted = Trusted { authorities: RootCertStore::empty(), known: Vec::new() };
+    for certificate in CertificateDer::pem_file_iter(path).map_err(|e| unusable(&e))? {
+        let certificate = certificate.map_err(|e| unusable(&e))?;
+        let added = trusted.authorities.add(certificate.clone());
+        // One that can't be an authority's may still be the server's own.
+        if Certificate::read(&certificate).is_none() {
+            added.map_err(|e| unusable(&e))?;
+        }
+        trusted.known.push(certificate);
+    }
+    if trusted.known.is_empty() { Err(none()) } else { Ok(trusted) }
+}
+
+fn none() -> Error {
+    bad("sslrootcert", "leads to no certificate", "Name a PEM file with at least one.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn resolved(settings: &[(&str, &str)]) -> Result<(SslMode, Roots)> {
+        let settings = settings.iter().map(|(name, text)| ((*name).into(), (*text).into())).collect();
+        resolve(&settings, None)
+    }
+
+    #[test]
+    fn sslmode_means_what_libpq_means() {
+        let file = Roots::File("ca.pem".into());
+        assert_eq!(resolved(&[]).unwrap(), (SslMode::Prefer, Roots::None));
+        for (text, mode) in [
+            ("disable", SslMode::Disable),
+            ("allow", SslMode::Allow),
+            ("prefer", SslMode::Prefer),
+            ("require", SslMode::Require),
+        ] {
+            assert_eq!(resolved(&[("sslmode", text)]).unwrap(), (mode, Roots::None));
+        }
+        for (text, mode) in [
+            ("require", SslMode::VerifyCa),
+            ("verify-ca", SslMode::VerifyCa),
+            ("verify-full", SslMode::VerifyFull),
+        ] {
+            let found = resolved(&[("sslmode", text), ("sslrootcert", "ca.pem")]).unwrap();
+            assert_eq!(found, (mode, file.clone()));
+        }
+    }
+
+    #[test]
+    fn the_systems_roots_go_with_verify_full_alone() {
+        let full = (SslMode::VerifyFull, Roots::System);
+        assert_eq!(resolved(&[("sslrootcert", "system")]).unwrap(), full);
+        assert_eq!(resolved(&[("sslrootcert", "system"), ("sslmode", "verify-full")]).unwrap(), full);
+        assert!(resolved(&[("sslrootcert", "system"), ("sslmode", "require")]).is_err());
+    }
+
+    #[test]
+    fn what_can_not_be_verified_is_refused() {
+        assert!(
+            resolved(&[("sslmode", "verify-full")]).unwrap_err().remedy().unwrap().contains("sslrootcert")
+        );
+        assert!(resolved(&[("sslmode", "verify-ca")]).is_err());
+        assert!(resolved(&[("sslmode", "tls")]).is_err());
+    }
+}

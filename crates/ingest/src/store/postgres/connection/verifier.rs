@@ -1,0 +1,149 @@
+//! How a server's certificate is checked: as libpq would, which takes more forms of certificates than rustls does.
+
+use std::sync::Arc;
+
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls::server::ParsedCertificate;
+use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+
+use super::certificate::{Certificate, names};
+
+/// Certificates that are trusted.
+#[derive(Debug)]
+pub(crate) struct Trusted {
+    /// Those that may have signed others.
+    pub(crate) authorities: RootCertStore,
+    /// The same as they are: a server may show one of them as its own.
+    pub(crate) known: Vec<CertificateDer<'static>>,
+}
+
+/// Checks a certificate as far as there is something to hold it against.
+#[derive(Debug)]
+pub(crate) struct Verifier {
+    /// Without them every certificate is believed.
+    pub(crate) trusted: Option<Trusted>,
+    /// Whether it must name the host, too.
+    pub(crate) named: bool,
+    pub(crate) provider: Arc<CryptoProvider>,
+}
+
+impl Verifier {
+    /// Checks that the signature was made with the key of a certificate of any form.
+    fn check_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let certificate = Certificate::read(certificate).ok_or(CertificateError::BadEncoding)?;
+        let mapping = self.provider.signature_verification_algorithms.mapping;
+        let of_scheme = mapping.iter().filter(|(scheme, _)| *scheme == signed.scheme);
+        let fits = of_scheme.flat_map(|(_, algorithms)| algorithms.iter()).any(|algorithm| {
+            algorithm.public_key_alg_id().as_ref() == certificate.algorithm
+                && algorithm.verify_signature(certificate.key, message, signed.signature()).is_ok()
+        });
+        if fits {
+            Ok(HandshakeSignatureValid::assertion())
+        } else {
+            Err(CertificateError::BadSignature.into())
+        }
+    }
+}
+
+/// Schemes that TLS 1.3 leaves to older versions.
+fn is_older(scheme: SignatureScheme) -> bool {
+    use SignatureScheme as Scheme;
+    [Scheme::RSA_PKCS1_SHA1, Scheme::RSA_PKCS1_SHA256, Scheme::RSA_PKCS1_SHA384, Scheme::RSA_PKCS1_SHA512]
+        .contains(&scheme)
+}
+
+impl ServerCertVerifier for Verifier {
+    fn verify_server_cert(
+        &self,
+        certificate: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        name: &ServerName<'_>,
+        _ocsp: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        let Some(trusted) = &self.trusted else { return Ok(ServerCertVerified::assertion()) };
+        if trusted.known.iter().any(|known| known == certificate) {
+            check_time(certificate, now)?;
+        } else {
+            let algorithms = self.provider.signature_verification_algorithms.all;
+            let parsed = ParsedCertificate::try_from(certificate)?;
+            verify_server_cert_signed_by_trust_anchor(
+                &parsed,
+                &trusted.authorities,
+                intermediates,
+                now,
+                algorithms,
+            )?;
+        }
+        if self.named {
+            check_name(certificate, name)?;
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls12_signature(message, certificate, signed, algorithms)
+            .or_else(|_| self.check_signature(message, certificate, signed))
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let algorithms = &self.provider.signature_verification_algorithms;
+        verify_tls13_signature(message, certificate, signed, algorithms).or_else(|error| {
+            if is_older(signed.scheme) {
+                Err(error)
+            } else {
+                self.check_signature(message, certificate, signed)
+            }
+        })
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+/// Whether the certificate's time has come and not gone.
+fn check_time(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), Error> {
+    let read = Certificate::read(certificate).and_then(|read| read.validity());
+    let (from, until) = read.ok_or(CertificateError::BadEncoding)?;
+    let seconds = i64::try_from(now.as_secs()).map_err(|_| Error::FailedToGetCurrentTime)?;
+    let now = jiff::Timestamp::from_second(seconds).map_err(|_| Error::FailedToGetCurrentTime)?;
+    let now = now.strftime("%Y%m%d%H%M%S").to_string();
+    match () {
+        () if now < from => Err(CertificateError::NotValidYet.into()),
+        () if now > until => Err(CertificateError::Expired.into()),
+        () => Ok(()),
+    }
+}
+
+/// Whether the certificate is the host's; one that lists no names at all is known by its common name.
+fn check_name(certificate: &CertificateDer<'_>, host: &ServerName<'_>) -> Result<(), Error> {
+    let common_name = Certificate::read(certificate).and_then(|read| read.common_name());
+    match common_name {
+        Some(name) if names(name, &host.to_str()) => Ok(()),
+        Some(name) => {
+            let (expected, presented) = (host.to_owned(), vec![name.to_owned()]);
+            Err(CertificateError::NotValidForNameContext { expected, presented }.into())
+        }
+        None => verify_server_name(&ParsedCertificate::try_from(certificate)?, host),
+    }
+}

@@ -1,0 +1,173 @@
+//! Rows in the binary form of COPY, decoded from a stream cut anywhere.
+
+use crate::error::{Error, Result};
+
+use super::encode::HEADER;
+
+/// Cuts a binary COPY into rows, whatever the pieces it arrives in.
+#[derive(Debug, Default)]
+pub(crate) struct RowDecoder {
+    buffer: Vec<u8>,
+    /// Where the first byte not yet handed out is.
+    at: usize,
+    begun: bool,
+    ended: bool,
+}
+
+impl RowDecoder {
+    /// Takes the next piece.
+    pub(crate) fn feed(&mut self, piece: &[u8]) {
+        self.buffer.drain(..self.at.min(self.buffer.len()));
+        self.at = 0;
+        self.buffer.extend_from_slice(piece);
+    }
+
+    /// The next row, or `None` until more was fed.
+    pub(crate) fn next_row(&mut self) -> Result<Option<Fields<'_>>> {
+        if self.ended || !self.passed_header()? {
+            return Ok(None);
+        }
+        let Some(head) = self.buffer.get(self.at..).and_then(|rest| rest.first_chunk()) else {
+            return Ok(None);
+        };
+        let count = i16::from_be_bytes(*head);
+        if count < 0 {
+            self.ended = true;
+            return Ok(None);
+        }
+        let start = self.at + 2;
+        let rest = self.buffer.get(start..).unwrap_or_default();
+        let Some(length) = row_length(rest, count) else { return Ok(None) };
+        self.at = start + length;
+        Ok(Some(Fields::new(self.buffer.get(start..self.at).unwrap_or_default())))
+    }
+
+    /// Whether the stream said that it was whole.
+    pub(crate) fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn passed_header(&mut self) -> Result<bool> {
+        if self.begun {
+            return Ok(true);
+        }
+        let Some(head) = self.buffer.get(self.at..self.at + HEADER.len()) else { return Ok(false) };
+        if head != HEADER {
+            return Err(damaged("it does not begin as a binary COPY does"));
+        }
+        self.at += HEADER.len();
+        self.begun = true;
+        Ok(true)
+    }
+}
+
+/// The bytes of a row's fields with their lengths, or `None` when they are not all there yet.
+fn row_length(bytes: &[u8], fields: i16) -> Option<usize> {
+    let mut at = 0_usize;
+    for _ in 0..fields {
+        let length = i32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?);
+        at += 4 + usize::try_from(length).unwrap_or(0);
+    }
+    (at <= bytes.len()).then_some(at)
+}
+
+fn damaged(problem: &str) -> Error {
+    Error::store("reading rows from Postgres", problem)
+}
+
+/// The fields of one row, taken one by one in the order of the columns.
+#[derive(Debug)]
+pub(crate) struct Fields<'a> {
+    rest: &'a [u8],
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of a row without its head.
+    pub(crate) fn new(rest: &'a [u8]) -> Self {
+        Self { rest }
+    }
+
+    /// The next field's bytes, `None` where it is null.
+    #[inline]
+    fn next(&mut self) -> Result<Option<&'a [u8]>> {
+        let short = || damaged("a row has fewer fields than asked for");
+        let (length, rest) = self.rest.split_first_chunk().ok_or_else(short)?;
+        let Ok(length) = usize::try_from(i32::from_be_bytes(*length)) else {
+            self.rest = rest;
+            return Ok(None);
+        };
+        let (field, rest) = rest.split_at_checked(length).ok_or_else(short)?;
+        self.rest = rest;
+        Ok(Some(field))
+    }
+
+    #[inline]
+    fn fixed<const N: usize>(&mut self) -> Result<Option<[u8; N]>> {
+        match self.next()? {
+            None => Ok(None),
+            Some(field) => field.try_into().map(Some).map_err(|_| damaged("a field has another size")),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn bool(&mut self) -> Result<bool> {
+        Ok(self.fixed::<1>()?.ok_or_else(absent)? != [0])
+    }
+
+    #[inline]
+    pub(crate) fn maybe_i32(&mut self) -> Result<Option<i32>> {
+        Ok(self.fixed()?.map(i32::from_be_bytes))
+    }
+
+    #[inline]
+    pub(crate) fn i32(&mut self) -> Result<i32> {
+        self.maybe_i32()?.ok_or_else(absent)
+    }
+
+    #[inline]
+    pub(crate) fn maybe_i64(&mut self) -> Result<Option<i64>> {
+        Ok(self.fixed()?.map(i64::from_be_bytes))
+    }
+
+    #[inline]
+    pub(crate) fn i64(&mut self) -> Result<i64> {
+        self.maybe_i64()?.ok_or_else(absent)
+    }
+
+    #[inline]
+    pub(crate) fn maybe_f64(&mut self) -> Result<Option<f64>> {
+        Ok(self.fixed()?.map(f64::from_be_bytes))
+    }
+
+    #[inline]
+    pub(crate) fn f64(&mut self) -> Result<f64> {
+        self.maybe_f64()?.ok_or_else(absent)
+    }
+
+    #[inline]
+    pub(crate) fn maybe_bytes(&mut self) -> Result<Option<&'a [u8]>> {
+        self.next()
+    }
+
+    pub(crate) fn maybe_text(&mut self) -> Result<Option<&'a str>> {
+        self.next()?.map(as_text).transpose()
+    }
+
+    #[inline]
+    pub(crate) fn text(&mut self) -> Result<&'a str> {
+        self.maybe_text()?.ok_or_else(absent)
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&mut self) -> Result<&'a [u8]> {
+        self.next()?.ok_or_else(absent)
+    }
+}
+
+fn absent() -> Error {
+    damaged("a field that must have a value has none")
+}
+
+fn as_text(bytes: &[u8]) -> Result<&str> {
+    std::str::from_utf8(bytes).map_err(|_| damaged("a text is not UTF-8"))
+}

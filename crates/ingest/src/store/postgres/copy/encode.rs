@@ -1,0 +1,175 @@
+//! Rows in the binary form of COPY, encoded by hand into large chunks.
+
+use bytes::Bytes;
+
+use crate::error::{Error, Result};
+
+/// What a binary COPY starts with: signature, flags, length of the header's extension.
+pub(crate) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+
+/// What a binary COPY ends with.
+pub(crate) const TRAILER: &[u8] = &[0xff, 0xff];
+
+/// The size, in bytes, from which encoded rows are handed on.
+pub(crate) const CHUNK: usize = 1 << 20;
+
+/// Postgres's type numbers of the arrays' elements.
+const INT4: u32 = 23;
+const INT8: u32 = 20;
+const TEXT: u32 = 25;
+
+/// Encoded rows of one table, and how many they are.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Rows {
+    pub(crate) bytes: Bytes,
+    pub(crate) rows: u64,
+}
+
+/// Encodes rows: `row`, then each of its fields in the order of the columns.
+#[derive(Debug, Default)]
+pub(crate) struct RowEncoder {
+    bytes: Vec<u8>,
+    rows: u64,
+    /// A field was longer than the format can say.
+    too_long: bool,
+}
+
+impl RowEncoder {
+    /// Bytes encoded and not yet taken.
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Takes all rows encoded so far.
+    pub(crate) fn take(&mut self) -> Result<Rows> {
+        if self.too_long {
+            return Err(Error::store("encoding rows for Postgres", "a field is longer than 2 GiB"));
+        }
+        let next = Vec::with_capacity(self.bytes.capacity().min(CHUNK + CHUNK / 4));
+        let bytes = std::mem::replace(&mut self.bytes, next);
+        Ok(Rows { bytes: Bytes::from(bytes), rows: std::mem::take(&mut self.rows) })
+    }
+
+    /// Makes room for rows to come.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.bytes.reserve(bytes);
+    }
+
+    /// Begins a row.
+    #[inline]
+    pub(crate) fn row(&mut self, fields: i16) {
+        self.bytes.extend_from_slice(&fields.to_be_bytes());
+        self.rows += 1;
+    }
+
+    #[inline]
+    pub(crate) fn null(&mut self) {
+        self.bytes.extend_from_slice(&(-1_i32).to_be_bytes());
+    }
+
+    #[inline]
+    pub(crate) fn bool(&mut self, value: bool) {
+        self.bytes.extend_from_slice(&[0, 0, 0, 1, u8::from(value)]);
+    }
+
+    #[inline]
+    pub(crate) fn i32(&mut self, value: i32) {
+        self.fixed(value.to_be_bytes());
+    }
+
+    #[inline]
+    pub(crate) fn i64(&mut self, value: i64) {
+        self.fixed(value.to_be_bytes());
+    }
+
+    #[inline]
+    pub(crate) fn f64(&mut self, value: f64) {
+        self.fixed(value.to_be_bytes());
+    }
+
+    /// A value where there is one, else null.
+    #[inline]
+    pub(crate) fn maybe<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Self, T)) {
+        match value {
+            Some(value) => put(self, value),
+            None => self.null(),
+        }
+    }
+
+    /// A text that is known to hold no NUL.
+    #[inline]
+    pub(crate) fn text(&mut self, text: &str) {
+        self.bytes(text.as_bytes());
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) {
+        self.length(bytes.len());
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// A text from elsewhere; NUL, which Postgres can't hold, becomes U+FFFD.
+    pub(crate) fn any_text(&mut self, text: &str) {
+        if text.contains('\0') {
+            self.text(&text.replace('\0', "\u{FFFD}"));
+        } else {
+            self.text(text);
+        }
+    }
+
+    pub(crate) fn i32_array(&mut self, values: impl ExactSizeIterator<Item = i32>) {
+        self.array(INT4, values, Self::i32);
+    }
+
+    pub(crate) fn i64_array(&mut self, values: impl ExactSizeIterator<Item = i64>) {
+        self.array(INT8, values, Self::i64);
+    }
+
+    pub(crate) fn text_array<'a>(&mut self, values: impl ExactSizeIterator<Item = &'a str>) {
+        self.array(TEXT, values, Self::any_text);
+    }
+
+    fn array<T>(
+        &mut self,
+        element: u32,
+        values: impl ExactSizeIterator<Item = T>,
+        put: impl Fn(&mut Self, T),
+    ) {
+        let start = self.bytes.len();
+        self.length(0);
+        let dimensions = i32::from(values.len() > 0);
+        self.bytes.extend_from_slice(&dimensions.to_be_bytes());
+        self.bytes.extend_from_slice(&0_i32.to_be_bytes());
+        self.bytes.extend_from_slice(&element.to_be_bytes());
+        if dimensions == 1 {
+            self.length(values.len());
+            self.bytes.extend_from_slice(&1_i32.to_be_bytes());
+            values.for_each(|value| put(self, value));
+        }
+        let length = self.checked(self.bytes.len() - start - 4);
+        if let Some(place) = self.bytes.get_mut(start..start + 4) {
+            place.copy_from_slice(&length.to_be_bytes());
+        }
+    }
+
+    /// A field of four or eight bytes, its length before it, in one write.
+    #[inline]
+    fn fixed<const N: usize>(&mut self, value: [u8; N]) {
+        self.bytes.extend_from_slice(&(N as i32).to_be_bytes());
+        self.bytes.extend_from_slice(&value);
+    }
+
+    #[inline]
+    fn length(&mut self, length: usize) {
+        let length = self.checked(length);
+        self.bytes.extend_from_slice(&length.to_be_bytes());
+    }
+
+    #[inline]
+    fn checked(&mut self, length: usize) -> i32 {
+        i32::try_from(length).unwrap_or_else(|_| {
+            self.too_long = true;
+            0
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! The small tables of a run (CPU, errors, labels, rejects): their columns, and their rows there and back.
+
+use crate::counts::{ErrorCount, LabelCount};
+use crate::error::Result;
+use crate::run::rejects::Reject;
+use crate::sample::intern::Shared;
+
+use super::decode::Fields;
+use super::encode::RowEncoder;
+use super::seconds::whole;
+
+/// The columns of `cpu` after the run's number.
+pub(crate) const CPU: &str = "clock, value";
+
+/// The columns of `errors` after the run's number.
+pub(crate) const ERRORS: &str = "second, label, response_code, message, transaction, count";
+
+/// The columns of `labels` after the run's number.
+pub(crate) const LABELS: &str = "label, successes, failures, transactions";
+
+/// The columns of `rejects` after the run's number.
+pub(crate) const REJECTS: &str = "number, file, member, line, byte, reason, record";
+
+pub(crate) fn put_cpu(rows: &mut RowEncoder, run: i64, (clock, value): (i64, f64)) {
+    rows.row(3);
+    rows.i64(run);
+    rows.i64(clock);
+    rows.f64(value);
+}
+
+pub(crate) fn get_cpu(fields: &mut Fields<'_>) -> Result<(i64, f64)> {
+    Ok((fields.i64()?, fields.f64()?))
+}
+
+pub(crate) fn put_error(rows: &mut RowEncoder, run: i64, error: &ErrorCount) -> Result<()> {
+    rows.row(7);
+    rows.i64(run);
+    rows.i32(whole(error.second)?);
+    rows.any_text(&error.label);
+    rows.any_text(&error.response_code);
+    rows.any_text(&error.message);
+    rows.bool(error.transaction);
+    rows.i64(whole(error.count)?);
+    Ok(())
+}
+
+pub(crate) fn get_error(fields: &mut Fields<'_>, texts: &mut Shared) -> Result<ErrorCount> {
+    Ok(ErrorCount {
+        second: whole(fields.i32()?)?,
+        label: texts.text(fields.text()?),
+        response_code: texts.text(fields.text()?),
+        message: texts.text(fields.text()?),
+        transaction: fields.bool()?,
+        count: whole(fields.i64()?)?,
+    })
+}
+
+pub(crate) fn put_label(rows: &mut RowEncoder, run: i64, count: &LabelCount) -> Result<()> {
+    rows.row(5);
+    rows.i64(run);
+    rows.any_text(&count.label);
+    rows.i64(whole(count.successes)?);
+    rows.i64(whole(count.failures)?);
+    rows.i64(whole(count.transactions)?);
+    Ok(())
+}
+
+pub(crate) fn get_label(fields: &mut Fields<'_>) -> Result<LabelCount> {
+    Ok(LabelCount {
+        label: fields.text()?.to_owned(),
+        successes: whole(fields.i64()?)?,
+        failures: whole(fields.i64()?)?,
+        transactions: whole(fields.i64()?)?,
+    })
+}
+
+pub(crate) fn put_reject(rows: &mut RowEncoder, run: i64, number: i64, reject: &Reject) -> Result<()> {
+    rows.row(8);
+    rows.i64(run);
+    rows.i64(number);
+    rows.any_text(&reject.file);
+    rows.maybe(reject.member.as_deref(), RowEncoder::any_text);
+    rows.i64(whole(reject.line)?);
+    rows.i64(whole(reject.byte)?);
+    rows.any_text(&reject.reason);
+    rows.any_text(&reject.record);
+    Ok(())
+}
+
+pub(crate) fn get_reject(fields: &mut Fields<'_>) -> Result<Reject> {
+    let _number = fields.i64()?;
+    Ok(Reject {
+        file: fields.text()?.to_owned(),
+        member: fields.maybe_text()?.map(str::to_owned),
+        line: whole(fields.i64()?)?,
+        byte: whole(fields.i64()?)?,
+        reason: fields.text()?.to_owned(),
+        record: fields.text()?.to_owned(),
+    })
+}

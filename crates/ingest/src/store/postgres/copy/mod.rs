@@ -1,0 +1,120 @@
+//! COPY in both directions: encoded rows to a table, and a query's rows back.
+
+pub(crate) mod decode;
+pub(crate) mod encode;
+pub(crate) mod facts;
+#[cfg(test)]
+pub(crate) mod oracle;
+pub(crate) mod samples;
+pub(crate) mod seconds;
+
+use std::pin::Pin;
+
+use bytes::Bytes;
+use futures_util::{SinkExt, StreamExt};
+use tokio_postgres::{CopyInSink, CopyOutStream};
+
+use crate::error::{Error, Result};
+
+use self::decode::{Fields, RowDecoder};
+use self::encode::{CHUNK, HEADER, RowEncoder, Rows, TRAILER};
+use super::connection::session::Session;
+
+/// A COPY to a table that is under way. Dropped, it is undone with its transaction.
+pub(super) struct CopyIn {
+    sink: Pin<Box<CopyInSink<Bytes>>>,
+    what: String,
+    sent: u64,
+}
+
+impl CopyIn {
+    /// Begins one, into a table and columns as they stand in SQL.
+    pub(super) async fn begin(
+        session: &Session,
+        what: &str,
+        table: &str,
+        columns: &str,
+        options: &str,
+    ) -> Result<Self> {
+        let sql = format!("copy {table} ({columns}) from stdin (format binary{options})");
+        let sink = session.client().copy_in(&sql).await.map_err(|e| session.error(what, &e))?;
+        let mut copy = Self { sink: Box::pin(sink), what: what.to_owned(), sent: 0 };
+        copy.feed(session, Bytes::from_static(HEADER)).await?;
+        Ok(copy)
+    }
+
+    /// Sends encoded rows.
+    pub(super) async fn send(&mut self, session: &Session, rows: Rows) -> Result<()> {
+        self.sent += rows.rows;
+        self.feed(session, rows.bytes).await
+    }
+
+    /// Sends what the encoder holds once it is worth a chunk.
+    pub(super) async fn send_full(&mut self, session: &Session, encoder: &mut RowEncoder) -> Result<()> {
+        if encoder.len() < CHUNK { Ok(()) } else { self.send(session, encoder.take()?).await }
+    }
+
+    /// Ends it, checking that the server counted the rows that were sent.
+    pub(super) async fn finish(mut self, session: &Session) -> Result<u64> {
+        self.feed(session, Bytes::from_static(TRAILER)).await?;
+        let stored = self.sink.as_mut().finish().await.map_err(|e| session.error(&self.what, &e))?;
+        if stored != self.sent {
+            let problem = format!("{} rows were sent, and the server stored {stored}", self.sent);
+            return Err(Error::store(self.what, problem));
+        }
+        Ok(stored)
+    }
+
+    async fn feed(&mut self, session: &Session, bytes: Bytes) -> Result<()> {
+        self.sink.send(bytes).await.map_err(|e| session.error(&self.what, &e))
+    }
+}
+
+/// A COPY of a query's rows that is under way.
+pub(super) struct CopyOut<'a> {
+    session: &'a Session,
+    stream: Pin<Box<CopyOutStream>>,
+    decoder: RowDecoder,
+    what: &'a str,
+}
+
+impl<'a> CopyOut<'a> {
+    /// Begins one.
+    pub(super) async fn begin(session: &'a Session, what: &'a str, query: &str) -> Result<Self> {
+        let sql = format!("copy ({query}) to stdout (format binary)");
+        let stream = session.client().copy_out(&sql).await.map_err(|e| session.error(what, &e))?;
+        Ok(Self { session, stream: Box::pin(stream), decoder: RowDecoder::default(), what })
+    }
+
+    /// Hands every row to a function, in order.
+    pub(super) async fn each(
+        mut self,
+        mut row: impl FnMut(&mut Fields<'_>) -> Result<()> + Send,
+    ) -> Result<()> {
+        while let Some(piece) = self.stream.next().await {
+            let piece = piece.map_err(|e| self.session.error(self.what, &e))?;
+            self.decoder.feed(&piece);
+            while let Some(mut fields) = self.decoder.next_row()? {
+                row(&mut fields)?;
+            }
+        }
+        if self.decoder.ended() {
+            return Ok(());
+        }
+        Err(Error::store(self.what, "the server stopped in the middle of the rows"))
+    }
+
+    /// Gathers what a function makes of each row.
+    pub(super) async fn gather<T: Send>(
+        self,
+        mut row: impl FnMut(&mut Fields<'_>) -> Result<T> + Send,
+    ) -> Result<Vec<T>> {
+        let mut gathered = Vec::new();
+        self.each(|fields| {
+            gathered.push(row(fields)?);
+            Ok(())
+        })
+        .await?;
+        Ok(gathered)
+    }
+}

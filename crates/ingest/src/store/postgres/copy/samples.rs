@@ -1,0 +1,110 @@
+//! A run's samples: the columns of their table, and how a batch becomes its rows and comes back from them.
+
+use crate::error::{Error, Result};
+use crate::sample::batch::{Nullable, SampleBatch};
+use crate::sample::texts::Texts;
+use crate::store::BatchEncoder;
+
+use super::decode::Fields;
+use super::encode::{RowEncoder, Rows};
+
+/// The columns, in the order in which the rows are encoded.
+pub(crate) const COLUMNS: &str = "t_ms, elapsed, latency, connect, idle_time, all_threads, bytes, sent_bytes, cpu, \
+     success, transaction, label, response_code, injector";
+
+/// How many they are.
+const FIELDS: i16 = 14;
+
+/// The most bytes of a row without its texts.
+const FIXED_BYTES: usize = 2 + 14 * 4 + 9 * 4 + 3 * 8;
+
+/// Encodes batches as rows of a binary COPY, handed out batch by batch: so the table has them in the log's order.
+#[derive(Debug)]
+pub struct SampleEncoder {
+    rows: RowEncoder,
+    kept: bool,
+}
+
+impl SampleEncoder {
+    /// An encoder; where samples are not kept it hands out nothing.
+    pub fn new(kept: bool) -> Self {
+        Self { rows: RowEncoder::default(), kept }
+    }
+}
+
+impl BatchEncoder for SampleEncoder {
+    type Chunk = Rows;
+
+    fn encode(&mut self, batch: &SampleBatch) -> Result<Option<Rows>> {
+        if !self.kept || batch.is_empty() {
+            return Ok(None);
+        }
+        put(&mut self.rows, batch)?;
+        self.rows.take().map(Some)
+    }
+}
+
+/// Encodes a batch.
+fn put(rows: &mut RowEncoder, batch: &SampleBatch) -> Result<()> {
+    rows.reserve(batch.len() * (FIXED_BYTES + 32));
+    let columns = batch.t_ms.iter().zip(&batch.elapsed).zip(&batch.success).zip(&batch.transaction);
+    for (row, (((t_ms, elapsed), success), transaction)) in columns.enumerate() {
+        rows.row(FIELDS);
+        rows.i32(offset(*t_ms)?);
+        rows.i32(*elapsed);
+        rows.maybe(batch.latency.get(row), RowEncoder::i32);
+        rows.maybe(batch.connect.get(row), RowEncoder::i32);
+        rows.maybe(batch.idle_time.get(row), RowEncoder::i32);
+        rows.maybe(batch.all_threads.get(row), RowEncoder::i32);
+        rows.maybe(batch.bytes.get(row), RowEncoder::i64);
+        rows.maybe(batch.sent_bytes.get(row), RowEncoder::i64);
+        rows.maybe(batch.cpu.get(row), RowEncoder::f64);
+        rows.bool(*success);
+        rows.bool(*transaction);
+        rows.maybe(batch.label.get(row), RowEncoder::text);
+        rows.maybe(batch.response_code.get(row), RowEncoder::text);
+        // A null would cost every row eight bytes for telling which of its columns are null.
+        rows.text(batch.injector.get(row).unwrap_or_default());
+    }
+    Ok(())
+}
+
+fn offset(t_ms: i64) -> Result<i32> {
+    i32::try_from(t_ms).map_err(|_| {
+        Error::store(
+            "encoding samples for Postgres",
+            format!("a sample {t_ms} ms after t0 is beyond the 24 days that a run can span"),
+        )
+    })
+}
+
+/// Appends a row as it comes from the table to a batch.
+pub(crate) fn get(fields: &mut Fields<'_>, batch: &mut SampleBatch) -> Result<()> {
+    batch.t_ms.push(i64::from(fields.i32()?));
+    batch.elapsed.push(fields.i32()?);
+    get_number(fields.maybe_i32(), &mut batch.latency)?;
+    get_number(fields.maybe_i32(), &mut batch.connect)?;
+    get_number(fields.maybe_i32(), &mut batch.idle_time)?;
+    get_number(fields.maybe_i32(), &mut batch.all_threads)?;
+    get_number(fields.maybe_i64(), &mut batch.bytes)?;
+    get_number(fields.maybe_i64(), &mut batch.sent_bytes)?;
+    get_number(fields.maybe_f64(), &mut batch.cpu)?;
+    batch.success.push(fields.bool()?);
+    batch.transaction.push(fields.bool()?);
+    get_text(fields.maybe_bytes()?, &mut batch.label);
+    get_text(fields.maybe_bytes()?, &mut batch.response_code);
+    get_text(fields.maybe_bytes()?.filter(|name| !name.is_empty()), &mut batch.injector);
+    Ok(())
+}
+
+fn get_text(text: Option<&[u8]>, into: &mut Texts) {
+    match text {
+        Some(text) => into.push(text),
+        None => into.push_null(),
+    }
+}
+
+fn get_number<T: Copy + Default>(value: Result<Option<T>>, into: &mut Nullable<T>) -> Result<()> {
+    into.push(value?);
+    Ok(())
+}

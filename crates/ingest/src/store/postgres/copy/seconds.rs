@@ -1,0 +1,142 @@
+//! The per-second counts: the columns of their table, and how cells become its rows and come back from them.
+
+use hashbrown::HashMap;
+
+use crate::counts::pack::{check, pack};
+use crate::counts::table::CellTableBuilder;
+use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
+use crate::error::{Error, Result};
+use crate::store::held::Counted;
+
+use super::decode::Fields;
+use super::encode::RowEncoder;
+
+/// The columns, in the order in which the rows are encoded, but for the run's number before them.
+pub(crate) const COLUMNS: &str = "second, label, success, transaction, samples, elapsed, counts, latency_n, \
+     latency_sum, latency_min, latency_max, connect_sum, bytes_sum, sent_bytes_sum, before_boundary, \
+     injectors, injector_samples, injector_threads, packed";
+
+/// How many they are, with the run's number.
+const FIELDS: i16 = 20;
+
+/// The columns that are read back: a server takes several times as long to send arrays.
+pub(crate) const PACKED: &str = "second, label, success, transaction, samples, packed";
+
+/// The names that cells point to by index.
+#[derive(Clone, Copy)]
+pub(crate) struct Names<'a> {
+    pub(crate) labels: &'a [String],
+    pub(crate) injectors: &'a [String],
+}
+
+/// Encodes one cell of a run.
+pub(crate) fn put(
+    rows: &mut RowEncoder,
+    run: i64,
+    names: Names<'_>,
+    key: CellKey,
+    cell: &Cell,
+) -> Result<()> {
+    rows.row(FIELDS);
+    rows.i64(run);
+    rows.i32(whole(key.second)?);
+    rows.any_text(named(names.labels, key.label)?);
+    rows.bool(key.success);
+    rows.bool(key.transaction);
+    rows.i64(whole(cell.samples())?);
+    put_elapsed(rows, &cell.elapsed)?;
+    put_latency(rows, &cell.latency)?;
+    rows.i64(cell.connect);
+    rows.i64(cell.bytes);
+    rows.i64(cell.sent_bytes);
+    rows.i64(whole(cell.before_boundary)?);
+    put_injectors(rows, names.injectors, &cell.injectors)?;
+    rows.bytes(&pack(cell));
+    Ok(())
+}
+
+fn put_elapsed(rows: &mut RowEncoder, elapsed: &[(i32, u64)]) -> Result<()> {
+    let counts = elapsed.iter().map(|(_, count)| whole(*count)).collect::<Result<Vec<i32>>>()?;
+    rows.i32_array(elapsed.iter().map(|(elapsed, _)| *elapsed));
+    rows.i32_array(counts.into_iter());
+    Ok(())
+}
+
+fn put_latency(rows: &mut RowEncoder, latency: &Spread) -> Result<()> {
+    let some = latency.n > 0;
+    rows.i64(whole(latency.n)?);
+    rows.i64(latency.sum);
+    rows.maybe(some.then_some(latency.min), RowEncoder::i32);
+    rows.maybe(some.then_some(latency.max), RowEncoder::i32);
+    Ok(())
+}
+
+fn put_injectors(rows: &mut RowEncoder, names: &[String], loads: &[InjectorLoad]) -> Result<()> {
+    let found = loads.iter().map(|load| named(names, load.injector)).collect::<Result<Vec<&str>>>()?;
+    let samples = loads.iter().map(|load| whole(load.samples)).collect::<Result<Vec<i64>>>()?;
+    rows.text_array(found.into_iter());
+    rows.i64_array(samples.into_iter());
+    rows.i64_array(loads.iter().map(|load| load.threads));
+    Ok(())
+}
+
+fn named(names: &[String], index: u32) -> Result<&str> {
+    names.get(index as usize).map(String::as_str).ok_or_else(|| {
+        Error::store("storing the counts by second", format!("name {index} is not in its list"))
+    })
+}
+
+/// A count as the column's type.
+pub(crate) fn whole<T: Copy + std::fmt::Display, U: TryFrom<T>>(count: T) -> Result<U> {
+    U::try_from(count).map_err(|_| {
+        Error::store("converting a count between perfpipe and Postgres", format!("{count} is out of range"))
+    })
+}
+
+/// Reads cells back, turning labels into indexes again.
+pub(crate) struct CellReader<'a> {
+    labels: HashMap<&'a str, u32>,
+    injectors: usize,
+}
+
+impl<'a> CellReader<'a> {
+    /// A reader of a run with these names.
+    pub(crate) fn new(names: Names<'a>) -> Self {
+        let labels = names.labels.iter().map(String::as_str).zip(0..).collect();
+        Self { labels, injectors: names.injectors.len() }
+    }
+
+    /// Adds the cell of a row of the columns [`PACKED`].
+    pub(crate) fn get(
+        &self,
+        fields: &mut Fields<'_>,
+        cells: &mut CellTableBuilder,
+        counted: &mut Counted,
+    ) -> Result<()> {
+        let key = CellKey {
+            second: whole(fields.i32()?)?,
+            label: self.label(fields.text()?)?,
+            success: fields.bool()?,
+            transaction: fields.bool()?,
+        };
+        let samples: u64 = whole(fields.i64()?)?;
+        let listed =
+            |cell: &Cell| cell.injectors.iter().all(|load| (load.injector as usize) < self.injectors);
+        match check(fields.bytes()?) {
+            Some(cell) if cell.samples == samples && listed(&cell.sums) => {
+                counted.add(key.success, key.transaction, samples);
+                cells.push(key, cell.counts, &cell.sums)
+            }
+            _ => Err(damaged(format!("the counts of second {} are damaged", key.second))),
+        }
+    }
+
+    fn label(&self, name: &str) -> Result<u32> {
+        let missing = || damaged(format!("the run's row does not list the label {name:?}"));
+        self.labels.get(name).copied().ok_or_else(missing)
+    }
+}
+
+fn damaged(problem: String) -> Error {
+    Error::store("reading the counts by second", format!("{problem} (ingest the run again)"))
+}

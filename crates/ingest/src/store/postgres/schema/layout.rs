@@ -1,0 +1,229 @@
+//! The schema: made on the first write, and checked before every use.
+
+use tokio_postgres::error::SqlState;
+
+use crate::error::{Error, Result};
+
+use super::ownership;
+use crate::store::postgres::connection::pooled;
+use crate::store::postgres::connection::session::{Session, value};
+use crate::store::postgres::transaction::{self, Mode, begin};
+use crate::store::postgres::{holders, locks};
+
+/// The layout that this version reads and writes.
+pub(crate) const VERSION: i32 = 3;
+
+/// What makes it.
+const SQL: &str = include_str!("../layout.sql");
+
+/// The tables of all runs.
+const TABLES: [&str; 7] = ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects"];
+
+/// All that the layout makes.
+const ALL: [&str; 9] =
+    ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects", "elapsed_counts", "per_second"];
+
+/// What the lock on making the schema is named by.
+const LOCK: &str = "perfpipe layout";
+
+/// Whether a name is that of something of the layout's own, which no run's table can have.
+pub(crate) fn is_own(table: &str) -> bool {
+    ALL.contains(&table)
+}
+
+/// Begins a transaction in which these tables, and the layout's own, stay what they are, and checks them; false where
+/// there is no store, and then no transaction either.
+pub(crate) async fn open(session: &Session, what: &str, mode: Mode, tables: &[&str]) -> Result<bool> {
+    let tables = [&["layout"], tables].concat();
+    let names: Vec<String> = tables.iter().map(|table| format!("perfpipe.{table}")).collect();
+    let sql = format!(
+        "{}; lock table {} in access share mode",
+        transaction::sql(mode, session.patience()),
+        names.join(", ")
+    );
+    for last in [false, false, true] {
+        let Err(error) = session.client().batch_execute(&sql).await else {
+            ownership::check(session, &tables, false).await?;
+            check_version(session).await?;
+            pooled::clear(session).await?;
+            return Ok(true);
+        };
+        match not_held(session, what, &tables, &error).await? {
+            NotHeld::NoStore => return Ok(false),
+            // It has been made meanwhile.
+            NotHeld::JustMade if !last => {}
+            NotHeld::JustMade => return Err(session.error(what, &error)),
+        }
+    }
+    Ok(false)
+}
+
+/// Why tables could not be held.
+enum NotHeld {
+    NoStore,
+    /// There was no store, and now there is one.
+    JustMade,
+}
+
+/// Why tables could not be held, where that is no fault.
+async fn not_held(
+    session: &Session,
+    what: &str,
+    tables: &[&str],
+    error: &tokio_postgres::Error,
+) -> Result<NotHeld> {
+    match error.code() {
+        None => return Err(session.error(what, error)),
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+            return Err(holders::of_tables(session, what, tables, false).await);
+        }
+        Some(_) => {}
+    }
+    session.run(what, "rollback").await?;
+    begin(session, what, Mode::Reading).await?;
+    ownership::check(session, tables, false).await?;
+    let there = exists(session, what).await?;
+    session.end(what).await?;
+    let absent = [SqlState::UNDEFINED_TABLE, SqlState::INVALID_SCHEMA_NAME];
+    match error.code().is_some_and(|code| absent.contains(code)) {
+        true if there => Ok(NotHeld::JustMade),
+        true => Ok(NotHeld::NoStore),
+        false => Err(session.error(what, error)),
+    }
+}
+
+/// Whether there is a table of layouts. A look into the catalogue sees what others have just committed.
+async fn exists(session: &Session, what: &str) -> Result<bool> {
+    let sql = "select exists (select from pg_catalog.pg_tables where schemaname = 'perfpipe' \
+               and tablename = 'layout') as there";
+    value(&session.query_one(what, sql, &[]).await?, "there")
+}
+
+async fn check_version(session: &Session) -> Result<()> {
+    let rows = session.query("reading the layout", "select version from perfpipe.layout", &[]).await?;
+    let found = rows.first().map(|row| value::<i32>(row, "version")).transpose()?;
+    match found {
+        Some(VERSION) => Ok(()),
+        _ => Err(other_layout(found)),
+    }
+}
+
+/// Makes the schema where there is none, and gives an older one the columns that it lacks. Two that come first at the
+/// same time do it one after the other.
+pub(crate) async fn ensure(session: &Session) -> Result<()> {
+    if check(session).await? {
+        return add_columns(session).await;
+    }
+    let what = "making the schema perfpipe";
+    begin(session, what, Mode::Writing).await?;
+    check_server(session).await?;
+    locks::wait_for(session, what, LOCK, "the lock on making the schema").await?;
+    if !exists(session, what).await? {
+        // One made by hand may belong to a role that may not make others.
+        let sql = "select exists (select from pg_catalog.pg_namespace where nspname = 'perfpipe') as there";
+        if !value::<bool>(&session.query_one(what, sql, &[]).await?, "there")? {
+            session.run(what, "create schema perfpipe").await?;
+        }
+        ownership::check(session, &ALL, true).await?;
+        session.run(what, SQL).await?;
+    }
+    session.run(what, "commit").await
+}
+
+/// Columns of `runs` that came after the first schemas of this layout; what they have of earlier runs is null.
+const ADDED: [&str; 2] = ["last_end_ms", "transactions_end_ms"];
+
+/// Gives the table of runs the columns that it lacks.
+async fn add_columns(session: &Session) -> Result<()> {
+    let what = "adding columns to perfpipe.runs";
+    let sql = "select not exists (select from pg_catalog.pg_attribute where not attisdropped \
+               and attrelid = 'perfpipe.runs'::pg_catalog.regclass and attname = 'transactions_end_ms') as lacks";
+    // In a transaction, as all that is asked: only there is it sure where names and operators are looked up.
+    begin(session, what, Mode::Reading).await?;
+    let lacks = value::<bool>(&session.query_one(what, sql, &[]).await?, "lacks")?;
+    session.end(what).await?;
+    if !lacks {
+        return Ok(());
+    }
+    begin(session, what, Mode::Writing).await?;
+    locks::wait_for(session, what, LOCK, "the lock on making the schema").await?;
+    ownership::check(session, &ALL, true).await?;
+    let columns = ADDED.map(|column| format!("add column if not exists {column} bigint")).join(", ");
+    let sql = format!("alter table perfpipe.runs {columns}");
+    match session.client().batch_execute(&sql).await {
+        Ok(()) => session.run(what, "commit").await,
+        Err(error) => Err(match error.code() {
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Error::refused(
+                "perfpipe.runs was made by an earlier perfpipe, and this role may not add the columns it lacks",
+                format!("Let its owner store a run once, or run: {sql}."),
+            ),
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => holders::of_tables(session, what, &["runs"], true).await,
+            _ => session.error(what, &error),
+        }),
+    }
+}
+
+/// Whether the schema is there, and such that it can be written to.
+async fn check(session: &Session) -> Result<bool> {
+    let what = "looking at the schema perfpipe";
+    begin(session, what, Mode::Reading).await?;
+    ownership::check(session, &ALL, true).await?;
+    let there = exists(session, what).await?;
+    session.end(what).await?;
+    if there && open(session, what, Mode::Reading, &[]).await? {
+        session.end(what).await?;
+    }
+    Ok(there)
+}
+
+/// Keeps the tables of all runs, which are about to be written to, as they are until the transaction ends, and checks
+/// them.
+pub(crate) async fn hold(session: &Session, what: &str) -> Result<()> {
+    let names: Vec<String> = TABLES.iter().skip(1).map(|table| format!("perfpipe.{table}")).collect();
+    let sql = format!(
+        "lock table perfpipe.layout in access share mode; lock table {} in row exclusive mode",
+        names.join(", ")
+    );
+    if let Err(error) = session.client().batch_execute(&sql).await {
+        return Err(match error.code() {
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => holders::of_tables(session, what, &TABLES, true).await,
+            _ => session.error(what, &error),
+        });
+    }
+    ownership::check(session, &ALL, true).await?;
+    check_version(session).await
+}
+
+/// The oldest server whose SQL has all that the layout uses, and its number as the server tells it.
+const OLDEST: (&str, i32) = ("12", 120_000);
+
+/// Checks that the database can hold the layout, and every label and message, which are Unicode.
+async fn check_server(session: &Session) -> Result<()> {
+    let sql = "select pg_catalog.current_setting('server_encoding') as encoding, \
+               pg_catalog.current_setting('server_version_num')::int as version";
+    let row = session.query_one("asking for the database's encoding", sql, &[]).await?;
+    let encoding: String = value(&row, "encoding")?;
+    if encoding != "UTF8" {
+        return Err(Error::refused(
+            format!("the database is encoded in {encoding}, which cannot hold every label"),
+            "Make one with: create database NAME encoding 'UTF8' template template0.",
+        ));
+    }
+    if value::<i32>(&row, "version")? < OLDEST.1 {
+        return Err(Error::refused(
+            format!("the server is older than PostgreSQL {}", OLDEST.0),
+            "Use a newer one, or leave the database out to store the run in a folder.",
+        ));
+    }
+    Ok(())
+}
+
+fn other_layout(found: Option<i32>) -> Error {
+    let found = found.map_or_else(|| "no layout".to_owned(), |version| format!("layout {version}"));
+    Error::refused(
+        format!(
+            "the database's schema perfpipe has {found}, and this version of perfpipe knows layout {VERSION}"
+        ),
+        "Use the version of perfpipe that stored its runs, or another database.",
+    )
+}

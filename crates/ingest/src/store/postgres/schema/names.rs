@@ -1,0 +1,94 @@
+//! Names in the database: how they are quoted, and how a run's table gets one of its own.
+
+use crate::store::RunKey;
+
+/// The schema that holds all that perfpipe stores.
+pub(crate) const SCHEMA: &str = "perfpipe";
+
+/// The most bytes that Postgres keeps of a name.
+const LIMIT: usize = 63;
+
+/// A name as it stands in SQL. Every identifier that is not a constant of this crate passes through here.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// A table of the schema, quoted.
+pub(crate) fn in_schema(table: &str) -> String {
+    format!("{SCHEMA}.{}", quoted(table))
+}
+
+/// Names for something of a run, the natural one first if it fits, then shortened ones with a hash of the key.
+pub(crate) fn candidates(key: &RunKey, ending: &str) -> impl Iterator<Item = String> {
+    let natural = format!("{}{ending}", key.name());
+    let text = lock_text(key);
+    let first = (natural.len() <= LIMIT).then(|| natural.clone());
+    let hashed = (0..u32::MAX).map(move |attempt| {
+        let hash = crc32fast::hash(format!("{text}\u{1f}{attempt}").as_bytes());
+        shortened(&natural, &format!("_{hash:08x}"))
+    });
+    first.into_iter().chain(hashed)
+}
+
+/// The name cut so that it fits together with a suffix.
+fn shortened(name: &str, suffix: &str) -> String {
+    let mut end = name.len().min(LIMIT.saturating_sub(suffix.len()));
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    let head = name.get(..end).unwrap_or_default();
+    format!("{head}{suffix}")
+}
+
+/// A text that tells every key from every other one: `a_b` and `c` from `a` and `b_c`, and each repeat from the others.
+pub(crate) fn lock_text(key: &RunKey) -> String {
+    format!("{}\u{1f}{}\u{1f}{}", key.framework, key.test, key.repeat)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(framework: &str, test: &str) -> RunKey {
+        RunKey::new(framework, test)
+    }
+
+    #[test]
+    fn quotes_are_doubled_and_all_else_is_kept() {
+        assert_eq!(quoted("spring_2048"), r#""spring_2048""#);
+        assert_eq!(quoted(r#"a"; drop table x; --"#), r#""a""; drop table x; --""#);
+        assert_eq!(in_schema("Größe 配额"), r#"perfpipe."Größe 配额""#);
+    }
+
+    #[test]
+    fn a_short_name_is_tried_as_it_is() {
+        let names: Vec<String> = candidates(&key("a", "b"), "").take(2).collect();
+        assert_eq!(names.first().unwrap(), "a_b");
+        assert!(names[1].starts_with("a_b_") && names[1].len() == 12, "{names:?}");
+    }
+
+    #[test]
+    fn repeats_share_neither_names_nor_locks() {
+        let (one, two) = (key("a", "b"), key("a", "b").with_repeat(2));
+        assert_eq!(candidates(&two, "").next().unwrap(), "a_b_r2");
+        assert_ne!(candidates(&one, "").nth(1), candidates(&two, "").nth(1));
+        assert_ne!(lock_text(&one), lock_text(&two));
+    }
+
+    #[test]
+    fn a_long_name_is_cut_between_characters_and_told_apart_by_its_hash() {
+        let long = "é".repeat(40);
+        let one: Vec<String> = candidates(&key(&long, "1"), "").take(2).collect();
+        let two: Vec<String> = candidates(&key(&long, "2"), "").take(2).collect();
+        assert!(one.iter().chain(&two).all(|name| name.len() <= LIMIT && name.starts_with("éé")));
+        assert_ne!(one[0], one[1]);
+        assert_ne!(one[0], two[0]);
+    }
+
+    #[test]
+    fn keys_that_share_a_name_do_not_share_a_hash() {
+        let (one, two) = (key("a_b", "c"), key("a", "b_c"));
+        assert_eq!(candidates(&one, "").next(), candidates(&two, "").next());
+        assert_ne!(candidates(&one, "").nth(1), candidates(&two, "").nth(1));
+    }
+}

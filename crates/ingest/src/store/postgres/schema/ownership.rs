@@ -1,0 +1,83 @@
+//! Whether the tables are those that perfpipe made: whoever may create a schema can have made one of this name, with
+//! code in it that would run with the rights of whoever uses it.
+
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use crate::error::{Error, Result};
+
+use super::names::in_schema;
+use crate::store::postgres::connection::session::{Session, value};
+
+const SQL: &str = include_str!("../guard.sql");
+
+/// What a finding says and what can be done, with `{name}` for the table, `{table}` for the same in SQL, and `{detail}` for what was found.
+type Words = (&'static str, &'static str);
+
+/// Refuses tables that would run somebody's code, or show other rows than are stored; `write` asks for more than
+/// reading needs.
+pub(crate) async fn check(session: &Session, tables: &[&str], write: bool) -> Result<()> {
+    let what = "looking at the schema perfpipe";
+    let tables: Vec<String> = tables.iter().map(|name| (*name).to_owned()).collect();
+    let values = [(&tables as _, Type::TEXT_ARRAY), (&write as _, Type::BOOL)];
+    match session.query(what, SQL, &values).await?.first() {
+        Some(found) => Err(refusal(found)?),
+        None => Ok(()),
+    }
+}
+
+fn refusal(found: &Row) -> Result<Error> {
+    let (name, detail): (String, String) = (value(found, "name")?, value(found, "detail")?);
+    let (problem, remedy) = words(value(found, "kind")?);
+    let told = |text: &str| {
+        text.replace("{name}", &name).replace("{table}", &in_schema(&name)).replace("{detail}", &detail)
+    };
+    Ok(Error::refused(told(problem), told(remedy)))
+}
+
+/// How each kind of finding is told.
+fn words(kind: &str) -> Words {
+    const DROP: &str =
+        "If nobody knows why it is there, drop it, and see who may have made it; or use another database.";
+    match kind {
+        "schema" => (
+            "the schema perfpipe belongs to the role {detail}, whose code could run with your rights",
+            "Use that role or a member of it (PGOPTIONS='-c role={detail}' sets it; see the README's section \
+             \"Roles\"), have a schema of your own made, or use another database.",
+        ),
+        "owner" => (
+            "perfpipe.{name} belongs to the role {detail}, whose code could run with your rights",
+            "Use that role or a member of it (PGOPTIONS='-c role={detail}' sets it; see the README's section \
+             \"Roles\"), or use another database.",
+        ),
+        "kind" => (
+            "perfpipe.{name} is not what perfpipe made, but another kind of relation (relkind {detail})",
+            "Use another database, or rename the schema and ingest the runs again.",
+        ),
+        "security" => (
+            "row security is active on perfpipe.{name}, so not all of its rows can be seen",
+            "Use a role that it does not hold for (the table's owner, or one with bypassrls), or switch it off: \
+             alter table {table} disable row level security.",
+        ),
+        "child" => {
+            ("perfpipe.{name} has the child table {detail}, whose rows would be read with its own", DROP)
+        }
+        "type" => ("the column {detail} of perfpipe.{name} is of a type that is not Postgres's own", DROP),
+        "other type" => (
+            "the column {detail} of perfpipe.{name} has another type than perfpipe gave it",
+            "Give it its own type again (alter table {table} alter column {detail} type …), or ingest the runs into \
+             another database.",
+        ),
+        "code" => ("perfpipe.{name} has an index, default or constraint that calls the {detail}", DROP),
+        "trigger" => (
+            "perfpipe.{name} has the trigger {detail}, which would run with your rights",
+            "If nobody knows why it is there, drop it, and see who may have made it: drop trigger {detail} on {table}.",
+        ),
+        "rule" => ("perfpipe.{name} has the rule {detail}, which changes what is written", DROP),
+        "reference" => (
+            "the table {detail} refers to perfpipe.{name}, and its triggers would run with your rights",
+            DROP,
+        ),
+        _ => ("the event trigger {detail} calls a function of a role that you are no member of", DROP),
+    }
+}

@@ -1,0 +1,63 @@
+//! Whether the role may write, asked before a long load rather than found out at its end.
+
+use crate::error::{Error, Result};
+
+use super::names::{SCHEMA, quoted};
+use crate::store::postgres::connection::session::{Session, value};
+use crate::store::postgres::transaction::{Mode, begin};
+
+/// Where the grants are found that a role may lack.
+pub(crate) const GRANTS: &str = "Use a role that has the grant: the README's section \"Roles\" has those of one that ingests and of one that reads.";
+
+const SQL: &str = "
+  select current_user::text as role, current_database()::text as database, n.oid is not null as made,
+    pg_catalog.current_setting('default_transaction_read_only')::boolean or pg_catalog.pg_is_in_recovery() as read_only,
+    pg_catalog.pg_is_in_recovery() as standby,
+    case
+      when n.oid is null then pg_catalog.has_database_privilege(current_database(), 'create')
+      else pg_catalog.has_schema_privilege(n.oid, 'usage') and pg_catalog.has_schema_privilege(n.oid, 'create')
+        and (r.oid is null
+          or pg_catalog.has_table_privilege(r.oid, 'insert') and pg_catalog.has_table_privilege(r.oid, 'delete'))
+    end as allowed
+  from (values (1)) as one
+    left join pg_catalog.pg_namespace n on n.nspname = 'perfpipe'
+    left join pg_catalog.pg_class r on r.relnamespace = n.oid and r.relname = 'runs'";
+
+/// Refuses where nothing can be written: to a standby, a database that is only read, or without the grants.
+pub(crate) async fn check_write(session: &Session) -> Result<()> {
+    let what = "asking what the role may do";
+    begin(session, what, Mode::Reading).await?;
+    let row = session.query_one(what, SQL, &[]).await?;
+    session.end(what).await?;
+    let (role, database): (String, String) = (value(&row, "role")?, value(&row, "database")?);
+    if value(&row, "read_only")? {
+        return Err(only_read(&database, value(&row, "standby")?));
+    }
+    if value(&row, "allowed")? {
+        return Ok(());
+    }
+    Err(match value(&row, "made")? {
+        true => Error::refused(format!("the role {role} may not write to the schema {SCHEMA}"), GRANTS),
+        false => Error::refused(
+            format!("the role {role} may not make the schema {SCHEMA} in the database {database}"),
+            format!(
+                "Have the database's owner run: create schema {SCHEMA} authorization {}; see the README's section \
+                 \"Roles\".",
+                quoted(&role)
+            ),
+        ),
+    })
+}
+
+fn only_read(database: &str, standby: bool) -> Error {
+    match standby {
+        true => Error::refused(
+            format!("the database {database} can only be read: its server is a standby"),
+            "Name the primary server, or all servers and target_session_attrs=primary.",
+        ),
+        false => Error::refused(
+            format!("the database {database} can only be read: default_transaction_read_only is on"),
+            "Use a role and a database for which it is off, or set PGOPTIONS='-c default_transaction_read_only=off'.",
+        ),
+    }
+}
