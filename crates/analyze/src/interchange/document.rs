@@ -69,7 +69,7 @@ struct Looked<'a> {
 /// | `sources` | the files it was made from: `file`, `member`, `kind`, `bytes` (unpacked), `crc32` |
 /// | `view` | what was looked at: `from`, `to`, `phase`, `label`, `transactions`, `include_failures`, `top_level`, `injectors`, `cpu_offset`, `cpu_lookback` |
 /// | `summary` | the columns of [`Timeline::summary_table`] |
-/// | `phases` | the rows of [`phase_table`](crate::breakdown::phase_table()) |
+/// | `phases` | the rows of [`phase_table`](crate::phase_table()) |
 /// | `labels` | the rows of [`label_table`](crate::label_table()); of the label looked at only, where there is one |
 ///
 /// Times are in ms, shares from 0 to 1; what is absent is `null`.

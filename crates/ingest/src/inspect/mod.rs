@@ -95,7 +95,7 @@ fn problem_and_remedy<S: Serializer>(error: &Option<Error>, serializer: S) -> Re
     refusal.serialize(serializer)
 }
 
-/// Looks at the files of a run as [`ingest`](crate::operations::ingest()) would read them, and says what it would find.
+/// Looks at the files of a run as [`ingest`](crate::ingest()) would read them, and says what it would find.
 ///
 /// All is inferred by the code of the ingest. Of all logs together `options.sizes.look_ahead` bytes are read, unpacked
 /// (and at least 256 KiB of each), besides the end of those that are not packed. No store is opened. What is read of

@@ -50,10 +50,10 @@ impl Store {
         Ok(Self::Postgres(Box::new(PostgresStore::connect(&config).await?), config.to_string()))
     }
 
-    /// Reads the logs and the CPU export of one run into the store; see [`ingest`](crate::operations::ingest()).
+    /// Reads the logs and the CPU export of one run into the store; see [`ingest`](crate::ingest()).
     ///
     /// # Errors
-    /// As [`ingest`](crate::operations::ingest()).
+    /// As [`ingest`](crate::ingest()).
     pub async fn ingest(
         &self,
         files: &[PathBuf],
