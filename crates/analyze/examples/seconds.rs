@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use perfpipe_analyze::{Timeline, View};
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{IngestOptions, Progress};
 
 #[tokio::main]

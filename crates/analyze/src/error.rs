@@ -1,6 +1,6 @@
 //! The one error type of the crate: what went wrong, and what to do about it.
 
-use crate::timeline::phases::{Phase, Phases};
+use crate::view::phases::{Phase, Phases};
 
 /// What can go wrong between a stored run and its statistics.
 #[derive(Debug, thiserror::Error)]

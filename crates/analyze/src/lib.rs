@@ -44,11 +44,11 @@ pub use table::{
 };
 pub use timeline::cpu_cost::cpu_scale_in_doubt;
 pub use timeline::duration::RunDuration;
-pub use timeline::goal::{Goal, milliseconds};
-pub use timeline::phases::{Phase, Phases, Span};
 pub use timeline::summary::Summary;
 pub use timeline::{Second, SecondTables, Timeline};
 pub use view::View;
+pub use view::goal::{Goal, milliseconds};
+pub use view::phases::{Phase, Phases, Span};
 
 // What a [`Timeline`] holds of the ingesting crate, so that its users need not depend on that one.
 pub use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, SourceFile};

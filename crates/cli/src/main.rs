@@ -6,9 +6,10 @@
 mod allocator;
 mod args;
 mod commands;
-mod failure;
+mod error;
 mod input;
 mod output;
+mod signals;
 mod work;
 
 use std::process::ExitCode;
@@ -33,7 +34,7 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => failure::report(&error),
+        Err(error) => error::report(&error),
     }
 }
 
@@ -48,15 +49,15 @@ fn run(cli: Cli) -> Result<()> {
 
 /// Lets the command work until it has done, or is to end.
 async fn attend(cli: Cli) -> Result<()> {
-    let _heard = failure::large_files_fail();
-    let mut signals = failure::Signals::hear()?;
+    let _heard = signals::large_files_fail();
+    let mut signals = signals::Signals::hear()?;
     let progress = Arc::<CampaignProgress>::default();
     let patience = patience(&cli.command);
     let of_command = Arc::clone(&progress);
     let mut work = Work::begin(move || command(cli, of_command));
     let heard = tokio::select! {
         result = work.end() => return result,
-        heard = failure::signalled(&mut signals, &progress) => heard,
+        heard = signals::signalled(&mut signals, &progress) => heard,
     };
     let done = work.stop(&mut signals, patience).await;
     Err(heard.ended(&progress, done).into())

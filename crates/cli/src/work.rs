@@ -7,8 +7,8 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 
-use crate::failure::Signals;
 use crate::output::{note, unfinished};
+use crate::signals::Signals;
 
 /// How long it is waited without a word until a command that is stopped has tidied up.
 const SILENCE: Duration = Duration::from_secs(1);

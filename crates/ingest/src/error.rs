@@ -157,7 +157,7 @@ impl Error {
     }
 
     /// The refusal to read a run that is not stored.
-    pub(crate) fn missing_run(key: &crate::store::RunKey) -> Self {
+    pub(crate) fn missing_run(key: &crate::run::key::RunKey) -> Self {
         Self::refused(
             format!("the store has no run {key}"),
             "See `perfpipe list` for the runs that are stored.",
@@ -165,7 +165,7 @@ impl Error {
     }
 
     /// The refusal to read samples of a run that has none.
-    pub(crate) fn without_samples(key: &crate::store::RunKey) -> Self {
+    pub(crate) fn without_samples(key: &crate::run::key::RunKey) -> Self {
         Self::refused(
             format!("the run {key} was stored without its samples"),
             "Ingest it again without --no-samples.",
@@ -173,7 +173,7 @@ impl Error {
     }
 
     /// That the run that was being read gave way to another.
-    pub(crate) fn replaced(key: &crate::store::RunKey) -> Self {
+    pub(crate) fn replaced(key: &crate::run::key::RunKey) -> Self {
         Self::Replaced { run: key.to_string() }
     }
 

@@ -20,9 +20,9 @@ mod source;
 pub mod store;
 
 pub use campaign::{Campaign, CampaignProgress, CampaignRun, CampaignState, Paired, PlannedCpu, Stand};
-pub use counts::sub_samples::{sub_sample_names, sub_sample_of};
+pub use counts::stored_run::StoredRun;
 pub use counts::table::CellTable;
-pub use counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER, Spread};
+pub use counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, Spread};
 pub use error::{Error, Place, Result};
 pub use formats::date::{DateParser, TimeZone};
 pub use formats::jtl::layout::{DEFAULT_COLUMNS, LayoutOptions};
@@ -32,23 +32,29 @@ pub use inspect::{
     TimeForm, inspect,
 };
 pub use operations::copy::{attach_cpu, copy_run};
-pub use operations::ingest::{IngestOptions, Ingested, RunStore, ingest};
-pub use operations::recount::Recount;
-pub use operations::repair::{Repaired, Repairer};
-pub use operations::stream::{SampleSink, stream};
-pub use operations::verify::verify_run;
+pub use operations::ingest::{IngestOptions, Ingested, ingest};
 #[cfg(feature = "parts")]
 #[doc(hidden)]
-pub use pipeline::parts;
+pub use operations::parts;
+pub use operations::recount::Recount;
+pub use operations::store::Store;
+pub use operations::stream::{SampleSink, stream};
+pub use operations::sub_samples::{sub_sample_names, sub_sample_of};
+pub use operations::verify::verify_run;
+pub use pipeline::sink::RunStore;
 pub use pipeline::{PipelineOptions, Progress};
 pub use run::damage::Damage;
+pub use run::info::{RunInfo, SourceFile};
+pub use run::key::{LAST_REPEAT, Repeat, RunKey};
 pub use run::ports::Frameworks;
 pub use run::rejects::{Reject, RejectSpool};
+pub use run::replace::Replace;
 pub use sample::batch::{Nullable, SampleBatch};
-pub use sample::reserved::set_apart;
+pub use sample::reserved::{OTHER, set_apart};
 pub use sample::texts::{TextList, Texts, clean_text};
 pub use series::cpu::{CpuChoice, CpuJoin, CpuSeries};
-pub use series::export::{CpuExport, CpuSource};
 pub use series::scale::CpuScale;
+pub use source::cpu_export::{CpuExport, CpuSource};
 pub use source::{Inputs, LogReader, LogSource, LogStream, SourceOptions};
-pub use store::{LAST_REPEAT, Listing, Repeat, Replace, RunInfo, RunKey, SourceFile, StoredRun};
+pub use store::Listing;
+pub use store::repairer::{Repaired, Repairer};

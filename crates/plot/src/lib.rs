@@ -19,6 +19,7 @@
 mod charts;
 #[cfg(test)]
 mod checks;
+pub(crate) mod columns;
 mod error;
 mod html;
 mod layout;
@@ -35,7 +36,7 @@ mod support;
 
 pub use error::{Error, Result};
 pub use html::html;
+pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};
-pub use pages::page::Page;
 pub use style::{ColorBy, Palette, Paper, Style};

@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::stats::percentile::column_name;
 use crate::table::Table;
 use crate::timeline::Timeline;
-use crate::timeline::phases::{Phases, Span};
 use crate::timeline::tables::summary_percentiles;
 use crate::view::View;
+use crate::view::phases::{Phases, Span};
 
 /// One stretch of a run.
 struct Part {

@@ -4,9 +4,9 @@ use perfpipe_ingest::StoredRun;
 
 use crate::error::Result;
 use crate::timeline::Timeline;
-use crate::timeline::goal::Goal;
-use crate::timeline::phases::Phase;
 use crate::view::View;
+use crate::view::goal::Goal;
+use crate::view::phases::Phase;
 
 use super::measure::Measure;
 use super::rule::Rule;

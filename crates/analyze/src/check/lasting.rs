@@ -1,6 +1,6 @@
 //! Rules about single seconds: for how long one is broken, and what can't be known of it.
 
-use crate::timeline::phases::Span;
+use crate::view::phases::Span;
 
 /// What is known of one of the seconds that are looked at.
 #[derive(Debug, Clone, Copy)]

@@ -1,9 +1,9 @@
 //! What a rule can be about: its name, its unit, and its value over a run or in one second.
 
 use crate::error::Result;
-use crate::timeline::goal::Goal;
 use crate::timeline::summary::Summary;
 use crate::timeline::{Second, Timeline};
+use crate::view::goal::Goal;
 
 /// A figure that rules are about.
 #[derive(Debug, Clone, Copy, PartialEq)]

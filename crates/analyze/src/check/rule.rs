@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::timeline::goal::Goal;
-use crate::timeline::phases::Phase;
+use crate::view::goal::Goal;
+use crate::view::phases::Phase;
 
 use super::bound::Bound;
 use super::measure::Measure;

@@ -5,8 +5,8 @@ use perfpipe_ingest::StoredRun;
 use crate::error::{Error, Result};
 use crate::table::Table;
 use crate::timeline::Timeline;
-use crate::timeline::phases::Span;
 use crate::view::View;
+use crate::view::phases::Span;
 
 use super::bound::Bound;
 use super::figures::Figures;

@@ -10,9 +10,9 @@ use super::units::{self, Stratum, Unit, Units};
 use crate::error::Result;
 use crate::stats::percentile::{self, column_name, fraction};
 use crate::timeline::Timeline;
-use crate::timeline::phases::Span;
 use crate::timeline::selection::Selection;
 use crate::view::View;
+use crate::view::phases::Span;
 
 /// Units of a phase whose own scatter says something.
 const SHORTEST: usize = 12;

@@ -6,9 +6,9 @@ use rayon::slice::ParallelSlice;
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
 use crate::timeline::duration::RunDuration;
-use crate::timeline::phases::{Phase, Span};
 use crate::timeline::selection::Selection;
 use crate::timeline::{Second, Timeline};
+use crate::view::phases::{Phase, Span};
 
 /// Units that a run is cut into, at most: a longer run's are of several seconds.
 const MOST: u32 = 4096;

@@ -5,9 +5,9 @@ use perfpipe_ingest::StoredRun;
 use super::rules::clocks::{self, Clocks};
 use crate::error::{Error, Result};
 use crate::sweep::Sweep;
-use crate::timeline::phases::{Phase, Span};
 use crate::timeline::{Second, Timeline, load};
 use crate::view::View;
+use crate::view::phases::{Phase, Span};
 
 /// The share of the seconds in which a load turns from up to down or back, from which on it follows the requests; of
 /// chance alone it would be two thirds.

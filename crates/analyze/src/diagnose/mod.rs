@@ -21,8 +21,8 @@ use self::rules::{
 };
 use crate::error::Result;
 use crate::table::Table;
-use crate::timeline::phases::Span;
 use crate::view::View;
+use crate::view::phases::Span;
 
 /// What kind of thing a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -5,8 +5,8 @@ use perfpipe_ingest::StoredRun;
 use crate::error::Result;
 use crate::stats::histogram::mean;
 use crate::timeline::load::reported;
-use crate::timeline::phases::Span;
 use crate::timeline::selection::by_second;
+use crate::view::phases::Span;
 
 /// What one injector sent.
 pub(super) struct Sender<'a> {

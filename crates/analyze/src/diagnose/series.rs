@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::facts::{Facts, requests, span};
 use crate::error::Result;
 use crate::timeline::Second;
-use crate::timeline::phases::Span;
 use crate::timeline::selection::Selection;
+use crate::view::phases::Span;
 
 /// Requests of a block, about; fewer say little.
 const REQUESTS: f64 = 4.0;

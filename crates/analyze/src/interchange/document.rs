@@ -115,7 +115,7 @@ fn looked<'a>(view: &'a View, timeline: &Timeline) -> Looked<'a> {
     Looked {
         from: view.from,
         to: view.to,
-        phase: view.phase.map(crate::timeline::phases::Phase::name),
+        phase: view.phase.map(crate::view::phases::Phase::name),
         label: view.label.as_deref(),
         transactions: view.transactions,
         include_failures: view.include_failures,

@@ -11,8 +11,8 @@ use crate::error::{Error, Result};
 use crate::table::{Table, Value};
 use crate::timeline::Timeline;
 use crate::timeline::cpu_cost::{cpu_scale_in_doubt, requests_per_cpu_second};
-use crate::timeline::goal::Goal;
 use crate::timeline::summary::{FAILING, Summary};
+use crate::view::goal::Goal;
 
 /// The columns of which more is better, and which come from the largest down when they order the table.
 const MORE_IS_BETTER: [&str; 7] = [

@@ -12,12 +12,12 @@ use crate::stats::percentile::{self, column_name};
 use crate::table::Table;
 use crate::timeline::level::median;
 use crate::timeline::load::LoadCurve;
-use crate::timeline::phases::{Phase, Phases};
 use crate::timeline::second::SecondReader;
 use crate::timeline::selection::Selection;
 use crate::timeline::summary::{Summary, Tally};
 use crate::timeline::tables::summary_percentiles;
 use crate::view::View;
+use crate::view::phases::{Phase, Phases};
 
 /// Seconds in a row at the very same load that make a step of it.
 const STEP: usize = 3;

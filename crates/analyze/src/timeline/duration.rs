@@ -2,8 +2,8 @@
 
 use perfpipe_ingest::RunInfo;
 
-use super::phases::Span;
 use crate::view::View;
+use crate::view::phases::Span;
 
 /// How long a run lasted: from its first start, t0, to its last end, the largest timeStamp + elapsed of all requests,
 /// failures included, and of transactions with [`View::transactions`].

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use perfpipe_ingest::{Cell, CellKey, InjectorLoad, StoredRun};
 
-use super::phases::Span;
 use super::selection::by_second;
 use crate::error::Result;
 use crate::stats::histogram::mean;
 use crate::view::View;
+use crate::view::phases::Span;
 
 /// The load of every second of a run: the sum over injectors of the mean of the threads that a second's requests
 /// reported, failures included.

@@ -2,7 +2,6 @@
 
 pub(crate) mod cpu_cost;
 pub(crate) mod duration;
-pub(crate) mod goal;
 pub(crate) mod level;
 pub(crate) mod load;
 pub(crate) mod phases;
@@ -18,7 +17,6 @@ use smallvec::SmallVec;
 
 use self::duration::RunDuration;
 use self::load::LoadCurve;
-use self::phases::{Phases, Span};
 use self::second::SecondReader;
 use self::selection::Selection;
 use self::summary::{Summary, Tally, Totals};
@@ -27,6 +25,7 @@ use crate::error::Result;
 use crate::stats::percentile;
 use crate::table::Table;
 use crate::view::View;
+use crate::view::phases::{Phases, Span};
 
 /// Seconds that one thread reads at a time: few enough that a day keeps all busy, many enough that the 512 KiB that
 /// each stretch's histogram may take are little beside its cells.

@@ -3,12 +3,12 @@
 use perfpipe_ingest::{Cell, CellKey, Spread};
 
 use super::Second;
-use super::goal::Kept;
 use super::load::LoadCurve;
 use super::selection::Selection;
 use crate::stats::histogram::{mean, totals};
 use crate::stats::merge::Merger;
 use crate::stats::percentile::Percentiles;
+use crate::view::goal::Kept;
 
 /// Reads seconds one by one, keeping its memory from one to the next.
 pub(crate) struct SecondReader<'a> {

@@ -4,9 +4,9 @@ use perfpipe_ingest::{Cell, CellKey, ErrorCount, LABEL_LIMIT, StoredRun};
 
 use super::duration::RunDuration;
 use super::load;
-use super::phases::{Phases, Span};
 use crate::error::{Error, Result};
 use crate::view::View;
+use crate::view::phases::{Phases, Span};
 
 /// Labels named to somebody who asked for one that is not there.
 const NEAR_LABELS: usize = 5;

@@ -3,10 +3,10 @@
 use perfpipe_ingest::{Cell, Spread};
 
 use super::Second;
-use super::goal::Kept;
 use crate::error::Result;
 use crate::stats::histogram::{Histogram, mean};
 use crate::view::View;
+use crate::view::goal::Kept;
 
 /// The failures, in percent of all requests, beyond which a framework is not ranked: it may be fast because it fails.
 pub(crate) const FAILING: f64 = 1.0;

@@ -1,10 +1,10 @@
 //! A timeline's own tables: its seconds, and its summary in one row.
 
-use super::goal::Goal;
 use super::summary::Summary;
 use super::{Second, Timeline};
 use crate::stats::percentile::column_name;
 use crate::table::{Table, TableBuilder};
+use crate::view::goal::Goal;
 
 impl Timeline {
     /// The per-second table, in the columns that every format of it has: `second`, `successes`, `failures`,

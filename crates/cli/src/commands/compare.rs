@@ -4,7 +4,7 @@ use anyhow::Result;
 use perfpipe_analyze::{
     Change, Measured, Noise, Outcome, Side, Timeline, change_table, compare_sides, median_repeats,
 };
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunKey};
 use perfpipe_plot::{Page, Style};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, Replace, copy_run};
 
 use crate::args::{CopyArgs, StoreArgs};

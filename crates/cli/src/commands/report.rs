@@ -8,7 +8,7 @@ use perfpipe_ingest::StoredRun;
 use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 
 use crate::args::{ChartArg, ColorArg, PageFormat, PaletteArg, PaperArg, ReportArgs, StoreArgs, StyleArgs};
-use crate::failure::tell;
+use crate::error::tell;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs};

@@ -4,21 +4,14 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use perfpipe_analyze::Table;
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{CampaignProgress, Error, Repairer, RunKey, verify_run};
 
 use crate::args::{RepairArgs, StoreArgs, VerifyArgs};
+use crate::error::Damaged;
 use crate::input::{runs, store};
 use crate::output::progress::Bar;
 use crate::output::{Output, note};
-
-/// Runs that are not whole.
-#[derive(Debug, thiserror::Error)]
-#[error("{found} of {all} runs and files {} damaged: see `perfpipe repair --dry-run`", if *found == 1 { "is" } else { "are" })]
-pub(crate) struct Damaged {
-    found: usize,
-    all: usize,
-}
 
 /// One run, or file, and what is wrong with it.
 struct Verdict {

@@ -1,10 +1,10 @@
 //! Runs that can't be read: each is named, the others are gone on with, and the command fails at its end.
 
 use anyhow::Result;
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunInfo, RunKey};
 
-use crate::failure::tell;
+use crate::error::tell;
 
 /// How many runs were left out.
 #[derive(Debug, Default)]

@@ -1,7 +1,6 @@
 //! What the flags mean: stores, runs, views, and flags that would do nothing.
 
 pub(crate) mod cpu_scale;
-pub(crate) mod duration;
 pub(crate) mod idle_flags;
 pub(crate) mod left_out;
 pub(crate) mod ports;

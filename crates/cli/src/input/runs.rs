@@ -1,7 +1,7 @@
 //! Which runs of a store are meant.
 
 use anyhow::Result;
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunInfo, RunKey};
 
 use crate::args::{KeyArgs, TestArgs};

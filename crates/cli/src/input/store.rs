@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use perfpipe_ingest::Error;
-use perfpipe_ingest::store::{ParquetStore, PostgresConfig, Store};
+use perfpipe_ingest::Store;
+use perfpipe_ingest::store::{ParquetStore, PostgresConfig};
 
 use crate::args::StoreArgs;
 use crate::output::note;

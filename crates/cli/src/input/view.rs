@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use perfpipe_analyze::{Phase, Timeline, View};
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{CpuChoice, CpuJoin, RunInfo, RunKey, StoredRun};
 
 use crate::args::{CpuArgs, PhaseArg, ScopeArgs, ViewArgs};

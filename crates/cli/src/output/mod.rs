@@ -2,7 +2,6 @@
 
 pub(crate) mod pages;
 pub(crate) mod progress;
-pub(crate) mod size;
 pub(crate) mod target;
 pub(crate) mod unfinished;
 

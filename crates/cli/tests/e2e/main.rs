@@ -28,6 +28,7 @@ mod interchange;
 mod keys;
 mod kills;
 mod late;
+mod layers;
 mod lost;
 mod mount;
 mod odd;

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use perfpipe_ingest::store::{PostgresConfig, Store as Opened};
+use perfpipe_ingest::Store as Opened;
+use perfpipe_ingest::store::PostgresConfig;
 use perfpipe_ingest::{Progress, RunInfo, verify_run};
 
 use crate::model::{Content, Ended, Key, Op, Stores, outcomes};

@@ -13,10 +13,10 @@ use crate::formats::jtl::parser::{Clock, Parsed, Parser};
 use crate::operations::ingest::IngestOptions;
 use crate::pipeline::reader::open_log;
 use crate::run::infer::Clues;
+use crate::run::info::SourceFile;
 use crate::series::cpu::{CpuJoin, CpuSeries};
-use crate::series::export::CpuSource;
+use crate::source::cpu_export::CpuSource;
 use crate::source::{Inputs, LogSource};
-use crate::store::SourceFile;
 
 use super::pairing::Readings;
 

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
 use crate::operations::ingest::{IngestOptions, check};
-use crate::store::{Repeat, RunInfo, RunKey, Store};
+use crate::operations::store::Store;
+use crate::run::info::RunInfo;
+use crate::run::key::{Repeat, RunKey};
 
 use super::Campaign;
 use super::file::{CpuFile, Found, LogFile};

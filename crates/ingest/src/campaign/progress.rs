@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::pipeline::Progress;
-use crate::store::Stage;
+use crate::pipeline::stage::Stage;
 
 /// How far the runs have come that are ingested side by side; shared with whoever shows it, or stops them.
 #[derive(Debug, Default)]

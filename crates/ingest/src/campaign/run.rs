@@ -7,9 +7,10 @@ use std::sync::atomic::AtomicU64;
 
 use crate::error::{Error, Result};
 use crate::operations::ingest::Ingested;
+use crate::run::info::{RunInfo, SourceFile};
+use crate::run::key::{Repeat, RunKey};
 use crate::series::cpu::CpuJoin;
 use crate::source::LogSource;
-use crate::store::{Repeat, RunInfo, RunKey, SourceFile};
 
 use super::file::{CpuFile, LogFile};
 use super::pairing::Paired;

@@ -4,9 +4,11 @@ use std::collections::HashSet;
 
 use crate::error::Error;
 use crate::operations::ingest::IngestOptions;
+use crate::run::info::{RunInfo, SourceFile};
+use crate::run::key::RunKey;
+use crate::run::replace::Replace;
 use crate::source::LogSource;
 use crate::source::log::last_part;
-use crate::store::{Replace, RunInfo, RunKey, SourceFile};
 
 use super::name::bare;
 use super::run::PlannedCpu;

@@ -10,8 +10,9 @@ use tokio::sync::Semaphore;
 
 use crate::error::{Error, Result};
 use crate::operations::ingest::{IngestOptions, Ingested};
+use crate::operations::store::Store;
 use crate::pipeline::{PipelineOptions, Progress};
-use crate::store::{Repeat, RunKey, Store};
+use crate::run::key::{Repeat, RunKey};
 
 use super::Campaign;
 use super::progress::CampaignProgress;

@@ -2,20 +2,16 @@
 
 pub(crate) mod block;
 pub(crate) mod counter;
-pub(crate) mod ends;
+pub(crate) mod coverage;
 pub(crate) mod pack;
 pub(crate) mod packed;
-pub(crate) mod sub_samples;
+pub(crate) mod stored_run;
 pub(crate) mod table;
 pub(crate) mod totals;
 
 use std::sync::Arc;
 
 use serde::Serialize;
-
-/// The label of the cell that all labels beyond [`LABEL_LIMIT`] share. A label of the log's own that reads so is
-/// [set apart](crate::set_apart) from it.
-pub const OTHER: &str = "(other)";
 
 /// How many labels have cells of their own.
 pub const LABEL_LIMIT: usize = 200;

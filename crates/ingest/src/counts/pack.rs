@@ -1,6 +1,7 @@
 //! A cell as few bytes: what a second that is past takes up, while the log is still being read and when it is read back.
 
 use super::{Cell, InjectorLoad, Spread};
+use crate::sample::varint::{read_unsigned, unsigned};
 
 /// Packs a cell: its counts, then its sums; numbers as LEB128.
 pub(crate) fn pack(cell: &Cell) -> Box<[u8]> {
@@ -142,32 +143,9 @@ fn read_sums(from: &mut &[u8]) -> Option<Cell> {
     Some(cell)
 }
 
-/// Appends a number as LEB128.
-pub(crate) fn unsigned(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    out.push(number as u8);
-}
-
 /// Zigzag: small numbers of either sign stay short.
 fn signed(out: &mut Vec<u8>, number: i64) {
     unsigned(out, ((number << 1) ^ (number >> 63)) as u64);
-}
-
-/// Reads what [`unsigned`] appended.
-pub(crate) fn read_unsigned(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 fn read_signed(bytes: &mut &[u8]) -> Option<i64> {

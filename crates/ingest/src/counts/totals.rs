@@ -8,8 +8,10 @@ use hashbrown::HashMap;
 
 use super::block::{LocalKey, Tally};
 use super::packed::{CellResult, Gatherer, Merged, Spill};
-use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, OTHER};
+use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount};
 use crate::error::{Error, Result};
+use crate::sample::long_text::MESSAGE_LIMIT;
+use crate::sample::reserved::OTHER;
 use crate::sample::texts::TextList;
 
 /// How many labels have whole-run counts of their own.
@@ -20,9 +22,6 @@ const TEXT_LIMIT: usize = 1_000;
 
 /// How many injectors are told apart.
 const INJECTOR_LIMIT: usize = 10_000;
-
-/// Characters kept of a message.
-pub(crate) const MESSAGE_LIMIT: usize = 500;
 
 /// How many kinds of failure a second, over all seconds, are told apart.
 const ERROR_LIMIT: usize = 500_000;

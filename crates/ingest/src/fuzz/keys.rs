@@ -3,8 +3,8 @@
 use super::Taker;
 use crate::formats::endpoint::Endpoints;
 use crate::run::infer::Clues;
+use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::source::log::stem;
-use crate::store::{LAST_REPEAT, RunKey};
 
 fn endpoints(urls: &[&[u8]]) -> Endpoints {
     let mut endpoints = Endpoints::default();

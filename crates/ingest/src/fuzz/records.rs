@@ -5,7 +5,7 @@ use std::io::Read;
 use super::Taker;
 use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
 use crate::formats::jtl::record::Records;
-use crate::pipeline::pool::NewBuffers;
+use crate::sample::pool::NewBuffers;
 
 /// A reader that hands out at most so many bytes at a time.
 pub(crate) struct Trickle<'a>(pub(crate) &'a [u8], pub(crate) usize);

@@ -6,7 +6,7 @@ use super::log::{LogInspection, TimeForm};
 use crate::formats::date::TimeZone;
 use crate::operations::ingest::{IngestOptions, Prepared};
 use crate::series::cpu::{CpuJoin, CpuSeries};
-use crate::series::export::CpuFacts;
+use crate::source::cpu_export::CpuFacts;
 
 /// What a CPU export holds. Times have the told `--cpu-offset` added.
 #[derive(Debug, Clone, PartialEq, Serialize)]

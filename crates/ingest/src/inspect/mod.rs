@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::operations::ingest::{IngestOptions, Prepared, check, lacks_log, recognise};
 use crate::pipeline::reader::ReadPlan;
 use crate::run::damage::Damage;
+use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
-use crate::store::RunKey;
 
 pub use self::columns::MissingColumn;
 pub use self::cpu::{ClockGuess, CpuInspection, Gap};

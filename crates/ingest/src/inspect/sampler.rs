@@ -18,12 +18,13 @@ use crate::formats::jtl::record::Records;
 use crate::formats::number::parse_i64;
 use crate::operations::ingest::{IngestOptions, Prepared};
 use crate::pipeline::collector::{BlockCounts, Collected};
-use crate::pipeline::pool::NewBuffers;
 use crate::pipeline::reader::LogFeed;
 use crate::run::damage::Damage;
+use crate::run::info::SourceFile;
+use crate::run::key::Repeat;
+use crate::sample::pool::NewBuffers;
 use crate::sample::texts::Texts;
 use crate::source::LogSource;
-use crate::store::{Repeat, SourceFile};
 
 /// Bytes at the end of a log that are looked at.
 const TAIL: u64 = 1 << 20;

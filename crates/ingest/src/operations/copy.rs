@@ -7,17 +7,20 @@ use crossbeam_channel::{Receiver, bounded};
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
 
-use super::ingest::RunStore;
 use super::same_counts::differ;
+use super::store::Store;
+use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
+use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
+use crate::pipeline::stage::CommitStage;
 use crate::run::damage::Damage;
+use crate::run::info::{RunInfo, SourceFile};
+use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
+use crate::run::replace::Replace;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::series::cpu::{CpuJoin, CpuSeries};
-use crate::series::export::CpuExport;
-use crate::store::{
-    BatchEncoder, CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, SourceFile, Store, StoredRun,
-};
+use crate::source::cpu_export::CpuExport;
 
 /// Batches on their way from one store to the other.
 const ON_THE_WAY: usize = 4;

@@ -1,30 +1,31 @@
 //! One ingest from files to a committed run.
 
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
+use crate::counts::coverage::seconds_with_reading;
 use crate::error::{Error, Place, Result};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::jtl::parser::Parser;
 use crate::pipeline::collector::Collected;
 use crate::pipeline::reader::ReadPlan;
+use crate::pipeline::sink::{FinishedRun, RunStore, RunWriter};
+use crate::pipeline::stage::{CommitStage, Stage};
 use crate::pipeline::{Outcome, PipelineOptions, Progress, run};
 use crate::run::damage::Damage;
+use crate::run::fault::Fault;
 use crate::run::infer::Clues;
+use crate::run::info::{RunInfo, SourceFile};
+use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
 use crate::run::ports::Frameworks;
-use crate::series::coverage::seconds_with_reading;
+use crate::run::replace::Replace;
 use crate::series::cpu::{CpuChoice, CpuJoin, CpuSeries};
-use crate::series::export::CpuFacts;
-use crate::source::fault::Fault;
+use crate::source::cpu_export::CpuFacts;
 use crate::source::{Inputs, LogSource, SourceOptions};
-use crate::store::{
-    CommitStage, FinishedRun, LAST_REPEAT, Repeat, Replace, RunInfo, RunKey, RunWriter, SourceFile, Stage,
-    counted,
-};
+use crate::store::counted;
 
 /// The longest span that a run's milliseconds fit into: 12 days on either side of its head.
 const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
@@ -97,23 +98,6 @@ pub struct Ingested {
     pub read_twice: bool,
     /// How many of the run's seconds have a CPU reading.
     pub cpu_seconds: u32,
-}
-
-/// A store that runs can be written to.
-pub trait RunStore: Sync {
-    /// Whether a pass over the logs may be given up and begun anew at no cost but time: then none looks ahead for t0 longer
-    /// than it pays.
-    const BEGINS_ANEW: bool = true;
-
-    /// What writes a run.
-    type Writer: RunWriter;
-
-    /// Begins a run. With a key known from the start, a second writer of it is told at once.
-    fn begin(
-        &self,
-        key: Option<&RunKey>,
-        keep_samples: bool,
-    ) -> impl Future<Output = Result<Self::Writer>> + Send;
 }
 
 /// Reads the logs and the CPU export of one run into a store. The run appears whole or not at all.

@@ -2,12 +2,13 @@
 
 use crate::counts::LabelCount;
 use crate::counts::counter::Counter;
+use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
 use crate::counts::totals::Totals;
 use crate::error::Result;
 use crate::formats::jtl::parser::{Clock, Parsed};
+use crate::run::info::RunInfo;
 use crate::sample::batch::SampleBatch;
-use crate::store::{RunInfo, StoredRun};
 
 /// Counts the samples of a run again, as they were counted at its ingest.
 ///
@@ -71,9 +72,11 @@ impl Recount {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::counts::{CellKey, LABEL_LIMIT, LabelCount, OTHER};
+    use crate::counts::{CellKey, LABEL_LIMIT, LabelCount};
+    use crate::run::info::RunInfo;
+    use crate::run::key::RunKey;
+    use crate::sample::reserved::OTHER;
     use crate::series::cpu::CpuSeries;
-    use crate::store::{RunInfo, RunKey};
 
     /// Two samples of each of 260 labels, a second apart.
     fn batch() -> SampleBatch {

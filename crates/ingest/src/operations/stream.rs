@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use std::path::PathBuf;
 
-use super::ingest::{IngestOptions, Ingested, RunStore, ingest};
+use super::ingest::{IngestOptions, Ingested, ingest};
 use crate::error::{Error, Result};
 use crate::pipeline::Progress;
+use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
+use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
-use crate::store::{BatchEncoder, FinishedRun, RunKey, RunWriter};
 
 /// Something that takes samples as they stream past, batch by batch, in the order of the log; a closure is one.
 pub trait SampleSink: Send + 'static {

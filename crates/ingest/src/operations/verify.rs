@@ -4,13 +4,16 @@ use std::sync::atomic::Ordering;
 
 use super::recount::Recount;
 use super::same_counts::differ;
-use crate::counts::ends::Ends;
+use super::store::Store;
+use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
 use crate::pipeline::Progress;
+use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
+use crate::sample::ends::Ends;
 use crate::series::cpu::CpuJoin;
 use crate::store::held::{self, Counted, unequal};
-use crate::store::{RunKey, Store, StoredRun};
+use crate::store::unreadable::fault;
 
 /// How often a run is begun anew that gives way to another meanwhile.
 const ATTEMPTS: usize = 5;
@@ -61,26 +64,6 @@ async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result
         faults.extend(samples(store, &run, progress).await?);
     }
     Ok(faults)
-}
-
-/// What an error says of what is stored.
-///
-/// # Errors
-/// When it says nothing of it.
-pub(crate) fn fault(error: Error) -> Result<String> {
-    match error {
-        Error::Store { ref source, .. } if source.downcast_ref::<std::io::Error>().is_none_or(is_damage) => {
-            Ok(error.to_string())
-        }
-        Error::Io { ref source, .. } if is_damage(source) => Ok(error.to_string()),
-        error => Err(error),
-    }
-}
-
-/// Whether a file that could not be read is to blame for it itself.
-fn is_damage(error: &std::io::Error) -> bool {
-    use std::io::ErrorKind;
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData | ErrorKind::UnexpectedEof)
 }
 
 /// Where the counts of a run do not add up to what its own row says.

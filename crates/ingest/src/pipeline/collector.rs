@@ -2,7 +2,6 @@
 
 use crate::counts::Sums;
 use crate::counts::block::Tally;
-use crate::counts::ends::Ends;
 use crate::counts::totals::Totals;
 use crate::error::{Error, Place, Result};
 use crate::formats::clock_steps::BlockClocks;
@@ -12,10 +11,11 @@ use crate::formats::jtl::oddities::Oddities;
 use crate::formats::jtl::parser::{Parsed, Swallowed};
 use crate::formats::jtl::refused::{LocalReject, Refused};
 use crate::run::damage::Damage;
+use crate::run::info::SourceFile;
 use crate::run::rejects::{Reject, RejectSpool};
+use crate::sample::ends::Ends;
 use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
 use crate::source::log::last_part;
-use crate::store::SourceFile;
 
 /// What a worker tells of a block.
 #[derive(Debug)]

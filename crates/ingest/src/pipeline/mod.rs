@@ -6,11 +6,9 @@
 //! for its turn, however fast or slow one stage is.
 
 pub(crate) mod collector;
-#[cfg(feature = "parts")]
-#[doc(hidden)]
-pub mod parts;
-pub(crate) mod pool;
 pub(crate) mod reader;
+pub(crate) mod sink;
+pub(crate) mod stage;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,15 +19,17 @@ use crossbeam_channel::{Receiver, Sender};
 use tokio::sync::mpsc;
 
 use self::collector::{BlockCounts, Collected};
-use self::pool::{Pool, PooledBuffer, Turn};
 use self::reader::{LogFeed, ReadPlan};
+use self::sink::{BatchEncoder, RunWriter};
+use self::stage::CommitStage;
 use crate::counts::counter::Counter;
 use crate::error::{Error, Place, Result};
 use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parser::{Clock, Parsed, Parser};
 use crate::run::damage::Damage;
-use crate::store::{BatchEncoder, CommitStage, RunWriter, SourceFile};
+use crate::run::info::SourceFile;
+use crate::sample::pool::{Pool, PooledBuffer, Turn};
 
 use crate::counts::totals::{DEFAULT_MEMORY, Totals};
 

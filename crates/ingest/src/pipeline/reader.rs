@@ -3,17 +3,17 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::pool::Buffers;
 use crate::error::{Error, Place, Result};
 use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::formats::jtl::parser::{Clock, Parsed, Parser};
 use crate::formats::time_unit::TimeUnit;
 use crate::run::damage::Damage;
+use crate::run::info::SourceFile;
+use crate::sample::pool::Buffers;
 use crate::source::head::{read_head, text};
 use crate::source::names::LogNames;
 use crate::source::{LogReader, LogSource};
-use crate::store::SourceFile;
 
 /// Bytes of a log that are looked at, however small the window, for a first record that can be taken.
 const SEARCHED: usize = 32 << 20;

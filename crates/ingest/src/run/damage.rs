@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::fault::{CUT, Fault};
 use crate::error::Place;
-use crate::source::fault::{CUT, Fault};
 
 /// One input (or zip member) that was read as far as it could be.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

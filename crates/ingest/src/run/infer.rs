@@ -1,7 +1,7 @@
 //! What a run is called where nobody said: its test and framework, inferred from URLs, labels and file names.
 
+use super::key::RunKey;
 use super::ports::Frameworks;
-use crate::store::RunKey;
 
 /// What a run is called that came by a pipe, and of which nothing else is known.
 const NAMELESS: &str = "stdin";

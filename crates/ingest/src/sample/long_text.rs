@@ -12,6 +12,9 @@ pub(crate) const LABEL_BYTES: usize = 4 << 10;
 /// Bytes of any other text of a sample, at most.
 pub(crate) const TEXT_BYTES: usize = 64 << 10;
 
+/// Characters kept of a message.
+pub(crate) const MESSAGE_LIMIT: usize = 500;
+
 /// Parts what is left of a text from the hash of the whole.
 const ELLIPSIS: char = '…';
 

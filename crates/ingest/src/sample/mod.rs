@@ -1,7 +1,10 @@
 //! Samples in columns, and the texts in them.
 
 pub(crate) mod batch;
+pub(crate) mod ends;
 pub(crate) mod intern;
 pub(crate) mod long_text;
+pub(crate) mod pool;
 pub(crate) mod reserved;
 pub(crate) mod texts;
+pub(crate) mod varint;

@@ -2,6 +2,10 @@
 
 use std::borrow::Cow;
 
+/// The label of the cell that all labels beyond [`LABEL_LIMIT`] share. A label of the log's own that reads so is
+/// [set apart](crate::set_apart) from it.
+pub const OTHER: &str = "(other)";
+
 /// What stands behind a log's own name that would read like a reserved one.
 const AS_LOGGED: &str = " (as logged)";
 

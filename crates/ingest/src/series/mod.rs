@@ -1,6 +1,4 @@
 //! Readings of the server by time: the CPU series, its scale, and the exports it is read from.
 
-pub(crate) mod coverage;
 pub(crate) mod cpu;
-pub(crate) mod export;
 pub(crate) mod scale;

@@ -1,11 +1,11 @@
 //! What a text is, by its first 64 KiB: a JMeter log, a CPU export, or something to be named.
 
 use super::container::Container;
-use super::fault::Fault;
+use super::cpu_export::CpuForm;
 use super::head::{HEAD, first_line, records, text};
 use crate::error::{Error, Place, Result};
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
-use crate::series::export::CpuForm;
+use crate::run::fault::Fault;
 
 /// What the unpacked bytes of a file or member are.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::container::{Container, MAGIC};
 use super::content::Content;
-use super::fault::{Fault, explain, harm};
+use super::cpu_export::CpuSource;
 use super::file::{Part, Stored};
 use super::log::{LogSource, PipedLogs, left_out};
 use super::pipe::Pipe;
@@ -18,7 +18,7 @@ use crate::formats::date::TimeZone;
 use crate::formats::jtl::layout::LayoutOptions;
 use crate::formats::time_unit::TimeUnit;
 use crate::run::damage::Damage;
-use crate::series::export::CpuSource;
+use crate::run::fault::{Fault, explain, harm};
 use crate::series::scale::CpuScale;
 
 /// How inputs are to be read, where their content does not say.

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use super::container::Container;
 use super::content::Content;
-use super::fault::{Fault, explain};
 use super::head::read_head;
 use super::snapshot::Seen;
 use super::unpack::checked::{Checked, Digested, Expected, Stated, Unpacked};
@@ -17,6 +16,7 @@ use super::unpack::salvage::Salvaged;
 use super::zip::directory::{Member, method_name, open_member};
 use crate::error::{Place, Result};
 use crate::formats::jtl::layout::LayoutOptions;
+use crate::run::fault::{Fault, explain};
 
 /// How many bytes of a log are packed into one, about.
 const USUAL_RATIO: u64 = 12;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::content::Content;
-use super::fault::{Fault, explain};
 use super::file::{Opened, Stored};
 use super::pipe::{Piece, Pipe};
 use super::unpack::checked::{Digest, Digested};
@@ -15,7 +14,8 @@ use crate::error::{Error, Place, Result};
 use crate::formats::jtl::blocks::LogBytes;
 use crate::formats::jtl::layout::LayoutOptions;
 use crate::run::damage::Damage;
-use crate::store::SourceFile;
+use crate::run::fault::{Fault, explain};
+use crate::run::info::SourceFile;
 
 /// One log, or a pipe that holds at least one.
 pub struct LogSource {

@@ -2,8 +2,8 @@
 
 mod container;
 mod content;
+pub(crate) mod cpu_export;
 mod detect;
-pub(crate) mod fault;
 pub(crate) mod file;
 pub(crate) mod head;
 pub(crate) mod log;

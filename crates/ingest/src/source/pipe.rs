@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use super::container::{Container, MAGIC};
 use super::content::Content;
-use super::fault::{Fault, explain};
 use super::file::{Head, unpack};
 use super::unpack::checked::Digested;
 use super::unpack::metered::{Meter, PackedCount, packed, read_up_to};
@@ -13,6 +12,7 @@ use super::zip::directory::is_litter;
 use super::zip::pipe::ZipPipe;
 use crate::error::{Place, Result};
 use crate::formats::jtl::layout::LayoutOptions;
+use crate::run::fault::{Fault, explain};
 
 /// An input that is read once, from front to back.
 pub(crate) struct Pipe {

@@ -4,7 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::fault::Fault;
+use crate::run::fault::Fault;
 
 /// A regular file's size and identity at the time it was recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

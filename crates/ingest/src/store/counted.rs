@@ -1,10 +1,10 @@
 //! The counts of a run, taken in several ways, which must agree before it is committed.
 
-use super::RunInfo;
 use super::held::{Counted, unequal};
 use crate::counts::packed::CellResult;
 use crate::counts::{ErrorCount, LabelCount};
 use crate::error::{Error, Result};
+use crate::run::info::RunInfo;
 
 /// The cells of a run on their way into a store, counted as they pass.
 pub(crate) struct CountedCells<'a> {

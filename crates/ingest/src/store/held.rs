@@ -1,10 +1,11 @@
 //! What was read of a run, held against the run's own row: rows that somebody deleted, hid or changed are an error,
 //! never other figures.
 
-use super::{RunInfo, StoredRun};
 use crate::counts::LabelCount;
+use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
 use crate::error::{Error, Result};
+use crate::run::info::RunInfo;
 use crate::sample::batch::SampleBatch;
 
 const REMEDY: &str = "Something of the run was deleted, hidden or changed: `perfpipe verify` says what is wrong with \

@@ -8,7 +8,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use perfpipe_ingest::store::{PostgresConfig, Store};
+use perfpipe_ingest::Store;
+use perfpipe_ingest::store::PostgresConfig;
 use perfpipe_ingest::{IngestOptions, Result, SampleBatch, SampleSink, StoredRun, stream};
 
 use crate::expected::Expected;

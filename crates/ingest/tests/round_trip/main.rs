@@ -18,7 +18,8 @@ mod postgres;
 #[path = "../support/read_back.rs"]
 mod read_back;
 
-use perfpipe_ingest::store::{PostgresConfig, RunWriter, Store};
+use perfpipe_ingest::Store;
+use perfpipe_ingest::store::{PostgresConfig, RunWriter};
 use perfpipe_ingest::{CellTable, Replace, RunStore, StoredRun};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;

@@ -1,12 +1,12 @@
 //! The chart of CPU utilisation.
 
 use super::chart::{Chart, Height};
+use super::run::Run;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend};
 use crate::layout::ticks::Values;
 use crate::output::drawing::Drawing;
-use crate::pages::run::Run;
 use crate::text::number::measured;
 
 /// Width of the line, in points.

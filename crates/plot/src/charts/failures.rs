@@ -1,13 +1,13 @@
 //! The strip of failures per second, below the response times.
 
 use super::chart::{Chart, Height};
-use super::columns::Column;
+use super::run::Run;
+use crate::columns::Column;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::marks::stairs::{self, Step};
 use crate::output::drawing::Drawing;
-use crate::pages::run::Run;
 use crate::palette::{Color, FAILURE};
 use crate::text::clock::stamp;
 use crate::text::number::count;

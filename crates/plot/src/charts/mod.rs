@@ -1,8 +1,9 @@
 //! The charts of a run over time.
 
 pub(crate) mod chart;
-pub(crate) mod columns;
+pub(crate) mod colorbar;
 pub(crate) mod cpu;
 pub(crate) mod failures;
 pub(crate) mod requests;
 pub(crate) mod response;
+pub(crate) mod run;

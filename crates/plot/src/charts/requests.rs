@@ -1,14 +1,14 @@
 //! The chart of requests per second: successes, failures on top of them, and the average.
 
 use super::chart::{Chart, Height};
-use super::columns::{Column, Spread};
+use super::run::Run;
+use crate::columns::{Column, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::layout::ticks::Values;
 use crate::marks::stairs::{self, Step};
 use crate::output::drawing::Drawing;
-use crate::pages::run::Run;
 use crate::palette::{Color, FAILURE, INK, PAPER};
 use crate::text::number::measured;
 

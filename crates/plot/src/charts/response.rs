@@ -1,14 +1,14 @@
 //! The chart of response times by percentile.
 
 use super::chart::{Chart, Height};
-use super::columns::{Column, Spread};
+use super::run::Run;
+use crate::columns::{Column, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::layout::ticks::Values;
 use crate::marks::line::Line;
 use crate::output::drawing::Drawing;
-use crate::pages::run::Run;
 use crate::palette::{Color, quantile_color};
 use crate::text::number::{LONG_MS, trimmed};
 

@@ -2,9 +2,9 @@
 
 use perfpipe_analyze::Phases;
 
-use crate::charts::columns;
+use crate::columns;
 use crate::output::drawing::{Anchor, Drawing, Point, Shape, Text};
-use crate::pages::page::Page;
+use crate::output::page::Page;
 use crate::palette::{FAILURE, PAPER};
 use crate::style::{ColorBy, Paper, Style};
 use crate::support::{self, Dice};

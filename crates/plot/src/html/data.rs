@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use perfpipe_analyze::{Details, Heatmap, LoadStep, Second, Sweep, Timeline};
 use serde::{Serialize, Serializer};
 
-use crate::charts::columns;
+use crate::columns;
 use crate::error::{Error, Result};
 use crate::output::drawing::Text;
 use crate::output::svg::hex;

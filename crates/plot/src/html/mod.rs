@@ -9,8 +9,8 @@ use perfpipe_analyze::{Details, League, Sweep, Timeline, error_kind_table, label
 use self::data::Data;
 use self::table::Beneath;
 use crate::error::Result;
+use crate::output::page::Page;
 use crate::output::svg::{escaped, hex};
-use crate::pages::page::Page;
 use crate::pages::{footer, sweep, test};
 use crate::palette::{Color, SERIES, SERIES_DARK};
 use crate::style::Style;

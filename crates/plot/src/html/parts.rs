@@ -5,8 +5,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::data::Data;
 use crate::error::Result;
+use crate::output::page::Page;
 use crate::output::svg::escaped;
-use crate::pages::page::Page;
 
 const STYLE: &str = include_str!("page/style.css");
 

@@ -1,6 +1,6 @@
 //! Lines over time: broken where there is nothing, one path for each run of a colour.
 
-use crate::charts::columns::{Column, Spread};
+use crate::columns::{Column, Spread};
 use crate::layout::frame::Frame;
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::Color;

@@ -3,6 +3,7 @@
 pub(crate) mod backend;
 pub(crate) mod canvas;
 pub(crate) mod drawing;
+pub(crate) mod page;
 pub(crate) mod pdf;
 pub(crate) mod png;
 pub(crate) mod svg;

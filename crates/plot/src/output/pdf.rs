@@ -13,8 +13,8 @@ use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyl
 
 use super::backend::{Backend, Surface};
 use super::canvas::{self, UNITS};
+use super::page::Page;
 use crate::error::{Error, Result};
-use crate::pages::page::Page;
 use crate::text::font;
 
 /// Writes pages into one PDF document, its title that of the first.

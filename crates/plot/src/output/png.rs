@@ -8,8 +8,8 @@ use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pi
 
 use super::backend::{Backend, Surface};
 use super::canvas::{self, UNITS};
+use super::page::Page;
 use crate::error::{Error, Result};
-use crate::pages::page::Page;
 use crate::text::font;
 
 /// The scales that a page can be drawn at as PNG, in pixels a point.

@@ -5,7 +5,7 @@ use perfpipe_analyze::Timeline;
 use super::sheet::{self, Sheet};
 use super::{footer, stack};
 use crate::charts::chart::{Chart, Height};
-use crate::charts::columns::{self, Column, Columns, Spread};
+use crate::columns::{self, Column, Columns, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::layout::legend::{Entry, Legend, Swatch};

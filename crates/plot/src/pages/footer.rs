@@ -2,7 +2,7 @@
 
 use perfpipe_analyze::{RunInfo, Summary, Timeline, View, damage_read};
 
-use super::run::Run;
+use crate::charts::run::Run;
 use crate::text::clock::{duration, utc};
 use crate::text::number::{count, measured, percent, response, trimmed};
 

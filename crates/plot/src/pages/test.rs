@@ -6,7 +6,7 @@ use perfpipe_analyze::{Timeline, failing_frameworks, median_repeats};
 
 use super::footer;
 use super::sheet::{LEAST_LABEL, Sheet};
-use crate::charts::columns::{self, Column, Columns, Spread};
+use crate::columns::{self, Column, Columns, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
 use crate::layout::ticks::Values;

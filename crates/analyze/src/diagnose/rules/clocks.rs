@@ -9,7 +9,7 @@ use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
 use crate::timeline::Second;
 use crate::timeline::level::median;
-use crate::timeline::phases::Span;
+use crate::view::phases::Span;
 
 /// Seconds by which an injector begins and ends apart from the others, at least.
 const APART: f64 = 3.0;

@@ -3,7 +3,7 @@
 use crate::diagnose::facts::{Facts, percent, span};
 use crate::diagnose::{Finding, Kind};
 use crate::timeline::Second;
-use crate::timeline::phases::Span;
+use crate::view::phases::Span;
 
 /// Seconds, and the share of all, that lack a reading at least.
 const LACK: (usize, f64) = (3, 0.02);

@@ -6,7 +6,7 @@ use crate::diagnose::chance::{self, SURPRISE, contrast};
 use crate::diagnose::facts::{Facts, figure, percent, requests, span};
 use crate::diagnose::{Finding, Kind};
 use crate::timeline::Second;
-use crate::timeline::phases::Span;
+use crate::view::phases::Span;
 
 /// The least share of failures in a burst, beyond twice the steady one.
 const BURST: f64 = 0.05;

@@ -6,7 +6,7 @@ use crate::diagnose::senders::{self, Sender};
 use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
 use crate::timeline::level::median;
-use crate::timeline::phases::Span;
+use crate::view::phases::Span;
 
 /// By how much an injector's requests a thread differ from the others' at least, as a share.
 const APART: f64 = 0.15;

@@ -3,7 +3,7 @@
 use crate::diagnose::facts::{Facts, figure};
 use crate::diagnose::{Finding, Kind};
 use crate::sweep::LoadStep;
-use crate::timeline::phases::Span;
+use crate::view::phases::Span;
 
 /// The knee, where there is one: see [`crate::Knee`] for when it is. A load that follows the requests has none.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {

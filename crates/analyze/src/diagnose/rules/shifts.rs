@@ -7,9 +7,9 @@ use crate::diagnose::series::{self, Block, Stretch};
 use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
 use crate::timeline::Timeline;
-use crate::timeline::phases::Span;
 use crate::timeline::summary::Summary;
 use crate::view::View;
+use crate::view::phases::Span;
 
 /// How many times as much a level must be for a shift to be told, and the end of a drift of its beginning.
 const TIMES: (f64, f64) = (1.25, 1.5);

@@ -6,8 +6,8 @@ use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
 use crate::timeline::Second;
-use crate::timeline::phases::Span;
 use crate::timeline::selection::Selection;
+use crate::view::phases::Span;
 
 /// How much the 99th percentile grows at least, from the first third of the hold to the last, and to the middle one.
 const GROWS: (f64, f64) = (2.0, 1.25);

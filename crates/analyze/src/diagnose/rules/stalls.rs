@@ -8,7 +8,7 @@ use crate::diagnose::waits::{self, Chance, Waits};
 use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
 use crate::timeline::level::median;
-use crate::timeline::phases::Span;
+use crate::view::phases::Span;
 
 /// The share of what is expected up to which a stretch's requests are few.
 const FEW: f64 = 0.4;

@@ -8,9 +8,9 @@ use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
 use crate::timeline::Timeline;
 use crate::timeline::level::median;
-use crate::timeline::phases::Span;
 use crate::timeline::summary::Summary;
 use crate::view::View;
+use crate::view::phases::Span;
 
 /// How many times as long the first requests take, at least, and from which on they are not level yet.
 const TIMES: (f64, f64) = (1.5, 1.25);

@@ -7,26 +7,15 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use perfpipe_analyze::{Rule, Verdict, View, check, verdict_table};
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunInfo, StoredRun};
 use serde::Deserialize;
 
 use crate::args::{CheckArgs, StoreArgs};
+use crate::error::Broken;
 use crate::input::left_out::LeftOut;
 use crate::input::{runs, store, view};
 use crate::output::{Output, line_of, write_file};
-
-/// Rules that do not hold.
-#[derive(Debug, thiserror::Error)]
-#[error("{broken} of {all} {} {} not hold", plural(*all, "rule", "rules"), plural(*broken, "does", "do"))]
-pub(crate) struct Broken {
-    broken: usize,
-    all: usize,
-}
-
-fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
-    if count == 1 { one } else { many }
-}
 
 /// A file of rules.
 #[derive(Deserialize)]

@@ -10,7 +10,7 @@ use perfpipe_analyze::{
     error_table, jmeter_statistics, label_stats, label_table, percentile_distribution, phase_table,
     run_document,
 };
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, Reject, RunInfo, RunKey, SampleBatch, StoredRun};
 
 use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use perfpipe_analyze::{Column, Kind, Phases, RowWriter, Value};
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
 

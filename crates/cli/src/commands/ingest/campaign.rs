@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use perfpipe_analyze::{Table, damage_sentence};
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, Error, RunInfo, Stand};
 
 use crate::args::{CampaignArgs, IngestArgs, StoreArgs, TableFormat};
 use crate::commands::{ingest, report};
-use crate::failure::{code, tell};
+use crate::error::{RunsFailed, code, tell};
 use crate::input::left_out::LeftOut;
 use crate::input::store;
 use crate::output::pages::Pages;
@@ -19,16 +19,6 @@ use crate::output::{Output, note, page_folder};
 
 /// Cores for each run that is ingested at once.
 const CORES_A_JOB: usize = 4;
-
-/// Runs of a campaign that failed; the others are stored.
-#[derive(Debug, thiserror::Error)]
-#[error("{failed} of {all} runs failed, and nothing of them was stored")]
-pub(crate) struct RunsFailed {
-    failed: usize,
-    all: usize,
-    /// The exit code of the worst.
-    pub(crate) code: u8,
-}
 
 /// Refuses what is of folders only.
 pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use perfpipe_analyze::{RunDuration, View, damage_sentence, thousands};
-use perfpipe_ingest::store::Store;
+use perfpipe_ingest::Store;
 use perfpipe_ingest::{
     CampaignProgress, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Repeat, RunInfo,
     SourceOptions,

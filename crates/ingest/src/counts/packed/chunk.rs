@@ -1,7 +1,7 @@
 //! Some 64 KiB of cells, ascending by key, as bytes.
 
 use crate::counts::CellKey;
-use crate::counts::pack::{read_unsigned, unsigned};
+use crate::sample::varint::{read_unsigned, unsigned};
 
 /// Bytes of a chunk, about.
 const CHUNK: usize = 64 << 10;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{Cursor, Read};
 
-use crate::pipeline::pool::{Buffers, PooledBuffer};
+use crate::sample::pool::{Buffers, PooledBuffer};
 
 /// A record longer than this is a reject, so that no input makes memory grow.
 pub(crate) const RECORD_LIMIT: usize = 4 << 20;
@@ -265,7 +265,7 @@ mod tests {
     use super::super::record::Records;
     use super::*;
     use crate::fuzz::Trickle;
-    use crate::pipeline::pool::NewBuffers;
+    use crate::sample::pool::NewBuffers;
     use proptest::prelude::*;
 
     fn blocks(log: &[u8], step: usize, block_size: usize) -> Vec<Block> {

@@ -3,12 +3,11 @@
 use super::fields::{Row, Rows};
 use super::layout::Layout;
 use super::parser::{Clock, Parsed, Parser};
-use crate::counts::totals::MESSAGE_LIMIT;
 use crate::formats::date::DateParser;
 use crate::formats::number::parse_bool;
 use crate::formats::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
-use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES, shortened};
+use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, shortened};
 use crate::sample::texts::Texts;
 
 /// How JMeter's transaction controllers begin their responseMessage.

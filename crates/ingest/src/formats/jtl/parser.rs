@@ -9,14 +9,14 @@ use super::fields::Held;
 use super::layout::Layout;
 use super::record::{Record, Records};
 use super::refused::Refused;
-use crate::counts::OTHER;
-use crate::counts::ends::Ends;
 use crate::formats::clock_steps::{Clocks, Times};
 use crate::formats::date::DateParser;
 use crate::formats::endpoint::Endpoints;
 use crate::formats::injector::Injectors;
 use crate::formats::time_unit::TimeUnit;
 use crate::sample::batch::SampleBatch;
+use crate::sample::ends::Ends;
+use crate::sample::reserved::OTHER;
 use crate::sample::texts::{Texts, clean_text};
 use crate::series::cpu::{CpuJoin, CpuSeries};
 

@@ -1,6 +1,6 @@
 //! The rejects of one block, packed: a block can hold half a million of them, each a byte long.
 
-use crate::counts::pack::{read_unsigned, unsigned};
+use crate::sample::varint::{read_unsigned, unsigned};
 
 /// A record that was not accepted, by its place in the block.
 #[derive(Debug, Clone, PartialEq, Eq)]

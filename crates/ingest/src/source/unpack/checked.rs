@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 use super::codec::Unpacker;
-use crate::source::fault::Fault;
+use crate::run::fault::Fault;
 
 /// Bytes counted and summed as they pass.
 #[derive(Debug, Clone, Default)]

@@ -5,7 +5,7 @@ use std::io::{self, BufRead};
 use flate2::{Decompress, FlushDecompress, Status};
 use zstd::stream::raw::{Decoder as ZstdDecoder, Operation};
 
-use crate::source::fault::{Fault, PackedRead, with_packed};
+use crate::run::fault::{Fault, PackedRead, with_packed};
 
 /// A compression method and its state.
 pub(crate) enum Codec {

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, Read};
 
 use super::checked::Digest;
 use super::codec::{Codec, Extent, Unpacker};
-use crate::source::fault::{Fault, PackedRead, with_packed};
+use crate::run::fault::{Fault, PackedRead, with_packed};
 
 /// Bits of a header's flags: a checksum of the header, further fields, a name, a comment; and those of no meaning yet.
 const HEADER_CRC: u8 = 0b0000_0010;

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use lzma_rust2::{LzmaReader, XzReader};
 
-use crate::source::fault::Fault;
+use crate::run::fault::Fault;
 
 /// The largest dictionary, in MiB: twice that of the strongest preset.
 const DICTIONARY_MIB: u32 = 128;

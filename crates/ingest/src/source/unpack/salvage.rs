@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::checked::{Digest, Digested};
-use crate::source::fault::{Fault, harm};
+use crate::run::fault::{Fault, harm};
 
 /// Reads up to the flaw of harmed bytes, in the place of failing there.
 pub(crate) struct Salvaged<R> {

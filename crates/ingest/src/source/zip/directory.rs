@@ -11,7 +11,7 @@ use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use super::padding::refuse_rest;
-use crate::source::fault::Fault;
+use crate::run::fault::Fault;
 use crate::source::file::Opened;
 use crate::source::unpack::checked::{Checked, Expected, Stated, Unpacked};
 use crate::source::unpack::codec::{Codec, Extent, Unpacker};

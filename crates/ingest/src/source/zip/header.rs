@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use super::directory::printable;
-use crate::source::fault::Fault;
+use crate::run::fault::Fault;
 use crate::source::unpack::checked::Stated;
 
 /// Signature of a member's header.

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::header::{END, LOCAL, directory, signature};
 use super::recover::Scan;
-use crate::source::fault::Fault;
+use crate::run::fault::Fault;
 use crate::source::unpack::metered::read_up_to;
 
 /// Bytes of the shortest header of a member.

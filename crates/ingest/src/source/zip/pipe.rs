@@ -8,7 +8,7 @@ use super::header::{
     signature, skip,
 };
 use super::padding::{after_padding, behind};
-use crate::source::fault::{Fault, harm};
+use crate::run::fault::{Fault, harm};
 use crate::source::unpack::checked::{Digest, Digested, Stated, wrong_checksum};
 use crate::source::unpack::codec::{Codec, Extent, Unpacker};
 use crate::source::unpack::metered::{Packed, read_up_to};

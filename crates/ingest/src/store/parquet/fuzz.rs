@@ -15,10 +15,14 @@ use super::folder::manifest::Manifest;
 use super::folder::name;
 use super::{ParquetStore, ParquetWriter, samples, tables};
 use crate::fuzz::Taker;
-use crate::operations::repair::{Repaired, Repairer};
+use crate::pipeline::sink::{FinishedRun, RunWriter};
+use crate::pipeline::stage::CommitStage;
+use crate::run::info::RunInfo;
+use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
+use crate::run::replace::Replace;
 use crate::series::cpu::CpuSeries;
-use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter};
+use crate::store::repairer::{Repaired, Repairer};
 
 /// The name of a run's folder.
 pub(crate) fn folder(key: &RunKey) -> String {

@@ -31,9 +31,9 @@ use super::checksum::{CheckedFile, SummedFile, Sums};
 use super::columns::ColumnThreads;
 use super::panics::{Guarded, plain};
 use crate::error::{Error, Result};
+use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::sample::texts::Texts;
-use crate::store::BatchEncoder;
 
 /// Rows a row group, about: enough that its metadata does not count, few enough that memory stays flat.
 const ROW_GROUP: usize = 256 << 10;

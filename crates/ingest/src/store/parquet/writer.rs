@@ -7,9 +7,10 @@ use super::folder::{Folder, RunLock, Staging};
 use super::samples::{SampleColumns, SampleEncoder, SampleFile};
 use super::tables;
 use crate::error::{Error, Result};
+use crate::pipeline::sink::{FinishedRun, RunWriter};
 use crate::pipeline::{Job, side_by_side};
+use crate::run::key::RunKey;
 use crate::store::counted::CountedCells;
-use crate::store::{FinishedRun, RunKey, RunWriter};
 
 /// A run that is being written.
 pub struct ParquetWriter {

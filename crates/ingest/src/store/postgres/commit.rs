@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::store::RunInfo;
+use crate::run::info::RunInfo;
 
 use super::connection::config::PostgresConfig;
 use super::connection::connect;

@@ -9,9 +9,10 @@
 use crate::counts::CellKey;
 use crate::counts::table::{CellTableBuilder, READ_ROOM};
 use crate::fuzz::{Taker, cell};
+use crate::pipeline::sink::BatchEncoder;
+use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
 use crate::store::held::Counted;
-use crate::store::{BatchEncoder, RunKey};
 
 use super::connection::config::PostgresConfig;
 use super::connection::passfile::{Login, Passfile};

@@ -6,7 +6,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use crate::error::{Error, Result};
-use crate::store::{LAST_REPEAT, RunKey};
+use crate::run::key::{LAST_REPEAT, RunKey};
 
 use super::connection::session::{Session, value};
 use super::schema::layout;

@@ -25,9 +25,12 @@ pub use self::copy::encode::Rows;
 pub use self::copy::samples::SampleEncoder;
 pub use self::writer::PostgresWriter;
 
-use super::{Listing, RunInfo, RunKey, StoredRun, Wanted};
+use super::{Listing, Wanted};
+use crate::counts::stored_run::StoredRun;
 use crate::error::Result;
-use crate::operations::ingest::RunStore;
+use crate::pipeline::sink::RunStore;
+use crate::run::info::RunInfo;
+use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 

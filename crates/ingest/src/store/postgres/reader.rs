@@ -3,14 +3,17 @@
 use tokio_postgres::error::SqlState;
 
 use crate::counts::ErrorCount;
+use crate::counts::stored_run::StoredRun;
 use crate::counts::table::{CellTable, CellTableBuilder, READ_ROOM};
 use crate::error::{Error, Result};
+use crate::run::info::RunInfo;
+use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 use crate::sample::intern::Shared;
 use crate::series::cpu::CpuSeries;
 use crate::store::held::{self, Counted};
-use crate::store::{Listing, RunInfo, RunKey, StoredRun, Wanted};
+use crate::store::{Listing, Wanted};
 
 use super::connection::session::Session;
 use super::copy::seconds::{self, CellReader};

@@ -6,8 +6,9 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use crate::error::{Error, Result};
+use crate::run::info::RunInfo;
+use crate::run::key::RunKey;
 use crate::sample::texts::clean_text;
-use crate::store::{RunInfo, RunKey};
 
 use super::connection::session::{Session, value};
 use super::copy::seconds::{Names, whole};

@@ -1,8 +1,12 @@
 //! Writing one run: one transaction on a connection of its own, from the first sample to the commit.
 
 use crate::error::{Error, Result};
+use crate::pipeline::sink::{FinishedRun, RunWriter};
+use crate::pipeline::stage::{CommitStage, Stage};
+use crate::run::info::RunInfo;
+use crate::run::key::RunKey;
+use crate::run::replace::Replace;
 use crate::store::counted::CountedCells;
-use crate::store::{CommitStage, FinishedRun, Replace, RunInfo, RunKey, RunWriter, Stage};
 
 use super::connection::config::PostgresConfig;
 use super::connection::pooled;

@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use super::lock::refuse_link;
 use crate::error::{Error, Result};
-use crate::store::RunInfo;
+use crate::run::info::RunInfo;
 use crate::store::parquet::checksum::{Sums, damaged};
 
 /// The version of the files' layout.

@@ -17,7 +17,9 @@ use self::manifest::{GENERATION, Manifest, check_mark, mark, sync_dir, temporary
 use self::name::{folder_name, former_name, repeat_of};
 use super::checksum::Sums;
 use crate::error::{Error, Result};
-use crate::store::{LAST_REPEAT, Replace, RunInfo, RunKey};
+use crate::run::info::RunInfo;
+use crate::run::key::{LAST_REPEAT, RunKey};
+use crate::run::replace::Replace;
 
 pub(super) const MARKER: &str = "perfpipe.json";
 pub(super) const MANIFEST: &str = "manifest.json";

@@ -1,6 +1,6 @@
 //! What the folder of a run is called: safe in every file system, those that do not tell capital letters apart included.
 
-use crate::store::RunKey;
+use crate::run::key::RunKey;
 
 /// What stands before a repeat's number.
 const REPEAT: char = '+';
@@ -61,7 +61,7 @@ fn named(key: &RunKey, capitals: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::LAST_REPEAT;
+    use crate::run::key::LAST_REPEAT;
 
     fn name(framework: &str, test: &str) -> String {
         folder_name(&RunKey::new(framework, test))

@@ -11,8 +11,8 @@ use super::manifest::{check_mark, mark, sync_dir};
 use super::name::folder_name;
 use super::{Folder, LOCK, MARKER, SET_ASIDE, read_manifest};
 use crate::error::{Error, Result};
-use crate::operations::repair::Repairer;
-use crate::store::RunKey;
+use crate::run::key::RunKey;
+use crate::store::repairer::Repairer;
 
 impl Folder {
     /// Puts right what is wrong with the store itself.

@@ -7,9 +7,9 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Config, NoTls};
 
+use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::sample::texts::Texts;
-use crate::store::BatchEncoder;
 
 use super::decode::{Fields, RowDecoder};
 use super::encode::{HEADER, TRAILER};

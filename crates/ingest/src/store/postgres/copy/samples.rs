@@ -1,9 +1,9 @@
 //! A run's samples: the columns of their table, and how a batch becomes its rows and comes back from them.
 
 use crate::error::{Error, Result};
+use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::sample::texts::Texts;
-use crate::store::BatchEncoder;
 
 use super::decode::Fields;
 use super::encode::{RowEncoder, Rows};

@@ -1,6 +1,6 @@
 //! Names in the database: how they are quoted, and how a run's table gets one of its own.
 
-use crate::store::RunKey;
+use crate::run::key::RunKey;
 
 /// The schema that holds all that perfpipe stores.
 pub(crate) const SCHEMA: &str = "perfpipe";

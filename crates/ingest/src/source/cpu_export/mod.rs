@@ -7,18 +7,18 @@ mod row;
 
 use csv_async::{AsyncReaderBuilder, ByteRecord};
 
-use super::cpu::CpuSeries;
+use super::SourceOptions;
+use super::file::{Opened, Stored};
+use super::log::source_file;
+use super::unpack::checked::{Checked, Digested, Expected};
+use super::unpack::metered::PackedCount;
 use crate::error::{Error, Place, Result};
 use crate::formats::date::DateForm;
 use crate::run::damage::Damage;
+use crate::run::fault::{Fault, explain};
+use crate::run::info::SourceFile;
 use crate::run::spool::Spool;
-use crate::source::SourceOptions;
-use crate::source::fault::{Fault, explain};
-use crate::source::file::{Opened, Stored};
-use crate::source::log::source_file;
-use crate::source::unpack::checked::{Checked, Digested, Expected};
-use crate::source::unpack::metered::PackedCount;
-use crate::store::SourceFile;
+use crate::series::cpu::CpuSeries;
 
 use self::feed::{Fed, feed};
 pub(crate) use self::form::CpuForm;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use super::CellKey;
-use super::table::CellTable;
+use crate::counts::CellKey;
+use crate::counts::stored_run::StoredRun;
+use crate::counts::table::CellTable;
 use crate::error::{Error, Result};
 use crate::sample::batch::SampleBatch;
-use crate::store::StoredRun;
 
 /// Samples of a parent's label that are remembered: those whose records stand last.
 const REMEMBERED: usize = 1024;

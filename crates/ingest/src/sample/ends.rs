@@ -1,6 +1,6 @@
 //! When the last answers came.
 
-use crate::sample::batch::SampleBatch;
+use super::batch::SampleBatch;
 
 /// The largest timeStamp + elapsed of some records, epoch ms, that of requests and that of transactions; `None` where
 /// there are no such records. A negative elapsed ends where it began.

@@ -4,17 +4,20 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::parquet::ParquetStore;
-use super::postgres::{PostgresConfig, PostgresStore};
-use super::{Listing, RunInfo, RunKey, StoredRun};
-use crate::counts::ends::Ends;
-use crate::counts::sub_samples::SubSamples;
+use super::ingest::{Admit, IngestOptions, Ingested, ingest_as};
+use super::recount::Recount;
+use super::sub_samples::SubSamples;
+use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
-use crate::operations::ingest::{Admit, IngestOptions, Ingested, ingest_as};
-use crate::operations::recount::Recount;
 use crate::pipeline::Progress;
+use crate::run::info::RunInfo;
+use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
+use crate::sample::ends::Ends;
+use crate::store::Listing;
+use crate::store::parquet::ParquetStore;
+use crate::store::postgres::{PostgresConfig, PostgresStore};
 
 /// A store of either kind.
 pub enum Store {

@@ -1,9 +1,9 @@
 //! How many seconds of a run have a CPU reading, found from the counts without opening the run again.
 
-use super::cpu::{CpuJoin, CpuSeries};
-use crate::counts::packed::CellResult;
+use super::packed::CellResult;
+use super::stored_run::StoredRun;
 use crate::error::Result;
-use crate::store::StoredRun;
+use crate::series::cpu::{CpuJoin, CpuSeries};
 
 /// The seconds, of `seconds` from `t0_ms` (epoch ms) on, that have a reading: by one of their successes, or, where
 /// nothing succeeded, by the epoch second in which they begin. The cells are ascending by key.
@@ -52,8 +52,8 @@ impl StoredRun {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Cell, CellKey};
     use super::*;
-    use crate::counts::{Cell, CellKey};
 
     #[test]
     fn a_second_is_covered_by_its_successes_or_else_by_its_beginning() {

@@ -1,9 +1,12 @@
 //! How a stored run is looked at: every choice that acts when reading, never when storing.
 
+pub(crate) mod goal;
+pub(crate) mod phases;
+
 use perfpipe_ingest::{CpuJoin, RunInfo};
 
-use crate::timeline::goal::Goal;
-use crate::timeline::phases::Phase;
+use self::goal::Goal;
+use self::phases::Phase;
 
 /// The reader's choices.
 ///

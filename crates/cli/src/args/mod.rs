@@ -1,5 +1,8 @@
 //! The command line: every flag, with its help.
 
+pub(crate) mod duration;
+pub(crate) mod size;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -184,7 +187,7 @@ pub(crate) struct LogArgs {
     #[arg(long, conflicts_with = "max_rejects")]
     pub(crate) strict: bool,
     /// How far from the log's first record others may be: 7d, 36h, 90m (at most 12d)
-    #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = crate::input::duration::parse)]
+    #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = crate::args::duration::parse)]
     pub(crate) max_span: u64,
     /// Time zero in epoch ms; only for a pipe whose earliest record comes late
     #[arg(long, value_name = "MS")]
@@ -208,7 +211,7 @@ pub(crate) struct LogArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) workers: Option<u16>,
     /// Memory for what is gathered of a run: counts beyond a third of it go to a temporary file
-    #[arg(long, value_name = "SIZE", default_value = "128MB", value_parser = crate::output::size::bytes)]
+    #[arg(long, value_name = "SIZE", default_value = "128MB", value_parser = crate::args::size::bytes)]
     pub(crate) memory: usize,
 }
 

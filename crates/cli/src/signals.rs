@@ -1,31 +1,19 @@
-//! Errors on their way out: a sentence, a remedy, and an exit code.
+//! Signals that ask the command to end, and what had come of its work by then.
 
-use std::error::Error;
-use std::io::Write;
-use std::process::ExitCode;
 use std::time::Duration;
 
 use perfpipe_ingest::CampaignProgress;
 use perfpipe_ingest::store::Stage;
 
-use crate::commands::check::Broken;
-use crate::commands::ingest::campaign::RunsFailed;
-use crate::commands::verify::Damaged;
-use crate::output::{note, sentence};
-
-/// The exit code of wrong usage.
-const USAGE: u8 = 2;
-/// The exit code of input that is bad beyond the limits, and of stored runs that are damaged.
-const BAD_INPUT: u8 = 3;
-/// The exit code of a check that found a rule broken.
-const CHECK: u8 = 4;
+use crate::output::note;
 
 /// A signal that asked the command to end.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped by {name}; {}{}", outcome(*stage, *done), before(*stored))]
 pub(crate) struct Interrupted {
     name: &'static str,
-    code: u8,
+    /// The exit code that is usual for it.
+    pub(crate) code: u8,
     stage: Stage,
     /// Runs of a campaign that were stored.
     stored: usize,
@@ -149,90 +137,3 @@ pub(crate) fn large_files_fail() -> Option<tokio::signal::unix::Signal> {
 /// Elsewhere there is no such signal.
 #[cfg(not(unix))]
 pub(crate) fn large_files_fail() {}
-
-/// Says what went wrong and what to do about it, and gives the exit code.
-pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
-    if broken_pipe(error) {
-        // Whoever read the output has seen enough.
-        return ExitCode::SUCCESS;
-    }
-    tell("perfpipe", error.as_ref());
-    ExitCode::from(code(error.as_ref()))
-}
-
-/// Says what went wrong, with `who` or what, and what to do about it.
-pub(crate) fn tell(who: &str, error: &(dyn Error + 'static)) {
-    let mut text = format!("{who}: {}\n", sentence(&error.to_string()));
-    for cause in chain(error).skip(1) {
-        let cause = sentence(&cause.to_string());
-        if !text.contains(&cause) {
-            text.push_str(&format!("  because: {cause}\n"));
-        }
-    }
-    if let Some(remedy) = remedy(error) {
-        text.push_str(&format!("  {}\n", sentence(&remedy)));
-    }
-    // There is nowhere left to complain to.
-    let _ = std::io::stderr().write_all(text.as_bytes());
-}
-
-/// An error and its causes.
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
-}
-
-fn broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
-    })
-}
-
-fn remedy(error: &(dyn Error + 'static)) -> Option<String> {
-    chain(error).find_map(|cause| {
-        let ingest =
-            cause.downcast_ref::<perfpipe_ingest::Error>().and_then(|e| e.remedy()).map(str::to_owned);
-        ingest.or_else(|| cause.downcast_ref::<perfpipe_analyze::Error>().and_then(|e| e.remedy()))
-    })
-}
-
-/// The exit code of an error.
-pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
-    use perfpipe_analyze::Error as Analyze;
-    use perfpipe_ingest::Error as Ingest;
-    let of_cause = |cause: &(dyn std::error::Error + 'static)| {
-        if let Some(interrupted) = cause.downcast_ref::<Interrupted>() {
-            return Some(interrupted.code);
-        }
-        if cause.is::<Broken>() {
-            return Some(CHECK);
-        }
-        if cause.is::<Damaged>() {
-            return Some(BAD_INPUT);
-        }
-        if let Some(failed) = cause.downcast_ref::<RunsFailed>() {
-            return Some(failed.code);
-        }
-        match cause.downcast_ref::<Ingest>() {
-            Some(Ingest::Usage { .. }) => return Some(USAGE),
-            Some(Ingest::Input { .. } | Ingest::Rejects { .. }) => return Some(BAD_INPUT),
-            _ => {}
-        }
-        match cause.downcast_ref::<Analyze>() {
-            Some(
-                Analyze::Percentile { .. }
-                | Analyze::Time { .. }
-                | Analyze::Interval { .. }
-                | Analyze::Window { .. }
-                | Analyze::NoPhase { .. }
-                | Analyze::NoLoad { .. }
-                | Analyze::UnknownLabel { .. }
-                | Analyze::TransactionLabel { .. }
-                | Analyze::UnknownColumn { .. }
-                | Analyze::Rule { .. }
-                | Analyze::NoBaseline { .. },
-            ) => Some(USAGE),
-            _ => None,
-        }
-    };
-    chain(error).find_map(of_cause).unwrap_or(1)
-}

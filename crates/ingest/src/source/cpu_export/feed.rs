@@ -6,7 +6,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
-use crate::source::fault::Fault;
+use crate::run::fault::Fault;
 use crate::source::file::Opened;
 use crate::source::unpack::checked::{Digest, Digested};
 

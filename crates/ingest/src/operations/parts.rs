@@ -10,9 +10,9 @@ use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::formats::jtl::parser::{Clock, Parsed, Parser};
 use crate::formats::jtl::record::Records;
 use crate::formats::jtl::scan::Scanner;
+use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::SampleBatch;
 use crate::series::cpu::{CpuJoin, CpuSeries};
-use crate::store::BatchEncoder;
 use crate::store::postgres::SampleEncoder;
 
 /// The stages over blocks of one log.

@@ -1,0 +1,71 @@
+//! Which earlier run a new one may take the place of.
+
+use super::info::RunInfo;
+use crate::error::Error;
+
+/// The file name of standard input.
+const PIPE: &str = "-";
+
+/// How to replace a run on purpose.
+const REPLACE: &str = "Name this run with --framework and --test, or give --replace to put it in the old one's place, or --append-repeat \
+     to keep both.";
+
+/// What a new run may replace. But for [`Replace::Any`], a partial run never takes the place of a whole one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Replace {
+    /// Any run of the same key: `--replace` was given.
+    Any,
+    /// Any run of the same key: the key was told.
+    SameKey,
+    /// Only a run made from log files of the same names, or from a pipe of the same content: the key was inferred.
+    SameFile,
+}
+
+impl Replace {
+    /// Whether `old` may give way to `new`.
+    pub fn allows(self, old: &RunInfo, new: &RunInfo) -> bool {
+        fn logs(info: &RunInfo) -> Vec<(&str, Option<u32>)> {
+            let logs = info.sources.iter().filter(|source| source.kind == "log");
+            // A pipe has no name to be known by again, only its content.
+            let mut names: Vec<_> =
+                logs.map(|log| (log.file.as_str(), (log.file == PIPE).then_some(log.crc32))).collect();
+            names.sort_unstable();
+            names.dedup();
+            names
+        }
+        match self {
+            Self::Any => true,
+            _ if new.is_partial() && !old.is_partial() => false,
+            Self::SameKey => true,
+            Self::SameFile => logs(old) == logs(new),
+        }
+    }
+
+    /// Whether an earlier run that can't be read may give way to `new`.
+    pub(crate) fn allows_unread(self, new: &RunInfo) -> bool {
+        self == Self::Any || (self == Self::SameKey && !new.is_partial())
+    }
+
+    /// The error that says why `old` may not be replaced by `new`, and which flags help.
+    pub fn refusal(old: &RunInfo, new: &RunInfo) -> Error {
+        if let Some(damage) = new.damage.first()
+            && !old.is_partial()
+        {
+            let problem =
+                format!("the store has the whole run {}, and this one is partial: {damage}", old.key);
+            return Error::refused(problem, REPLACE);
+        }
+        let logs = old.sources.iter().filter(|source| source.kind == "log");
+        let mut names: Vec<&str> =
+            logs.map(|log| if log.file == PIPE { "standard input" } else { log.file.as_str() }).collect();
+        names.dedup();
+        let problem = format!("the store already has a run {}, made from {}", old.key, names.join(", "));
+        Error::refused(problem, REPLACE)
+    }
+
+    /// The refusal where it can't be told what the earlier run is: `what` failed.
+    pub(crate) fn refusal_unread(what: &str) -> Error {
+        let problem = format!("the store has a run of this key that can't be read: {what} failed");
+        Error::refused(problem, REPLACE)
+    }
+}

@@ -1,0 +1,122 @@
+//! A run as its charts draw it: its columns, its colours, and lines with their bands.
+
+use perfpipe_analyze::{Summary, Timeline};
+
+use crate::columns::{self, Column, Columns, Spread};
+use crate::layout::frame::Frame;
+use crate::layout::legend::Swatch;
+use crate::marks::line::Line;
+use crate::marks::stairs::{self, Step};
+use crate::output::drawing::Drawing;
+use crate::palette::{Color, ColorScale, NEUTRAL};
+use crate::style::Style;
+use crate::text::clock::duration;
+
+/// How much a band is thinned with white.
+const BAND: f64 = 0.6;
+/// Width of a band's edges, in points, and how much they are thinned.
+const EDGE: f64 = 0.4;
+const EDGE_TINT: f64 = 0.35;
+
+/// A run with all that its charts need.
+pub(crate) struct Run<'a> {
+    pub(crate) timeline: &'a Timeline,
+    pub(crate) style: &'a Style,
+    pub(crate) columns: Columns,
+    pub(crate) scale: ColorScale,
+}
+
+impl<'a> Run<'a> {
+    pub(crate) fn new(timeline: &'a Timeline, style: &'a Style) -> Self {
+        let (first, end) = columns::span(timeline);
+        let by = style.color_by;
+        Self {
+            timeline,
+            style,
+            columns: Columns::new(timeline, columns::width(end - first), by),
+            scale: ColorScale::new(
+                style.palette,
+                timeline.seconds.iter().filter_map(|second| columns::measure(second, by)),
+            ),
+        }
+    }
+
+    pub(crate) fn summary(&self) -> &Summary {
+        &self.timeline.summary
+    }
+
+    /// What a key says of what is coloured by the measure.
+    pub(crate) fn colored_by(&self) -> String {
+        match self.scale.max() {
+            Some(_) => format!(", coloured by {}", self.style.color_by.noun()),
+            None => String::new(),
+        }
+    }
+
+    /// The swatch of bars coloured by the measure.
+    pub(crate) fn scale_swatch(&self) -> Swatch {
+        if self.scale.max().is_some() { Swatch::ScaleBar(self.scale.palette) } else { Swatch::Bar(NEUTRAL) }
+    }
+
+    /// The swatch of a line coloured by the measure.
+    pub(crate) fn scale_line(&self, width: f64) -> Swatch {
+        if self.scale.max().is_some() {
+            Swatch::ScaleLine(self.scale.palette, width)
+        } else {
+            Swatch::Line(NEUTRAL, width)
+        }
+    }
+
+    /// What a chart says of its columns, where each stands for more than a second.
+    pub(crate) fn binning(&self, meaning: &str) -> Option<String> {
+        let width = self.columns.width;
+        self.columns.binned().then(|| format!("Each column stands for {}: {meaning}.", duration(width)))
+    }
+
+    /// Draws a line coloured by the measure, over the band of its extremes.
+    pub(crate) fn scale_line_over(
+        &self,
+        drawing: &mut Drawing,
+        frame: &Frame,
+        width: f64,
+        values: impl Fn(&Column) -> Option<Spread>,
+    ) {
+        let color = |column: &Column| self.scale.color(column.measure);
+        if self.columns.binned() {
+            self.band(drawing, frame, &values, color);
+        }
+        Line { values, color, width }.draw(drawing, frame, &self.columns.columns);
+    }
+
+    /// Draws the band between the columns' least and greatest values.
+    pub(crate) fn band(
+        &self,
+        drawing: &mut Drawing,
+        frame: &Frame,
+        values: impl Fn(&Column) -> Option<Spread>,
+        color: impl Fn(&Column) -> Color,
+    ) {
+        let step = |column: &Column| {
+            let Spread { min, max, .. } = values(column)?;
+            let (left, right) = (frame.x(column.start), frame.x(column.end));
+            let (top, bottom) = (frame.y(max), frame.y(min));
+            (top < bottom).then(|| Step { left, right, top, bottom, color: color(column).tint(BAND) })
+        };
+        let steps: Vec<Step> = self.columns.columns.iter().filter_map(step).collect();
+        stairs::draw(drawing, &steps);
+        self.edge(drawing, frame, |column| Some(values(column)?.at(|s| s.min)), &color);
+        self.edge(drawing, frame, |column| Some(values(column)?.at(|s| s.max)), &color);
+    }
+
+    /// Draws the edge of a band, so that peaks of one narrow column are seen.
+    pub(crate) fn edge(
+        &self,
+        drawing: &mut Drawing,
+        frame: &Frame,
+        values: impl Fn(&Column) -> Option<Spread>,
+        color: impl Fn(&Column) -> Color,
+    ) {
+        let color = |column: &Column| color(column).tint(EDGE_TINT);
+        Line { values, color, width: EDGE }.draw(drawing, frame, &self.columns.columns);
+    }
+}
