@@ -17,7 +17,7 @@ use crate::formats::jtl::parser::{Clock, Parsed, Parser};
 use crate::formats::jtl::record::Records;
 use crate::formats::number::parse_i64;
 use crate::operations::ingest::{IngestOptions, Prepared};
-use crate::pipeline::collector::{BlockCounts, Collected};
+use crate::pipeline::collected::{BlockCounts, Collected};
 use crate::pipeline::reader::LogFeed;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;

@@ -10,7 +10,7 @@ use crate::error::{Error, Place, Result};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::jtl::parser::Parser;
-use crate::pipeline::collector::Collected;
+use crate::pipeline::collected::Collected;
 use crate::pipeline::reader::ReadPlan;
 use crate::pipeline::sink::{FinishedRun, RunStore, RunWriter};
 use crate::pipeline::stage::{CommitStage, Stage};

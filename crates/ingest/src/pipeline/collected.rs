@@ -1,0 +1,299 @@
+//! What the collecting task puts together out of the blocks: totals, rejects with their lines, the time span.
+
+use crate::counts::Sums;
+use crate::counts::block::Tally;
+use crate::counts::totals::Totals;
+use crate::error::{Error, Place, Result};
+use crate::formats::clock_steps::BlockClocks;
+use crate::formats::endpoint::Endpoints;
+use crate::formats::jtl::blocks::Block;
+use crate::formats::jtl::oddities::Oddities;
+use crate::formats::jtl::parser::{Parsed, Swallowed};
+use crate::formats::jtl::refused::{LocalReject, Refused};
+use crate::run::damage::Damage;
+use crate::run::info::SourceFile;
+use crate::run::rejects::{Reject, RejectSpool};
+use crate::sample::ends::Ends;
+use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
+use crate::source::log::last_part;
+
+/// What a worker tells of a block.
+#[derive(Debug)]
+pub(crate) struct BlockCounts {
+    pub(crate) sequence: u64,
+    log: usize,
+    first_byte: u64,
+    lines: u64,
+    rejects: Refused,
+    other_header: Option<(u64, u64)>,
+    earliest_ms: Option<i64>,
+    latest_ms: Option<i64>,
+    ends: Ends,
+    endpoints: Endpoints,
+    swallowed: Vec<Swallowed>,
+    clocks: BlockClocks,
+    zone_assumed: bool,
+    pub(crate) samples: u64,
+    /// Samples with a text that was cut.
+    cut: u64,
+    pub(crate) tally: Tally,
+}
+
+impl BlockCounts {
+    /// What a parsed block tells, its tally still empty.
+    pub(crate) fn new(sequence: u64, log: usize, first_byte: u64, parsed: &mut Parsed) -> Self {
+        Self {
+            sequence,
+            log,
+            first_byte,
+            lines: parsed.lines,
+            rejects: std::mem::take(&mut parsed.rejects),
+            other_header: parsed.other_header,
+            earliest_ms: parsed.earliest_ms,
+            latest_ms: parsed.latest_ms,
+            ends: parsed.ends,
+            endpoints: std::mem::take(&mut parsed.endpoints),
+            swallowed: std::mem::take(&mut parsed.swallowed),
+            clocks: parsed.clocks.take(parsed.batch.injector.values()),
+            zone_assumed: parsed.zone_assumed,
+            samples: parsed.batch.len() as u64,
+            cut: parsed.cut_samples(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// A block that is one record too large to take.
+    pub(crate) fn oversized(sequence: u64, log: usize, block: &Block, reason: &str) -> Self {
+        let mut parsed = Parsed { lines: block.skipped_lines, ..Parsed::default() };
+        parsed.rejects.push((0, 0), block.bytes.len(), reason, None);
+        Self::new(sequence, log, block.first_byte, &mut parsed)
+    }
+}
+
+/// A log as the collector knows it.
+#[derive(Debug)]
+struct Log {
+    place: Place,
+    /// Line feeds in the blocks so far.
+    lines: u64,
+    /// Samples in them.
+    samples: u64,
+    oddities: Oddities,
+}
+
+/// Everything a pass over the logs found out, but for the samples.
+pub(crate) struct Collected {
+    pub(crate) totals: Totals,
+    pub(crate) rejects: RejectSpool,
+    pub(crate) endpoints: Endpoints,
+    pub(crate) sources: Vec<SourceFile>,
+    pub(crate) notes: Vec<String>,
+    /// What is damaged, with the number of the log if it is one.
+    pub(crate) damage: Vec<(Option<usize>, Damage)>,
+    pub(crate) earliest_ms: Option<i64>,
+    pub(crate) latest_ms: Option<i64>,
+    pub(crate) ends: Ends,
+    /// Samples with a text that was cut.
+    cut: u64,
+    logs: Vec<Log>,
+    max_rejects: u64,
+    /// Bytes received and sent so far.
+    bytes: u64,
+}
+
+impl Collected {
+    /// Nothing yet; more than `max_rejects` rejects will be an error.
+    pub(crate) fn new(max_rejects: u64, totals: Totals) -> Self {
+        Self {
+            totals,
+            rejects: RejectSpool::default(),
+            endpoints: Endpoints::default(),
+            sources: Vec::new(),
+            notes: Vec::new(),
+            damage: Vec::new(),
+            earliest_ms: None,
+            latest_ms: None,
+            ends: Ends::default(),
+            cut: 0,
+            logs: Vec::new(),
+            max_rejects,
+            bytes: 0,
+        }
+    }
+
+    /// A further log begins.
+    pub(crate) fn begin_log(&mut self, place: Place) {
+        self.logs.push(Log { place, lines: 0, samples: 0, oddities: Oddities::default() });
+    }
+
+    /// Adds a block of these bytes; blocks come in the order of the log.
+    ///
+    /// # Errors
+    /// When the rejects are too many, or a header names other columns.
+    pub(crate) fn add(&mut self, block: BlockCounts, bytes: &[u8]) -> Result<()> {
+        let Some(log) = self.logs.get_mut(block.log) else { return Ok(()) };
+        let (place, first_line) = (log.place.clone(), log.lines + 1);
+        log.lines += block.lines;
+        log.samples += block.samples;
+        log.oddities.add(&block.swallowed, block.clocks, first_line);
+        log.oddities.zone_assumed |= block.zone_assumed;
+        if let Some((line, byte)) = block.other_header {
+            return Err(Error::input(
+                place.at(first_line + line, block.first_byte + byte),
+                "a second header names other columns than the first",
+                "Split the file there, and give the parts to perfpipe as two files.",
+            ));
+        }
+        if let Some(swallowed) = block.swallowed.first().filter(|_| self.max_rejects == 0) {
+            return Err(Error::Rejects {
+                place: Box::new(place.at(first_line + swallowed.line, block.first_byte + swallowed.byte)),
+                reason: Oddities::of_quotes(swallowed.records),
+                rejects: 1,
+                limit: 0,
+            });
+        }
+        for reject in block.rejects.iter(bytes) {
+            self.reject(&place, first_line, block.first_byte, reject)?;
+        }
+        if block.rejects.left_out() > 0 {
+            // They are left out only where those before them are too many.
+            return Err(Error::stopped("counting rejected records"));
+        }
+        self.earliest_ms = [self.earliest_ms, block.earliest_ms].into_iter().flatten().min();
+        self.latest_ms = self.latest_ms.max(block.latest_ms);
+        self.ends.merge(block.ends);
+        self.cut += block.cut;
+        self.endpoints.merge(&block.endpoints);
+        self.add_bytes(&place, &block.tally)?;
+        self.totals.add(&block.tally)
+    }
+
+    /// How many rejects of a block are worth keeping: those that are still allowed, and the one that is too many.
+    pub(crate) fn reject_room(&self) -> u64 {
+        self.max_rejects.saturating_sub(self.rejects.len()).saturating_add(1)
+    }
+
+    /// Adds up the sizes of all responses and requests, so that none of the sums that are kept can be wrong.
+    fn add_bytes(&mut self, place: &Place, tally: &Tally) -> Result<()> {
+        let of_cell = |sums: &Sums| [sums.bytes, sums.sent_bytes].map(i64::unsigned_abs).into_iter();
+        let bytes = tally.cells().flat_map(|(_, cell)| of_cell(&cell.sums));
+        self.bytes = bytes.fold(self.bytes, u64::saturating_add);
+        if self.bytes <= i64::MAX as u64 {
+            return Ok(());
+        }
+        let problem =
+            "its bytes and sentBytes add up to more than 9.2 EB, so that no sum of them can be kept";
+        let remedy = "No test moves that much: look at these columns, and leave them out if they are wrong.";
+        Err(Error::input(place.clone(), problem, remedy))
+    }
+
+    /// Takes the notes on the logs, those on what is odd in them last.
+    pub(crate) fn take_notes(&mut self) -> Vec<String> {
+        let odd = self.logs.iter().flat_map(|log| log.oddities.notes(&log.place));
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(odd);
+        notes.extend(self.note_of_cuts());
+        notes
+    }
+
+    /// Samples in all blocks.
+    pub(crate) fn samples(&self) -> u64 {
+        self.logs.iter().map(|log| log.samples).sum()
+    }
+
+    /// The note on texts that were cut.
+    fn note_of_cuts(&self) -> Option<String> {
+        let records = if self.cut == 1 { "record has" } else { "records have" };
+        let told = format!(
+            "{} {records} a text that is too long to be kept whole: labels are cut to {} KiB, others to {} KiB, and \
+             end in … and a hash of the whole",
+            self.cut,
+            LABEL_BYTES >> 10,
+            TEXT_BYTES >> 10,
+        );
+        (self.cut > 0).then_some(told)
+    }
+
+    /// All that is damaged, what was found before among it, with what could be read of it.
+    pub(crate) fn take_damage(&mut self, before: &[Damage]) -> Vec<Damage> {
+        let before = before.iter().map(|damage| (None, damage.clone()));
+        let found: Vec<_> = before.chain(std::mem::take(&mut self.damage)).collect();
+        let told = |damage: &Damage| {
+            damage.member.is_some() || !found.iter().any(|(_, other)| other.explains(damage))
+        };
+        let told = found.iter().filter(|(_, damage)| told(damage));
+        told.map(|(log, damage)| self.measured(*log, damage.clone())).collect()
+    }
+
+    /// Damage with what could be read, and with a name that says nothing of folders.
+    fn measured(&self, log: Option<usize>, mut damage: Damage) -> Damage {
+        match log.and_then(|log| self.logs.get(log)) {
+            Some(log) => damage.records = log.samples,
+            // The zip itself: it is known by the logs in it.
+            None if damage.member.is_none() && damage.bytes == 0 => {
+                let logs = self.logs.iter().zip(&self.sources).filter(|(log, _)| damage.is_in(&log.place));
+                let (records, bytes) = logs.fold((0, 0), |(records, bytes), (log, source)| {
+                    (records + log.samples, bytes + source.bytes)
+                });
+                (damage.records, damage.bytes) = (records, bytes);
+            }
+            None => {}
+        }
+        damage.file = last_part(&damage.file).to_owned();
+        damage
+    }
+
+    fn reject(
+        &mut self,
+        place: &Place,
+        first_line: u64,
+        first_byte: u64,
+        reject: LocalReject<'_>,
+    ) -> Result<()> {
+        let (line, byte) = (first_line + reject.line, first_byte + reject.byte);
+        if self.rejects.len() >= self.max_rejects {
+            return Err(Error::Rejects {
+                place: Box::new(place.clone().at(line, byte)),
+                reason: reject.reason,
+                rejects: self.rejects.len() + 1,
+                limit: self.max_rejects,
+            });
+        }
+        let file = place.file.file_name().unwrap_or(place.file.as_os_str());
+        self.rejects.push(&Reject {
+            file: file.to_string_lossy().into_owned(),
+            member: place.member.clone(),
+            line,
+            byte,
+            reason: reject.reason,
+            record: String::from_utf8_lossy(reject.record).into_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::Cell;
+    use crate::counts::block::LocalKey;
+
+    /// A block whose one cell has these sums of bytes.
+    fn block(bytes: i64, sent_bytes: i64) -> BlockCounts {
+        let key = LocalKey { second: 0, label: 0, success: true, transaction: false };
+        let cell = Cell { bytes, sent_bytes, ..Cell::default() };
+        let tally = Tally::of(vec![(key, cell)], ["a"]);
+        BlockCounts { tally, ..BlockCounts::new(0, 0, 0, &mut Parsed::default()) }
+    }
+
+    #[test]
+    fn bytes_that_no_sum_can_hold_are_an_error() {
+        for (before, last, refused) in [(0, i64::MAX, false), (1, i64::MAX, true), (i64::MIN + 1, 1, true)] {
+            let mut collected = Collected::new(0, Totals::default());
+            collected.begin_log(Place::file("a.csv"));
+            collected.add(block(before, 0), &[]).unwrap();
+            let error = collected.add(block(0, last), &[]).err();
+            assert_eq!(error.is_some(), refused, "{before} {last}");
+            assert!(error.is_none_or(|error| error.to_string().contains("9.2 EB")));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Threads: begun by name, heard of if they panic, and waited for.
+
+use std::thread::JoinHandle;
+
+use tokio::sync::mpsc;
+
+use super::messages::Message;
+use crate::error::{Error, Result};
+
+/// Does work on a thread of its own; should it panic, that is told, as others would wait for what it has not done.
+pub(super) fn spawn<C, F>(name: &str, alarm: mpsc::Sender<Message<C>>, work: F) -> Result<JoinHandle<()>>
+where
+    C: Send + 'static,
+    F: FnOnce() + Send + 'static,
+{
+    let name = format!("perfpipe-{name}");
+    let alarm = Alarm { name: name.clone(), messages: alarm };
+    let work = move || {
+        let _alarm = alarm;
+        work();
+    };
+    std::thread::Builder::new().name(name).spawn(work).map_err(Error::no_thread)
+}
+
+/// Tells the collecting task of a panic of the thread that holds it.
+struct Alarm<C> {
+    name: String,
+    messages: mpsc::Sender<Message<C>>,
+}
+
+impl<C> Drop for Alarm<C> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let stopped = Error::stopped(format!("the thread {}", self.name));
+            let _ = self.messages.blocking_send(Message::Failed(stopped));
+        }
+    }
+}
+
+pub(super) fn join(threads: Vec<JoinHandle<()>>) -> Result<()> {
+    for thread in threads {
+        let name = thread.thread().name().unwrap_or("worker").to_owned();
+        if thread.join().is_err() {
+            return Err(Error::stopped(format!("the thread {name}")));
+        }
+    }
+    Ok(())
+}
+
+/// A piece of work and what it is called.
+pub(crate) type Job<'a, T> = (&'static str, Box<dyn FnOnce() -> Result<T> + Send + 'a>);
+
+/// Does pieces of work side by side, such as wait for a disk; what came of each, in their order.
+///
+/// # Errors
+/// That of the first that failed.
+pub(crate) fn side_by_side<T: Send>(jobs: Vec<Job<'_, T>>) -> Result<Vec<(&'static str, T)>> {
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (name, work) in jobs {
+            let thread = std::thread::Builder::new().spawn_scoped(scope, work).map_err(Error::no_thread)?;
+            threads.push((name, thread));
+        }
+        let ended = threads.into_iter().map(|(name, thread)| {
+            let done = thread.join().map_err(|_| Error::stopped(format!("writing {name}")))?;
+            Ok((name, done?))
+        });
+        ended.collect()
+    })
+}
