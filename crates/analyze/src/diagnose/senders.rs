@@ -4,8 +4,8 @@ use perfpipe_ingest::StoredRun;
 
 use crate::error::Result;
 use crate::stats::histogram::mean;
+use crate::timeline::cells::by_second;
 use crate::timeline::load::reported;
-use crate::timeline::selection::by_second;
 use crate::view::phases::Span;
 
 /// What one injector sent.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perfpipe_ingest::{Cell, CellKey, InjectorLoad, StoredRun};
 
-use super::selection::by_second;
+use super::cells::by_second;
 use crate::error::Result;
 use crate::stats::histogram::mean;
 use crate::view::View;

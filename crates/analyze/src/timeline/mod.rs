@@ -1,5 +1,6 @@
 //! The per-second table of a run: one row a second, silent seconds too.
 
+pub(crate) mod cells;
 pub(crate) mod cpu_cost;
 pub(crate) mod duration;
 pub(crate) mod level;

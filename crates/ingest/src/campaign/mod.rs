@@ -28,6 +28,7 @@ mod folder;
 mod name;
 mod pairing;
 mod plan;
+mod planned_cpu;
 mod progress;
 mod run;
 mod status;
@@ -37,8 +38,9 @@ use crate::error::Error;
 use crate::operations::ingest::IngestOptions;
 
 pub use self::pairing::Paired;
+pub use self::planned_cpu::PlannedCpu;
 pub use self::progress::{CampaignProgress, CampaignState};
-pub use self::run::{CampaignRun, PlannedCpu};
+pub use self::run::CampaignRun;
 pub use self::status::Stand;
 
 /// The runs of some folders.

@@ -14,7 +14,8 @@ use super::file::{CpuFile, Found, LogFile};
 use super::folder::Listing;
 use super::name::{bare, log_of};
 use super::pairing::{Choice, Export, Log, Paired, pair};
-use super::run::{CampaignRun, PlannedCpu};
+use super::planned_cpu::PlannedCpu;
+use super::run::CampaignRun;
 use super::status::{Candidate, Stand};
 
 /// How many pairs of one key an error names.

@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+use super::planned_cpu::PlannedCpu;
 use crate::error::{Error, Result};
 use crate::operations::ingest::Ingested;
 use crate::run::info::{RunInfo, SourceFile};
 use crate::run::key::{Repeat, RunKey};
-use crate::series::cpu::CpuJoin;
 use crate::source::LogSource;
 
-use super::file::{CpuFile, LogFile};
+use super::file::LogFile;
 use super::pairing::Paired;
 use super::status::{Candidate, Stand, are_logs_of};
 
@@ -51,24 +51,6 @@ pub(super) struct Place {
     pub(super) repeat: Repeat,
     /// Whether it may replace what is there, the logs being the same.
     pub(super) replace: bool,
-}
-
-/// The CPU export of a run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PlannedCpu {
-    /// The file.
-    pub file: PathBuf,
-    /// By what it was found.
-    pub paired: Paired,
-    pub(super) source: SourceFile,
-    /// How its readings are joined.
-    pub(super) join: CpuJoin,
-}
-
-impl PlannedCpu {
-    pub(super) fn new(cpu: &CpuFile, paired: Paired) -> Self {
-        Self { file: cpu.path.clone(), paired, source: cpu.file.clone(), join: cpu.join }
-    }
 }
 
 impl CampaignRun {

@@ -11,7 +11,7 @@ use crate::source::LogSource;
 use crate::source::log::last_part;
 
 use super::name::bare;
-use super::run::PlannedCpu;
+use super::planned_cpu::PlannedCpu;
 
 /// How a run stands to what is stored.
 #[derive(Debug)]

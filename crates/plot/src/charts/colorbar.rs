@@ -1,7 +1,7 @@
 //! The colour bar: which colour stands for which value of the measure.
 
-use crate::layout::axis::Axis;
-use crate::layout::frame::{LABEL, Rect};
+use crate::layout::axis::{Axis, LABEL};
+use crate::layout::frame::Rect;
 use crate::marks::stairs::OVERLAP;
 use crate::output::drawing::{Anchor, Drawing, Text};
 use crate::palette::{ColorScale, FRAME, SOFT, STEPS};

@@ -1,9 +1,11 @@
 //! A value axis: its top and its labelled ticks.
 
-use super::frame::LABEL;
 use super::ticks::Values;
 use crate::text::font;
 use crate::text::number::grouped;
+
+/// Size of the axes' labels, in points.
+pub(crate) const LABEL: f64 = 7.5;
 
 /// The least room for the label of an axis' top, as a share of a step.
 const LEAST_STEP: f64 = 0.4;

@@ -1,14 +1,13 @@
 //! A chart's frame: where its data go on the page, its grid, its axes and their labels.
 
 use super::axis::Axis;
+use super::axis::LABEL;
 use super::ticks;
 use crate::output::drawing::{Anchor, Drawing, Point, Text};
 use crate::palette::{FRAME, GRID, PAPER, SOFT};
 use crate::text::clock::TimeFormat;
 use crate::text::font;
 
-/// Size of the axes' labels, in points.
-pub(crate) const LABEL: f64 = 7.5;
 /// Size of a notice in the place of data.
 const NOTICE: f64 = 10.0;
 /// From the frame to the labels of the value axis.

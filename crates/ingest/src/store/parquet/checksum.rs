@@ -11,7 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 use serde::{Deserialize, Serialize};
 
-use super::folder::lock::refuse_link;
+use super::lock::refuse_link;
 use crate::error::{Error, Result};
 
 /// Bytes that have a checksum of their own; the last ones of a file are fewer.

@@ -26,6 +26,7 @@ mod columns;
 mod folder;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
+pub(crate) mod lock;
 mod panics;
 mod samples;
 mod table_reader;
@@ -39,8 +40,8 @@ pub use self::writer::ParquetWriter;
 
 use self::checksum::CheckedFile;
 use self::folder::Folder;
-use self::folder::lock::refuse_link;
 use self::folder::manifest::Manifest;
+use self::lock::refuse_link;
 use super::held::{self, Counted};
 use super::repairer::Repairer;
 use super::unreadable::fault;

@@ -7,9 +7,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::lock::{Lock, is_link};
 use super::manifest::{GENERATION, NEW, sync_dir};
 use super::{Folder, LOCK, MANIFEST, read_manifest};
+use crate::store::parquet::lock::{Lock, is_link};
 
 /// Finishes or removes what killed writers left, wherever nobody holds the lock. Whoever calls holds the gate.
 pub(crate) fn sweep(folder: &Folder) {

@@ -8,10 +8,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::lock::refuse_link;
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 use crate::store::parquet::checksum::{Sums, damaged};
+use crate::store::parquet::lock::refuse_link;
 
 /// The version of the files' layout.
 const LAYOUT: u32 = 3;

@@ -1,7 +1,6 @@
 //! The folder of an embedded store: where a run lies, who may write it, and how a new one takes its place.
 
 pub(crate) mod leftovers;
-pub(crate) mod lock;
 pub(crate) mod manifest;
 pub(crate) mod name;
 pub(crate) mod repair;
@@ -12,10 +11,10 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use self::leftovers::{clear, is_new, settle, sweep};
-use self::lock::{Lock, refuse_link};
 use self::manifest::{GENERATION, Manifest, check_mark, mark, sync_dir, temporary, unmarked};
 use self::name::{folder_name, former_name, repeat_of};
 use super::checksum::Sums;
+use super::lock::{Lock, refuse_link};
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};

@@ -6,12 +6,12 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use super::leftovers::{entries, is_earlier, is_generation, sweep};
-use super::lock::{Lock, refuse_link};
 use super::manifest::{check_mark, mark, sync_dir};
 use super::name::folder_name;
 use super::{Folder, LOCK, MARKER, SET_ASIDE, read_manifest};
 use crate::error::{Error, Result};
 use crate::run::key::RunKey;
+use crate::store::parquet::lock::{Lock, refuse_link};
 use crate::store::repairer::Repairer;
 
 impl Folder {

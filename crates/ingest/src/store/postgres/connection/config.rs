@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio_postgres::config::{ChannelBinding, TargetSessionAttrs};
 
+use super::settings::bad;
 use crate::error::{Error, Result};
 
 use super::keepalive::Alive;
@@ -159,11 +160,6 @@ impl Server {
     pub(crate) fn is_socket(&self) -> bool {
         self.address.is_none() && self.host.starts_with('/')
     }
-}
-
-/// An error about a setting, which never shows the setting's text where that may be secret.
-pub(crate) fn bad(name: &str, problem: impl fmt::Display, remedy: &str) -> Error {
-    Error::usage(format!("the database setting {name} {problem}"), remedy)
 }
 
 fn complete(settings: &mut Settings, environment: Environment<'_>) {

@@ -6,8 +6,7 @@ use tokio_postgres::Config;
 
 use crate::error::Result;
 
-use super::config::bad;
-use super::settings::Settings;
+use super::settings::{Settings, bad};
 
 /// What TCP does on a connection on which nothing comes.
 #[derive(Debug, Clone, PartialEq, Eq)]

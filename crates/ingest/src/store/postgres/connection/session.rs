@@ -11,6 +11,9 @@ use tokio_postgres::{Client, Connection, Row};
 
 use crate::error::{Error, Result};
 
+/// Where the grants are found that a role may lack.
+pub(crate) const GRANTS: &str = "Use a role that has the grant: the README's section \"Roles\" has those of one that ingests and of one that reads.";
+
 /// A value of a statement, and its type: told, it needs no prepared statement, which would belong to a session that a
 /// pooler may share.
 pub(crate) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
@@ -116,7 +119,7 @@ fn remedy(error: &tokio_postgres::Error) -> Option<&'static str> {
             Some("Where nobody cancelled it, raise the role's statement_timeout; then run the command again.")
         }
         SqlState::DISK_FULL => Some("Make room on the server's disk, then run the command again."),
-        SqlState::INSUFFICIENT_PRIVILEGE => Some(crate::store::postgres::schema::privileges::GRANTS),
+        SqlState::INSUFFICIENT_PRIVILEGE => Some(GRANTS),
         SqlState::DUPLICATE_PSTATEMENT | SqlState::INVALID_SQL_STATEMENT_NAME => Some(
             "A pooler gives one session of the server to several clients: name the server itself in the URL, or have \
              the pooler's pool_mode at session.",

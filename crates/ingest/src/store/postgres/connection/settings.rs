@@ -18,7 +18,12 @@ pub(crate) fn parse(dsn: &str) -> Result<Settings> {
     }
 }
 
-fn bad(problem: impl Into<String>) -> Error {
+/// An error about a setting, which never shows the setting's text where that may be secret.
+pub(crate) fn bad(name: &str, problem: impl std::fmt::Display, remedy: &str) -> Error {
+    Error::usage(format!("the database setting {name} {problem}"), remedy)
+}
+
+fn unreadable(problem: impl Into<String>) -> Error {
     Error::usage(
         problem,
         "Write it as postgres://USER@HOST:PORT/DATABASE?sslmode=require or as host=HOST dbname=DATABASE.",
@@ -40,8 +45,9 @@ fn parse_url(rest: &str) -> Result<Settings> {
         }
     }
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, text) =
-            pair.split_once('=').ok_or_else(|| bad("the database URL has a parameter without a value"))?;
+        let (name, text) = pair
+            .split_once('=')
+            .ok_or_else(|| unreadable("the database URL has a parameter without a value"))?;
         insert_parameter(&mut settings, &decoded(name)?, decoded(text)?);
     }
     Ok(settings)
@@ -65,7 +71,7 @@ fn split_hosts(text: &str) -> Result<(String, String)> {
             Some(address) => {
                 let (host, after) = address
                     .split_once(']')
-                    .ok_or_else(|| bad("the database URL has an IPv6 address without its ]"))?;
+                    .ok_or_else(|| unreadable("the database URL has an IPv6 address without its ]"))?;
                 (host, after.strip_prefix(':').unwrap_or(after))
             }
             None => one.split_once(':').unwrap_or((one, "")),
@@ -79,7 +85,7 @@ fn split_hosts(text: &str) -> Result<(String, String)> {
 
 /// A part of a URL with its `%41` turned into characters.
 fn decoded(text: &str) -> Result<String> {
-    let broken = || bad("the database URL has a % that does not begin a character's code");
+    let broken = || unreadable("the database URL has a % that does not begin a character's code");
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {
@@ -91,7 +97,7 @@ fn decoded(text: &str) -> Result<String> {
         let code = digit()? * 16 + digit()?;
         bytes.push(u8::try_from(code).map_err(|_| broken())?);
     }
-    String::from_utf8(bytes).map_err(|_| bad("the database URL is not UTF-8"))
+    String::from_utf8(bytes).map_err(|_| unreadable("the database URL is not UTF-8"))
 }
 
 fn parse_pairs(dsn: &str) -> Result<Settings> {
@@ -105,7 +111,7 @@ fn parse_pairs(dsn: &str) -> Result<Settings> {
         let name = take_name(&mut rest);
         skip_spaces(&mut rest);
         if name.is_empty() || rest.next_if_eq(&'=').is_none() {
-            return Err(bad("the database is named neither by a URL nor by key=value"));
+            return Err(unreadable("the database is named neither by a URL nor by key=value"));
         }
         skip_spaces(&mut rest);
         let text =
@@ -137,7 +143,7 @@ fn take_quoted(rest: &mut Peekable<Chars<'_>>) -> Result<String> {
             Some('\'') => return Ok(text),
             Some('\\') => text.extend(rest.next()),
             Some(c) => text.push(c),
-            None => return Err(bad("the database's settings have a quote that is not closed")),
+            None => return Err(unreadable("the database's settings have a quote that is not closed")),
         }
     }
 }

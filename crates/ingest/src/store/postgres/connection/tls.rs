@@ -12,8 +12,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::error::{Error, Place, Result};
 
 use super::certificate::Certificate;
-use super::config::bad;
-use super::settings::Settings;
+use super::settings::{Settings, bad};
 use super::verifier::{Trusted, Verifier};
 
 /// What `sslmode` asks for, as libpq means it.

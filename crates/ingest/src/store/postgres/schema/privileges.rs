@@ -1,13 +1,11 @@
 //! Whether the role may write, asked before a long load rather than found out at its end.
 
 use crate::error::{Error, Result};
+use crate::store::postgres::connection::session::GRANTS;
 
 use super::names::{SCHEMA, quoted};
 use crate::store::postgres::connection::session::{Session, value};
 use crate::store::postgres::transaction::{Mode, begin};
-
-/// Where the grants are found that a role may lack.
-pub(crate) const GRANTS: &str = "Use a role that has the grant: the README's section \"Roles\" has those of one that ingests and of one that reads.";
 
 const SQL: &str = "
   select current_user::text as role, current_database()::text as database, n.oid is not null as made,
