@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 
 use super::block::{LocalError, LocalKey, Tally};
 use super::{InjectorLoad, Sums};
-use crate::formats::jtl::parser::{Clock, Parsed};
+use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::sample::batch::SampleBatch;
 use crate::sample::texts::Texts;
 

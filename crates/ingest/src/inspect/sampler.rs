@@ -13,7 +13,8 @@ use crate::error::{Error, Place, Result};
 use crate::formats::date::TimeZone;
 use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
-use crate::formats::jtl::parser::{Clock, Parsed, Parser};
+use crate::formats::jtl::parsed::{Clock, Parsed};
+use crate::formats::jtl::parser::Parser;
 use crate::formats::jtl::record::Records;
 use crate::formats::number::parse_i64;
 use crate::operations::ingest::{IngestOptions, Prepared};
@@ -408,14 +409,14 @@ impl Sample {
         let mut records = Records::new(&block.bytes, layout.delimiter);
         while let Some(record) = records.next() {
             let time = record.field(columns.time_stamp);
-            let number = parse_i64(time).map(|number| parser.unit.to_ms(number));
-            let time_ms = number.unwrap_or_else(|| parser.dates.parse(time));
+            let number = parse_i64(time).map(|number| parser.columns.unit.to_ms(number));
+            let time_ms = number.unwrap_or_else(|| parser.columns.dates.parse(time));
             if record.len() != layout.width || record.open || time_ms != Some(first_ms) {
                 continue;
             }
-            let date = parser.dates.form(time);
+            let date = parser.columns.dates.form(time);
             self.found.time_stamp = Some(match date {
-                None => TimeForm::of_unit(parser.unit),
+                None => TimeForm::of_unit(parser.columns.unit),
                 Some(date) => TimeForm::Date {
                     pattern: date.pattern,
                     names_zone: date.names_zone,

@@ -6,7 +6,7 @@ use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
 use crate::counts::totals::Totals;
 use crate::error::Result;
-use crate::formats::jtl::parser::{Clock, Parsed};
+use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::run::info::RunInfo;
 use crate::sample::batch::SampleBatch;
 

@@ -8,7 +8,7 @@ use crate::formats::clock_steps::BlockClocks;
 use crate::formats::endpoint::Endpoints;
 use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::oddities::Oddities;
-use crate::formats::jtl::parser::{Parsed, Swallowed};
+use crate::formats::jtl::parsed::{Parsed, Swallowed};
 use crate::formats::jtl::refused::{LocalReject, Refused};
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;

@@ -8,7 +8,7 @@ use super::progress::Progress;
 use crate::error::{Error, Place};
 use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::Layout;
-use crate::formats::jtl::parser::Clock;
+use crate::formats::jtl::parsed::Clock;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::sample::pool::PooledBuffer;

@@ -11,7 +11,8 @@ use super::messages::{Done, Message, Shared, Work};
 use super::sink::BatchEncoder;
 use crate::counts::counter::Counter;
 use crate::error::{Error, Result};
-use crate::formats::jtl::parser::{Parsed, Parser};
+use crate::formats::jtl::parsed::Parsed;
+use crate::formats::jtl::parser::Parser;
 
 /// A thread that parses, counts and encodes.
 pub(super) struct Worker<E: BatchEncoder> {

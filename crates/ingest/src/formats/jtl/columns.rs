@@ -1,14 +1,18 @@
 //! Rows of a log → samples of a batch, a column at a time.
 
+use std::sync::Arc;
+
 use super::fields::{Row, Rows};
 use super::layout::Layout;
-use super::parser::{Clock, Parsed, Parser};
+use super::parsed::{Clock, Parsed};
 use crate::formats::date::DateParser;
+use crate::formats::injector::Injectors;
 use crate::formats::number::parse_bool;
 use crate::formats::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
 use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, shortened};
 use crate::sample::texts::Texts;
+use crate::series::cpu::{CpuJoin, CpuSeries};
 
 /// How JMeter's transaction controllers begin their responseMessage.
 const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
@@ -30,7 +34,36 @@ pub(crate) enum Reason {
     Field(&'static str, usize),
 }
 
-impl Parser {
+/// Takes the columns of rows; each parser has one.
+#[derive(Clone)]
+pub(crate) struct Columns {
+    pub(crate) dates: DateParser,
+    /// The unit of times that are numbers.
+    pub(crate) unit: TimeUnit,
+    pub(super) injectors: Injectors,
+    cpu: Arc<CpuSeries>,
+    join: CpuJoin,
+    /// The last epoch second looked up, with its reading.
+    last_cpu: (i64, Option<f64>),
+    /// The times of the rows that were taken last, epoch ms.
+    pub(super) times: Vec<i64>,
+}
+
+impl Columns {
+    /// What joins these CPU readings to the samples.
+    pub(super) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<CpuSeries>, join: CpuJoin) -> Self {
+        // No clock reaches the smallest second, so the first look-up always takes place.
+        Self {
+            dates,
+            unit: TimeUnit::default(),
+            injectors,
+            cpu,
+            join,
+            last_cpu: (i64::MIN, None),
+            times: Vec::new(),
+        }
+    }
+
     /// Takes rows as samples, all of them or, where one can't be taken, none, and says why that one can't.
     pub(crate) fn take(
         &mut self,

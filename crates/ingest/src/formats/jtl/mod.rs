@@ -3,8 +3,10 @@
 pub(crate) mod blocks;
 pub(crate) mod columns;
 pub(crate) mod fields;
+pub(crate) mod held;
 pub(crate) mod layout;
 pub(crate) mod oddities;
+pub(crate) mod parsed;
 pub(crate) mod parser;
 pub(crate) mod record;
 pub(crate) mod refused;

@@ -1,6 +1,6 @@
 //! What is odd in a log of which every record can be taken: clocks that step, and quotes between which others stand.
 
-use super::parser::Swallowed;
+use super::parsed::Swallowed;
 use crate::error::Place;
 use crate::formats::clock_steps::{BlockClocks, LogClocks};
 

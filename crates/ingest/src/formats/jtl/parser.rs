@@ -4,159 +4,37 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::blocks::Block;
-use super::columns::{Reason, are_samples};
-use super::fields::Held;
+use super::columns::{Columns, Reason, are_samples};
+use super::held::Held;
 use super::layout::Layout;
+use super::parsed::{Clock, OPEN_QUOTE, Parsed, Swallowed};
 use super::record::{Record, Records};
-use super::refused::Refused;
-use crate::formats::clock_steps::{Clocks, Times};
+use crate::formats::clock_steps::Times;
 use crate::formats::date::DateParser;
-use crate::formats::endpoint::Endpoints;
 use crate::formats::injector::Injectors;
 use crate::formats::time_unit::TimeUnit;
-use crate::sample::batch::SampleBatch;
-use crate::sample::ends::Ends;
-use crate::sample::reserved::OTHER;
-use crate::sample::texts::{Texts, clean_text};
+use crate::sample::texts::clean_text;
 use crate::series::cpu::{CpuJoin, CpuSeries};
-
-/// The run's clock, known once the head of the logs was looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Clock {
-    /// t0, epoch ms.
-    pub(crate) origin: i64,
-    /// timeStamp of the first accepted record; without one, records of any time are accepted.
-    pub(crate) head: Option<i64>,
-    /// How far from `head` a record may be, in ms.
-    pub(crate) max_span_ms: u64,
-}
-
-/// What a block holds.
-#[derive(Debug, Default)]
-pub(crate) struct Parsed {
-    /// The accepted samples.
-    pub(crate) batch: SampleBatch,
-    /// Rows of the batch that failed, with the code of their message in `messages`.
-    pub(crate) failures: Vec<(u32, u32)>,
-    pub(crate) messages: Texts,
-    /// Rows of the batch with a text that was cut, some of them several times.
-    pub(crate) cut: Vec<u32>,
-    pub(crate) rejects: Refused,
-    /// Line feeds in the block.
-    pub(crate) lines: u64,
-    /// timeStamp of the first accepted record, and the smallest and largest of all.
-    pub(crate) first_ms: Option<i64>,
-    pub(crate) earliest_ms: Option<i64>,
-    pub(crate) latest_ms: Option<i64>,
-    pub(crate) ends: Ends,
-    pub(crate) endpoints: Endpoints,
-    /// Line and byte of a header that names other columns than the log's first.
-    pub(crate) other_header: Option<(u64, u64)>,
-    /// Records whose quoted fields hold lines that read as records.
-    pub(crate) swallowed: Vec<Swallowed>,
-    pub(crate) clocks: Clocks,
-    /// Whether a date in it named no zone.
-    pub(crate) zone_assumed: bool,
-}
-
-/// A record with a quoted field that holds others, most likely between two stray quotes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Swallowed {
-    /// Line feeds in the block before it.
-    pub(crate) line: u64,
-    pub(crate) byte: u64,
-    /// How many of its lines read as records.
-    pub(crate) records: u64,
-}
-
-impl Parsed {
-    /// How many samples have a text that was cut.
-    pub(crate) fn cut_samples(&mut self) -> u64 {
-        self.cut.sort_unstable();
-        self.cut.dedup();
-        self.cut.len() as u64
-    }
-
-    fn clear(&mut self) {
-        self.batch.clear();
-        self.failures.clear();
-        self.messages.clear();
-        self.cut.clear();
-        self.rejects.restart(self.rejects.room());
-        self.lines = 0;
-        self.first_ms = None;
-        self.earliest_ms = None;
-        self.latest_ms = None;
-        self.ends = Ends::default();
-        self.endpoints = Endpoints::default();
-        self.other_header = None;
-        self.swallowed.clear();
-        self.clocks.clear();
-        self.zone_assumed = false;
-    }
-
-    /// Sets names of the log's own apart from that of what is beyond the numbers that are told apart.
-    fn set_names_apart(&mut self) {
-        let SampleBatch { label, response_code, injector, .. } = &mut self.batch;
-        for names in [label, response_code, injector, &mut self.messages] {
-            names.set_apart(OTHER);
-        }
-    }
-
-    /// Rejects what is left of a record behind the last line end of a block, with its lines before that, if a quote
-    /// was opened there.
-    #[cold]
-    fn refuse_rest(&mut self, lines: &[u8], rest: &[u8]) {
-        let reaches_end = |end: usize| lines.get(end..).is_some_and(|behind| behind.trim_ascii().is_empty());
-        let begun = self.rejects.pop_if(OPEN_QUOTE, reaches_end);
-        let (line, byte) = begun.unwrap_or((self.lines, lines.len() as u64));
-        let len = lines.len() - byte as usize + rest.len();
-        self.rejects.push((line, byte), len, CUT, None);
-    }
-}
-
-/// Why a record is a reject whose quote does not close.
-const OPEN_QUOTE: &str = "a quote is opened and never closed";
-
-/// Why a record is a reject with which a damaged log ends.
-const CUT: &str = "the log is damaged, and can't be read to this record's end";
 
 /// Parses blocks; each worker has one.
 #[derive(Clone)]
 pub(crate) struct Parser {
-    pub(crate) dates: DateParser,
-    /// The unit of times that are numbers.
-    pub(crate) unit: TimeUnit,
-    pub(crate) injectors: Injectors,
-    pub(crate) cpu: Arc<CpuSeries>,
-    pub(crate) join: CpuJoin,
-    /// The last epoch second looked up, with its reading.
-    pub(crate) last_cpu: (i64, Option<f64>),
+    /// What takes the fields of records that have the right shape.
+    pub(crate) columns: Columns,
     /// Records on their way; nothing between blocks.
     held: Held,
-    /// The times of the rows that are taken, epoch ms.
-    pub(crate) times: Vec<i64>,
 }
 
 impl Parser {
     /// A parser that joins these CPU readings.
     pub(crate) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<CpuSeries>, join: CpuJoin) -> Self {
-        // No clock reaches the smallest second, so the first look-up always takes place.
-        Self {
-            dates,
-            unit: TimeUnit::default(),
-            injectors,
-            cpu,
-            join,
-            last_cpu: (i64::MIN, None),
-            held: Held::default(),
-            times: Vec::new(),
-        }
+        Self { columns: Columns::new(dates, injectors, cpu, join), held: Held::default() }
     }
 
     /// The same, of logs whose times are numbers in this unit.
-    pub(crate) fn in_unit(self, unit: TimeUnit) -> Self {
-        Self { unit, ..self }
+    pub(crate) fn in_unit(mut self, unit: TimeUnit) -> Self {
+        self.columns.unit = unit;
+        self
     }
 
     /// Parses a block, in the place of what `out` held, as `parse` does; what is left of a record where a damaged log
@@ -186,8 +64,8 @@ impl Parser {
         out: &mut Parsed,
     ) {
         out.clear();
-        self.dates.take_assumed();
-        self.injectors.start_block(file);
+        self.columns.dates.take_assumed();
+        self.columns.injectors.start_block(file);
         let mut records = Records::new(bytes, layout.delimiter);
         let mut held = std::mem::take(&mut self.held);
         while let Some(mut record) = records.next() {
@@ -216,7 +94,7 @@ impl Parser {
         }
         self.take_held(&mut held, bytes, layout, clock, out);
         self.held = held;
-        out.zone_assumed = self.dates.take_assumed();
+        out.zone_assumed = self.columns.dates.take_assumed();
         out.lines = records.lines();
         out.set_names_apart();
     }
@@ -230,7 +108,7 @@ impl Parser {
         while let Some(record) = records.next() {
             if record.len() == layout.width
                 && !record.open
-                && are_samples(record.rows(), layout, &mut self.dates)
+                && are_samples(record.rows(), layout, &mut self.columns.dates)
             {
                 return true;
             }
@@ -241,7 +119,7 @@ impl Parser {
     /// Takes the records that wait, in their order; if one can't be taken, each by itself.
     fn take_held(&mut self, held: &mut Held, bytes: &[u8], layout: &Layout, clock: &Clock, out: &mut Parsed) {
         let first = out.batch.len();
-        if self.take(held.rows(bytes, layout.width), layout, clock, out).is_ok() {
+        if self.columns.take(held.rows(bytes, layout.width), layout, clock, out).is_ok() {
             self.see_times(first, held.lines(), out);
         } else {
             for record in held.records(bytes, layout.width) {
@@ -257,12 +135,12 @@ impl Parser {
     #[inline]
     fn see_times(&mut self, first: usize, lines: &[u64], out: &mut Parsed) {
         let times = Times {
-            starts: &self.times,
+            starts: &self.columns.times,
             elapsed: out.batch.elapsed.get(first..).unwrap_or_default(),
             injectors: out.batch.injector.codes().get(first..).unwrap_or_default(),
             lines,
         };
-        out.clocks.see(&times, self.injectors.nameless());
+        out.clocks.see(&times, self.columns.injectors.nameless());
     }
 
     /// Looks for records in the lines of a quoted field, the last of which may have the quote that ends it.
@@ -280,7 +158,7 @@ impl Parser {
         let mut is_record = |line: &[u8]| {
             let mut records = Records::new(line, layout.delimiter);
             let alone = records.next().filter(|alone| alone.len() == layout.width && !alone.open);
-            alone.is_some_and(|alone| are_samples(alone.rows(), layout, &mut self.dates))
+            alone.is_some_and(|alone| are_samples(alone.rows(), layout, &mut self.columns.dates))
         };
         let unquoted = || line.iter().copied().filter(|byte| *byte != b'"').collect::<Vec<_>>();
         is_record(line) || (line.contains(&b'"') && is_record(&unquoted()))
@@ -298,7 +176,7 @@ impl Parser {
             return Err(Reason::Shape);
         }
         let first = out.batch.len();
-        self.take(record.rows(), layout, clock, out)?;
+        self.columns.take(record.rows(), layout, clock, out)?;
         self.see_times(first, &[record.line], out);
         Ok(())
     }
