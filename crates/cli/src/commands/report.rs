@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::Result;
 use perfpipe_analyze::{Details, Format, Goal, League, Sweep, Timeline, View};
-use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::{Error, StoredRun};
 use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 
 use crate::args::{ChartArg, ColorArg, PageFormat, PaletteArg, PaperArg, ReportArgs, StoreArgs, StyleArgs};
@@ -59,7 +59,9 @@ impl StyleArgs {
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_report(args)?;
     if let Some(column) = &args.order_by {
-        League::check_column(column, &args.goals.goals())?;
+        League::check_column(column, &args.goals.goals()).map_err(|error| {
+            Error::usage(format!("--order-by {column}: {error}"), error.remedy().unwrap_or_default())
+        })?;
     }
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
