@@ -3,7 +3,7 @@
 //! A campaign is planned, and then ingested:
 //!
 //! ```
-//! use perfpipe_ingest::store::Store;
+//! use perfpipe_ingest::Store;
 //! use perfpipe_ingest::{Campaign, CampaignProgress, IngestOptions};
 //! # let dir = tempfile::tempdir().unwrap();
 //! # let night = dir.path().join("night");
