@@ -1,4 +1,47 @@
 //! From a zipped JMeter log and a CPU export to a store: every sample, and exact counts by second.
+//!
+//! ```text
+//! source ─▶ formats ─▶ sample ─▶ counts ─▶ pipeline ─▶ store
+//! (files,   (blocks,   (columns) (exact    (threads,   (Parquet or
+//!  pipes,    records,             counts    channels)   Postgres)
+//!  zips)     fields)              by second)
+//! ```
+//!
+//! [`ingest`] reads the files of one run into a [`Store`]; [`stream`] hands the samples to a sink of your own;
+//! [`inspect`] says what an ingest would find; [`Campaign`] reads folders of runs. A stored run is read back by
+//! [`Store::read`] as a [`StoredRun`], which `perfpipe-analyze` takes.
+//!
+//! # Memory
+//!
+//! Memory does not grow with the log: buffers go round, seconds that are past are packed, and counts beyond
+//! [`PipelineOptions::memory`] wait in a temporary file.
+//!
+//! # Threads and blocking
+//!
+//! An ingest starts one thread that reads and [`PipelineOptions::workers`] that parse. Its future has to be polled
+//! on a tokio runtime. The store in a folder reads and writes files within its async functions: on a runtime of one
+//! thread, give it a task on a thread of its own.
+//!
+//! # Example
+//!
+//! ```
+//! use perfpipe_ingest::{IngestOptions, RunKey, ingest, store::ParquetStore};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let log = dir.path().join("log.csv");
+//! # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n")?;
+//! let store = ParquetStore::open(dir.path().join("data"))?;
+//! let options = IngestOptions {
+//!     framework: Some("perfectnio".into()),
+//!     test: Some("2048".into()),
+//!     ..IngestOptions::default()
+//! };
+//! let runtime = tokio::runtime::Runtime::new()?;
+//! let done = runtime.block_on(ingest(&store, &[log], &options, Default::default()))?;
+//! assert_eq!(done.info.key, RunKey::new("perfectnio", "2048"));
+//! assert_eq!(done.info.successes, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]

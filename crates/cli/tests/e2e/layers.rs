@@ -1,6 +1,6 @@
 //! How the source is laid out: in each crate imports go one way, folders are small, and each has its place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// The folders of a crate's `src`, and the files beside them that others import, from the bottom to the top: each may
@@ -63,6 +63,11 @@ const EMPTY_NAMES: [&str; 5] = ["misc", "util", "utils", "common", "helpers"];
 
 fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name).join("src")
+}
+
+/// Where the pictures of the layers stand.
+fn page() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/architecture.md")
 }
 
 /// The files below a folder, by the folder that each is in.
@@ -135,4 +140,46 @@ fn folders_are_small_and_named_for_what_is_inside() {
             }
         }
     }
+}
+
+/// Which layer of a crate imports which, as a Mermaid graph.
+fn picture(name: &str, layers: &[&str]) -> String {
+    let source = source(name);
+    let mut found = BTreeMap::new();
+    files(&source, &mut found);
+    let mut edges = BTreeSet::new();
+    for path in found.values().flatten().filter(|path| path.extension().is_some_and(|end| end == "rs")) {
+        let relative = path.strip_prefix(&source).unwrap();
+        let own = relative.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned();
+        let others = imports(path).into_iter().filter(|import| *import != own);
+        edges.extend(others.map(|import| (own.clone(), import)));
+    }
+    let is_shown = |part: &String| {
+        layers.contains(&part.as_str()) && !["error", "fuzz", "checks"].contains(&part.as_str())
+    };
+    let lines: String = edges
+        .iter()
+        .filter(|(own, import)| is_shown(own) && is_shown(import))
+        .map(|(own, import)| format!("  {own} --> {import}\n"))
+        .collect();
+    format!("```mermaid\ngraph TD\n{lines}```\n")
+}
+
+#[test]
+fn the_pictures_in_the_docs_are_of_this_source() {
+    let mut text = std::fs::read_to_string(page()).unwrap();
+    for (name, layers) in LAYERS {
+        let heading = format!("### perfpipe-{name}\n");
+        let heading = if name == "cli" { "### perfpipe\n".to_owned() } else { heading };
+        let (before, behind) =
+            text.split_once(&heading).unwrap_or_else(|| panic!("{heading} is not in the page"));
+        let (between, rest) = behind.split_once("```mermaid\n").unwrap();
+        let (_, rest) = rest.split_once("```\n").unwrap();
+        text = format!("{before}{heading}{between}{}{rest}", picture(name, layers));
+    }
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(page(), &text).unwrap();
+    }
+    let stands = std::fs::read_to_string(page()).unwrap();
+    assert!(stands == text, "docs/architecture.md shows other imports: UPDATE_GOLDEN=1 draws it anew");
 }
