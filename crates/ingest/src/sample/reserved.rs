@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// The label of the cell that all labels beyond [`LABEL_LIMIT`] share. A label of the log's own that reads so is
+/// The label of the cell that all labels beyond [`LABEL_LIMIT`](crate::LABEL_LIMIT) share. A label of the log's own that reads so is
 /// [set apart](crate::set_apart) from it.
 pub const OTHER: &str = "(other)";
 
