@@ -1,7 +1,7 @@
 //! The difference of two figures: how large it may be, and how likely chance alone makes it.
 
 use super::figure::{Figure, Noise};
-use super::student;
+use crate::stats::student;
 
 /// The share of intervals that miss the truth, and of differences that are called though there are none.
 pub(super) const MISSED: f64 = 0.01;

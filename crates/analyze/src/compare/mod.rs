@@ -8,7 +8,6 @@ mod measured;
 mod memory;
 mod scatter;
 mod sides;
-mod student;
 mod units;
 
 use perfpipe_ingest::StoredRun;

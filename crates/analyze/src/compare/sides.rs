@@ -32,18 +32,26 @@ struct Pair<'a> {
     measure: &'a Measure,
     a: Values<'a>,
     b: Values<'a>,
+    /// How much of the figure's noise is slow, where it is that of the seconds.
+    memory: Option<f64>,
 }
 
-impl Pair<'_> {
+impl<'a> Pair<'a> {
+    fn new(part: &'static str, measure: &'a Measure, a: Values<'a>, b: Values<'a>) -> Self {
+        let by_repeats = a.figures.len() + b.figures.len() >= ENOUGH + 2;
+        let memory = (!by_repeats).then(|| Figure::memory(&a.with(&b)));
+        Self { part, measure, a, b, memory }
+    }
+
     /// The difference, not judged yet, where so long a memory is seen of the server.
     fn compared(&self, run: &str, server: f64) -> Compared {
-        let Self { part, measure, a, b } = self;
-        let by_repeats = a.figures.len() + b.figures.len() >= ENOUGH + 2;
-        let (known, is_sure, noise) = if by_repeats {
-            (a.by_repeats(b), true, Noise::Repeats)
-        } else {
-            let (known, is_sure) = a.by_seconds(b, server).unzip();
-            (known, is_sure.unwrap_or(false), Noise::Seconds)
+        let Self { part, measure, a, b, memory } = self;
+        let (known, is_sure, noise) = match memory {
+            None => (a.by_repeats(b), true, Noise::Repeats),
+            Some(memory) => {
+                let (known, is_sure) = a.by_seconds(b, *memory, server).unzip();
+                (known, is_sure.unwrap_or(false), Noise::Seconds)
+            }
         };
         let change = Change {
             run: run.to_owned(),
@@ -61,15 +69,10 @@ impl Pair<'_> {
         Compared { change, growth: measure.growth, is_sure }
     }
 
-    /// How much of the figure's noise is slow.
-    fn memory(&self) -> f64 {
-        Figure::memory(&self.a.with(&self.b))
-    }
-
     /// Whether the whole run wanders, by the figure that has the least memory of its own.
     fn wanders(&self) -> bool {
         let is_told = self.part == "run" && self.measure.name == "throughput";
-        is_told && Figure::wanders(&self.a.with(&self.b))
+        is_told && self.memory.is_some() && Figure::wanders(&self.a.with(&self.b))
     }
 }
 
@@ -131,7 +134,7 @@ fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Comp
         .iter()
         .flat_map(measures)
         .filter_map(|(part, measure)| {
-            Some(Pair { part, measure, a: baseline.values(part, measure)?, b: other.values(part, measure)? })
+            Some(Pair::new(part, measure, baseline.values(part, measure)?, other.values(part, measure)?))
         })
         .collect();
     let server = memory_of_server(&pairs);
@@ -144,7 +147,8 @@ fn memory_of_server(pairs: &[Pair<'_>]) -> f64 {
     if pairs.iter().any(Pair::wanders) {
         return ENDLESS;
     }
-    pairs.iter().filter(|pair| pair.measure.is_of_server()).map(Pair::memory).fold(0.0, f64::max)
+    let of_server = pairs.iter().filter(|pair| pair.measure.is_of_server());
+    of_server.filter_map(|pair| pair.memory).fold(0.0, f64::max)
 }
 
 /// Says what each difference is, among all of them.
@@ -175,14 +179,14 @@ impl Values<'_> {
 
     /// The difference held against the scatter of the seconds, and whether that is known well enough to say that there
     /// is none.
-    fn by_seconds(&self, other: &Self, server: f64) -> Option<(Difference, bool)> {
+    fn by_seconds(&self, other: &Self, own: f64, server: f64) -> Option<(Difference, bool)> {
         let all = self.with(other);
         if self.mean.is_none() || other.mean.is_none() || all.iter().any(|figure| figure.scatters.is_empty())
         {
             return None;
         }
         let enough = |memory| all.iter().all(|figure| figure.has_enough(memory));
-        let memory = if enough(server) { Figure::memory(&all) } else { server };
+        let memory = if enough(server) { own } else { server };
         let is_sure = self.mean == other.mean || enough(memory);
         Some((difference(&*self.side(memory), &*other.side(memory))?, is_sure))
     }

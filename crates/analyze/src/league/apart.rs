@@ -83,7 +83,7 @@ impl Apart {
         let Some((one, other)) = self.means.get(one).zip(self.means.get(other)) else { return false };
         let difference = one.mean - other.mean;
         let error = one.error() + other.error();
-        difference > SAME && student::two_sided(difference / error.sqrt(), freedom(one, other)) < self.level
+        difference > SAME && student::beyond(difference / error.sqrt(), freedom(one, other)) < self.level
     }
 }
 
