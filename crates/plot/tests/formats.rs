@@ -1,11 +1,15 @@
 //! What holds for every page in either format: well-formed, finite, repeatable, readable.
 
+#[path = "../../ingest/tests/support/required.rs"]
+mod required;
 mod support;
 
 use std::process::Command;
 
 use perfpipe_plot::{ColorBy, Error, Page, Paper, Style, pdf};
 use proptest::prelude::*;
+
+use crate::required::skip;
 
 fn pages() -> Vec<(String, Page)> {
     let mut pages = Vec::new();
@@ -78,8 +82,7 @@ fn text_in_the_pdf_is_text() {
     std::fs::write(&file, pdf(&[page]).unwrap()).unwrap();
     let output = Command::new("pdftotext").arg("-layout").arg(&file).arg("-").output();
     std::fs::remove_dir_all(&folder).unwrap();
-    // Without poppler's tools there is nobody to ask.
-    let Ok(output) = output else { return };
+    let Ok(output) = output else { return skip("PDFTOTEXT", "pdftotext is not installed") };
     let text = String::from_utf8(output.stdout).unwrap();
     for words in ["spring heavy_2048", "Requests per second", "percentile_cont", "60,455", "19:42:18.609 UTC"]
     {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use crate::postgres::required::skip;
 use crate::support::Watch;
 
 /// How long an answer may take before the browser counts as hung.
@@ -38,9 +39,7 @@ impl Chromium {
     /// Starts one; `None`, with a note, where there is none and none is demanded.
     pub(crate) fn start() -> Option<Self> {
         let Some(program) = program() else {
-            let note = "no chromium: the tests of the HTML report in a browser are skipped";
-            assert!(std::env::var_os("PERFPIPE_REQUIRE_CHROMIUM").is_none(), "{note}");
-            eprintln!("{note}");
+            skip("CHROMIUM", "no Chromium is installed");
             return None;
         };
         let profile = tempfile::tempdir().unwrap();

@@ -1,9 +1,11 @@
 //! Disks that are full or read-only, and limits on files: the place and the remedy, and the run before unharmed.
 
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use crate::mount::Mount;
+use crate::postgres::other_user;
 use crate::support::*;
 
 const TOLD: [&str; 4] = ["--framework", "nio", "--test", "2048"];
@@ -152,15 +154,25 @@ fn a_read_only_store_can_be_read_and_says_why_it_can_not_be_written() {
     }
 }
 
+/// The command on a store as a user who is not root, and so has no rights but those that the files give.
+fn run_as_ordinary_user(store: &Store, arguments: &[&str]) -> Done {
+    let Some((user, group)) = other_user() else { return store.run(arguments) };
+    chown(store.folder.path(), Some(user), Some(group)).unwrap();
+    // Another user may not look into the folders that lead to the binary and to the fixtures.
+    let program = store.folder.path().join("perfpipe");
+    if !program.exists() {
+        std::fs::copy(env!("CARGO_BIN_EXE_perfpipe"), &program).unwrap();
+    }
+    let mut command = std::process::Command::new(program);
+    command.args(arguments).args(&store.flag).current_dir(store.folder.path()).uid(user).gid(group);
+    done(&mut command)
+}
+
 #[test]
 fn a_store_that_one_may_not_write_or_read_is_named() {
-    if nix::unistd::geteuid().is_root() {
-        eprintln!("test skipped: root may write and read everywhere");
-        return;
-    }
     let store = Store::embedded();
-    let log = fixture("crlf.csv");
-    store.run(&ingest(log.to_str().unwrap(), &[])).said();
+    let log = store.file("crlf.csv", std::fs::read(fixture("crlf.csv")).unwrap());
+    run_as_ordinary_user(&store, &ingest(&log, &[])).said();
     let before = exports(&store);
     let root = Path::new(store.place()).to_owned();
     let folders = [root.join("runs/nio+2048"), root.join("runs"), root.join("staging"), root];
@@ -172,12 +184,12 @@ fn a_store_that_one_may_not_write_or_read_is_named() {
             .for_each(|folder| std::fs::set_permissions(folder, permissions.clone()).unwrap());
     };
     set(0o555);
-    let complaint = store.run(&ingest(log.to_str().unwrap(), &[])).complaint(1);
+    let complaint = run_as_ordinary_user(&store, &ingest(&log, &[])).complaint(1);
     assert!(complaint.contains(store.place()) && complaint.contains("Check who may"), "{complaint}");
     assert_eq!(exports(&store), before);
     set(0o755);
     std::fs::set_permissions(store.place(), std::fs::Permissions::from_mode(0o000)).unwrap();
-    let complaint = store.run(&["list"]).complaint(1);
+    let complaint = run_as_ordinary_user(&store, &["list"]).complaint(1);
     set(0o755);
     assert!(complaint.contains(store.place()) && complaint.contains("Check who may"), "{complaint}");
 }

@@ -6,7 +6,7 @@ use std::process::Child;
 
 use crate::kills::{FLOWING, clean_after_next, exports, ingest_that_waits};
 use crate::kills::{samples_are_stored, store_with_run};
-use crate::postgres::{TestServer, psql};
+use crate::postgres::{TestServer, psql, required::skip};
 use crate::proxy::{Fault, Proxy, Then};
 use crate::support::*;
 
@@ -23,7 +23,7 @@ fn own_server() -> Option<(TestServer, Store, Vec<String>)> {
 /// A store that has a run, what that exports, and a faulty way to the store.
 fn faulty(fault: Fault, parameters: &str) -> Option<(Store, Vec<String>, Proxy, Store)> {
     let Some(socket) = TestServer::shared()?.socket() else {
-        eprintln!("test skipped: it needs the socket of a server that the test has started");
+        skip("POSTGRES", "the test needs the socket of a server that it has started itself");
         return None;
     };
     let (store, before) = store_with_run(Store::database()?);

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+use crate::postgres::required::skip;
+
 /// A tmpfs that only this and its children's processes see; gone with it.
 pub(crate) struct Mount {
     holder: Child,
@@ -22,14 +24,17 @@ impl Mount {
         let mut command = Command::new("unshare");
         command.args([flags, "sh", "-c", script]).current_dir(folder.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut holder = command.spawn().ok()?;
+        let Ok(mut holder) = command.spawn() else {
+            skip("MOUNT", "unshare is not installed");
+            return None;
+        };
         let (orders, answers) = (holder.stdin.take().unwrap(), BufReader::new(holder.stdout.take().unwrap()));
         let mut mount = Self { holder, orders, answers, folder };
         let path = mount.folder.path().to_str().unwrap().to_owned();
         match mount.order(&format!("mount -t tmpfs -o size={kib}k,mode=1777 perfpipe {path}")) {
             Ok(()) => Some(mount),
             Err(told) => {
-                eprintln!("test skipped: no file system can be mounted here ({told})");
+                skip("MOUNT", format!("no file system can be mounted here ({told})"));
                 None
             }
         }

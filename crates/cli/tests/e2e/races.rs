@@ -1,5 +1,6 @@
 //! Commands between whose steps a run is replaced: what they store and tell is of one run, never of two.
 
+use crate::postgres::required::skip;
 use crate::support::*;
 use crate::traced::{Step, Traced, Turn, trace};
 
@@ -54,7 +55,7 @@ fn held_up(
             Some(traced)
         }
         Err(error) => {
-            eprintln!("test skipped: a process can't be traced here ({error})");
+            skip("PTRACE", format!("no process can be traced here ({error})"));
             None
         }
     }

@@ -7,6 +7,7 @@ use perfpipe_ingest::{RunKey, SampleBatch};
 
 use nix::libc;
 
+use crate::postgres::required::skip;
 use crate::support::*;
 use crate::traced::{Turn, kill_before_change, trace};
 
@@ -69,7 +70,7 @@ fn kill_at_each_step(prepare: impl Fn(&Store), allowed: &[Content]) {
         let (status, killed) = match kill_before_change(&store.command(&arguments), changes.len()) {
             Ok(ended) => ended,
             Err(error) => {
-                eprintln!("test skipped: a process can't be traced here ({error})");
+                skip("PTRACE", format!("no process can be traced here ({error})"));
                 return;
             }
         };

@@ -1,8 +1,8 @@
 //! A private throw-away Postgres server for tests, also for root, gone with the test's process however that ends.
 //!
 //! Needs nothing but the standard library and `tempfile`. Set `PERFPIPE_TEST_DATABASE_URL` to use a server of your own,
-//! `PERFPIPE_PG_BIN` to say where `initdb` and `postgres` are, and `PERFPIPE_REQUIRE_POSTGRES` to make their absence
-//! a failure.
+//! `PERFPIPE_PG_BIN` to say where `initdb` and `postgres` are, and `PERFPIPE_REQUIRE_POSTGRES` to fail where they are
+//! missing.
 
 #![allow(dead_code, unreachable_pub, reason = "shared by test programs, each of which uses a part")]
 
@@ -13,6 +13,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
+
+#[path = "required.rs"]
+pub mod required;
+
+use required::skip;
 
 /// A certificate and its key for a server that is to speak TLS on 127.0.0.1.
 pub struct Tls {
@@ -71,9 +76,7 @@ impl TestServer {
     /// A server with the tablespace `small` of so many KiB; `None`, with a note, where nothing can be mounted.
     pub fn with_small_space(kib: u32) -> Option<TestServer> {
         if other_user().is_none() || !Command::new("unshare").args(["-m", "true"]).status().ok()?.success() {
-            eprintln!(
-                "test skipped: only root can mount a file system for a server that runs as somebody else"
-            );
+            skip("MOUNT", "only root can mount a file system for a server that runs as another user");
             return None;
         }
         let server = Self::start_with(None, NOTHING_TO_LOSE, Some(kib))?;
@@ -95,8 +98,7 @@ impl TestServer {
         let Some(programs) = Programs::find() else {
             let note = "PostgreSQL is not installed (initdb and postgres were looked for in PERFPIPE_PG_BIN, PATH and \
                         /usr/lib/postgresql/*/bin)";
-            assert!(std::env::var_os("PERFPIPE_REQUIRE_POSTGRES").is_none(), "{note}");
-            eprintln!("test skipped: {note}");
+            skip("POSTGRES", note);
             return None;
         };
         let folder = tempfile::Builder::new().prefix("pgtest").tempdir_in("/tmp").unwrap();
@@ -319,8 +321,8 @@ impl Programs {
     }
 }
 
-/// Postgres refuses root: the user postgres, else nobody, runs it then.
-fn other_user() -> Option<(u32, u32)> {
+/// Of root: the user and group of `postgres`, else of `nobody`, who run what must not run as root.
+pub fn other_user() -> Option<(u32, u32)> {
     let me = std::fs::metadata("/proc/self").map(|about| std::os::unix::fs::MetadataExt::uid(&about));
     if me.ok()? != 0 {
         return None;
