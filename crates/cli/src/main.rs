@@ -14,16 +14,12 @@ mod work;
 
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::Result;
 use clap::Parser;
 use perfpipe_ingest::CampaignProgress;
 
-use crate::args::{Cli, Command};
-use crate::commands::{
-    attach_cpu, check, compare, copy, diagnose, export, ingest, inspect, list, report, verify,
-};
+use crate::commands::{Cli, patience};
 use crate::work::Work;
 
 /// Bytes of the stack of a thread that a command works on, as the system gives them to the first.
@@ -54,42 +50,11 @@ async fn attend(cli: Cli) -> Result<()> {
     let progress = Arc::<CampaignProgress>::default();
     let patience = patience(&cli.command);
     let of_command = Arc::clone(&progress);
-    let mut work = Work::begin(move || command(cli, of_command));
+    let mut work = Work::begin(move || commands::run(cli, of_command));
     let heard = tokio::select! {
         result = work.end() => return result,
         heard = signals::signalled(&mut signals, &progress) => heard,
     };
     let done = work.stop(&mut signals, patience).await;
     Err(heard.ended(&progress, done).into())
-}
-
-/// How long a command that is stopped has to tidy up: one that writes to a store may leave something there.
-fn patience(command: &Command) -> Duration {
-    match command {
-        Command::Ingest(_)
-        | Command::Copy(_)
-        | Command::AttachCpu(_)
-        | Command::Repair(_)
-        | Command::Drop(_) => Duration::from_secs(10),
-        _ => Duration::from_secs(1),
-    }
-}
-
-async fn command(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()> {
-    let Cli { command, store } = cli;
-    match command {
-        Command::Ingest(args) => ingest::run(&args, &store, progress).await,
-        Command::Inspect(args) => inspect::run(&args).await,
-        Command::Report(args) => report::run(&args, &store).await,
-        Command::Export(args) => export::run(&args, &store).await,
-        Command::Diagnose(args) => diagnose::run(&args, &store).await,
-        Command::Check(args) => check::run(&args, &store).await,
-        Command::Compare(args) => compare::run(&args, &store).await,
-        Command::Copy(args) => copy::run(&args, &store).await,
-        Command::AttachCpu(args) => attach_cpu::run(&args, &store).await,
-        Command::List(args) => list::run(&args, &store).await,
-        Command::Verify(args) => verify::run(&args, &store).await,
-        Command::Repair(args) => verify::repair(&args, &store).await,
-        Command::Drop(key) => list::drop_run(&key, &store).await,
-    }
 }

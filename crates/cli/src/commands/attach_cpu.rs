@@ -1,18 +1,49 @@
 //! `perfpipe attach-cpu`: other CPU readings for a stored run.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
+use clap::Args;
 use perfpipe_analyze::View;
 use perfpipe_ingest::{
     ClockGuess, CpuChoice, CpuExport, CpuJoin, Error, Inputs, SourceOptions, StoredRun, attach_cpu,
 };
 
 use super::inspect::second;
-use crate::args::{AttachArgs, CpuArgs, StoreArgs};
+use crate::args::{CpuArgs, CpuScaleArg, StoreArgs};
 use crate::input::left_out::LeftOut;
 use crate::input::{cpu_scale, runs, store, view};
 use crate::output::note;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  perfpipe attach-cpu go_2048 cpu.csv --cpu-offset -2")]
+pub(crate) struct AttachArgs {
+    /// The run, as `perfpipe list` names it: go_2048
+    #[arg(value_name = "RUN")]
+    pub(crate) run: String,
+    /// The CPU export, as of Zabbix
+    #[arg(value_name = "FILE")]
+    pub(crate) cpu: PathBuf,
+    /// Zone of dates that name none: Europe/Warsaw, +01:00
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    pub(crate) time_zone: String,
+    /// Zabbix item to take, where the export holds several
+    #[arg(long, value_name = "ID")]
+    pub(crate) cpu_item: Option<u64>,
+    /// What the readings are measured in; stored is percent of one core [default: percent-of-core, with a word where
+    /// another fits better]
+    #[arg(long, value_enum, value_name = "SCALE")]
+    pub(crate) cpu_scale: Option<CpuScaleArg>,
+    /// Cores of the server, for --cpu-scale
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cores: Option<u32>,
+    /// Attach it even if it has readings for less of the run than there are now, or for nothing of it
+    #[arg(long)]
+    pub(crate) replace: bool,
+    #[command(flatten)]
+    pub(crate) join: CpuArgs,
+}
 
 /// Joins the samples of a run to another CPU export.
 pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {

@@ -1,6 +1,9 @@
 //! `perfpipe compare`: runs side by side.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
+use clap::Args;
 use perfpipe_analyze::{
     Change, Measured, Noise, Outcome, Side, Timeline, change_table, compare_sides, median_repeats,
 };
@@ -8,11 +11,39 @@ use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunKey};
 use perfpipe_plot::{Page, Style};
 
-use crate::args::{CompareArgs, StoreArgs};
+use crate::args::{StoreArgs, StyleArgs, TableFormat, ViewArgs};
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices};
 use crate::output::{Output, note, page_folder};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe compare go_2048 spring_2048\n  \
+    perfpipe compare go_2048 spring_2048 nio_2048\n  \
+    perfpipe compare go_2048#1 go_2048#2\n  \
+    perfpipe compare go_2048 go_2048 --baseline-store released --out charts --phase hold")]
+pub(crate) struct CompareArgs {
+    /// The run to compare with: go_2048 with all its repeats, or go_2048#2 for the second alone
+    #[arg(value_name = "A")]
+    pub(crate) a: String,
+    /// The runs that are looked at, each against A
+    #[arg(value_name = "B", required = true)]
+    pub(crate) b: Vec<String>,
+    /// Folder of the embedded store that holds A [default: the store of B]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) baseline_store: Option<PathBuf>,
+    /// Folder for a page of both runs over each other [default: none is drawn]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// How the changes are printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) table: TableFormat,
+    #[command(flatten)]
+    pub(crate) style: StyleArgs,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
 
 /// What one name on the command line stands for, as it was read.
 struct Read {

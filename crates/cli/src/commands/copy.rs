@@ -1,15 +1,36 @@
 //! `perfpipe copy`: runs from one store to another.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::Result;
+use clap::Args;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, Replace, copy_run};
 
-use crate::args::{CopyArgs, StoreArgs};
+use crate::args::StoreArgs;
 use crate::input::left_out::LeftOut;
 use crate::input::{runs, store};
 use crate::output::note;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe copy --to-database postgres://user@host/load\n  \
+    perfpipe copy go_2048 spring_2048 --database postgres://user@host/load --to laptop")]
+pub(crate) struct CopyArgs {
+    /// Runs to copy, as `perfpipe list` names them: go_2048 [default: all]
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Vec<String>,
+    /// Folder of the embedded store to copy to
+    #[arg(long, value_name = "DIR", conflicts_with = "to_database")]
+    pub(crate) to: Option<PathBuf>,
+    /// Postgres database to copy to
+    #[arg(long, value_name = "URL")]
+    pub(crate) to_database: Option<String>,
+    /// Replace runs of the same key there, whatever they were made from
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
 
 /// Copies the runs that are named, or all.
 pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {

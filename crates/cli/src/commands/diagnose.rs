@@ -1,11 +1,29 @@
 //! `perfpipe diagnose`: what stands out in a run.
 
 use anyhow::Result;
+use clap::Args;
 use perfpipe_analyze::{Finding, View, cpu_scale_in_doubt, damage_sentence, diagnose, finding_table};
 
-use crate::args::{DiagnoseArgs, StoreArgs};
+use crate::args::{KeyArgs, ScopeArgs, StoreArgs, TableFormat};
 use crate::input::{runs, store, view};
 use crate::output::{Output, note};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe diagnose --framework go --test 2048\n  \
+    perfpipe diagnose --framework go --test 2048 --cores 72 --format json")]
+pub(crate) struct DiagnoseArgs {
+    #[command(flatten)]
+    pub(crate) key: KeyArgs,
+    /// Cores of the server [default: as told with --cpu-scale, else its capacity is the most CPU that the run had]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cores: Option<u32>,
+    /// How the findings are printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
 
 /// Prints the findings of one run.
 pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {

@@ -1,12 +1,21 @@
-//! `perfpipe list` and `perfpipe drop`.
+//! `perfpipe list`: the runs that are stored.
 
 use anyhow::Result;
+use clap::Args;
 use perfpipe_analyze::Table;
 
-use crate::args::{KeyArgs, ListArgs, StoreArgs};
+use crate::args::{StoreArgs, TableFormat};
 use crate::input::left_out::LeftOut;
-use crate::input::{runs, store};
+use crate::input::store;
 use crate::output::{Output, note};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  perfpipe list --format json")]
+pub(crate) struct ListArgs {
+    /// How the list is printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
+}
 
 /// Lists the runs that are stored.
 pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
@@ -39,13 +48,4 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     table.write(args.format.into(), &mut output)?;
     output.finish()?;
     left_out.end()
-}
-
-/// Takes one run out of the store.
-pub(crate) async fn drop_run(args: &KeyArgs, store: &StoreArgs) -> Result<()> {
-    let store = store::existing(store).await?;
-    let key = runs::one(args, &store).await?;
-    store.drop_run(&key).await?;
-    note(&format!("dropped {key} from {store}"));
-    Ok(())
 }

@@ -1,39 +1,57 @@
 //! `perfpipe report`: pages of a test's runs, and its league table.
 
 use std::io::Write;
+use std::path::PathBuf;
 
 use anyhow::Result;
+use clap::{Args, ValueEnum};
 use perfpipe_analyze::{Details, Format, Goal, League, Sweep, Timeline, View};
 use perfpipe_ingest::{Error, StoredRun};
-use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
+use perfpipe_plot::{Page, Style};
 
-use crate::args::{ChartArg, ColorArg, PageFormat, PaletteArg, PaperArg, ReportArgs, StoreArgs, StyleArgs};
+use crate::args::{GoalArgs, PageFormat, StoreArgs, StyleArgs, TableFormat, TestArgs, ViewArgs};
 use crate::error::tell;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs};
 use crate::output::{Output, page_folder};
 
-impl From<&StyleArgs> for Style {
-    fn from(args: &StyleArgs) -> Self {
-        Self {
-            paper: match args.paper {
-                None | Some(PaperArg::A4) => Paper::A4,
-                Some(PaperArg::Letter) => Paper::Letter,
-            },
-            color_by: match args.color_by {
-                None | Some(ColorArg::Load) => ColorBy::Load,
-                Some(ColorArg::Cpu) => ColorBy::Cpu,
-                Some(ColorArg::Throughput) => ColorBy::Throughput,
-            },
-            palette: match args.palette {
-                None | Some(PaletteArg::Original) => Palette::Original,
-                Some(PaletteArg::Viridis) => Palette::Viridis,
-            },
-            cpu_max: args.cpu_max,
-            cores: args.cores,
-        }
-    }
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe report --test 2048\n  \
+    perfpipe report --test 2048 --chart time,sweep\n  \
+    perfpipe report --test 2048 --phase hold --order-by p99\n  \
+    perfpipe report --test 2048 --framework go --framework spring --out charts --format pdf --paper letter")]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) runs: TestArgs,
+    /// Folder for the pages
+    #[arg(long, value_name = "DIR", default_value = "perfpipe-report")]
+    pub(crate) out: PathBuf,
+    /// Which pages are drawn [default: time]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) chart: Option<Vec<ChartArg>>,
+    /// How the league table is printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) table: TableFormat,
+    /// Column that orders the league, such as throughput, p99, cpu_mean or a goal's, within_200ms_percent: what is better
+    /// the more there is of it descending, all else ascending [default: best first]
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) order_by: Option<String>,
+    #[command(flatten)]
+    pub(crate) style: StyleArgs,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+    #[command(flatten)]
+    pub(crate) goals: GoalArgs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ChartArg {
+    /// Each run over time, and all of them over each other
+    Time,
+    /// Each run over its load, with the knee
+    Sweep,
 }
 
 impl ReportArgs {
@@ -43,21 +61,9 @@ impl ReportArgs {
     }
 }
 
-impl StyleArgs {
-    /// The formats of the pages.
-    pub(crate) fn formats(&self) -> &[PageFormat] {
-        self.format.as_deref().unwrap_or(&[PageFormat::Svg, PageFormat::Pdf])
-    }
-
-    /// Whether the one-file report is among the formats.
-    pub(crate) fn wants_html(&self) -> bool {
-        self.formats().contains(&PageFormat::Html)
-    }
-}
-
 /// Draws the pages of a test and prints its league table.
 pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
-    idle_flags::check_report(args)?;
+    check_flags(args)?;
     if let Some(column) = &args.order_by {
         League::check_column(column, &args.goals.goals()).map_err(|error| {
             Error::usage(format!("--order-by {column}: {error}"), error.remedy().unwrap_or_default())
@@ -101,6 +107,19 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     output.finish()?;
     pages.tell();
     left_out.end()
+}
+
+/// Refuses flags of a report that would act on nothing.
+///
+/// # Errors
+/// When there is one.
+fn check_flags(args: &ReportArgs) -> Result<()> {
+    idle_flags::check_formats(&args.style)?;
+    if args.chart.is_none() || args.style.formats().iter().any(|format| *format != PageFormat::Html) {
+        return Ok(());
+    }
+    let problem = "--chart is about pages, and an html report has all charts";
+    Err(Error::usage(problem, "Leave it out, or have pages drawn by --format svg, pdf or png.").into())
 }
 
 /// What is looked at of a test's runs.

@@ -1,17 +1,33 @@
-//! `perfpipe verify`: whether all that is stored is whole; and `perfpipe repair`: what can be done where it is not.
+//! `perfpipe verify`: whether all that is stored is whole.
 
 use std::sync::Arc;
 
 use anyhow::Result;
+use clap::Args;
 use perfpipe_analyze::Table;
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{CampaignProgress, Error, Repairer, RunKey, verify_run};
+use perfpipe_ingest::{CampaignProgress, Error, RunKey, verify_run};
 
-use crate::args::{RepairArgs, StoreArgs, VerifyArgs};
+use crate::args::{StoreArgs, TableFormat};
 use crate::error::Damaged;
 use crate::input::{runs, store};
 use crate::output::progress::Bar;
 use crate::output::{Output, note};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe verify\n  \
+    perfpipe verify go_2048 \"spring_2048#2\" --format json\n\n\
+    All tables and samples are read: their checksums, the counts against the run's own row, and against the samples.\n\
+    Exit codes: 0 all is whole; 3 something is damaged.")]
+pub(crate) struct VerifyArgs {
+    /// Runs to verify, as `perfpipe list` names them: go_2048 [default: all]
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Vec<String>,
+    /// How the verdicts are printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
+}
 
 /// One run, or file, and what is wrong with it.
 struct Verdict {
@@ -44,7 +60,7 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
 }
 
 /// Nothing, where a run could not be read since it was dropped after the store was looked at.
-async fn gone(store: &Store, key: &RunKey, error: Error) -> Result<()> {
+pub(super) async fn gone(store: &Store, key: &RunKey, error: Error) -> Result<()> {
     match store.info(key).await {
         Ok(None) => {
             note(&format!("{key} was dropped meanwhile"));
@@ -73,43 +89,4 @@ fn print(verdicts: &[Verdict], args: &VerifyArgs) -> Result<()> {
     let mut output = Output::open(None)?;
     table.write(args.format.into(), &mut output)?;
     output.finish()
-}
-
-/// Puts right what can be put right of the store, and of the runs that are named or of all, and sets aside what can't.
-pub(crate) async fn repair(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
-    let store = Arc::new(store::existing(at).await?);
-    let mut say =
-        |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
-    let mut repairer = Repairer::new(args.dry_run, &mut say);
-    if args.run.is_empty() {
-        repairer.store(&store)?;
-    }
-    let keys = runs::named_or_all(&store.look().await?.runs, &args.run)?;
-    for key in keys {
-        one(&mut repairer, &store, &key).await?;
-    }
-    let done = repairer.done();
-    if done.steps + done.left == 0 {
-        note("nothing is damaged");
-    }
-    if done.left == 0 {
-        return Ok(());
-    }
-    Err(Error::refused(
-        format!("{} of what is damaged could not be repaired", done.left),
-        "Each is told above.",
-    )
-    .into())
-}
-
-/// Repairs a run; one that is dropped meanwhile needs none.
-async fn one(repairer: &mut Repairer<'_>, store: &Arc<Store>, key: &RunKey) -> Result<()> {
-    let campaign = Arc::<CampaignProgress>::default();
-    let bar = Bar::start(None, Arc::clone(&campaign));
-    let repaired = repairer.run(store, key, &campaign.begin()).await;
-    bar.finish();
-    match repaired {
-        Ok(()) => Ok(()),
-        Err(error) => gone(store, key, error).await,
-    }
 }

@@ -1,123 +1,9 @@
 //! Flags that would act on nothing: they are refused, since whoever gives one takes the figures to be of it.
 
 use anyhow::Result;
-use clap::ValueEnum;
-use perfpipe_analyze::Goal;
 use perfpipe_ingest::Error;
 
-use crate::args::{CpuArgs, ExportArgs, PageFormat, ReportArgs, ScopeArgs, StyleArgs, ViewArgs, What};
-
-/// A choice of what is looked at, by its flag.
-const FROM: &str = "--from";
-const TO: &str = "--to";
-const PHASE: &str = "--phase";
-const LABEL: &str = "--label";
-const TRANSACTIONS: &str = "--transactions";
-const FAILURES: &str = "--include-failures";
-const INJECTORS: &str = "--injectors";
-const OFFSET: &str = "--cpu-offset";
-const LOOKBACK: &str = "--cpu-lookback";
-const PERCENTILES: &str = "--percentiles";
-const TOP_LEVEL: &str = "--top-level";
-const WITHIN: &str = "--within";
-const APDEX: &str = "--apdex";
-const CORRECTED: &str = "--corrected";
-
-/// Those that say which seconds.
-const WHEN: [&str; 3] = [FROM, TO, PHASE];
-/// Those that say which records of them.
-const WHICH: [&str; 2] = [LABEL, TRANSACTIONS];
-/// Those that act on load, CPU and percentiles.
-const FIGURES: [&str; 5] = [FAILURES, INJECTORS, OFFSET, LOOKBACK, PERCENTILES];
-/// Goals for response times.
-const GOALS: [&str; 2] = [WITHIN, APDEX];
-
-/// The choices that act on what is exported.
-fn acting(what: What) -> Vec<&'static str> {
-    let sets: &[&[&str]] = match what {
-        What::Summary => &[&WHEN, &WHICH, &FIGURES, &[TOP_LEVEL], &GOALS, &[CORRECTED]],
-        What::Seconds => &[&WHEN, &WHICH, &FIGURES, &[TOP_LEVEL], &GOALS],
-        What::Phases | What::Sweep | What::Run => &[&WHEN, &WHICH, &FIGURES, &[TOP_LEVEL]],
-        What::Labels => &[&WHEN, &WHICH, &[FAILURES, TOP_LEVEL]],
-        What::Hgrm => &[&WHEN, &WHICH, &[FAILURES, TOP_LEVEL, CORRECTED]],
-        What::Errors => &[&WHEN, &WHICH, &[TOP_LEVEL]],
-        What::Statistics | What::Codes => &[&WHEN, &WHICH],
-        What::Percentiles => &[&WHEN, &WHICH, &[FAILURES, PERCENTILES]],
-        What::Samples => &[&WHEN, &[LABEL]],
-        What::Cpu => &[&WHEN, &[OFFSET]],
-        What::Rejects => &[],
-    };
-    sets.concat()
-}
-
-/// Why a choice can't act on what is exported, where there is more to say than where it does.
-fn why(what: What, flag: &str) -> &'static str {
-    match (what, flag) {
-        (What::Samples, OFFSET | LOOKBACK) => {
-            ": a sample has the reading that it was joined to; attach-cpu joins anew"
-        }
-        (What::Samples, TRANSACTIONS | FAILURES) => {
-            ": transactions and failures are among the samples, and marked"
-        }
-        (What::Labels, PERCENTILES) => {
-            ": it has the 50th, 95th and 99th always; --what summary --label takes others"
-        }
-        (What::Statistics, PERCENTILES | FAILURES) => {
-            ": as JMeter's own, it has fixed ones, over failures too"
-        }
-        (What::Samples | What::Statistics | What::Percentiles | What::Codes, TOP_LEVEL) => {
-            ": it chooses among the counts, and these figures are taken from the samples"
-        }
-        (What::Rejects, _) => ": a reject has no time that could be told",
-        _ => "",
-    }
-}
-
-/// The choices that were made.
-fn made(args: &ExportArgs) -> Vec<&'static str> {
-    let ViewArgs { scope, percentiles } = &args.view;
-    let ScopeArgs { from, to, phase, label, transactions, include_failures, injectors, top_level, cpu } =
-        scope;
-    let goals = args.goals.goals();
-    let CpuArgs { cpu_offset, cpu_lookback } = cpu;
-    [
-        (FROM, from.is_some()),
-        (TO, to.is_some()),
-        (PHASE, phase.is_some()),
-        (LABEL, label.is_some()),
-        (TRANSACTIONS, *transactions),
-        (FAILURES, *include_failures),
-        (INJECTORS, injectors.is_some()),
-        (OFFSET, cpu_offset.is_some()),
-        (LOOKBACK, cpu_lookback.is_some()),
-        (PERCENTILES, percentiles.is_some()),
-        (TOP_LEVEL, *top_level),
-        (WITHIN, goals.iter().any(|goal| matches!(goal, Goal::Within(_)))),
-        (APDEX, goals.iter().any(|goal| matches!(goal, Goal::Apdex(_)))),
-        (CORRECTED, args.corrected.is_some()),
-    ]
-    .into_iter()
-    .filter_map(|(flag, made)| made.then_some(flag))
-    .collect()
-}
-
-/// Refuses choices that don't act on what is exported.
-///
-/// # Errors
-/// When there is one; the remedy says what it acts on.
-pub(crate) fn check_export(args: &ExportArgs) -> Result<()> {
-    let what = args.what;
-    let Some(flag) = made(args).into_iter().find(|flag| !acting(what).contains(flag)) else { return Ok(()) };
-    let named = |what: &What| what.to_possible_value().map(|value| value.get_name().to_owned());
-    let good: Vec<String> = What::value_variants()
-        .iter()
-        .filter(|what| acting(**what).contains(&flag))
-        .filter_map(named)
-        .collect();
-    let (name, why) = (named(&what).unwrap_or_default(), why(what, flag));
-    let problem = format!("{flag} does nothing to --what {name}{why}");
-    Err(Error::usage(problem, format!("Leave it out; it is for --what {}.", good.join(", "))).into())
-}
+use crate::args::{PageFormat, StyleArgs};
 
 /// Refuses flags of pages where none are drawn; `flag` would draw some.
 ///
@@ -153,17 +39,4 @@ pub(crate) fn check_formats(style: &StyleArgs) -> Result<()> {
     }
     let problem = "--scale is about PNG pages, and none are drawn";
     Err(Error::usage(problem, "Leave it out, or have them drawn by --format png.").into())
-}
-
-/// Refuses flags of a report that would act on nothing.
-///
-/// # Errors
-/// When there is one.
-pub(crate) fn check_report(args: &ReportArgs) -> Result<()> {
-    check_formats(&args.style)?;
-    if args.chart.is_none() || args.style.formats().iter().any(|format| *format != PageFormat::Html) {
-        return Ok(());
-    }
-    let problem = "--chart is about pages, and an html report has all charts";
-    Err(Error::usage(problem, "Leave it out, or have pages drawn by --format svg, pdf or png.").into())
 }

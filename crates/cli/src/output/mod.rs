@@ -10,28 +10,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use perfpipe_analyze::Format;
 
 use self::target::{Target, folder_of, keep_rights};
 use self::unfinished::{Unfinished, go_on};
-use crate::args::TableFormat;
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 256 << 10;
 
 /// Characters of a sentence that are shown at most.
 const SENTENCE: usize = 1500;
-
-impl From<TableFormat> for Format {
-    fn from(format: TableFormat) -> Self {
-        match format {
-            TableFormat::Text => Self::Text,
-            TableFormat::Md => Self::Markdown,
-            TableFormat::Csv => Self::Csv,
-            TableFormat::Json => Self::Json,
-        }
-    }
-}
 
 /// Says something to the person at the terminal, in one line.
 pub(crate) fn note(text: &str) {

@@ -3,19 +3,61 @@
 pub(crate) mod github;
 pub(crate) mod junit;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::Args;
 use perfpipe_analyze::{Rule, Verdict, View, check, verdict_table};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunInfo, StoredRun};
 use serde::Deserialize;
 
-use crate::args::{CheckArgs, StoreArgs};
+use crate::args::{ScopeArgs, StoreArgs, TableFormat, TestArgs};
 use crate::error::Broken;
 use crate::input::left_out::LeftOut;
 use crate::input::{runs, store, view};
 use crate::output::{Output, line_of, write_file};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe check --test 2048 \"p95 < 200ms\" \"failures < 1%\" \"throughput > 20000\"\n  \
+    perfpipe check --test 2048 --framework go --rules rules.toml --junit check.xml\n  \
+    perfpipe check --test 2048 --baseline go_2048 --baseline-store released \"p95 in hold < baseline * 1.1\"\n\n\
+    A rule: MEASURE [of \"LABEL\"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]\n  \
+    MEASURE   throughput, requests, successes, failures, failures_percent, rejects, mean, min, max, p95 (any\n            \
+              percentile), within 200ms, apdex 500ms, latency_mean, bytes_per_second, sent_bytes_per_second, cpu,\n            \
+              cpu_max, load\n  \
+    OPERATOR  <, <=, >, >=, ==, !=\n  \
+    LIMIT     a number (ms, s, %, /s, MB/s), or baseline, baseline * 1.1, baseline + 20ms\n  \
+    DURATION  the rule is broken where it does not hold in so many seconds in a row: 30s, 2m\n\n\
+    A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]")]
+pub(crate) struct CheckArgs {
+    /// Rules that must hold of every run
+    #[arg(value_name = "RULE")]
+    pub(crate) rule: Vec<String>,
+    #[command(flatten)]
+    pub(crate) runs: TestArgs,
+    /// TOML file of more rules
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
+    /// Run that rules compare with: go_2048, or go_2048#2 for its second repeat
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<String>,
+    /// Folder of the embedded store that holds the baseline [default: the store of the runs]
+    #[arg(long, value_name = "DIR", requires = "baseline")]
+    pub(crate) baseline_store: Option<PathBuf>,
+    /// How the verdicts are printed
+    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
+    pub(crate) format: TableFormat,
+    /// JUnit XML file to write too
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Annotate broken rules on GitHub, and add the table to the job's summary
+    #[arg(long)]
+    pub(crate) github: bool,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}
 
 /// A file of rules.
 #[derive(Deserialize)]

@@ -1,5 +1,7 @@
 //! `perfpipe export`: the figures of one run in machine formats.
 
+mod args;
+mod idle_flags;
 pub(crate) mod samples;
 
 use std::io::Write;
@@ -13,8 +15,10 @@ use perfpipe_analyze::{
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, Reject, RunInfo, RunKey, SampleBatch, StoredRun};
 
-use crate::args::{ExportArgs, ExportFormat, StoreArgs, What};
-use crate::input::{idle_flags, runs, store, view};
+pub(crate) use self::args::ExportArgs;
+use self::args::{ExportFormat, What};
+use crate::args::StoreArgs;
+use crate::input::{runs, store, view};
 use crate::output::{Output, note};
 
 /// Rejects that are written at once, at most.
@@ -26,7 +30,7 @@ const PIECE_BYTES: usize = 4 << 20;
 /// Writes what is asked for of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
     check_format(args)?;
-    idle_flags::check_export(args)?;
+    idle_flags::check(args)?;
     let mut output = Output::open(args.output.as_deref())?;
     match export(args, store, &mut output).await {
         Ok(()) => output.finish(),

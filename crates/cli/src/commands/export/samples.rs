@@ -8,8 +8,9 @@ use perfpipe_ingest::Store;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
 
+use super::args::{ExportArgs, ExportFormat};
 use super::text_format;
-use crate::args::{ExportArgs, ExportFormat, ViewArgs};
+use crate::args::ViewArgs;
 use crate::input::view;
 use crate::output::Output;
 

@@ -8,7 +8,8 @@ use perfpipe_analyze::{Table, damage_sentence};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, Error, RunInfo, Stand};
 
-use crate::args::{CampaignArgs, IngestArgs, StoreArgs, TableFormat};
+use super::args::{CampaignArgs, IngestArgs};
+use crate::args::{StoreArgs, TableFormat};
 use crate::commands::{ingest, report};
 use crate::error::{RunsFailed, code, tell};
 use crate::input::left_out::LeftOut;

@@ -1,5 +1,6 @@
 //! `perfpipe ingest`: files into the store, with progress, a summary, and a page if wanted.
 
+mod args;
 pub(crate) mod campaign;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +16,9 @@ use perfpipe_ingest::{
     SourceOptions,
 };
 
+pub(crate) use self::args::IngestArgs;
 use super::report;
-use crate::args::{IngestArgs, LogArgs, StoreArgs, StyleArgs};
+use crate::args::{LogArgs, StoreArgs, StyleArgs};
 use crate::input::{cpu_scale, idle_flags, ports, store, view};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;

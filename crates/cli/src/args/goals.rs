@@ -1,0 +1,23 @@
+//! Goals for response times.
+
+use clap::Args;
+use perfpipe_analyze::Goal;
+
+/// Goals for response times.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "View")]
+pub(crate) struct GoalArgs {
+    /// Add the percentage of all requests that succeeded within a time: 200ms, 1.5s; may be given several times
+    #[arg(long, value_name = "TIME", value_parser = Goal::within)]
+    pub(crate) within: Vec<Goal>,
+    /// Add the Apdex of a T (Apdex Technical Specification 1.1): 500ms; may be given several times
+    #[arg(long, value_name = "TIME", value_parser = Goal::apdex)]
+    pub(crate) apdex: Vec<Goal>,
+}
+
+impl GoalArgs {
+    /// All of them.
+    pub(crate) fn goals(&self) -> Vec<Goal> {
+        [&self.within[..], &self.apdex].concat()
+    }
+}

@@ -1,0 +1,69 @@
+//! `perfpipe repair`: what can be done where what is stored is not whole.
+
+use std::sync::Arc;
+
+use anyhow::Result;
+use clap::Args;
+use perfpipe_ingest::Store;
+use perfpipe_ingest::{CampaignProgress, Error, Repairer, RunKey};
+
+use super::verify::gone;
+use crate::args::StoreArgs;
+use crate::input::{runs, store};
+use crate::output::note;
+use crate::output::progress::Bar;
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe repair --dry-run\n  \
+    perfpipe repair go_2048\n\n\
+    The store's own file is made anew, leftovers of killed writers go, counts are taken anew from the samples, and runs\n\
+    in the folder of another go where they belong. What can't be repaired is set aside in the store's folder\n\
+    `set-aside`, and never deleted; in a database it is left as it is.")]
+pub(crate) struct RepairArgs {
+    /// Runs to repair, as `perfpipe list` names them: go_2048 [default: all, and the store itself]
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Vec<String>,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Puts right what can be put right of the store, and of the runs that are named or of all, and sets aside what can't.
+pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
+    let store = Arc::new(store::existing(at).await?);
+    let mut say =
+        |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
+    let mut repairer = Repairer::new(args.dry_run, &mut say);
+    if args.run.is_empty() {
+        repairer.store(&store)?;
+    }
+    let keys = runs::named_or_all(&store.look().await?.runs, &args.run)?;
+    for key in keys {
+        one(&mut repairer, &store, &key).await?;
+    }
+    let done = repairer.done();
+    if done.steps + done.left == 0 {
+        note("nothing is damaged");
+    }
+    if done.left == 0 {
+        return Ok(());
+    }
+    Err(Error::refused(
+        format!("{} of what is damaged could not be repaired", done.left),
+        "Each is told above.",
+    )
+    .into())
+}
+
+/// Repairs a run; one that is dropped meanwhile needs none.
+async fn one(repairer: &mut Repairer<'_>, store: &Arc<Store>, key: &RunKey) -> Result<()> {
+    let campaign = Arc::<CampaignProgress>::default();
+    let bar = Bar::start(None, Arc::clone(&campaign));
+    let repaired = repairer.run(store, key, &campaign.begin()).await;
+    bar.finish();
+    match repaired {
+        Ok(()) => Ok(()),
+        Err(error) => gone(store, key, error).await,
+    }
+}
