@@ -1,0 +1,13 @@
+//! The Postgres store against a real server.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr, reason = "tests")]
+
+mod connections;
+mod example;
+mod failures;
+mod locks;
+mod replace;
+mod round_trip;
+mod schema;
+#[path = "../support/postgres.rs"]
+mod support;
