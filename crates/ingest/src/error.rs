@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::run::reject_reason::RejectReason;
+
 /// A place in the input: as much of file, member, line and byte as is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
@@ -81,12 +83,14 @@ pub enum Error {
         remedy: String,
     },
     /// More records were rejected than the limit allows; nothing was stored.
-    #[error("{place}: {reason}{}", past_limit(*rejects, *limit))]
+    #[error("{place}: {}{}", reason.with_value(value.as_deref()), past_limit(*rejects, *limit))]
     Rejects {
         /// The first reject past the limit.
         place: Box<Place>,
         /// Why that record was rejected.
-        reason: String,
+        reason: RejectReason,
+        /// The value at fault, where there is one.
+        value: Option<String>,
         /// How many rejects there were by then.
         rejects: u64,
         /// The limit.

@@ -90,6 +90,7 @@ pub use run::damage::Damage;
 pub use run::info::{RunInfo, SourceFile};
 pub use run::key::{LAST_REPEAT, Repeat, RunKey};
 pub use run::ports::Frameworks;
+pub use run::reject_reason::RejectReason;
 pub use run::rejects::{Reject, RejectSpool};
 pub use run::replace::Replace;
 pub use sample::batch::{Nullable, SampleBatch};

@@ -172,7 +172,7 @@ fn accepted(store: &Store, said: &str) -> Value {
     assert_eq!(rejects.len(), count(&run, "rejects") as usize, "{run}");
     store.run(&["drop", "--framework", &key.framework, "--test", &key.test]).said();
     let reject = |row: &HashMap<String, String>| {
-        format!("line {}, byte {}: {}", row["line"], row["byte"], row["reason"])
+        format!("line {}, byte {}: {}: {}", row["line"], row["byte"], row["code"], row["reason"])
     };
     let mut outcome = json!({
         "exit": 0, "notes": notes, "requests": requests, "transactions": transactions,

@@ -70,7 +70,8 @@ fn an_inspection_says_what_an_ingest_does() {
                 let rejects = expected["rejects"].as_array().unwrap();
                 assert_eq!(found["rejects"], rejects.len(), "{what}");
                 let told = found["first_rejects"].as_array().unwrap().iter().map(|reject| {
-                    format!("line {}, byte {}: {}", reject["line"], reject["byte"], text(reject, "reason"))
+                    let place = format!("line {}, byte {}", reject["line"], reject["byte"]);
+                    format!("{place}: {}: {}", text(reject, "code"), text(reject, "reason"))
                 });
                 assert_eq!(told.collect::<Vec<_>>(), rejects[..rejects.len().min(5)], "{what}");
             }

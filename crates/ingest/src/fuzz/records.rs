@@ -5,6 +5,7 @@ use std::io::Read;
 use super::Taker;
 use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
 use crate::formats::jtl::record::Records;
+use crate::run::reject_reason::RejectReason;
 use crate::sample::pool::NewBuffers;
 
 /// A reader that hands out at most so many bytes at a time.
@@ -150,7 +151,7 @@ fn of_blocks(blocks: &[Block], delimiter: u8) -> Vec<Found> {
 }
 
 /// What becomes of each record where their length is limited: its place, its bytes, and why it is a reject.
-fn limited(blocks: &[Block], delimiter: u8) -> Vec<(u64, u64, Vec<u8>, Option<&'static str>)> {
+fn limited(blocks: &[Block], delimiter: u8) -> Vec<(u64, u64, Vec<u8>, Option<RejectReason>)> {
     let mut lines = 0;
     let mut all = Vec::new();
     for block in blocks {

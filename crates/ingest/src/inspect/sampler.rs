@@ -282,7 +282,8 @@ impl Sampler {
         let damage = collected.take_damage(&prepared.damage);
         let inferred = (!self.sources.is_empty()).then(|| prepared.clues(collected, options).infer());
         let (key, inferred) = inferred.map(|inferred| (inferred.key, inferred.notes)).unzip();
-        let (reject_kinds, first_rejects) = rejects::of(&mut collected.rejects)?;
+        let reject_kinds = rejects::kinds(&collected.reject_counts);
+        let first_rejects = rejects::first(&mut collected.rejects)?;
         let records: Option<u64> = logs.iter().map(|log| log.records_estimate).sum();
         let records = records.filter(|_| known);
         let (rejected, seen) = (collected.rejects.len(), logs.iter().map(LogInspection::records).sum());

@@ -1,5 +1,7 @@
 //! What the collecting task puts together out of the blocks: totals, rejects with their lines, the time span.
 
+use std::collections::BTreeMap;
+
 use crate::counts::Sums;
 use crate::counts::block::Tally;
 use crate::counts::totals::Totals;
@@ -12,6 +14,7 @@ use crate::formats::jtl::parsed::{Parsed, Swallowed};
 use crate::formats::jtl::refused::{LocalReject, Refused};
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
+use crate::run::reject_reason::RejectReason;
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::sample::ends::Ends;
 use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
@@ -63,7 +66,7 @@ impl BlockCounts {
     }
 
     /// A block that is one record too large to take.
-    pub(crate) fn oversized(sequence: u64, log: usize, block: &Block, reason: &str) -> Self {
+    pub(crate) fn oversized(sequence: u64, log: usize, block: &Block, reason: RejectReason) -> Self {
         let mut parsed = Parsed { lines: block.skipped_lines, ..Parsed::default() };
         parsed.rejects.push((0, 0), block.bytes.len(), reason, None);
         Self::new(sequence, log, block.first_byte, &mut parsed)
@@ -85,6 +88,8 @@ struct Log {
 pub(crate) struct Collected {
     pub(crate) totals: Totals,
     pub(crate) rejects: RejectSpool,
+    /// How many of them there are for each reason.
+    pub(crate) reject_counts: BTreeMap<RejectReason, u64>,
     pub(crate) endpoints: Endpoints,
     pub(crate) sources: Vec<SourceFile>,
     pub(crate) notes: Vec<String>,
@@ -107,6 +112,7 @@ impl Collected {
         Self {
             totals,
             rejects: RejectSpool::default(),
+            reject_counts: BTreeMap::new(),
             endpoints: Endpoints::default(),
             sources: Vec::new(),
             notes: Vec::new(),
@@ -147,7 +153,8 @@ impl Collected {
         if let Some(swallowed) = block.swallowed.first().filter(|_| self.max_rejects == 0) {
             return Err(Error::Rejects {
                 place: Box::new(place.at(first_line + swallowed.line, block.first_byte + swallowed.byte)),
-                reason: Oddities::of_quotes(swallowed.records),
+                reason: RejectReason::SwallowedRecords { records: swallowed.records },
+                value: None,
                 rejects: 1,
                 limit: 0,
             });
@@ -255,17 +262,20 @@ impl Collected {
             return Err(Error::Rejects {
                 place: Box::new(place.clone().at(line, byte)),
                 reason: reject.reason,
+                value: reject.value,
                 rejects: self.rejects.len() + 1,
                 limit: self.max_rejects,
             });
         }
+        *self.reject_counts.entry(reject.reason).or_default() += 1;
         let file = place.file.file_name().unwrap_or(place.file.as_os_str());
         self.rejects.push(&Reject {
             file: file.to_string_lossy().into_owned(),
             member: place.member.clone(),
             line,
             byte,
-            reason: reject.reason,
+            code: Some(reject.reason.code().to_owned()),
+            reason: reject.reason.with_value(reject.value.as_deref()),
             record: String::from_utf8_lossy(reject.record).into_owned(),
         })
     }

@@ -18,7 +18,11 @@ pub struct Reject {
     pub line: u64,
     /// Byte, from 0, at which the record begins in the unpacked log.
     pub byte: u64,
-    /// Why it was not accepted.
+    /// Which reason it was not accepted for: [`RejectReason::code`](crate::RejectReason::code). `None` in a run that was
+    /// stored before reasons had codes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// Why it was not accepted, as a clause.
     pub reason: String,
     /// The record as it stands in the log, without its line end; U+FFFD where it is not UTF-8.
     pub record: String,
@@ -105,7 +109,8 @@ mod tests {
             member: None,
             line,
             byte: 7,
-            reason: "5 fields in the place of 17".into(),
+            code: Some("field-count".into()),
+            reason: "5 fields".into(),
             record: "x\n\"y".repeat(300_000),
         };
         for line in 1..=5 {

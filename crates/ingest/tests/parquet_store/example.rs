@@ -130,6 +130,7 @@ pub(crate) fn example(mark: u64, samples: usize) -> Example {
             member: None,
             line: 7,
             byte: mark,
+            code: Some("not-a-number".into()),
             reason: "because".into(),
             record: "1,2".into(),
         }],

@@ -193,7 +193,8 @@ pub(crate) fn rejects() -> Vec<Reject> {
         member: (line == 1).then(|| "a/b.csv".into()),
         line,
         byte: 1 << 40,
-        reason: "5 fields in the place of 17".into(),
+        code: Some("field-count".into()),
+        reason: "5 fields".into(),
         record: "1795204401587,\"17\n\u{FFFD}\\.".into(),
     };
     vec![reject(9), reject(1)]

@@ -101,8 +101,8 @@ prop_compose! {
 
 prop_compose! {
     fn reject()(file in text(), member in option::of(text()), line in any::<u64>(), byte in any::<u64>(),
-        reason in text(), record in text()) -> Reject {
-        Reject { file, member, line, byte, reason, record }
+        reason in text(), record in text(), code in prop::option::of("[a-z-]{1,20}")) -> Reject {
+        Reject { file, member, line, byte, code, reason, record }
     }
 }
 

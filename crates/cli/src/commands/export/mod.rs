@@ -191,6 +191,7 @@ fn reject_table(rejects: &[Reject]) -> Table {
         .column("member", |reject| reject.member.clone())
         .column("line", |reject| Some(reject.line))
         .column("byte", |reject| Some(reject.byte))
+        .column("code", |reject| reject.code.clone())
         .column("reason", |reject| Some(reject.reason.clone()))
         .column("record", |reject| Some(reject.record.clone()))
         .done()

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{Cursor, Read};
 
+use crate::run::reject_reason::RejectReason;
 use crate::sample::pool::{Buffers, PooledBuffer};
 
 /// A record longer than this is a reject, so that no input makes memory grow.
@@ -19,7 +20,7 @@ pub(crate) struct Block {
     /// Where the block begins in the unpacked log.
     pub(crate) first_byte: u64,
     /// Why the block is one record that can't be taken, its bytes being that record's beginning.
-    pub(crate) oversized: Option<&'static str>,
+    pub(crate) oversized: Option<RejectReason>,
     /// Line feeds passed over after the kept bytes of an oversized record.
     pub(crate) skipped_lines: u64,
     /// Whether the log ends here for being damaged: a last line that lacks its end is a part of one.
@@ -180,7 +181,7 @@ impl<R: LogBytes> Cutter<R> {
         result
     }
 
-    fn block(&mut self, bytes: PooledBuffer, oversized: Option<&'static str>) -> Block {
+    fn block(&mut self, bytes: PooledBuffer, oversized: Option<RejectReason>) -> Block {
         let first_byte = self.at;
         self.at += bytes.len() as u64;
         Block { bytes, first_byte, oversized, skipped_lines: 0, cut: false }
@@ -193,14 +194,12 @@ impl<R: LogBytes> Cutter<R> {
             self.carry = buffer.split_off(feed + 1);
             self.at += buffer.len() as u64;
             buffer.truncate(KEPT.min(feed));
-            let reason = "a quote is opened that is not closed within 4 MiB";
-            return Ok(Block { skipped_lines: 1, ..given_up(buffer, first_byte, reason) });
+            return Ok(Block { skipped_lines: 1, ..given_up(buffer, first_byte, RejectReason::LongQuote) });
         }
         self.at += buffer.len() as u64;
         let skipped_lines = self.skip_line()?;
         buffer.truncate(KEPT);
-        let reason = "the line is longer than 4 MiB (its beginning is kept)";
-        Ok(Block { skipped_lines, ..given_up(buffer, first_byte, reason) })
+        Ok(Block { skipped_lines, ..given_up(buffer, first_byte, RejectReason::LongLine) })
     }
 
     /// Passes over the rest of a line; 1 when a line feed ended it.
@@ -220,7 +219,7 @@ impl<R: LogBytes> Cutter<R> {
 }
 
 /// A block that is one record too large to take.
-fn given_up(bytes: PooledBuffer, first_byte: u64, reason: &'static str) -> Block {
+fn given_up(bytes: PooledBuffer, first_byte: u64, reason: RejectReason) -> Block {
     Block { bytes, first_byte, oversized: Some(reason), skipped_lines: 0, cut: false }
 }
 
@@ -323,7 +322,7 @@ mod tests {
         let mut log = b"a,\"1\n".to_vec();
         log.extend(b"b,2\n".repeat(RECORD_LIMIT / 4 + 10));
         let blocks = blocks(&log, usize::MAX, 1 << 16);
-        assert_eq!(blocks[0].oversized, Some("a quote is opened that is not closed within 4 MiB"));
+        assert_eq!(blocks[0].oversized, Some(RejectReason::LongQuote));
         assert_eq!(**blocks[0].bytes, *b"a,\"1");
         let rest: usize = blocks[1..].iter().map(|block| raw_records(&block.bytes).len()).sum();
         assert_eq!(rest, RECORD_LIMIT / 4 + 10);

@@ -3,6 +3,7 @@
 use super::parsed::Swallowed;
 use crate::error::Place;
 use crate::formats::clock_steps::{BlockClocks, LogClocks};
+use crate::run::reject_reason::RejectReason;
 
 /// By how much clocks are put back when summer time ends, and how far off a step may seem, as a log has pauses.
 const HOUR_MS: i64 = 3_600_000;
@@ -28,18 +29,10 @@ impl Oddities {
         self.swallowing += swallowed.len() as u64;
     }
 
-    /// What is wrong with a record that holds others.
-    pub(crate) fn of_quotes(records: u64) -> String {
-        match records {
-            1 => "a line between two quotes reads as a record, and is taken for text".to_owned(),
-            _ => format!("{records} lines between two quotes read as records, and are taken for text"),
-        }
-    }
-
     /// What the user should know of it, as sentences.
     pub(crate) fn notes(&self, place: &Place) -> Vec<String> {
         let quotes = self.swallowed.map(|first| {
-            let what = Self::of_quotes(first.records);
+            let what = RejectReason::SwallowedRecords { records: first.records };
             let more = more(self.swallowing, "record");
             format!("{place}, line {}: {what}: is a quote astray?{more}", first.line)
         });

@@ -3,6 +3,7 @@
 use super::refused::Refused;
 use crate::formats::clock_steps::Clocks;
 use crate::formats::endpoint::Endpoints;
+use crate::run::reject_reason::RejectReason;
 use crate::sample::batch::SampleBatch;
 use crate::sample::ends::Ends;
 use crate::sample::reserved::OTHER;
@@ -96,15 +97,9 @@ impl Parsed {
     #[cold]
     pub(super) fn refuse_rest(&mut self, lines: &[u8], rest: &[u8]) {
         let reaches_end = |end: usize| lines.get(end..).is_some_and(|behind| behind.trim_ascii().is_empty());
-        let begun = self.rejects.pop_if(OPEN_QUOTE, reaches_end);
+        let begun = self.rejects.pop_if(RejectReason::OpenQuote, reaches_end);
         let (line, byte) = begun.unwrap_or((self.lines, lines.len() as u64));
         let len = lines.len() - byte as usize + rest.len();
-        self.rejects.push((line, byte), len, CUT, None);
+        self.rejects.push((line, byte), len, RejectReason::CutShort, None);
     }
 }
-
-/// Why a record is a reject whose quote does not close.
-pub(super) const OPEN_QUOTE: &str = "a quote is opened and never closed";
-
-/// Why a record is a reject with which a damaged log ends.
-const CUT: &str = "the log is damaged, and can't be read to this record's end";

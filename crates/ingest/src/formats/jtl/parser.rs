@@ -1,18 +1,18 @@
 //! Records of a block → a batch of samples, with what was rejected and what failed.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::blocks::Block;
 use super::columns::{Columns, Reason, are_samples};
 use super::held::Held;
 use super::layout::Layout;
-use super::parsed::{Clock, OPEN_QUOTE, Parsed, Swallowed};
+use super::parsed::{Clock, Parsed, Swallowed};
 use super::record::{Record, Records};
 use crate::formats::clock_steps::Times;
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::time_unit::TimeUnit;
+use crate::run::reject_reason::RejectReason;
 use crate::sample::texts::clean_text;
 use crate::series::cpu::{CpuJoin, CpuSeries};
 
@@ -196,31 +196,29 @@ impl Parser {
             out.other_header.get_or_insert((line, byte));
             return;
         }
-        let (reason, value) = reason.sentence(record, layout);
-        out.rejects.push((line, byte), record.raw.len(), &reason, value);
+        let (reason, value) = reason.told(record, layout);
+        out.rejects.push((line, byte), record.raw.len(), reason, value);
     }
 }
 
 impl Reason {
-    /// The reason as a sentence, and the value at fault.
-    fn sentence(self, record: &Record<'_>, layout: &Layout) -> (Cow<'static, str>, Option<String>) {
-        match self {
-            Self::Shape if record.open => (OPEN_QUOTE.into(), None),
-            Self::Shape => (format!("{} fields in the place of {}", record.len(), layout.width).into(), None),
-            Self::Span(head) => {
-                let far = "its time is further than --max-span from that of the first record";
-                (format!("{far}, {head}").into(), None)
+    /// The reason with its facts, and the value at fault.
+    fn told(self, record: &Record<'_>, layout: &Layout) -> (RejectReason, Option<String>) {
+        let (column, index) = match self {
+            Self::Shape if record.open => return (RejectReason::OpenQuote, None),
+            Self::Shape => {
+                let (found, expected) = (record.len() as u64, layout.width as u64);
+                return (RejectReason::FieldCount { found, expected }, None);
             }
-            Self::Field(name, index) => {
-                let text: String = clean_text(record.field(index)).chars().take(60).collect();
-                let wanted = match name {
-                    "success" => "true or false",
-                    "timeStamp" => "epoch milliseconds or a date",
-                    _ => "a whole number in range",
-                };
-                (format!("{name} is not {wanted}").into(), Some(text))
-            }
-        }
+            Self::Span(first_ms) => return (RejectReason::FarTime { first_ms }, None),
+            Self::Field(column, index) => (column, index),
+        };
+        let reason = match column {
+            "success" => RejectReason::NotABoolean { column },
+            "timeStamp" => RejectReason::NotATime { column },
+            _ => RejectReason::NotANumber { column },
+        };
+        (reason, Some(clean_text(record.field(index)).chars().take(60).collect()))
     }
 }
 
@@ -278,16 +276,16 @@ mod tests {
         let parsed = parse(&log).unwrap();
         assert_eq!(parsed.batch.len(), 1);
         let rejects: Vec<_> = parsed.rejects.iter(log.as_bytes()).collect();
-        let told: Vec<(u64, &str)> = rejects.iter().map(|r| (r.line, r.reason.as_str())).collect();
+        let told = rejects.iter().map(|r| (r.line, r.reason, r.value.as_deref()));
         assert_eq!(
-            told,
+            told.collect::<Vec<_>>(),
             [
-                (4, "timeStamp is not epoch milliseconds or a date: `noon`"),
-                (5, "elapsed is not a whole number in range: `4.5`"),
-                (6, "success is not true or false: `yes`"),
-                (7, "Latency is not a whole number in range: `4x`"),
-                (8, "2 fields in the place of 17"),
-                (9, "its time is further than --max-span from that of the first record, 1795203855000"),
+                (4, RejectReason::NotATime { column: "timeStamp" }, Some("noon")),
+                (5, RejectReason::NotANumber { column: "elapsed" }, Some("4.5")),
+                (6, RejectReason::NotABoolean { column: "success" }, Some("yes")),
+                (7, RejectReason::NotANumber { column: "Latency" }, Some("4x")),
+                (8, RejectReason::FieldCount { found: 2, expected: 17 }, None),
+                (9, RejectReason::FarTime { first_ms: 1795203855000 }, None),
             ]
         );
         assert_eq!(rejects[4].record, b"1,2");

@@ -1,5 +1,6 @@
 //! The rejects of one block, packed: a block can hold half a million of them, each a byte long.
 
+use crate::run::reject_reason::RejectReason;
 use crate::sample::varint::{read_unsigned, unsigned};
 
 /// A record that was not accepted, by its place in the block.
@@ -7,7 +8,9 @@ use crate::sample::varint::{read_unsigned, unsigned};
 pub(crate) struct LocalReject<'a> {
     pub(crate) line: u64,
     pub(crate) byte: u64,
-    pub(crate) reason: String,
+    pub(crate) reason: RejectReason,
+    /// What of it is at fault.
+    pub(crate) value: Option<String>,
     pub(crate) record: &'a [u8],
 }
 
@@ -31,8 +34,8 @@ pub(crate) struct Refused {
     /// Line and byte of the last that is packed.
     at: (u64, u64),
     last: Option<Entry>,
-    /// Why records were not accepted, but for the values at fault.
-    reasons: Vec<String>,
+    /// Why records were not accepted.
+    reasons: Vec<RejectReason>,
     len: u64,
     /// How many are kept at most; without a number, all.
     room: Option<u64>,
@@ -53,14 +56,20 @@ impl Refused {
 
     /// Adds a record of so many bytes; `value` is what of it is at fault.
     #[cold]
-    pub(crate) fn push(&mut self, (line, byte): (u64, u64), len: usize, reason: &str, value: Option<String>) {
+    pub(crate) fn push(
+        &mut self,
+        (line, byte): (u64, u64),
+        len: usize,
+        reason: RejectReason,
+        value: Option<String>,
+    ) {
         if self.room.is_some_and(|room| self.len >= room) {
             self.left_out += 1;
             return;
         }
-        let known = self.reasons.iter().rposition(|known| known == reason);
+        let known = self.reasons.iter().rposition(|known| *known == reason);
         let reason = known.unwrap_or_else(|| {
-            self.reasons.push(reason.to_owned());
+            self.reasons.push(reason);
             self.reasons.len() - 1
         });
         let entry = Entry { line, byte, len: len as u64, reason: reason as u64, value };
@@ -85,10 +94,14 @@ impl Refused {
 
     /// Takes the last one back, if it is for this reason, has no value and `is_it` says so of its byte and where it ends;
     /// returns its line and byte.
-    pub(crate) fn pop_if(&mut self, reason: &str, is_it: impl FnOnce(usize) -> bool) -> Option<(u64, u64)> {
+    pub(crate) fn pop_if(
+        &mut self,
+        reason: RejectReason,
+        is_it: impl FnOnce(usize) -> bool,
+    ) -> Option<(u64, u64)> {
         let reasons = &self.reasons;
         let last = self.last.take_if(|last| {
-            let same = reasons.get(last.reason as usize).is_some_and(|known| known == reason);
+            let same = reasons.get(last.reason as usize).is_some_and(|known| *known == reason);
             same && is_it((last.byte + last.len) as usize)
         })?;
         self.len -= 1;
@@ -113,16 +126,13 @@ impl Refused {
             at = (entry.line, entry.byte);
             Some(entry)
         });
-        entries.chain(self.last.clone()).map(|entry| self.opened(entry, block))
+        entries.chain(self.last.clone()).filter_map(|entry| self.opened(entry, block))
     }
 
-    fn opened<'a>(&self, entry: Entry, block: &'a [u8]) -> LocalReject<'a> {
-        let mut reason = self.reasons.get(entry.reason as usize).cloned().unwrap_or_default();
-        if let Some(value) = entry.value {
-            reason.push_str(&format!(": `{value}`"));
-        }
+    fn opened<'a>(&self, entry: Entry, block: &'a [u8]) -> Option<LocalReject<'a>> {
+        let reason = *self.reasons.get(entry.reason as usize)?;
         let record = block.get(entry.byte as usize..(entry.byte + entry.len) as usize).unwrap_or_default();
-        LocalReject { line: entry.line, byte: entry.byte, reason, record }
+        Some(LocalReject { line: entry.line, byte: entry.byte, reason, value: entry.value, record })
     }
 }
 
@@ -158,16 +168,15 @@ mod tests {
             let (mut at, mut expected) = ((0, 0), Vec::new());
             let block: Vec<u8> = (0..=255).collect();
             for (step, len, reason, value) in &records {
-                let sentence = format!("reason {reason}");
-                refused.push(at, *len, &sentence, value.clone());
-                let told = value.iter().fold(sentence, |told, value| format!("{told}: `{value}`"));
-                expected.push((at, told, block[at.1 as usize..at.1 as usize + len].to_vec()));
+                let reason = RejectReason::FieldCount { found: *reason as u64, expected: 3 };
+                refused.push(at, *len, reason, value.clone());
+                expected.push((at, reason, value.clone(), block[at.1 as usize..at.1 as usize + len].to_vec()));
                 at = (at.0 + step, (at.1 + *len as u64).min(200));
             }
             let kept = room.map_or(records.len(), |room| records.len().min(room as usize));
             expected.truncate(kept);
             prop_assert_eq!((refused.len(), refused.left_out()), (kept as u64, (records.len() - kept) as u64));
-            let found = refused.iter(&block).map(|r| ((r.line, r.byte), r.reason, r.record.to_vec()));
+            let found = refused.iter(&block).map(|r| ((r.line, r.byte), r.reason, r.value, r.record.to_vec()));
             prop_assert_eq!(found.collect::<Vec<_>>(), expected);
         }
     }
@@ -175,15 +184,13 @@ mod tests {
     #[test]
     fn half_a_million_rejects_take_few_bytes() {
         let mut refused = Refused::default();
+        let reason = RejectReason::FieldCount { found: 1, expected: 17 };
         for line in 0..500_000 {
-            refused.push((line, 2 * line), 1, "1 fields in the place of 17", None);
+            refused.push((line, 2 * line), 1, reason, None);
         }
         assert!(refused.packed.len() <= 2_000_000, "{} bytes", refused.packed.len());
         assert_eq!(refused.iter(b"x").next().unwrap().record, b"x");
-        assert_eq!(
-            refused.pop_if("1 fields in the place of 17", |end| end == 999_999),
-            Some((499_999, 999_998))
-        );
+        assert_eq!(refused.pop_if(reason, |end| end == 999_999), Some((499_999, 999_998)));
         assert_eq!(refused.iter(b"x").last().unwrap().line, 499_998);
     }
 }

@@ -26,7 +26,7 @@ with recursive me as (
     ('labels', 'transactions', 'int8'),
     ('rejects', 'number', 'int8'), ('rejects', 'file', 'text'), ('rejects', 'member', 'text'),
     ('rejects', 'line', 'int8'), ('rejects', 'byte', 'int8'), ('rejects', 'reason', 'text'),
-    ('rejects', 'record', 'text'),
+    ('rejects', 'record', 'text'), ('rejects', 'code', 'text'),
     ('', 't_ms', 'int4'), ('', 'elapsed', 'int4'), ('', 'latency', 'int4'), ('', 'connect', 'int4'),
     ('', 'idle_time', 'int4'), ('', 'all_threads', 'int4'), ('', 'bytes', 'int8'), ('', 'sent_bytes', 'int8'),
     ('', 'cpu', 'float8'), ('', 'success', 'bool'), ('', 'transaction', 'bool'), ('', 'label', 'text'),

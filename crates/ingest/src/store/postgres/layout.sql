@@ -177,6 +177,7 @@ create table perfpipe.rejects (
   byte   bigint not null,
   reason text not null,
   record text not null,
+  code   text,
   primary key (run_id, number)
 );
 comment on table perfpipe.rejects is 'Records of the logs that could not be read, whole.';
@@ -188,6 +189,8 @@ comment on column perfpipe.rejects.line is 'The line, from 1, on which the recor
 comment on column perfpipe.rejects.byte is 'The byte, from 0, of the unpacked log at which it begins.';
 comment on column perfpipe.rejects.reason is 'Why it was not accepted.';
 comment on column perfpipe.rejects.record is 'The record as it stands in the log.';
+comment on column perfpipe.rejects.code is
+  'The name of the reason, which never changes, as in not-a-number; null in runs stored before this was.';
 
 create view perfpipe.elapsed_counts as
   select r.framework, r.test, r.repeat, s.second, s.label, s.success, s.transaction, pair.elapsed, pair.count

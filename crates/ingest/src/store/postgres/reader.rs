@@ -20,6 +20,7 @@ use super::copy::seconds::{self, CellReader};
 use super::copy::{CopyOut, facts, samples};
 use super::holders;
 use super::runs::{self, Stored};
+use super::schema::columns;
 use super::schema::names::in_schema;
 use super::schema::{layout, ownership};
 use super::transaction::Mode;
@@ -154,11 +155,12 @@ pub(super) async fn rejects(
 ) -> Result<()> {
     let what = "reading rejected records";
     let stored = require(session, what, Mode::Snapshot, &["runs", "rejects"], wanted).await?;
-    let query = format!(
-        "select {} from perfpipe.rejects where run_id = {} order by number",
-        facts::REJECTS,
-        stored.number
-    );
+    let columns = match columns::has(session, what, "rejects", "code").await? {
+        true => facts::REJECTS,
+        false => facts::REJECTS_WITHOUT_CODE,
+    };
+    let query =
+        format!("select {columns} from perfpipe.rejects where run_id = {} order by number", stored.number);
     let mut read = 0;
     let rows = CopyOut::begin(session, what, &query).await?;
     rows.each(|row| {

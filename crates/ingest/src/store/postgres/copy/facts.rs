@@ -19,7 +19,10 @@ pub(crate) const ERRORS: &str = "second, label, response_code, message, transact
 pub(crate) const LABELS: &str = "label, successes, failures, transactions";
 
 /// The columns of `rejects` after the run's number.
-pub(crate) const REJECTS: &str = "number, file, member, line, byte, reason, record";
+pub(crate) const REJECTS: &str = "number, file, member, line, byte, reason, record, code";
+
+/// The same of a schema that was made before reasons had codes.
+pub(crate) const REJECTS_WITHOUT_CODE: &str = "number, file, member, line, byte, reason, record, null::text";
 
 pub(crate) fn put_cpu(rows: &mut RowEncoder, run: i64, (clock, value): (i64, f64)) {
     rows.row(3);
@@ -75,7 +78,7 @@ pub(crate) fn get_label(fields: &mut Fields<'_>) -> Result<LabelCount> {
 }
 
 pub(crate) fn put_reject(rows: &mut RowEncoder, run: i64, number: i64, reject: &Reject) -> Result<()> {
-    rows.row(8);
+    rows.row(9);
     rows.i64(run);
     rows.i64(number);
     rows.any_text(&reject.file);
@@ -84,6 +87,7 @@ pub(crate) fn put_reject(rows: &mut RowEncoder, run: i64, number: i64, reject: &
     rows.i64(whole(reject.byte)?);
     rows.any_text(&reject.reason);
     rows.any_text(&reject.record);
+    rows.maybe(reject.code.as_deref(), RowEncoder::any_text);
     Ok(())
 }
 
@@ -96,5 +100,6 @@ pub(crate) fn get_reject(fields: &mut Fields<'_>) -> Result<Reject> {
         byte: whole(fields.i64()?)?,
         reason: fields.text()?.to_owned(),
         record: fields.text()?.to_owned(),
+        code: fields.maybe_text()?.map(str::to_owned),
     })
 }

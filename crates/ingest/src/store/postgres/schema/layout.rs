@@ -4,7 +4,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::{Error, Result};
 
-use super::ownership;
+use super::{columns, ownership};
 use crate::store::postgres::connection::pooled;
 use crate::store::postgres::connection::session::{Session, value};
 use crate::store::postgres::transaction::{self, Mode, begin};
@@ -20,11 +20,11 @@ const SQL: &str = include_str!("../layout.sql");
 const TABLES: [&str; 7] = ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects"];
 
 /// All that the layout makes.
-const ALL: [&str; 9] =
+pub(super) const ALL: [&str; 9] =
     ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects", "elapsed_counts", "per_second"];
 
 /// What the lock on making the schema is named by.
-const LOCK: &str = "perfpipe layout";
+pub(super) const LOCK: &str = "perfpipe layout";
 
 /// Whether a name is that of something of the layout's own, which no run's table can have.
 pub(crate) fn is_own(table: &str) -> bool {
@@ -112,7 +112,7 @@ async fn check_version(session: &Session) -> Result<()> {
 /// same time do it one after the other.
 pub(crate) async fn ensure(session: &Session) -> Result<()> {
     if check(session).await? {
-        return add_columns(session).await;
+        return columns::add(session).await;
     }
     let what = "making the schema perfpipe";
     begin(session, what, Mode::Writing).await?;
@@ -128,39 +128,6 @@ pub(crate) async fn ensure(session: &Session) -> Result<()> {
         session.run(what, SQL).await?;
     }
     session.run(what, "commit").await
-}
-
-/// Columns of `runs` that came after the first schemas of this layout; what they have of earlier runs is null.
-const ADDED: [&str; 2] = ["last_end_ms", "transactions_end_ms"];
-
-/// Gives the table of runs the columns that it lacks.
-async fn add_columns(session: &Session) -> Result<()> {
-    let what = "adding columns to perfpipe.runs";
-    let sql = "select not exists (select from pg_catalog.pg_attribute where not attisdropped \
-               and attrelid = 'perfpipe.runs'::pg_catalog.regclass and attname = 'transactions_end_ms') as lacks";
-    // In a transaction, as all that is asked: only there is it sure where names and operators are looked up.
-    begin(session, what, Mode::Reading).await?;
-    let lacks = value::<bool>(&session.query_one(what, sql, &[]).await?, "lacks")?;
-    session.end(what).await?;
-    if !lacks {
-        return Ok(());
-    }
-    begin(session, what, Mode::Writing).await?;
-    locks::wait_for(session, what, LOCK, "the lock on making the schema").await?;
-    ownership::check(session, &ALL, true).await?;
-    let columns = ADDED.map(|column| format!("add column if not exists {column} bigint")).join(", ");
-    let sql = format!("alter table perfpipe.runs {columns}");
-    match session.client().batch_execute(&sql).await {
-        Ok(()) => session.run(what, "commit").await,
-        Err(error) => Err(match error.code() {
-            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Error::refused(
-                "perfpipe.runs was made by an earlier perfpipe, and this role may not add the columns it lacks",
-                format!("Let its owner store a run once, or run: {sql}."),
-            ),
-            Some(&SqlState::LOCK_NOT_AVAILABLE) => holders::of_tables(session, what, &["runs"], true).await,
-            _ => session.error(what, &error),
-        }),
-    }
 }
 
 /// Whether the schema is there, and such that it can be written to.

@@ -1,5 +1,6 @@
 //! The schema: how it is laid out, who may use it, and whether it is perfpipe's own.
 
+pub(crate) mod columns;
 pub(crate) mod layout;
 pub(crate) mod names;
 pub(crate) mod ownership;

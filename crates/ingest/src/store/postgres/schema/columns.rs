@@ -1,0 +1,66 @@
+//! Columns that came after the first schemas of this layout: the first write adds them, and until then they are null.
+
+use tokio_postgres::error::SqlState;
+
+use crate::error::{Error, Result};
+use crate::store::postgres::connection::session::{Session, value};
+use crate::store::postgres::transaction::{Mode, begin};
+use crate::store::postgres::{holders, locks};
+
+use super::layout::{ALL, LOCK};
+use super::ownership;
+
+/// Each with its table and its type; what they have of earlier runs is null.
+const ADDED: [(&str, &str, &str); 3] = [
+    ("runs", "last_end_ms", "bigint"),
+    ("runs", "transactions_end_ms", "bigint"),
+    ("rejects", "code", "text"),
+];
+
+/// Gives the tables of all runs the columns that they lack.
+pub(super) async fn add(session: &Session) -> Result<()> {
+    let what = "adding columns to the tables of perfpipe";
+    begin(session, what, Mode::Reading).await?;
+    let mut lacking = Vec::new();
+    for (table, column, kind) in ADDED {
+        if !has(session, what, table, column).await? {
+            lacking.push((
+                table,
+                format!("alter table perfpipe.{table} add column if not exists {column} {kind}"),
+            ));
+        }
+    }
+    session.end(what).await?;
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    begin(session, what, Mode::Writing).await?;
+    locks::wait_for(session, what, LOCK, "the lock on making the schema").await?;
+    ownership::check(session, &ALL, true).await?;
+    let sql = lacking.iter().map(|(_, sql)| sql.as_str()).collect::<Vec<_>>().join("; ");
+    match session.client().batch_execute(&sql).await {
+        Ok(()) => session.run(what, "commit").await,
+        Err(error) => Err(match error.code() {
+            Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Error::refused(
+                "the schema perfpipe was made by an earlier perfpipe, and this role may not add the columns that its \
+                 tables lack",
+                format!("Let its owner store a run once, or run: {sql}."),
+            ),
+            Some(&SqlState::LOCK_NOT_AVAILABLE) => {
+                let tables: Vec<&str> = lacking.iter().map(|(table, _)| *table).collect();
+                holders::of_tables(session, what, &tables, true).await
+            }
+            _ => session.error(what, &error),
+        }),
+    }
+}
+
+/// Whether a table of all runs has a column. Asked in a transaction, as all is: only there is it sure where names and
+/// operators are looked up.
+pub(crate) async fn has(session: &Session, what: &str, table: &str, column: &str) -> Result<bool> {
+    let sql = format!(
+        "select exists (select from pg_catalog.pg_attribute where not attisdropped \
+         and attrelid = 'perfpipe.{table}'::pg_catalog.regclass and attname = '{column}') as there"
+    );
+    value(&session.query_one(what, &sql, &[]).await?, "there")
+}
