@@ -52,3 +52,8 @@ pub use view::phases::{Phase, Phases, Span};
 
 // What a [`Timeline`] holds of the ingesting crate, so that its users need not depend on that one.
 pub use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, SourceFile};
+
+// The examples of these pages are compiled, and run where they can be.
+#[cfg(all(doctest, feature = "frames"))]
+#[doc = include_str!("../../../docs/reference/library.md")]
+mod library_page {}

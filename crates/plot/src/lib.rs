@@ -40,3 +40,8 @@ pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};
 pub use style::{ColorBy, Palette, Paper, Style};
+
+// The example of the README is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}

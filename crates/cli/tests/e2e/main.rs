@@ -14,6 +14,7 @@ mod cpu;
 mod damaged;
 mod diagnose;
 mod disk;
+mod docs;
 mod failures;
 mod fixtures;
 mod flags;
