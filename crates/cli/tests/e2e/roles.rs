@@ -1,13 +1,12 @@
-//! The README's roles: one that ingests and one that reads, made by its very SQL, and what each may do.
+//! The roles of docs/guide/roles.md: one that ingests and one that reads, made by its very SQL, and what each may do.
 
 use crate::postgres::{TestServer, psql, psql_command};
 use crate::support::*;
 
-/// The SQL of the README's section on roles.
+/// The SQL of the page on roles.
 fn sql() -> String {
-    let readme = std::fs::read_to_string(fixture("../README.md")).unwrap();
-    let (_, section) = readme.split_once("#### Roles").unwrap();
-    let (_, sql) = section.split_once("```sql\n").unwrap();
+    let page = std::fs::read_to_string(fixture("../docs/guide/roles.md")).unwrap();
+    let (_, sql) = page.split_once("```sql\n").unwrap();
     sql.split_once("```").unwrap().0.to_owned()
 }
 
@@ -37,11 +36,11 @@ fn assert_reads(store: &Store) {
 }
 
 #[test]
-fn the_roles_of_the_readme_may_do_what_it_says_and_nothing_else() {
+fn the_roles_of_the_guide_may_do_what_it_says_and_nothing_else() {
     let Some(server) = TestServer::start(None) else { return };
     let url = server.database();
     psql(&url, &sql());
-    // Another one who ingests, as the README has the first.
+    // Another one who ingests, as the page has the first.
     psql(
         &url,
         "create role bob login in role perfpipe_ingester; alter role bob set role = 'perfpipe_ingester'",
