@@ -24,7 +24,7 @@ mod block;
 mod expected;
 mod links;
 mod page;
-mod parquet_columns;
+mod reference;
 mod session;
 mod workshop;
 

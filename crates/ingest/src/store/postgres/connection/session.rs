@@ -12,7 +12,7 @@ use tokio_postgres::{Client, Connection, Row};
 use crate::error::{Error, Result};
 
 /// Where the grants are found that a role may lack.
-pub(crate) const GRANTS: &str = "Use a role that has the grant: the README's section \"Roles\" has those of one that ingests and of one that reads.";
+pub(crate) const GRANTS: &str = "Use a role that has the grant: docs/reference/roles.md has those of one that ingests and of one that reads.";
 
 /// A value of a statement, and its type: told, it needs no prepared statement, which would belong to a session that a
 /// pooler may share.

@@ -42,13 +42,13 @@ fn words(kind: &str) -> Words {
     match kind {
         "schema" => (
             "the schema perfpipe belongs to the role {detail}, whose code could run with your rights",
-            "Use that role or a member of it (PGOPTIONS='-c role={detail}' sets it; see the README's section \
-             \"Roles\"), have a schema of your own made, or use another database.",
+            "Use that role or a member of it (PGOPTIONS='-c role={detail}' sets it; see \
+             docs/reference/roles.md), have a schema of your own made, or use another database.",
         ),
         "owner" => (
             "perfpipe.{name} belongs to the role {detail}, whose code could run with your rights",
-            "Use that role or a member of it (PGOPTIONS='-c role={detail}' sets it; see the README's section \
-             \"Roles\"), or use another database.",
+            "Use that role or a member of it (PGOPTIONS='-c role={detail}' sets it; see \
+             docs/reference/roles.md), or use another database.",
         ),
         "kind" => (
             "perfpipe.{name} is not what perfpipe made, but another kind of relation (relkind {detail})",

@@ -39,8 +39,8 @@ pub(crate) async fn check_write(session: &Session) -> Result<()> {
         false => Error::refused(
             format!("the role {role} may not make the schema {SCHEMA} in the database {database}"),
             format!(
-                "Have the database's owner run: create schema {SCHEMA} authorization {}; see the README's section \
-                 \"Roles\".",
+                "Have the database's owner run: create schema {SCHEMA} authorization {}; see \
+                 docs/reference/roles.md.",
                 quoted(&role)
             ),
         ),

@@ -1,4 +1,4 @@
-//! The columns that docs/reference/parquet.md lists, against the files of a store.
+//! The tables of docs/reference, against what they list.
 
 use std::fs::File;
 
@@ -9,6 +9,7 @@ use parquet::schema::types::ColumnDescriptor;
 use super::root;
 use super::workshop::Workshop;
 
+/// Lists the columns of a store's files.
 const PAGE: &str = "docs/reference/parquet.md";
 
 #[test]
@@ -49,4 +50,15 @@ fn listed(page: &str, file: &str) -> Vec<String> {
     let section = below.split("\n## ").next().unwrap();
     let rows = section.lines().filter(|line| line.starts_with("| `"));
     rows.map(|line| line.splitn(4, '|').take(3).collect::<Vec<_>>().join("|") + "|").collect()
+}
+
+#[test]
+fn the_page_of_errors_lists_every_code_of_a_reject() {
+    let source = std::fs::read_to_string(root().join("crates/ingest/src/run/reject_reason.rs")).unwrap();
+    let (_, codes) = source.split_once("fn code(self)").unwrap();
+    let codes = codes.split_once("/// The reason").unwrap().0.split('"').skip(1).step_by(2);
+    let page = std::fs::read_to_string(root().join("docs/reference/errors.md")).unwrap();
+    let (_, section) = page.split_once("## Codes of rejects\n").unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+    assert_eq!(rows.collect::<Vec<_>>(), codes.collect::<Vec<_>>());
 }
