@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::error::Result;
-use crate::source::zip::directory::printable;
+use crate::source::zip::member::printable;
 use crate::source::{Inputs, LogReader, SourceOptions};
 
 /// Bytes read of a log; of a larger one, which small files can hold, no more is asked for.

@@ -5,8 +5,9 @@ use std::sync::{Arc, PoisonError};
 
 use super::columns::ColumnNames;
 use super::cpu::CpuInspection;
+use super::found::Inspection;
 use super::log::{InjectorsBy, LogInspection, TimeForm, scaled};
-use super::{Inspection, rejects};
+use super::rejects;
 use crate::counts::counter::Counter;
 use crate::counts::totals::Totals;
 use crate::error::{Error, Place, Result};

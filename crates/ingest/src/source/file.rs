@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use super::container::Container;
 use super::content::Content;
 use super::head::read_head;
+use super::opened::Opened;
 use super::snapshot::Seen;
 use super::unpack::checked::{Checked, Digested, Expected, Stated, Unpacked};
 use super::unpack::codec::{Codec, Extent, Unpacker};
 use super::unpack::gzip::Gunzip;
 use super::unpack::metered::{Meter, PackedCount, packed};
 use super::unpack::salvage::Salvaged;
-use super::zip::directory::{Member, method_name, open_member};
+use super::zip::member::{Member, method_name};
+use super::zip::open::open_member;
 use crate::error::{Place, Result};
 use crate::formats::jtl::layout::LayoutOptions;
 use crate::run::fault::{Fault, explain};
@@ -38,24 +40,6 @@ pub(crate) struct Stored {
     seen: Seen,
     /// Whether it is read as far as it can be, in the place of being refused where it can't.
     salvage: bool,
-}
-
-/// A text in a regular file, opened: it is unpacked straight into the caller's buffer.
-pub(crate) struct Opened(Box<dyn Digested + Send>);
-
-impl Opened {
-    /// A reader, which ends where it can't be read on if that is to `salvage` what there is.
-    pub(crate) fn new(reader: impl Digested + Send + 'static, salvage: bool) -> Self {
-        Self(match salvage {
-            true => Box::new(Salvaged::new(reader)),
-            false => Box::new(reader),
-        })
-    }
-
-    /// The reader of its bytes.
-    pub(crate) fn reader(&mut self) -> &mut dyn Digested {
-        self.0.as_mut()
-    }
 }
 
 impl Stored {
@@ -157,7 +141,7 @@ impl Stored {
             Part::Member(member) => open_member(&self.path, member, progress, self.salvage),
             Part::Whole(container) => {
                 let file = self.seen.snapshot(Meter::new(file, progress));
-                unpack(*container, file, self.salvage).map(Opened)
+                unpack(*container, file, self.salvage).map(Opened::from)
             }
         }
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::content::Content;
-use super::file::{Opened, Stored};
+use super::file::Stored;
+use super::opened::Opened;
 use super::pipe::{Piece, Pipe};
 use super::unpack::checked::{Digest, Digested};
 use super::unpack::metered::PackedCount;

@@ -8,10 +8,13 @@ pub(crate) mod file;
 pub(crate) mod head;
 pub(crate) mod log;
 pub(crate) mod names;
+mod opened;
+mod options;
 mod pipe;
 mod snapshot;
 pub(crate) mod unpack;
 pub(crate) mod zip;
 
-pub use self::detect::{Inputs, SourceOptions};
+pub use self::detect::Inputs;
 pub use self::log::{LogReader, LogSource, LogStream};
+pub use self::options::SourceOptions;

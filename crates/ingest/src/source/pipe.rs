@@ -8,7 +8,7 @@ use super::content::Content;
 use super::file::{Head, unpack};
 use super::unpack::checked::Digested;
 use super::unpack::metered::{Meter, PackedCount, packed, read_up_to};
-use super::zip::directory::is_litter;
+use super::zip::member::is_litter;
 use super::zip::pipe::ZipPipe;
 use crate::error::{Place, Result};
 use crate::formats::jtl::layout::LayoutOptions;

@@ -7,7 +7,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
 use crate::run::fault::Fault;
-use crate::source::file::Opened;
+use crate::source::opened::Opened;
 use crate::source::unpack::checked::{Digest, Digested};
 
 /// The largest export that is read, in bytes, unpacked.

@@ -8,8 +8,9 @@ mod row;
 use csv_async::{AsyncReaderBuilder, ByteRecord};
 
 use super::SourceOptions;
-use super::file::{Opened, Stored};
+use super::file::Stored;
 use super::log::source_file;
+use super::opened::Opened;
 use super::unpack::checked::{Checked, Digested, Expected};
 use super::unpack::metered::PackedCount;
 use crate::error::{Error, Place, Result};

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use super::directory::printable;
+use super::member::printable;
 use crate::run::fault::Fault;
 use crate::source::unpack::checked::Stated;
 

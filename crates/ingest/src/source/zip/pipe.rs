@@ -2,11 +2,11 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::directory::{MOST_MEMBERS, encrypted, too_many, unsupported};
 use super::header::{
     END, END_64, ENTRY, FOLLOWING, LOCAL, LocalHeader, described, descriptors, directory, local_header,
     signature, skip,
 };
+use super::member::{MOST_MEMBERS, encrypted, too_many, unsupported};
 use super::padding::{after_padding, behind};
 use crate::run::fault::{Fault, harm};
 use crate::source::unpack::checked::{Digest, Digested, Stated, wrong_checksum};

@@ -5,11 +5,11 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::Path;
 
-use super::directory::{MOST_MEMBERS, Member, is_litter, too_many};
 use super::header::{
     DESCRIPTOR, ENTRY, FOLLOWING, LOCAL, LONGEST_DESCRIPTOR, LocalHeader, described, is_likely_entry,
     local_header,
 };
+use super::member::{MOST_MEMBERS, Member, is_litter, too_many};
 use crate::source::unpack::checked::{Expected, Stated};
 use crate::source::unpack::codec::Extent;
 use crate::source::unpack::metered::read_up_to;

@@ -1,0 +1,103 @@
+//! A zip's member, and what messages say of it.
+
+use std::io;
+
+use crate::run::fault::Fault;
+use crate::source::unpack::checked::Expected;
+use crate::source::unpack::codec::Extent;
+
+/// The most members that are looked at.
+pub(crate) const MOST_MEMBERS: u64 = 1000;
+
+/// Characters of a member's name that are kept at either end; some zips, most of them damaged, name theirs by 64 KiB.
+const NAME_END: usize = 100;
+
+/// A member that may hold a log or a CPU export.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Member {
+    /// Its name, for messages only: it is never used as a path.
+    pub(crate) name: String,
+    /// Packed bytes that are there.
+    pub(crate) packed: u64,
+    /// The byte of the file at which they begin; `None` where that is not as the directory says.
+    pub(crate) start: Option<u64>,
+    /// The compression method's number.
+    pub(crate) method: u16,
+    /// Whether its bytes can't be read without a password.
+    pub(crate) encrypted: bool,
+    /// Where the packed data ends.
+    pub(crate) extent: Extent,
+    /// What is known of the unpacked data.
+    pub(crate) expected: Expected,
+}
+
+/// The remedy for a zip whose members had better be given one by one.
+pub(crate) const UNPACK: &str = "Unpack it and give the files by themselves.";
+
+/// The fault of a zip with more members than are looked at.
+pub(crate) fn too_many() -> Fault {
+    Fault::new(format!("the zip has more than {MOST_MEMBERS} members"), UNPACK)
+}
+
+/// Whether a member is a folder or what a file manager leaves in zips.
+pub(crate) fn is_litter(name: &str) -> bool {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    name.starts_with("__MACOSX/") || name.ends_with('/') || last == ".DS_Store" || last == "Thumbs.db"
+}
+
+/// A member's name with nothing in it that could garble a message, and not longer than one.
+pub(crate) fn printable(name: &str) -> String {
+    let mut name: Vec<char> =
+        name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect();
+    if let Some(cut) = name.len().checked_sub(NAME_END).filter(|cut| *cut > NAME_END) {
+        name.splice(NAME_END..cut, ['…']);
+    }
+    name.into_iter().collect()
+}
+
+/// The fault of a member whose bytes can't be read without a password.
+pub(crate) fn encrypted() -> Fault {
+    Fault::new("is encrypted", "Unpack it with its password, and give the file itself.")
+}
+
+/// The fault of a member packed in a way that is not understood.
+pub(crate) fn unsupported(method: &str) -> Fault {
+    Fault::new(
+        format!("is packed by a method that is not supported (number {method})"),
+        "Unpack it, and give the file itself.",
+    )
+}
+
+/// The name of a compression method.
+pub(crate) fn method_name(method: u16) -> String {
+    let name = match method {
+        0 => "stored",
+        8 => "deflate",
+        9 => "deflate64",
+        12 => "bzip2",
+        14 => "LZMA",
+        93 => "zstd",
+        95 => "xz",
+        other => return format!("method {other}"),
+    };
+    name.to_owned()
+}
+
+/// The fault of a member that is not where the directory says.
+pub(crate) fn misplaced() -> io::Error {
+    Fault::damaged("it does not begin where the zip's directory says")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::printable;
+
+    #[test]
+    fn names_in_messages_are_short_and_garble_nothing() {
+        assert_eq!(printable("a/b\x1b[2J.csv"), "a/b\u{fffd}[2J.csv");
+        let usual = "é".repeat(200);
+        assert_eq!(printable(&usual), usual);
+        let long = printable(&format!("{}/run.csv", "\0".repeat(60_000)));
+        assert!(long.chars().count() == 201 && long.ends_with("\u{fffd}/run.csv"), "{long}");
+    }
+}
