@@ -12,6 +12,7 @@ mod check;
 mod compare;
 mod diagnose;
 mod error;
+pub mod format;
 mod interchange;
 mod league;
 mod stats;
@@ -20,7 +21,6 @@ mod table;
 mod timeline;
 mod view;
 
-pub use breakdown::damage::{damage_read, damage_sentence};
 pub use breakdown::details::Details;
 pub use breakdown::error_kinds::{ErrorKind, error_kind_table, error_kinds};
 pub use breakdown::heatmap::{HeatColumn, Heatmap};
@@ -39,9 +39,7 @@ pub use stats::curve::percentile_curve;
 pub use stats::histogram::Histogram;
 pub use sweep::knee::{Growth, Knee};
 pub use sweep::{LoadStep, Sweep};
-pub use table::{
-    Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, TableWriter, Value, one_line, thousands,
-};
+pub use table::{Column, Datum, Format, Kind, RowWriter, Table, TableBuilder, TableWriter, Value};
 pub use timeline::cpu_cost::cpu_scale_in_doubt;
 pub use timeline::duration::RunDuration;
 pub use timeline::summary::Summary;

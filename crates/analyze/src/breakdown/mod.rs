@@ -1,6 +1,5 @@
 //! A run taken apart: by label, error, response time and phase.
 
-pub(crate) mod damage;
 pub(crate) mod details;
 pub(crate) mod error_kinds;
 pub(crate) mod heatmap;

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::stats::percentile::column_name;
 use crate::table::Table;
 use crate::timeline::Timeline;
-use crate::timeline::tables::summary_percentiles;
+use crate::timeline::summary::summary_percentiles;
 use crate::view::View;
 use crate::view::phases::{Phases, Span};
 

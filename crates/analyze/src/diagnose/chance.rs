@@ -47,7 +47,8 @@ pub(super) fn dispersion(counts: &[(f64, f64)]) -> f64 {
         .filter(|(_, expected)| *expected > 0.0)
         .map(|(count, expected)| (count - expected).abs() / expected.sqrt())
         .collect();
-    crate::timeline::level::median(&distances).map_or(1.0, |distance| (1.4826 * distance).powi(2).max(1.0))
+    crate::stats::median::upper_median(&distances)
+        .map_or(1.0, |distance| (1.4826 * distance).powi(2).max(1.0))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! that of means of many, from what the change leaves unexplained: the largest over batches of several lengths.
 
 use super::chance::SURPRISE;
-use crate::timeline::level::median;
+use crate::stats::median::upper_median;
 
 /// Values from which on a change is looked for.
 pub(super) const LEAST: usize = 15;
@@ -150,7 +150,7 @@ fn longer(values: &[f64]) -> f64 {
 pub(super) fn deviation(values: &[f64], level: f64) -> f64 {
     let left: Vec<f64> = values.iter().map(|value| value - level).collect();
     let distances: Vec<f64> = left.iter().map(|value| value.abs()).collect();
-    (1.4826 * median(&distances).unwrap_or(0.0)).max(long_run(&left).sqrt())
+    (1.4826 * upper_median(&distances).unwrap_or(0.0)).max(long_run(&left).sqrt())
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! The requests that each second is expected to have, from those of the seconds around it.
 
 use super::chance::dispersion;
-use super::facts::{Facts, requests};
+use super::facts::Facts;
+use super::seconds::requests;
+use crate::stats::median::upper_median;
 use crate::timeline::Second;
-use crate::timeline::level::median;
 
 /// The share of what is expected up to which a second's requests are few.
 const FEW: f64 = 0.5;
@@ -33,7 +34,7 @@ pub(super) fn rows(facts: &Facts<'_>) -> (Vec<Row>, f64) {
     let rows = facts.body();
     let loads: Vec<f64> = rows.iter().map(|row| row.load.filter(|load| *load > 0.0).unwrap_or(1.0)).collect();
     let counts: Vec<f64> = rows.iter().map(requests).collect();
-    let rare = median(&counts).is_none_or(|usual| usual < RARE);
+    let rare = upper_median(&counts).is_none_or(|usual| usual < RARE);
     let is_known = rows.iter().any(|row| row.load.is_some());
     let rates = match (rare, is_known) {
         (true, _) => means(&counts, &loads),
@@ -106,7 +107,8 @@ fn medians(counts: &[f64], loads: &[f64]) -> Vec<f64> {
 /// The requests to expect of each second where threads are not in the log, and may begin or end: the median of those before
 /// it or of those after it, whichever is less.
 fn least(counts: &[f64]) -> Vec<f64> {
-    let of = |from: usize, to: usize| median(counts.get(from..to.min(counts.len())).unwrap_or_default());
+    let of =
+        |from: usize, to: usize| upper_median(counts.get(from..to.min(counts.len())).unwrap_or_default());
     let sides = |at: usize| (of(at.saturating_sub(AROUND), at), of(at + 1, at + 1 + AROUND));
     let less = |(before, after): (Option<f64>, Option<f64>)| before.unwrap_or(0.0).min(after.unwrap_or(0.0));
     (0..counts.len()).map(sides).map(less).collect()
@@ -118,7 +120,7 @@ fn around(values: &[f64], usual: impl Fn(usize) -> bool) -> Vec<f64> {
     let of = |from: usize, to: usize| {
         let near = (from..to.min(values.len())).filter(|at| usual(*at));
         let near: Vec<f64> = near.filter_map(|at| values.get(at).copied()).collect();
-        median(&near).filter(|value| *value > 0.0)
+        upper_median(&near).filter(|value| *value > 0.0)
     };
     let overall = of(0, values.len()).unwrap_or_default();
     (0..values.len()).map(|at| of(at.saturating_sub(AROUND), at + AROUND + 1).unwrap_or(overall)).collect()

@@ -3,6 +3,7 @@
 use perfpipe_ingest::StoredRun;
 
 use super::rules::clocks::{self, Clocks};
+use super::seconds::{requests, span};
 use crate::error::{Error, Result};
 use crate::sweep::Sweep;
 use crate::timeline::{Second, Timeline, load};
@@ -111,38 +112,10 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// The span of some seconds.
-pub(super) fn span(rows: &[Second]) -> Option<Span> {
-    Some(Span { first: rows.first()?.second, last: rows.last()?.second })
-}
-
-/// All requests of a second.
-pub(super) fn requests(row: &Second) -> f64 {
-    (row.successes + row.failures) as f64
-}
-
 /// Whether a load goes up and down from second to second, whereas a plan of threads is level or climbs.
 fn turns(rows: &[Second]) -> bool {
     let loads: Vec<f64> = rows.iter().filter_map(|row| row.load).collect();
     let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();
     let turns = steps.iter().zip(steps.iter().skip(1)).filter(|(one, next)| *one * *next < 0.0).count();
     turns as f64 > TURNS * steps.len() as f64
-}
-
-/// A figure as people read it: `1,756`, `34.4`, `0.25`.
-pub(super) fn figure(value: f64) -> String {
-    if value.abs() >= 999.5 {
-        return crate::table::thousands(value.round().max(0.0) as u64);
-    }
-    let decimals = match value.abs() {
-        value if value >= 99.95 || value == value.round() => 0,
-        value if value >= 9.995 => 1,
-        _ => 2,
-    };
-    format!("{value:.decimals$}")
-}
-
-/// A share as people read it.
-pub(super) fn percent(share: f64) -> String {
-    format!("{} %", figure(share * 100.0))
 }

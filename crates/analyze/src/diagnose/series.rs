@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::facts::{Facts, requests, span};
+use super::facts::Facts;
+use super::seconds::{requests, span};
 use crate::error::Result;
 use crate::timeline::Second;
 use crate::timeline::selection::Selection;

@@ -1,7 +1,8 @@
 //! Requests that wait much longer than is usual around them: what a pause of the server does to those it holds up.
 
 use super::expected::beside;
-use super::facts::{Facts, span};
+use super::facts::Facts;
+use super::seconds::span;
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
 use crate::timeline::selection::Selection;

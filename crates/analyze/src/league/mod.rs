@@ -6,8 +6,9 @@ pub(crate) mod repeats;
 
 use self::apart::Apart;
 use self::rank::ranks;
-use self::repeats::{by_framework, failures_percent, median};
+use self::repeats::{by_framework, failures_percent};
 use crate::error::{Error, Result};
+use crate::stats::median::median;
 use crate::table::{Table, Value};
 use crate::timeline::Timeline;
 use crate::timeline::cpu_cost::{cpu_scale_in_doubt, requests_per_cpu_second};

@@ -16,15 +16,6 @@ pub(crate) fn by_framework<'a>(
     frameworks
 }
 
-/// The median: of an even number of values the mean of the two in the middle; `None` of none.
-pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
-    let mut sorted: Vec<f64> = values.into_iter().collect();
-    sorted.sort_by(f64::total_cmp);
-    let upper = *sorted.get(sorted.len() / 2)?;
-    let lower = *sorted.get((sorted.len() - 1) / 2)?;
-    Some(if sorted.len() % 2 == 1 { upper } else { lower + (upper - lower) / 2.0 })
-}
-
 /// The failures of some runs in percent of all their requests; `None` where there is no request.
 pub(crate) fn failures_percent(repeats: &[&Timeline]) -> Option<f64> {
     let sum = |count: fn(&Timeline) -> u64| repeats.iter().map(|timeline| count(timeline)).sum::<u64>();
@@ -48,18 +39,4 @@ pub fn median_repeats<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> 
         repeats.get(repeats.len().saturating_sub(1) / 2).copied()
     };
     by_framework(timelines).into_values().filter_map(middle).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::median;
-
-    #[test]
-    fn the_median_of_an_even_number_is_the_mean_of_the_middle_two() {
-        assert_eq!(median([]), None);
-        assert_eq!(median([3.0]), Some(3.0));
-        assert_eq!(median([9.0, 1.0]), Some(5.0));
-        assert_eq!(median([9.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median([9.0, 4.0, 1.0, 2.0]), Some(3.0));
-    }
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod curve;
 pub(crate) mod histogram;
+pub(crate) mod median;
 pub(crate) mod merge;
 pub(crate) mod percentile;
 pub(crate) mod student;

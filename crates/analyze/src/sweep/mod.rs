@@ -8,14 +8,14 @@ use perfpipe_ingest::{RunInfo, StoredRun};
 
 use self::knee::{Growth, Knee, Point};
 use crate::error::{Error, Result};
+use crate::stats::median::{median, upper_median};
 use crate::stats::percentile::{self, column_name};
 use crate::table::Table;
-use crate::timeline::level::median;
 use crate::timeline::load::LoadCurve;
 use crate::timeline::second::SecondReader;
 use crate::timeline::selection::Selection;
+use crate::timeline::summary::summary_percentiles;
 use crate::timeline::summary::{Summary, Tally};
-use crate::timeline::tables::summary_percentiles;
 use crate::view::View;
 use crate::view::phases::{Phase, Phases};
 
@@ -183,23 +183,18 @@ impl Gathered {
 
     /// The step as the knee is found from it: by medians, so that a stall does not look like a capacity.
     fn point(&self, step: usize) -> Option<Point> {
-        let (load, throughput) = (middle(&self.loads)?, middle(&self.successes)?);
+        let (load, throughput) =
+            (median(self.loads.iter().copied())?, median(self.successes.iter().copied())?);
         if self.loads.len() < SURE || load <= 0.0 || throughput <= 0.0 {
             return None;
         }
         let distances: Vec<f64> = self.successes.iter().map(|value| (value - throughput).abs()).collect();
         // Requests that come by chance alone vary by the root of their number.
-        let deviation = (1.4826 * median(&distances)?).max(throughput.sqrt());
+        let deviation = (1.4826 * upper_median(&distances)?).max(throughput.sqrt());
         // The standard error of a median of normal noise.
         let error = (std::f64::consts::FRAC_PI_2 / self.loads.len() as f64).sqrt() * deviation;
         Some(Point { load, throughput, error, step })
     }
-}
-
-/// The median; of an even number the mean of the two in the middle.
-fn middle(values: &[f64]) -> Option<f64> {
-    let negative: Vec<f64> = values.iter().map(|value| -value).collect();
-    Some((median(values)? - median(&negative)?) / 2.0)
 }
 
 /// The loads of the seconds that count, by second.

@@ -1,22 +1,10 @@
 //! What a column of a table is: its name, its type, and how people read it.
 
-use super::people::shown;
-use super::value::Value;
+use super::value::{Kind, Value};
+use crate::format::{one_line, separated, without_zero_sign};
 
-/// The type of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    /// Whole numbers from zero.
-    U64,
-    /// Whole numbers.
-    I64,
-    /// Numbers.
-    F64,
-    /// Texts.
-    Text,
-    /// Yes or no.
-    Bool,
-}
+/// What stands where a value is absent.
+const ABSENT: &str = "-";
 
 /// A column's name and type; unit, decimals and title are for people and change nothing in machine formats.
 ///
@@ -112,7 +100,19 @@ impl Column {
     /// assert_eq!(column.shown(&Value::F64(1234.56)), "1,234.6");
     /// ```
     pub fn shown(&self, value: &Value<'_>) -> String {
-        shown(self, value)
+        let number = |digits: String| if !self.identifier { separated(&digits) } else { digits };
+        match value {
+            Value::Absent => ABSENT.into(),
+            Value::U64(value) => number(value.to_string()),
+            Value::I64(value) => number(value.to_string()),
+            Value::F64(value) => number(match self.decimals {
+                Some(decimals) => without_zero_sign(format!("{value:.*}", usize::from(decimals))),
+                None => value.to_string(),
+            }),
+            Value::Bool(true) => "yes".into(),
+            Value::Bool(false) => "no".into(),
+            Value::Text(text) => one_line(text),
+        }
     }
 
     /// Whether people read the values from the right.
@@ -124,12 +124,37 @@ impl Column {
     pub fn is_shown(&self) -> bool {
         !self.hidden
     }
+}
 
-    pub(super) fn decimals_shown(&self) -> Option<u8> {
-        self.decimals
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated_in_the_whole_part_only() {
+        let column = Column::new("x", Kind::F64);
+        for (value, text) in [
+            (0.0, "0"),
+            (999.5, "999.5"),
+            (1000.0, "1,000"),
+            (-1234567.25, "-1,234,567.25"),
+            (100_000.0, "100,000"),
+            (0.1234567, "0.1234567"),
+            (f64::NAN, "NaN"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(column.shown(&Value::F64(value)), text);
+        }
+        assert_eq!(column.clone().decimals(1).shown(&Value::F64(1234.56)), "1,234.6");
+        assert_eq!(column.clone().decimals(1).shown(&Value::F64(-0.04)), "0.0");
+        assert_eq!(column.clone().decimals(1).shown(&Value::F64(-0.06)), "-0.1");
+        assert_eq!(column.shown(&Value::I64(i64::MIN)), "-9,223,372,036,854,775,808");
+        assert_eq!(column.identifier().shown(&Value::U64(1795203738)), "1795203738");
     }
 
-    pub(super) fn separates_thousands(&self) -> bool {
-        !self.identifier
+    #[test]
+    fn control_characters_reach_no_terminal() {
+        let column = Column::new("x", Kind::Text);
+        assert_eq!(column.shown(&Value::Text("a\r\nb\u{1b}[31m配")), r"a\r\nb\u{1b}[31m配");
     }
 }

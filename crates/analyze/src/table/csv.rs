@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use super::column::Column;
+use super::rows::Rows;
 use super::value::Value;
-use super::writer::Rows;
 
 /// Comma-separated values as RFC 4180 has them, but for the line ends, which are LF.
 pub(super) struct Csv;

@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use super::column::Column;
+use super::rows::Rows;
 use super::value::Value;
-use super::writer::Rows;
 
 /// An array of objects, one a line.
 pub(super) struct Json {

@@ -1,9 +1,8 @@
 //! Tables as Markdown.
 
 use super::column::Column;
-use super::people::shown;
+use super::rows::Rows;
 use super::value::Value;
-use super::writer::Rows;
 
 /// A table as GitHub's Markdown has it.
 pub(super) struct Markdown;
@@ -15,7 +14,7 @@ impl Rows for Markdown {
     }
 
     fn row(&mut self, columns: &[Column], row: &[Value<'_>], out: &mut Vec<u8>) {
-        line(columns.iter().zip(row).map(|(column, value)| escaped(&shown(column, value))), out);
+        line(columns.iter().zip(row).map(|(column, value)| escaped(&column.shown(value))), out);
     }
 
     fn end(&mut self, _: &[Column], _: &mut Vec<u8>) {}

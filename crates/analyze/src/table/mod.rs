@@ -7,18 +7,17 @@ mod frame;
 mod json;
 mod markdown;
 mod parquet;
-mod people;
 mod pieces;
+mod rows;
 mod text;
 mod value;
 mod writer;
 
 use std::io::Write;
 
-pub use self::column::{Column, Kind};
-pub use self::people::{one_line, thousands};
+pub use self::column::Column;
 pub use self::pieces::TableWriter;
-pub use self::value::{Datum, Value};
+pub use self::value::{Datum, Kind, Value};
 pub use self::writer::{Format, RowWriter};
 
 use self::value::Values;

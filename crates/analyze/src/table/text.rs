@@ -3,9 +3,8 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::column::Column;
-use super::people::shown;
+use super::rows::Rows;
 use super::value::Value;
-use super::writer::Rows;
 
 /// Columns side by side, numbers to the right; rows wait until the widths are known.
 #[derive(Default)]
@@ -19,7 +18,7 @@ impl Rows for Text {
     }
 
     fn row(&mut self, columns: &[Column], row: &[Value<'_>], _: &mut Vec<u8>) {
-        self.rows.push(columns.iter().zip(row).map(|(column, value)| shown(column, value)).collect());
+        self.rows.push(columns.iter().zip(row).map(|(column, value)| column.shown(value)).collect());
     }
 
     fn end(&mut self, columns: &[Column], out: &mut Vec<u8>) {

@@ -2,7 +2,20 @@
 
 use std::cmp::Ordering;
 
-use super::column::Kind;
+/// The type of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole numbers from zero.
+    U64,
+    /// Whole numbers.
+    I64,
+    /// Numbers.
+    F64,
+    /// Texts.
+    Text,
+    /// Yes or no.
+    Bool,
+}
 
 /// One value of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]

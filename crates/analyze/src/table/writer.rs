@@ -6,10 +6,11 @@ use super::column::Column;
 use super::csv::Csv;
 use super::json::Json;
 use super::markdown::{Markdown, escaped};
-use super::people::one_line;
+use super::rows::Rows;
 use super::text::Text;
 use super::value::Value;
 use crate::error::{Error, Result};
+use crate::format::one_line;
 
 /// A text format of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,16 +52,6 @@ impl Format {
             Self::Text | Self::Csv | Self::Json => line,
         }
     }
-}
-
-/// What a format does with a table; all that it writes it appends to a buffer.
-pub(super) trait Rows: Send {
-    /// What comes before the first row.
-    fn begin(&mut self, columns: &[Column], out: &mut Vec<u8>);
-    /// One row, as long as the columns are.
-    fn row(&mut self, columns: &[Column], row: &[Value<'_>], out: &mut Vec<u8>);
-    /// What comes after the last row.
-    fn end(&mut self, columns: &[Column], out: &mut Vec<u8>);
 }
 
 /// Writes a table row by row.

@@ -1,5 +1,6 @@
 //! Where a load curve is level: the rule by which a run's hold is found.
 
+use crate::stats::median::upper_median;
 use std::collections::VecDeque;
 use std::ops::Range;
 
@@ -47,25 +48,18 @@ pub(crate) fn climbs(loads: &[f64]) -> bool {
         return false;
     }
     let part = |at: usize| loads.get(loads.len() * at / PARTS..loads.len() * (at + 1) / PARTS);
-    let medians: Vec<f64> = (0..PARTS).filter_map(part).filter_map(median).collect();
+    let medians: Vec<f64> = (0..PARTS).filter_map(part).filter_map(upper_median).collect();
     let changes = medians.iter().zip(medians.iter().skip(1)).map(|(one, next)| next - one);
     let (gain, loss) = changes
         .fold((0.0, 0.0), |(gain, loss), change: f64| (gain + change.max(0.0), loss + (-change).max(0.0)));
     gain > CLIMB.0 * peak(&smoothed(loads)) && loss <= CLIMB.1 * gain
 }
 
-/// The median; of an even number the upper of the two in the middle, so that it is one of the values.
-pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied()
-}
-
 /// Each second's median with its neighbours', which takes out odd seconds and moves no edge.
 pub(crate) fn smoothed(loads: &[f64]) -> Vec<f64> {
     let around = |at: usize| {
         let radius = RADIUS.min(at).min(loads.len() - 1 - at);
-        loads.get(at - radius..=at + radius).and_then(median).unwrap_or_default()
+        loads.get(at - radius..=at + radius).and_then(upper_median).unwrap_or_default()
     };
     (0..loads.len()).map(around).collect()
 }
@@ -95,9 +89,9 @@ fn candidate(loads: &[f64], smooth: &[f64], peak: f64, band: f64) -> Option<Rang
 /// A stretch without the seconds at its ends that are not at its level.
 pub(crate) fn trimmed(loads: &[f64], wide: Range<usize>) -> Option<Range<usize>> {
     let stretch = loads.get(wide.clone())?;
-    let level = median(stretch)?;
+    let level = upper_median(stretch)?;
     let distances: Vec<f64> = stretch.iter().map(|load| (load - level).abs()).collect();
-    let scatter = (SCATTER * median(&distances)?).max(NEAR * level);
+    let scatter = (SCATTER * upper_median(&distances)?).max(NEAR * level);
     let at_level = |load: &f64| (load - level).abs() <= scatter;
     let (first, last) = (stretch.iter().position(at_level)?, stretch.iter().rposition(at_level)?);
     Some(wide.start + first..wide.start + last + 1)
@@ -107,10 +101,10 @@ pub(crate) fn trimmed(loads: &[f64], wide: Range<usize>) -> Option<Range<usize>>
 /// second explains.
 pub(crate) fn is_level(stretch: &[f64], drift: f64) -> bool {
     let third = stretch.len().div_ceil(3);
-    let first = stretch.get(..third).and_then(median);
-    let last = stretch.get(stretch.len() - third..).and_then(median);
+    let first = stretch.get(..third).and_then(upper_median);
+    let last = stretch.get(stretch.len() - third..).and_then(upper_median);
     let changes: Vec<f64> = stretch.iter().zip(stretch.iter().skip(1)).map(|(a, b)| (b - a).abs()).collect();
-    let (Some(first), Some(last), Some(change)) = (first, last, median(&changes)) else { return false };
+    let (Some(first), Some(last), Some(change)) = (first, last, upper_median(&changes)) else { return false };
     // Of normal noise: a change is √2 times as large as a value's deviation, its median 0.6745 of the standard one;
     // and a median of n values deviates by √(π/2n).
     let deviation = change / (2f64.sqrt() * 0.6745);
@@ -182,11 +176,5 @@ mod tests {
         let smooth = [1.0, 1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0, 5.0];
         assert_eq!(smoothed(&loads)[..3], smooth[..3]);
         assert_eq!(smoothed(&loads)[7..], smooth[7..]);
-    }
-
-    #[test]
-    fn a_median_is_one_of_the_values() {
-        assert_eq!(median(&[3.0, 1.0, 2.0, 9.0]), Some(3.0));
-        assert_eq!(median(&[]), None);
     }
 }

@@ -14,19 +14,19 @@ pub(crate) mod tables;
 
 use perfpipe_ingest::{RunInfo, StoredRun};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use smallvec::SmallVec;
 
 use self::duration::RunDuration;
 use self::load::LoadCurve;
-use self::second::SecondReader;
+use self::second::{SecondReader, second_table};
 use self::selection::Selection;
 use self::summary::{Summary, Tally, Totals};
-use self::tables::second_table;
 use crate::error::Result;
 use crate::stats::percentile;
 use crate::table::Table;
 use crate::view::View;
 use crate::view::phases::{Phases, Span};
+
+pub use self::second::Second;
 
 /// Seconds that one thread reads at a time: few enough that a day keeps all busy, many enough that the 512 KiB that
 /// each stretch's histogram may take are little beside its cells.
@@ -34,52 +34,6 @@ const STRETCH: u32 = 4096;
 
 /// Stretches that are read side by side.
 const AT_A_TIME: usize = 32;
-
-/// One second of a run. Times are in ms; what is absent is `None`, never zero.
-///
-/// Means, extremes and percentiles are over the second's successes
-/// (over all its requests with [`crate::View::include_failures`]).
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Second {
-    /// `floor((timeStamp - t0) / 1000)`.
-    pub second: u32,
-    /// Successful requests.
-    pub successes: u64,
-    /// Failed requests.
-    pub failures: u64,
-    /// Active threads over all injectors: the sum over injectors of the mean `allThreads` of the second's requests,
-    /// failures included. An injector that is silent in a second has that of its latest second with a record, from its
-    /// first such second to its last. It is the load of the whole test, of all labels, also where [`crate::View::label`] picks one.
-    pub load: Option<f64>,
-    /// Mean elapsed.
-    pub elapsed_mean: Option<f64>,
-    /// Smallest elapsed.
-    pub elapsed_min: Option<i32>,
-    /// Largest elapsed.
-    pub elapsed_max: Option<i32>,
-    /// Mean latency.
-    pub latency_mean: Option<f64>,
-    /// Smallest latency.
-    pub latency_min: Option<i32>,
-    /// Largest latency.
-    pub latency_max: Option<i32>,
-    /// Elapsed by percentile, in the order of [`Timeline::percentiles`]; empty where there is no sample. A run may have a
-    /// million seconds, so a few take no memory of their own.
-    pub percentiles: SmallVec<[f64; 4]>,
-    /// How well each of [`View::goals`] is kept, in their order; empty where there is no request.
-    pub goals: Box<[f64]>,
-    /// CPU utilisation, in percent of one core: the mean over the same samples of the reading joined to
-    /// each, those without one left out; where there is no such sample, the reading of the epoch second in
-    /// which this second begins.
-    pub cpu: Option<f64>,
-}
-
-impl Second {
-    /// A percentile of elapsed, by its place among [`Timeline::percentiles`].
-    pub fn percentile(&self, at: usize) -> Option<f64> {
-        self.percentiles.get(at).copied()
-    }
-}
 
 /// The per-second table of a run, with the run's own row.
 #[derive(Debug, Clone, PartialEq)]

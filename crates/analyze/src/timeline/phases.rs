@@ -7,6 +7,7 @@ use perfpipe_ingest::StoredRun;
 use super::load::LoadCurve;
 use super::{level, stretch};
 use crate::error::{Error, Result};
+use crate::stats::median::upper_median;
 use crate::view::View;
 use crate::view::phases::{Phase, Phases, Span};
 
@@ -119,7 +120,7 @@ fn filled(loads: &[Option<f64>]) -> Vec<f64> {
         loads.iter().enumerate().filter(|(_, load)| known(load).is_some()).map(|(at, _)| at).collect();
     let distances: Vec<f64> =
         places.iter().zip(places.iter().skip(1)).map(|(one, next)| (next - one) as f64).collect();
-    let longest = SILENCE * level::median(&distances).unwrap_or(1.0);
+    let longest = SILENCE * upper_median(&distances).unwrap_or(1.0);
     let mut filled = Vec::with_capacity(loads.len());
     for row in loads.chunk_by(|one, next| known(one).is_some() == known(next).is_some()) {
         let before = if row.len() as f64 > longest { 0.0 } else { filled.last().copied().unwrap_or(0.0) };

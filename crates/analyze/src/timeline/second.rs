@@ -1,14 +1,61 @@
-//! One second's figures from the cells that were counted in it.
+//! One second of a run, and its figures from the cells that were counted in it.
 
 use perfpipe_ingest::{Cell, CellKey, Spread};
+use smallvec::SmallVec;
 
-use super::Second;
 use super::load::LoadCurve;
 use super::selection::Selection;
 use crate::stats::histogram::{mean, totals};
 use crate::stats::merge::Merger;
-use crate::stats::percentile::Percentiles;
-use crate::view::goal::Kept;
+use crate::stats::percentile::{Percentiles, column_name};
+use crate::table::{Table, TableBuilder};
+use crate::view::goal::{Goal, Kept};
+
+/// One second of a run. Times are in ms; what is absent is `None`, never zero.
+///
+/// Means, extremes and percentiles are over the second's successes
+/// (over all its requests with [`crate::View::include_failures`]).
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Second {
+    /// `floor((timeStamp - t0) / 1000)`.
+    pub second: u32,
+    /// Successful requests.
+    pub successes: u64,
+    /// Failed requests.
+    pub failures: u64,
+    /// Active threads over all injectors: the sum over injectors of the mean `allThreads` of the second's requests,
+    /// failures included. An injector that is silent in a second has that of its latest second with a record, from its
+    /// first such second to its last. It is the load of the whole test, of all labels, also where [`crate::View::label`] picks one.
+    pub load: Option<f64>,
+    /// Mean elapsed.
+    pub elapsed_mean: Option<f64>,
+    /// Smallest elapsed.
+    pub elapsed_min: Option<i32>,
+    /// Largest elapsed.
+    pub elapsed_max: Option<i32>,
+    /// Mean latency.
+    pub latency_mean: Option<f64>,
+    /// Smallest latency.
+    pub latency_min: Option<i32>,
+    /// Largest latency.
+    pub latency_max: Option<i32>,
+    /// Elapsed by percentile, in the order of [`crate::Timeline::percentiles`]; empty where there is no sample. A run may have a
+    /// million seconds, so a few take no memory of their own.
+    pub percentiles: SmallVec<[f64; 4]>,
+    /// How well each of [`crate::View::goals`] is kept, in their order; empty where there is no request.
+    pub goals: Box<[f64]>,
+    /// CPU utilisation, in percent of one core: the mean over the same samples of the reading joined to
+    /// each, those without one left out; where there is no such sample, the reading of the epoch second in
+    /// which this second begins.
+    pub cpu: Option<f64>,
+}
+
+impl Second {
+    /// A percentile of elapsed, by its place among [`crate::Timeline::percentiles`].
+    pub fn percentile(&self, at: usize) -> Option<f64> {
+        self.percentiles.get(at).copied()
+    }
+}
 
 /// Reads seconds one by one, keeping its memory from one to the next.
 pub(crate) struct SecondReader<'a> {
@@ -112,4 +159,40 @@ impl<'a> Averaged<'a> {
         self.samples += samples;
         self.before_boundary += cell.before_boundary;
     }
+}
+
+/// The table of some seconds, with these percentiles.
+pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64], goals: &[Goal]) -> Table {
+    let table = Table::of(seconds)
+        .column("second", |row| Some(u64::from(row.second)))
+        .column("successes", |row| Some(row.successes))
+        .column("failures", |row| Some(row.failures))
+        .column("load", |row| row.load)
+        .unit("", 1);
+    let table = spread(table, "elapsed", |row| (row.elapsed_mean, row.elapsed_min, row.elapsed_max));
+    let table = spread(table, "latency", |row| (row.latency_mean, row.latency_min, row.latency_max));
+    let table = percentiles.iter().enumerate().fold(table, |table, (at, percent)| {
+        let value = move |row: &Second| row.percentile(at);
+        table.column(column_name(*percent), value).unit("ms", 1)
+    });
+    let table = goals
+        .iter()
+        .enumerate()
+        .fold(table, |table, (at, goal)| goal.add_to(table, move |row: &Second| row.goals.get(at).copied()));
+    table.column("cpu", |row| row.cpu).unit("%", 1).done()
+}
+
+/// Adds the three columns of a measure in ms: its mean, least and largest value.
+fn spread<'a>(
+    table: TableBuilder<'a, Second>,
+    measure: &str,
+    of: impl Fn(&Second) -> (Option<f64>, Option<i32>, Option<i32>),
+) -> TableBuilder<'a, Second> {
+    table
+        .column(format!("{measure}_mean"), |row| of(row).0)
+        .unit("ms", 1)
+        .column(format!("{measure}_min"), |row| of(row).1.map(i64::from))
+        .unit("ms", 0)
+        .column(format!("{measure}_max"), |row| of(row).2.map(i64::from))
+        .unit("ms", 0)
 }

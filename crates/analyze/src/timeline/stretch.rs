@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::level::{BANDS, LEAST, LONGER, is_level, longest_level, median, smoothed, trimmed};
+use super::level::{BANDS, LEAST, LONGER, is_level, longest_level, smoothed, trimmed};
+use crate::stats::median::upper_median;
 
 /// The share of a hold's seconds that must be at its level; the rest are dips and spikes.
 const AT_LEVEL: f64 = 0.8;
@@ -23,7 +24,7 @@ struct Stretch {
 pub(crate) fn hold(loads: &[f64]) -> Option<Range<usize>> {
     let smooth = smoothed(loads);
     let busy: Vec<f64> = smooth.iter().copied().filter(|load| *load > 0.0).collect();
-    let typical = median(&busy)?;
+    let typical = upper_median(&busy)?;
     let least = SHARE * busy.len() as f64;
     let found = BANDS.iter().filter_map(|band| candidate(loads, &smooth, band * typical, least));
     let long = |hold: &Range<usize>| hold.len() as f64 >= least;
@@ -61,7 +62,7 @@ fn longest_of(smooth: &[f64], within: Range<usize>, width: f64) -> Option<Stretc
         start += part.len() + 1;
     }
     let seconds = best?;
-    let level = median(smooth.get(seconds.clone())?)?;
+    let level = upper_median(smooth.get(seconds.clone())?)?;
     Some(Stretch { seconds, level })
 }
 

@@ -2,7 +2,7 @@
 
 use perfpipe_ingest::{Cell, Spread};
 
-use super::Second;
+use super::second::Second;
 use crate::error::Result;
 use crate::stats::histogram::{Histogram, mean};
 use crate::view::View;
@@ -212,4 +212,18 @@ fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
         (Some(one), Some(other)) => Some(one.max(other)),
         (one, other) => one.or(other),
     }
+}
+
+/// The percentiles asked for and the usual three, ascending, each once.
+pub(crate) fn summary_percentiles(asked: &[f64], summary: &Summary) -> Vec<(f64, Option<f64>)> {
+    let values = summary.percentiles.iter().copied().chain(std::iter::repeat(None));
+    let mut all: Vec<(f64, Option<f64>)> = asked
+        .iter()
+        .copied()
+        .zip(values)
+        .chain([(50.0, summary.p50), (95.0, summary.p95), (99.0, summary.p99)])
+        .collect();
+    all.sort_by(|a, b| a.0.total_cmp(&b.0));
+    all.dedup_by_key(|(percent, _)| *percent);
+    all
 }

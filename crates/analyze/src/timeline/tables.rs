@@ -1,10 +1,10 @@
 //! A timeline's own tables: its seconds, and its summary in one row.
 
-use super::summary::Summary;
-use super::{Second, Timeline};
+use super::Timeline;
+use super::second::second_table;
+use super::summary::{Summary, summary_percentiles};
 use crate::stats::percentile::column_name;
-use crate::table::{Table, TableBuilder};
-use crate::view::goal::Goal;
+use crate::table::Table;
 
 impl Timeline {
     /// The per-second table, in the columns that every format of it has: `second`, `successes`, `failures`,
@@ -95,54 +95,4 @@ impl Timeline {
         });
         corrected.done()
     }
-}
-
-/// The table of some seconds, with these percentiles.
-pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64], goals: &[Goal]) -> Table {
-    let table = Table::of(seconds)
-        .column("second", |row| Some(u64::from(row.second)))
-        .column("successes", |row| Some(row.successes))
-        .column("failures", |row| Some(row.failures))
-        .column("load", |row| row.load)
-        .unit("", 1);
-    let table = spread(table, "elapsed", |row| (row.elapsed_mean, row.elapsed_min, row.elapsed_max));
-    let table = spread(table, "latency", |row| (row.latency_mean, row.latency_min, row.latency_max));
-    let table = percentiles.iter().enumerate().fold(table, |table, (at, percent)| {
-        let value = move |row: &Second| row.percentile(at);
-        table.column(column_name(*percent), value).unit("ms", 1)
-    });
-    let table = goals
-        .iter()
-        .enumerate()
-        .fold(table, |table, (at, goal)| goal.add_to(table, move |row: &Second| row.goals.get(at).copied()));
-    table.column("cpu", |row| row.cpu).unit("%", 1).done()
-}
-
-/// The percentiles asked for and the usual three, ascending, each once.
-pub(crate) fn summary_percentiles(asked: &[f64], summary: &Summary) -> Vec<(f64, Option<f64>)> {
-    let values = summary.percentiles.iter().copied().chain(std::iter::repeat(None));
-    let mut all: Vec<(f64, Option<f64>)> = asked
-        .iter()
-        .copied()
-        .zip(values)
-        .chain([(50.0, summary.p50), (95.0, summary.p95), (99.0, summary.p99)])
-        .collect();
-    all.sort_by(|a, b| a.0.total_cmp(&b.0));
-    all.dedup_by_key(|(percent, _)| *percent);
-    all
-}
-
-/// Adds the three columns of a measure in ms: its mean, least and largest value.
-fn spread<'a>(
-    table: TableBuilder<'a, Second>,
-    measure: &str,
-    of: impl Fn(&Second) -> (Option<f64>, Option<i32>, Option<i32>),
-) -> TableBuilder<'a, Second> {
-    table
-        .column(format!("{measure}_mean"), |row| of(row).0)
-        .unit("ms", 1)
-        .column(format!("{measure}_min"), |row| of(row).1.map(i64::from))
-        .unit("ms", 0)
-        .column(format!("{measure}_max"), |row| of(row).2.map(i64::from))
-        .unit("ms", 0)
 }

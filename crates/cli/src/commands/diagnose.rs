@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::{Finding, View, cpu_scale_in_doubt, damage_sentence, diagnose, finding_table};
+use perfpipe_analyze::format::damage_sentence;
+use perfpipe_analyze::{Finding, View, cpu_scale_in_doubt, diagnose, finding_table};
 
 use crate::args::{KeyArgs, ScopeArgs, StoreArgs, TableFormat};
 use crate::input::{runs, store, view};

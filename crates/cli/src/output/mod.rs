@@ -29,7 +29,7 @@ pub(crate) fn note(text: &str) {
 /// A sentence as a terminal can be given it, whatever the names in it hold: no control characters, and, where it is
 /// very long, its beginning and its end.
 pub(crate) fn sentence(text: &str) -> String {
-    let line = perfpipe_analyze::one_line(text);
+    let line = perfpipe_analyze::format::one_line(text);
     let length = line.chars().count();
     if length <= SENTENCE {
         return line;

@@ -27,6 +27,7 @@ const LAYERS: [(&str, &[&str]); 4] = [
     (
         "analyze",
         &[
+            "format",
             "table",
             "view",
             "error",
@@ -182,4 +183,167 @@ fn the_pictures_in_the_docs_are_of_this_source() {
     }
     let stands = std::fs::read_to_string(page()).unwrap();
     assert!(stands == text, "docs/architecture.md shows other imports: UPDATE_GOLDEN=1 draws it anew");
+}
+
+/// The modules of a crate: each by its path in the crate, with the text of its file.
+type Modules = BTreeMap<Vec<String>, String>;
+
+fn words(path: &str) -> Vec<String> {
+    path.split("::").map(|word| word.trim().to_owned()).filter(|word| !word.is_empty()).collect()
+}
+
+/// The code of a file, without its tests, comments, and the paths of `pub(in …)`, which import nothing.
+fn code(text: &str) -> String {
+    let text = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or_default();
+    let code = text.lines().map(|line| line.split("//").next().unwrap_or_default());
+    code.collect::<Vec<_>>().join("\n").replace("pub(in crate::", "pub(")
+}
+
+/// The modules of a crate, by their files.
+fn modules(name: &str) -> Modules {
+    let source = source(name);
+    let mut found = BTreeMap::new();
+    files(&source, &mut found);
+    let rust = found.values().flatten().filter(|path| path.extension().is_some_and(|end| end == "rs"));
+    let module = |path: &PathBuf| {
+        let relative = path.strip_prefix(&source).unwrap().with_extension("");
+        let mut module: Vec<String> = relative.iter().map(|part| part.to_str().unwrap().to_owned()).collect();
+        module.pop_if(|last| ["mod", "lib", "main"].contains(&last.as_str()));
+        let text = std::fs::read_to_string(path).unwrap();
+        (module, code(&text))
+    };
+    rust.map(module).collect()
+}
+
+/// The paths of a `use`: `a::{b, c::{d, e}}` has three. What a name is called `as` is left out.
+fn paths(tree: &str) -> Vec<Vec<String>> {
+    let Some((before, list)) = tree.split_once('{') else {
+        return vec![words(tree.split(" as ").next().unwrap_or_default())];
+    };
+    let list = list.rsplit_once('}').map_or(list, |(list, _)| list);
+    let (mut depth, mut parts) = (0, vec![String::new()]);
+    for character in list.chars() {
+        match character {
+            ',' if depth == 0 => parts.push(String::new()),
+            _ => parts.last_mut().unwrap().push(character),
+        }
+        depth += i32::from(character == '{') - i32::from(character == '}');
+    }
+    let parts = parts.iter().filter(|part| !part.trim().is_empty());
+    parts.flat_map(|part| paths(&format!("{before}{}", part.trim()))).collect()
+}
+
+/// What a module imports by `use`, what it exports again by `pub use`, and the paths that its code names.
+fn named(text: &str) -> (Vec<Vec<String>>, Vec<Vec<String>>) {
+    let (mut imported, mut exported, mut rest) = (Vec::new(), Vec::new(), String::new());
+    for statement in text.split_inclusive(';') {
+        let line = statement.rfind("use ").filter(|at| {
+            let before = statement[..*at].rsplit('\n').next().unwrap_or_default().trim();
+            before.is_empty() || before.starts_with("pub")
+        });
+        let Some(at) = line else {
+            rest.push_str(statement);
+            continue;
+        };
+        let is_public = statement[..at].rsplit('\n').next().is_some_and(|before| before.contains("pub"));
+        rest.push_str(&statement[..at]);
+        let all = paths(statement[at + 4..].trim_end_matches(';'));
+        if is_public { exported.extend(all) } else { imported.extend(all) }
+    }
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let spelled = rest.split(|c| !is_path(c)).filter(|path| path.contains("::"));
+    imported.extend(spelled.map(words));
+    (imported, exported)
+}
+
+/// The module that a path leads to from a module: through what is exported again, to the file that has the name.
+fn led_to(modules: &Modules, from: &[String], path: &[String], steps: usize) -> Option<Vec<String>> {
+    let (first, mut rest) = path.split_first()?;
+    let mut at = match first.as_str() {
+        "crate" => Vec::new(),
+        "self" => from.to_vec(),
+        "super" => from.split_last()?.1.to_vec(),
+        name if modules.contains_key(&[from, &[name.to_owned()]].concat()) => {
+            [from, &[name.to_owned()]].concat()
+        }
+        _ => return None,
+    };
+    while let Some((name, behind)) = rest.split_first() {
+        let child = [at.as_slice(), std::slice::from_ref(name)].concat();
+        if name == "super" {
+            at.pop();
+        } else if modules.contains_key(&child) {
+            at = child;
+        } else {
+            let (_, exported) = named(&modules[&at]);
+            let again = exported.iter().find(|path| path.last() == Some(name)).filter(|_| steps > 0);
+            return match again {
+                Some(again) => led_to(modules, &at, &[again.as_slice(), behind].concat(), steps - 1),
+                None => Some(at),
+            };
+        }
+        rest = behind;
+    }
+    Some(at)
+}
+
+/// All modules that are reached from each by following imports.
+fn reached(modules: &Modules) -> BTreeMap<Vec<String>, BTreeSet<Vec<String>>> {
+    let imports = |(module, text): (&Vec<String>, &String)| {
+        let (imported, _) = named(text);
+        let to = imported.iter().filter_map(|path| led_to(modules, module, path, 8));
+        (module.clone(), to.filter(|to| to != module).collect::<BTreeSet<_>>())
+    };
+    let mut reached: BTreeMap<Vec<String>, BTreeSet<Vec<String>>> = modules.iter().map(imports).collect();
+    // Each round doubles the length of the ways that are known.
+    loop {
+        let further = reached.iter().map(|(module, to)| {
+            let beyond = to.iter().flat_map(|next| &reached[next]);
+            (module.clone(), to.iter().chain(beyond).cloned().collect())
+        });
+        let further: BTreeMap<_, _> = further.collect();
+        if further == reached {
+            return reached;
+        }
+        reached = further;
+    }
+}
+
+/// Files of which one imports another and, by whatever way, is imported by it, cannot be read one after the other.
+#[test]
+fn no_files_import_each_other() {
+    for (name, _) in LAYERS {
+        let mut modules = modules(name);
+        // Properties draw their values by the means of the crate's own, and stand beside what they are about.
+        modules.retain(|module, _| !module.iter().any(|part| part == "fuzz"));
+        let reached = reached(&modules);
+        let circles: BTreeSet<String> = reached
+            .iter()
+            .filter(|(module, to)| to.contains(*module))
+            .map(|(module, to)| {
+                let circle = to.iter().filter(|other| reached[*other].contains(module));
+                circle.map(|module| module.join("/")).collect::<Vec<_>>().join(", ")
+            })
+            .collect();
+        assert_eq!(circles, BTreeSet::new(), "{name}: these files import each other");
+    }
+}
+
+#[test]
+fn paths_are_followed_through_what_is_exported_again() {
+    let modules: Modules = [
+        (vec![], code("mod a;\nmod b;\n")),
+        (
+            words("a"),
+            code("mod own;\npub(crate) use self::own::{Thing, one as other};\nuse crate::b::{self, x::Y};"),
+        ),
+        (words("a::own"), code("pub(in crate::a) struct Thing;\nfn f() -> super::super::b::Y {}")),
+        (words("b"), code("use crate::a::Thing;\nstruct Y;")),
+    ]
+    .into_iter()
+    .collect();
+    assert_eq!(led_to(&modules, &words("b"), &words("crate::a::Thing::new"), 8), Some(words("a::own")));
+    let reached = reached(&modules);
+    assert_eq!(reached[&words("a")], BTreeSet::from([words("a::own"), words("b")]));
+    assert_eq!(reached[&words("b")], BTreeSet::from([words("a::own"), words("b")]), "a circle");
 }

@@ -1,6 +1,7 @@
 //! What a run's page says in words: the figures below its title and the facts at its foot.
 
-use perfpipe_analyze::{RunInfo, Summary, Timeline, View, damage_read};
+use perfpipe_analyze::format::damage_read;
+use perfpipe_analyze::{RunInfo, Summary, Timeline, View};
 
 use crate::charts::run::Run;
 use crate::text::clock::{duration, utc};

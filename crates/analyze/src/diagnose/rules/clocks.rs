@@ -3,12 +3,13 @@
 use perfpipe_ingest::StoredRun;
 
 use crate::diagnose::chance::SURPRISE;
-use crate::diagnose::facts::{figure, span};
+use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::seconds::span;
 use crate::diagnose::senders::{self, Sender};
-use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
+use crate::format::figure;
+use crate::stats::median::upper_median;
 use crate::timeline::Second;
-use crate::timeline::level::median;
 use crate::view::phases::Span;
 
 /// Seconds by which an injector begins and ends apart from the others, at least.
@@ -70,7 +71,7 @@ fn ahead(sender: &Sender<'_>, all: &[Sender<'_>]) -> Option<f64> {
     // As in [`super::injectors`], of three or more the one in the middle is right.
     let compared = || all.iter().filter(|other| all.len() > 2 || other.name != sender.name);
     let usual = |of: fn(&Sender<'_>) -> u32| {
-        median(&compared().map(|other| f64::from(of(other))).collect::<Vec<_>>())
+        upper_median(&compared().map(|other| f64::from(of(other))).collect::<Vec<_>>())
     };
     let begin = f64::from(sender.span.first) - usual(|other| other.span.first)?;
     let end = f64::from(sender.span.last) - usual(|other| other.span.last)?;

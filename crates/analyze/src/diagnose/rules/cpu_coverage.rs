@@ -1,7 +1,9 @@
 //! CPU readings that do not cover the run.
 
-use crate::diagnose::facts::{Facts, percent, span};
-use crate::diagnose::{Finding, Kind};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::seconds::span;
+use crate::format::percent;
 use crate::timeline::Second;
 use crate::view::phases::Span;
 

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use crate::diagnose::chance::{self, SURPRISE, contrast};
-use crate::diagnose::facts::{Facts, figure, percent, requests, span};
-use crate::diagnose::{Finding, Kind};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::seconds::{requests, span};
+use crate::format::{figure, percent};
 use crate::timeline::Second;
 use crate::view::phases::Span;
 

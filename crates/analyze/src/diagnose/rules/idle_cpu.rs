@@ -1,8 +1,9 @@
 //! A CPU with time to spare where throughput is flat: the client, a lock or a limit holds it back.
 
 use super::saturation;
-use crate::diagnose::facts::{Facts, figure, percent};
-use crate::diagnose::{Finding, Kind};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Finding, Kind};
+use crate::format::{figure, percent};
 use crate::sweep::LoadStep;
 use crate::timeline::cpu_cost::cpu_scale_in_doubt;
 

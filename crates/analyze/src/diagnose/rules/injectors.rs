@@ -1,11 +1,13 @@
 //! Injectors out of step: one that sends fewer or more requests a thread than the others, or at other times.
 
 use crate::diagnose::chance::{SURPRISE, surprise};
-use crate::diagnose::facts::{Facts, figure, span};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::seconds::span;
 use crate::diagnose::senders::{self, Sender};
-use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
-use crate::timeline::level::median;
+use crate::format::figure;
+use crate::stats::median::upper_median;
 use crate::view::phases::Span;
 
 /// By how much an injector's requests a thread differ from the others' at least, as a share.
@@ -35,7 +37,7 @@ fn pace(facts: &Facts<'_>, injector: &Sender<'_>, others: &[&Sender<'_>]) -> Opt
     let rates: Vec<f64> = others.iter().map(|other| other.rate()).collect();
     let usual = match rates.as_slice() {
         [other] => *other,
-        rates => median(&[rates, &[own]].concat())?,
+        rates => upper_median(&[rates, &[own]].concat())?,
     };
     let expected = usual * injector.thread_seconds;
     // What is expected is a matter of chance too.

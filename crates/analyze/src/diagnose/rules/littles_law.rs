@@ -1,7 +1,9 @@
 //! Little's law: threads that are always waiting for an answer are as many as the rate times the time of the requests.
 
-use crate::diagnose::facts::{Facts, figure, percent, requests, span};
-use crate::diagnose::{Finding, Kind};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::seconds::{requests, span};
+use crate::format::{figure, percent};
 use crate::timeline::Second;
 
 /// By how much the two may differ, as a share of the threads.

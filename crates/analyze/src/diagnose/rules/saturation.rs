@@ -1,7 +1,8 @@
 //! Throughput that is flat while the load climbs: the knee of the sweep.
 
-use crate::diagnose::facts::{Facts, figure};
-use crate::diagnose::{Finding, Kind};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Finding, Kind};
+use crate::format::figure;
 use crate::sweep::LoadStep;
 use crate::view::phases::Span;
 

@@ -2,10 +2,11 @@
 //! little by little.
 
 use crate::diagnose::change::{self, Change, LEAST};
-use crate::diagnose::facts::{Facts, figure, percent};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Finding, Kind};
 use crate::diagnose::series::{self, Block, Stretch};
-use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
+use crate::format::{figure, percent};
 use crate::timeline::Timeline;
 use crate::timeline::summary::Summary;
 use crate::view::View;

@@ -1,9 +1,11 @@
 //! A tail that grows apart from the median: the slowest requests get slower while most do not.
 
 use crate::diagnose::chance::{SURPRISE, contrast};
-use crate::diagnose::facts::{Facts, figure, span};
-use crate::diagnose::{Finding, Kind};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::seconds::span;
 use crate::error::Result;
+use crate::format::figure;
 use crate::stats::histogram::Histogram;
 use crate::timeline::Second;
 use crate::timeline::selection::Selection;

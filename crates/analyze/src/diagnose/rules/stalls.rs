@@ -3,11 +3,12 @@
 
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::expected::{self, Row};
-use crate::diagnose::facts::{Facts, figure};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Finding, Kind};
 use crate::diagnose::waits::{self, Chance, Waits};
-use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
-use crate::timeline::level::median;
+use crate::format::figure;
+use crate::stats::median::upper_median;
 use crate::view::phases::Span;
 
 /// The share of what is expected up to which a stretch's requests are few.
@@ -194,7 +195,7 @@ fn period(stalls: &[Stall]) -> Option<f64> {
         .zip(stalls.iter().skip(1))
         .map(|(one, next)| f64::from(next.span.first.saturating_sub(one.span.first)))
         .collect();
-    let usual = median(&times).filter(|_| stalls.len() >= PERIODIC.0)?;
+    let usual = upper_median(&times).filter(|_| stalls.len() >= PERIODIC.0)?;
     let near = |time: &&f64| (**time - usual).abs() <= (JITTER.1 * usual).max(JITTER.0);
     let same: Vec<f64> = times.iter().filter(near).copied().collect();
     let surprised: f64 = stalls.iter().map(|stall| stall.surprise).sum();
@@ -208,7 +209,7 @@ fn periodic(stalls: &[Stall]) -> Option<Finding> {
     let period = period(stalls)?;
     let longest = stalls.iter().map(|stall| stall.longest).fold(0.0, f64::max);
     let lengths: Vec<f64> = stalls.iter().map(|stall| stall.span.seconds().into()).collect();
-    let length = if longest > 0.0 { longest / 1000.0 } else { median(&lengths)? };
+    let length = if longest > 0.0 { longest / 1000.0 } else { upper_median(&lengths)? };
     let sum = |of: fn(&Stall) -> f64| stalls.iter().map(of).sum::<f64>();
     let missing = (sum(|stall| stall.expected) - sum(|stall| stall.requests)).max(0.0).round();
     Some(Finding {

@@ -2,12 +2,14 @@
 
 use crate::diagnose::chance::SURPRISE;
 use crate::diagnose::change::{self, LEAST};
-use crate::diagnose::facts::{Facts, figure, span};
+use crate::diagnose::facts::Facts;
+use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::seconds::span;
 use crate::diagnose::series::{self, Block, Stretch};
-use crate::diagnose::{Finding, Kind};
 use crate::error::Result;
+use crate::format::figure;
+use crate::stats::median::upper_median;
 use crate::timeline::Timeline;
-use crate::timeline::level::median;
 use crate::timeline::summary::Summary;
 use crate::view::View;
 use crate::view::phases::Span;
@@ -66,7 +68,7 @@ fn end(blocks: &[&Block]) -> Option<usize> {
     let more = values.get(best.count..most)?.iter().take_while(|value| **value > level_from).count();
     let rest = values.get(best.count + more..)?;
     let (near, far) = rest.split_at(rest.len() / 2);
-    let is_level = median(near)? - median(far)? < TIMES.1.ln();
+    let is_level = upper_median(near)? - upper_median(far)? < TIMES.1.ln();
     let is_slow = best.distance >= slow && best.surprise >= SURPRISE;
     (is_slow && is_first && is_level).then_some(best.count + more)
 }
@@ -83,7 +85,7 @@ impl Above {
     fn of(blocks: &[&Block], values: &[f64], count: usize) -> Option<Self> {
         let (first, rest) = values.split_at_checked(count)?;
         let after = rest.get(..(2 * count).max(AFTER)).unwrap_or(rest);
-        let level = median(after)?;
+        let level = upper_median(after)?;
         let (slow, following) = blocks.split_at_checked(count)?;
         let sent = |blocks: &[&Block]| blocks.iter().map(|block| block.timed).sum::<f64>();
         // Where each thread waits for its answer, slow requests are few: they weigh by their number.

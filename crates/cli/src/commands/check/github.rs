@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use perfpipe_analyze::{Format, Verdict, one_line, verdict_table};
+use perfpipe_analyze::format::one_line;
+use perfpipe_analyze::{Format, Verdict, verdict_table};
 
-use super::sentence;
+use super::sentence::sentence;
 
 /// The variable that names the file of the job's summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";

@@ -1,10 +1,11 @@
 //! Verdicts as JUnit XML, which every CI service reads: a suite a run, a case a rule.
 
 use anyhow::Result;
-use perfpipe_analyze::{Verdict, one_line};
+use perfpipe_analyze::Verdict;
+use perfpipe_analyze::format::one_line;
 use quick_xml::Writer;
 
-use super::sentence;
+use super::sentence::sentence;
 
 /// The whole document.
 pub(crate) fn document(verdicts: &[Verdict]) -> Result<Vec<u8>> {

@@ -2,12 +2,13 @@
 
 pub(crate) mod github;
 pub(crate) mod junit;
+mod sentence;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use perfpipe_analyze::{Rule, Verdict, View, check, verdict_table};
+use perfpipe_analyze::{Rule, View, check, verdict_table};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunInfo, StoredRun};
 use serde::Deserialize;
@@ -157,23 +158,4 @@ async fn read(
     }
     view::top_level(store, &mut run, &args.scope).await?;
     Ok(run)
-}
-
-/// What is to be said of a rule, in a sentence.
-pub(crate) fn sentence(verdict: &Verdict) -> String {
-    let round = 10f64.powi(verdict.decimals().max(3).into());
-    let figure = |value: Option<f64>| {
-        value.map(|value| format!("{}{}", (value * round).round() / round, unit(verdict)))
-    };
-    let found = figure(verdict.value).unwrap_or_else(|| "no value".into());
-    let limit = figure(verdict.limit).map(|limit| format!(", the limit {limit}"));
-    let seconds = verdict.span.map(|span| format!(", in seconds {} to {}", span.first, span.last));
-    let note = verdict.note.as_ref().map(|note| format!(": {note}"));
-    let holds = if verdict.holds { "holds" } else { "does not hold" };
-    let rest = [limit, seconds, note].into_iter().flatten().collect::<String>();
-    format!("{} {holds} in {}: {found}{rest}", verdict.rule, verdict.run)
-}
-
-fn unit(verdict: &Verdict) -> String {
-    if verdict.unit.is_empty() { String::new() } else { format!(" {}", verdict.unit) }
 }

@@ -1,6 +1,7 @@
 //! `perfpipe export`: the figures of one run in machine formats.
 
 mod args;
+mod format;
 mod idle_flags;
 pub(crate) mod samples;
 
@@ -17,6 +18,7 @@ use perfpipe_ingest::{Error, Reject, RunInfo, RunKey, SampleBatch, StoredRun};
 
 pub(crate) use self::args::ExportArgs;
 use self::args::{ExportFormat, What};
+use self::format::text_format;
 use crate::args::StoreArgs;
 use crate::input::{runs, store, view};
 use crate::output::{Output, note};
@@ -195,15 +197,4 @@ fn reject_table(rejects: &[Reject]) -> Table {
         .column("reason", |reject| Some(reject.reason.clone()))
         .column("record", |reject| Some(reject.record.clone()))
         .done()
-}
-
-/// The text format of an export; `None` is Parquet.
-pub(crate) fn text_format(format: ExportFormat) -> Option<Format> {
-    match format {
-        ExportFormat::Csv => Some(Format::Csv),
-        ExportFormat::Json => Some(Format::Json),
-        ExportFormat::Md => Some(Format::Markdown),
-        ExportFormat::Text => Some(Format::Text),
-        ExportFormat::Parquet => None,
-    }
 }

@@ -9,7 +9,7 @@ use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
 
 use super::args::{ExportArgs, ExportFormat};
-use super::text_format;
+use super::format::text_format;
 use crate::args::ViewArgs;
 use crate::input::view;
 use crate::output::Output;

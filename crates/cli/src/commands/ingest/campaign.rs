@@ -4,13 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use perfpipe_analyze::{Table, damage_sentence};
+use perfpipe_analyze::Table;
+use perfpipe_analyze::format::damage_sentence;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, Error, RunInfo, Stand};
 
 use super::args::{CampaignArgs, IngestArgs};
 use crate::args::{StoreArgs, TableFormat};
-use crate::commands::{ingest, report};
+use super::options::options;
+use crate::commands::report;
 use crate::error::{RunsFailed, code, tell};
 use crate::input::left_out::LeftOut;
 use crate::input::store;
@@ -42,7 +44,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Camp
         )
         .into());
     }
-    let options = ingest::options(args)?;
+    let options = options(args)?;
     let pages = args.report.as_deref().filter(|_| !args.campaign.dry_run);
     pages.map(page_folder).transpose()?;
     let store = store::open(store).await?;

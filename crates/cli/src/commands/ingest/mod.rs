@@ -2,24 +2,26 @@
 
 mod args;
 pub(crate) mod campaign;
+mod options;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use perfpipe_analyze::{RunDuration, View, damage_sentence, thousands};
+use perfpipe_analyze::format::{damage_sentence, thousands};
+use perfpipe_analyze::{RunDuration, View};
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{
-    CampaignProgress, Error, IngestOptions, Ingested, LayoutOptions, PipelineOptions, Repeat, RunInfo,
-    SourceOptions,
-};
+use perfpipe_ingest::{CampaignProgress, Error, Ingested, RunInfo};
 
 pub(crate) use self::args::IngestArgs;
+pub(crate) use self::options::reading;
+
+use self::options::options;
 use super::report;
-use crate::args::{LogArgs, StoreArgs, StyleArgs};
-use crate::input::{cpu_scale, idle_flags, ports, store, view};
+use crate::args::{StoreArgs, StyleArgs};
+use crate::input::{idle_flags, store};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::{note, page_folder, size_of};
@@ -92,79 +94,6 @@ fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
         old.ingested_at,
         names.join(", ")
     ))
-}
-
-/// From flags to the library's options.
-pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
-    Ok(IngestOptions {
-        framework: args.framework.clone(),
-        test: args.test.clone(),
-        frameworks: args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default(),
-        repeat: match args.append_repeat {
-            true => Repeat::Next,
-            false => args.repeat.map_or_else(Repeat::default, Repeat::Number),
-        },
-        replace: args.replace,
-        keep_samples: !args.no_samples,
-        ..reading(&args.log, args.salvage, args.style.cores)?
-    })
-}
-
-/// How logs are to be read, of a run of which nothing else is told.
-pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Result<IngestOptions> {
-    let delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
-    let sizes = PipelineOptions::default();
-    Ok(IngestOptions {
-        origin: log.origin,
-        max_span_ms: log.max_span,
-        max_rejects: if log.strict { 0 } else { log.max_rejects },
-        injector_pattern: log.injector_pattern.clone(),
-        source: SourceOptions {
-            time_zone: log.time_zone.parse()?,
-            time_unit: log.time_unit,
-            cpu_item: log.cpu_item,
-            cpu_scale: cpu_scale::of(log.cpu_scale, cores)?,
-            cores,
-            layout: LayoutOptions { delimiter, columns: log.columns.clone() },
-            salvage,
-        },
-        cpu: view::cpu_choice(&log.cpu),
-        sizes: PipelineOptions {
-            workers: log.workers.map_or(sizes.workers, usize::from),
-            memory: log.memory,
-            ..sizes
-        },
-        noted: noted(log, cores),
-        ..IngestOptions::default()
-    })
-}
-
-/// The options that a reader of the run may want to know.
-fn noted(log: &LogArgs, cores: Option<u32>) -> BTreeMap<String, String> {
-    let named = [
-        (View::INJECTORS, log.injectors.map(|n| n.to_string())),
-        ("injector-pattern", log.injector_pattern.clone()),
-        ("time-zone", (log.time_zone != "UTC").then(|| log.time_zone.clone())),
-        ("time-unit", log.time_unit.map(|unit| unit.to_string())),
-        ("delimiter", log.delimiter.clone()),
-        ("columns", log.columns.clone()),
-        ("origin", log.origin.map(|ms| ms.to_string())),
-        (view::CPU_ITEM, log.cpu_item.map(|id| id.to_string())),
-    ];
-    let named = named.into_iter().chain(cpu_scale::noted(log.cpu_scale, cores));
-    named.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-}
-
-fn delimiter(text: &str) -> Result<u8> {
-    match text.as_bytes() {
-        [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
-        _ if matches!(text, "tab" | "\\t") => Ok(b'\t'),
-        _ => Err(Error::usage(
-            format!("--delimiter is not one ASCII character: {text}"),
-            "Give one, as in --delimiter ';', or the word tab.",
-        )
-        .into()),
-    }
 }
 
 /// Says what was stored.

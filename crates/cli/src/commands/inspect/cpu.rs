@@ -1,6 +1,6 @@
 //! A CPU export in words.
 
-use perfpipe_analyze::thousands;
+use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::{ClockGuess, CpuInspection};
 
 use super::clock::{hours, second};

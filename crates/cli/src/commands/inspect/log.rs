@@ -1,6 +1,6 @@
 //! One log in words.
 
-use perfpipe_analyze::thousands;
+use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::{InjectorsBy, LogInspection, TimeForm};
 
 use super::clock::{duration, moment};

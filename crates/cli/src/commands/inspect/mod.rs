@@ -11,8 +11,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use perfpipe_ingest::{IngestOptions, inspect};
+use perfpipe_ingest::{IngestOptions, Inspection, inspect};
 
+use self::text::Rows;
 use super::ingest::reading;
 use crate::args::LogArgs;
 use crate::output::Output;
@@ -66,7 +67,7 @@ pub(crate) async fn run(args: &InspectArgs) -> Result<()> {
     let mut found = inspect(&args.files, &options).await?;
     let mut output = Output::open(None)?;
     match args.format {
-        InspectFormat::Text => output.write_all(text::of(&found).as_bytes())?,
+        InspectFormat::Text => output.write_all(rows(&found).text().as_bytes())?,
         InspectFormat::Json => {
             serde_json::to_writer_pretty(&mut output, &found)?;
             writeln!(output)?;
@@ -77,4 +78,15 @@ pub(crate) async fn run(args: &InspectArgs) -> Result<()> {
         Some(refusal) => Err(refusal.into()),
         None => Ok(()),
     }
+}
+
+/// An inspection as people read it: a block for each log, for the CPU export, and for the run.
+fn rows(found: &Inspection) -> Rows {
+    let mut rows = Rows::default();
+    found.logs.iter().for_each(|log| log::rows(log, &mut rows));
+    if let Some(export) = &found.cpu {
+        cpu::rows(export, found.end_seen, &mut rows);
+    }
+    run::rows(found, &mut rows);
+    rows
 }

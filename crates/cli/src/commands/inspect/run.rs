@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use perfpipe_analyze::{damage_sentence, thousands};
+use perfpipe_analyze::format::{damage_sentence, thousands};
 use perfpipe_ingest::{Inspection, LabelCount, sub_sample_names};
 
 use super::clock::{duration, moment};

@@ -1,9 +1,6 @@
-//! An inspection as people read it: a block for each log, for the CPU export, and for the run.
+//! Rows of a name and a value, as an inspection is printed.
 
-use perfpipe_analyze::one_line;
-use perfpipe_ingest::Inspection;
-
-use super::{cpu, log, run};
+use perfpipe_analyze::format::one_line;
 
 /// Columns that the names of rows take.
 const NAMES: usize = 11;
@@ -19,6 +16,11 @@ pub(super) const LISTED: usize = 10;
 pub(super) struct Rows(String);
 
 impl Rows {
+    /// All that was written.
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+
     /// Begins a block.
     pub(super) fn title(&mut self, title: &str) {
         if !self.0.is_empty() {
@@ -39,17 +41,6 @@ impl Rows {
             self.row(if at == 0 { name } else { "" }, &value);
         }
     }
-}
-
-/// All of it.
-pub(super) fn of(found: &Inspection) -> String {
-    let mut rows = Rows::default();
-    found.logs.iter().for_each(|log| log::rows(log, &mut rows));
-    if let Some(export) = &found.cpu {
-        cpu::rows(export, found.end_seen, &mut rows);
-    }
-    run::rows(found, &mut rows);
-    rows.0
 }
 
 /// The beginning of a text that may be long.

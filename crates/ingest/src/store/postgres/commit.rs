@@ -8,7 +8,7 @@ use crate::run::info::RunInfo;
 use super::connection::config::PostgresConfig;
 use super::connection::connect;
 use super::transaction::{Mode, begin};
-use super::{locks, runs};
+use super::{holders, locks, runs};
 
 /// How long the server is asked, where `connect_timeout` does not say: a restart takes some seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -51,7 +51,7 @@ async fn ask(config: &PostgresConfig, info: &RunInfo, number: i64) -> Result<boo
     let session = connect::open(config).await?;
     // The writer's transaction holds the lock on its key until it has ended.
     begin(&session, what, Mode::Reading).await?;
-    locks::wait_for(&session, what, &locks::lock_of(&info.key), "the lock on the run").await?;
+    holders::wait_for(&session, what, &locks::lock_of(&info.key), "the lock on the run").await?;
     let found = runs::find(&session, &info.key).await?;
     Ok(found.is_some_and(|run| run.number == number))
 }

@@ -252,7 +252,7 @@ pub fn passfile(data: &[u8]) {
     let line = fields.join(":");
     let wild = "*:*:*:*:another";
     let file = Passfile::parse(&format!("# {line}\n{line}\n{wild}\n"));
-    let socket = super::connection::config::SOCKET_FOLDERS.contains(&&*host);
+    let socket = super::connection::passfile::SOCKET_FOLDERS.contains(&&*host);
     let expected = if line.starts_with('#') || socket { "another" } else { &password };
     assert_eq!(file.password(login), Some(expected));
 }

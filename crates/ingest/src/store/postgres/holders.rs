@@ -1,5 +1,6 @@
-//! Who holds a lock that was waited for in vain.
+//! Locks that are waited for, and who holds one that was waited for in vain.
 
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use crate::error::{Error, Result};
@@ -89,4 +90,14 @@ fn refusal(what: &str, problem: &str, holder: Option<String>) -> Error {
         format!("{what}: {problem}, and was waited for in vain: {holder}"),
         "Let that session end, or have it ended with select pg_terminate_backend(PROCESS), then run the command again.",
     )
+}
+
+/// Waits for the lock of a text, as long as the transaction waits for any; `lock` says which it is.
+pub(crate) async fn wait_for(session: &Session, what: &str, text: &str, lock: &str) -> Result<()> {
+    let sql = "select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint))";
+    let Err(error) = session.client().query_typed(sql, &[(&text, Type::TEXT)]).await else { return Ok(()) };
+    Err(match error.code() {
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => in_the_way(session, what, text, lock).await,
+        _ => session.error(what, &error),
+    })
 }

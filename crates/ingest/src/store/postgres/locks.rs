@@ -51,16 +51,6 @@ async fn try_claim(session: &Session, key: &RunKey) -> Result<bool> {
     value(&session.query_one("claiming the run", sql, &[(&lock_of(key), Type::TEXT)]).await?, "claimed")
 }
 
-/// Waits for the lock of a text, as long as the transaction waits for any; `lock` says which it is.
-pub(super) async fn wait_for(session: &Session, what: &str, text: &str, lock: &str) -> Result<()> {
-    let sql = "select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint))";
-    let Err(error) = session.client().query_typed(sql, &[(&text, Type::TEXT)]).await else { return Ok(()) };
-    Err(match error.code() {
-        Some(&SqlState::LOCK_NOT_AVAILABLE) => holders::in_the_way(session, what, text, lock).await,
-        _ => session.error(what, &error),
-    })
-}
-
 /// Makes this transaction the only writer of the lowest repeat of a key that is neither stored nor claimed by another.
 pub(super) async fn claim_next(session: &Session, key: RunKey) -> Result<RunKey> {
     let stored = runs::repeats(session, &key.framework, &key.test).await?;
@@ -122,7 +112,7 @@ fn still_read(table: &str) -> Error {
 pub(super) async fn rename(session: &Session, key: &RunKey, loaded: &str) -> Result<String> {
     let what = "naming the run's table";
     session.run(what, &waiting(session.patience())).await?;
-    wait_for(session, what, NAMES, "the lock on the names of tables").await?;
+    holders::wait_for(session, what, NAMES, "the lock on the names of tables").await?;
     let table = free_name(session, key, "").await?;
     let rename = format!("alter table {} rename to {}", in_schema(loaded), quoted(&table));
     session.run(what, &rename).await?;

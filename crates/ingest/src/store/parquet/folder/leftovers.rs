@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::manifest::{GENERATION, NEW, sync_dir};
-use super::{Folder, LOCK, MANIFEST, read_manifest};
+use super::paths::{Folder, LOCK, MANIFEST, read_manifest};
 use crate::store::parquet::lock::{Lock, is_link};
 
 /// Finishes or removes what killed writers left, wherever nobody holds the lock. Whoever calls holds the gate.

@@ -3,6 +3,7 @@
 pub(crate) mod leftovers;
 pub(crate) mod manifest;
 pub(crate) mod name;
+mod paths;
 pub(crate) mod repair;
 
 use std::collections::BTreeMap;
@@ -12,7 +13,8 @@ use std::path::{Path, PathBuf};
 
 use self::leftovers::{clear, is_new, settle, sweep};
 use self::manifest::{GENERATION, Manifest, check_mark, mark, sync_dir, temporary, unmarked};
-use self::name::{folder_name, former_name, repeat_of};
+use self::paths::{LOCK, MANIFEST, MARKER, SET_ASIDE, has_manifest, read_manifest};
+
 use super::checksum::Sums;
 use super::lock::{Lock, refuse_link};
 use crate::error::{Error, Result};
@@ -20,67 +22,16 @@ use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::replace::Replace;
 
-pub(super) const MARKER: &str = "perfpipe.json";
-pub(super) const MANIFEST: &str = "manifest.json";
-pub(super) const LOCK: &str = ".lock";
+pub(super) use self::paths::Folder;
 
 /// What there may be in a store's folder beside the marker.
 const OWN: [&str; 4] = [LOCK, "runs", "staging", SET_ASIDE];
 
-/// The folder of what is no whole run.
-pub(super) const SET_ASIDE: &str = "set-aside";
-
-/// The folder of a store.
-#[derive(Debug, Clone)]
-pub(super) struct Folder {
-    path: PathBuf,
-}
-
 impl Folder {
-    pub(super) fn new(path: &Path) -> Self {
-        Self { path: path.to_owned() }
-    }
-
-    pub(super) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(super) fn runs(&self) -> PathBuf {
-        self.path.join("runs")
-    }
-
-    pub(super) fn staging(&self) -> PathBuf {
-        self.path.join("staging")
-    }
-
-    /// The folder of a run: the one that an earlier build made, where the run is still in it.
-    fn run(&self, key: &RunKey) -> PathBuf {
-        let run = self.runs().join(folder_name(key));
-        match former_name(key).map(|name| self.runs().join(name)) {
-            Some(former) if !holds(&run, key) && holds(&former, key) => former,
-            _ => run,
-        }
-    }
-
-    /// Where the current files of a run are: beside its manifest, or, where its writer was stopped just after the run
-    /// had appeared, in the place where they were written.
-    pub(super) fn generation(&self, run: &Path, generation: &str) -> PathBuf {
-        let (home, staged) = (run.join(generation), self.staging().join(generation));
-        if !home.is_dir() && staged.is_dir() { staged } else { home }
-    }
-
-    /// Whether a run's folder is the one that its key has.
-    pub(super) fn is_home(&self, run: &Path, key: &RunKey) -> bool {
-        let name = run.file_name().unwrap_or_default().to_string_lossy();
-        let home = folder_name(key);
-        *name == home
-            || former_name(key).is_some_and(|former| *name == former) && !holds(&self.runs().join(home), key)
-    }
-
     /// Refuses a folder that holds a store of another layout, or something else.
     pub(super) fn check_layout(&self) -> Result<()> {
         self.check_folder()?;
-        match check_mark(&self.path.join(MARKER))? {
+        match check_mark(&self.path().join(MARKER))? {
             true => Ok(()),
             false => self.check_unmarked(),
         }
@@ -88,56 +39,56 @@ impl Folder {
 
     /// Whether a store was made here, of which some may be lost.
     pub(super) fn is_there(&self) -> bool {
-        self.path.join(MARKER).exists() || self.runs().is_dir()
+        self.path().join(MARKER).exists() || self.runs().is_dir()
     }
 
     /// Refuses a path that can't become a folder.
     fn check_folder(&self) -> Result<()> {
-        let problem = match fs::metadata(&self.path) {
+        let problem = match fs::metadata(self.path()) {
             Ok(found) if !found.is_dir() => "is a file, not a folder",
-            Err(_) if self.path.is_symlink() => "is a link to a folder that is not there",
+            Err(_) if self.path().is_symlink() => "is a link to a folder that is not there",
             _ => return Ok(()),
         };
         Err(Error::refused(
-            format!("{} {problem}", self.path.display()),
+            format!("{} {problem}", self.path().display()),
             "Name another folder with --store, or make that one.",
         ))
     }
 
     /// A folder without a marker is fine if there is nothing in it, but for a marker that is being written.
     fn check_unmarked(&self) -> Result<()> {
-        let entries = match fs::read_dir(&self.path) {
+        let entries = match fs::read_dir(self.path()) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(Error::io(&self.path, error)),
+            Err(error) => return Err(Error::io(self.path(), error)),
         };
         let (mut runs, mut other) = (false, false);
         for entry in entries {
-            let entry = entry.map_err(|error| Error::io(&self.path, error))?;
+            let entry = entry.map_err(|error| Error::io(self.path(), error))?;
             let name = entry.file_name();
             runs |= name == "runs";
             other |= !is_new(&entry) && !OWN.iter().any(|own| name == *own);
         }
         // Whoever began this store may have marked it by now.
-        if self.path.join(MARKER).exists() || !(runs || other) {
+        if self.path().join(MARKER).exists() || !(runs || other) {
             return Ok(());
         }
         if other {
             return Err(Error::refused(
-                format!("{} is not a perfpipe store, and not empty", self.path.display()),
+                format!("{} is not a perfpipe store, and not empty", self.path().display()),
                 "Name another folder with --store.",
             ));
         }
-        Err(unmarked(&self.path.join(MARKER), "it is missing"))
+        Err(unmarked(&self.path().join(MARKER), "it is missing"))
     }
 
     /// Makes the folder and marks it, where that was not done before. The marker comes first, so that whoever
     /// looks meanwhile, or after a kill, sees a store.
     fn create(&self) -> Result<()> {
         let make = |path: &Path| fs::create_dir_all(path).map_err(|error| Error::io(path, error));
-        make(&self.path)?;
+        make(self.path())?;
         // First of all, so that whatever stops this later, the folder is known for a store.
-        let marker = self.path.join(MARKER);
+        let marker = self.path().join(MARKER);
         if !marker.exists() {
             let _gate = self.gate()?;
             if !marker.exists() {
@@ -151,58 +102,7 @@ impl Folder {
     /// Held for moments only: while locks are taken or given back, and while leftovers are removed, so that no
     /// lock's file goes from under the one who is just opening it.
     pub(super) fn gate(&self) -> Result<Lock> {
-        Lock::wait(&self.path.join(LOCK))
-    }
-
-    /// The manifest of a run; `None` if it is not stored.
-    pub(super) fn manifest(&self, key: &RunKey) -> Result<Option<Manifest>> {
-        self.find(key).map(|found| found.map(|(_, manifest)| manifest))
-    }
-
-    /// The folder of a run and its manifest; `None` if it is not stored.
-    ///
-    /// # Errors
-    /// `Refused` when the run's folder holds another run, `Store` when its manifest is damaged.
-    pub(super) fn find(&self, key: &RunKey) -> Result<Option<(PathBuf, Manifest)>> {
-        refuse_link(&self.runs())?;
-        let run = self.run(key);
-        match read_manifest(&run)? {
-            Some(manifest) if manifest.info.key != *key => Err(foreign(&run, &manifest)),
-            found => Ok(found.map(|manifest| (run, manifest))),
-        }
-    }
-
-    /// All folders in which there is a manifest, by name: the manifest, or why it can't be taken for that of a run.
-    pub(super) fn manifests(&self) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
-        let mut found = Vec::new();
-        for run in self.run_folders()? {
-            let manifest = match read_manifest(&run) {
-                Ok(None) => continue,
-                Ok(Some(manifest)) if !self.is_home(&run, &manifest.info.key) => {
-                    Err(foreign(&run, &manifest))
-                }
-                Ok(Some(manifest)) => Ok(manifest),
-                Err(error) => Err(error),
-            };
-            found.push((run, manifest));
-        }
-        Ok(found)
-    }
-
-    /// The folders of runs by name, whether there is a manifest in them or not.
-    pub(super) fn run_folders(&self) -> Result<Vec<PathBuf>> {
-        let runs = self.runs();
-        refuse_link(&runs)?;
-        let failed = |error| Error::io(&runs, error);
-        let mut folders: Vec<PathBuf> = match fs::read_dir(&runs) {
-            Ok(entries) => {
-                entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect::<Result<_>>()?
-            }
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
-            Err(error) => return Err(failed(error)),
-        };
-        folders.sort();
-        Ok(folders)
+        Lock::wait(&self.path().join(LOCK))
     }
 
     /// Holds a run's key for as long as the lock lives.
@@ -247,24 +147,6 @@ impl Folder {
             }
         }
         Err(Error::store("looking for a free repeat", format!("all repeats of {key} are taken")))
-    }
-
-    /// The repeats that are stored of a key's framework and test, ascending. One whose manifest can't be read is among
-    /// them: whoever reads it is told why.
-    pub(super) fn repeats(&self, key: &RunKey) -> Result<Vec<u32>> {
-        let mut repeats = Vec::new();
-        for run in self.run_folders()? {
-            let name = run.file_name().unwrap_or_default().to_string_lossy();
-            let Some(repeat) = repeat_of(&name, key) else { continue };
-            let stored = match read_manifest(&run) {
-                Ok(found) => found.is_some_and(|found| found.info.key == key.clone().with_repeat(repeat)),
-                Err(_) => true,
-            };
-            repeats.extend(stored.then_some(repeat));
-        }
-        repeats.sort_unstable();
-        repeats.dedup();
-        Ok(repeats)
     }
 
     /// A new folder for a run that is to be written, and the lock that says its writer lives.
@@ -340,40 +222,12 @@ impl Folder {
     }
 }
 
-/// Whether there is a manifest in a run's folder, whatever it says.
-fn has_manifest(run: &Path) -> bool {
-    run.join(MANIFEST).symlink_metadata().is_ok()
-}
-
-/// The manifest in a run's folder; `None` if there is none.
-pub(super) fn read_manifest(run: &Path) -> Result<Option<Manifest>> {
-    refuse_link(run)?;
-    Manifest::read(&run.join(MANIFEST))
-}
-
-/// Whether a folder holds the run of a key.
-fn holds(run: &Path, key: &RunKey) -> bool {
-    matches!(read_manifest(run), Ok(Some(manifest)) if manifest.info.key == *key)
-}
-
 /// Whether the manifest in a run's folder names a generation, as far as can be told.
 fn may_name(run: &Path, generation: &str) -> bool {
     match read_manifest(run) {
         Ok(found) => found.is_some_and(|found| found.generation == generation),
         Err(_) => true,
     }
-}
-
-/// The error that a folder holds a run that does not belong there.
-fn foreign(run: &Path, manifest: &Manifest) -> Error {
-    Error::refused(
-        format!(
-            "{} holds the run {}, whose folder is another one: it was copied or renamed by hand",
-            run.display(),
-            manifest.info.key
-        ),
-        "Run `perfpipe repair`, which puts it where it belongs, or sets it aside.",
-    )
 }
 
 /// The error that what was done may be undone by a power failure.

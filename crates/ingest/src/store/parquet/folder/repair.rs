@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::leftovers::{entries, is_earlier, is_generation, sweep};
 use super::manifest::{check_mark, mark, sync_dir};
 use super::name::folder_name;
-use super::{Folder, LOCK, MARKER, SET_ASIDE, read_manifest};
+use super::paths::{Folder, LOCK, MARKER, SET_ASIDE, read_manifest};
 use crate::error::{Error, Result};
 use crate::run::key::RunKey;
 use crate::store::parquet::lock::{Lock, refuse_link};

@@ -10,15 +10,12 @@ use super::settings::bad;
 use crate::error::{Error, Result};
 
 use super::keepalive::Alive;
-use super::passfile::{Login, Passfile};
+use super::passfile::{Login, Passfile, SOCKET_FOLDERS};
 use super::settings::{self, Settings};
 use super::tls::{Roots, SslMode};
 
 /// Looks an environment variable up.
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
-
-/// Where servers put their sockets; passwords for these go by `localhost`.
-pub(crate) const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
 const DEFAULT_PORT: u16 = 5432;
 

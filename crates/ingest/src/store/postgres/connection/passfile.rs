@@ -2,6 +2,9 @@
 
 use std::path::Path;
 
+/// Where servers put their sockets; passwords for these go by `localhost`.
+pub(crate) const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
+
 /// The lines of a password file.
 #[derive(Default, Clone)]
 pub(crate) struct Passfile {
@@ -55,7 +58,7 @@ impl Passfile {
 
 /// Sockets in a usual folder go by `localhost`, as with libpq.
 fn host(host: &str) -> &str {
-    if super::config::SOCKET_FOLDERS.contains(&host) { "localhost" } else { host }
+    if SOCKET_FOLDERS.contains(&host) { "localhost" } else { host }
 }
 
 /// The fields of a line; the password is the rest after the fourth colon.

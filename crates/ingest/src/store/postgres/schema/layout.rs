@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use super::{columns, ownership};
 use crate::store::postgres::connection::pooled;
 use crate::store::postgres::connection::session::{Session, value};
+use crate::store::postgres::holders;
 use crate::store::postgres::transaction::{self, Mode, begin};
-use crate::store::postgres::{holders, locks};
 
 /// The layout that this version reads and writes.
 pub(crate) const VERSION: i32 = 3;
@@ -18,13 +18,6 @@ const SQL: &str = include_str!("../layout.sql");
 
 /// The tables of all runs.
 const TABLES: [&str; 7] = ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects"];
-
-/// All that the layout makes.
-pub(super) const ALL: [&str; 9] =
-    ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects", "elapsed_counts", "per_second"];
-
-/// What the lock on making the schema is named by.
-pub(super) const LOCK: &str = "perfpipe layout";
 
 /// Whether a name is that of something of the layout's own, which no run's table can have.
 pub(crate) fn is_own(table: &str) -> bool {
@@ -117,7 +110,7 @@ pub(crate) async fn ensure(session: &Session) -> Result<()> {
     let what = "making the schema perfpipe";
     begin(session, what, Mode::Writing).await?;
     check_server(session).await?;
-    locks::wait_for(session, what, LOCK, "the lock on making the schema").await?;
+    holders::wait_for(session, what, LOCK, "the lock on making the schema").await?;
     if !exists(session, what).await? {
         // One made by hand may belong to a role that may not make others.
         let sql = "select exists (select from pg_catalog.pg_namespace where nspname = 'perfpipe') as there";

@@ -1,0 +1,108 @@
+//! Numbers and texts as people read them: thousands separated, few decimals, nothing that could disturb a terminal.
+
+use perfpipe_ingest::Damage;
+
+/// A number that is not `-0.0`: what was rounded to zero has no sign.
+pub(crate) fn without_zero_sign(digits: String) -> String {
+    match digits.strip_prefix('-') {
+        Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => rest.to_owned(),
+        _ => digits,
+    }
+}
+
+/// A number with commas between its thousands, as sentences show it.
+///
+/// ```
+/// assert_eq!(perfpipe_analyze::format::thousands(1234567), "1,234,567");
+/// ```
+pub fn thousands(number: u64) -> String {
+    separated(&number.to_string())
+}
+
+/// Commas between the thousands of a number's whole part.
+pub(crate) fn separated(digits: &str) -> String {
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
+    let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let mut out = String::from(sign);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && at < whole && (whole - at) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A text on one line, as terminals can be given it: control characters, line separators, and what turns the direction
+/// of writing are written out, as in `\n` and `\u{1b}`.
+///
+/// ```
+/// assert_eq!(perfpipe_analyze::format::one_line("red \u{1b}[31m\nGröße"), r"red \u{1b}[31m\nGröße");
+/// ```
+pub fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() || unsettles(character) {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
+/// Whether a character ends a line or turns the direction of writing.
+fn unsettles(character: char) -> bool {
+    matches!(
+        character,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
+/// A figure as people read it: `1,756`, `34.4`, `0.25`.
+pub(crate) fn figure(value: f64) -> String {
+    if value.abs() >= 999.5 {
+        return thousands(value.round().max(0.0) as u64);
+    }
+    let decimals = match value.abs() {
+        value if value >= 99.95 || value == value.round() => 0,
+        value if value >= 9.995 => 1,
+        _ => 2,
+    };
+    format!("{value:.decimals$}")
+}
+
+/// A share as people read it.
+pub(crate) fn percent(share: f64) -> String {
+    format!("{} %", figure(share * 100.0))
+}
+
+/// What is wrong with a file of a partial run, and how much of it was read, as a sentence without its full stop.
+///
+/// ```
+/// use perfpipe_ingest::Damage;
+///
+/// let damage = Damage {
+///     file: "run.zip".into(),
+///     problem: "the zip's directory is missing".into(),
+///     bytes: 1318,
+///     records: 12,
+///     ..Damage::default()
+/// };
+/// let told = perfpipe_analyze::format::damage_sentence(&damage);
+/// assert_eq!(told, "run.zip: the zip's directory is missing; 12 records could be read (1,318 bytes)");
+/// ```
+pub fn damage_sentence(damage: &Damage) -> String {
+    format!("{damage}; {}", damage_read(damage))
+}
+
+/// How much of a damaged file was read, as in `12 records could be read (1,318 bytes)`.
+pub fn damage_read(damage: &Damage) -> String {
+    let packed = match (damage.packed_read, damage.packed_of) {
+        (Some(read), Some(of)) => format!(", from {} of {} packed ones", thousands(read), thousands(of)),
+        (Some(read), None) => format!(", from {} packed ones", thousands(read)),
+        (None, _) => String::new(),
+    };
+    let (records, bytes) = (thousands(damage.records), thousands(damage.bytes));
+    format!("{records} records could be read ({bytes} bytes{packed})")
+}

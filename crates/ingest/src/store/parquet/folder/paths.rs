@@ -1,0 +1,163 @@
+//! Where the runs of a store lie, and which there are.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use super::manifest::Manifest;
+use super::name::{folder_name, former_name, repeat_of};
+use crate::error::{Error, Result};
+use crate::run::key::RunKey;
+use crate::store::parquet::lock::refuse_link;
+
+pub(in crate::store::parquet) const MARKER: &str = "perfpipe.json";
+pub(in crate::store::parquet) const MANIFEST: &str = "manifest.json";
+pub(in crate::store::parquet) const LOCK: &str = ".lock";
+
+/// The folder of what is no whole run.
+pub(super) const SET_ASIDE: &str = "set-aside";
+
+/// The folder of a store.
+#[derive(Debug, Clone)]
+pub(in crate::store::parquet) struct Folder {
+    path: PathBuf,
+}
+
+impl Folder {
+    pub(in crate::store::parquet) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    pub(in crate::store::parquet) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(in crate::store::parquet) fn runs(&self) -> PathBuf {
+        self.path.join("runs")
+    }
+
+    pub(in crate::store::parquet) fn staging(&self) -> PathBuf {
+        self.path.join("staging")
+    }
+
+    /// The folder of a run: the one that an earlier build made, where the run is still in it.
+    pub(super) fn run(&self, key: &RunKey) -> PathBuf {
+        let run = self.runs().join(folder_name(key));
+        match former_name(key).map(|name| self.runs().join(name)) {
+            Some(former) if !holds(&run, key) && holds(&former, key) => former,
+            _ => run,
+        }
+    }
+
+    /// Where the current files of a run are: beside its manifest, or, where its writer was stopped just after the run
+    /// had appeared, in the place where they were written.
+    pub(in crate::store::parquet) fn generation(&self, run: &Path, generation: &str) -> PathBuf {
+        let (home, staged) = (run.join(generation), self.staging().join(generation));
+        if !home.is_dir() && staged.is_dir() { staged } else { home }
+    }
+
+    /// Whether a run's folder is the one that its key has.
+    pub(in crate::store::parquet) fn is_home(&self, run: &Path, key: &RunKey) -> bool {
+        let name = run.file_name().unwrap_or_default().to_string_lossy();
+        let home = folder_name(key);
+        *name == home
+            || former_name(key).is_some_and(|former| *name == former) && !holds(&self.runs().join(home), key)
+    }
+
+    /// The manifest of a run; `None` if it is not stored.
+    pub(in crate::store::parquet) fn manifest(&self, key: &RunKey) -> Result<Option<Manifest>> {
+        self.find(key).map(|found| found.map(|(_, manifest)| manifest))
+    }
+
+    /// The folder of a run and its manifest; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// `Refused` when the run's folder holds another run, `Store` when its manifest is damaged.
+    pub(in crate::store::parquet) fn find(&self, key: &RunKey) -> Result<Option<(PathBuf, Manifest)>> {
+        refuse_link(&self.runs())?;
+        let run = self.run(key);
+        match read_manifest(&run)? {
+            Some(manifest) if manifest.info.key != *key => Err(foreign(&run, &manifest)),
+            found => Ok(found.map(|manifest| (run, manifest))),
+        }
+    }
+
+    /// All folders in which there is a manifest, by name: the manifest, or why it can't be taken for that of a run.
+    pub(in crate::store::parquet) fn manifests(&self) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
+        let mut found = Vec::new();
+        for run in self.run_folders()? {
+            let manifest = match read_manifest(&run) {
+                Ok(None) => continue,
+                Ok(Some(manifest)) if !self.is_home(&run, &manifest.info.key) => {
+                    Err(foreign(&run, &manifest))
+                }
+                Ok(Some(manifest)) => Ok(manifest),
+                Err(error) => Err(error),
+            };
+            found.push((run, manifest));
+        }
+        Ok(found)
+    }
+
+    /// The folders of runs by name, whether there is a manifest in them or not.
+    pub(in crate::store::parquet) fn run_folders(&self) -> Result<Vec<PathBuf>> {
+        let runs = self.runs();
+        refuse_link(&runs)?;
+        let failed = |error| Error::io(&runs, error);
+        let mut folders: Vec<PathBuf> = match fs::read_dir(&runs) {
+            Ok(entries) => {
+                entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect::<Result<_>>()?
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(failed(error)),
+        };
+        folders.sort();
+        Ok(folders)
+    }
+
+    /// The repeats that are stored of a key's framework and test, ascending. One whose manifest can't be read is among
+    /// them: whoever reads it is told why.
+    pub(in crate::store::parquet) fn repeats(&self, key: &RunKey) -> Result<Vec<u32>> {
+        let mut repeats = Vec::new();
+        for run in self.run_folders()? {
+            let name = run.file_name().unwrap_or_default().to_string_lossy();
+            let Some(repeat) = repeat_of(&name, key) else { continue };
+            let stored = match read_manifest(&run) {
+                Ok(found) => found.is_some_and(|found| found.info.key == key.clone().with_repeat(repeat)),
+                Err(_) => true,
+            };
+            repeats.extend(stored.then_some(repeat));
+        }
+        repeats.sort_unstable();
+        repeats.dedup();
+        Ok(repeats)
+    }
+}
+
+/// Whether there is a manifest in a run's folder, whatever it says.
+pub(super) fn has_manifest(run: &Path) -> bool {
+    run.join(MANIFEST).symlink_metadata().is_ok()
+}
+
+/// The manifest in a run's folder; `None` if there is none.
+pub(super) fn read_manifest(run: &Path) -> Result<Option<Manifest>> {
+    refuse_link(run)?;
+    Manifest::read(&run.join(MANIFEST))
+}
+
+/// Whether a folder holds the run of a key.
+fn holds(run: &Path, key: &RunKey) -> bool {
+    matches!(read_manifest(run), Ok(Some(manifest)) if manifest.info.key == *key)
+}
+
+/// The error that a folder holds a run that does not belong there.
+pub(super) fn foreign(run: &Path, manifest: &Manifest) -> Error {
+    Error::refused(
+        format!(
+            "{} holds the run {}, whose folder is another one: it was copied or renamed by hand",
+            run.display(),
+            manifest.info.key
+        ),
+        "Run `perfpipe repair`, which puts it where it belongs, or sets it aside.",
+    )
+}
