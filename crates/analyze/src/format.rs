@@ -106,3 +106,38 @@ pub fn damage_read(damage: &Damage) -> String {
     let (records, bytes) = (thousands(damage.records), thousands(damage.bytes));
     format!("{records} records could be read ({bytes} bytes{packed})")
 }
+
+/// A number with so many digits after the point and commas between its thousands.
+///
+/// ```
+/// assert_eq!(perfpipe_analyze::format::decimals(-1234.56, 1), "-1,234.6");
+/// ```
+pub fn decimals(value: f64, decimals: usize) -> String {
+    separated(&format!("{value:.decimals$}"))
+}
+
+/// So many things, in words.
+///
+/// ```
+/// use perfpipe_analyze::format::counted;
+/// assert_eq!((counted(1, "thread"), counted(1200, "thread")), ("1 thread".into(), "1,200 threads".into()));
+/// ```
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
+}
+
+/// The seconds of a unit of time, by its name: `d`, `h`, `m` or `min`, `s`.
+///
+/// ```
+/// use perfpipe_analyze::format::seconds_of_unit;
+/// assert_eq!((seconds_of_unit("h"), seconds_of_unit("ms")), (Some(3600), None));
+/// ```
+pub fn seconds_of_unit(name: &str) -> Option<u32> {
+    Some(match name {
+        "d" => 86_400,
+        "h" => 3600,
+        "m" | "min" => 60,
+        "s" => 1,
+        _ => return None,
+    })
+}

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
+use crate::format::seconds_of_unit;
 use crate::view::goal::Goal;
 use crate::view::phases::Phase;
 
@@ -320,16 +321,13 @@ impl<'a> Words<'a> {
     fn duration(&mut self) -> Read<u32> {
         let number = self.number()?;
         let unit = self.run(char::is_alphabetic);
-        let seconds = match unit {
-            "s" => number,
-            "m" | "min" => number * 60.0,
-            _ => {
-                return Err(Unread::new(
-                    "the duration after `for` has no unit",
-                    "Write it as in `for 30s` or `for 2m`",
-                ));
-            }
+        let Some(seconds_each) = seconds_of_unit(unit) else {
+            return Err(Unread::new(
+                "the duration after `for` has no unit",
+                "Write it as in `for 30s` or `for 2m`",
+            ));
         };
+        let seconds = number * f64::from(seconds_each);
         if seconds < 1.0 || seconds > f64::from(u32::MAX) || seconds.fract() != 0.0 {
             return Err(Unread::new(
                 "the duration after `for` is not a number of whole seconds",

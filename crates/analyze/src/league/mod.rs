@@ -4,6 +4,8 @@ pub(crate) mod apart;
 pub(crate) mod rank;
 pub(crate) mod repeats;
 
+use std::collections::BTreeMap;
+
 use self::apart::Apart;
 use self::rank::ranks;
 use self::repeats::{by_framework, failures_percent};
@@ -126,12 +128,7 @@ impl League {
         }
         let goals = timelines.first().map(|first| first.view.goals.clone()).unwrap_or_default();
         let frameworks = by_framework(timelines);
-        let standings = frameworks.iter().map(|(name, repeats)| Standing::of(name, repeats));
-        let mut standings: Vec<Standing> = standings.collect();
-        standings.sort_by(|a, b| {
-            let faster = b.throughput.total_cmp(&a.throughput);
-            a.fails().cmp(&b.fails()).then(faster).then_with(|| a.framework.cmp(&b.framework))
-        });
+        let standings = best_first(&frameworks);
         let mut league = Self { test, standings, goals };
         league.rank(|framework| frameworks.get(framework).map(Vec::as_slice).unwrap_or_default());
         Ok(league)
@@ -328,6 +325,33 @@ impl League {
         });
         goals.done()
     }
+}
+
+/// The runs of a test in the order of its league: frameworks of which too many requests failed come last, the others by
+/// throughput, the best first; the repeats of each likewise.
+pub fn in_league_order<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<&'a Timeline> {
+    let mut frameworks = by_framework(timelines);
+    let standings = best_first(&frameworks);
+    let of_framework = |standing: Standing| {
+        let mut repeats = frameworks.remove(standing.framework.as_str()).unwrap_or_default();
+        repeats.sort_by(|a, b| {
+            let faster = b.summary.throughput.total_cmp(&a.summary.throughput);
+            faster.then_with(|| a.info.key.cmp(&b.info.key))
+        });
+        repeats
+    };
+    standings.into_iter().flat_map(of_framework).collect()
+}
+
+/// The standings of frameworks, as yet without a rank, in the league's order.
+fn best_first(frameworks: &BTreeMap<&str, Vec<&Timeline>>) -> Vec<Standing> {
+    let mut standings: Vec<Standing> =
+        frameworks.iter().map(|(name, repeats)| Standing::of(name, repeats)).collect();
+    standings.sort_by(|a, b| {
+        let faster = b.throughput.total_cmp(&a.throughput);
+        a.fails().cmp(&b.fails()).then(faster).then_with(|| a.framework.cmp(&b.framework))
+    });
+    standings
 }
 
 impl Standing {

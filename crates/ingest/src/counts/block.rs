@@ -1,7 +1,7 @@
 //! The exact counts of one block, in the names of the block.
 
 use super::{CellRef, InjectorLoad, Sums};
-use crate::sample::texts::TextList;
+use crate::sample::text_list::TextList;
 
 /// What tells one cell of a block from another; the label is a code of the block, [`crate::Texts::NULL`] for none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -10,9 +10,10 @@ use super::block::{LocalKey, Tally};
 use super::packed::{CellResult, Gatherer, Merged, Spill};
 use super::{Cell, CellKey, CellRef, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount};
 use crate::error::{Error, Result};
+use crate::sample::intern::Interner;
 use crate::sample::long_text::MESSAGE_LIMIT;
 use crate::sample::reserved::OTHER;
-use crate::sample::texts::TextList;
+use crate::sample::text_list::TextList;
 
 /// How many labels have whole-run counts of their own.
 const LABEL_COUNT_LIMIT: usize = 100_000;
@@ -37,32 +38,26 @@ const OPEN_SECONDS: u32 = 60;
 
 /// Names by index; beyond a limit, and beyond [`NAME_BYTES`], all further names share [`OTHER`].
 #[derive(Debug, Default)]
-struct Names {
-    names: Vec<String>,
-    by_name: HashMap<String, u32>,
-    bytes: usize,
-}
+struct Names(Interner);
 
 impl Names {
     fn index(&mut self, name: &str, limit: usize) -> u32 {
-        if let Some(index) = self.by_name.get(name) {
-            return *index;
+        if let Some(index) = self.0.find(name.as_bytes()) {
+            return index;
         }
-        let fits = self.names.len() < limit && self.bytes + name.len() <= NAME_BYTES;
-        let name = if fits { name } else { OTHER };
-        if let Some(index) = self.by_name.get(name) {
-            return *index;
-        }
-        let index = self.names.len() as u32;
-        self.bytes += name.len();
-        self.names.push(name.to_owned());
-        self.by_name.insert(name.to_owned(), index);
-        index
+        let names = self.0.texts();
+        let fits = names.len() < limit && names.bytes() + name.len() <= NAME_BYTES;
+        self.0.number(if fits { name } else { OTHER })
+    }
+
+    /// The names by index.
+    fn owned(&self) -> Vec<String> {
+        self.0.texts().iter().map(str::to_owned).collect()
     }
 
     /// The names by index, to be shared.
     fn shared(&self) -> Vec<Arc<str>> {
-        self.names.iter().map(|name| Arc::from(name.as_str())).collect()
+        self.0.texts().iter().map(Arc::from).collect()
     }
 }
 
@@ -279,13 +274,13 @@ impl Totals {
     }
 
     /// The labels that the cells' keys point to.
-    pub(crate) fn labels(&self) -> &[String] {
-        &self.labels.names
+    pub(crate) fn labels(&self) -> Vec<String> {
+        self.labels.owned()
     }
 
     /// The injectors that the cells point to.
-    pub(crate) fn injectors(&self) -> &[String] {
-        &self.injectors.names
+    pub(crate) fn injectors(&self) -> Vec<String> {
+        self.injectors.owned()
     }
 
     /// The only label, if there is just one and it is not empty.
@@ -443,9 +438,10 @@ mod tests {
                 prop_assert!(totals.open_bytes <= totals.open_room.max(open_bytes(&cell)));
             }
             let mut found = BTreeMap::new();
+            let labels = totals.labels();
             for cell in totals.cells() {
                 let (key, cell) = cell?;
-                let label = &*totals.labels()[key.label as usize];
+                let label = labels[key.label as usize].as_str();
                 prop_assert!(found.insert((key.second, label), cell).is_none(), "each key once");
             }
             prop_assert_eq!(found, expected);

@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hashbrown::HashMap;
 
-use crate::sample::texts::TextList;
+use crate::sample::text_list::TextList;
 
 /// A request is logged when it ends, so by one clock none ends long before another one begins that was logged earlier:
 /// not by more than this, as an injector hands its records over in the order in which they ended.

@@ -338,8 +338,9 @@ fn objection(
 }
 
 /// The names of injectors that have one.
-fn named(injectors: &[String]) -> Vec<String> {
-    injectors.iter().filter(|name| !name.is_empty()).cloned().collect()
+fn named(mut injectors: Vec<String>) -> Vec<String> {
+    injectors.retain(|name| !name.is_empty());
+    injectors
 }
 
 fn min(one: Option<i64>, other: Option<i64>) -> Option<i64> {

@@ -375,12 +375,13 @@ impl Prepared {
             false => Replace::SameFile,
         };
         let (errors, label_counts) = (collected.totals.errors()?, collected.totals.label_counts());
+        let (labels, injectors) = (collected.totals.labels(), collected.totals.injectors());
         counted::check(&info, collected.samples(), &label_counts, &errors)?;
         writer
             .commit(FinishedRun {
                 info: &info,
-                labels: collected.totals.labels(),
-                injectors: collected.totals.injectors(),
+                labels: &labels,
+                injectors: &injectors,
                 cells: &mut collected.totals.cells(),
                 cpu: &self.cpu,
                 errors: &errors,

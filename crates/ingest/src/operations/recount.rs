@@ -64,7 +64,7 @@ impl Recount {
     /// # Errors
     /// As [`Recount::add`].
     pub fn cells(&self) -> Result<CellTable> {
-        let (labels, injectors) = (self.totals.labels().to_vec(), self.totals.injectors().to_vec());
+        let (labels, injectors) = (self.totals.labels(), self.totals.injectors());
         CellTable::from_ascending(labels, injectors, self.totals.cells())
     }
 }

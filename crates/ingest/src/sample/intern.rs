@@ -1,10 +1,70 @@
 //! Texts that recur, each kept once.
 
+use std::hash::BuildHasher;
 use std::sync::Arc;
 
-use hashbrown::HashSet;
+use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 
-/// Hands out the same text for equal texts, so that a million rows of a few texts hold few of them.
+use super::text_list::TextList;
+
+/// Distinct texts, numbered in the order in which they came.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Interner {
+    texts: TextList,
+    /// The numbers, by the hash of their texts.
+    by_text: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl Interner {
+    /// The number of a text, if it is there.
+    #[inline]
+    pub(crate) fn find(&self, text: &[u8]) -> Option<u32> {
+        let hash = self.hasher.hash_one(text);
+        self.by_text.find(hash, |number| self.is(*number, text)).copied()
+    }
+
+    /// The number of a text, which is added if it is not there.
+    pub(crate) fn number(&mut self, text: &str) -> u32 {
+        if let Some(number) = self.find(text.as_bytes()) {
+            return number;
+        }
+        let number = self.texts.len() as u32;
+        let hash = self.hasher.hash_one(text.as_bytes());
+        self.texts.push(text);
+        let (texts, hasher) = (&self.texts, &self.hasher);
+        let rehash =
+            |number: &u32| hasher.hash_one(texts.get(*number as usize).map_or(&[][..], str::as_bytes));
+        self.by_text.insert_unique(hash, number, rehash);
+        number
+    }
+
+    /// Whether a number is that of a text.
+    #[inline]
+    pub(crate) fn is(&self, number: u32, text: &[u8]) -> bool {
+        self.texts.get(number as usize).is_some_and(|known| known.as_bytes() == text)
+    }
+
+    /// The texts by number.
+    #[inline]
+    pub(crate) fn texts(&self) -> &TextList {
+        &self.texts
+    }
+
+    /// The texts by number, to be changed without coming to equal each other.
+    pub(crate) fn texts_mut(&mut self) -> &mut TextList {
+        &mut self.texts
+    }
+
+    /// Forgets all texts, keeping the memory.
+    pub(crate) fn clear(&mut self) {
+        self.texts.clear();
+        self.by_text.clear();
+    }
+}
+
+/// Hands out the same text for equal texts, so that a million rows of a few texts hold few of them: unlike a number, a
+/// text outlives who handed it out.
 #[derive(Debug, Default)]
 pub(crate) struct Shared(HashSet<Arc<str>>);
 
@@ -18,6 +78,17 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_are_numbered_as_they_come() {
+        let mut texts = Interner::default();
+        let numbers = ["b", "", "a", "b"].map(|text| texts.number(text));
+        assert_eq!(numbers, [0, 1, 2, 0]);
+        assert_eq!(texts.texts().iter().collect::<Vec<_>>(), ["b", "", "a"]);
+        assert_eq!((texts.find(b"a"), texts.find(b"c")), (Some(2), None));
+        texts.clear();
+        assert_eq!((texts.find(b"a"), texts.number("c")), (None, 0));
+    }
 
     #[test]
     fn equal_texts_are_one() {

@@ -1,78 +1,17 @@
-//! Texts one behind another, and columns of them.
+//! Columns of texts.
 
 use std::borrow::Cow;
-use std::hash::BuildHasher;
 
-use hashbrown::{DefaultHashBuilder, HashTable};
-
+use super::intern::Interner;
 use super::reserved::set_apart;
-
-/// Texts by their numbers, one behind another in one piece of memory.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct TextList {
-    texts: String,
-    /// Where each text ends.
-    ends: Vec<usize>,
-}
-
-impl TextList {
-    /// Appends a text.
-    pub fn push(&mut self, text: &str) {
-        self.texts.push_str(text);
-        self.ends.push(self.texts.len());
-    }
-
-    /// The text of a number, or `None` beyond the end.
-    #[inline]
-    pub fn get(&self, number: usize) -> Option<&str> {
-        let end = *self.ends.get(number)?;
-        let begin = number.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
-        self.texts.get(begin.unwrap_or_default()..end)
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
-    }
-
-    /// All of them, in their order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        (0..self.len()).map(|number| self.get(number).unwrap_or_default())
-    }
-
-    /// Bytes of all of them.
-    pub fn bytes(&self) -> usize {
-        self.texts.len()
-    }
-
-    /// Empties the list, keeping its memory.
-    pub fn clear(&mut self) {
-        self.texts.clear();
-        self.ends.clear();
-    }
-}
-
-impl<T: AsRef<str>> FromIterator<T> for TextList {
-    fn from_iter<I: IntoIterator<Item = T>>(texts: I) -> Self {
-        let mut list = Self::default();
-        texts.into_iter().for_each(|text| list.push(text.as_ref()));
-        list
-    }
-}
+use super::text_list::TextList;
 
 /// A column of texts, each distinct one kept once and named by a code.
 #[derive(Debug, Clone, Default)]
 pub struct Texts {
     codes: Vec<u32>,
-    values: TextList,
-    /// The codes, by the hash of their texts.
-    by_text: HashTable<u32>,
-    hasher: DefaultHashBuilder,
+    /// The distinct texts, by code.
+    values: Interner,
     /// The code that was looked up last, if any.
     last: Option<u32>,
 }
@@ -104,43 +43,22 @@ impl Texts {
     /// The code of a text, without appending it.
     #[inline]
     pub fn code(&mut self, text: &[u8]) -> u32 {
-        match self.last.filter(|last| is_text(&self.values, *last, text)) {
+        match self.last.filter(|last| self.values.is(*last, text)) {
             Some(last) => last,
             None => self.look_up(text),
         }
     }
 
     fn look_up(&mut self, text: &[u8]) -> u32 {
-        let code = match self.find(text) {
-            Some(code) => code,
-            None => self.add(clean_text(text)),
-        };
+        // Different bytes can come to the same text.
+        let code = self.values.find(text).unwrap_or_else(|| self.values.number(&clean_text(text)));
         self.last = Some(code);
-        code
-    }
-
-    fn find(&self, text: &[u8]) -> Option<u32> {
-        let hash = self.hasher.hash_one(text);
-        self.by_text.find(hash, |code| is_text(&self.values, *code, text)).copied()
-    }
-
-    /// Adds a text that may be there already, since different bytes can come to the same text.
-    fn add(&mut self, text: String) -> u32 {
-        if let Some(code) = self.find(text.as_bytes()) {
-            return code;
-        }
-        let code = self.values.len() as u32;
-        let hash = self.hasher.hash_one(text.as_bytes());
-        self.values.push(&text);
-        let (values, hasher) = (&self.values, &self.hasher);
-        let rehash = |code: &u32| hasher.hash_one(values.get(*code as usize).map_or(&[][..], str::as_bytes));
-        self.by_text.insert_unique(hash, code, rehash);
         code
     }
 
     /// Bytes of the distinct texts.
     pub(crate) fn bytes(&self) -> usize {
-        self.values.bytes()
+        self.values.texts().bytes()
     }
 
     /// Appends a code got from [`Texts::code`].
@@ -156,7 +74,7 @@ impl Texts {
 
     /// The text of a code, or `None` for [`Texts::NULL`].
     pub fn value(&self, code: u32) -> Option<&str> {
-        self.values.get(code as usize)
+        self.values.texts().get(code as usize)
     }
 
     /// A code a row.
@@ -166,18 +84,19 @@ impl Texts {
 
     /// The distinct texts, by code.
     pub fn values(&self) -> &TextList {
-        &self.values
+        self.values.texts()
     }
 
     /// The distinct texts, by code; the column keeps the codes only, until it is cleared.
     pub(crate) fn take_values(&mut self) -> TextList {
-        std::mem::take(&mut self.values)
+        std::mem::take(self.values.texts_mut())
     }
 
     /// Sets the texts apart from one that has a meaning of its own.
     pub(crate) fn set_apart(&mut self, reserved: &str) {
-        if self.values.iter().any(|value| matches!(set_apart(value, reserved), Cow::Owned(_))) {
-            self.values = self.values.iter().map(|value| set_apart(value, reserved)).collect();
+        let texts = self.values.texts_mut();
+        if texts.iter().any(|value| matches!(set_apart(value, reserved), Cow::Owned(_))) {
+            *texts = texts.iter().map(|value| set_apart(value, reserved)).collect();
         }
     }
 
@@ -197,15 +116,8 @@ impl Texts {
     pub fn clear(&mut self) {
         self.codes.clear();
         self.values.clear();
-        self.by_text.clear();
         self.last = None;
     }
-}
-
-/// Whether a code is that of a text.
-#[inline]
-fn is_text(values: &TextList, code: u32, text: &[u8]) -> bool {
-    values.get(code as usize).is_some_and(|value| value.as_bytes() == text)
 }
 
 /// A text as the stores can hold it: UTF-8 without NUL, U+FFFD in the place of what is not.

@@ -4,7 +4,7 @@ mod data;
 mod parts;
 mod table;
 
-use perfpipe_analyze::{Details, League, Sweep, Timeline, error_kind_table, label_table};
+use perfpipe_analyze::{Details, League, Sweep, Timeline, error_kind_table, in_league_order, label_table};
 
 use self::data::Data;
 use self::table::Beneath;
@@ -37,7 +37,8 @@ pub fn html<'a>(
 ) -> Result<String> {
     let mut runs: Vec<_> = runs.into_iter().collect();
     // As on the page of all, so that each has the same colour there.
-    runs.sort_by(|a, b| test::best_first(a.0, b.0));
+    let ranked = in_league_order(runs.iter().map(|(timeline, _)| *timeline));
+    runs.sort_by_key(|(timeline, _)| test::place(&ranked, timeline));
     let all = Page::test(test, runs.iter().map(|(timeline, _)| *timeline), style);
     let mut body = league_section(league);
     body += &parts::all_frameworks(&all, runs.len())?;

@@ -1,5 +1,6 @@
 //! The page of one run by its load: throughput, response times and CPU over the load, with the knee.
 
+use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Growth, LoadStep, Sweep};
 
 use super::sheet::{self, Sheet};
@@ -13,7 +14,7 @@ use crate::layout::ticks::Values;
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, FRAME, INK, quantile_color, series_color};
 use crate::style::Style;
-use crate::text::number::{LONG_MS, count, measured, trimmed};
+use crate::text::number::{LONG_MS, measured, trimmed};
 
 /// Widths of the lines of data, of the spread around them, of the bounds and of the knee, in points.
 const WIDTHS: (f64, f64, f64, f64) = (1.4, 0.8, 0.8, 1.0);
@@ -44,7 +45,7 @@ pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn Char
 
 /// The knee in words, as in `stops growing at about 23 threads`.
 pub(crate) fn figures(sweep: &Sweep) -> Vec<String> {
-    vec![number(sweep.steps.len() as u64, "load"), growth(sweep)]
+    vec![counted(sweep.steps.len() as u64, "load"), growth(sweep)]
 }
 
 /// What throughput does as the load grows.
@@ -67,23 +68,18 @@ fn growth(sweep: &Sweep) -> String {
     }
 }
 
-/// A number of things, in words.
-fn number(of: u64, thing: &str) -> String {
-    format!("{} {thing}{}", count(of), if of == 1 { "" } else { "s" })
-}
-
 fn facts(sweep: &Sweep) -> Vec<String> {
     let mut facts: Vec<String> = footer::viewed(&sweep.view).collect();
     facts.push(match sweep.bin {
         Some(width) => {
-            format!("Each point: the seconds within {} of each other", number(width as u64, "thread"))
+            format!("Each point: the seconds within {} of each other", counted(width as u64, "thread"))
         }
         None => "Each point: the seconds at one step of the load".to_owned(),
     });
     if sweep.left_out > 0 {
         facts.push(format!(
             "{} between steps or at the end left out",
-            number(sweep.left_out.into(), "second")
+            counted(sweep.left_out.into(), "second")
         ));
     }
     if sweep.knee.is_some() {

@@ -1,8 +1,6 @@
 //! The page of one test: the frameworks' requests per second over each other.
 
-use std::cmp::Ordering;
-
-use perfpipe_analyze::{Timeline, failing_frameworks, median_repeats};
+use perfpipe_analyze::{Timeline, failing_frameworks, in_league_order, median_repeats};
 
 use super::footer;
 use super::sheet::{LEAST_LABEL, Sheet};
@@ -54,9 +52,10 @@ struct Series {
 pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing {
     let count = runs.len();
     let failing = failing_frameworks(runs.iter().copied());
+    let ranked = in_league_order(runs.iter().copied());
     let mut timelines = median_repeats(runs);
     let repeated = timelines.len() < count;
-    timelines.sort_by(|a, b| best_first(a, b));
+    timelines.sort_by_key(|timeline| place(&ranked, timeline));
     let span = span(&timelines);
     let width = columns::width((span.1 - span.0) as u32);
     let series = |(rank, timeline): (usize, &&Timeline)| {
@@ -82,10 +81,9 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     drawing
 }
 
-/// The order of a test's runs: by throughput, then by key.
-pub(crate) fn best_first(a: &Timeline, b: &Timeline) -> Ordering {
-    let faster = f64::total_cmp(&b.summary.throughput, &a.summary.throughput);
-    faster.then_with(|| a.info.key.cmp(&b.info.key))
+/// The place of a run among those of its test that stand in the league's order.
+pub(crate) fn place(ranked: &[&Timeline], run: &Timeline) -> Option<usize> {
+    ranked.iter().position(|other| std::ptr::eq(*other, run))
 }
 
 fn chart(drawing: &mut Drawing, series: &[Series], axis: &Axis, area: Rect, span: (f64, f64)) {

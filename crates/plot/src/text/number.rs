@@ -1,4 +1,6 @@
-//! Numbers as people read them: thousands separators, shares, units.
+//! Numbers as people read them on a page: with a true minus sign, shares, units.
+
+use perfpipe_analyze::format;
 
 /// From here on digits say nothing.
 const HUGE: f64 = 1e15;
@@ -8,18 +10,7 @@ pub(crate) fn grouped(value: f64, decimals: usize) -> String {
     if value.abs() >= HUGE {
         return format!("{value:.1e}");
     }
-    let plain = format!("{value:.decimals$}");
-    let (whole, rest) = plain.split_at(plain.find('.').unwrap_or(plain.len()));
-    let digits = whole.trim_start_matches('-');
-    let sign = if digits.len() < whole.len() { "−" } else { "" };
-    let mut out = String::from(sign);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out + rest
+    format::decimals(value, decimals).replace('-', "−")
 }
 
 /// A count with separators between thousands.

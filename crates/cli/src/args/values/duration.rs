@@ -1,19 +1,15 @@
 //! Spans of time as people write them: `7d`, `36h`, `90m`, `30s`.
 
+use perfpipe_analyze::format::seconds_of_unit;
+
 /// A span in ms.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
-    let unit_ms: u64 = match unit.trim() {
-        "d" => 86_400_000,
-        "h" => 3_600_000,
-        "m" => 60_000,
-        "s" => 1_000,
-        _ => return Err("give a number with a unit: 7d, 36h, 90m or 30s".into()),
-    };
+    let unit = seconds_of_unit(unit.trim()).ok_or("give a number with a unit: 7d, 36h, 90m or 30s")?;
     let number: u64 = number.parse().map_err(|_| "give a whole number with a unit, as in 7d".to_owned())?;
-    number.checked_mul(unit_ms).ok_or_else(|| "that is too long".to_owned())
+    number.checked_mul(u64::from(unit) * 1000).ok_or_else(|| "that is too long".to_owned())
 }
 
 #[cfg(test)]

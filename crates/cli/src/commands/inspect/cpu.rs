@@ -11,7 +11,7 @@ use super::text::{LISTED, Rows, short};
 const NEAR: i64 = 3;
 
 pub(super) fn rows(cpu: &CpuInspection, end_seen: bool, rows: &mut Rows) {
-    rows.title(&place(&cpu.file, cpu.member.as_deref()));
+    rows.title(&place(&cpu.file, cpu.member.as_deref()).to_string());
     rows.row("CPU export", cpu.form);
     rows.row("clock", &clock(cpu));
     rows.list("items", items(cpu));

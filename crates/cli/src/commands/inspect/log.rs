@@ -1,13 +1,13 @@
 //! One log in words.
 
 use perfpipe_analyze::format::thousands;
-use perfpipe_ingest::{InjectorsBy, LogInspection, TimeForm};
+use perfpipe_ingest::{InjectorsBy, LogInspection, Place, TimeForm};
 
 use super::clock::{duration, moment};
 use super::text::{Rows, names};
 
 pub(super) fn rows(log: &LogInspection, rows: &mut Rows) {
-    rows.title(&place(&log.file, log.member.as_deref()));
+    rows.title(&place(&log.file, log.member.as_deref()).to_string());
     rows.row("packing", &packing(log));
     rows.row("sample", &sample(log));
     if log.columns.is_empty() {
@@ -42,9 +42,12 @@ pub(super) fn rows(log: &LogInspection, rows: &mut Rows) {
 }
 
 /// Where a text is.
-pub(super) fn place(file: &str, member: Option<&str>) -> String {
-    let file = if file == "-" { "standard input" } else { file };
-    member.map_or_else(|| file.to_owned(), |member| format!("{file}, member {member}"))
+pub(super) fn place(file: &str, member: Option<&str>) -> Place {
+    let place = Place::file(file);
+    match member {
+        Some(member) => place.member(member),
+        None => place,
+    }
 }
 
 fn packing(log: &LogInspection) -> String {

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use perfpipe_analyze::format::{damage_sentence, thousands};
+use perfpipe_analyze::format::{counted, damage_sentence, thousands};
 use perfpipe_ingest::{Inspection, LabelCount, sub_sample_names};
 
 use super::clock::{duration, moment};
@@ -20,7 +20,7 @@ pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
         rows.list("records", records(found));
         rows.row("requests", &format!("{}{sample}", requests(found)));
         if found.transactions > 0 {
-            rows.row("", &format!("and {}{sample}", number(found.transactions, "transaction")));
+            rows.row("", &format!("and {}{sample}", counted(found.transactions, "transaction")));
         }
         rows.list("labels", labels(&found.labels));
         rows.list("sub-samples", sub_samples(&found.labels));
@@ -63,11 +63,6 @@ fn requests(found: &Inspection) -> String {
     }
 }
 
-/// So many things, in words.
-fn number(of: u64, thing: &str) -> String {
-    format!("{} {thing}{}", thousands(of), if of == 1 { "" } else { "s" })
-}
-
 /// The labels with most records.
 fn labels(labels: &[LabelCount]) -> Vec<String> {
     let records = |label: &LabelCount| label.successes + label.failures + label.transactions;
@@ -80,9 +75,9 @@ fn labels(labels: &[LabelCount]) -> Vec<String> {
         };
         let transactions = match label.transactions {
             0 => String::new(),
-            transactions => format!(" and {}, which are no requests", number(transactions, "transaction")),
+            transactions => format!(" and {}, which are no requests", counted(transactions, "transaction")),
         };
-        let requests = number(label.successes + label.failures, "request");
+        let requests = counted(label.successes + label.failures, "request");
         format!("{}: {requests}{failures}{transactions}", short(&label.label))
     };
     let mut rows: Vec<String> = sorted.iter().take(LISTED).map(row).collect();
@@ -96,7 +91,7 @@ fn labels(labels: &[LabelCount]) -> Vec<String> {
 fn sub_samples(labels: &[LabelCount]) -> Option<String> {
     let named = sub_sample_names(labels.iter().map(|label| label.label.as_str()));
     let first = short(named.first()?);
-    let labels = number(named.len() as u64, "label");
+    let labels = counted(named.len() as u64, "label");
     Some(format!(
         "{labels} named like parts of another ({first}): each record counts as a request; reports leave parts out \
          with --top-level"
@@ -118,7 +113,8 @@ fn rejects(found: &Inspection) -> Vec<String> {
         rows.extend(kinds.map(|kind| format!("{}: {}", kind.reason, thousands(kind.count))));
     }
     rows.extend(found.first_rejects.iter().map(|reject| {
-        let (place, line) = (place(&reject.file, reject.member.as_deref()), thousands(reject.line));
+        let (place, line) =
+            (place(&reject.file, reject.member.as_deref()).to_string(), thousands(reject.line));
         format!("{place}, line {line}: {}: {}", reject.reason, short(&reject.record))
     }));
     rows

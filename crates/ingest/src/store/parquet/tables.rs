@@ -21,7 +21,7 @@ use crate::counts::table::{CellTable, CellTableBuilder, READ_ROOM};
 use crate::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread};
 use crate::error::{Error, Result};
 use crate::run::rejects::{Reject, RejectSpool, read_lines};
-use crate::sample::intern::Shared;
+use crate::sample::intern::{Interner, Shared};
 use crate::series::cpu::CpuSeries;
 use crate::store::held::Counted;
 
@@ -200,36 +200,21 @@ fn limited(samples: u64) -> i64 {
     i64::try_from(samples).unwrap_or(i64::MAX)
 }
 
-/// Names on their way back to indexes.
-#[derive(Default)]
-struct Names {
-    names: Vec<String>,
-    by_name: hashbrown::HashMap<String, u32>,
-}
-
-impl Names {
-    fn index(&mut self, name: &str) -> u32 {
-        *self.by_name.entry_ref(name).or_insert_with(|| {
-            self.names.push(name.to_owned());
-            self.names.len() as u32 - 1
-        })
-    }
-}
-
 /// Reads the exact counts back, and how many samples they count.
 pub(super) fn read_seconds(file: CheckedFile) -> Result<(CellTable, Counted)> {
-    let (mut labels, mut injectors) = (Names::default(), Names::default());
+    let (mut labels, mut injectors) = (Interner::default(), Interner::default());
     let (mut cells, mut counted) = (CellTableBuilder::new(READ_ROOM), Counted::default());
     for piece in read_without(file, &["elapsed", "counts"])? {
         read_cells(&piece?, &mut labels, &mut injectors, &mut cells, &mut counted)?;
     }
-    Ok((cells.finish(labels.names, injectors.names)?, counted))
+    let names = |names: &Interner| names.texts().iter().map(str::to_owned).collect();
+    Ok((cells.finish(names(&labels), names(&injectors))?, counted))
 }
 
 fn read_cells(
     piece: &Piece,
-    labels: &mut Names,
-    injectors: &mut Names,
+    labels: &mut Interner,
+    injectors: &mut Interner,
     cells: &mut CellTableBuilder,
     counted: &mut Counted,
 ) -> Result<()> {
@@ -240,13 +225,13 @@ fn read_cells(
     let latency = read_latency(piece)?;
     let (connect, bytes, sent) = (large("connect_sum")?, large("bytes_sum")?, large("sent_bytes_sum")?);
     let before = piece.counts("before_boundary")?;
-    let hosts = piece.text_lists("injectors", |name| injectors.index(name))?;
+    let hosts = piece.text_lists("injectors", |name| injectors.number(name))?;
     let samples = piece.count_lists("injector_samples")?;
     let threads = piece.number_lists::<Int64Type>("injector_threads")?;
     for row in 0..piece.len() {
         let key = CellKey {
             second: at(&second, row),
-            label: labels.index(at(&label, row)),
+            label: labels.number(at(&label, row)),
             success: at(&success, row),
             transaction: at(&transaction, row),
         };

@@ -32,10 +32,7 @@ pub(crate) fn candidates(key: &RunKey, ending: &str) -> impl Iterator<Item = Str
 
 /// The name cut so that it fits together with a suffix.
 fn shortened(name: &str, suffix: &str) -> String {
-    let mut end = name.len().min(LIMIT.saturating_sub(suffix.len()));
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
+    let end = name.floor_char_boundary(LIMIT.saturating_sub(suffix.len()));
     let head = name.get(..end).unwrap_or_default();
     format!("{head}{suffix}")
 }
