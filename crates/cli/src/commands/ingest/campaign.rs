@@ -10,8 +10,8 @@ use perfpipe_ingest::Store;
 use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, Error, RunInfo, Stand};
 
 use super::args::{CampaignArgs, IngestArgs};
-use crate::args::{StoreArgs, TableFormat};
 use super::options::options;
+use crate::args::{StoreArgs, TableFormat};
 use crate::commands::report;
 use crate::error::{RunsFailed, code, tell};
 use crate::input::left_out::LeftOut;

@@ -4,10 +4,10 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::{Error, Result};
 use crate::store::postgres::connection::session::{Session, value};
+use crate::store::postgres::holders;
 use crate::store::postgres::transaction::{Mode, begin};
-use crate::store::postgres::{holders, locks};
 
-use super::layout::{ALL, LOCK};
+use super::names::{ALL, LOCK};
 use super::ownership;
 
 /// Each with its table and its type; what they have of earlier runs is null.
@@ -35,7 +35,7 @@ pub(super) async fn add(session: &Session) -> Result<()> {
         return Ok(());
     }
     begin(session, what, Mode::Writing).await?;
-    locks::wait_for(session, what, LOCK, "the lock on making the schema").await?;
+    holders::wait_for(session, what, LOCK, "the lock on making the schema").await?;
     ownership::check(session, &ALL, true).await?;
     let sql = lacking.iter().map(|(_, sql)| sql.as_str()).collect::<Vec<_>>().join("; ");
     match session.client().batch_execute(&sql).await {

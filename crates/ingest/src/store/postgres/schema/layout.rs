@@ -4,6 +4,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::{Error, Result};
 
+use super::names::{ALL, LOCK};
 use super::{columns, ownership};
 use crate::store::postgres::connection::pooled;
 use crate::store::postgres::connection::session::{Session, value};

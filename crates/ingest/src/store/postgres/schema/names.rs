@@ -5,6 +5,13 @@ use crate::run::key::RunKey;
 /// The schema that holds all that perfpipe stores.
 pub(crate) const SCHEMA: &str = "perfpipe";
 
+/// All that the layout makes.
+pub(super) const ALL: [&str; 9] =
+    ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects", "elapsed_counts", "per_second"];
+
+/// What the lock on making the schema is named by.
+pub(super) const LOCK: &str = "perfpipe layout";
+
 /// The most bytes that Postgres keeps of a name.
 const LIMIT: usize = 63;
 
