@@ -19,6 +19,7 @@ use anyhow::Result;
 use clap::Parser;
 use perfpipe_ingest::CampaignProgress;
 
+use crate::args::renamed;
 use crate::commands::{Cli, patience};
 use crate::work::Work;
 
@@ -27,7 +28,9 @@ const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
     allocator::keep_little();
-    let cli = Cli::parse();
+    let (words, notes) = renamed::translate(std::env::args_os());
+    let cli = Cli::parse_from(words);
+    notes.iter().for_each(|text| output::note(text));
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => error::report(&error),

@@ -35,6 +35,17 @@ pub enum Paper {
 }
 
 impl Paper {
+    /// Both formats.
+    pub const ALL: [Self; 2] = [Self::A4, Self::Letter];
+
+    /// The name of the format: `a4` or `letter`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::A4 => "a4",
+            Self::Letter => "letter",
+        }
+    }
+
     /// Width and height of the upright sheet, in points of 1/72 inch.
     pub(crate) fn portrait(self) -> (f64, f64) {
         match self {
@@ -73,6 +84,18 @@ pub enum Palette {
 }
 
 impl ColorBy {
+    /// All measures.
+    pub const ALL: [Self; 3] = [Self::Load, Self::Cpu, Self::Throughput];
+
+    /// The name of the measure: `load`, `cpu` or `throughput`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Cpu => "cpu",
+            Self::Throughput => "throughput",
+        }
+    }
+
     /// What stands beside the colour bar.
     pub(crate) fn label(self) -> &'static str {
         match self {
@@ -88,6 +111,19 @@ impl ColorBy {
             Self::Load => "load",
             Self::Cpu => "CPU",
             Self::Throughput => "throughput",
+        }
+    }
+}
+
+impl Palette {
+    /// Both palettes.
+    pub const ALL: [Self; 2] = [Self::Original, Self::Viridis];
+
+    /// The name of the palette: `original` or `viridis`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Original => "original",
+            Self::Viridis => "viridis",
         }
     }
 }

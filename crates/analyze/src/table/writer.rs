@@ -27,6 +27,19 @@ pub enum Format {
 }
 
 impl Format {
+    /// All formats.
+    pub const ALL: [Self; 4] = [Self::Text, Self::Markdown, Self::Csv, Self::Json];
+
+    /// The name of the format: `text`, `md`, `csv` or `json`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Markdown => "md",
+            Self::Csv => "csv",
+            Self::Json => "json",
+        }
+    }
+
     /// Whether it is for people to read, and not for programs.
     ///
     /// ```

@@ -1,17 +1,45 @@
-//! How CPU readings are read and joined.
+//! How CPU readings are read, and how they find their seconds.
 
 use clap::{Args, ValueEnum};
 
+/// How CPU readings are read.
+#[derive(Debug, Args)]
+pub(crate) struct CpuReadArgs {
+    /// Time zone of dates that name none: Europe/Warsaw, +01:00
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    pub(crate) time_zone: String,
+    /// Zabbix item to read if the CPU export holds several
+    #[arg(long, value_name = "ID")]
+    pub(crate) cpu_item: Option<u64>,
+    /// Unit of the CPU readings; stored as percent of one core [default: percent-of-core, with a note if another unit
+    /// fits better]
+    #[arg(long, value_enum, value_name = "SCALE")]
+    pub(crate) cpu_scale: Option<CpuScaleArg>,
+    #[command(flatten)]
+    pub(crate) join: CpuJoinArgs,
+}
+
+/// The help of `--cpu-lookback` where readings are read in.
+pub(crate) const LOOKBACK: &str = "Maximum age of a CPU reading, in seconds, when it is joined to a sample [default: 3, or \
+     the interval of the readings if that is longer]";
+
 /// How CPU readings find their seconds.
 #[derive(Debug, Args)]
-pub(crate) struct CpuArgs {
-    /// Seconds added to the clock of CPU readings
+pub(crate) struct CpuJoinArgs {
+    /// Seconds to add to the clock of the CPU readings
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(crate) cpu_offset: Option<i64>,
-    /// Seconds that a CPU reading may lie before the one it is joined to [default: 3, or as many as there are from one
-    /// reading to the next; of a stored run, as at its ingest]
+    /// Maximum age of a CPU reading, in seconds, when it is joined to a sample [default: as at ingest]
     #[arg(long, value_name = "SECONDS")]
     pub(crate) cpu_lookback: Option<u32>,
+}
+
+/// The server's cores.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct CoresArgs {
+    /// Cores of the server
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cores: Option<u32>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

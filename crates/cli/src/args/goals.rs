@@ -7,10 +7,10 @@ use perfpipe_analyze::Goal;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "View")]
 pub(crate) struct GoalArgs {
-    /// Add the percentage of all requests that succeeded within a time: 200ms, 1.5s; may be given several times
+    /// Add the percentage of all requests that succeed within a time: 200ms, 1.5s; repeatable
     #[arg(long, value_name = "TIME", value_parser = Goal::within)]
     pub(crate) within: Vec<Goal>,
-    /// Add the Apdex of a T (Apdex Technical Specification 1.1): 500ms; may be given several times
+    /// Add the Apdex for a threshold T (Apdex Technical Specification 1.1): 500ms; repeatable
     #[arg(long, value_name = "TIME", value_parser = Goal::apdex)]
     pub(crate) apdex: Vec<Goal>,
 }

@@ -2,19 +2,23 @@
 
 mod cpu;
 mod goals;
+mod injectors;
 mod output;
 mod reading;
+pub(crate) mod renamed;
 mod runs;
 mod store;
 mod style;
 mod values;
 mod view;
 
-pub(crate) use self::cpu::{CpuArgs, CpuScaleArg};
+pub(crate) use self::cpu::{CoresArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK};
 pub(crate) use self::goals::GoalArgs;
-pub(crate) use self::output::TableFormat;
+pub(crate) use self::injectors::INJECTORS;
+pub(crate) use self::output::{FileArgs, OutputArgs};
 pub(crate) use self::reading::LogArgs;
-pub(crate) use self::runs::{KeyArgs, TestArgs, repeat};
-pub(crate) use self::store::StoreArgs;
-pub(crate) use self::style::{PageFormat, StyleArgs};
-pub(crate) use self::view::{PhaseArg, ScopeArgs, ViewArgs};
+pub(crate) use self::runs::{RunArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
+pub(crate) use self::store::{BaselineStoreArgs, NoStoreArgs, StoreArgs};
+pub(crate) use self::style::{ChartArgs, PageFormat, PageFormatArgs, PageOptions, SheetArgs};
+pub(crate) use self::values::choice::{Choice, choice};
+pub(crate) use self::view::{ScopeArgs, ViewArgs};

@@ -1,23 +1,26 @@
-//! How tables are printed.
+//! Where a table is printed, and how.
 
-use clap::ValueEnum;
+use std::path::PathBuf;
+
+use clap::Args;
 use perfpipe_analyze::Format;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum TableFormat {
-    Text,
-    Md,
-    Csv,
-    Json,
+use super::values::choice::choice;
+
+/// Where the table that a command is about is printed, and how.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// Output format
+    #[arg(long, value_parser = choice(&Format::ALL), default_value = "text")]
+    pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
 }
 
-impl From<TableFormat> for Format {
-    fn from(format: TableFormat) -> Self {
-        match format {
-            TableFormat::Text => Self::Text,
-            TableFormat::Md => Self::Markdown,
-            TableFormat::Csv => Self::Csv,
-            TableFormat::Json => Self::Json,
-        }
-    }
+/// The file that is written.
+#[derive(Debug, Args)]
+pub(crate) struct FileArgs {
+    /// Write to this file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }

@@ -1,33 +1,72 @@
 //! Which runs are meant.
+//!
+//! A run is named as it is printed, `framework_test`, with `#repeat` behind it from the second on, or by its parts. A
+//! name is matched against what is stored, and never split: frameworks and tests may hold `_`. The forms `…@c64`,
+//! `…@w4` and `…:tool` are reserved for runs of several points, which are not stored yet.
 
 use clap::Args;
 use perfpipe_ingest::LAST_REPEAT;
 
-/// Which run is meant.
+/// What a run that is being read in is called.
 #[derive(Debug, Args)]
-pub(crate) struct KeyArgs {
-    /// The system under test
+pub(crate) struct RunNameArgs {
+    /// Framework, the system under test [default: inferred]
     #[arg(long, value_name = "NAME")]
-    pub(crate) framework: String,
-    /// The test
+    pub(crate) framework: Option<String>,
+    /// Test, as in 2048 [default: inferred]
     #[arg(long, value_name = "NAME")]
-    pub(crate) test: String,
-    /// Which repeat of the test, from 1 [default: the only one]
-    #[arg(long, value_name = "N", value_parser = repeat())]
+    pub(crate) test: Option<String>,
+}
+
+/// One run.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Run, as `perfpipe list` names it: go_2048, go_2048#2
+    #[arg(
+        value_name = "RUN",
+        required_unless_present_any = ["framework", "test", "repeat"],
+        conflicts_with_all = ["framework", "test", "repeat"]
+    )]
+    pub(crate) run: Option<String>,
+    /// Framework of the run, instead of RUN
+    #[arg(long, value_name = "NAME", requires = "test")]
+    pub(crate) framework: Option<String>,
+    /// Test of the run, instead of RUN
+    #[arg(long, value_name = "NAME", requires = "framework")]
+    pub(crate) test: Option<String>,
+    /// Repeat of the test, from 1 [default: the only one]
+    #[arg(long, value_name = "N", value_parser = repeat(), requires = "framework", requires = "test")]
     pub(crate) repeat: Option<u32>,
 }
 
-/// Which runs of a test are meant.
+/// Several runs.
 #[derive(Debug, Args)]
+pub(crate) struct RunsArgs {
+    /// Runs, as `perfpipe list` names them: go_2048, go_2048#2
+    #[arg(value_name = "RUN", conflicts_with_all = ["framework", "test", "repeat"])]
+    pub(crate) run: Vec<String>,
+    #[command(flatten)]
+    pub(crate) of: TestArgs,
+}
+
+impl RunsArgs {
+    /// Whether none is named, and so all are meant.
+    pub(crate) fn is_all(&self) -> bool {
+        self.run.is_empty() && self.of.test.is_none()
+    }
+}
+
+/// Runs of a test.
+#[derive(Debug, Clone, Args)]
 pub(crate) struct TestArgs {
-    /// The test whose runs are meant
+    /// Test whose runs are meant
     #[arg(long, value_name = "NAME")]
-    pub(crate) test: String,
-    /// Only this framework; may be given several times [default: all of the test]
-    #[arg(long, value_name = "NAME")]
+    pub(crate) test: Option<String>,
+    /// Only this framework; repeatable [default: all of the test]
+    #[arg(long, value_name = "NAME", requires = "test")]
     pub(crate) framework: Vec<String>,
-    /// Only this repeat; may be given several times [default: all of the test]
-    #[arg(long, value_name = "N", value_parser = repeat())]
+    /// Only this repeat; repeatable [default: all of the test]
+    #[arg(long, value_name = "N", value_parser = repeat(), requires = "test")]
     pub(crate) repeat: Vec<u32>,
 }
 

@@ -1,74 +1,47 @@
 //! How pages look.
 
 use clap::{Args, ValueEnum};
-use perfpipe_plot::{ColorBy, Palette, Paper, Style};
+use perfpipe_plot::{ColorBy, PNG_SCALES, Palette, Paper, Style};
 
-/// How pages look.
+use super::cpu::CoresArgs;
+use super::values::choice::choice;
+
+/// The sheets that pages are drawn on.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Pages")]
-pub(crate) struct StyleArgs {
-    /// Formats of the pages [default: svg,pdf]
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
-    pub(crate) format: Option<Vec<PageFormat>>,
-    /// Pixels a point of PNG pages, 0.5 to 8 [default: 2]
+pub(crate) struct SheetArgs {
+    /// Pixels per point of PNG pages, 0.5 to 8 [default: 2]
     #[arg(long, value_name = "N", value_parser = png_scale)]
     pub(crate) scale: Option<f64>,
-    /// Paper to lay pages out for [default: a4]
-    #[arg(long, value_enum)]
-    pub(crate) paper: Option<PaperArg>,
-    /// What the colours stand for [default: load]
-    #[arg(long, value_enum)]
-    pub(crate) color_by: Option<ColorArg>,
-    /// The colours themselves [default: original]
-    #[arg(long, value_enum)]
-    pub(crate) palette: Option<PaletteArg>,
+    /// Paper size [default: a4]
+    #[arg(long, value_parser = choice(&Paper::ALL))]
+    pub(crate) paper: Option<Paper>,
+}
+
+/// What is drawn on the pages of runs.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Pages")]
+pub(crate) struct ChartArgs {
+    /// Measure that the colours show [default: load]
+    #[arg(long, value_name = "MEASURE", value_parser = choice(&ColorBy::ALL))]
+    pub(crate) color_by: Option<ColorBy>,
+    /// Colour scale [default: original]
+    #[arg(long, value_parser = choice(&Palette::ALL))]
+    pub(crate) palette: Option<Palette>,
     /// Top of the CPU axis, in percent of one core [default: from the data]
-    #[arg(long, value_name = "PERCENT")]
+    #[arg(long, value_name = "PERCENT", conflicts_with = "cores")]
     pub(crate) cpu_max: Option<f64>,
-    /// Cores of the server: the CPU axis goes to 100 for each
-    #[arg(long, value_name = "N", conflicts_with = "cpu_max", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) cores: Option<u32>,
+    #[command(flatten)]
+    pub(crate) cores: CoresArgs,
 }
 
-impl StyleArgs {
-    /// The formats of the pages.
-    pub(crate) fn formats(&self) -> &[PageFormat] {
-        self.format.as_deref().unwrap_or(&[PageFormat::Svg, PageFormat::Pdf])
-    }
-
-    /// Whether the one-file report is among the formats.
-    pub(crate) fn wants_html(&self) -> bool {
-        self.formats().contains(&PageFormat::Html)
-    }
-}
-
-impl From<&StyleArgs> for Style {
-    fn from(args: &StyleArgs) -> Self {
-        Self {
-            paper: match args.paper {
-                None | Some(PaperArg::A4) => Paper::A4,
-                Some(PaperArg::Letter) => Paper::Letter,
-            },
-            color_by: match args.color_by {
-                None | Some(ColorArg::Load) => ColorBy::Load,
-                Some(ColorArg::Cpu) => ColorBy::Cpu,
-                Some(ColorArg::Throughput) => ColorBy::Throughput,
-            },
-            palette: match args.palette {
-                None | Some(PaletteArg::Original) => Palette::Original,
-                Some(PaletteArg::Viridis) => Palette::Viridis,
-            },
-            cpu_max: args.cpu_max,
-            cores: args.cores,
-        }
-    }
-}
-
-/// A scale that PNG pages can have.
-fn png_scale(text: &str) -> Result<f64, String> {
-    let scales = perfpipe_plot::PNG_SCALES;
-    let scale = text.parse().ok().filter(|scale| scales.contains(scale));
-    scale.ok_or_else(|| format!("not a number from {} to {}", scales.start(), scales.end()))
+/// Formats of pages that come beside what a command is about.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Pages")]
+pub(crate) struct PageFormatArgs {
+    /// Formats of the pages [default: svg,pdf]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
+    pub(crate) page_format: Option<Vec<PageFormat>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -80,23 +53,66 @@ pub(crate) enum PageFormat {
     Html,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PaperArg {
-    A4,
-    Letter,
+/// All that was said of the pages of a command.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageOptions<'a> {
+    /// The flag of their formats.
+    pub(crate) flag: &'static str,
+    pub(crate) format: Option<&'a [PageFormat]>,
+    pub(crate) sheet: &'a SheetArgs,
+    /// None, where only lines are drawn, whose colours and axes nobody chooses.
+    pub(crate) charts: Option<&'a ChartArgs>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum PaletteArg {
-    /// Purple to red
-    Original,
-    /// Dark to light, for any colour vision
-    Viridis,
+impl<'a> PageOptions<'a> {
+    /// The formats that are written.
+    pub(crate) fn formats(&self) -> &'a [PageFormat] {
+        self.format.unwrap_or(&[PageFormat::Svg, PageFormat::Pdf])
+    }
+
+    /// Whether the one-file report is among the formats.
+    pub(crate) fn wants_html(&self) -> bool {
+        self.formats().contains(&PageFormat::Html)
+    }
+
+    /// Whether any format is written a file a page.
+    pub(crate) fn wants_pages(&self) -> bool {
+        self.formats().iter().any(|format| *format != PageFormat::Html)
+    }
+
+    /// The look of the pages.
+    pub(crate) fn style(&self) -> Style {
+        let charts = self.charts;
+        Style {
+            paper: self.sheet.paper.unwrap_or_default(),
+            color_by: charts.and_then(|charts| charts.color_by).unwrap_or_default(),
+            palette: charts.and_then(|charts| charts.palette).unwrap_or_default(),
+            cpu_max: charts.and_then(|charts| charts.cpu_max),
+            cores: charts.and_then(|charts| charts.cores.cores),
+        }
+    }
+
+    /// The flags that were given.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
+        let SheetArgs { scale, paper } = self.sheet;
+        let of_charts = self.charts.map(|charts| {
+            let ChartArgs { color_by, palette, cpu_max, cores } = charts;
+            [
+                ("--color-by", color_by.is_some()),
+                ("--palette", palette.is_some()),
+                ("--cpu-max", cpu_max.is_some()),
+                ("--cores", cores.cores.is_some()),
+            ]
+        });
+        let of_sheets =
+            [(self.flag, self.format.is_some()), ("--scale", scale.is_some()), ("--paper", paper.is_some())];
+        let all = of_sheets.into_iter().chain(of_charts.into_iter().flatten());
+        all.filter_map(|(flag, given)| given.then_some(flag))
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ColorArg {
-    Load,
-    Cpu,
-    Throughput,
+/// A scale that PNG pages can have.
+fn png_scale(text: &str) -> Result<f64, String> {
+    let scale = text.parse().ok().filter(|scale| PNG_SCALES.contains(scale));
+    scale.ok_or_else(|| format!("not a number from {} to {}", PNG_SCALES.start(), PNG_SCALES.end()))
 }

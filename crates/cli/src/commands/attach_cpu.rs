@@ -11,48 +11,39 @@ use perfpipe_ingest::{
 };
 
 use super::inspect::second;
-use crate::args::{CpuArgs, CpuScaleArg, StoreArgs};
-use crate::input::left_out::LeftOut;
+use crate::args::{CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, RunArgs, StoreArgs};
 use crate::input::{cpu_scale, runs, store, view};
 use crate::output::note;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  perfpipe attach-cpu go_2048 cpu.csv --cpu-offset -2")]
+#[command(mut_arg("cores", |cores| cores.help("Cores of the server, for --cpu-scale")))]
+#[command(mut_arg("cpu_lookback", |seconds| seconds.help(LOOKBACK)))]
+#[command(allow_missing_positional = true)]
+#[command(after_help = "Examples:\n  \
+    perfpipe attach-cpu go_2048 cpu.csv --cpu-offset -2\n  \
+    perfpipe attach-cpu --framework go --test 2048 cpu.csv --cpu-scale percent-of-machine --cores 72")]
 pub(crate) struct AttachArgs {
-    /// The run, as `perfpipe list` names it: go_2048
-    #[arg(value_name = "RUN")]
-    pub(crate) run: String,
-    /// The CPU export, as of Zabbix
-    #[arg(value_name = "FILE")]
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    /// CPU export, as of Zabbix
+    #[arg(value_name = "FILE", required = true)]
     pub(crate) cpu: PathBuf,
-    /// Zone of dates that name none: Europe/Warsaw, +01:00
-    #[arg(long, value_name = "ZONE", default_value = "UTC")]
-    pub(crate) time_zone: String,
-    /// Zabbix item to take, where the export holds several
-    #[arg(long, value_name = "ID")]
-    pub(crate) cpu_item: Option<u64>,
-    /// What the readings are measured in; stored is percent of one core [default: percent-of-core, with a word where
-    /// another fits better]
-    #[arg(long, value_enum, value_name = "SCALE")]
-    pub(crate) cpu_scale: Option<CpuScaleArg>,
-    /// Cores of the server, for --cpu-scale
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) cores: Option<u32>,
-    /// Attach it even if it has readings for less of the run than there are now, or for nothing of it
+    #[command(flatten)]
+    pub(crate) reading: CpuReadArgs,
+    #[command(flatten)]
+    pub(crate) cores: CoresArgs,
+    /// Attach the export even if it covers less of the run than the readings that it replaces, or nothing of it
     #[arg(long)]
     pub(crate) replace: bool,
-    #[command(flatten)]
-    pub(crate) join: CpuArgs,
 }
 
 /// Joins the samples of a run to another CPU export.
 pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let store = Arc::new(store::existing(at).await?);
-    let mut left_out = LeftOut::default();
-    let key = runs::named(&left_out.runs(&store).await?, &args.run)?;
+    let key = runs::one(&args.run, &store).await?;
     let export = read(args).await?;
     let run = store.read(&key).await?;
-    let choice = choice(&args.join, &run);
+    let choice = choice(&args.reading.join, &run);
     choice.note(&export.series).iter().for_each(|text| note(text));
     let join = choice.join(&export.series);
     let cover = Cover::of(&run, &export, join)?;
@@ -62,8 +53,8 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     // It is read again where it is written: what is held of it here is in the way of that.
     drop(run);
     let readings = export.series.readings().len();
-    let [scale, cores] = cpu_scale::noted(args.cpu_scale, args.cores);
-    let noted = [(view::CPU_ITEM, args.cpu_item.map(|id| id.to_string())), scale, cores];
+    let [scale, cores] = cpu_scale::noted(args.reading.cpu_scale, args.cores.cores);
+    let noted = [(view::CPU_ITEM, args.reading.cpu_item.map(|id| id.to_string())), scale, cores];
     let info = attach_cpu(&store, &key, export, join, &noted).await?;
     note(&format!("attached {readings} CPU readings to {key}: {} records joined anew", info.records()));
     note(&format!(
@@ -71,24 +62,24 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
         cover.share(cover.after),
         cover.share(cover.before)
     ));
-    left_out.end()
+    Ok(())
 }
 
 /// How its readings are to be joined: by the shift of the clock that the run was told of, but with a look-back of their
 /// own, which hangs on how often they come.
-fn choice(args: &CpuArgs, run: &StoredRun) -> CpuChoice {
+fn choice(args: &CpuJoinArgs, run: &StoredRun) -> CpuChoice {
     let CpuChoice { lookback, .. } = view::cpu_choice(args);
     CpuChoice { offset: args.cpu_offset.unwrap_or(run.info.cpu_offset), lookback }
 }
 
 /// The export that is to be attached.
 async fn read(args: &AttachArgs) -> Result<CpuExport> {
-    let time_zone = args.time_zone.parse()?;
+    let time_zone = args.reading.time_zone.parse()?;
     let source = SourceOptions {
         time_zone,
-        cpu_item: args.cpu_item,
-        cpu_scale: cpu_scale::of(args.cpu_scale, args.cores)?,
-        cores: args.cores,
+        cpu_item: args.reading.cpu_item,
+        cpu_scale: cpu_scale::of(args.reading.cpu_scale, args.cores.cores)?,
+        cores: args.cores.cores,
         ..SourceOptions::default()
     };
     let (file, options) = (args.cpu.clone(), source.clone());

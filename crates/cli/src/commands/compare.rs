@@ -1,6 +1,6 @@
 //! `perfpipe compare`: runs side by side.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
@@ -8,10 +8,12 @@ use perfpipe_analyze::{
     Change, Measured, Noise, Outcome, Side, Timeline, change_table, compare_sides, median_repeats,
 };
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Error, RunKey};
-use perfpipe_plot::{Page, Style};
+use perfpipe_ingest::{Error, RunInfo, RunKey};
+use perfpipe_plot::Page;
 
-use crate::args::{StoreArgs, StyleArgs, TableFormat, ViewArgs};
+use crate::args::{
+    BaselineStoreArgs, OutputArgs, PageFormatArgs, PageOptions, SheetArgs, StoreArgs, TestArgs, ViewArgs,
+};
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices};
@@ -22,27 +24,48 @@ use crate::output::{Output, note, page_folder};
     perfpipe compare go_2048 spring_2048\n  \
     perfpipe compare go_2048 spring_2048 nio_2048\n  \
     perfpipe compare go_2048#1 go_2048#2\n  \
-    perfpipe compare go_2048 go_2048 --baseline-store released --out charts --phase hold")]
+    perfpipe compare --test 2048 --framework go --framework spring --format md\n  \
+    perfpipe compare go_2048 go_2048 --baseline-store released --out charts --phase hold\n\n\
+    By flags, the first --framework is A and the others are B; or, of a single framework, the first --repeat is A.")]
 pub(crate) struct CompareArgs {
-    /// The run to compare with: go_2048 with all its repeats, or go_2048#2 for the second alone
-    #[arg(value_name = "A")]
-    pub(crate) a: String,
-    /// The runs that are looked at, each against A
-    #[arg(value_name = "B", required = true)]
+    /// Baseline run: go_2048 with all its repeats, or go_2048#2 for the second alone
+    #[arg(
+        value_name = "A",
+        required_unless_present = "test",
+        conflicts_with_all = ["test", "framework", "repeat"]
+    )]
+    pub(crate) a: Option<String>,
+    /// Runs to compare with A
+    #[arg(value_name = "B", required_unless_present = "test")]
     pub(crate) b: Vec<String>,
-    /// Folder of the embedded store that holds A [default: the store of B]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) baseline_store: Option<PathBuf>,
-    /// Folder for a page of both runs over each other [default: none is drawn]
+    #[command(flatten)]
+    pub(crate) of: TestArgs,
+    #[command(flatten)]
+    pub(crate) baseline_store: BaselineStoreArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Draw a page of each B over A into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// How the changes are printed
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub(crate) table: TableFormat,
     #[command(flatten)]
-    pub(crate) style: StyleArgs,
+    pub(crate) page_format: PageFormatArgs,
+    #[command(flatten)]
+    pub(crate) sheet: SheetArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
+}
+
+impl CompareArgs {
+    /// All that was said of the pages.
+    pub(crate) fn pages(&self) -> PageOptions<'_> {
+        let format = self.page_format.page_format.as_deref();
+        PageOptions { flag: "--page-format", format, sheet: &self.sheet, charts: None }
+    }
+
+    /// The folder of the other store that A is in.
+    fn baseline_store(&self) -> Option<&Path> {
+        self.baseline_store.baseline_store.as_deref()
+    }
 }
 
 /// What one name on the command line stands for, as it was read.
@@ -54,52 +77,95 @@ struct Read {
 
 /// Prints what changed from run A to each of the others, and draws both.
 pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
-    if args.style.wants_html() {
-        let remedy = "Give --format svg, pdf or png; `perfpipe report --format html` compares frameworks.";
-        return Err(Error::usage("runs side by side can't be written as html", remedy).into());
-    }
-    if args.out.is_none() {
-        idle_flags::check_no_pages(&args.style, "--out")?;
-    }
-    idle_flags::check_formats(&args.style)?;
+    check_flags(args)?;
     let store = store::existing(store).await?;
-    let other = args.baseline_store.as_deref().map(store::existing_folder).transpose()?;
-    let other = other.as_ref().unwrap_or(&store);
+    let other = args.baseline_store().map(store::existing_folder).transpose()?;
     let mut left_out = LeftOut::default();
     let runs = left_out.runs(&store).await?;
     // What else is damaged in the other store is not asked for.
-    let others = if args.baseline_store.is_some() { other.look().await?.runs } else { runs.clone() };
-    let is_one_store = args.baseline_store.is_none();
-    // A run beside another of its repeats is one run, not all of them.
-    let near = |at: usize| -> Vec<&str> {
-        let near =
-            args.b.iter().enumerate().filter(|(place, _)| place + 1 != at).map(|(_, name)| name.as_str());
-        near.chain((at > 0).then_some(args.a.as_str())).collect()
+    let others = match &other {
+        Some(other) => other.look().await?.runs,
+        None => runs.clone(),
     };
-    let near_a = if is_one_store { near(0) } else { Vec::new() };
-    let a = runs::with_repeats(&others, &args.a, &near_a)?;
-    let chosen = args.b.iter().zip(1..).map(|(name, at)| runs::with_repeats(&runs, name, &near(at)));
-    let chosen: Vec<Vec<RunKey>> = chosen.collect::<Result<_>>()?;
+    let (a, chosen) = match &args.a {
+        Some(a) => by_name(args, a, &others, &runs)?,
+        None => by_parts(args, &others, &runs)?,
+    };
     args.out.as_deref().map(page_folder).transpose()?;
-    let baseline = read(other, &a, args).await?;
+    let baseline = read(other.as_ref().unwrap_or(&store), &a, args).await?;
     let mut sides = Vec::with_capacity(chosen.len());
-    let mut pages = args.out.as_ref().map(|out| Pages::new(out, &args.style, &[]));
+    let mut pages = args.out.as_ref().map(|out| Pages::new(out, args.pages(), &[]));
     for keys in &chosen {
         let read = read(&store, keys, args).await?;
         if let (Some(pages), Some(a), Some(b)) = (&mut pages, &baseline.drawn, &read.drawn) {
-            let page = Page::comparison(a, b, &Style::from(&args.style));
+            let page = Page::comparison(a, b, &args.pages().style());
             let subject = Subject::Against(&b.info.key, &a.info.key);
             pages.page(&page, subject, &choices(&args.view))?;
         }
         sides.push(read.side);
     }
     let changes = compare_sides(&baseline.side, &sides);
-    let mut output = Output::open(None)?;
-    change_table(&changes).write(args.table.into(), &mut output)?;
+    let mut output = Output::open(args.output.file.output.as_deref())?;
+    change_table(&changes).write(args.output.format, &mut output)?;
     output.finish()?;
     tell_noise(&baseline.side, &sides, &changes);
     pages.into_iter().for_each(Pages::tell);
     left_out.end()
+}
+
+/// Refuses flags of pages that can't be, or that act on nothing.
+fn check_flags(args: &CompareArgs) -> Result<()> {
+    let pages = args.pages();
+    if pages.wants_html() {
+        let remedy =
+            "Give --page-format svg, pdf or png; `perfpipe report --format html` compares frameworks.";
+        return Err(Error::usage("runs side by side can't be written as html", remedy).into());
+    }
+    if args.out.is_none() {
+        idle_flags::check_no_pages(&pages, "--out", &[])?;
+    }
+    idle_flags::check_formats(&pages)
+}
+
+/// The repeats of A, and those of each B.
+type Sides = (Vec<RunKey>, Vec<Vec<RunKey>>);
+
+/// The runs that are named. A run beside another of its repeats is one run, not all of them.
+fn by_name(args: &CompareArgs, a: &str, others: &[RunInfo], runs: &[RunInfo]) -> Result<Sides> {
+    let near = |at: usize| -> Vec<&str> {
+        let near =
+            args.b.iter().enumerate().filter(|(place, _)| place + 1 != at).map(|(_, name)| name.as_str());
+        near.chain((at > 0).then_some(a)).collect()
+    };
+    let near_a = if args.baseline_store().is_none() { near(0) } else { Vec::new() };
+    let of_a = runs::with_repeats(others, a, &near_a)?;
+    let of_b = args.b.iter().zip(1..).map(|(name, at)| runs::with_repeats(runs, name, &near(at)));
+    Ok((of_a, of_b.collect::<Result<_>>()?))
+}
+
+/// The runs that are told by their parts: a side for each framework, or for each repeat of the only one.
+fn by_parts(args: &CompareArgs, others: &[RunInfo], runs: &[RunInfo]) -> Result<Sides> {
+    let TestArgs { framework, repeat, .. } = &args.of;
+    let mut sides: Vec<TestArgs> = match framework.as_slice() {
+        [_] if repeat.len() > 1 => {
+            repeat.iter().map(|one| TestArgs { repeat: vec![*one], ..args.of.clone() }).collect()
+        }
+        all => all.iter().map(|one| TestArgs { framework: vec![one.clone()], ..args.of.clone() }).collect(),
+    };
+    if let ([only], Some(_)) = (sides.as_slice(), args.baseline_store()) {
+        sides.push(only.clone());
+    }
+    match sides.as_slice() {
+        [a, b @ ..] if !b.is_empty() => {
+            let of_b = b.iter().map(|side| runs::of_test(runs, side));
+            Ok((runs::of_test(others, a)?, of_b.collect::<Result<_>>()?))
+        }
+        _ => Err(Error::usage(
+            "expected two runs or more to compare",
+            "Give --framework twice, or --repeat twice with one framework, or name the runs: go_2048 spring_2048.",
+        )
+        .into()),
+    }
 }
 
 /// Reads runs one after the other, and keeps of each only what is compared, and what is drawn.

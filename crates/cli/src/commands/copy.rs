@@ -8,26 +8,27 @@ use clap::Args;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, Replace, copy_run};
 
-use crate::args::StoreArgs;
+use crate::args::{RunsArgs, StoreArgs};
 use crate::input::left_out::LeftOut;
 use crate::input::{runs, store};
 use crate::output::note;
 
 #[derive(Debug, Args)]
+#[command(mut_arg("run", |run| run.help("Runs to copy, as `perfpipe list` names them: go_2048 [default: all]")))]
 #[command(after_help = "Examples:\n  \
     perfpipe copy --to-database postgres://user@host/load\n  \
+    perfpipe copy --test 2048 --to laptop\n  \
     perfpipe copy go_2048 spring_2048 --database postgres://user@host/load --to laptop")]
 pub(crate) struct CopyArgs {
-    /// Runs to copy, as `perfpipe list` names them: go_2048 [default: all]
-    #[arg(value_name = "RUN")]
-    pub(crate) run: Vec<String>,
+    #[command(flatten)]
+    pub(crate) runs: RunsArgs,
     /// Folder of the embedded store to copy to
-    #[arg(long, value_name = "DIR", conflicts_with = "to_database")]
+    #[arg(long, value_name = "DIR", conflicts_with = "to_database", required_unless_present = "to_database")]
     pub(crate) to: Option<PathBuf>,
     /// Postgres database to copy to
     #[arg(long, value_name = "URL")]
     pub(crate) to_database: Option<String>,
-    /// Replace runs of the same key there, whatever they were made from
+    /// Replace runs of the same key there, whatever files they were made from
     #[arg(long)]
     pub(crate) replace: bool,
 }
@@ -40,7 +41,7 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
         return Err(Error::usage("both stores are the same", "Name another one with --to.").into());
     }
     let mut left_out = LeftOut::default();
-    let keys = runs::named_or_all(&left_out.runs(&from).await?, &args.run)?;
+    let keys = runs::several(&left_out.runs(&from).await?, &args.runs.run, &args.runs.of)?;
     let replace = if args.replace { Replace::Any } else { Replace::SameFile };
     for key in &keys {
         let copied = copy_run(&from, key, &to, replace).await.map_err(anyhow::Error::from);

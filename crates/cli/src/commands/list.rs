@@ -4,17 +4,18 @@ use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::Table;
 
-use crate::args::{StoreArgs, TableFormat};
+use crate::args::{OutputArgs, StoreArgs};
 use crate::input::left_out::LeftOut;
 use crate::input::store;
 use crate::output::{Output, note};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  perfpipe list --format json")]
+#[command(after_help = "Examples:\n  \
+    perfpipe list\n  \
+    perfpipe list --format json -o runs.json")]
 pub(crate) struct ListArgs {
-    /// How the list is printed
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub(crate) format: TableFormat,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// Lists the runs that are stored.
@@ -44,8 +45,8 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
         .column("samples_stored", |run| Some(run.samples_stored))
         .column("ingested_at", |run| Some(run.ingested_at.clone()))
         .done();
-    let mut output = Output::open(None)?;
-    table.write(args.format.into(), &mut output)?;
+    let mut output = Output::open(args.output.file.output.as_deref())?;
+    table.write(args.output.format, &mut output)?;
     output.finish()?;
     left_out.end()
 }

@@ -3,6 +3,7 @@
 mod attach_cpu;
 mod check;
 mod compare;
+mod completions;
 mod copy;
 mod diagnose;
 mod drop;
@@ -10,9 +11,13 @@ mod export;
 mod ingest;
 mod inspect;
 mod list;
+mod man;
 mod repair;
 mod report;
 mod verify;
+
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,6 +29,7 @@ use perfpipe_ingest::CampaignProgress;
 use self::attach_cpu::AttachArgs;
 use self::check::CheckArgs;
 use self::compare::CompareArgs;
+use self::completions::CompletionsArgs;
 use self::copy::CopyArgs;
 use self::diagnose::DiagnoseArgs;
 use self::drop::DropArgs;
@@ -31,20 +37,22 @@ use self::export::ExportArgs;
 use self::ingest::IngestArgs;
 use self::inspect::InspectArgs;
 use self::list::ListArgs;
+use self::man::ManArgs;
 use self::repair::RepairArgs;
 use self::report::ReportArgs;
 use self::verify::VerifyArgs;
 use crate::args::StoreArgs;
 
-/// From a zipped JMeter log and a CPU export to exact statistics and printed charts.
+/// Exact statistics and printed charts from a zipped JMeter log and a CPU export
 #[derive(Debug, Parser)]
 #[command(name = "perfpipe", version, propagate_version = true, max_term_width = 110)]
 #[command(after_help = "Examples:\n  \
     perfpipe ingest run.zip cpu.csv --report charts   zip in, PDF out\n  \
     perfpipe report --test 2048                       charts and league table of all frameworks\n  \
-    perfpipe export --framework go --test 2048        the per-second table as CSV\n\n\
-    Exit codes: 0 done; 1 failed; 2 wrong usage; 3 the input is bad beyond the limits, or verify found damage; \
-    4 a rule does not hold.")]
+    perfpipe export go_2048                           the table per second as CSV\n\n\
+    A RUN is named as `perfpipe list` prints it, go_2048 or go_2048#2, or by --framework go --test 2048 --repeat 2.\n\n\
+    Exit codes: 0 success; 1 failure; 2 wrong usage; 3 invalid input, too many rejected records, or damage found by \
+    verify; 4 a rule does not hold.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -54,32 +62,36 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Read the JMeter logs and the CPU export of one run into the store
+    /// Read the JMeter logs and the CPU export of a run into the store
     Ingest(Box<IngestArgs>),
-    /// Say what an ingest of these files would find, after a look at the beginning of each
-    Inspect(InspectArgs),
+    /// Show what an ingest would find, from a sample of the files
+    Inspect(Box<InspectArgs>),
     /// Draw the pages of a test, and print its league table
-    Report(ReportArgs),
+    Report(Box<ReportArgs>),
     /// Write the figures of a run as CSV, JSON, Parquet or Markdown
-    Export(ExportArgs),
-    /// Say what stands out in a run: saturation, stalls, failures, injectors out of step
+    Export(Box<ExportArgs>),
+    /// List a run's anomalies: saturation, stalls, failures, injectors out of step
     Diagnose(DiagnoseArgs),
-    /// Judge the runs of a test by rules, and fail where one does not hold
-    Check(CheckArgs),
-    /// Say what changed from one run to another, and whether more than by chance
-    Compare(CompareArgs),
-    /// List the runs that are stored
+    /// Check the runs of a test against rules; exit with 4 if one does not hold
+    Check(Box<CheckArgs>),
+    /// Show what changed from one run to another, and whether by more than chance
+    Compare(Box<CompareArgs>),
+    /// List the stored runs
     List(ListArgs),
-    /// Copy runs to another store, and prove that they are the same there
+    /// Copy runs to another store, and verify the copies
     Copy(CopyArgs),
-    /// Give a stored run another CPU export
+    /// Replace the CPU readings of a stored run
     AttachCpu(AttachArgs),
-    /// Read everything that is stored, and say what is wrong with which run
+    /// Verify that stored runs are intact
     Verify(VerifyArgs),
-    /// Put damaged runs right where that can be done, and set aside the others
+    /// Repair damaged runs, and set aside those that can't be repaired
     Repair(RepairArgs),
-    /// Take one run out of the store
+    /// Delete a run from the store
     Drop(DropArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Write the manual pages
+    Man(ManArgs),
 }
 
 /// How long a command that is stopped has to tidy up: one that writes to a store may leave something there.
@@ -99,7 +111,7 @@ pub(crate) async fn run(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()>
     let Cli { command, store } = cli;
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,
-        Command::Inspect(args) => inspect::run(&args).await,
+        Command::Inspect(args) => inspect::run(&args, &store).await,
         Command::Report(args) => report::run(&args, &store).await,
         Command::Export(args) => export::run(&args, &store).await,
         Command::Diagnose(args) => diagnose::run(&args, &store).await,
@@ -111,5 +123,7 @@ pub(crate) async fn run(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()>
         Command::Verify(args) => verify::run(&args, &store).await,
         Command::Repair(args) => repair::run(&args, &store).await,
         Command::Drop(args) => drop::run(&args, &store).await,
+        Command::Completions(args) => completions::run(&args, &store),
+        Command::Man(args) => man::run(&args, &store),
     }
 }

@@ -8,23 +8,23 @@ use perfpipe_ingest::Store;
 use perfpipe_ingest::{CampaignProgress, Error, Repairer, RunKey};
 
 use super::verify::gone;
-use crate::args::StoreArgs;
+use crate::args::{RunsArgs, StoreArgs};
 use crate::input::{runs, store};
 use crate::output::note;
 use crate::output::progress::Bar;
 
 #[derive(Debug, Args)]
+#[command(mut_arg("run", |run| run.help("Runs to repair, as `perfpipe list` names them: go_2048 [default: all, and the store itself]")))]
 #[command(after_help = "Examples:\n  \
     perfpipe repair --dry-run\n  \
     perfpipe repair go_2048\n\n\
-    The store's own file is made anew, leftovers of killed writers go, counts are taken anew from the samples, and runs\n\
-    in the folder of another go where they belong. What can't be repaired is set aside in the store's folder\n\
-    `set-aside`, and never deleted; in a database it is left as it is.")]
+    Writes the store's own file anew, removes leftovers of killed writers, counts again from the samples, and moves \
+    runs from the folder of another run to their own. What can't be repaired is moved to the folder `set-aside` of \
+    the store, and never deleted; in a database it is left as it is.")]
 pub(crate) struct RepairArgs {
-    /// Runs to repair, as `perfpipe list` names them: go_2048 [default: all, and the store itself]
-    #[arg(value_name = "RUN")]
-    pub(crate) run: Vec<String>,
-    /// Say what would be done, and do nothing
+    #[command(flatten)]
+    pub(crate) runs: RunsArgs,
+    /// Say what would be done, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -35,10 +35,10 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
     let mut say =
         |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
     let mut repairer = Repairer::new(args.dry_run, &mut say);
-    if args.run.is_empty() {
+    if args.runs.is_all() {
         repairer.store(&store)?;
     }
-    let keys = runs::named_or_all(&store.look().await?.runs, &args.run)?;
+    let keys = runs::several(&store.look().await?.runs, &args.runs.run, &args.runs.of)?;
     for key in keys {
         one(&mut repairer, &store, &key).await?;
     }

@@ -4,42 +4,51 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use perfpipe_analyze::{Details, Format, Goal, League, Sweep, Timeline, View};
 use perfpipe_ingest::{Error, StoredRun};
-use perfpipe_plot::{Page, Style};
+use perfpipe_plot::Page;
 
-use crate::args::{GoalArgs, PageFormat, StoreArgs, StyleArgs, TableFormat, TestArgs, ViewArgs};
-use crate::error::tell;
+use crate::args::{
+    ChartArgs, GoalArgs, PageFormat, PageOptions, RunsArgs, SheetArgs, StoreArgs, ViewArgs, choice,
+};
 use crate::input::left_out::LeftOut;
-use crate::input::{idle_flags, runs, store, view};
+use crate::input::{idle_flags, left_out, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs};
 use crate::output::{Output, page_folder};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("cores", |cores| cores.help("Cores of the server: the CPU axis ends at 100 for each")))]
+#[command(group = ArgGroup::new("which").args(["run", "test"]).required(true))]
 #[command(after_help = "Examples:\n  \
     perfpipe report --test 2048\n  \
+    perfpipe report go_2048 spring_2048\n  \
     perfpipe report --test 2048 --chart time,sweep\n  \
     perfpipe report --test 2048 --phase hold --order-by p99\n  \
     perfpipe report --test 2048 --framework go --framework spring --out charts --format pdf --paper letter")]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
-    pub(crate) runs: TestArgs,
+    pub(crate) runs: RunsArgs,
     /// Folder for the pages
     #[arg(long, value_name = "DIR", default_value = "perfpipe-report")]
     pub(crate) out: PathBuf,
-    /// Which pages are drawn [default: time]
+    /// Pages to draw [default: time]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
-    pub(crate) chart: Option<Vec<ChartArg>>,
-    /// How the league table is printed
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub(crate) table: TableFormat,
-    /// Column that orders the league, such as throughput, p99, cpu_mean or a goal's, within_200ms_percent: what is better
-    /// the more there is of it descending, all else ascending [default: best first]
+    pub(crate) chart: Option<Vec<Chart>>,
+    /// Format of the league table
+    #[arg(long, value_name = "FORMAT", value_parser = choice(&Format::ALL), default_value = "text")]
+    pub(crate) table: Format,
+    /// Column to sort the league by: throughput, p99, cpu_mean, within_200ms_percent; columns where more is better
+    /// descending, others ascending [default: best first]
     #[arg(long, value_name = "COLUMN")]
     pub(crate) order_by: Option<String>,
+    /// Formats of the pages [default: svg,pdf]
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST", help_heading = "Pages")]
+    pub(crate) format: Option<Vec<PageFormat>>,
     #[command(flatten)]
-    pub(crate) style: StyleArgs,
+    pub(crate) sheet: SheetArgs,
+    #[command(flatten)]
+    pub(crate) look: ChartArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     #[command(flatten)]
@@ -47,17 +56,27 @@ pub(crate) struct ReportArgs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ChartArg {
-    /// Each run over time, and all of them over each other
+pub(crate) enum Chart {
+    /// Each run over time, and an overview of all runs
     Time,
-    /// Each run over its load, with the knee
+    /// Each run by load, with the knee
     Sweep,
 }
 
 impl ReportArgs {
+    /// All that was said of the pages.
+    pub(crate) fn pages(&self) -> PageOptions<'_> {
+        PageOptions {
+            flag: "--format",
+            format: self.format.as_deref(),
+            sheet: &self.sheet,
+            charts: Some(&self.look),
+        }
+    }
+
     /// The pages that are drawn.
-    fn charts(&self) -> &[ChartArg] {
-        self.chart.as_deref().unwrap_or(&[ChartArg::Time])
+    pub(crate) fn charts(&self) -> &[Chart] {
+        self.chart.as_deref().unwrap_or(&[Chart::Time])
     }
 }
 
@@ -72,7 +91,8 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let stored = left_out.runs(&store).await?;
-    let keys = runs::runs(&stored, &args.runs)?;
+    let keys = runs::several(&stored, &args.runs.run, &args.runs.of)?;
+    let test = runs::only_test(&keys)?;
     page_folder(&args.out)?;
     let mut looked_at = LookedAt::default();
     let mut lacking = Vec::new();
@@ -89,21 +109,21 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
         return lacking.into_iter().next().map_or_else(|| left_out.end(), |(_, error)| Err(error));
     }
     for (key, error) in &lacking {
-        tell(&format!("left out: {key}"), error.as_ref());
+        left_out::name(key, error.as_ref());
     }
     let mut league = League::new(&timelines)?;
     if let Some(column) = &args.order_by {
         league.order_by(column)?;
     }
-    let mut pages = Pages::new(&args.out, &args.style, &stored);
-    draw(args, &timelines, &sweeps, &mut pages)?;
-    if args.style.wants_html() {
-        let style = Style::from(&args.style);
-        let html = perfpipe_plot::html(&args.runs.test, timelines.iter().zip(&details), &league, &style)?;
-        pages.html(&html, Subject::Report(&args.runs.test), &choices_of_test(args))?;
+    let mut pages = Pages::new(&args.out, args.pages(), &stored);
+    draw(args, test, &timelines, &sweeps, &mut pages)?;
+    if args.pages().wants_html() {
+        let style = args.pages().style();
+        let html = perfpipe_plot::html(test, timelines.iter().zip(&details), &league, &style)?;
+        pages.html(&html, Subject::Report(test), &choices_of_test(args))?;
     }
     let mut output = Output::open(None)?;
-    write_league(&league, args.table.into(), &mut output)?;
+    write_league(&league, args.table, &mut output)?;
     output.finish()?;
     pages.tell();
     left_out.end()
@@ -114,12 +134,21 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
 /// # Errors
 /// When there is one.
 fn check_flags(args: &ReportArgs) -> Result<()> {
-    idle_flags::check_formats(&args.style)?;
-    if args.chart.is_none() || args.style.formats().iter().any(|format| *format != PageFormat::Html) {
-        return Ok(());
+    let pages = args.pages();
+    idle_flags::check_formats(&pages)?;
+    if args.chart.is_some() && !pages.wants_pages() {
+        let problem = "--chart is about pages, and an html report has all charts";
+        let remedy = "Leave it out, or have pages drawn by --format svg, pdf or png.";
+        return Err(Error::usage(problem, remedy).into());
     }
-    let problem = "--chart is about pages, and an html report has all charts";
-    Err(Error::usage(problem, "Leave it out, or have pages drawn by --format svg, pdf or png.").into())
+    let is_coloured = args.charts().contains(&Chart::Time) || pages.wants_html();
+    match pages.given().find(|flag| ["--color-by", "--palette"].contains(flag)) {
+        Some(idle) if !is_coloured => {
+            let problem = format!("{idle} is about pages over time, and none are drawn");
+            Err(Error::usage(problem, "Leave it out, or have them drawn by --chart time,sweep.").into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What is looked at of a test's runs.
@@ -137,8 +166,8 @@ impl LookedAt {
     fn add(&mut self, run: &StoredRun, args: &ReportArgs) -> Result<()> {
         let view = || view::of(&args.view, &run.info);
         // The seconds last, as they take the most: what is needed only to find the others is gone by then.
-        let details = args.style.wants_html().then(|| Details::new(run, &view())).transpose()?;
-        let drawn = args.charts().contains(&ChartArg::Sweep);
+        let details = args.pages().wants_html().then(|| Details::new(run, &view())).transpose()?;
+        let drawn = args.charts().contains(&Chart::Sweep);
         let sweep = drawn.then(|| Sweep::new(run, &view())).transpose()?;
         let look = View { goals: args.goals.goals(), ..view() };
         self.timelines.push(Timeline::new(run, &look)?);
@@ -162,14 +191,20 @@ fn choices_of_test(args: &ReportArgs) -> Vec<String> {
 }
 
 /// Draws the pages of each run, and the one of all of them.
-fn draw(args: &ReportArgs, timelines: &[Timeline], sweeps: &[Sweep], pages: &mut Pages<'_>) -> Result<()> {
-    let (style, choices) = (Style::from(&args.style), choices(&args.view));
-    if args.charts().contains(&ChartArg::Time) {
+fn draw(
+    args: &ReportArgs,
+    test: &str,
+    timelines: &[Timeline],
+    sweeps: &[Sweep],
+    pages: &mut Pages<'_>,
+) -> Result<()> {
+    let (style, choices) = (args.pages().style(), choices(&args.view));
+    if args.charts().contains(&Chart::Time) {
         for timeline in timelines {
             pages.page(&Page::run(timeline, &style), Subject::Run(&timeline.info.key), &choices)?;
         }
-        let page = Page::test(&args.runs.test, timelines, &style);
-        pages.page(&page, Subject::Test(&args.runs.test), &choices_of_test(args))?;
+        let page = Page::test(test, timelines, &style);
+        pages.page(&page, Subject::Test(test), &choices_of_test(args))?;
     }
     for sweep in sweeps {
         pages.page(&Page::sweep(sweep, &style), Subject::Sweep(&sweep.info.key), &choices)?;
@@ -187,11 +222,11 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
 }
 
 /// Draws the page of one run that was just stored, and its report.
-pub(crate) fn run_report(run: &StoredRun, pages: &mut Pages<'_>, style: &StyleArgs) -> Result<()> {
+pub(crate) fn run_report(run: &StoredRun, pages: &mut Pages<'_>, options: PageOptions<'_>) -> Result<()> {
     let (view, key) = (View::of(&run.info), &run.info.key);
-    let (timeline, drawn) = (Timeline::new(run, &view)?, Style::from(style));
+    let (timeline, drawn) = (Timeline::new(run, &view)?, options.style());
     pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &[])?;
-    if style.wants_html() {
+    if options.wants_html() {
         let (details, league) = (Details::new(run, &view)?, League::new([&timeline])?);
         let html = perfpipe_plot::html(&league.test, [(&timeline, &details)], &league, &drawn)?;
         pages.html(&html, Subject::RunReport(key), &[])?;

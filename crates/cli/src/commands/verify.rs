@@ -8,25 +8,25 @@ use perfpipe_analyze::Table;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{CampaignProgress, Error, RunKey, verify_run};
 
-use crate::args::{StoreArgs, TableFormat};
+use crate::args::{OutputArgs, RunsArgs, StoreArgs};
 use crate::error::Damaged;
 use crate::input::{runs, store};
 use crate::output::progress::Bar;
 use crate::output::{Output, note};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("run", |run| run.help("Runs to verify, as `perfpipe list` names them: go_2048 [default: all]")))]
 #[command(after_help = "Examples:\n  \
     perfpipe verify\n  \
     perfpipe verify go_2048 \"spring_2048#2\" --format json\n\n\
-    All tables and samples are read: their checksums, the counts against the run's own row, and against the samples.\n\
-    Exit codes: 0 all is whole; 3 something is damaged.")]
+    Reads all tables and samples, and checks their checksums, and the counts against the run's own row and the \
+    samples.\n\n\
+    Exit codes: 0 nothing is damaged; 3 something is damaged.")]
 pub(crate) struct VerifyArgs {
-    /// Runs to verify, as `perfpipe list` names them: go_2048 [default: all]
-    #[arg(value_name = "RUN")]
-    pub(crate) run: Vec<String>,
-    /// How the verdicts are printed
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub(crate) format: TableFormat,
+    #[command(flatten)]
+    pub(crate) runs: RunsArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
 }
 
 /// One run, or file, and what is wrong with it.
@@ -39,9 +39,9 @@ struct Verdict {
 pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     let store = store::existing(at).await?;
     let found = store.look().await?;
-    let keys = runs::named_or_all(&found.runs, &args.run)?;
+    let keys = runs::several(&found.runs, &args.runs.run, &args.runs.of)?;
     let mut verdicts: Vec<Verdict> = Vec::new();
-    if args.run.is_empty() {
+    if args.runs.is_all() {
         let unread = found.unread.iter().map(|error| Verdict { run: None, faults: vec![error.to_string()] });
         verdicts.extend(unread);
     }
@@ -86,7 +86,7 @@ fn print(verdicts: &[Verdict], args: &VerifyArgs) -> Result<()> {
         .column("faults", |verdict| (!verdict.faults.is_empty()).then(|| verdict.faults.join("; ")))
         .people_see(verdicts.iter().any(|verdict| !verdict.faults.is_empty()))
         .done();
-    let mut output = Output::open(None)?;
-    table.write(args.format.into(), &mut output)?;
+    let mut output = Output::open(args.output.file.output.as_deref())?;
+    table.write(args.output.format, &mut output)?;
     output.finish()
 }

@@ -1,6 +1,7 @@
 //! The flags that say what CPU readings are measured in, and how they are noted with a run.
 
 use anyhow::Result;
+use clap::ValueEnum;
 use perfpipe_analyze::View;
 use perfpipe_ingest::{CpuScale, Error};
 
@@ -25,11 +26,7 @@ pub(crate) fn of(scale: Option<CpuScaleArg>, cores: Option<u32>) -> Result<Optio
 
 /// What of it is noted with the run.
 pub(crate) fn noted(scale: Option<CpuScaleArg>, cores: Option<u32>) -> [(&'static str, Option<String>); 2] {
-    let name = scale.map(|scale| match scale {
-        CpuScaleArg::PercentOfCore => "percent-of-core",
-        CpuScaleArg::PercentOfMachine => "percent-of-machine",
-        CpuScaleArg::Fraction => "fraction",
-    });
+    let name = scale.and_then(|scale| scale.to_possible_value()).map(|value| value.get_name().to_owned());
     let cores = cores.filter(|_| scale.is_some());
-    [(View::CPU_SCALE, name.map(str::to_owned)), (View::CORES, cores.map(|cores| cores.to_string()))]
+    [(View::CPU_SCALE, name), (View::CORES, cores.map(|cores| cores.to_string()))]
 }

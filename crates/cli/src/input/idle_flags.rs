@@ -1,30 +1,20 @@
-//! Flags that would act on nothing: they are refused, since whoever gives one takes the figures to be of it.
+//! Flags that would act on nothing: they are refused, since whoever gives one takes what comes to be of it.
 
 use anyhow::Result;
 use perfpipe_ingest::Error;
 
-use crate::args::{PageFormat, StyleArgs};
+use crate::args::{NoStoreArgs, PageFormat, PageOptions, StoreArgs};
 
-/// Refuses flags of pages where none are drawn; `flag` would draw some.
+/// Refuses flags of pages where none are drawn; `by` would have some drawn. Those in `others` act on more than pages.
 ///
 /// # Errors
 /// When there is one.
-pub(crate) fn check_no_pages(style: &StyleArgs, flag: &str) -> Result<()> {
-    let StyleArgs { format, scale, paper, color_by, palette, cpu_max, cores } = style;
-    let made = [
-        ("--format", format.is_some()),
-        ("--scale", scale.is_some()),
-        ("--paper", paper.is_some()),
-        ("--color-by", color_by.is_some()),
-        ("--palette", palette.is_some()),
-        ("--cpu-max", cpu_max.is_some()),
-        ("--cores", cores.is_some()),
-    ];
-    match made.iter().find(|(_, made)| *made) {
+pub(crate) fn check_no_pages(pages: &PageOptions<'_>, by: &str, others: &[&str]) -> Result<()> {
+    match pages.given().find(|flag| !others.contains(flag)) {
         None => Ok(()),
-        Some((idle, _)) => {
+        Some(idle) => {
             let problem = format!("{idle} is about pages, and none are drawn");
-            Err(Error::usage(problem, format!("Leave it out, or have pages drawn by {flag} DIR.")).into())
+            Err(Error::usage(problem, format!("Leave it out, or have pages drawn by {by} DIR.")).into())
         }
     }
 }
@@ -33,10 +23,29 @@ pub(crate) fn check_no_pages(style: &StyleArgs, flag: &str) -> Result<()> {
 ///
 /// # Errors
 /// When there is one.
-pub(crate) fn check_formats(style: &StyleArgs) -> Result<()> {
-    if style.scale.is_none() || style.formats().contains(&PageFormat::Png) {
-        return Ok(());
+pub(crate) fn check_formats(pages: &PageOptions<'_>) -> Result<()> {
+    let flag = pages.flag;
+    if pages.sheet.scale.is_some() && !pages.formats().contains(&PageFormat::Png) {
+        let problem = "--scale is about PNG pages, and none are drawn";
+        return Err(Error::usage(problem, format!("Leave it out, or have them drawn by {flag} png.")).into());
     }
-    let problem = "--scale is about PNG pages, and none are drawn";
-    Err(Error::usage(problem, "Leave it out, or have them drawn by --format png.").into())
+    if pages.sheet.paper.is_some() && !pages.wants_pages() {
+        let problem = "--paper is about pages, and an html report has none";
+        let remedy = format!("Leave it out, or have pages drawn by {flag} svg, pdf or png.");
+        return Err(Error::usage(problem, remedy).into());
+    }
+    Ok(())
+}
+
+/// Refuses the flags of the store with a command that opens none.
+///
+/// # Errors
+/// When there is one.
+pub(crate) fn check_no_store(args: &NoStoreArgs, global: &StoreArgs) -> Result<()> {
+    match args.given(global) {
+        None => Ok(()),
+        Some(flag) => {
+            Err(Error::usage(format!("{flag} does nothing here: no store is opened"), "Leave it out.").into())
+        }
+    }
 }

@@ -29,7 +29,7 @@ impl LeftOut {
         match read {
             Err(error) if is_damage(&error) => {
                 self.0 += 1;
-                tell(&format!("left out: {key}"), error.as_ref());
+                name(key, error.as_ref());
                 Ok(None)
             }
             read => read.map(Some),
@@ -56,6 +56,12 @@ impl LeftOut {
         )
         .into())
     }
+}
+
+/// Names a run that is left out, and says why; once, where the error names it.
+pub(crate) fn name(key: &RunKey, error: &(dyn std::error::Error + 'static)) {
+    let is_named = error.to_string().contains(&key.to_string());
+    tell(&if is_named { "left out".to_owned() } else { format!("left out: {key}") }, error);
 }
 
 /// Whether an error says that what is stored of a run can't be read.

@@ -1,20 +1,35 @@
 //! Which runs of a store are meant.
 
+use std::cmp::Reverse;
+
 use anyhow::Result;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunInfo, RunKey};
 
-use crate::args::{KeyArgs, TestArgs};
+use crate::args::{RunArgs, TestArgs};
+use crate::error::tell;
+
+/// Names of runs that are listed beside one that is not there, at most.
+const LISTED: usize = 10;
+
+/// The runs that are named, or those of the test; all, where nothing is said.
+pub(crate) fn several(runs: &[RunInfo], names: &[String], of: &TestArgs) -> Result<Vec<RunKey>> {
+    if of.test.is_some() {
+        return of_test(runs, of);
+    }
+    named_or_all(runs, names)
+}
 
 /// The runs of a test, of the frameworks and repeats asked for or of all.
-pub(crate) fn runs(runs: &[RunInfo], args: &TestArgs) -> Result<Vec<RunKey>> {
+pub(crate) fn of_test(runs: &[RunInfo], args: &TestArgs) -> Result<Vec<RunKey>> {
     let TestArgs { test, framework: frameworks, repeat: repeats } = args;
-    let of_test: Vec<&RunKey> = runs.iter().map(|run| &run.key).filter(|key| key.test == *test).collect();
+    let test = test.as_deref().unwrap_or_default();
+    let of_test: Vec<&RunKey> = runs.iter().map(|run| &run.key).filter(|key| key.test == test).collect();
     if of_test.is_empty() {
-        let tests = names(runs.iter().map(|run| &run.key.test));
+        let tests = distinct(runs.iter().map(|run| &run.key.test));
         return Err(missing(format!("the store has no run of the test {test}"), "tests", &tests));
     }
-    let known = names(of_test.iter().map(|key| &key.framework));
+    let known = distinct(of_test.iter().map(|key| &key.framework));
     if let Some(unknown) = frameworks.iter().find(|framework| !known.contains(&framework.as_str())) {
         let problem = format!("the store has no run of {unknown} for the test {test}");
         return Err(missing(problem, "frameworks", &known));
@@ -28,17 +43,48 @@ pub(crate) fn runs(runs: &[RunInfo], args: &TestArgs) -> Result<Vec<RunKey>> {
     {
         let known: Vec<String> = of_frameworks.iter().map(|key| key.to_string()).collect();
         let problem = format!("the store has no repeat {unknown} of the test {test}");
-        return Err(missing(problem, "runs", &names(known.iter())));
+        return Err(missing(problem, "runs", &distinct(known.iter())));
     }
     let asked = |key: &&RunKey| repeats.is_empty() || repeats.contains(&key.repeat);
     Ok(of_frameworks.into_iter().filter(asked).cloned().collect())
 }
 
-/// The key of the run that is meant: the repeat that was told, else the only one. Where there are several, none of them
-/// stands for all.
-pub(crate) async fn one(args: &KeyArgs, store: &Store) -> Result<RunKey> {
-    let key = RunKey::new(&args.framework, &args.test);
-    if let Some(repeat) = args.repeat {
+/// The test of runs that are looked at together.
+pub(crate) fn only_test(keys: &[RunKey]) -> Result<&str> {
+    let tests = distinct(keys.iter().map(|key| &key.test));
+    match tests.as_slice() {
+        [only] => Ok(only),
+        several => Err(Error::usage(
+            format!("expected runs of one test, found runs of {}: {}", several.len(), several.join(", ")),
+            "Name runs of one test.",
+        )
+        .into()),
+    }
+}
+
+/// The key of the one run that is meant, by its name or by its parts.
+pub(crate) async fn one(args: &RunArgs, store: &Store) -> Result<RunKey> {
+    match args {
+        RunArgs { run: Some(name), .. } => {
+            let found = store.look().await?;
+            // It may be one that can't be read.
+            let unread = |_: &anyhow::Error| found.unread.iter().for_each(|error| tell("left out", error));
+            named(&found.runs, name).inspect_err(unread)
+        }
+        RunArgs { framework: Some(framework), test: Some(test), repeat, .. } => {
+            of_parts(RunKey::new(framework, test), *repeat, store).await
+        }
+        _ => {
+            Err(Error::usage("no run is named", "Name it, as in go_2048, or by --framework and --test.")
+                .into())
+        }
+    }
+}
+
+/// The run of these parts: the repeat that was told, else the only one. Where there are several, none of them stands for
+/// all.
+async fn of_parts(key: RunKey, repeat: Option<u32>, store: &Store) -> Result<RunKey> {
+    if let Some(repeat) = repeat {
         return Ok(key.with_repeat(repeat));
     }
     match store.repeats(&key.framework, &key.test).await?.as_slice() {
@@ -69,15 +115,11 @@ pub(crate) fn named(runs: &[RunInfo], name: &str) -> Result<RunKey> {
     let found = if exactly.is_empty() { called(&|_, own| name == own) } else { exactly };
     match found.as_slice() {
         [only] => Ok((*only).clone()),
-        [] => {
-            let known: Vec<String> = runs.iter().map(|run| run.key.to_string()).collect();
-            let known = names(known.iter());
-            Err(missing(format!("the store has no run {name}"), "runs", &known))
-        }
+        [] => Err(unknown(runs, name)),
         several => {
             let problem = format!("several runs of the store are called {name}");
             let keys: Vec<String> = several.iter().map(|key| spelt_out(key)).collect();
-            Err(Error::refused(problem, format!("Name one of them: {}.", keys.join(", "))).into())
+            Err(Error::usage(problem, format!("Name one of them: {}.", keys.join(", "))).into())
         }
     }
 }
@@ -107,11 +149,18 @@ pub(crate) fn with_repeats(runs: &[RunInfo], name: &str, others: &[&str]) -> Res
 }
 
 /// The runs that are called so; all, where none is named.
-pub(crate) fn named_or_all(runs: &[RunInfo], names: &[String]) -> Result<Vec<RunKey>> {
+fn named_or_all(runs: &[RunInfo], names: &[String]) -> Result<Vec<RunKey>> {
     if names.is_empty() {
         return Ok(runs.iter().map(|run| run.key.clone()).collect());
     }
-    names.iter().map(|name| named(runs, name)).collect()
+    let mut keys: Vec<RunKey> = Vec::with_capacity(names.len());
+    for name in names {
+        let key = named(runs, name)?;
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    Ok(keys)
 }
 
 /// The names of a framework's test, of which the second tells the two apart.
@@ -125,11 +174,41 @@ fn spelt_out(key: &RunKey) -> String {
     if key.repeat == 1 { parts } else { format!("{parts}#{}", key.repeat) }
 }
 
-fn names<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     let mut names: Vec<&str> = names.map(String::as_str).collect();
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// The error that no run is called so.
+fn unknown(runs: &[RunInfo], name: &str) -> anyhow::Error {
+    let known: Vec<String> = runs.iter().map(|run| run.key.to_string()).collect();
+    let mut known = distinct(known.iter());
+    let reserved = if is_reserved(name) {
+        "; names with @c64, @w4 or :tool behind the test are reserved, and no such run can be stored yet"
+    } else {
+        ""
+    };
+    let problem = format!("the store has no run {name}{reserved}");
+    if known.len() <= LISTED {
+        return missing(problem, "runs", &known);
+    }
+    let likeness = |known: &str| (strsim::normalized_damerau_levenshtein(known, name) * 1e6) as u64;
+    known.sort_by_cached_key(|known| Reverse(likeness(known)));
+    known.truncate(LISTED);
+    Error::refused(problem, format!("The nearest that it has: {}.", known.join(", "))).into()
+}
+
+/// Whether a name ends in what is reserved for the points of a run: `@c64`, `@w4`, `:tool`.
+fn is_reserved(name: &str) -> bool {
+    let is_point = |point: &str| {
+        let number = point.strip_prefix(['c', 'w']).unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    let (run, tool) = name.rsplit_once(':').unwrap_or((name, ""));
+    let is_tool = !tool.is_empty() && !tool.contains('_') && run.contains('_');
+    is_tool || run.rsplit_once('@').is_some_and(|(_, point)| is_point(point))
 }
 
 fn missing(problem: String, what: &str, known: &[&str]) -> anyhow::Error {
@@ -138,4 +217,72 @@ fn missing(problem: String, what: &str, known: &[&str]) -> anyhow::Error {
         known => format!("The {what} that it has: {}.", known.join(", ")),
     };
     Error::refused(problem, remedy).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(keys: &[(&str, &str, u32)]) -> Vec<RunInfo> {
+        let key = |(framework, test, repeat): &(&str, &str, u32)| {
+            RunKey::new(*framework, *test).with_repeat(*repeat)
+        };
+        keys.iter().map(|parts| RunInfo::new(key(parts), 0, 0)).collect()
+    }
+
+    fn found(runs: &[RunInfo], name: &str) -> Result<String, String> {
+        let parts = |key: RunKey| format!("{} {} {}", key.framework, key.test, key.repeat);
+        named(runs, name).map(parts).map_err(|error| {
+            let remedy = error.downcast_ref::<Error>().and_then(Error::remedy).unwrap_or_default().to_owned();
+            format!("{error}. {remedy}")
+        })
+    }
+
+    #[test]
+    fn names_are_matched_whole_and_never_split() {
+        let runs =
+            runs(&[("go", "2048", 1), ("go", "2048", 2), ("a_b", "c", 1), ("127.0.0.1:9000", "x_y", 3)]);
+        for (name, key) in [
+            ("go_2048", "go 2048 1"),
+            ("go_2048#1", "go 2048 1"),
+            ("go_2048#2", "go 2048 2"),
+            ("go/2048#2", "go 2048 2"),
+            ("a_b_c", "a_b c 1"),
+            ("127.0.0.1:9000_x_y", "127.0.0.1:9000 x_y 3"),
+            ("127.0.0.1:9000_x_y#3", "127.0.0.1:9000 x_y 3"),
+        ] {
+            assert_eq!(found(&runs, name).unwrap(), key, "{name}");
+        }
+        assert!(found(&runs, "go_2048#3").unwrap_err().contains("go_2048#2"));
+        assert!(found(&runs, "a_b").unwrap_err().contains("the store has no run a_b"));
+    }
+
+    #[test]
+    fn names_of_two_runs_are_refused_and_both_are_listed() {
+        let alike = runs(&[("a_b", "c", 1), ("a", "b_c", 1)]);
+        let told = found(&alike, "a_b_c").unwrap_err();
+        assert!(told.contains("a_b/c") && told.contains("a/b_c"), "{told}");
+        assert_eq!(found(&alike, "a/b_c").unwrap(), "a b_c 1");
+        let repeats = runs(&[("go", "t", 2), ("go", "t", 3)]);
+        let told = found(&repeats, "go_t").unwrap_err();
+        assert!(told.contains("go/t#2") && told.contains("go/t#3"), "{told}");
+    }
+
+    #[test]
+    fn reserved_names_are_told_and_the_nearest_listed() {
+        let many: Vec<(String, u32)> = (0..40).map(|at| (format!("framework{at}"), 1)).collect();
+        let many: Vec<(&str, &str, u32)> =
+            many.iter().map(|(name, repeat)| (&**name, "t", *repeat)).collect();
+        let told = found(&runs(&many), "framwork7_t").unwrap_err();
+        assert!(
+            told.contains("The nearest that it has: framework7_t,") && !told.contains("framework33"),
+            "{told}"
+        );
+        for name in ["go_2048@c64", "go_2048@w4", "go_2048:wrk", "go_2048@c64:wrk"] {
+            assert!(found(&runs(&[("go", "2048", 1)]), name).unwrap_err().contains("are reserved"), "{name}");
+        }
+        for name in ["127.0.0.1:9000_2048", "go_2048@home", "go_2048"] {
+            assert!(!found(&[], name).unwrap_err().contains("are reserved"), "{name}");
+        }
+    }
 }

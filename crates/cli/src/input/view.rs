@@ -1,36 +1,26 @@
 //! From flags to the libraries' choices: views, and the runs they look at.
 
 use anyhow::Result;
-use perfpipe_analyze::{Phase, Timeline, View};
+use perfpipe_analyze::{Timeline, View};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{CpuChoice, CpuJoin, RunInfo, RunKey, StoredRun};
 
-use crate::args::{CpuArgs, PhaseArg, ScopeArgs, ViewArgs};
+use crate::args::{CpuJoinArgs, ScopeArgs, ViewArgs};
 use crate::output::note;
 
 /// The option under which it notes the Zabbix item that was taken.
 pub(crate) const CPU_ITEM: &str = "cpu-item";
 
 /// How readings of an export are to be joined.
-pub(crate) fn cpu_choice(args: &CpuArgs) -> CpuChoice {
+pub(crate) fn cpu_choice(args: &CpuJoinArgs) -> CpuChoice {
     CpuChoice { offset: args.cpu_offset.unwrap_or_default(), lookback: args.cpu_lookback }
 }
 
 /// How stored readings are joined: as told, else as at the run's ingest.
-fn cpu_join(args: &CpuArgs, stored: CpuJoin) -> CpuJoin {
+fn cpu_join(args: &CpuJoinArgs, stored: CpuJoin) -> CpuJoin {
     CpuJoin {
         offset: args.cpu_offset.unwrap_or(stored.offset),
         lookback: args.cpu_lookback.unwrap_or(stored.lookback),
-    }
-}
-
-impl From<PhaseArg> for Phase {
-    fn from(phase: PhaseArg) -> Self {
-        match phase {
-            PhaseArg::Ramp => Self::Ramp,
-            PhaseArg::Hold => Self::Hold,
-            PhaseArg::Tail => Self::Tail,
-        }
     }
 }
 
@@ -46,14 +36,14 @@ pub(crate) fn scope(args: &ScopeArgs, info: &RunInfo) -> View {
         percentiles: plain.percentiles,
         from: args.from,
         to: args.to,
-        phase: args.phase.map(Phase::from),
+        phase: args.phase,
         label: args.label.clone(),
         transactions: args.transactions,
         include_failures: args.include_failures,
         top_level: args.top_level,
         goals: Vec::new(),
         corrected: None,
-        injectors: args.injectors.unwrap_or(plain.injectors),
+        injectors: args.injectors.injectors.unwrap_or(plain.injectors),
         cpu: cpu_join(&args.cpu, plain.cpu),
     }
 }

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use perfpipe_analyze::{Phase, View};
+use perfpipe_analyze::View;
 use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::Page;
 
 use super::{note, write_file};
-use crate::args::{PageFormat, ScopeArgs, StyleArgs, TestArgs, ViewArgs};
+use crate::args::{PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
 
 /// What stands before each choice in a name; the names of runs and tests have none.
 const CHOICE: char = '+';
@@ -116,13 +116,13 @@ pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
     };
     [
         label.as_deref().map(|label| text("label", label)),
-        phase.map(|phase| Phase::from(phase).name().to_owned()),
+        phase.map(|phase| phase.name().to_owned()),
         number("from", from.map(i64::from)),
         number("to", to.map(i64::from)),
         flag("transactions", *transactions),
         flag("failures", *include_failures),
         flag("top-level", *top_level),
-        number("injectors", injectors.map(i64::from)),
+        number("injectors", injectors.injectors.map(i64::from)),
         number("cpu-offset", cpu.cpu_offset),
         number("cpu-lookback", cpu.cpu_lookback.map(i64::from)),
         (args.percentiles() != View::default().percentiles).then(percentiles),
@@ -133,12 +133,14 @@ pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
 }
 
 /// Which of a test's runs were chosen: each as a part of a name.
-pub(crate) fn chosen_runs(args: &TestArgs) -> Vec<String> {
+pub(crate) fn chosen_runs(args: &RunsArgs) -> Vec<String> {
     // In whatever order they were named, it is the same page.
-    let frameworks: BTreeSet<&String> = args.framework.iter().collect();
-    let repeats: BTreeSet<u32> = args.repeat.iter().copied().collect();
+    let runs: BTreeSet<&String> = args.run.iter().collect();
+    let frameworks: BTreeSet<&String> = args.of.framework.iter().collect();
+    let repeats: BTreeSet<u32> = args.of.repeat.iter().copied().collect();
+    let runs = runs.into_iter().map(|run| text("run", run));
     let frameworks = frameworks.into_iter().map(|framework| text("only", framework));
-    frameworks.chain(repeats.into_iter().map(|repeat| format!("repeat-{repeat}"))).collect()
+    runs.chain(frameworks).chain(repeats.into_iter().map(|repeat| format!("repeat-{repeat}"))).collect()
 }
 
 /// A text that was chosen, as a part of a name: where it has to be changed for that, a hash tells it from others.
@@ -161,25 +163,27 @@ fn hash(text: &str) -> u64 {
 /// The folder that pages are written into, and those that were.
 pub(crate) struct Pages<'a> {
     out: &'a Path,
-    style: &'a StyleArgs,
+    options: PageOptions<'a>,
     names: Names,
     written: Vec<PathBuf>,
 }
 
 impl<'a> Pages<'a> {
     /// A folder for pages of these runs, which are all of a store.
-    pub(crate) fn new(out: &'a Path, style: &'a StyleArgs, runs: &[RunInfo]) -> Self {
-        Self { out, style, names: Names::of(runs), written: Vec::new() }
+    pub(crate) fn new(out: &'a Path, options: PageOptions<'a>, runs: &[RunInfo]) -> Self {
+        Self { out, options, names: Names::of(runs), written: Vec::new() }
     }
 
     /// Writes a page in the formats that are asked for.
     pub(crate) fn page(&mut self, page: &Page, subject: Subject<'_>, choices: &[String]) -> Result<()> {
-        for format in self.style.formats() {
+        for format in self.options.formats() {
             let (ending, bytes) = match format {
                 // One file for all pages, not one for each.
                 PageFormat::Html => continue,
                 PageFormat::Svg => ("svg", page.svg()?.into_bytes()),
-                PageFormat::Png => ("png", perfpipe_plot::png(page, self.style.scale.unwrap_or(PNG_SCALE))?),
+                PageFormat::Png => {
+                    ("png", perfpipe_plot::png(page, self.options.sheet.scale.unwrap_or(PNG_SCALE))?)
+                }
                 PageFormat::Pdf => ("pdf", perfpipe_plot::pdf(std::slice::from_ref(page))?),
             };
             self.write(subject, choices, ending, &bytes)?;

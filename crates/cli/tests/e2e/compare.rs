@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::support::*;
 
 fn compare(store: &Store, arguments: &[&str]) -> Vec<Value> {
-    let flags = [&["compare", "--table", "json"], arguments].concat();
+    let flags = [&["compare", "--format", "json"], arguments].concat();
     store.run(&flags).json().as_array().unwrap().clone()
 }
 
@@ -133,7 +133,7 @@ fn repeats_are_compared_as_one_and_several_runs_each_with_the_first() {
             ingest(&store, "new", &scattered(&mut state, 40, 40, 30), &["--repeat", repeat]);
         }
         ingest(&store, "one", &scattered(&mut state, 40, 40, 20), &[]);
-        let done = store.run(&["compare", "--table", "json", "old_t", "new_t", "one_t"]);
+        let done = store.run(&["compare", "--format", "json", "old_t", "new_t", "one_t"]);
         let rows: Vec<Value> = serde_json::from_slice(&done.out).unwrap();
         let of = |run: &str| -> Vec<Value> { rows.iter().filter(|row| row["run"] == run).cloned().collect() };
         assert_eq!(rows.len(), of("new_t").len() + of("one_t").len());

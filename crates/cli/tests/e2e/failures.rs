@@ -5,46 +5,8 @@ use std::path::Path;
 use std::process::Stdio;
 
 use crate::support::*;
-use crate::zips::{deflated, with_flags, with_wrong_crc};
 
 const HEADER: &str = "timeStamp,elapsed,label,success\n";
-
-/// Ingests these bytes, which are bad; returns the complaint.
-fn refused(store: &Store, name: &str, bytes: &[u8]) -> String {
-    let path = store.file(name, bytes);
-    let complaint = store.run(&["ingest", &path]).complaint(3);
-    assert!(complaint.contains(name), "{name} is not named: {complaint}");
-    assert!(complaint.trim_end().lines().count() >= 2, "no remedy: {complaint}");
-    assert!(store.list().is_empty(), "{name} was stored");
-    complaint
-}
-
-#[test]
-fn what_is_no_log_is_named_with_a_remedy() {
-    let whole = deflated(&[("run.csv", &std::fs::read(fixture("crlf.csv")).unwrap())]);
-    let xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testResults version=\"1.2\">\n</testResults>\n";
-    let inputs: [(&str, Vec<u8>, &str); 12] = [
-        ("header.csv", HEADER.into(), "no records"),
-        ("empty.jtl", Vec::new(), "empty"),
-        ("xml.jtl", xml.into(), "XML"),
-        ("headless.xml.jtl", "<testResults version=\"1.2\">".into(), "XML"),
-        ("cut.zip", whole[..whole.len() / 2].to_vec(), ""),
-        ("cut-short.zip", whole[..whole.len() - 10].to_vec(), ""),
-        ("crc.zip", with_wrong_crc(whole.clone()), "checksum"),
-        ("encrypted.zip", with_flags(whole, 1), "encrypted"),
-        ("nothing.zip", deflated(&[]), ""),
-        ("notes.txt", "Dear diary, today we ran a load test.\nIt went well.\n".into(), ""),
-        ("notes.zip", deflated(&[("notes.txt", b"Dear diary, it went well.\n".as_slice())]), ""),
-        ("binary.csv", (0..=255).cycle().take(10_000).collect(), ""),
-    ];
-    for store in Store::each() {
-        for (name, bytes, part) in &inputs {
-            let complaint = refused(&store, name, bytes);
-            assert!(complaint.contains(part), "{name}: {complaint}");
-        }
-        assert_eq!(store.leftovers(), Vec::<String>::new());
-    }
-}
 
 #[test]
 fn files_that_can_not_be_opened_or_do_not_fit_together_are_named() {

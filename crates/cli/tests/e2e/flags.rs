@@ -112,6 +112,9 @@ fn flags_of_a_report_that_would_do_nothing_are_refused() {
         (&["--scale", "2"][..], "--format png"),
         (&["--scale", "3", "--format", "svg,html"], "--format png"),
         (&["--chart", "sweep", "--format", "html"], "--format svg, pdf or png"),
+        (&["--paper", "a4", "--format", "html"], "--format svg, pdf or png"),
+        (&["--palette", "viridis", "--chart", "sweep"], "--chart time,sweep"),
+        (&["--color-by", "load", "--chart", "sweep", "--format", "svg"], "--chart time,sweep"),
     ] {
         let told = report(flags).complaint(2);
         assert!(told.contains(&format!("{} is about", flags[0])) && told.contains(remedy), "{told}");
@@ -156,29 +159,55 @@ fn flags_of_other_commands_that_would_do_nothing_are_refused() {
     let ingest = ["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "t"];
     let compare = ["compare", "go_t", "go_t"];
     for style in [
-        &["--format", "png"][..],
+        &["--page-format", "png"][..],
         &["--scale", "3"],
         &["--paper", "letter"],
-        &["--color-by", "cpu"],
-        &["--palette", "viridis"],
-        &["--cpu-max", "500"],
+        &["--page-format", "svg,pdf"],
+        &["--scale", "2"],
+        &["--paper", "a4"],
     ] {
         for (command, remedy) in [(&ingest[..], "--report DIR"), (&compare, "--out DIR")] {
             let told = store.run(&[command, style].concat()).complaint(2);
             assert!(told.contains(style[0]) && told.contains(remedy), "{told}");
         }
     }
-    for default in
-        [&["--format", "svg,pdf"][..], &["--scale", "2"], &["--paper", "a4"], &["--color-by", "load"]]
-    {
-        let told = store.run(&[&compare[..], default].concat()).complaint(2);
-        assert!(told.contains(default[0]) && told.contains("--out DIR"), "{told}");
+    for style in [
+        &["--color-by", "cpu"][..],
+        &["--color-by", "load"],
+        &["--palette", "viridis"],
+        &["--cpu-max", "500"],
+    ] {
+        let told = store.run(&[&ingest[..], style].concat()).complaint(2);
+        assert!(told.contains(style[0]) && told.contains("--report DIR"), "{told}");
+        // The lines of its page have colours and an axis that nobody chooses.
+        let told = store.run(&[&compare[..], style, &["--out", "charts"]].concat()).complaint(2);
+        assert!(told.contains(&format!("unexpected argument '{}'", style[0])), "{told}");
     }
     let told = store.run(&[&compare[..], &["--cores", "4"]].concat()).complaint(2);
-    assert!(told.contains("--cores") && told.contains("--out DIR"), "{told}");
+    assert!(told.contains("unexpected argument '--cores'"), "{told}");
     let diagnose = ["diagnose", "--framework", "go", "--test", "t", "--percentiles", "50"];
     assert!(store.run(&diagnose).complaint(2).contains("--percentiles"));
     for flag in [&["--jobs", "2"][..], &["--table", "csv"], &["--dry-run"]] {
         assert!(store.run(&[&ingest[..], flag].concat()).complaint(2).contains(flag[0]));
+    }
+}
+
+#[test]
+fn a_baseline_that_no_rule_compares_with_and_a_store_that_is_not_opened_are_refused() {
+    let store = store_with_run();
+    let check = ["check", "--test", "t", "--baseline", "go_t"];
+    let told = store.run(&[&check[..], &["p95 < 1s"]].concat()).complaint(2);
+    assert!(told.contains("--baseline does nothing") && told.contains("< baseline"), "{told}");
+    assert_eq!(store.run(&[&check[..], &["p95 <= baseline"]].concat()).code, Some(0));
+    let log = store.folder.path().join("log.csv");
+    for command in
+        [&["inspect", log.to_str().unwrap()][..], &["completions", "bash"], &["man", "--out", "man"]]
+    {
+        for flag in [["--store", "x"], ["--database", "postgres://h/d"]] {
+            for line in [[command, &flag].concat(), [&flag, command].concat()] {
+                let told = done(perfpipe().args(&line).current_dir(store.folder.path())).complaint(2);
+                assert!(told.contains(&format!("{} does nothing here", flag[0])), "{told}");
+            }
+        }
     }
 }

@@ -2,28 +2,26 @@
 
 use crate::support::*;
 
-/// All commands.
-const COMMANDS: [&str; 11] = [
-    "ingest",
-    "inspect",
-    "report",
-    "export",
-    "diagnose",
-    "check",
-    "compare",
-    "copy",
-    "attach-cpu",
-    "list",
-    "drop",
-];
+/// The commands that the help lists.
+fn commands() -> Vec<String> {
+    let text = done(perfpipe().arg("--help")).text();
+    let listed =
+        text.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let name = |line: &str| line.split_whitespace().next().unwrap().to_owned();
+    listed.filter(|line| !line.starts_with("   ")).map(name).filter(|name| name != "help").collect()
+}
 
 #[test]
 fn every_command_explains_itself_with_an_example() {
-    for command in COMMANDS {
-        for help in [&[command, "--help"][..], &["help", command]] {
+    let commands = commands();
+    assert!(commands.len() >= 15 && commands.contains(&"attach-cpu".to_owned()), "{commands:?}");
+    for command in commands {
+        let opens_no_store = ["inspect", "completions", "man"].contains(&&*command);
+        for help in [&[&command, "--help"][..], &["help", &command]] {
             let text = done(perfpipe().args(help)).text();
-            assert!(text.contains(&format!("\n  perfpipe {command} ")), "no example: {text}");
-            assert!(text.contains("--store") && text.contains("--database"), "{text}");
+            assert!(text.contains(&format!("\n  perfpipe {command}")), "no example: {text}");
+            assert_eq!(text.contains("--store <DIR>"), !opens_no_store, "{text}");
+            assert_eq!(text.contains("--database <URL>"), !opens_no_store, "{text}");
         }
     }
     let text = done(perfpipe().arg("--help")).text();
@@ -31,14 +29,43 @@ fn every_command_explains_itself_with_an_example() {
 }
 
 #[test]
-fn examples_of_the_help_are_commands_that_exist() {
-    for command in COMMANDS {
-        let text = done(perfpipe().args([command, "--help"])).text();
-        let examples = text.lines().filter(|line| line.starts_with("  perfpipe "));
-        for flag in examples.flat_map(str::split_whitespace).filter(|word| word.starts_with("--")) {
-            assert!(text.matches(flag).count() > 1, "{flag} of an example of {command} is not explained");
+fn completions_and_manual_pages_tell_all_commands() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = done(perfpipe().args(["completions", shell])).text();
+        for word in ["attach-cpu", "page-format", "baseline-store"] {
+            assert!(script.contains(word), "{word} is not in the script for {shell}");
         }
     }
+    let folder = tempfile::tempdir().unwrap();
+    let man = |name: &str| std::fs::read_to_string(folder.path().join(format!("{name}.1"))).unwrap();
+    done(perfpipe().args(["man", "--out", folder.path().to_str().unwrap()])).said();
+    for command in commands() {
+        assert!(man("perfpipe").contains(&command.replace('-', "\\-")), "{command}");
+        assert!(man(&format!("perfpipe-{command}")).contains("SYNOPSIS"), "{command}");
+    }
+    assert!(man("perfpipe-compare").contains("baseline"));
+}
+
+#[test]
+fn old_names_of_flags_still_work_and_tell_the_new_ones() {
+    let store = Store::embedded();
+    let log = fixture("crlf.csv");
+    let ingest = ["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "t"];
+    let said = store.run(&[&ingest[..], &["--report", "charts", "--format", "png"]].concat()).said();
+    assert!(said.contains("note: --format is now --page-format"), "{said}");
+    assert!(store.folder.path().join("charts/go_t.png").is_file());
+    store.run(&[&ingest[..5], &["u"]].concat()).said();
+    let compare = ["compare", "go_t", "go_u", "--out", "pages"];
+    for (old, new, note) in [
+        (["--table", "csv"], ["--format", "csv"], "note: --table is now --format"),
+        (["--format", "svg"], ["--page-format", "svg"], "note: --format is now --page-format"),
+    ] {
+        let (by_old, by_new) =
+            (store.run(&[&compare[..], &old].concat()), store.run(&[&compare[..], &new].concat()));
+        assert!(by_old.err.contains(note) && !by_new.err.contains("note: "), "{}", by_old.err);
+        assert_eq!(by_old.text(), by_new.text());
+    }
+    assert!(store.folder.path().join("pages/go_u_against_go_t.svg").is_file());
 }
 
 #[test]

@@ -94,7 +94,7 @@ fn an_ingest_writes_its_report_too() {
     let store = Store::embedded();
     let log = fixture("crlf.csv");
     let folder = store.folder.path().join("html");
-    let key = ["--framework", "go", "--test", "2048", "--format", "html,svg"];
+    let key = ["--framework", "go", "--test", "2048", "--page-format", "html,svg"];
     let out = ["--report", folder.to_str().unwrap()];
     store.run(&[&["ingest", log.to_str().unwrap()], &key[..], &out].concat()).said();
     let html = std::fs::read_to_string(folder.join("report_go_2048.html")).unwrap();
@@ -105,8 +105,8 @@ fn an_ingest_writes_its_report_too() {
 #[test]
 fn what_has_no_report_and_what_can_not_be_drawn_is_refused() {
     let store = Store::embedded();
-    let complaint = store.run(&["compare", "a_1", "b_1", "--format", "html"]).complaint(2);
-    assert!(complaint.contains("--format svg, pdf or png"), "{complaint}");
+    let complaint = store.run(&["compare", "a_1", "b_1", "--page-format", "html"]).complaint(2);
+    assert!(complaint.contains("--page-format svg, pdf or png"), "{complaint}");
     for scale in ["0.4", "9", "x", "nan"] {
         let complaint =
             store.run(&["report", "--test", "2048", "--format", "png", "--scale", scale]).complaint(2);

@@ -32,6 +32,7 @@ mod late;
 mod layers;
 mod lost;
 mod mount;
+mod names;
 mod odd;
 mod old;
 mod outputs;

@@ -35,7 +35,7 @@ fn what_is_left_is_a_partial_run_wherever_it_is_shown() {
     for store in Store::each() {
         let path = store.file("run.csv.zip", zips().1);
         for piped in [false, true] {
-            let flags = [&KEY[..], &["--salvage", "--report", "charts", "--format", "svg"]].concat();
+            let flags = [&KEY[..], &["--salvage", "--report", "charts", "--page-format", "svg"]].concat();
             let said = match piped {
                 true => store.pipe(&zips().1, &[&["ingest", "-"], &flags[..]].concat()).said(),
                 false => store.run(&[&["ingest", &path], &flags[..]].concat()).said(),

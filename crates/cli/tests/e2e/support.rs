@@ -136,7 +136,11 @@ impl Store {
     /// The command on this store, run in a folder of the test's own.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = perfpipe();
-        command.args(arguments).args(&self.flag).current_dir(self.folder.path());
+        command.args(arguments).current_dir(self.folder.path());
+        // An inspection opens no store, and takes none.
+        if arguments.first() != Some(&"inspect") {
+            command.args(&self.flag);
+        }
         command
     }
 

@@ -1,4 +1,5 @@
 //! Values of flags, as people write them.
 
-pub(crate) mod duration;
-pub(crate) mod size;
+pub(crate) mod choice;
+pub(super) mod duration;
+pub(super) mod size;

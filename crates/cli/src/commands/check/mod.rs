@@ -7,21 +7,24 @@ mod sentence;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{ArgGroup, Args};
 use perfpipe_analyze::{Rule, View, check, verdict_table};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunInfo, StoredRun};
 use serde::Deserialize;
 
-use crate::args::{ScopeArgs, StoreArgs, TableFormat, TestArgs};
+use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, StoreArgs, TestArgs};
 use crate::error::Broken;
 use crate::input::left_out::LeftOut;
 use crate::input::{runs, store, view};
 use crate::output::{Output, line_of, write_file};
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("which").args(["runs_named", "test"]).required(true).multiple(true))]
+#[command(mut_arg("baseline_store", |store| store.requires("baseline")))]
 #[command(after_help = "Examples:\n  \
     perfpipe check --test 2048 \"p95 < 200ms\" \"failures < 1%\" \"throughput > 20000\"\n  \
+    perfpipe check --run go_2048#2 \"p95 < 200ms\"\n  \
     perfpipe check --test 2048 --framework go --rules rules.toml --junit check.xml\n  \
     perfpipe check --test 2048 --baseline go_2048 --baseline-store released \"p95 in hold < baseline * 1.1\"\n\n\
     A rule: MEASURE [of \"LABEL\"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]\n  \
@@ -30,27 +33,29 @@ use crate::output::{Output, line_of, write_file};
               cpu_max, load\n  \
     OPERATOR  <, <=, >, >=, ==, !=\n  \
     LIMIT     a number (ms, s, %, /s, MB/s), or baseline, baseline * 1.1, baseline + 20ms\n  \
-    DURATION  the rule is broken where it does not hold in so many seconds in a row: 30s, 2m\n\n\
-    A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]")]
+    DURATION  30s, 2m: the rule is broken only if it does not hold in this many seconds in a row\n\n\
+    A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]\n\n\
+    Exit codes: 0 all rules hold; 4 a rule does not hold.")]
 pub(crate) struct CheckArgs {
-    /// Rules that must hold of every run
+    /// Rules that every run must satisfy
     #[arg(value_name = "RULE")]
     pub(crate) rule: Vec<String>,
+    /// Run to check, as `perfpipe list` names it: go_2048, go_2048#2; repeatable
+    #[arg(long = "run", id = "runs_named", value_name = "RUN", conflicts_with_all = ["test", "framework", "repeat"])]
+    pub(crate) run: Vec<String>,
     #[command(flatten)]
-    pub(crate) runs: TestArgs,
-    /// TOML file of more rules
+    pub(crate) of: TestArgs,
+    /// TOML file with more rules
     #[arg(long, value_name = "FILE")]
     pub(crate) rules: Option<PathBuf>,
-    /// Run that rules compare with: go_2048, or go_2048#2 for its second repeat
+    /// Run to compare with in rules: go_2048, or go_2048#2 for its second repeat
     #[arg(long, value_name = "RUN")]
     pub(crate) baseline: Option<String>,
-    /// Folder of the embedded store that holds the baseline [default: the store of the runs]
-    #[arg(long, value_name = "DIR", requires = "baseline")]
-    pub(crate) baseline_store: Option<PathBuf>,
-    /// How the verdicts are printed
-    #[arg(long, value_enum, default_value_t = TableFormat::Text)]
-    pub(crate) format: TableFormat,
-    /// JUnit XML file to write too
+    #[command(flatten)]
+    pub(crate) baseline_store: BaselineStoreArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Also write a JUnit XML file
     #[arg(long, value_name = "FILE")]
     pub(crate) junit: Option<PathBuf>,
     /// Annotate broken rules on GitHub, and add the table to the job's summary
@@ -73,7 +78,7 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let runs = left_out.runs(&store).await?;
-    let keys = runs::runs(&runs, &args.runs)?;
+    let keys = runs::several(&runs, &args.run, &args.of)?;
     let baseline = baseline(args, &rules, &store, &runs).await?;
     let mut verdicts = Vec::new();
     for key in &keys {
@@ -88,8 +93,8 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     if args.github {
         github::write(&verdicts)?;
     }
-    let mut output = Output::open(None)?;
-    verdict_table(&verdicts).write(args.format.into(), &mut output)?;
+    let mut output = Output::open(args.output.file.output.as_deref())?;
+    verdict_table(&verdicts).write(args.output.format, &mut output)?;
     output.finish()?;
     let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
     if broken > 0 { Err(Broken { broken, all: verdicts.len() }.into()) } else { left_out.end() }
@@ -105,6 +110,10 @@ fn rules(args: &CheckArgs) -> Result<Vec<Rule>> {
         let remedy =
             "Give one, as in `perfpipe check --test 2048 \"p95 < 200ms\"`, or a file of them (--rules).";
         return Err(Error::usage("there is no rule to check", remedy).into());
+    }
+    if args.baseline.is_some() && !rules.iter().any(Rule::needs_baseline) {
+        let remedy = "Leave it out, or write a rule such as \"p95 < baseline * 1.1\".";
+        return Err(Error::usage("--baseline does nothing: no rule compares with it", remedy).into());
     }
     Ok(rules)
 }
@@ -131,7 +140,7 @@ async fn baseline(
     runs: &[RunInfo],
 ) -> Result<Option<(StoredRun, View)>> {
     let Some(name) = &args.baseline else { return Ok(None) };
-    let other = args.baseline_store.as_deref().map(store::existing_folder).transpose()?;
+    let other = args.baseline_store.baseline_store.as_deref().map(store::existing_folder).transpose()?;
     let key = match &other {
         // What else is damaged there is not asked for.
         Some(other) => runs::named(&other.look().await?.runs, name)?,

@@ -1,44 +1,48 @@
 //! The flags of `perfpipe export`.
 
-use std::path::PathBuf;
-
 use clap::{Args, ValueEnum};
-use perfpipe_analyze::milliseconds;
+use perfpipe_analyze::{Format, milliseconds};
 
-use crate::args::{GoalArgs, KeyArgs, ViewArgs};
+use crate::args::{Choice, FileArgs, GoalArgs, RunArgs, ViewArgs, choice};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    perfpipe export --framework go --test 2048 > seconds.csv\n  \
-    perfpipe export --framework go --test 2048 --percentiles 50,99.9 --label \"Get /\" --format json\n  \
+    perfpipe export go_2048 > seconds.csv\n  \
+    perfpipe export go_2048#2 --percentiles 50,99.9 --label \"Get /\" --format json\n  \
     perfpipe export --framework go --test 2048 --what summary --phase hold\n  \
-    perfpipe export --framework go --test 2048 --what statistics -o statistics.json\n  \
+    perfpipe export go_2048 --what statistics -o statistics.json\n  \
     perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
-    pub(crate) key: KeyArgs,
-    /// What to write
+    pub(crate) run: RunArgs,
+    /// Figures to write
     #[arg(long, value_enum, default_value_t = What::Seconds)]
     pub(crate) what: What,
-    /// How to write it [default: csv; run and statistics are JSON, hgrm is a text]
-    #[arg(long, value_enum)]
+    /// Output format [default: csv; run and statistics are always json, hgrm is always text]
+    #[arg(long, value_parser = choice(&ExportFormat::ALL))]
     pub(crate) format: Option<ExportFormat>,
-    /// File to write [default: standard output]
-    #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: FileArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     #[command(flatten)]
     pub(crate) goals: GoalArgs,
-    /// Correct percentiles for requests that a stall kept from being sent, clients being meant to send one in this time:
-    /// 10ms (summary and hgrm)
+    /// Correct percentiles of summary and hgrm for coordinated omission, given the intended interval between a
+    /// client's requests: 10ms
     #[arg(long, value_name = "INTERVAL", value_parser = milliseconds, help_heading = "View")]
     pub(crate) corrected: Option<u32>,
 }
 
+impl ExportArgs {
+    /// The format of a table that is exported; `None` is Parquet.
+    pub(crate) fn form(&self) -> Option<Format> {
+        self.format.unwrap_or(ExportFormat::Table(Format::Csv)).of_table()
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum What {
-    /// The per-second table, silent seconds too
+    /// The table per second, silent seconds included
     Seconds,
     /// Every sample
     Samples,
@@ -46,33 +50,55 @@ pub(crate) enum What {
     Errors,
     /// The CPU readings
     Cpu,
-    /// The run in one row
+    /// The whole run in one row
     Summary,
-    /// The run and its phases (ramp, hold, tail), a row each
+    /// One row for the run and one for each phase (ramp, hold, tail)
     Phases,
     /// Throughput, response times and CPU by load, with the knee
     Sweep,
-    /// A row for each label
+    /// One row for each label
     Labels,
-    /// The rejected records, with their places and reasons
+    /// The rejected records, with position and reason
     Rejects,
     /// Percentiles of elapsed, latency and connect, from the samples
     Percentiles,
     /// Successes and failures by response code, from the samples
     Codes,
-    /// The run, its phases and its labels as one JSON document (schema perfpipe-run/1)
+    /// The run, its phases and labels as one JSON document (schema perfpipe-run/1)
     Run,
     /// The run as JMeter's statistics.json
     Statistics,
-    /// The percentiles of the response times as HdrHistogram's .hgrm
+    /// Percentiles of the response times, as HdrHistogram's .hgrm
     Hgrm,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// A table's format, or Parquet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExportFormat {
-    Csv,
-    Json,
+    Table(Format),
     Parquet,
-    Md,
-    Text,
+}
+
+impl ExportFormat {
+    const ALL: [Self; 5] = [
+        Self::Table(Format::Csv),
+        Self::Table(Format::Json),
+        Self::Parquet,
+        Self::Table(Format::Markdown),
+        Self::Table(Format::Text),
+    ];
+
+    /// The table's format; `None` is Parquet.
+    pub(crate) fn of_table(self) -> Option<Format> {
+        match self {
+            Self::Table(format) => Some(format),
+            Self::Parquet => None,
+        }
+    }
+}
+
+impl Choice for ExportFormat {
+    fn name(self) -> &'static str {
+        self.of_table().map_or("parquet", Format::name)
+    }
 }

@@ -7,7 +7,7 @@ use perfpipe_analyze::Goal;
 use perfpipe_ingest::Error;
 
 use super::args::{ExportArgs, What};
-use crate::args::{CpuArgs, ScopeArgs, ViewArgs};
+use crate::args::{CpuJoinArgs, ScopeArgs, ViewArgs};
 
 /// A choice of what is looked at, by its flag.
 const FROM: &str = "--from";
@@ -81,7 +81,7 @@ fn made(args: &ExportArgs) -> Vec<&'static str> {
     let ScopeArgs { from, to, phase, label, transactions, include_failures, injectors, top_level, cpu } =
         scope;
     let goals = args.goals.goals();
-    let CpuArgs { cpu_offset, cpu_lookback } = cpu;
+    let CpuJoinArgs { cpu_offset, cpu_lookback } = cpu;
     [
         (FROM, from.is_some()),
         (TO, to.is_some()),
@@ -89,7 +89,7 @@ fn made(args: &ExportArgs) -> Vec<&'static str> {
         (LABEL, label.is_some()),
         (TRANSACTIONS, *transactions),
         (FAILURES, *include_failures),
-        (INJECTORS, injectors.is_some()),
+        (INJECTORS, injectors.injectors.is_some()),
         (OFFSET, cpu_offset.is_some()),
         (LOOKBACK, cpu_lookback.is_some()),
         (PERCENTILES, percentiles.is_some()),

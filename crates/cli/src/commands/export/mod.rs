@@ -1,7 +1,6 @@
 //! `perfpipe export`: the figures of one run in machine formats.
 
 mod args;
-mod format;
 mod idle_flags;
 pub(crate) mod samples;
 
@@ -18,7 +17,6 @@ use perfpipe_ingest::{Error, Reject, RunInfo, RunKey, SampleBatch, StoredRun};
 
 pub(crate) use self::args::ExportArgs;
 use self::args::{ExportFormat, What};
-use self::format::text_format;
 use crate::args::StoreArgs;
 use crate::input::{runs, store, view};
 use crate::output::{Output, note};
@@ -33,7 +31,7 @@ const PIECE_BYTES: usize = 4 << 20;
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
     check_format(args)?;
     idle_flags::check(args)?;
-    let mut output = Output::open(args.output.as_deref())?;
+    let mut output = Output::open(args.output.output.as_deref())?;
     match export(args, store, &mut output).await {
         Ok(()) => output.finish(),
         Err(error) => {
@@ -45,7 +43,7 @@ pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
 
 async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Result<()> {
     let store = store::existing(store).await?;
-    let key = runs::one(&args.key, &store).await?;
+    let key = runs::one(&args.run, &store).await?;
     if let Some(write) = document(args.what) {
         let run = view::read(&store, &key, &args.view).await?;
         output.write_all(write(&run, &look(args, &run.info))?.as_bytes())?;
@@ -65,7 +63,7 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
         What::Percentiles | What::Codes => sample_figures(&store, &key, args).await?,
         _ => table(&view::read(&store, &key, &args.view).await?, args)?,
     };
-    let mut writer = TableWriter::new(form(args), &table, output)?;
+    let mut writer = TableWriter::new(args.form(), &table, output)?;
     writer.write(&table)?;
     writer.finish()?;
     Ok(())
@@ -105,8 +103,8 @@ async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut
 /// Refuses a format in which something can't be written.
 fn check_format(args: &ExportArgs) -> Result<()> {
     let only = match args.what {
-        What::Run | What::Statistics => ExportFormat::Json,
-        What::Hgrm => ExportFormat::Text,
+        What::Run | What::Statistics => ExportFormat::Table(Format::Json),
+        What::Hgrm => ExportFormat::Table(Format::Text),
         _ => return Ok(()),
     };
     if args.format.is_none_or(|format| format == only) {
@@ -128,7 +126,7 @@ async fn sample_figures(store: &Store, key: &RunKey, args: &ExportArgs) -> Resul
 }
 
 /// The view that the flags ask for.
-fn look(args: &ExportArgs, info: &RunInfo) -> View {
+pub(crate) fn look(args: &ExportArgs, info: &RunInfo) -> View {
     View { goals: args.goals.goals(), corrected: args.corrected, ..view::of(&args.view, info) }
 }
 
@@ -149,7 +147,7 @@ fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
 fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let look = look(args, &run.info);
     let mut pieces = SecondTables::new(run, &look)?;
-    let mut writer = TableWriter::new(form(args), &pieces.columns(), output)?;
+    let mut writer = TableWriter::new(args.form(), &pieces.columns(), output)?;
     while let Some(piece) = pieces.next_piece()? {
         writer.write(&piece)?;
     }
@@ -159,7 +157,7 @@ fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()
 
 /// Writes the rejects, many at a time.
 async fn rejects(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
-    let mut writer = TableWriter::new(form(args), &reject_table(&[]), output)?;
+    let mut writer = TableWriter::new(args.form(), &reject_table(&[]), output)?;
     let (mut piece, mut bytes, mut failure) = (Vec::new(), 0, None);
     let read = store
         .rejects(key, &mut |reject| {
@@ -180,11 +178,6 @@ async fn rejects(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Ou
     writer.write(&reject_table(&piece))?;
     writer.finish()?;
     Ok(())
-}
-
-/// The text format of an export, and `None` for Parquet.
-fn form(args: &ExportArgs) -> Option<Format> {
-    text_format(args.format.unwrap_or(ExportFormat::Csv))
 }
 
 fn reject_table(rejects: &[Reject]) -> Table {

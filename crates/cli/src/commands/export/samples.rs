@@ -8,8 +8,7 @@ use perfpipe_ingest::Store;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
 
-use super::args::{ExportArgs, ExportFormat};
-use super::format::text_format;
+use super::args::ExportArgs;
 use crate::args::ViewArgs;
 use crate::input::view;
 use crate::output::Output;
@@ -43,7 +42,7 @@ pub(crate) async fn export(
     };
     // What fails in a sink of ours must not be taken for the store's failure.
     let mut failure = None;
-    let result = match text_format(args.format.unwrap_or(ExportFormat::Csv)) {
+    let result = match args.form() {
         Some(format) => {
             let mut rows = RowWriter::new(format, columns(), output)?;
             let mut each = |batch| keep(write(&mut rows, &batch, &wanted), &mut failure);
@@ -90,7 +89,7 @@ async fn seconds(
 ) -> Result<(Option<u32>, Option<u32>, Option<RunInfo>)> {
     let Some(phase) = args.scope.phase else { return Ok((args.scope.from, args.scope.to, None)) };
     let run = store.read(key).await?;
-    let span = Phases::of_run(&run, &view::of(args, &run.info))?.require(phase.into(), &run)?;
+    let span = Phases::of_run(&run, &view::of(args, &run.info))?.require(phase, &run)?;
     Ok((Some(span.first), Some(span.last), Some(run.info)))
 }
 

@@ -4,14 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use perfpipe_analyze::Table;
 use perfpipe_analyze::format::damage_sentence;
+use perfpipe_analyze::{Format, Table};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, Error, RunInfo, Stand};
 
 use super::args::{CampaignArgs, IngestArgs};
 use super::options::options;
-use crate::args::{StoreArgs, TableFormat};
+use crate::args::StoreArgs;
 use crate::commands::report;
 use crate::error::{RunsFailed, code, tell};
 use crate::input::left_out::LeftOut;
@@ -109,7 +109,7 @@ fn tell_runs(runs: &[CampaignRun]) {
 }
 
 /// Prints a row for each run.
-fn print(runs: &[CampaignRun], format: Option<TableFormat>) -> Result<()> {
+fn print(runs: &[CampaignRun], format: Option<Format>) -> Result<()> {
     let key = |run: &CampaignRun| run.key.clone();
     // Of a campaign that is only planned, most figures are not known.
     let figures = runs.iter().any(|run| info(run).is_some());
@@ -145,7 +145,7 @@ fn print(runs: &[CampaignRun], format: Option<TableFormat>) -> Result<()> {
         .people_see(runs.iter().any(|run| why(&run.stand).is_some()))
         .done();
     let mut output = Output::open(None)?;
-    table.write(format.unwrap_or(TableFormat::Text).into(), &mut output)?;
+    table.write(format.unwrap_or(Format::Text), &mut output)?;
     output.finish()
 }
 
@@ -173,10 +173,10 @@ fn shown(path: &Path) -> String {
 
 /// Draws the page of each run that was stored now.
 async fn draw(runs: &[CampaignRun], args: &IngestArgs, store: &Store, folder: &Path) -> Result<()> {
-    let mut pages = Pages::new(folder, &args.style, &store.look().await?.runs);
+    let mut pages = Pages::new(folder, args.pages(), &store.look().await?.runs);
     for done in runs.iter().filter_map(|run| run.ingested.as_ref()) {
         let run = store.read(&done.info.key).await?;
-        report::run_report(&run, &mut pages, &args.style)?;
+        report::run_report(&run, &mut pages, args.pages())?;
     }
     pages.tell();
     Ok(())

@@ -16,11 +16,10 @@ use perfpipe_ingest::Store;
 use perfpipe_ingest::{CampaignProgress, Error, Ingested, RunInfo};
 
 pub(crate) use self::args::IngestArgs;
-pub(crate) use self::options::reading;
+pub(crate) use self::options::{options, reading};
 
-use self::options::options;
 use super::report;
-use crate::args::{StoreArgs, StyleArgs};
+use crate::args::StoreArgs;
 use crate::input::{idle_flags, store};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
@@ -30,9 +29,9 @@ use crate::output::{note, page_folder, size_of};
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
     if args.report.is_none() {
         // Cores may be told for the CPU readings alone.
-        idle_flags::check_no_pages(&StyleArgs { cores: None, ..args.style.clone() }, "--report")?;
+        idle_flags::check_no_pages(&args.pages(), "--report", &["--cores"])?;
     }
-    idle_flags::check_formats(&args.style)?;
+    idle_flags::check_formats(&args.pages())?;
     let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) = args.files.iter().partition(|path| path.is_dir());
     match (folders.first(), files.first()) {
         (Some(_), None) => campaign::run(args, store, progress).await,
@@ -67,8 +66,8 @@ async fn one(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgres
     summarise(&done, &store, took);
     replaced(&before, &done.info).into_iter().for_each(|sentence| note(&sentence));
     if let Some(folder) = &args.report {
-        let mut pages = Pages::new(folder, &args.style, &store.look().await?.runs);
-        report::run_report(&store.read(&done.info.key).await?, &mut pages, &args.style)?;
+        let mut pages = Pages::new(folder, args.pages(), &store.look().await?.runs);
+        report::run_report(&store.read(&done.info.key).await?, &mut pages, args.pages())?;
         pages.tell();
     }
     Ok(())

@@ -13,8 +13,8 @@ use crate::input::{cpu_scale, ports, view};
 /// From flags to the library's options.
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     Ok(IngestOptions {
-        framework: args.framework.clone(),
-        test: args.test.clone(),
+        framework: args.name.framework.clone(),
+        test: args.name.test.clone(),
         frameworks: args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default(),
         repeat: match args.append_repeat {
             true => Repeat::Next,
@@ -22,7 +22,7 @@ pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
         },
         replace: args.replace,
         keep_samples: !args.no_samples,
-        ..reading(&args.log, args.salvage, args.style.cores)?
+        ..reading(&args.log, args.salvage, args.charts.cores.cores)?
     })
 }
 
@@ -36,15 +36,15 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Resul
         max_rejects: if log.strict { 0 } else { log.max_rejects },
         injector_pattern: log.injector_pattern.clone(),
         source: SourceOptions {
-            time_zone: log.time_zone.parse()?,
+            time_zone: log.cpu.time_zone.parse()?,
             time_unit: log.time_unit,
-            cpu_item: log.cpu_item,
-            cpu_scale: cpu_scale::of(log.cpu_scale, cores)?,
+            cpu_item: log.cpu.cpu_item,
+            cpu_scale: cpu_scale::of(log.cpu.cpu_scale, cores)?,
             cores,
             layout: LayoutOptions { delimiter, columns: log.columns.clone() },
             salvage,
         },
-        cpu: view::cpu_choice(&log.cpu),
+        cpu: view::cpu_choice(&log.cpu.join),
         sizes: PipelineOptions {
             workers: log.workers.map_or(sizes.workers, usize::from),
             memory: log.memory,
@@ -58,16 +58,16 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Resul
 /// The options that a reader of the run may want to know.
 fn noted(log: &LogArgs, cores: Option<u32>) -> BTreeMap<String, String> {
     let named = [
-        (View::INJECTORS, log.injectors.map(|n| n.to_string())),
+        (View::INJECTORS, log.injectors.injectors.map(|n| n.to_string())),
         ("injector-pattern", log.injector_pattern.clone()),
-        ("time-zone", (log.time_zone != "UTC").then(|| log.time_zone.clone())),
+        ("time-zone", (log.cpu.time_zone != "UTC").then(|| log.cpu.time_zone.clone())),
         ("time-unit", log.time_unit.map(|unit| unit.to_string())),
         ("delimiter", log.delimiter.clone()),
         ("columns", log.columns.clone()),
         ("origin", log.origin.map(|ms| ms.to_string())),
-        (view::CPU_ITEM, log.cpu_item.map(|id| id.to_string())),
+        (view::CPU_ITEM, log.cpu.cpu_item.map(|id| id.to_string())),
     ];
-    let named = named.into_iter().chain(cpu_scale::noted(log.cpu_scale, cores));
+    let named = named.into_iter().chain(cpu_scale::noted(log.cpu.cpu_scale, cores));
     named.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 

@@ -10,74 +10,81 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use perfpipe_analyze::Format;
 use perfpipe_ingest::{IngestOptions, Inspection, inspect};
 
 use self::text::Rows;
 use super::ingest::reading;
-use crate::args::LogArgs;
+use crate::args::{
+    CoresArgs, FileArgs, INJECTORS, LOOKBACK, LogArgs, NoStoreArgs, RunNameArgs, StoreArgs, choice,
+};
+use crate::input::idle_flags;
 use crate::output::Output;
 
 pub(crate) use self::clock::second;
 
 #[derive(Debug, Args)]
+#[command(mut_arg("cores", |cores| cores.help("Cores of the server, for --cpu-scale")))]
+#[command(mut_arg("injectors", |injectors| injectors.help(INJECTORS)))]
+#[command(mut_arg("cpu_lookback", |seconds| seconds.help(LOOKBACK)))]
 #[command(after_help = "Examples:\n  \
     perfpipe inspect run.zip cpu.csv\n  \
     perfpipe inspect run.jtl cpu.csv --time-zone Europe/Warsaw\n  \
     perfpipe inspect injector-*.csv.zip --format json\n\n\
-    The first 32 MiB are read, over all logs, and the end of those that are not packed: what is found in them is said\n\
-    to be so, and nothing is stored. The exit code is that of an ingest, as far as the sample tells.")]
+    Reads the first 32 MiB, over all logs, and the end of logs that are not compressed. Figures from this sample are \
+    marked as such. Nothing is stored. The exit code is that of an ingest, as far as the sample tells.")]
 pub(crate) struct InspectArgs {
     /// JMeter logs and at most one CPU export
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// The system under test [default: inferred]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) framework: Option<String>,
-    /// The test, as in 2048 [default: inferred]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) test: Option<String>,
-    /// Look at what can be read of files that were cut short or damaged
+    #[command(flatten)]
+    pub(crate) name: RunNameArgs,
+    /// Inspect what can be read of truncated or damaged files
     #[arg(long)]
     pub(crate) salvage: bool,
-    /// Cores of the server, for --cpu-scale
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) cores: Option<u32>,
-    /// How to say it
-    #[arg(long, value_enum, default_value_t = InspectFormat::Text)]
-    pub(crate) format: InspectFormat,
+    #[command(flatten)]
+    pub(crate) cores: CoresArgs,
+    /// Output format; the fields of json are those of perfpipe_ingest::Inspection
+    #[arg(long, value_parser = choice(&FORMATS), default_value = "text")]
+    pub(crate) format: Format,
+    #[command(flatten)]
+    pub(crate) output: FileArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
+    #[command(flatten)]
+    pub(crate) no_store: NoStoreArgs,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum InspectFormat {
-    Text,
-    /// One document; its fields are those of perfpipe_ingest::Inspection
-    Json,
-}
+/// The formats of an inspection, which is no table.
+const FORMATS: [Format; 2] = [Format::Text, Format::Json];
 
 /// Looks at the files of one run, and fails as an ingest would.
-pub(crate) async fn run(args: &InspectArgs) -> Result<()> {
-    let options = IngestOptions {
-        framework: args.framework.clone(),
-        test: args.test.clone(),
-        ..reading(&args.log, args.salvage, args.cores)?
-    };
-    let mut found = inspect(&args.files, &options).await?;
-    let mut output = Output::open(None)?;
+pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
+    idle_flags::check_no_store(&args.no_store, store)?;
+    let mut found = inspect(&args.files, &options(args)?).await?;
+    let mut output = Output::open(args.output.output.as_deref())?;
     match args.format {
-        InspectFormat::Text => output.write_all(rows(&found).text().as_bytes())?,
-        InspectFormat::Json => {
+        Format::Json => {
             serde_json::to_writer_pretty(&mut output, &found)?;
             writeln!(output)?;
         }
+        _ => output.write_all(rows(&found).text().as_bytes())?,
     }
     output.finish()?;
     match found.refusal.take() {
         Some(refusal) => Err(refusal.into()),
         None => Ok(()),
     }
+}
+
+/// From flags to the options of the ingest that is looked ahead to.
+pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
+    Ok(IngestOptions {
+        framework: args.name.framework.clone(),
+        test: args.name.test.clone(),
+        ..reading(&args.log, args.salvage, args.cores.cores)?
+    })
 }
 
 /// An inspection as people read it: a block for each log, for the CPU export, and for the run.

@@ -1,0 +1,15 @@
+//! How many injectors sent the load.
+
+use clap::Args;
+
+/// The help of `--injectors` where a run is read in.
+pub(crate) const INJECTORS: &str =
+    "Injectors that sent the load, if the log can't tell them apart [default: 1]";
+
+/// How many injectors sent the load.
+#[derive(Debug, Args)]
+pub(crate) struct InjectorsArgs {
+    /// Injectors that sent the load, if the log can't tell them apart [default: as given at ingest, else 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) injectors: Option<u32>,
+}

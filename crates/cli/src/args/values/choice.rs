@@ -1,0 +1,71 @@
+//! Choices that the libraries offer, as values of flags.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use perfpipe_analyze::{Format, Phase};
+use perfpipe_plot::{ColorBy, Palette, Paper};
+
+/// One of a library's choices.
+pub(crate) trait Choice: Copy + Send + Sync + 'static {
+    /// Its value on the command line.
+    fn name(self) -> &'static str;
+
+    /// What the help says of it; empty where the name says it.
+    fn help(self) -> &'static str {
+        ""
+    }
+}
+
+/// Parses the name of one of these choices; the help lists all of them.
+pub(crate) fn choice<T: Choice>(all: &'static [T]) -> impl TypedValueParser<Value = T> {
+    let shown = all.iter().map(|one| match one.help() {
+        "" => PossibleValue::new(one.name()),
+        help => PossibleValue::new(one.name()).help(help),
+    });
+    let find = |name: String| all.iter().copied().find(|one| one.name() == name);
+    PossibleValuesParser::new(shown).try_map(move |name| find(name).ok_or("not one of the choices"))
+}
+
+impl Choice for Format {
+    fn name(self) -> &'static str {
+        Self::name(self)
+    }
+}
+
+impl Choice for Phase {
+    fn name(self) -> &'static str {
+        Self::name(self)
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Self::Ramp => "The load climbs",
+            Self::Hold => "The load is level at its peak",
+            Self::Tail => "After the hold",
+        }
+    }
+}
+
+impl Choice for Paper {
+    fn name(self) -> &'static str {
+        Self::name(self)
+    }
+}
+
+impl Choice for ColorBy {
+    fn name(self) -> &'static str {
+        Self::name(self)
+    }
+}
+
+impl Choice for Palette {
+    fn name(self) -> &'static str {
+        Self::name(self)
+    }
+
+    fn help(self) -> &'static str {
+        match self {
+            Self::Original => "Purple to red",
+            Self::Viridis => "Dark to light, readable with any colour vision",
+        }
+    }
+}

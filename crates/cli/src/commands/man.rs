@@ -1,0 +1,42 @@
+//! `perfpipe man`: a manual page for each command.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, Command, CommandFactory};
+use clap_mangen::Man;
+
+use super::Cli;
+use crate::args::{NoStoreArgs, StoreArgs};
+use crate::input::idle_flags;
+use crate::output::{note, page_folder, write_file};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    perfpipe man --out ~/.local/share/man/man1\n  \
+    perfpipe man --out man")]
+pub(crate) struct ManArgs {
+    /// Folder for the pages: perfpipe.1, perfpipe-ingest.1 and so on
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    #[command(flatten)]
+    pub(crate) no_store: NoStoreArgs,
+}
+
+/// Writes the page of perfpipe, and that of each command.
+pub(crate) fn run(args: &ManArgs, store: &StoreArgs) -> Result<()> {
+    idle_flags::check_no_store(&args.no_store, store)?;
+    page_folder(&args.out)?;
+    let mut perfpipe = Cli::command().disable_help_subcommand(true);
+    perfpipe.build();
+    let commands: Vec<Command> = perfpipe.get_subcommands().cloned().collect();
+    for command in std::iter::once(perfpipe).chain(commands) {
+        let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+        let path = args.out.join(format!("{name}.1"));
+        let mut page = Vec::new();
+        Man::new(command).title(name.to_uppercase()).render(&mut page)?;
+        write_file(&path, &page)?;
+        note(&format!("wrote {}", path.display()));
+    }
+    Ok(())
+}

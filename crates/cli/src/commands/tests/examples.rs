@@ -1,0 +1,72 @@
+//! The examples of the help are command lines that work.
+
+use clap::CommandFactory;
+
+use super::{Cli, Parser, words};
+
+/// The command lines among the examples of a help: all that begins with `perfpipe`, behind a pipe too.
+fn examples(command: &clap::Command) -> Vec<String> {
+    let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let of_line = |line: &str| {
+        let at = line.find("perfpipe ").filter(|_| line.starts_with("  "))?;
+        let line = line.get(at..)?.split("   ").next()?;
+        Some(line.split(" > ").next().unwrap_or(line).to_owned())
+    };
+    text.lines().filter_map(of_line).collect()
+}
+
+#[test]
+fn the_command_line_is_consistent() {
+    Cli::command().debug_assert();
+}
+
+#[test]
+fn each_command_has_examples_and_each_example_is_taken() {
+    let mut perfpipe = Cli::command();
+    perfpipe.build();
+    let mut count = 0;
+    for command in std::iter::once(&perfpipe).chain(perfpipe.get_subcommands()) {
+        if command.get_name() == "help" {
+            continue;
+        }
+        let all = examples(command);
+        let own = |line: &String| words(line).get(1).is_some_and(|word| word == command.get_name());
+        assert!(
+            command.get_name() == "perfpipe" || all.iter().any(own),
+            "{} has no example",
+            command.get_name()
+        );
+        for line in &all {
+            if let Err(error) = Cli::try_parse_from(words(line)) {
+                panic!("{line}: {error}");
+            }
+        }
+        count += all.len();
+    }
+    assert!(count > 40, "only {count} examples were found");
+}
+
+#[test]
+fn an_example_with_a_flag_that_is_not_there_would_be_found() {
+    let broken =
+        clap::Command::new("x").after_help("Examples:\n  perfpipe list --bogus > x\n  cat x | perfpipe list");
+    let all = examples(&broken);
+    assert_eq!(all, ["perfpipe list --bogus", "perfpipe list"]);
+    assert!(Cli::try_parse_from(words(&all[0])).is_err() && Cli::try_parse_from(words(&all[1])).is_ok());
+}
+
+#[test]
+fn every_flag_and_argument_has_a_help_in_plain_words() {
+    let mut perfpipe = Cli::command();
+    perfpipe.build();
+    for command in perfpipe.get_subcommands() {
+        for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+            let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+            let name = format!("{} {}", command.get_name(), argument.get_id());
+            assert!(help.starts_with(|first: char| first.is_uppercase()), "{name}: {help:?}");
+            for riddle in ["How to say", "What is ", "in the place of", "of these"] {
+                assert!(!help.contains(riddle), "{name}: {help:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What the flags of each command are read as, and what is refused.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use clap::CommandFactory;
+use clap::error::ErrorKind;
+use perfpipe_analyze::Format;
+
+use super::options::{INGEST, STYLE, VIEW};
+use super::{Cli, Command, command, refused};
+use crate::commands::report::Chart;
+
+/// Whether a line is read as it is meant.
+type IsRead = fn(Command) -> bool;
+
+/// Lines, and what is read of them: with the tables of options, every flag of every command stands in one.
+const LINES: [(&str, IsRead); 36] = [
+    (
+        "ingest night --frameworks ports.toml",
+        |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
+    ),
+    (
+        "ingest a.zip --report charts",
+        |c| matches!(c, Command::Ingest(a) if a.report.as_deref() == Some(Path::new("charts"))),
+    ),
+    (
+        "ingest night --dry-run --jobs 3 --table md",
+        |c| matches!(c, Command::Ingest(a) if a.campaign.dry_run && a.campaign.jobs == Some(3) && a.campaign.table == Some(Format::Markdown)),
+    ),
+    (
+        "ingest a.zip --report c --page-format png --scale 4",
+        |c| matches!(c, Command::Ingest(a) if a.pages().sheet.scale == Some(4.0)),
+    ),
+    ("ingest a.zip b.csv -", |c| matches!(c, Command::Ingest(a) if a.files.len() == 3)),
+    (
+        "inspect a.zip --format json -o x.json",
+        |c| matches!(c, Command::Inspect(a) if a.format == Format::Json && a.output.output.as_deref() == Some(Path::new("x.json"))),
+    ),
+    ("report go_2048 spring_2048", |c| matches!(c, Command::Report(a) if a.runs.run.len() == 2)),
+    (
+        "report --test t --framework a --framework b --repeat 1 --repeat 2",
+        |c| matches!(c, Command::Report(a) if a.runs.of.framework == ["a", "b"] && a.runs.of.repeat == [1, 2] && a.runs.of.test.as_deref() == Some("t")),
+    ),
+    (
+        "report --test t --out charts --table csv --order-by p99",
+        |c| matches!(c, Command::Report(a) if a.out == Path::new("charts") && a.table == Format::Csv && a.order_by.as_deref() == Some("p99")),
+    ),
+    (
+        "report --test t --chart time,sweep --format png --scale 1",
+        |c| matches!(c, Command::Report(a) if a.charts() == [Chart::Time, Chart::Sweep]),
+    ),
+    (
+        "report --test t --percentiles 50 --within 1s --apdex 1s",
+        |c| matches!(c, Command::Report(a) if a.goals.goals().len() == 2 && a.view.percentiles() == [50.0]),
+    ),
+    (
+        "export --framework go --test 2048 --repeat 2",
+        |c| matches!(c, Command::Export(a) if a.run.run.is_none() && a.run.framework.as_deref() == Some("go") && a.run.repeat == Some(2)),
+    ),
+    (
+        "export go_2048#2 --what samples --format parquet --output x",
+        |c| matches!(c, Command::Export(a) if a.run.run.as_deref() == Some("go_2048#2") && a.format.is_some_and(|f| f.of_table().is_none())),
+    ),
+    (
+        "diagnose go_2048 --cores 72 --format json -o x",
+        |c| matches!(c, Command::Diagnose(a) if a.cores.cores == Some(72) && a.output.format == Format::Json),
+    ),
+    (
+        "diagnose --framework go --test 2048 --repeat 2",
+        |c| matches!(c, Command::Diagnose(a) if a.run.test.as_deref() == Some("2048")),
+    ),
+    (
+        "check --run go_2048 --run go_2048#2 'p95 < 1s'",
+        |c| matches!(c, Command::Check(a) if a.run.len() == 2 && a.rule == ["p95 < 1s"]),
+    ),
+    (
+        "check --test t --framework a --repeat 1 --rules r.toml --junit j.xml --github",
+        |c| matches!(c, Command::Check(a) if a.github && a.junit.is_some() && a.rules.is_some() && a.of.framework == ["a"] && a.of.repeat == [1]),
+    ),
+    ("check --test t --baseline go_t --baseline-store old 'p95 < baseline' --format md --output v", |c| {
+        matches!(c, Command::Check(a) if a.baseline.as_deref() == Some("go_t")
+            && a.baseline_store.baseline_store.as_deref() == Some(Path::new("old")) && a.output.file.output.is_some())
+    }),
+    (
+        "compare a_t b_t c_t",
+        |c| matches!(c, Command::Compare(a) if a.a.as_deref() == Some("a_t") && a.b == ["b_t", "c_t"]),
+    ),
+    (
+        "compare --test t --framework a --framework b --repeat 1",
+        |c| matches!(c, Command::Compare(a) if a.a.is_none() && a.of.framework == ["a", "b"] && a.of.repeat == [1]),
+    ),
+    (
+        "compare a b --baseline-store old --format csv --output x --percentiles 9",
+        |c| matches!(c, Command::Compare(a) if a.output.format == Format::Csv && a.baseline_store.baseline_store.is_some()),
+    ),
+    (
+        "compare a b --out c --page-format png --scale 2 --paper a4",
+        |c| matches!(c, Command::Compare(a) if a.out.as_deref() == Some(Path::new("c"))),
+    ),
+    (
+        "list --format json --output runs.json",
+        |c| matches!(c, Command::List(a) if a.output.format == Format::Json && a.output.file.output.is_some()),
+    ),
+    (
+        "copy a b --to laptop --replace",
+        |c| matches!(c, Command::Copy(a) if a.replace && a.runs.run == ["a", "b"] && a.to.is_some()),
+    ),
+    (
+        "copy --test t --framework a --repeat 2 --to-database postgres://h/d",
+        |c| matches!(c, Command::Copy(a) if !a.replace && a.runs.of.repeat == [2] && a.runs.of.framework == ["a"] && a.to_database.is_some()),
+    ),
+    ("attach-cpu go_2048 cpu.csv --replace --cpu-offset -2 --cpu-lookback 5", |c| {
+        matches!(c, Command::AttachCpu(a) if a.replace && a.cpu == Path::new("cpu.csv") && a.run.run.as_deref() == Some("go_2048")
+            && a.reading.join.cpu_offset == Some(-2) && a.reading.join.cpu_lookback == Some(5))
+    }),
+    (
+        "attach-cpu --framework go --test 2048 --repeat 2 cpu.csv",
+        |c| matches!(c, Command::AttachCpu(a) if a.run.run.is_none() && a.cpu == Path::new("cpu.csv") && a.run.repeat == Some(2)),
+    ),
+    ("attach-cpu r c --time-zone +01:00 --cpu-item 7 --cpu-scale fraction --cores 8", |c| {
+        matches!(c, Command::AttachCpu(a) if a.reading.time_zone == "+01:00" && a.reading.cpu_item == Some(7)
+            && a.reading.cpu_scale.is_some() && a.cores.cores == Some(8))
+    }),
+    (
+        "verify go_2048 --format csv --output x",
+        |c| matches!(c, Command::Verify(a) if a.runs.run == ["go_2048"] && a.output.format == Format::Csv),
+    ),
+    ("verify --test t --framework a --repeat 1", |c| matches!(c, Command::Verify(a) if !a.runs.is_all())),
+    ("repair --dry-run", |c| matches!(c, Command::Repair(a) if a.dry_run && a.runs.is_all())),
+    (
+        "repair --test t --framework a --repeat 1",
+        |c| matches!(c, Command::Repair(a) if !a.dry_run && !a.runs.is_all()),
+    ),
+    ("drop go_2048", |c| matches!(c, Command::Drop(a) if a.run.run.as_deref() == Some("go_2048"))),
+    (
+        "drop --framework go --test 2048 --repeat 3",
+        |c| matches!(c, Command::Drop(a) if a.run.repeat == Some(3)),
+    ),
+    ("completions zsh", |c| matches!(c, Command::Completions(_))),
+    ("man --out m", |c| matches!(c, Command::Man(a) if a.out == Path::new("m"))),
+];
+
+#[test]
+fn flags_are_read_as_they_are_meant() {
+    for (line, is_read) in LINES {
+        assert!(is_read(command(line)), "{line}");
+    }
+}
+
+/// The flags of the tables, each behind the commands that have it.
+fn tried() -> BTreeSet<String> {
+    let lines = LINES.iter().map(|(line, _)| (*line).to_owned());
+    let options = INGEST.iter().flat_map(|(line, _)| [format!("ingest {line}"), format!("inspect {line}")]);
+    let commands = ["export", "report", "diagnose", "check", "compare"];
+    let views = VIEW.iter().flat_map(|(line, _)| commands.map(|command| format!("{command} {line}")));
+    let styles = STYLE.iter().flat_map(|(line, _)| [format!("report {line}"), format!("ingest {line}")]);
+    let flags = lines.chain(options).chain(views).chain(styles).flat_map(|line| {
+        let command = line.split(' ').next().unwrap_or_default().to_owned();
+        let long = |word: &str| if word == "-o" { "--output".to_owned() } else { word.to_owned() };
+        let flags: Vec<String> = line.split(' ').filter(|word| word.starts_with('-')).map(long).collect();
+        flags.into_iter().map(move |flag| format!("{command} {flag}"))
+    });
+    flags.collect()
+}
+
+#[test]
+fn every_flag_stands_in_a_table() {
+    let tried = tried();
+    let mut perfpipe = Cli::command();
+    perfpipe.build();
+    let mut missed = Vec::new();
+    for command in perfpipe.get_subcommands().filter(|command| command.get_name() != "help") {
+        for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
+            let Some(flag) = argument.get_long() else { continue };
+            let is_of_all = ["help", "version", "store", "database"].contains(&flag);
+            let name = format!("{} --{flag}", command.get_name());
+            if !is_of_all && !tried.contains(&name) {
+                missed.push(name);
+            }
+        }
+    }
+    assert!(missed.is_empty(), "no line tries {missed:?}");
+}
+
+#[test]
+fn runs_are_named_in_one_way_at_a_time() {
+    for run in ["export", "diagnose", "drop"] {
+        for flags in ["--test t", "--framework f", "--repeat 2", "--framework f --test t"] {
+            assert_eq!(refused(&format!("{run} go_t {flags}")), ErrorKind::ArgumentConflict, "{run} {flags}");
+        }
+        for flags in ["", "--test t", "--framework f", "--repeat 2", "--framework f --repeat 2"] {
+            assert_eq!(
+                refused(&format!("{run} {flags}")),
+                ErrorKind::MissingRequiredArgument,
+                "{run} {flags}"
+            );
+        }
+    }
+    for runs in ["report", "verify", "repair", "copy --to x", "compare a", "check 'p95 < 1s' --run"] {
+        assert_eq!(refused(&format!("{runs} go_t --test t")), ErrorKind::ArgumentConflict, "{runs}");
+    }
+    for line in
+        ["report", "report --framework f", "check 'p95 < 1s'", "compare", "compare a", "verify --repeat 1"]
+    {
+        assert_eq!(refused(line), ErrorKind::MissingRequiredArgument, "{line}");
+    }
+    assert_eq!(refused("attach-cpu cpu.csv"), ErrorKind::MissingRequiredArgument);
+    refused("attach-cpu go_t cpu.csv --framework go --test t");
+}
+
+#[test]
+fn flags_of_another_thing_are_refused() {
+    for line in [
+        "compare a b --color-by cpu",
+        "compare a b --cores 4",
+        "diagnose a --percentiles 50",
+        "list --out x",
+        "export a --out x",
+        "ingest a --out x",
+        "report --test t -o x",
+    ] {
+        assert_eq!(refused(line), ErrorKind::UnknownArgument, "{line}");
+    }
+    assert_eq!(refused("check --test t 'p95 < 1s' --baseline-store x"), ErrorKind::MissingRequiredArgument);
+    assert_eq!(refused("report --test t --cores 4 --cpu-max 9"), ErrorKind::ArgumentConflict);
+    assert_eq!(refused("inspect a --format csv"), ErrorKind::InvalidValue);
+    assert_eq!(refused("list --format parquet"), ErrorKind::InvalidValue);
+}

@@ -1,0 +1,45 @@
+//! The command line against what becomes of it: options, views, looks of pages, and the examples of the help.
+
+mod examples;
+mod flags;
+mod options;
+
+use clap::Parser;
+
+use super::{Cli, Command};
+
+/// The words of a line as a shell takes them apart.
+fn words(line: &str) -> Vec<String> {
+    let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
+    for character in line.chars() {
+        match (quote, character) {
+            (None, '"' | '\'') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (Some(open), _) if open == character => quote = None,
+            (None, ' ') => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// What a line asks for, `perfpipe` left out.
+fn command(line: &str) -> Command {
+    Cli::try_parse_from(words(&format!("perfpipe {line}")))
+        .unwrap_or_else(|error| panic!("{line}: {error}"))
+        .command
+}
+
+/// The kind of the complaint about a line that can't be meant.
+fn refused(line: &str) -> clap::error::ErrorKind {
+    match Cli::try_parse_from(words(&format!("perfpipe {line}"))) {
+        Ok(cli) => panic!("{line} is taken as {cli:?}"),
+        Err(error) => {
+            assert_eq!(error.exit_code(), 2, "{line}");
+            error.kind()
+        }
+    }
+}
