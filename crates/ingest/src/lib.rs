@@ -1,4 +1,4 @@
-//! From a zipped JMeter log and a CPU export to a store: every sample, and exact counts by second.
+//! Reads zipped JMeter logs and CPU exports into a store: every sample, and exact counts per second.
 //!
 //! ```text
 //! source ─▶ formats ─▶ sample ─▶ counts ─▶ pipeline ─▶ store
@@ -7,20 +7,20 @@
 //!  zips)     fields)              by second)
 //! ```
 //!
-//! [`ingest`] reads the files of one run into a [`Store`]; [`stream`] hands the samples to a sink of your own;
-//! [`inspect`] says what an ingest would find; [`Campaign`] reads folders of runs. A stored run is read back by
-//! [`Store::read`] as a [`StoredRun`], which `perfpipe-analyze` takes.
+//! [`ingest`] reads the files of one run into a [`Store`]. [`stream`] hands the samples to a sink that you write.
+//! [`inspect`] reports what an ingest would find. [`Campaign`] reads folders of runs. [`Store::read`] returns a stored
+//! run as a [`StoredRun`], the input of `perfpipe-analyze`.
 //!
 //! # Memory
 //!
-//! Memory does not grow with the log: buffers go round, seconds that are past are packed, and counts beyond
-//! [`PipelineOptions::memory`] wait in a temporary file.
+//! Memory use does not grow with the log: buffers are reused, the counts of past seconds are packed, and counts beyond
+//! [`PipelineOptions::memory`] go to a temporary file.
 //!
 //! # Threads and blocking
 //!
-//! An ingest starts one thread that reads and [`PipelineOptions::workers`] that parse. Its future has to be polled
-//! on a tokio runtime. The store in a folder reads and writes files within its async functions: on a runtime of one
-//! thread, give it a task on a thread of its own.
+//! An ingest starts one thread that reads and [`PipelineOptions::workers`] threads that parse. Poll its future on a
+//! tokio runtime. The async functions of the folder store read and write files, which blocks the calling thread: on a
+//! single-threaded runtime, run them on a thread of their own.
 //!
 //! # Example
 //!
@@ -43,7 +43,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-// No input may reach a panic, so nothing is indexed that could be out of bounds.
+// No input may cause a panic, so the lint forbids indexing that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
 
 mod campaign;

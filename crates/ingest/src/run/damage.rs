@@ -1,4 +1,4 @@
-//! What is wrong with an input of which only a part could be read, and how much that part is.
+//! Describes an input that could be read only in part.
 
 use std::fmt;
 
@@ -7,27 +7,28 @@ use serde::{Deserialize, Serialize};
 use super::fault::{CUT, Fault};
 use crate::error::Place;
 
-/// One input (or zip member) that was read as far as it could be.
+/// One damaged input (or zip member) that was read as far as possible.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Damage {
-    /// The file's name: as it was given, and without folders once it is stored with a run.
+    /// The file's name: as given, or without folders once it is stored with a run.
     pub file: String,
-    /// The member inside a zip; `None` where the whole file, or the zip's own directory, is damaged.
+    /// The member inside a zip; `None` if the whole file or the zip's own directory is damaged.
     pub member: Option<String>,
-    /// What is wrong, as a clause.
+    /// The problem, as a clause.
     pub problem: String,
-    /// Bytes that were read, unpacked. Of a zip without its directory: of all logs in it.
+    /// The number of unpacked bytes that were read. For a zip without its directory: of all logs in it.
     pub bytes: u64,
-    /// Records that were read whole, of a CPU export readings; of such a zip too.
+    /// The number of whole records (for a CPU export: readings) that were read. For a zip without its directory: of all
+    /// logs in it.
     pub records: u64,
-    /// Packed bytes that were read, where that is known.
+    /// The number of packed bytes that were read, if known.
     pub packed_read: Option<u64>,
-    /// Packed bytes that there should be, where that is stated.
+    /// The number of packed bytes that there should be, if stated.
     pub packed_of: Option<u64>,
 }
 
 impl fmt::Display for Damage {
-    /// Where, and what is wrong.
+    /// Writes the place and the problem.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = Place { member: self.member.clone(), ..Place::file(&self.file) };
         write!(f, "{place}: {}", self.problem)
@@ -35,7 +36,7 @@ impl fmt::Display for Damage {
 }
 
 impl Damage {
-    /// A flaw at a place, behind so many unpacked bytes.
+    /// Creates the damage of a fault at a place, after `bytes` unpacked bytes. The record count is 0.
     pub(crate) fn new(place: &Place, fault: &Fault, bytes: u64) -> Self {
         Self {
             file: place.file.to_string_lossy().into_owned(),
@@ -48,17 +49,17 @@ impl Damage {
         }
     }
 
-    /// Whether it is of what is at this place.
+    /// Returns true if the damage is in the file and member of this place.
     pub(crate) fn is_of(&self, place: &Place) -> bool {
         self.is_in(place) && self.member == place.member
     }
 
-    /// Whether this, of a member that was cut short, says why the zip's directory is missing too.
+    /// Returns true if this is a member that was cut short, which explains why the zip's directory is missing too.
     pub(crate) fn explains(&self, directory: &Self) -> bool {
         self.member.is_some() && self.file == directory.file && self.problem.starts_with(CUT)
     }
 
-    /// Whether it is of the file of this place.
+    /// Returns true if the damage is in the file of this place, in any member.
     pub(crate) fn is_in(&self, place: &Place) -> bool {
         self.file == place.file.to_string_lossy()
     }

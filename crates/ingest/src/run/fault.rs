@@ -1,56 +1,56 @@
-//! A flaw of the input, travelling inside an `io::Error` until a reader knows the place to name.
+//! A fault in the input, carried inside an `io::Error` until a caller that knows the place turns it into an error.
 
 use std::io;
 
 use crate::error::{Error, Place};
 
-/// What is wrong with the bytes, and what the user can do about it.
+/// A fault in the input's bytes and its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub(crate) struct Fault {
-    /// What is wrong, as a clause.
+    /// The problem, as a clause.
     pub(crate) problem: String,
-    /// What the user can do about it, as a sentence.
+    /// The remedy for the user, as a sentence.
     pub(crate) remedy: String,
-    /// Line, from 1, and byte, from 0, where they are known.
+    /// The line, from 1, and the byte, from 0, if known.
     pub(crate) line: Option<(u64, u64)>,
-    /// Whether the bytes were harmed, so that what stands before the place can be kept.
+    /// True if the bytes were damaged, so that what precedes the fault can be salvaged.
     pub(crate) harm: bool,
-    /// How far the packed data was read, where that is known.
+    /// How far the packed data was read, if known.
     pub(crate) packed: Option<PackedRead>,
 }
 
-/// How many packed bytes were read.
+/// The number of packed bytes that were read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PackedRead {
     pub(crate) read: u64,
-    /// How many there should be, where that is stated.
+    /// The number of packed bytes that there should be, if stated.
     pub(crate) of: Option<u64>,
 }
 
-/// How the problem begins of a file that ends before it should.
+/// The beginning of the problem of a file that ends too early.
 pub(crate) const CUT: &str = "the file was cut short";
 
-/// The remedy for bytes that were harmed on their way here.
+/// The remedy for damaged bytes.
 const COPY_AGAIN: &str =
     "Copy or export the file again, or keep what can be read of it: --salvage. Nothing was stored.";
 
-/// The same, where too little is left.
+/// The remedy for damaged bytes if too little is left to salvage.
 const LOST: &str =
     "Copy or export the file again: too little of it can be read to keep it. Nothing was stored.";
 
 impl Fault {
-    /// A flaw and its remedy.
+    /// Creates a fault that is no damage.
     pub(crate) fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { problem: problem.into(), remedy: remedy.into(), line: None, harm: false, packed: None }
     }
 
-    /// A flaw of bytes that were harmed on their way here.
+    /// Creates a fault for damaged bytes.
     pub(crate) fn harm(problem: impl Into<String>) -> Self {
         Self { harm: true, ..Self::new(problem, COPY_AGAIN) }
     }
 
-    /// The same flaw, where nothing can be kept of what it is in.
+    /// Changes the remedy of damage: nothing of the file can be salvaged.
     pub(crate) fn lost(mut self) -> Self {
         if self.harm {
             LOST.clone_into(&mut self.remedy);
@@ -58,23 +58,23 @@ impl Fault {
         self
     }
 
-    /// The same flaw, at a line (from 1) and a byte (from 0).
+    /// Sets the line (from 1) and the byte (from 0).
     pub(crate) fn at_line(mut self, line: u64, byte: u64) -> Self {
         self.line = Some((line, byte));
         self
     }
 
-    /// The input ends before it should; `what` names what is missing.
+    /// The fault of an input that ends too early. `what` says what is missing.
     pub(crate) fn cut(what: &str) -> io::Error {
         Self::harm(format!("{CUT}: {what}")).into()
     }
 
-    /// The packed bytes make no sense.
+    /// The fault of packed bytes that are invalid. `what` says in which way.
     pub(crate) fn damaged(what: &str) -> io::Error {
         Self::harm(format!("the file is damaged: {what}")).into()
     }
 
-    /// The flaw as an error at a place.
+    /// Turns the fault into an error at a place.
     pub(crate) fn at(self, place: Place) -> Error {
         let place = match self.line {
             Some((line, byte)) => place.at(line, byte),
@@ -84,7 +84,7 @@ impl Fault {
     }
 }
 
-/// The flaw in an error, if that is one of harmed bytes.
+/// Returns the fault in an error if it is damage, otherwise the error itself.
 pub(crate) fn harm(error: io::Error) -> io::Result<Fault> {
     match error.downcast::<Fault>() {
         Ok(fault) if fault.harm => Ok(fault),
@@ -93,7 +93,7 @@ pub(crate) fn harm(error: io::Error) -> io::Result<Fault> {
     }
 }
 
-/// The error, with how far the packed data was read where the bytes are at fault.
+/// Adds how far the packed data was read, if the error is a fault that does not have it yet.
 pub(crate) fn with_packed(mut error: io::Error, packed: PackedRead) -> io::Error {
     if let Some(fault) = error.get_mut().and_then(|cause| cause.downcast_mut::<Fault>()) {
         fault.packed.get_or_insert(packed);
@@ -107,7 +107,7 @@ impl From<Fault> for io::Error {
     }
 }
 
-/// The crate's error for a failed read: the flaw where the bytes are at fault, else the system's own.
+/// Turns a failed read into the crate's error: the fault if there is one, otherwise the system's error.
 pub(crate) fn explain(place: Place, error: io::Error) -> Error {
     match error.downcast::<Fault>() {
         Ok(fault) => fault.at(place),

@@ -1,15 +1,15 @@
-//! What a run is known by: framework, test and repeat.
+//! The key of a run: framework, test and repeat.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The largest number of a repeat.
+/// The largest repeat number.
 pub const LAST_REPEAT: u32 = i32::MAX as u32;
 
-/// What identifies a run: the framework under test, the test it was put to, and which repeat of that it is.
+/// Identifies a run: the framework under test, the test, and the number of the repeat.
 ///
-/// It reads `spring_2048`, and, beyond the first repeat, `spring_2048#2`.
+/// Displayed as `spring_2048`; from the second repeat on as `spring_2048#2`.
 ///
 /// ```
 /// use perfpipe_ingest::RunKey;
@@ -23,25 +23,25 @@ pub const LAST_REPEAT: u32 = i32::MAX as u32;
 pub struct RunKey {
     /// The system under test, as in `perfectnio`.
     pub framework: String,
-    /// The endpoint, as in `2048`.
+    /// The test, named after its endpoint, as in `2048`.
     pub test: String,
-    /// Which run of this test of this framework it is, from 1 to [`LAST_REPEAT`].
+    /// The repeat of this framework and test, from 1 to [`LAST_REPEAT`].
     pub repeat: u32,
 }
 
 impl RunKey {
-    /// The key of a framework and a test: their first repeat.
+    /// Creates the key of the first repeat of a framework and a test.
     pub fn new(framework: impl Into<String>, test: impl Into<String>) -> Self {
         Self { framework: framework.into(), test: test.into(), repeat: 1 }
     }
 
-    /// The key of another repeat, from 1, of the same framework and test.
+    /// Returns the key of another repeat (from 1) of the same framework and test.
     #[must_use]
     pub fn with_repeat(self, repeat: u32) -> Self {
         Self { repeat, ..self }
     }
 
-    /// A name for tables and files, which several keys may share: `spring_2048`, `spring_2048_r2`.
+    /// A name for tables and files, such as `spring_2048` or `spring_2048_r2`. Different keys may share a name.
     pub fn name(&self) -> String {
         match self.repeat {
             1 => format!("{}_{}", self.framework, self.test),
@@ -49,7 +49,7 @@ impl RunKey {
         }
     }
 
-    /// What lists of runs are sorted by: test, framework, repeat.
+    /// The sort key in lists of runs: test, framework, repeat.
     pub(crate) fn in_lists(&self) -> (&str, &str, u32) {
         (&self.test, &self.framework, self.repeat)
     }
@@ -62,12 +62,12 @@ impl fmt::Display for RunKey {
     }
 }
 
-/// Which repeat of its framework and test a run is to be stored as.
+/// The repeat number under which a run is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// This one, from 1 to [`LAST_REPEAT`]; an earlier run of that number is replaced.
+    /// This number, from 1 to [`LAST_REPEAT`]. An earlier run with the same number is replaced.
     Number(u32),
-    /// The lowest number that no run has, and none that is being stored at the same time.
+    /// The lowest number that no stored run has, and none that is being stored at the same time.
     Next,
 }
 

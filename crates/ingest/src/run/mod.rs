@@ -1,4 +1,4 @@
-//! What a run is: plain data, without input or output.
+//! The data that describes a run: key, metadata, rejects and damage.
 
 pub(crate) mod damage;
 pub(crate) mod fault;

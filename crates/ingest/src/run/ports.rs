@@ -1,8 +1,8 @@
-//! The frameworks that listen on ports, where these are told: load-test scripts know a framework by its port.
+//! The frameworks under test by port: load-test scripts know a framework by its port.
 
 use std::collections::BTreeMap;
 
-/// Names of frameworks by the port each was tested on.
+/// The names of frameworks by the port on which each was tested.
 ///
 /// ```
 /// use perfpipe_ingest::Frameworks;
@@ -15,12 +15,12 @@ use std::collections::BTreeMap;
 pub struct Frameworks(BTreeMap<u16, String>);
 
 impl Frameworks {
-    /// The framework on a port.
+    /// The framework that was tested on a port.
     pub fn on_port(&self, port: u16) -> Option<&str> {
         self.0.get(&port).map(String::as_str)
     }
 
-    /// Whether no port was told.
+    /// Returns true if no port has a name.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

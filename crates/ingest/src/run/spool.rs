@@ -1,4 +1,4 @@
-//! What is kept aside while an ingest goes on: in memory, and beyond a few MiB in a temporary file.
+//! A buffer for data that an ingest keeps aside: in memory up to a few MiB, then in a temporary file.
 
 use std::io::{self, Read, Seek, Write};
 
@@ -6,23 +6,23 @@ use tempfile::SpooledTempFile;
 
 use crate::error::{Error, Result};
 
-/// Bytes kept in memory before they move to the temporary file.
+/// The number of bytes kept in memory before they move to the temporary file.
 const IN_MEMORY: usize = 4 << 20;
 
-/// Bytes that are gathered before they are written, since a system call for each line would take most of the time.
+/// The number of bytes gathered before a write. One system call for each line would take most of the time.
 const GATHERED: usize = 64 << 10;
 
-/// Bytes that are written once and then read.
+/// Bytes that are written once and then read back.
 pub(crate) struct Spool {
     file: SpooledTempFile,
-    /// What comes behind the bytes of the file.
+    /// The bytes that follow those of the file.
     gathered: Vec<u8>,
-    /// What is kept, for messages.
+    /// What the bytes are, for error messages.
     what: &'static str,
 }
 
 impl Spool {
-    /// An empty one for `what`.
+    /// Creates an empty spool. `what` describes its content in error messages.
     pub(crate) fn new(what: &'static str) -> Self {
         Self { file: SpooledTempFile::new(IN_MEMORY), gathered: Vec::new(), what }
     }
@@ -42,7 +42,7 @@ impl Spool {
         Ok(())
     }
 
-    /// All the bytes, from the first.
+    /// Returns a reader of all bytes, from the first.
     ///
     /// # Errors
     /// When the temporary file can't be read.
@@ -52,7 +52,7 @@ impl Spool {
         Ok(&mut self.file)
     }
 
-    /// The same, for a reader that outlives this.
+    /// Returns a reader of all bytes, from the first, that outlives the spool.
     ///
     /// # Errors
     /// When the temporary file can't be read.

@@ -1,4 +1,4 @@
-//! A batch of samples in columns, the form in which they travel from the parser to the stores.
+//! A batch of samples in columns: what the parser hands to the stores.
 
 use super::texts::Texts;
 
@@ -6,7 +6,7 @@ use super::texts::Texts;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Nullable<T> {
     values: Vec<T>,
-    /// Which rows hold a value; empty while all of them do.
+    /// True for each row that holds a value; empty while all rows do.
     valid: Vec<bool>,
 }
 
@@ -50,7 +50,7 @@ impl<T: Copy + Default> Nullable<T> {
         self.values.resize(rows, value.unwrap_or_default());
     }
 
-    /// Appends these values, if all of them are there; else none, and returns `None`.
+    /// Appends the values if all of them are present; otherwise appends none and returns `None`.
     #[inline]
     pub(crate) fn fill(&mut self, values: impl ExactSizeIterator<Item = Option<T>>) -> Option<()> {
         fill(&mut self.values, values)?;
@@ -60,7 +60,7 @@ impl<T: Copy + Default> Nullable<T> {
         Some(())
     }
 
-    /// Keeps the first rows only.
+    /// Keeps only the first `rows` rows.
     pub(crate) fn truncate(&mut self, rows: usize) {
         self.values.truncate(rows);
         self.valid.truncate(rows);
@@ -69,7 +69,7 @@ impl<T: Copy + Default> Nullable<T> {
         }
     }
 
-    /// The value of a row, or `None` where it is absent or beyond the end.
+    /// The value of a row, or `None` if it is absent or the row does not exist.
     #[inline]
     pub fn get(&self, row: usize) -> Option<T> {
         let value = *self.values.get(row)?;
@@ -81,7 +81,7 @@ impl<T: Copy + Default> Nullable<T> {
         &self.values
     }
 
-    /// Which rows hold a value, or `None` when all of them do.
+    /// True for each row that holds a value, or `None` if all rows do.
     pub fn valid(&self) -> Option<&[bool]> {
         (!self.valid.is_empty()).then_some(&self.valid)
     }
@@ -101,7 +101,7 @@ impl<T: Copy + Default> FromIterator<Option<T>> for Nullable<T> {
     }
 }
 
-/// Appends these values, if all of them are there; else none, and returns `None`.
+/// Appends the values if all of them are present; otherwise appends none and returns `None`.
 #[inline]
 pub(crate) fn fill<T: Default>(
     into: &mut Vec<T>,
@@ -109,7 +109,7 @@ pub(crate) fn fill<T: Default>(
 ) -> Option<()> {
     let before = into.len();
     let mut all = true;
-    // No early end, so that the loop has one way through and its length is known.
+    // No early exit, so that the loop has one path and a known length.
     into.extend(values.map(|value| {
         all &= value.is_some();
         value.unwrap_or_default()
@@ -122,16 +122,16 @@ pub(crate) fn fill<T: Default>(
 
 /// Samples in columns, all of the same length, in the order of the log.
 ///
-/// Times are in milliseconds, sizes in bytes. What the log lacks is absent, never zero.
+/// Times are in milliseconds, sizes in bytes. A value that the log lacks is absent, never zero.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SampleBatch {
     /// timeStamp minus the run's t0, in ms, from 0 (below 2^31: the span of a run is limited to 24 days).
     pub t_ms: Vec<i64>,
     /// The sampler's name.
     pub label: Texts,
-    /// The request's whole time, in ms.
+    /// The request's total time, in ms.
     pub elapsed: Vec<i32>,
-    /// The response code, a text because JMeter logs exceptions there.
+    /// The response code, as text because JMeter also logs exception names there.
     pub response_code: Texts,
     /// JMeter's verdict.
     pub success: Vec<bool>,
@@ -139,7 +139,7 @@ pub struct SampleBatch {
     pub bytes: Nullable<i64>,
     /// Bytes sent.
     pub sent_bytes: Nullable<i64>,
-    /// Active threads of the sample's injector, over all its thread groups.
+    /// The number of active threads of the sample's injector, over all its thread groups.
     pub all_threads: Nullable<i32>,
     /// Time to first byte, in ms.
     pub latency: Nullable<i32>,
@@ -149,26 +149,26 @@ pub struct SampleBatch {
     pub connect: Nullable<i32>,
     /// The joined CPU reading, in percent of one core.
     pub cpu: Nullable<f64>,
-    /// The machine that sent the request, absent where it can't be told.
+    /// The machine that sent the request; absent if it is not known.
     pub injector: Texts,
-    /// Whether it is a transaction controller's own record, and so not a request.
+    /// True for a transaction controller's own record, which is not a request.
     pub transaction: Vec<bool>,
 }
 
 impl<T: Copy + Default> Nullable<T> {
-    /// The same column, of these rows only.
+    /// Returns a column of the given rows only.
     fn select(&self, rows: &[usize]) -> Self {
         rows.iter().map(|row| self.get(*row)).collect()
     }
 }
 
-/// The values of these rows; rows beyond the end are left out.
+/// Returns the values of the given rows; rows beyond the end are skipped.
 fn select<T: Copy>(values: &[T], rows: &[usize]) -> Vec<T> {
     rows.iter().filter_map(|row| values.get(*row).copied()).collect()
 }
 
 impl SampleBatch {
-    /// A batch of these rows only, in their order. Rows must be below [`SampleBatch::len`].
+    /// Returns a batch of the given rows only, in the given order. Rows must be below [`SampleBatch::len`].
     pub fn select(&self, rows: &[usize]) -> Self {
         Self {
             t_ms: select(&self.t_ms, rows),
@@ -193,17 +193,17 @@ impl SampleBatch {
         self.t_ms.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if the batch holds no samples.
     pub fn is_empty(&self) -> bool {
         self.t_ms.is_empty()
     }
 
-    /// Bytes of the texts that it holds.
+    /// The number of bytes of the distinct texts in the batch.
     pub(crate) fn text_bytes(&self) -> usize {
         self.label.bytes() + self.response_code.bytes() + self.injector.bytes()
     }
 
-    /// Empties every column, keeping their memory.
+    /// Empties all columns and keeps their memory.
     pub fn clear(&mut self) {
         let Self {
             t_ms,

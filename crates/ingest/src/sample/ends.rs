@@ -1,9 +1,9 @@
-//! When the last answers came.
+//! The time of the last response.
 
 use super::batch::SampleBatch;
 
-/// The largest timeStamp + elapsed of some records, epoch ms, that of requests and that of transactions; `None` where
-/// there are no such records. A negative elapsed ends where it began.
+/// The largest timeStamp + elapsed, in epoch ms, of requests and of transactions; `None` if there are no such records.
+/// A negative elapsed counts as 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Ends {
     pub(crate) requests: Option<i64>,
@@ -11,7 +11,7 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Adds records: when each began, how long it took (ms), and whether it is a transaction.
+    /// Adds records, given by their start times (ms), elapsed times (ms) and transaction flags.
     #[inline]
     pub(crate) fn add(&mut self, starts: &[i64], elapsed: &[i32], transactions: &[bool]) {
         let ends =
@@ -26,7 +26,7 @@ impl Ends {
         }
     }
 
-    /// Adds the samples of a batch of a run that begins at `t0_ms`.
+    /// Adds the samples of a batch from a run that starts at `t0_ms` (epoch ms).
     pub(crate) fn add_batch(&mut self, batch: &SampleBatch, t0_ms: i64) {
         let mut own = Self::default();
         own.add(&batch.t_ms, &batch.elapsed, &batch.transaction);
@@ -34,7 +34,7 @@ impl Ends {
         self.merge(Self { requests: since(own.requests), transactions: since(own.transactions) });
     }
 
-    /// Adds other records.
+    /// Merges the ends of other records.
     pub(crate) fn merge(&mut self, other: Self) {
         self.requests = self.requests.max(other.requests);
         self.transactions = self.transactions.max(other.transactions);

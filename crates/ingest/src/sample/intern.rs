@@ -1,4 +1,4 @@
-//! Texts that recur, each kept once.
+//! Interners: each distinct text is kept once.
 
 use std::hash::BuildHasher;
 use std::sync::Arc;
@@ -7,24 +7,24 @@ use hashbrown::{DefaultHashBuilder, HashSet, HashTable};
 
 use super::text_list::TextList;
 
-/// Distinct texts, numbered in the order in which they came.
+/// Distinct texts, numbered in order of first appearance.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interner {
     texts: TextList,
-    /// The numbers, by the hash of their texts.
+    /// The numbers, hashed by their texts.
     by_text: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
 impl Interner {
-    /// The number of a text, if it is there.
+    /// The number of a text, or `None` if it is unknown.
     #[inline]
     pub(crate) fn find(&self, text: &[u8]) -> Option<u32> {
         let hash = self.hasher.hash_one(text);
         self.by_text.find(hash, |number| self.is(*number, text)).copied()
     }
 
-    /// The number of a text, which is added if it is not there.
+    /// The number of a text, which is added if it is unknown.
     pub(crate) fn number(&mut self, text: &str) -> u32 {
         if let Some(number) = self.find(text.as_bytes()) {
             return number;
@@ -39,37 +39,37 @@ impl Interner {
         number
     }
 
-    /// Whether a number is that of a text.
+    /// Returns true if `number` is the number of `text`.
     #[inline]
     pub(crate) fn is(&self, number: u32, text: &[u8]) -> bool {
         self.texts.get(number as usize).is_some_and(|known| known.as_bytes() == text)
     }
 
-    /// The texts by number.
+    /// The texts, indexed by number.
     #[inline]
     pub(crate) fn texts(&self) -> &TextList {
         &self.texts
     }
 
-    /// The texts by number, to be changed without coming to equal each other.
+    /// The texts, indexed by number. Changes must keep them distinct.
     pub(crate) fn texts_mut(&mut self) -> &mut TextList {
         &mut self.texts
     }
 
-    /// Forgets all texts, keeping the memory.
+    /// Removes all texts and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.texts.clear();
         self.by_text.clear();
     }
 }
 
-/// Hands out the same text for equal texts, so that a million rows of a few texts hold few of them: unlike a number, a
-/// text outlives who handed it out.
+/// Returns the same `Arc` for equal texts, so that a million rows with a few distinct texts need little memory. Unlike
+/// a number from [`Interner`], the text outlives the interner.
 #[derive(Debug, Default)]
 pub(crate) struct Shared(HashSet<Arc<str>>);
 
 impl Shared {
-    /// The one copy of a text.
+    /// Returns the shared copy of a text.
     pub(crate) fn text(&mut self, text: &str) -> Arc<str> {
         Arc::clone(self.0.get_or_insert_with(text, |text| Arc::from(text)))
     }

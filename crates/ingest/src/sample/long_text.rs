@@ -1,4 +1,5 @@
-//! Texts that are too long to be kept whole: a log decides how many there are, so it must not decide their length.
+//! Shortens texts that are too long to keep: the log decides how many distinct texts there are, so their length needs a
+//! limit.
 
 use std::fmt::Write;
 
@@ -6,29 +7,29 @@ use sha2::{Digest, Sha256};
 
 use super::texts::clean_text;
 
-/// Bytes of a label, at most.
+/// The maximum length of a label, in bytes.
 pub(crate) const LABEL_BYTES: usize = 4 << 10;
 
-/// Bytes of any other text of a sample, at most.
+/// The maximum length of any other text of a sample, in bytes.
 pub(crate) const TEXT_BYTES: usize = 64 << 10;
 
-/// Characters kept of a message.
+/// The maximum length of a message, in characters.
 pub(crate) const MESSAGE_LIMIT: usize = 500;
 
-/// Parts what is left of a text from the hash of the whole.
+/// Separates the beginning of a shortened text from the hash of the whole text.
 const ELLIPSIS: char = '…';
 
-/// Bytes of the hash that are shown: two different texts never become the same one.
+/// The number of hash bytes that are shown. With 128 bits, different texts stay different.
 const HASH: usize = 16;
 
-/// Bytes behind what is left of a text.
+/// The number of bytes that follow the beginning of a shortened text.
 const TAIL: usize = ELLIPSIS.len_utf8() + 2 * HASH;
 
-/// What is kept of a text that takes more than so many bytes: its beginning, `…` and a hash of the whole. `None` where
-/// it is kept as it is.
+/// Shortens a text that takes more than `limit` bytes: its beginning, `…` and a hash of the whole text. Returns `None`
+/// if the text is kept as it is.
 #[inline]
 pub(crate) fn shortened(text: &[u8], limit: usize) -> Option<String> {
-    // A byte that is not UTF-8 becomes a character of three.
+    // An invalid byte becomes U+FFFD, which takes three bytes.
     if text.len() * 3 <= limit { None } else { cut(text, limit) }
 }
 
@@ -51,9 +52,9 @@ fn cut(text: &[u8], limit: usize) -> Option<String> {
     Some(kept)
 }
 
-/// Whether a text ends as one that was cut does: it is cut too, so that it can't pass for another's rest.
+/// Returns true if a text looks like a shortened one. Such a text is shortened too, so that it can't equal another one.
 fn looks_cut(text: &str, limit: usize) -> bool {
-    // What is left of a text that ends between characters is up to three bytes shorter than it may be.
+    // A text is cut between characters, so a shortened one can be up to three bytes below the limit.
     let begin = text.len().saturating_sub(TAIL);
     let tail = text.get(begin..).and_then(|tail| tail.strip_prefix(ELLIPSIS));
     text.len() + 3 >= limit && tail.is_some_and(|hash| hash.bytes().all(|byte| byte.is_ascii_hexdigit()))

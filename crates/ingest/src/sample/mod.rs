@@ -1,4 +1,4 @@
-//! Samples in columns, and the texts in them.
+//! Samples in columns, their texts, and the buffers that they are read into.
 
 pub(crate) mod batch;
 pub(crate) mod ends;

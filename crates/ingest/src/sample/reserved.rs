@@ -1,16 +1,18 @@
-//! Names of a log's own that read like one that has a meaning here, set apart from it.
+//! Reserved names, and how a log's own names are kept distinct from them.
 
 use std::borrow::Cow;
 
-/// The label of the cell that all labels beyond [`LABEL_LIMIT`](crate::LABEL_LIMIT) share. A label of the log's own that reads so is
-/// [set apart](crate::set_apart) from it.
+/// The label of the cell that all labels beyond [`LABEL_LIMIT`](crate::LABEL_LIMIT) share. A log's own label of the
+/// same text is [renamed](crate::set_apart).
 pub const OTHER: &str = "(other)";
 
-/// What stands behind a log's own name that would read like a reserved one.
+/// Suffix added to a log's own name that equals a reserved one.
 const AS_LOGGED: &str = " (as logged)";
 
-/// A name as it is where it is not `reserved`, which means something else here; such a one, and those that this makes,
-/// get ` (as logged)` behind them: different names stay different, and none is the reserved one.
+/// Renames `name` if it equals the `reserved` name, by appending ` (as logged)`.
+///
+/// A name that already consists of the reserved name and such suffixes gets one more, so different names stay different
+/// and none equals the reserved one. All other names are returned unchanged.
 ///
 /// ```
 /// use perfpipe_ingest::set_apart;

@@ -1,10 +1,10 @@
-//! Texts one behind another.
+//! A list of texts in one allocation.
 
-/// Texts by their numbers, one behind another in one piece of memory.
+/// A list of texts, stored one after the other in one allocation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TextList {
     texts: String,
-    /// Where each text ends.
+    /// The end of each text, as a byte offset.
     ends: Vec<usize>,
 }
 
@@ -15,7 +15,7 @@ impl TextList {
         self.ends.push(self.texts.len());
     }
 
-    /// The text of a number, or `None` beyond the end.
+    /// The text at an index, or `None` beyond the end.
     #[inline]
     pub fn get(&self, number: usize) -> Option<&str> {
         let end = *self.ends.get(number)?;
@@ -23,27 +23,27 @@ impl TextList {
         self.texts.get(begin.unwrap_or_default()..end)
     }
 
-    /// How many there are.
+    /// The number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if the list is empty.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// All of them, in their order.
+    /// Iterates over the texts in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         (0..self.len()).map(|number| self.get(number).unwrap_or_default())
     }
 
-    /// Bytes of all of them.
+    /// The number of bytes of all texts together.
     pub fn bytes(&self) -> usize {
         self.texts.len()
     }
 
-    /// Empties the list, keeping its memory.
+    /// Empties the list and keeps its memory.
     pub fn clear(&mut self) {
         self.texts.clear();
         self.ends.clear();

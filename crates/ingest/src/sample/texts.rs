@@ -1,4 +1,4 @@
-//! Columns of texts.
+//! Dictionary columns of texts.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use super::intern::Interner;
 use super::reserved::set_apart;
 use super::text_list::TextList;
 
-/// A column of texts, each distinct one kept once and named by a code.
+/// A dictionary column of texts: each distinct text is stored once, and each row holds its code.
 #[derive(Debug, Clone, Default)]
 pub struct Texts {
     codes: Vec<u32>,
-    /// The distinct texts, by code.
+    /// The distinct texts, indexed by code.
     values: Interner,
-    /// The code that was looked up last, if any.
+    /// The code of the most recent lookup, if any.
     last: Option<u32>,
 }
 
@@ -34,13 +34,13 @@ impl Texts {
         self.codes.push(code);
     }
 
-    /// Appends an absence.
+    /// Appends an absent text.
     #[inline]
     pub fn push_null(&mut self) {
         self.codes.push(Self::NULL);
     }
 
-    /// The code of a text, without appending it.
+    /// Returns the code of a text and adds the text to the dictionary if needed, without appending a row.
     #[inline]
     pub fn code(&mut self, text: &[u8]) -> u32 {
         match self.last.filter(|last| self.values.is(*last, text)) {
@@ -50,49 +50,49 @@ impl Texts {
     }
 
     fn look_up(&mut self, text: &[u8]) -> u32 {
-        // Different bytes can come to the same text.
+        // Different invalid bytes can clean to the same text.
         let code = self.values.find(text).unwrap_or_else(|| self.values.number(&clean_text(text)));
         self.last = Some(code);
         code
     }
 
-    /// Bytes of the distinct texts.
+    /// The number of bytes of the distinct texts.
     pub(crate) fn bytes(&self) -> usize {
         self.values.texts().bytes()
     }
 
-    /// Appends a code got from [`Texts::code`].
+    /// Appends a row with a code from [`Texts::code`].
     #[inline]
     pub fn push_code(&mut self, code: u32) {
         self.codes.push(code);
     }
 
-    /// The text of a row, or `None` where it is absent or beyond the end.
+    /// The text of a row, or `None` if it is absent or the row does not exist.
     pub fn get(&self, row: usize) -> Option<&str> {
         self.value(*self.codes.get(row)?)
     }
 
-    /// The text of a code, or `None` for [`Texts::NULL`].
+    /// The text of a code, or `None` for [`Texts::NULL`] and unknown codes.
     pub fn value(&self, code: u32) -> Option<&str> {
         self.values.texts().get(code as usize)
     }
 
-    /// A code a row.
+    /// The codes, one for each row.
     pub fn codes(&self) -> &[u32] {
         &self.codes
     }
 
-    /// The distinct texts, by code.
+    /// The distinct texts, indexed by code.
     pub fn values(&self) -> &TextList {
         self.values.texts()
     }
 
-    /// The distinct texts, by code; the column keeps the codes only, until it is cleared.
+    /// Takes the distinct texts, indexed by code. The column keeps only the codes until it is cleared.
     pub(crate) fn take_values(&mut self) -> TextList {
         std::mem::take(self.values.texts_mut())
     }
 
-    /// Sets the texts apart from one that has a meaning of its own.
+    /// Renames texts that equal the `reserved` one, see [`set_apart`](crate::set_apart).
     pub(crate) fn set_apart(&mut self, reserved: &str) {
         let texts = self.values.texts_mut();
         if texts.iter().any(|value| matches!(set_apart(value, reserved), Cow::Owned(_))) {
@@ -100,7 +100,7 @@ impl Texts {
         }
     }
 
-    /// The same column, of these rows only.
+    /// Returns a column of the given rows only.
     pub(crate) fn select(&self, rows: &[usize]) -> Self {
         let mut texts = Self::default();
         for row in rows {
@@ -112,7 +112,7 @@ impl Texts {
         texts
     }
 
-    /// Empties the column.
+    /// Removes all rows and texts.
     pub fn clear(&mut self) {
         self.codes.clear();
         self.values.clear();
@@ -120,7 +120,7 @@ impl Texts {
     }
 }
 
-/// A text as the stores can hold it: UTF-8 without NUL, U+FFFD in the place of what is not.
+/// Converts a text to what the stores can hold: UTF-8 without NUL. Every invalid part becomes U+FFFD.
 pub fn clean_text(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text.into_owned() }

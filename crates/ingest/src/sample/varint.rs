@@ -1,4 +1,4 @@
-//! Whole numbers in as few bytes as they need (LEB128).
+//! Unsigned integers in as few bytes as they need (LEB128).
 
 /// Appends a number as LEB128.
 pub(crate) fn unsigned(out: &mut Vec<u8>, mut number: u64) {
@@ -9,7 +9,7 @@ pub(crate) fn unsigned(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Reads what [`unsigned`] appended.
+/// Reads a number in LEB128 from the front of `bytes` and advances them. `None` if it has no end within ten bytes.
 pub(crate) fn read_unsigned(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0u64;
     for shift in (0..64).step_by(7) {

@@ -1,4 +1,4 @@
-//! Buffers that go round: there are only so many, and each comes back by itself, whatever becomes of its holder.
+//! A fixed number of buffers that return to their pool when dropped.
 
 #[cfg(test)]
 mod model;
@@ -8,13 +8,13 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Where buffers come from.
+/// A source of buffers.
 pub(crate) trait Buffers {
-    /// A buffer that may hold anything, waiting for one if need be; `None` when the work was given up.
+    /// Waits for a buffer and returns it; its content is unspecified. `None` if the work was given up.
     fn take(&mut self) -> Option<PooledBuffer>;
 }
 
-/// New buffers for ever, of no pool.
+/// An unlimited source of new buffers that belong to no pool.
 pub(crate) struct NewBuffers;
 
 impl Buffers for NewBuffers {
@@ -23,48 +23,48 @@ impl Buffers for NewBuffers {
     }
 }
 
-/// A fixed number of buffers, shared by those who read.
+/// A fixed number of buffers, shared by all readers.
 ///
-/// Readers take turns, and blocks are stored in the order of the turns and, within a turn, in that in which they were
-/// read. A block keeps its buffer until it is counted, so blocks that were read early wait, each with a buffer, for those
-/// before them. All the same nobody waits for ever, with any number of readers, workers and buffers:
+/// Readers take turns. Blocks are stored in the order of the turns and, within a turn, in the order in which they were
+/// read. A block keeps its buffer until it is counted, so blocks that were read early hold their buffers until all
+/// blocks before them are stored. There is no deadlock, for any number of readers, workers and buffers:
 ///
-/// - A buffer comes back when it is dropped, so none is lost on any way out, a panic among them.
-/// - The block that is stored next is on its way already, or else the next that the first turn reads, which is the
-///   earliest that has not ended. Turns begin in their order, so the first one has a reader.
-/// - What is on its way arrives: whoever parses and stores waits for no buffer.
-/// - The first turn may take the last free buffer, all others leave it. So where it finds none free, one at least is with
-///   a block of its own or of turns before it, which is stored before anything else is waited for, and comes back.
-/// - When the first turn ends, another becomes the first, and all who wait are woken to look again.
-/// - Where the work is given up, a channel that nobody reads may keep a block to its own end. So the pool must be dropped by
-///   whoever stores: then nobody gets a buffer any more, and all who wait are woken.
+/// - A buffer returns when it is dropped, so none is lost on any path, including a panic.
+/// - The block that is stored next is either in flight already or the next one that the first turn reads. The first
+///   turn is the earliest that has not ended. Turns begin in order, so it always has a reader.
+/// - Blocks in flight arrive: parsing and storing wait for no buffer.
+/// - Only the first turn may take the last free buffer. If it finds none free, at least one buffer is held by a block
+///   of its own or of an earlier turn; that block is stored without waiting for anything else, and its buffer returns.
+/// - When the first turn ends, another becomes the first, and all waiting readers wake up to check again.
+/// - If the work is given up, a channel that nobody reads may keep a block as long as it exists. So whoever stores must
+///   drop the pool: then nobody gets a buffer any more, and all waiting readers wake up.
 ///
-/// The module `model` goes through every interleaving of small cases.
+/// The module `model` checks every interleaving of small cases.
 pub(crate) struct Pool(Arc<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    /// A buffer came back, a turn ended, or all is given up.
+    /// Signalled when a buffer returns, a turn ends, or the work is given up.
     changed: Condvar,
 }
 
 struct State {
     free: Vec<Vec<u8>>,
-    /// Turns that have begun.
+    /// The number of turns that have begun.
     begun: u64,
-    /// Those that have not ended.
+    /// The turns that have not ended.
     turns: BTreeSet<u64>,
-    /// Nobody gets a buffer any more.
+    /// True if nobody gets a buffer any more.
     closed: bool,
 }
 
-/// Whether a turn may take a buffer while so many are free.
+/// Returns true if a turn may take a buffer while `free` buffers are free.
 fn may_take(free: usize, is_first: bool) -> bool {
     free > usize::from(!is_first)
 }
 
 impl Pool {
-    /// A pool of so many buffers, at least one, each with room for so many bytes.
+    /// Creates a pool of `buffers` buffers (at least one), each with a capacity of `bytes` bytes.
     pub(crate) fn new(buffers: usize, bytes: usize) -> Self {
         let free = (0..buffers.max(1)).map(|_| Vec::with_capacity(bytes)).collect();
         let state = Mutex::new(State { free, begun: 0, turns: BTreeSet::new(), closed: false });
@@ -89,13 +89,13 @@ impl Drop for Pool {
 }
 
 impl Shared {
-    /// The state; a panic elsewhere leaves it whole, as nothing in here panics.
+    /// Locks the state. A poisoned lock is safe to use: no code that holds it panics half-way through a change.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A reader's turn, which ends when it is dropped.
+/// A reader's turn. It ends when dropped.
 pub(crate) struct Turn {
     pool: Arc<Shared>,
     number: u64,
@@ -126,7 +126,7 @@ impl Drop for Turn {
     }
 }
 
-/// A buffer that goes back to its pool when it is dropped; what it holds is left in it.
+/// A buffer that returns to its pool when dropped. Its content is not cleared.
 #[derive(Default)]
 pub(crate) struct PooledBuffer {
     bytes: Vec<u8>,
@@ -142,7 +142,7 @@ impl Drop for PooledBuffer {
     }
 }
 
-/// A buffer of no pool.
+/// Creates a buffer that belongs to no pool.
 impl From<Vec<u8>> for PooledBuffer {
     fn from(bytes: Vec<u8>) -> Self {
         Self { bytes, home: None }

@@ -1,58 +1,58 @@
-//! A model of the pipeline's exchange of buffers, small enough that every interleaving of its steps is gone through.
+//! A model of how the pipeline exchanges buffers, small enough to check every interleaving of its steps.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
 
 use super::may_take;
 
-/// What is modelled: a case, and what of it is broken on purpose.
+/// A case to model, with switches that break the pipeline on purpose.
 #[derive(Debug, Clone)]
 struct Case {
-    /// Blocks of each log; each log is a turn.
+    /// The number of blocks of each log. Each log is one turn.
     logs: Vec<u8>,
     readers: usize,
     workers: usize,
     buffers: usize,
-    /// Whether a reader that finds the end of its log loses the buffer that it took to look for more.
+    /// True if a reader that finds the end of its log loses the buffer that it took to look for more.
     loses: bool,
-    /// Whether any turn may take the last buffer.
+    /// True if any turn may take the last buffer.
     greedy: bool,
-    /// Whether whoever stores may fail at any moment; then what was on its way to him may never come back.
+    /// True if the storing side may fail at any moment. Buffers on their way to it may then never return.
     fails: bool,
-    /// Whether a pool gives out buffers although whoever stores has failed.
+    /// True if the pool still hands out buffers after the storing side has failed.
     stays_open: bool,
 }
 
-/// Where a block is.
+/// The state of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Block {
     Unread,
     Queued,
     Parsing,
-    /// Parsed, with whoever stores.
+    /// Parsed and waiting to be stored.
     Waiting,
     Stored,
 }
 
-/// What becomes of a log.
+/// The state of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Log {
     Unopened,
-    /// Its reader wants a buffer.
+    /// Its reader waits for a buffer.
     Open,
-    /// Its reader has a buffer, and reads into it.
+    /// Its reader has a buffer and reads into it.
     Reading,
     Ended,
 }
 
-/// All there is at one moment. Readers and workers are alike, so it need not be known which of them does what.
+/// The whole state at one moment. Readers and workers are interchangeable, so it does not record which one does what.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Moment {
     logs: Vec<Log>,
     blocks: Vec<Vec<Block>>,
     lost: usize,
     failed: bool,
-    /// Workers that noticed that nobody stores any more.
+    /// The number of workers that noticed that the storing side is gone.
     gone: usize,
 }
 
@@ -89,7 +89,7 @@ impl Moment {
         case.buffers - held.iter().sum::<usize>() - self.logs_that(Log::Reading) - self.lost
     }
 
-    /// The block that is stored next.
+    /// The block to store next, as (log, block).
     fn next(&self) -> Option<(usize, usize)> {
         let of_log = |blocks: &Vec<Block>| blocks.iter().position(|block| *block != Block::Stored);
         self.blocks.iter().enumerate().find_map(|(log, blocks)| Some((log, of_log(blocks)?)))
@@ -100,14 +100,14 @@ impl Moment {
         read && (self.failed || self.next().is_none())
     }
 
-    /// The same but for one change.
+    /// Returns a copy with one change.
     fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
         let mut moment = self.clone();
         change(&mut moment);
         moment
     }
 
-    /// Every moment that one step leads to.
+    /// Every state that one step leads to.
     fn steps(&self, case: &Case) -> Vec<Self> {
         let mut steps = Vec::new();
         self.open(case, &mut steps);
@@ -119,7 +119,7 @@ impl Moment {
             self.work(case, (log, at), &mut steps);
         }
         if case.fails && !self.failed {
-            // What waited to be stored is dropped.
+            // Blocks that wait to be stored are dropped.
             steps.push(self.with(|m| {
                 m.failed = true;
                 m.drop_all(Block::Waiting);
@@ -128,7 +128,7 @@ impl Moment {
         steps
     }
 
-    /// A reader takes the next log.
+    /// A reader opens the next log.
     fn open(&self, case: &Case, steps: &mut Vec<Self>) {
         let busy = self.logs_that(Log::Open) + self.logs_that(Log::Reading);
         let next = self.logs.iter().position(|log| *log == Log::Unopened);
@@ -137,7 +137,7 @@ impl Moment {
         }
     }
 
-    /// A reader takes a buffer, or hands on what it read into it, or finds its log's end.
+    /// A reader takes a buffer, hands on the block that it read, or finds the end of its log.
     fn read(&self, case: &Case, log: usize, steps: &mut Vec<Self>) {
         let unread = self.blocks[log].iter().position(|block| *block == Block::Unread);
         let first = self.logs.iter().position(|log| matches!(log, Log::Open | Log::Reading));
@@ -145,7 +145,7 @@ impl Moment {
         match (self.logs[log], unread) {
             (Log::Open, _) if self.failed && !case.stays_open => steps.push(self.with(|m| m.give_up(log))),
             (Log::Open, _) if may_take => steps.push(self.with(|m| m.logs[log] = Log::Reading)),
-            // Nobody takes work any more.
+            // No worker is left to take the block.
             (Log::Reading, Some(_)) if self.gone == case.workers => {
                 steps.push(self.with(|m| m.give_up(log)));
             }
@@ -161,8 +161,8 @@ impl Moment {
         }
     }
 
-    /// A worker takes a block, or hands it on; or a block is stored. Any queued block may be the one that is taken,
-    /// which is more than can happen.
+    /// A worker takes a block or hands it on, or a block is stored. Any queued block may be taken, which covers more
+    /// interleavings than can happen.
     fn work(&self, case: &Case, (log, at): (usize, usize), steps: &mut Vec<Self>) {
         let idle = self.count(Block::Parsing) + self.gone < case.workers;
         let to = match self.blocks[log][at] {
@@ -175,7 +175,7 @@ impl Moment {
         steps.push(self.with(|m| m.blocks[log][at] = to));
     }
 
-    /// A worker that can't hand its block on ends, and the channel keeps it; with the last one goes what is queued.
+    /// A worker that can't hand its block on ends, and the channel keeps the block. The last worker drops the queue.
     fn leave(&mut self, case: &Case, (log, at): (usize, usize)) {
         self.blocks[log][at] = Block::Stored;
         self.gone += 1;
@@ -185,22 +185,22 @@ impl Moment {
         }
     }
 
-    /// A reader ends, and opens no further log.
+    /// A reader ends, and no further log is opened.
     fn give_up(&mut self, log: usize) {
         self.logs[log] = Log::Ended;
         let unopened = self.logs.iter_mut().filter(|log| **log == Log::Unopened);
         unopened.for_each(|log| *log = Log::Ended);
     }
 
-    /// Drops all blocks that are there, after a failure: that they are not stored does not matter any more.
+    /// Drops all blocks in a state after a failure. They count as stored, since order no longer matters.
     fn drop_all(&mut self, there: Block) {
         let blocks = self.blocks.iter_mut().flatten().filter(|block| **block == there);
         blocks.for_each(|block| *block = Block::Stored);
     }
 }
 
-/// Goes through every interleaving, breadth first; the moments in which nothing can go on though not all is done, and
-/// how many moments there are.
+/// Visits every interleaving, breadth first. Returns the number of states and, if there is one, a state in which no
+/// step is possible although work is left.
 fn explore(case: &Case) -> (Option<Moment>, usize) {
     let first = Moment::first(case);
     let mut seen = HashSet::from([first.clone()]);
@@ -219,18 +219,18 @@ fn explore(case: &Case) -> (Option<Moment>, usize) {
     (None, seen.len())
 }
 
-/// All lists of so many logs of no more than so many blocks.
+/// All lists of `count` logs with 0 to `most` blocks each.
 fn logs(count: usize, most: u8) -> Vec<Vec<u8>> {
     let longer = |logs: Vec<u8>| (0..=most).map(move |blocks| [logs.as_slice(), &[blocks]].concat());
     (0..count).fold(vec![vec![]], |all, _| all.into_iter().flat_map(longer).collect())
 }
 
-/// A whole case: nothing broken, nothing fails.
+/// A case in which nothing is broken and nothing fails.
 fn case(logs: Vec<u8>, readers: usize, workers: usize, buffers: usize) -> Case {
     Case { logs, readers, workers, buffers, loses: false, greedy: false, fails: false, stays_open: false }
 }
 
-/// Cases of one to `most_logs` logs, with one to three readers and workers, and so many buffers.
+/// Cases of 1 to `most_logs` logs, with one to three readers and workers, for each of the given numbers of buffers.
 fn cases(most_logs: usize, most_blocks: u8, buffers: &[usize]) -> impl Iterator<Item = Case> {
     let sizes = [1, 2, 3].into_iter().flat_map(|readers| [1, 2, 3].map(|workers| (readers, workers)));
     let logs: Vec<Vec<u8>> = (1..=most_logs).flat_map(|count| logs(count, most_blocks)).collect();
@@ -245,7 +245,7 @@ fn cases(most_logs: usize, most_blocks: u8, buffers: &[usize]) -> impl Iterator<
 
 #[test]
 fn every_interleaving_stores_every_block_in_order() {
-    // A block is stored only when all before it are, so whatever ends has stored all of them in order.
+    // A block is stored only after all blocks before it, so every run that ends has stored all of them in order.
     let mut moments = 0;
     for case in cases(3, 2, &[1, 2, 3, 4]).chain(cases(2, 3, &[1, 2, 5])) {
         let (stuck, seen) = explore(&case);
@@ -264,7 +264,7 @@ fn every_interleaving_ends_where_storing_fails() {
     }
 }
 
-/// Takes minutes; the short one goes through fewer cases.
+/// Takes minutes. The short version covers fewer cases.
 #[test]
 #[ignore = "long: .ci/long pipeline"]
 fn every_interleaving_of_larger_cases_stores_every_block_in_order() {
@@ -280,7 +280,7 @@ fn every_interleaving_of_larger_cases_stores_every_block_in_order() {
 
 #[test]
 fn a_buffer_lost_at_each_end_of_a_log_is_found() {
-    // As many logs as there are buffers, and one more.
+    // One log more than there are buffers.
     let whole = case(vec![1, 0, 1, 1], 1, 1, 3);
     assert!(explore(&whole).0.is_none());
     let (stuck, _) = explore(&Case { loses: true, ..whole });
