@@ -1,9 +1,9 @@
-//! The exact counts of one block, in the names of the block.
+//! The exact counts of one block, keyed by the block's own text codes.
 
 use super::{CellRef, InjectorLoad, Sums};
 use crate::sample::text_list::TextList;
 
-/// What tells one cell of a block from another; the label is a code of the block, [`crate::Texts::NULL`] for none.
+/// The key of a cell in a block. The label is a code of the block, or [`crate::Texts::NULL`] if absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LocalKey {
     pub(crate) second: u32,
@@ -12,7 +12,7 @@ pub(crate) struct LocalKey {
     pub(crate) transaction: bool,
 }
 
-/// One kind of failure in one second, in codes of the block.
+/// One kind of failure in one second. The texts are codes of the block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LocalError {
     pub(crate) second: u32,
@@ -22,27 +22,28 @@ pub(crate) struct LocalError {
     pub(crate) transaction: bool,
 }
 
-/// The counts of one block. Injectors are codes of the block, [`crate::Texts::NULL`] where one can't be told.
+/// The counts of one block. Injectors are codes of the block, or [`crate::Texts::NULL`] if unknown.
 ///
-/// Where a block has many labels, nearly each sample has a cell of its own: so a cell has no memory of its own.
+/// In a block with many labels, nearly every sample has its own cell. So all cells share a few lists, and no cell
+/// allocates memory of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Ascending by key.
     cells: Vec<LocalCell>,
-    /// The elapsed times of all cells and how often each was seen, those of one cell behind those of the one before it.
+    /// The elapsed times of all cells with their numbers of samples, cell after cell.
     elapsed: Vec<(i32, u64)>,
-    /// The injectors of all cells, in the same way.
+    /// The injectors of all cells, cell after cell.
     loads: Vec<InjectorLoad>,
     /// Failures, ascending.
     pub(crate) errors: Vec<(LocalError, u64)>,
-    /// Names that the codes stand for.
+    /// The texts that the codes stand for.
     pub(crate) labels: TextList,
     pub(crate) injectors: TextList,
     pub(crate) response_codes: TextList,
     pub(crate) messages: TextList,
 }
 
-/// A cell, and where its lists end in those of the block.
+/// A cell, and the ends of its parts in the lists of the block.
 #[derive(Debug)]
 struct LocalCell {
     key: LocalKey,
@@ -52,7 +53,7 @@ struct LocalCell {
 }
 
 impl Tally {
-    /// No cells yet, with room for so many.
+    /// Creates a tally without cells, with capacity for `cells` of them.
     pub(crate) fn with_capacity(cells: usize) -> Self {
         Self {
             cells: Vec::with_capacity(cells),
@@ -62,7 +63,7 @@ impl Tally {
         }
     }
 
-    /// Appends a cell, whose lists are ascending; cells come ascending by key.
+    /// Appends a cell. Its lists must be ascending, and cells must come in ascending order of their keys.
     pub(crate) fn push(&mut self, key: LocalKey, sums: Sums, elapsed: &[(i32, u64)], loads: &[InjectorLoad]) {
         self.elapsed.extend_from_slice(elapsed);
         self.loads.extend_from_slice(loads);
@@ -88,7 +89,7 @@ impl Tally {
 
 #[cfg(test)]
 impl Tally {
-    /// The counts of these labels' cells.
+    /// Creates a tally of the given cells and labels.
     pub(crate) fn of(
         mut cells: Vec<(LocalKey, crate::counts::Cell)>,
         labels: impl IntoIterator<Item = impl AsRef<str>>,

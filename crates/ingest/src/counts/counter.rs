@@ -1,4 +1,4 @@
-//! Counts the samples of a block, second by second and label by label.
+//! Counts the samples of a block by second, label and outcome.
 
 use hashbrown::HashMap;
 
@@ -8,7 +8,7 @@ use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::sample::batch::SampleBatch;
 use crate::sample::texts::Texts;
 
-/// Counts blocks; each worker has one, for the memory it keeps. Between blocks it is empty.
+/// Counts blocks. Each worker has one and reuses its memory. It is empty between blocks.
 #[derive(Default)]
 pub(crate) struct Counter {
     open: Vec<Open>,
@@ -16,34 +16,34 @@ pub(crate) struct Counter {
     loads: Vec<Load>,
     /// The cell of each row, or [`NONE`].
     of_rows: Vec<u32>,
-    /// The elapsed times, those of one cell behind those of another.
+    /// The elapsed times of the rows, grouped by cell.
     elapsed: Vec<i32>,
     histogram: Vec<u32>,
 }
 
-/// No cell, or no load.
+/// The index of no cell or no load.
 const NONE: u32 = u32::MAX;
 
-/// One cell while its samples come in.
+/// A cell while its samples are counted.
 struct Open {
     key: LocalKey,
     sums: Sums,
     samples: u32,
-    /// What the first of its injectors reported, by its place among the loads, or [`NONE`].
+    /// The index of the cell's first injector in the list of loads, or [`NONE`].
     load: u32,
 }
 
-/// What an injector reported in a cell, and where the cell's next injector is, or [`NONE`].
+/// The load that an injector reported in a cell, and the index of the cell's next one, or [`NONE`].
 struct Load {
     load: InjectorLoad,
     next: u32,
 }
 
-/// Elapsed times below this are counted by index; it is one page of most caches.
+/// Elapsed times below this are counted in an array. Its counters fill 32 KiB, a common size of the L1 cache.
 const DENSE: i32 = 8192;
 
 impl Counter {
-    /// The counts of a parsed block. The distinct texts are taken out of it, so that it has rows of codes only.
+    /// Counts a parsed block. The distinct texts move from the block to the tally, so that the rows keep only codes.
     pub(crate) fn tally(&mut self, parsed: &mut Parsed, clock: &Clock) -> Tally {
         self.count(&parsed.batch, clock);
         let mut tally = self.close(&parsed.batch.elapsed);
@@ -55,9 +55,9 @@ impl Counter {
         tally
     }
 
-    /// Finds the cell of each row, and counts all but the elapsed times.
+    /// Finds the cell of each row, and counts everything except the elapsed times.
     fn count(&mut self, batch: &SampleBatch, clock: &Clock) {
-        // Milliseconds of each second that lie in the epoch second in which it begins.
+        // The number of milliseconds of each second that lie in the epoch second in which it begins.
         let boundary = 1000 - clock.origin.rem_euclid(1000);
         let mut last = None;
         for row in 0..batch.len() {
@@ -84,7 +84,7 @@ impl Counter {
         })
     }
 
-    /// The counts so far, with the elapsed times of the rows.
+    /// Completes the counts with the elapsed times of the rows, and empties the counter.
     fn close(&mut self, elapsed: &[i32]) -> Tally {
         let mut order: Vec<u32> = (0..self.open.len() as u32).collect();
         order.sort_unstable_by_key(|cell| self.open.get(*cell as usize).map(|open| open.key));
@@ -112,9 +112,9 @@ impl Counter {
         tally
     }
 
-    /// Sorts the elapsed times of the rows by their cells, which come in this order.
+    /// Groups the elapsed times of the rows by cell, with the cells in the given order.
     fn sort_elapsed(&mut self, order: &[u32], elapsed: &[i32]) {
-        // Where the next time of each cell goes.
+        // The index at which the next time of each cell is stored.
         let mut next = vec![0_u32; self.open.len()];
         let mut end = 0;
         for cell in order {
@@ -170,7 +170,7 @@ impl Open {
         loads.push(Load { load: InjectorLoad { injector, samples: 1, threads }, next });
     }
 
-    /// What its injectors reported, in no order.
+    /// The loads of the cell's injectors, in no particular order.
     fn loads<'a>(&self, loads: &'a [Load]) -> impl Iterator<Item = InjectorLoad> + 'a {
         let first = loads.get(self.load as usize);
         std::iter::successors(first, |load| loads.get(load.next as usize)).map(|load| load.load)
@@ -187,7 +187,8 @@ fn key(batch: &SampleBatch, row: usize) -> Option<LocalKey> {
     })
 }
 
-/// Appends how often each value stands in a list, ascending. `histogram` is scratch, all zero before and after.
+/// Appends each value of a list with its number of occurrences, ascending. `histogram` is scratch space, all zero
+/// before and after the call.
 fn runs(values: &mut [i32], histogram: &mut Vec<u32>, into: &mut Vec<(i32, u64)>) {
     if let [value] = values {
         return into.push((*value, 1));

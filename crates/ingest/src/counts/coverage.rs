@@ -1,15 +1,16 @@
-//! How many seconds of a run have a CPU reading, found from the counts without opening the run again.
+//! Computes how many seconds of a run have a CPU reading, from the counts alone.
 
 use super::packed::CellResult;
 use super::stored_run::StoredRun;
 use crate::error::Result;
 use crate::series::cpu::{CpuJoin, CpuSeries};
 
-/// The seconds, of `seconds` from `t0_ms` (epoch ms) on, that have a reading: by one of their successes, or, where
-/// nothing succeeded, by the epoch second in which they begin. The cells are ascending by key.
+/// The number of seconds that have a CPU reading, out of `seconds` from `t0_ms` (epoch ms) on. A second has one if one
+/// of its successes has one; without successes, if the epoch second in which it begins has one. The cells must be
+/// ascending by key.
 ///
 /// # Errors
-/// That of a cell.
+/// Returns the first error among the cells.
 pub(crate) fn seconds_with_reading(
     cells: impl Iterator<Item = CellResult>,
     t0_ms: i64,
@@ -40,8 +41,8 @@ pub(crate) fn seconds_with_reading(
 }
 
 impl StoredRun {
-    /// How many of the run's seconds have one of these readings: by one of their successes, or, where nothing succeeded,
-    /// by the epoch second in which they begin.
+    /// The number of the run's seconds that have a reading in `cpu`. A second has one if one of its successes has one;
+    /// without successes, if the epoch second in which it begins has one.
     ///
     /// # Errors
     /// When the counts can't be read.
@@ -57,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_second_is_covered_by_its_successes_or_else_by_its_beginning() {
-        // t0 is in the epoch second 100; each second's samples lie before or behind its border.
+        // t0 is in the epoch second 100. Each second's samples lie before or after the boundary of epoch seconds.
         let cell = |second, success, before_boundary| {
             let key = CellKey { second, label: 0, success, transaction: false };
             (key, Cell { elapsed: vec![(5, 2)], before_boundary, ..Cell::default() })

@@ -1,4 +1,4 @@
-//! What a second keeps: exact counts by second, label, success and transaction, merged by addition.
+//! Exact counts by second, label, success and transaction, which are merged by addition.
 
 pub(crate) mod block;
 pub(crate) mod counter;
@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-/// How many labels have cells of their own.
+/// The number of labels that have cells of their own.
 pub const LABEL_LIMIT: usize = 200;
 
-/// What tells one cell from another.
+/// The key of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellKey {
     /// `floor((timeStamp - t0) / 1000)`.
@@ -25,31 +25,31 @@ pub struct CellKey {
     pub label: u32,
     /// JMeter's verdict.
     pub success: bool,
-    /// Whether these are transaction controllers' own records, and so not requests.
+    /// True for transaction controllers' own records, which are not requests.
     pub transaction: bool,
 }
 
-/// The number, sum and extremes of one measure, in ms. With `n` 0 the rest has no meaning.
+/// The number, sum and extremes of a measure, in ms. If `n` is 0, the other fields have no meaning.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spread {
-    /// How many samples had the measure.
+    /// The number of samples that had the measure.
     pub n: u64,
-    /// Their sum.
+    /// The sum of the values.
     pub sum: i64,
-    /// The smallest.
+    /// The smallest value.
     pub min: i32,
-    /// The largest.
+    /// The largest value.
     pub max: i32,
 }
 
 impl Spread {
-    /// Counts one value.
+    /// Adds one value.
     #[inline]
     pub fn add(&mut self, value: i32) {
         self.merge(&Self { n: 1, sum: i64::from(value), min: value, max: value });
     }
 
-    /// Adds another's samples to these.
+    /// Adds the values of another.
     #[inline]
     pub fn merge(&mut self, other: &Self) {
         if other.n == 0 {
@@ -71,14 +71,14 @@ impl Spread {
 pub struct InjectorLoad {
     /// Index into [`crate::CellTable::injectors`].
     pub injector: u32,
-    /// Samples that had `allThreads`.
+    /// The number of samples that had `allThreads`.
     pub samples: u64,
     /// The sum of their `allThreads`.
     pub threads: i64,
 }
 
 impl InjectorLoad {
-    /// The same, reported by another injector.
+    /// Returns the same load, reported by another injector.
     pub(crate) fn of(&self, injector: u32) -> Self {
         Self { injector, ..*self }
     }
@@ -87,23 +87,23 @@ impl InjectorLoad {
 /// The exact counts of one second, label, success and transaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// How many samples had each elapsed time: (ms, samples), ascending, none with 0 samples.
+    /// The number of samples of each elapsed time: (ms, samples), ascending by ms, never with 0 samples.
     pub elapsed: Vec<(i32, u64)>,
-    /// Time to first byte.
+    /// The time to the first byte.
     pub latency: Spread,
-    /// Sum of the times to connect, in ms.
+    /// The sum of the times to connect, in ms.
     pub connect: i64,
-    /// Sum of the bytes received.
+    /// The sum of the bytes received.
     pub bytes: i64,
-    /// Sum of the bytes sent.
+    /// The sum of the bytes sent.
     pub sent_bytes: i64,
-    /// Samples in the epoch second in which this second begins; the others are in the next one.
+    /// The number of samples in the epoch second in which this second begins. The others are in the next epoch second.
     pub before_boundary: u64,
-    /// Threads by injector, ascending by injector.
+    /// The load by injector, ascending by injector.
     pub injectors: Vec<InjectorLoad>,
 }
 
-/// The sums of a cell.
+/// The sums of a cell, without its lists.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sums {
     pub(crate) latency: Spread,
@@ -113,7 +113,7 @@ pub(crate) struct Sums {
     pub(crate) before_boundary: u64,
 }
 
-/// A cell whose lists are elsewhere.
+/// A cell that borrows its lists.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CellRef<'a> {
     pub(crate) sums: Sums,
@@ -134,7 +134,7 @@ impl Cell {
         self.as_ref().samples()
     }
 
-    /// The cell, its lists left where they are.
+    /// Returns a view of the cell that borrows its lists.
     pub(crate) fn as_ref(&self) -> CellRef<'_> {
         let Self { elapsed, latency, connect, bytes, sent_bytes, before_boundary, injectors } = self;
         let sums = Sums {
@@ -147,12 +147,12 @@ impl Cell {
         CellRef { sums, elapsed, injectors }
     }
 
-    /// Adds another cell's samples to these. Sums that no log reaches stop at their type's limit.
+    /// Adds the samples of another cell. Sums saturate at the limits of their types, which no real log reaches.
     pub fn merge(&mut self, other: &Self) {
         self.add(other.as_ref());
     }
 
-    /// As [`Cell::merge`].
+    /// Adds the samples of another cell, see [`Cell::merge`].
     pub(crate) fn add(&mut self, other: CellRef<'_>) {
         merge_sorted(
             &mut self.elapsed,
@@ -178,7 +178,7 @@ impl Cell {
     }
 }
 
-/// Merges one ascending list into another, adding up what has the same key.
+/// Merges an ascending list into another. `add` adds up items of equal keys.
 fn merge_sorted<T: Copy, K: Ord>(
     into: &mut Vec<T>,
     from: &[T],
@@ -206,32 +206,32 @@ fn merge_sorted<T: Copy, K: Ord>(
     }
 }
 
-/// Whole-run counts of one label, kept one by one even where its seconds share the `(other)` cell.
+/// Whole-run counts of one label. Labels whose seconds share the `(other)` cell have their own counts here.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LabelCount {
     /// The label.
     pub label: String,
-    /// Successful requests.
+    /// The number of successful requests.
     pub successes: u64,
-    /// Failed requests.
+    /// The number of failed requests.
     pub failures: u64,
-    /// Transaction records.
+    /// The number of transaction records.
     pub transactions: u64,
 }
 
-/// How often one failure was seen in one second. Its texts are few, and shared by many of its kind.
+/// The number of times that one failure occurred in one second. The texts are shared between failures.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ErrorCount {
-    /// The second.
+    /// The second, counted from t0.
     pub second: u32,
     /// The label, or `(other)`.
     pub label: Arc<str>,
-    /// The response code; empty where the log has none.
+    /// The response code; empty if the log has none.
     pub response_code: Arc<str>,
-    /// failureMessage, else responseMessage, at most 500 characters; `(other)` beyond 1,000 distinct ones.
+    /// The failureMessage, otherwise the responseMessage, cut to 500 characters; `(other)` beyond 1,000 distinct ones.
     pub message: Arc<str>,
-    /// Whether these are transaction records.
+    /// True for transaction records.
     pub transaction: bool,
-    /// How many.
+    /// The number of occurrences.
     pub count: u64,
 }

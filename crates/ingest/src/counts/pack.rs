@@ -1,9 +1,9 @@
-//! A cell as few bytes: what a second that is past takes up, while the log is still being read and when it is read back.
+//! The packed form of a cell, in which past seconds are kept during an ingest and after a run is read back.
 
 use super::{Cell, InjectorLoad, Spread};
 use crate::sample::varint::{read_unsigned, unsigned};
 
-/// Packs a cell: its counts, then its sums; numbers as LEB128.
+/// Packs a cell: first its counts, then its sums. All numbers are LEB128.
 pub(crate) fn pack(cell: &Cell) -> Box<[u8]> {
     let mut out = Vec::with_capacity(32 + cell.elapsed.len() * 3);
     pack_counts(&mut out, &cell.elapsed);
@@ -11,7 +11,8 @@ pub(crate) fn pack(cell: &Cell) -> Box<[u8]> {
     out.into()
 }
 
-/// Packs exact counts, ascending by value: how many, then for each the difference from the value before and the count.
+/// Packs exact counts, ascending by value: their number, then for each the difference to the previous value and the
+/// count.
 pub(crate) fn pack_counts(out: &mut Vec<u8>, counts: &[(i32, u64)]) {
     unsigned(out, counts.len() as u64);
     let mut previous = 0;
@@ -22,7 +23,7 @@ pub(crate) fn pack_counts(out: &mut Vec<u8>, counts: &[(i32, u64)]) {
     }
 }
 
-/// Packs all of a cell but its counts of elapsed.
+/// Packs all of a cell except its counts of elapsed times.
 pub(crate) fn pack_sums(out: &mut Vec<u8>, cell: &Cell) {
     let Spread { n, sum, min, max } = cell.latency;
     unsigned(out, n);
@@ -38,48 +39,48 @@ pub(crate) fn pack_sums(out: &mut Vec<u8>, cell: &Cell) {
     }
 }
 
-/// Opens a packed cell; `None` if the bytes are not one.
+/// Unpacks a cell. `None` if the bytes are not a packed cell.
 pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
-    // Each count takes two bytes at least.
+    // Each count takes at least two bytes.
     let mut elapsed = Vec::with_capacity(bytes.len() / 2);
     read_counts(&mut bytes, |value, count| elapsed.push((value, count)))?;
     let cell = Cell { elapsed, ..read_sums(&mut bytes)? };
     bytes.is_empty().then_some(cell)
 }
 
-/// Opens a cell that was packed in two parts; `None` if the bytes are none.
+/// Unpacks a cell that was packed in two parts. `None` if the bytes are not such parts.
 pub(crate) fn unpack_parts(mut counts: &[u8], sums: &[u8]) -> Option<Cell> {
-    // Each count takes two bytes at least.
+    // Each count takes at least two bytes.
     let mut elapsed = Vec::with_capacity(counts.len() / 2);
     read_counts(&mut counts, |value, count| elapsed.push((value, count)))?;
     let cell = Cell { elapsed, ..unpack_sums(sums)? };
     counts.is_empty().then_some(cell)
 }
 
-/// How many bytes of a packed cell are its counts; `None` if it does not begin with such.
+/// The length of the counts at the beginning of a packed cell, in bytes. `None` if it does not begin with counts.
 pub(crate) fn counts_length(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
     read_counts(&mut rest, |_, _| {})?;
     Some(bytes.len() - rest.len())
 }
 
-/// Opens what [`pack_sums`] packed: a cell without its counts; `None` if the bytes are none.
+/// Unpacks what [`pack_sums`] packed: a cell without counts. `None` if the bytes are not packed sums.
 pub(crate) fn unpack_sums(mut bytes: &[u8]) -> Option<Cell> {
     let cell = read_sums(&mut bytes)?;
     bytes.is_empty().then_some(cell)
 }
 
-/// A packed cell that was found to be one.
+/// A packed cell that was checked.
 pub(crate) struct Checked<'a> {
     /// The packed counts.
     pub(crate) counts: &'a [u8],
-    /// How many samples were counted.
+    /// The number of samples in the counts.
     pub(crate) samples: u64,
-    /// The cell, but for its counts.
+    /// The cell without its counts.
     pub(crate) sums: Cell,
 }
 
-/// Looks whether bytes are a packed cell; `None` if not.
+/// Checks that bytes are a packed cell. `None` if not.
 pub(crate) fn check(bytes: &[u8]) -> Option<Checked<'_>> {
     let mut rest = bytes;
     let samples = check_counts(&mut rest)?;
@@ -88,14 +89,14 @@ pub(crate) fn check(bytes: &[u8]) -> Option<Checked<'_>> {
     rest.is_empty().then_some(Checked { counts, samples, sums })
 }
 
-/// Looks whether these bytes begin with packed counts, and gives the number of samples counted; `None` if not.
+/// Checks that bytes begin with packed counts, skips these and returns the number of samples. `None` if they do not.
 pub(crate) fn check_counts(from: &mut &[u8]) -> Option<u64> {
     let mut samples = 0u64;
     read_counts(from, |_, count| samples = samples.saturating_add(count))?;
     Some(samples)
 }
 
-/// Reads exact counts from the head of these bytes; `None` if they are none, or not ascending.
+/// Reads packed counts from the front of the bytes. `None` if they are invalid or not ascending.
 fn read_counts(from: &mut &[u8], mut each: impl FnMut(i32, u64)) -> Option<()> {
     let Some(others) = read_unsigned(from)?.checked_sub(1) else { return Some(()) };
     let mut value = read_signed(from)?;
@@ -114,7 +115,7 @@ fn read_counts(from: &mut &[u8], mut each: impl FnMut(i32, u64)) -> Option<()> {
 /// Reads a difference and a count.
 #[inline]
 fn read_pair(bytes: &mut &[u8]) -> Option<(i64, u64)> {
-    // Nearly all of them are small.
+    // The fast path: nearly all pairs are two small numbers.
     if let [difference @ 0..0x80, count @ 0..0x80, rest @ ..] = *bytes {
         *bytes = rest;
         return Some((unfolded(u64::from(*difference)), u64::from(*count)));
@@ -122,7 +123,7 @@ fn read_pair(bytes: &mut &[u8]) -> Option<(i64, u64)> {
     Some((read_signed(bytes)?, read_unsigned(bytes)?))
 }
 
-/// Reads what [`pack_sums`] wrote: a cell without its counts.
+/// Reads what [`pack_sums`] wrote from the front of the bytes: a cell without its counts.
 fn read_sums(from: &mut &[u8]) -> Option<Cell> {
     let mut cell = Cell::default();
     cell.latency.n = read_unsigned(from)?;
@@ -143,7 +144,7 @@ fn read_sums(from: &mut &[u8]) -> Option<Cell> {
     Some(cell)
 }
 
-/// Zigzag: small numbers of either sign stay short.
+/// Appends a number with zigzag encoding, so that small numbers of either sign stay short.
 fn signed(out: &mut Vec<u8>, number: i64) {
     unsigned(out, ((number << 1) ^ (number >> 63)) as u64);
 }
@@ -152,7 +153,7 @@ fn read_signed(bytes: &mut &[u8]) -> Option<i64> {
     read_unsigned(bytes).map(unfolded)
 }
 
-/// The number that [`signed`] folded.
+/// Reverses the zigzag encoding of [`signed`].
 fn unfolded(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
@@ -189,7 +190,7 @@ mod tests {
 
         #[test]
         fn other_bytes_are_told_from_a_cell(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            // No panic, and whatever is accepted packs to something that opens again.
+            // There is no panic, and whatever is accepted survives packing and unpacking.
             if let Some(cell) = unpack(&bytes) {
                 prop_assert_eq!(unpack(&pack(&cell)), Some(cell));
             }

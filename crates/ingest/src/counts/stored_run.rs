@@ -1,16 +1,16 @@
-//! A run read back: its own row, its counts and its CPU readings.
+//! A run that was read back from a store.
 
 use super::table::CellTable;
 use super::{ErrorCount, LabelCount};
 use crate::run::info::RunInfo;
 use crate::series::cpu::CpuSeries;
 
-/// A run read back from a store, all but its samples.
+/// A run read back from a store, without its samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredRun {
-    /// The run's own row.
+    /// The run's metadata.
     pub info: RunInfo,
-    /// Exact counts by second.
+    /// Exact counts per second, label and outcome.
     pub cells: CellTable,
     /// The CPU readings.
     pub cpu: CpuSeries,
@@ -21,7 +21,7 @@ pub struct StoredRun {
 }
 
 impl StoredRun {
-    /// Whether a label of the run has no cells of its own, but shares those of [`crate::OTHER`].
+    /// Returns true if a label of the run has no cells of its own but shares those of [`crate::OTHER`].
     pub fn shares_cells(&self, label: &str) -> bool {
         !self.cells.labels.iter().any(|own| own == label)
             && self.labels.iter().any(|counts| counts.label == label)

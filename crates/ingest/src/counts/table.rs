@@ -1,4 +1,4 @@
-//! The cells of a run read back, packed: in memory as far as the budget goes, and beyond that in a temporary file.
+//! The cells of a stored run, packed: in memory up to a budget, the rest in a temporary file.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use super::packed::{CellResult, Gatherer, Merged, Packer, Run, Spill, collect};
 use super::{Cell, CellKey};
 use crate::error::{Error, Result};
 
-/// Bytes of a table that is read back that are kept in memory.
+/// The number of bytes of a table that are kept in memory after it is read back.
 pub(crate) const READ_ROOM: usize = 32 << 20;
 
-/// The cells of a run, ascending by key, with the names that the keys point to.
+/// The cells of a run, ascending by key, with the names that the keys refer to.
 ///
 /// ```
 /// use perfpipe_ingest::{Cell, CellKey, CellTable};
@@ -26,14 +26,14 @@ pub(crate) const READ_ROOM: usize = 32 << 20;
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct CellTable {
-    /// Labels by index; a log without labels has the one label "".
+    /// Labels by index. A log without labels has the one label "".
     pub labels: Vec<String>,
-    /// Injectors by index; "" is the one that can't be told.
+    /// Injectors by index; "" is the unknown one.
     pub injectors: Vec<String>,
     cells: Run,
 }
 
-/// Equal where both have the same cells, and all of them can be read.
+/// Two tables are equal if they have the same names and cells and all cells can be read.
 impl PartialEq for CellTable {
     fn eq(&self, other: &Self) -> bool {
         self.same(other).unwrap_or(false)
@@ -41,7 +41,7 @@ impl PartialEq for CellTable {
 }
 
 impl CellTable {
-    /// A table of cells in any order, the parts of one key merged, all of it in memory.
+    /// Creates a table in memory from cells in any order. Cells of the same key are merged.
     pub fn new(
         labels: Vec<String>,
         injectors: Vec<String>,
@@ -56,11 +56,11 @@ impl CellTable {
         Self { labels, injectors, cells: Run::in_memory(cells) }
     }
 
-    /// A table of cells that ascend by key, each key once; in memory as far as a reader's budget goes, the rest in a
-    /// temporary file.
+    /// Creates a table from cells that ascend by key, each key once. It is kept in memory up to [`READ_ROOM`], the rest
+    /// in a temporary file.
     ///
     /// # Errors
-    /// That of a cell, and when the temporary file can't be written.
+    /// Returns the first error among the cells, and fails when the temporary file can't be written.
     pub(crate) fn from_ascending(
         labels: Vec<String>,
         injectors: Vec<String>,
@@ -70,28 +70,28 @@ impl CellTable {
         Ok(Self { labels, injectors, cells })
     }
 
-    /// How many cells there are.
+    /// The number of cells.
     pub fn len(&self) -> usize {
         self.cells.len()
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no cells.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The cells, ascending by key, each key once. Nothing follows an error, which says that a temporary file can't be
-    /// read.
+    /// Iterates over the cells, ascending by key, each key once. An item is an error if a temporary file can't be read;
+    /// the iteration ends there.
     pub fn iter(&self) -> impl Iterator<Item = Result<(CellKey, Cell)>> + Send + use<'_> {
         self.between(0, u32::MAX)
     }
 
-    /// The cells without their counts ([`Cell::elapsed`] is empty): for what needs no more, a fraction of the work.
+    /// Iterates over the cells without their counts ([`Cell::elapsed`] is empty), which takes a fraction of the time.
     pub fn sums(&self) -> impl Iterator<Item = Result<(CellKey, Cell)>> + Send + use<'_> {
         self.cells.sums()
     }
 
-    /// The cells of the seconds from `first` to `last`, both included, ascending by key.
+    /// Iterates over the cells of the seconds from `first` to `last`, both inclusive, ascending by key.
     pub fn between(
         &self,
         first: u32,
@@ -100,7 +100,7 @@ impl CellTable {
         self.cells.between(first, last)
     }
 
-    /// Whether another table has the same names and cells.
+    /// Returns true if another table has the same names and cells.
     ///
     /// # Errors
     /// When a temporary file can't be read.
@@ -117,7 +117,7 @@ impl CellTable {
     }
 }
 
-/// A cell packed in two parts: its counts and its sums.
+/// Packs a cell in two parts: its counts and its sums.
 fn packed(cell: &Cell) -> (Vec<u8>, Vec<u8>) {
     let (mut counts, mut sums) = (Vec::new(), Vec::new());
     pack_counts(&mut counts, &cell.elapsed);
@@ -125,22 +125,22 @@ fn packed(cell: &Cell) -> (Vec<u8>, Vec<u8>) {
     (counts, sums)
 }
 
-/// Builds a table of cells as a store hands them out: nearly in order.
+/// Builds a table from cells that come nearly in order, as stores return them.
 pub(crate) struct CellTableBuilder {
-    /// The cells of one second, in any order, with where their counts and their sums end in `bytes`.
+    /// The cells of the current second, in any order, each with the ends of its counts and its sums in `bytes`.
     of_second: Vec<(CellKey, usize, usize)>,
     bytes: Vec<u8>,
     packer: Packer,
     run: Run,
-    /// The last key of the run.
+    /// The last key added to the run.
     last: Option<CellKey>,
     spill: Spill,
-    /// Cells of seconds that come too late for the run.
+    /// Cells that came too late for the run.
     late: Gatherer,
 }
 
 impl CellTableBuilder {
-    /// Nothing yet; so many bytes are kept in memory.
+    /// Creates an empty builder that keeps up to `room` bytes in memory.
     pub(crate) fn new(room: usize) -> Self {
         Self {
             of_second: Vec::new(),
@@ -153,7 +153,7 @@ impl CellTableBuilder {
         }
     }
 
-    /// Adds a cell of which the counts are packed already: they must have been checked.
+    /// Adds a cell whose counts are already packed and checked.
     ///
     /// # Errors
     /// When the temporary file can't be written.
@@ -168,7 +168,7 @@ impl CellTableBuilder {
         Ok(())
     }
 
-    /// Adds the cells of a second to the run, ascending.
+    /// Adds the cells of the current second to the run, in ascending order.
     fn end_second(&mut self) -> Result<()> {
         let (mut start, mut cells) = (0, Vec::with_capacity(self.of_second.len()));
         for (key, counted, end) in self.of_second.drain(..) {
@@ -188,7 +188,7 @@ impl CellTableBuilder {
         Ok(())
     }
 
-    /// Adds a cell, in one part or several.
+    /// Adds a cell, given in one or more parts.
     fn add(&mut self, parts: &[(CellKey, &[u8], &[u8])]) -> Result<()> {
         if let [(key, counts, sums)] = parts
             && self.last.is_none_or(|last| last < *key)
@@ -203,7 +203,7 @@ impl CellTableBuilder {
         Ok(())
     }
 
-    /// The table.
+    /// Completes the table.
     ///
     /// # Errors
     /// When the temporary file can't be written or read.
@@ -236,7 +236,7 @@ mod tests {
         prop::collection::vec(keyed, 0..40)
     }
 
-    /// A table that is built as a store builds it.
+    /// Builds a table as a store does.
     fn built(parts: &[(CellKey, Cell)], room: usize) -> Result<CellTable> {
         let mut builder = CellTableBuilder::new(room);
         for (key, cell) in parts {

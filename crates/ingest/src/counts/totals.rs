@@ -1,4 +1,4 @@
-//! What is gathered over a whole run while its blocks stream past: seconds, labels, failures.
+//! The counts of a whole run, accumulated block by block: seconds, labels and failures.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,28 +15,28 @@ use crate::sample::long_text::MESSAGE_LIMIT;
 use crate::sample::reserved::OTHER;
 use crate::sample::text_list::TextList;
 
-/// How many labels have whole-run counts of their own.
+/// The number of labels that have whole-run counts of their own.
 const LABEL_COUNT_LIMIT: usize = 100_000;
 
-/// How many distinct messages, and how many distinct response codes, failures are told apart by.
+/// The number of distinct messages of failures that are kept; also of distinct response codes.
 const TEXT_LIMIT: usize = 1_000;
 
-/// How many injectors are told apart.
+/// The number of distinct injectors that are kept.
 const INJECTOR_LIMIT: usize = 10_000;
 
-/// How many kinds of failure a second, over all seconds, are told apart.
+/// The number of distinct kinds of failure that are kept, summed over all seconds.
 const ERROR_LIMIT: usize = 500_000;
 
-/// Bytes of all the names of one sort, since a single one may be megabytes long.
+/// The maximum size of all names of one sort together, in bytes. A single name may be megabytes long.
 const NAME_BYTES: usize = 16 << 20;
 
-/// Bytes that perfpipe's own buffers may take, where nobody says otherwise.
+/// The default memory budget of perfpipe's own buffers, in bytes.
 pub(crate) const DEFAULT_MEMORY: usize = 128 << 20;
 
-/// A second this far behind the newest is packed; a late record opens it again.
+/// A second is packed when it is this many seconds older than the newest one. A late record unpacks it again.
 const OPEN_SECONDS: u32 = 60;
 
-/// Names by index; beyond a limit, and beyond [`NAME_BYTES`], all further names share [`OTHER`].
+/// Names by index. Beyond a limit, or beyond [`NAME_BYTES`], all further names share [`OTHER`].
 #[derive(Debug, Default)]
 struct Names(Interner);
 
@@ -50,22 +50,22 @@ impl Names {
         self.0.number(if fits { name } else { OTHER })
     }
 
-    /// The names by index.
+    /// The names by index, as owned strings.
     fn owned(&self) -> Vec<String> {
         self.0.texts().iter().map(str::to_owned).collect()
     }
 
-    /// The names by index, to be shared.
+    /// The names by index, as shared strings.
     fn shared(&self) -> Vec<Arc<str>> {
         self.0.texts().iter().map(Arc::from).collect()
     }
 }
 
-/// Whole-run counts by label; beyond a limit all further labels share [`OTHER`].
+/// Whole-run counts by label. Beyond a limit all further labels share [`OTHER`].
 #[derive(Debug, Default)]
 struct LabelCounts {
     counts: HashMap<String, LabelCount>,
-    /// Bytes of the labels.
+    /// The size of all labels, in bytes.
     bytes: usize,
 }
 
@@ -93,8 +93,7 @@ struct ErrorKey {
 
 /// The counts of a run, merged block by block in the order of the log.
 ///
-/// Names get their indexes in the order of their first appearance, so that where one block ends and the next
-/// begins makes no difference.
+/// Names are indexed in the order of their first appearance, so the result does not depend on where blocks end.
 #[derive(Debug)]
 pub(crate) struct Totals {
     labels: Names,
@@ -102,21 +101,21 @@ pub(crate) struct Totals {
     response_codes: Names,
     messages: Names,
     open: BTreeMap<CellKey, Cell>,
-    /// Bytes that the open cells take, about, and may take.
+    /// The approximate size of the open cells, and its limit, both in bytes.
     open_bytes: usize,
     open_room: usize,
     packed: Gatherer,
     newest: u32,
-    /// The smallest keys, up to [`ERROR_LIMIT`] of them.
+    /// The failures with the smallest keys, up to [`ERROR_LIMIT`] of them.
     errors: BTreeMap<ErrorKey, u64>,
     /// All other failures, by second and whether they are transactions.
     other_errors: BTreeMap<(u32, bool), u64>,
     label_counts: LabelCounts,
-    /// Successful requests.
+    /// The number of successful requests.
     pub(crate) successes: u64,
-    /// Failed requests.
+    /// The number of failed requests.
     pub(crate) failures: u64,
-    /// Transaction records.
+    /// The number of transaction records.
     pub(crate) transactions: u64,
 }
 
@@ -127,8 +126,8 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// Nothing counted yet; of a budget of so many bytes in all, a third is for cells. What is beyond goes to a temporary
-    /// file in `folder`, else in the system's.
+    /// Creates empty counts. A third of `memory` (bytes) is for cells. The rest of the cells go to a temporary file in
+    /// `folder`, or in the system's temporary folder if `None`.
     pub(crate) fn new(memory: usize, folder: Option<PathBuf>) -> Self {
         Self {
             labels: Names::default(),
@@ -149,7 +148,8 @@ impl Totals {
         }
     }
 
-    /// Nothing counted yet; these labels have cells of their own, and further ones only below the limit.
+    /// Creates empty counts in which the given labels have cells of their own. Further ones have their own only below
+    /// the limit.
     pub(crate) fn with_labels<'a>(labels: impl Iterator<Item = &'a str>) -> Self {
         let mut totals = Self::default();
         for label in labels {
@@ -158,7 +158,7 @@ impl Totals {
         totals
     }
 
-    /// Adds a block's counts.
+    /// Adds the counts of a block.
     ///
     /// # Errors
     /// When the temporary file can't be written or read.
@@ -167,7 +167,7 @@ impl Totals {
             self.label_counts.of(label);
         }
         let labels: Vec<u32> = tally.labels.iter().map(|name| self.labels.index(name, LABEL_LIMIT)).collect();
-        // First, as a block doesn't say when it came.
+        // The unknown injector is indexed first: a block does not record at which row it appeared.
         let untold = self.injectors.index("", INJECTOR_LIMIT);
         let injectors: Vec<u32> =
             tally.injectors.iter().map(|name| self.injectors.index(name, INJECTOR_LIMIT)).collect();
@@ -195,7 +195,7 @@ impl Totals {
         }
     }
 
-    /// Counts the samples of a cell into the whole-run figures.
+    /// Adds the samples of a cell to the whole-run figures.
     fn count(&mut self, local: &LocalKey, cell: CellRef<'_>, labels: &TextList) {
         let samples = cell.samples();
         let name = labels.get(local.label as usize).unwrap_or_default();
@@ -223,7 +223,7 @@ impl Totals {
         Ok(())
     }
 
-    /// Packs the seconds that are past, and where all that are open take too much, those too.
+    /// Packs past seconds. If the open cells exceed their budget, packs the oldest of them too.
     fn pack_past(&mut self) -> Result<()> {
         while let Some(entry) = self.open.first_entry() {
             let is_past = entry.key().second.saturating_add(OPEN_SECONDS) < self.newest;
@@ -251,8 +251,8 @@ impl Totals {
                 transaction: local.transaction,
             };
             *self.errors.entry(key).or_default() += count;
-            // A key that goes stays gone, being larger than all that are kept: what stays does not hang on
-            // the order in which they came.
+            // A dropped key is larger than all kept ones and can't return. So the result does not depend on the order
+            // in which the failures came.
             if self.errors.len() > ERROR_LIMIT
                 && let Some((key, count)) = self.errors.pop_last()
             {
@@ -262,7 +262,7 @@ impl Totals {
         Ok(())
     }
 
-    /// The indexes of the response codes with which requests of a block failed, by the block's own codes.
+    /// The indexes of the response codes of a block's failures, by the block's own codes.
     fn response_codes(&mut self, tally: &Tally) -> BTreeMap<u32, u32> {
         let mut codes: BTreeMap<u32, u32> =
             tally.errors.iter().map(|(local, _)| (local.response_code, 0)).collect();
@@ -273,17 +273,17 @@ impl Totals {
         codes
     }
 
-    /// The labels that the cells' keys point to.
+    /// The labels by index, as used in the keys of cells.
     pub(crate) fn labels(&self) -> Vec<String> {
         self.labels.owned()
     }
 
-    /// The injectors that the cells point to.
+    /// The injectors by index, as used in the cells.
     pub(crate) fn injectors(&self) -> Vec<String> {
         self.injectors.owned()
     }
 
-    /// The only label, if there is just one and it is not empty.
+    /// The label of all requests, if there is exactly one and it is not empty.
     pub(crate) fn single_label(&self) -> Option<&str> {
         let mut requests =
             self.label_counts.counts.values().filter(|count| count.successes + count.failures > 0);
@@ -301,10 +301,10 @@ impl Totals {
         Merged::new(sources)
     }
 
-    /// Failures, ascending.
+    /// The failures, ascending.
     ///
     /// # Errors
-    /// Only where perfpipe is wrong.
+    /// Only for a bug in perfpipe.
     pub(crate) fn errors(&self) -> Result<Vec<ErrorCount>> {
         let (labels, codes, messages) =
             (self.labels.shared(), self.response_codes.shared(), self.messages.shared());
@@ -345,13 +345,13 @@ impl Totals {
     }
 }
 
-/// Bytes that an open cell takes, about.
+/// The approximate size of an open cell, in bytes.
 fn open_bytes(cell: &Cell) -> usize {
     let lists = size_of_val(cell.elapsed.as_slice()) + size_of_val(cell.injectors.as_slice());
     size_of::<(CellKey, Cell)>() + 2 * lists
 }
 
-/// Adds up what injectors of one index reported, ascending: beyond the limit several have the same.
+/// Adds up the loads with the same injector index, and sorts them. Injectors beyond the limit share an index.
 fn join_loads(loads: &mut Vec<InjectorLoad>) {
     loads.sort_by_key(|load| load.injector);
     loads.dedup_by(|from, into| {
@@ -364,7 +364,7 @@ fn join_loads(loads: &mut Vec<InjectorLoad>) {
     });
 }
 
-/// Adds up failures of one kind in a sorted list: beyond the limits several have the same names.
+/// Adds up equal failures in a sorted list. Texts beyond the limits share a name.
 fn join_errors(errors: &mut Vec<ErrorCount>) {
     let kind = |e: &ErrorCount| (e.second, e.transaction);
     errors.dedup_by(|from, into| {
@@ -379,7 +379,7 @@ fn join_errors(errors: &mut Vec<ErrorCount>) {
     });
 }
 
-/// As much of a text as is kept of it.
+/// Cuts a text to the length that is kept.
 fn short(text: &str) -> String {
     text.chars().take(MESSAGE_LIMIT).collect()
 }
@@ -392,7 +392,7 @@ mod tests {
     use crate::sample::texts::Texts;
     use proptest::prelude::*;
 
-    /// A cell of two samples of the first label.
+    /// A cell with two samples of the first label.
     fn cell(second: u32, elapsed: i32) -> (LocalKey, Cell) {
         let key = LocalKey { second, label: 0, success: true, transaction: false };
         let cell = Cell {
@@ -462,7 +462,7 @@ mod tests {
         assert_eq!(totals.successes, 2 * (LABEL_LIMIT as u64 + 50));
     }
 
-    /// Failures of one label and code, by second and message.
+    /// A tally of failures with one label and code, given as (second, message).
     fn failures(kinds: &[(u32, u32)], messages: &[String]) -> Tally {
         let error = |(second, message): &(u32, u32)| LocalError {
             second: *second,
@@ -484,7 +484,7 @@ mod tests {
     #[test]
     fn messages_beyond_the_limit_share_a_name_wherever_a_block_ends() {
         let messages: Vec<String> = (0..TEXT_LIMIT + 300).map(|n| format!("message {n}")).collect();
-        // In a block, failures are sorted by second first, while messages are in the order of the log.
+        // Failures of a block are sorted by second first, messages are in the order of the log.
         let kinds: Vec<(u32, u32)> = (0..messages.len() as u32).map(|n| (9 - n % 10, n)).collect();
         let mut whole = Totals::default();
         whole.add(&failures(&kinds, &messages)).unwrap();
@@ -559,7 +559,7 @@ mod tests {
         let labels: Vec<String> = (0..LABEL_COUNT_LIMIT + 5).map(|n| n.to_string()).collect();
         let block = |labels: &[String]| {
             let (key, cell) = cell(0, 1);
-            // The later its label came, the earlier a cell is.
+            // The later a label came, the earlier its cell.
             let codes = 0..labels.len() as u32;
             let key = |label| LocalKey { second: codes.end - label, label, ..key };
             Tally::of(codes.clone().map(|label| (key(label), cell.clone())).collect(), labels)

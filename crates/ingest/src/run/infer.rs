@@ -1,40 +1,40 @@
-//! What a run is called where nobody said: its test and framework, inferred from URLs, labels and file names.
+//! Infers the framework and the test of a run from URLs, labels and file names.
 
 use super::key::RunKey;
 use super::ports::Frameworks;
 
-/// What a run is called that came by a pipe, and of which nothing else is known.
+/// The name of a run from a pipe of which nothing else is known.
 const NAMELESS: &str = "stdin";
 
-/// What is known of a run when its log has been read.
+/// The facts about a run from which its key is inferred, collected while its log is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Clues {
-    /// The framework, where it was told.
+    /// The framework, if given.
     pub(crate) framework: Option<String>,
-    /// The test, where it was told.
+    /// The test, if given.
     pub(crate) test: Option<String>,
-    /// The URL path that all requests share.
+    /// The URL path, if all requests share one.
     pub(crate) path: Option<String>,
-    /// The host and port that all requests share.
+    /// The host and port, if all requests share them.
     pub(crate) host: Option<String>,
-    /// The only label.
+    /// The label, if there is only one.
     pub(crate) label: Option<String>,
-    /// The names of the log's file and of the member in it, without their endings; none where a pipe has none.
+    /// The names of the log file and of the member in it, without their extensions; empty for a pipe.
     pub(crate) stems: Vec<String>,
-    /// The frameworks by port, where they were told.
+    /// The frameworks by port, as far as given.
     pub(crate) frameworks: Frameworks,
 }
 
-/// A run's key, and how it was come by.
+/// A run's key, and how it was inferred.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inferred {
     pub(crate) key: RunKey,
-    /// What was inferred, and from what, as sentences; empty where both were told.
+    /// What was inferred, and from what, as clauses; empty if both names were given.
     pub(crate) notes: Vec<String>,
 }
 
 impl Clues {
-    /// The key.
+    /// Infers the key.
     pub(crate) fn infer(&self) -> Inferred {
         let mut notes = Vec::new();
         let test = self.test.clone().unwrap_or_else(|| {
@@ -50,8 +50,8 @@ impl Clues {
         Inferred { key: RunKey::new(framework, test), notes }
     }
 
-    /// The keys that a whole log may have whose head gave these clues: what all of its head agrees on, the rest may
-    /// not. The first is that of the head.
+    /// The keys that the whole log may have if these clues come from its beginning: the rest may not agree on them. The
+    /// key of the beginning comes first.
     pub(crate) fn possible(&self) -> Vec<RunKey> {
         let mut keys: Vec<RunKey> = Vec::new();
         for lost in 0..8 {
@@ -101,7 +101,7 @@ impl Clues {
         }
     }
 
-    /// The framework that was told of the port of the requests, else of that in the file's name.
+    /// The framework on the port of the requests, otherwise on the port in the file's name.
     fn framework_on_port(&self) -> Option<(&str, &'static str)> {
         let of_host = self.host.as_deref().and_then(|host| host.rsplit_once(':')).map(|(_, port)| port);
         let named = |port: &str| self.frameworks.on_port(port.parse().ok()?);
@@ -125,10 +125,10 @@ fn last_segment(path: &str) -> Option<&str> {
     path.trim_end_matches('/').rsplit('/').next().filter(|segment| !segment.is_empty())
 }
 
-/// How the names of logs begin that the original's scripts wrote.
+/// The prefix of log names written by the scripts of the original project.
 const RESULTS: &str = "Results-";
 
-/// Test and port in a name like `Results-test-port`, whatever follows after a dot.
+/// The test and the port in a name like `Results-test-port`. A dot ends the port.
 fn test_and_port(stem: &str) -> Option<(&str, &str)> {
     let (test, port) = stem.strip_prefix(RESULTS)?.rsplit_once('-')?;
     let port = port.split('.').next().unwrap_or_default();
@@ -136,7 +136,7 @@ fn test_and_port(stem: &str) -> Option<(&str, &str)> {
     (is_port && !test.is_empty()).then_some((test, port))
 }
 
-/// The test in a name like `Results-test-port` or `framework_test`, whatever follows after a dot.
+/// The test in a name like `Results-test-port` or `framework_test`. A dot ends the test.
 fn test_in_name(stem: &str) -> Option<&str> {
     if stem.starts_with(RESULTS) {
         return test_and_port(stem).map(|(test, _)| test);
@@ -146,7 +146,7 @@ fn test_in_name(stem: &str) -> Option<&str> {
     (!framework.is_empty() && !test.is_empty()).then_some(test)
 }
 
-/// The framework in a name `framework_test`, if that is the test.
+/// The framework in a name `framework_test`, if it ends in the given test.
 fn framework_in_name<'a>(stem: &'a str, test: &str) -> Option<&'a str> {
     stem.match_indices('_')
         .find(|(at, _)| {
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(key("", "", "", ""), "stdin stdin");
     }
 
-    /// The framework, with names of ports 8181 and 80.
+    /// The inferred framework, with ports 8181 and 80 named.
     fn framework(host: &str, stem: &str) -> String {
         let clues = Clues {
             host: (!host.is_empty()).then(|| host.to_owned()),

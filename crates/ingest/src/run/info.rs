@@ -1,4 +1,4 @@
-//! A run's own row, and the files it was made from.
+//! The metadata of a run, and the files it was made from.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ pub struct SourceFile {
     pub crc32: u32,
 }
 
-/// A run's own row: what was read, how, and what came of it.
+/// The metadata of a run: what was read, with which options, and the totals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunInfo {
     /// Framework, test and repeat.
@@ -32,46 +32,46 @@ pub struct RunInfo {
     pub t0_ms: i64,
     /// The largest timeStamp of all accepted records, epoch ms.
     pub last_ms: i64,
-    /// The largest timeStamp + elapsed of all requests, failures included, epoch ms; `None` without requests, and of a
-    /// run that was stored before this was, without samples.
+    /// The largest timeStamp + elapsed of all requests, failures included, epoch ms. `None` without requests, and for a
+    /// run that an earlier version stored without samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_end_ms: Option<i64>,
-    /// The same of transaction controllers' own records.
+    /// The largest timeStamp + elapsed of all transaction controllers' own records, epoch ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions_end_ms: Option<i64>,
-    /// Seconds from the first to the last, silent ones counted: `(last_ms - t0_ms) / 1000 + 1`.
+    /// The number of seconds from the first to the last, silent ones included: `(last_ms - t0_ms) / 1000 + 1`.
     pub seconds: u32,
-    /// Successful requests.
+    /// The number of successful requests.
     pub successes: u64,
-    /// Failed requests.
+    /// The number of failed requests.
     pub failures: u64,
-    /// Transaction controllers' own records.
+    /// The number of transaction controllers' own records.
     pub transactions: u64,
-    /// Records that were not accepted; records = successes + failures + transactions + rejects.
+    /// The number of records that were not accepted. Records = successes + failures + transactions + rejects.
     pub rejects: u64,
-    /// Whether the samples themselves are stored, not only their counts.
+    /// True if the samples themselves are stored, not only their counts.
     pub samples_stored: bool,
-    /// Whether framework or test were inferred, not told.
+    /// True if the framework or the test was inferred, not given.
     pub inferred: bool,
     /// The files the run was made from.
     pub sources: Vec<SourceFile>,
-    /// The CPU clock's shift used at ingest, seconds.
+    /// The shift of the CPU clock used at ingest, in seconds.
     pub cpu_offset: i64,
-    /// The CPU look-back used at ingest, seconds.
+    /// The CPU look-back used at ingest, in seconds.
     pub cpu_lookback: u32,
     /// The other options used, by flag name.
     pub options: BTreeMap<String, String>,
     /// The version of perfpipe that wrote the run.
     pub tool_version: String,
-    /// When it was ingested, RFC 3339, UTC.
+    /// The time of the ingest, RFC 3339, UTC.
     pub ingested_at: String,
-    /// What of its files was damaged and read as far as it could be; nothing, if the run is whole.
+    /// The damaged files that were read as far as possible; empty if the run is whole.
     #[serde(default)]
     pub damage: Vec<Damage>,
 }
 
 impl RunInfo {
-    /// The row of a run from `t0_ms` to `last_ms` (epoch ms, both inclusive) of which nothing else is known.
+    /// Creates the metadata of a run from `t0_ms` to `last_ms` (epoch ms, both inclusive). All else is zero or empty.
     pub fn new(key: RunKey, t0_ms: i64, last_ms: i64) -> Self {
         let seconds = last_ms.saturating_sub(t0_ms).div_euclid(1000).saturating_add(1);
         Self {
@@ -97,12 +97,13 @@ impl RunInfo {
         }
     }
 
-    /// Whether the run was made from damaged files, of which a part could be read.
+    /// Returns true if the run was made from damaged files that could be read only in part.
     pub fn is_partial(&self) -> bool {
         !self.damage.is_empty()
     }
 
-    /// Whether this is a stored row, but for ends that were not stored with it and came from its samples.
+    /// Returns true if this equals the `stored` metadata. Ends that `stored` lacks are ignored, since they were
+    /// computed from the samples.
     pub(crate) fn is_row_of(&self, stored: &Self) -> bool {
         let Self { last_end_ms, transactions_end_ms, .. } = *self;
         match stored.last_end_ms.or(stored.transactions_end_ms) {
@@ -111,12 +112,12 @@ impl RunInfo {
         }
     }
 
-    /// All requests: successes and failures.
+    /// The number of requests: successes and failures.
     pub fn requests(&self) -> u64 {
         self.successes.saturating_add(self.failures)
     }
 
-    /// All records of the log: requests, transactions and rejects.
+    /// The number of records in the log: requests, transactions and rejects.
     pub fn records(&self) -> u64 {
         self.requests().saturating_add(self.transactions).saturating_add(self.rejects)
     }

@@ -1,57 +1,58 @@
-//! Why a record was not accepted.
+//! The reasons for which a record is rejected.
 
 use std::fmt;
 
-/// Why a record was not accepted: a kind with a code that never changes, and the facts beside it.
+/// The reason for which a record was rejected: a kind with a stable code, and the details.
 ///
-/// The value at fault stands apart from it (as in [`Error::Rejects`](crate::Error::Rejects)), so that equal reasons are equal.
+/// The offending value is not part of it (see [`Error::Rejects`](crate::Error::Rejects)), so that equal reasons compare
+/// equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RejectReason {
-    /// It has another number of fields than the log has columns.
+    /// The number of fields differs from the number of columns.
     FieldCount {
-        /// Its fields.
+        /// The number of fields in the record.
         found: u64,
-        /// The log's columns.
+        /// The number of columns in the log.
         expected: u64,
     },
-    /// A quote is opened in it that is not closed up to the end of the log.
+    /// A quote is opened in the record and not closed before the end of the log.
     OpenQuote,
-    /// A quote is opened in it that is not closed within the longest record that is taken.
+    /// A quote is opened in the record and not closed within the maximum length of a record.
     LongQuote,
-    /// Its line is longer than the longest record that is taken.
+    /// The line is longer than the maximum length of a record.
     LongLine,
-    /// The log is damaged before the record ends.
+    /// The log is damaged before the record's end.
     CutShort,
-    /// It begins further from the first record of the run than the span that is allowed.
+    /// The record begins further from the run's first record than the allowed span.
     FarTime {
         /// timeStamp of the run's first record, epoch ms.
         first_ms: i64,
     },
-    /// This column holds neither epoch milliseconds nor a date.
+    /// The column holds neither epoch milliseconds nor a date.
     NotATime {
         /// The column.
         column: &'static str,
     },
-    /// This column holds no whole number of its range.
+    /// The column holds no whole number in its range.
     NotANumber {
         /// The column.
         column: &'static str,
     },
-    /// This column holds neither true nor false.
+    /// The column holds neither true nor false.
     NotABoolean {
         /// The column.
         column: &'static str,
     },
-    /// Lines between two of its quotes read as records: an error only where no reject is allowed.
+    /// Lines between two quotes of the record look like records. An error only if no rejects are allowed.
     SwallowedRecords {
-        /// How many.
+        /// The number of such lines.
         records: u64,
     },
 }
 
 impl RejectReason {
-    /// The kind's name, which is stored beside the sentence and never changes.
+    /// The stable name of the kind, which is stored beside the sentence.
     pub fn code(self) -> &'static str {
         match self {
             Self::FieldCount { .. } => "field-count",
@@ -67,14 +68,14 @@ impl RejectReason {
         }
     }
 
-    /// The reason as a clause, with the value at fault.
+    /// The reason as a clause, followed by the offending value.
     pub(crate) fn with_value(self, value: Option<&str>) -> String {
         value.map_or_else(|| self.to_string(), |value| format!("{self}: `{value}`"))
     }
 }
 
 impl fmt::Display for RejectReason {
-    /// The reason as a clause, without the value at fault.
+    /// Writes the reason as a clause, without the offending value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FieldCount { found, expected } => write!(f, "{found} fields in the place of {expected}"),

@@ -1,4 +1,4 @@
-//! Rejected records, whole, with their place and reason; beyond a few MiB they wait in a temporary file.
+//! Rejected records with their place and reason, kept in memory up to a few MiB, then in a temporary file.
 
 use std::io::{BufRead, BufReader, Write};
 
@@ -14,17 +14,16 @@ pub struct Reject {
     pub file: String,
     /// The member inside a zip.
     pub member: Option<String>,
-    /// Line, from 1, on which the record begins.
+    /// The line, from 1, on which the record begins.
     pub line: u64,
-    /// Byte, from 0, at which the record begins in the unpacked log.
+    /// The offset, from 0, of the record's first byte in the unpacked log.
     pub byte: u64,
-    /// Which reason it was not accepted for: [`RejectReason::code`](crate::RejectReason::code). `None` in a run that was
-    /// stored before reasons had codes.
+    /// The [code](crate::RejectReason::code) of the reason. `None` in a run that was stored before reasons had codes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// Why it was not accepted, as a clause.
+    /// The reason, as a clause.
     pub reason: String,
-    /// The record as it stands in the log, without its line end; U+FFFD where it is not UTF-8.
+    /// The record as logged, without its line end. Invalid UTF-8 is replaced by U+FFFD.
     pub record: String,
 }
 
@@ -41,7 +40,7 @@ impl Default for RejectSpool {
 }
 
 impl RejectSpool {
-    /// Appends one.
+    /// Appends a reject.
     ///
     /// # Errors
     /// When the temporary file can't be written.
@@ -54,17 +53,17 @@ impl RejectSpool {
         Ok(())
     }
 
-    /// How many there are.
+    /// The number of rejects.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no rejects.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// All of them, from the first.
+    /// Iterates over all rejects, from the first.
     ///
     /// # Errors
     /// When the temporary file can't be read.
@@ -72,15 +71,16 @@ impl RejectSpool {
         Ok(read_lines(BufReader::new(self.spool.reader()?), "reading the rejected records back".to_owned()))
     }
 
-    /// Writes all of them, one JSON object a line, as they are kept.
+    /// Writes all rejects to `out`, one JSON object a line, and returns the number of bytes. The outer error is that of
+    /// the temporary file, the inner one that of `out`.
     pub(crate) fn write_lines(&mut self, out: &mut impl Write) -> Result<std::io::Result<u64>> {
         Ok(std::io::copy(self.spool.reader()?, out))
     }
 }
 
-/// Reads rejects, one JSON object a line; nothing follows an error. `what` is being done, for messages.
+/// Reads rejects, one JSON object a line, and stops after the first error. `what` describes the step in error messages.
 pub(crate) fn read_lines(mut lines: impl BufRead, what: String) -> impl Iterator<Item = Result<Reject>> {
-    // Whole lines, since serde_json takes a reader byte by byte.
+    // Reads whole lines first, since serde_json reads from a reader byte by byte.
     let (mut line, mut failed) = (Vec::new(), false);
     std::iter::from_fn(move || {
         line.clear();

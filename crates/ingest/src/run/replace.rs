@@ -1,4 +1,4 @@
-//! Which earlier run a new one may take the place of.
+//! Decides which earlier run a new one may replace.
 
 use super::info::RunInfo;
 use crate::error::Error;
@@ -6,27 +6,28 @@ use crate::error::Error;
 /// The file name of standard input.
 const PIPE: &str = "-";
 
-/// How to replace a run on purpose.
+/// The remedy: how to name the run differently, replace the old one, or keep both.
 const REPLACE: &str = "Name this run with --framework and --test, or give --replace to put it in the old one's place, or --append-repeat \
      to keep both.";
 
-/// What a new run may replace. But for [`Replace::Any`], a partial run never takes the place of a whole one.
+/// Which earlier runs a new run may replace. Except with [`Replace::Any`], a partial run never replaces a whole one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
-    /// Any run of the same key: `--replace` was given.
+    /// Any run of the same key, because `--replace` was given.
     Any,
-    /// Any run of the same key: the key was told.
+    /// Any run of the same key, because the key was given by the user.
     SameKey,
-    /// Only a run made from log files of the same names, or from a pipe of the same content: the key was inferred.
+    /// Only a run made from log files of the same names, or from a pipe of the same content, because the key was
+    /// inferred.
     SameFile,
 }
 
 impl Replace {
-    /// Whether `old` may give way to `new`.
+    /// Returns true if `new` may replace `old`.
     pub fn allows(self, old: &RunInfo, new: &RunInfo) -> bool {
         fn logs(info: &RunInfo) -> Vec<(&str, Option<u32>)> {
             let logs = info.sources.iter().filter(|source| source.kind == "log");
-            // A pipe has no name to be known by again, only its content.
+            // A pipe has no name, so it is recognised by its checksum.
             let mut names: Vec<_> =
                 logs.map(|log| (log.file.as_str(), (log.file == PIPE).then_some(log.crc32))).collect();
             names.sort_unstable();
@@ -41,12 +42,12 @@ impl Replace {
         }
     }
 
-    /// Whether an earlier run that can't be read may give way to `new`.
+    /// Returns true if `new` may replace an earlier run that can't be read.
     pub(crate) fn allows_unread(self, new: &RunInfo) -> bool {
         self == Self::Any || (self == Self::SameKey && !new.is_partial())
     }
 
-    /// The error that says why `old` may not be replaced by `new`, and which flags help.
+    /// The error that says why `new` may not replace `old`, and which flags help.
     pub fn refusal(old: &RunInfo, new: &RunInfo) -> Error {
         if let Some(damage) = new.damage.first()
             && !old.is_partial()
@@ -63,7 +64,7 @@ impl Replace {
         Error::refused(problem, REPLACE)
     }
 
-    /// The refusal where it can't be told what the earlier run is: `what` failed.
+    /// The refusal for an earlier run that can't be read. `what` names the step that failed.
     pub(crate) fn refusal_unread(what: &str) -> Error {
         let problem = format!("the store has a run of this key that can't be read: {what} failed");
         Error::refused(problem, REPLACE)

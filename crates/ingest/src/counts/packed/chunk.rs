@@ -1,9 +1,9 @@
-//! Some 64 KiB of cells, ascending by key, as bytes.
+//! A chunk: about 64 KiB of packed cells, ascending by key.
 
 use crate::counts::CellKey;
 use crate::sample::varint::{read_unsigned, unsigned};
 
-/// Bytes of a chunk, about.
+/// The approximate size of a chunk, in bytes.
 const CHUNK: usize = 64 << 10;
 
 /// A full chunk.
@@ -19,13 +19,13 @@ pub(super) struct Packed {
 pub(crate) struct Packer {
     bytes: Vec<u8>,
     first: Option<CellKey>,
-    /// The second of the cell before.
+    /// The second of the previous cell.
     second: u32,
     cells: usize,
 }
 
 impl Packer {
-    /// Adds a cell, its key greater than those before; hands out a chunk that is full.
+    /// Adds a cell, whose key must be greater than all before. Returns the previous chunk if it was full.
     pub(super) fn push(&mut self, key: CellKey, counts: &[u8], sums: &[u8]) -> Option<Packed> {
         let full = if self.bytes.len() >= CHUNK { self.finish() } else { None };
         let first = *self.first.get_or_insert(key);
@@ -42,7 +42,7 @@ impl Packer {
         full
     }
 
-    /// Hands out the cells since the last chunk, if there are any.
+    /// Returns the cells since the last chunk, if there are any.
     pub(super) fn finish(&mut self) -> Option<Packed> {
         let Self { bytes, first, cells, .. } = std::mem::take(self);
         Some(Packed { first: first?, cells, bytes })
@@ -56,7 +56,8 @@ pub(super) struct Entry<'a> {
     pub(super) sums: &'a [u8],
 }
 
-/// The next cell of a chunk, the one before it (or the chunk's first) being of this second; `None` if the bytes are none.
+/// Reads the next cell of a chunk. `second` is that of the previous cell, or of the chunk's first cell. `None` if the
+/// bytes are invalid.
 pub(super) fn next<'a>(bytes: &mut &'a [u8], second: u32) -> Option<Entry<'a>> {
     let second = second.checked_add(u32::try_from(read_unsigned(bytes)?).ok()?)?;
     let flags = read_unsigned(bytes)?;

@@ -1,4 +1,4 @@
-//! Cells that come in any order, in little memory.
+//! Collects cells that arrive in any order, with bounded memory.
 
 use std::collections::BTreeMap;
 
@@ -8,38 +8,38 @@ use crate::counts::pack::{counts_length, pack, pack_counts, pack_sums, unpack};
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 
-/// Bytes that a packed cell takes besides its own: its key and place in the map, and the allocation.
+/// The bytes that a packed cell takes besides its own: key, map entry and allocation.
 const OVERHEAD: usize = 80;
 
-/// Runs of one size that are open at once; as many become one of the next size.
+/// The number of runs of one size. When it is reached, they are merged into one run of the next size.
 const RUNS: usize = 64;
 
-/// Takes cells in any order, and gives them back ascending by key, the parts of one key added.
+/// Collects cells in any order and returns them ascending by key, with the parts of one key added up.
 #[derive(Debug, Default)]
 pub(crate) struct Gatherer {
-    /// The cells that came last.
+    /// The most recent cells, packed.
     held: BTreeMap<CellKey, Box<[u8]>>,
-    /// Bytes that they take, about.
+    /// The approximate size of the held cells, in bytes.
     bytes: usize,
-    /// Bytes that they may take; all others are in runs.
+    /// The maximum size of the held cells, in bytes. All others are in runs.
     room: usize,
-    /// Runs by size, the smallest first.
+    /// The runs by size, smallest first.
     sizes: Vec<Vec<Run>>,
     spill: Spill,
 }
 
 impl Gatherer {
-    /// Holds so many bytes, and writes what is beyond as runs.
+    /// Creates a gatherer that holds up to `room` bytes and writes the rest as runs to `spill`.
     pub(crate) fn new(room: usize, spill: Spill) -> Self {
         Self { room, spill, ..Self::default() }
     }
 
-    /// Whether there are no cells.
+    /// Returns true if there are no cells.
     pub(crate) fn is_empty(&self) -> bool {
         self.held.is_empty() && self.sizes.is_empty()
     }
 
-    /// Adds a cell, or a part of one.
+    /// Adds a cell or a part of one.
     ///
     /// # Errors
     /// When the temporary file can't be written or read.
@@ -56,10 +56,10 @@ impl Gatherer {
         if self.bytes > self.room { self.write_run() } else { Ok(()) }
     }
 
-    /// Takes out the part of a cell that is held, if there is one.
+    /// Removes and returns the held part of a cell, if there is one.
     ///
     /// # Errors
-    /// None that a cell that was packed here can cause.
+    /// None for cells that were packed here.
     pub(crate) fn take(&mut self, key: CellKey) -> Result<Option<Cell>> {
         let Some(packed) = self.held.remove(&key) else { return Ok(None) };
         self.bytes = self.bytes.saturating_sub(packed.len() + OVERHEAD);
@@ -76,7 +76,7 @@ impl Gatherer {
         Merged::new(runs.chain([held]))
     }
 
-    /// Writes what is held as a run.
+    /// Writes the held cells as a run.
     fn write_run(&mut self) -> Result<()> {
         let (mut run, mut packer) = (Run::default(), Packer::default());
         for (key, packed) in std::mem::take(&mut self.held) {
@@ -89,7 +89,7 @@ impl Gatherer {
         self.add_run(run, 0)
     }
 
-    /// Adds a run to those of its size, and makes one of them once they are many.
+    /// Adds a run to those of its size, and merges them when they become too many.
     fn add_run(&mut self, run: Run, size: usize) -> Result<()> {
         if self.sizes.len() <= size {
             self.sizes.resize_with(size + 1, Vec::new);
@@ -108,10 +108,10 @@ impl Gatherer {
     }
 }
 
-/// Cells that ascend by key as a run.
+/// Writes cells, which must ascend by key, as a run.
 ///
 /// # Errors
-/// Theirs, and when the temporary file can't be written.
+/// Returns the first error among the cells, and fails when the temporary file can't be written.
 pub(crate) fn collect(cells: impl Iterator<Item = CellResult>, spill: &mut Spill) -> Result<Run> {
     let (mut run, mut packer) = (Run::default(), Packer::default());
     let (mut counts, mut sums) = (Vec::new(), Vec::new());
@@ -154,7 +154,7 @@ mod tests {
                 let key = CellKey { second, label, success: label > 0, transaction: second > 7 };
                 let cell = cell(&mut Taker::new(&bytes), 4);
                 expected.entry(key).or_default().merge(&cell);
-                // What is opened again and added to comes back as well.
+                // A part that was taken out and added to must come back as well.
                 let mut whole = if taken { gatherer.take(key)?.unwrap_or_default() } else { Cell::default() };
                 whole.merge(&cell);
                 gatherer.insert(key, &whole)?;

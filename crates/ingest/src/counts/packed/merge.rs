@@ -1,4 +1,4 @@
-//! Cells of several sources, each ascending by key, as one.
+//! Merges cells of several sources, each ascending by key.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -6,29 +6,29 @@ use std::collections::BinaryHeap;
 use crate::counts::{Cell, CellKey};
 use crate::error::Result;
 
-/// A cell, or why there is none.
+/// A cell with its key, or the error that ended the cells.
 pub(crate) type CellResult = Result<(CellKey, Cell)>;
 
 type Source<'a> = Box<dyn Iterator<Item = CellResult> + Send + 'a>;
 
-/// All cells of the sources, ascending by key, the parts of one key added. Nothing follows an error.
+/// All cells of the sources, ascending by key, with the parts of one key added up. Ends after the first error.
 pub(crate) struct Merged<'a> {
     /// The sources, each with its next cell.
     sources: Vec<(Source<'a>, Option<Cell>)>,
     /// The keys of the next cells, with their sources.
     next: BinaryHeap<Reverse<(CellKey, usize)>>,
-    /// Whether the sources were asked for their first cells.
+    /// True once each source was asked for its first cell.
     begun: bool,
 }
 
 impl<'a> Merged<'a> {
-    /// The cells of these sources.
+    /// Merges the cells of the given sources.
     pub(crate) fn new(sources: impl IntoIterator<Item = Source<'a>>) -> Self {
         let sources = sources.into_iter().map(|source| (source, None)).collect();
         Self { sources, next: BinaryHeap::new(), begun: false }
     }
 
-    /// Asks a source for its next cell.
+    /// Fetches the next cell of a source.
     fn ask(&mut self, at: usize) -> Result<()> {
         let Some((source, cell)) = self.sources.get_mut(at) else { return Ok(()) };
         if let Some((key, next)) = source.next().transpose()? {
@@ -38,7 +38,7 @@ impl<'a> Merged<'a> {
         Ok(())
     }
 
-    /// The next cell of a source, which is asked for another.
+    /// Returns the pending cell of a source and fetches its next one.
     fn take(&mut self, at: usize) -> Result<Cell> {
         let cell = self.sources.get_mut(at).and_then(|(_, cell)| cell.take()).unwrap_or_default();
         self.ask(at)?;

@@ -1,7 +1,7 @@
-//! Packed cells, ascending by key, in pieces that are in memory or, beyond a budget, in a temporary file.
+//! Packed cells, ascending by key, in chunks that are kept in memory or, beyond a budget, in a temporary file.
 //!
-//! A [`Gatherer`] takes cells in any order and gives them back ascending; what does not fit into its room goes to the
-//! file as a sorted [`Run`]. A cell can be in several parts, which are added when they are read.
+//! A [`Gatherer`] takes cells in any order and returns them in ascending order. It writes what exceeds its memory to
+//! the file, as a sorted [`Run`]. A cell may arrive in several parts, which are added up when they are read.
 
 mod chunk;
 mod gather;

@@ -1,4 +1,4 @@
-//! Cells ascending by key, in chunks.
+//! A sorted run of packed cells, in chunks.
 
 use std::borrow::Cow;
 
@@ -24,12 +24,12 @@ struct Chunk {
 }
 
 impl Run {
-    /// How many cells there are.
+    /// The number of cells.
     pub(crate) fn len(&self) -> usize {
         self.cells
     }
 
-    /// Adds a cell behind all others, packed in two parts.
+    /// Appends a cell, packed in two parts. Its key must be greater than all before.
     ///
     /// # Errors
     /// When the temporary file can't be written.
@@ -46,7 +46,7 @@ impl Run {
         }
     }
 
-    /// Adds what the packer still holds.
+    /// Appends what the packer still holds.
     ///
     /// # Errors
     /// When the temporary file can't be written.
@@ -63,7 +63,7 @@ impl Run {
         Ok(())
     }
 
-    /// A run of cells that ascend by key, all of them in memory.
+    /// Creates a run of cells that ascend by key, all in memory.
     pub(crate) fn in_memory<'a>(cells: impl Iterator<Item = (CellKey, &'a [u8], &'a [u8])>) -> Self {
         let (mut run, mut packer) = (Self::default(), Packer::default());
         let mut keep = |packed: Packed| {
@@ -77,40 +77,40 @@ impl Run {
         run
     }
 
-    /// The cells of the seconds from `first` to `last`, both included.
+    /// The cells of the seconds from `first` to `last`, both inclusive.
     pub(crate) fn between(&self, first: u32, last: u32) -> Cells<'_> {
         self.cells_of(first, last, |entry| unpack_parts(entry.counts, entry.sums))
     }
 
-    /// The same without their counts.
+    /// All cells, without their counts.
     pub(crate) fn sums(&self) -> Cells<'_> {
         self.cells_of(0, u32::MAX, |entry| unpack_sums(entry.sums))
     }
 
     fn cells_of(&self, first: u32, last: u32, open: fn(&Entry<'_>) -> Option<Cell>) -> Cells<'_> {
-        // The chunk before may end with cells of the first second.
+        // The previous chunk may end with cells of the first second.
         let from = self.chunks.partition_point(|chunk| chunk.first.second < first).saturating_sub(1);
         let chunks = self.chunks.get(from..).unwrap_or_default().iter();
         Cells { chunks, bytes: Cow::Borrowed(&[]), at: 0, second: 0, first, last, open }
     }
 }
 
-/// Cells of a run, opened one after another. Nothing follows an error.
+/// Iterates over cells of a run and unpacks each. Ends after the first error.
 pub(crate) struct Cells<'a> {
     chunks: std::slice::Iter<'a, Chunk>,
     bytes: Cow<'a, [u8]>,
-    /// Where the next cell begins.
+    /// The offset of the next cell in `bytes`.
     at: usize,
-    /// The second of the cell before.
+    /// The second of the previous cell.
     second: u32,
-    /// The seconds that are wanted.
+    /// The first and the last wanted second.
     first: u32,
     last: u32,
     open: fn(&Entry<'_>) -> Option<Cell>,
 }
 
 impl Cells<'_> {
-    /// The next cell that is wanted.
+    /// Reads the next wanted cell.
     fn read(&mut self) -> Result<Option<(CellKey, Cell)>> {
         loop {
             if self.at >= self.bytes.len() {

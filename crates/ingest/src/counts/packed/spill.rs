@@ -1,4 +1,4 @@
-//! Where chunks are kept: in memory as long as there is room, then in a temporary file that has no name.
+//! Storage for chunks: in memory as long as there is room, then in an unnamed temporary file.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -8,19 +8,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{Error, Result};
 
-/// Keeps chunks.
+/// Keeps chunks in memory or in a temporary file.
 #[derive(Debug, Default)]
 pub(crate) struct Spill {
-    /// Bytes that may still be kept in memory.
+    /// The number of bytes that may still be kept in memory.
     room: usize,
-    /// Where the file is made; the system's temporary folder if none is named.
+    /// The folder of the temporary file; the system's temporary folder if `None`.
     folder: Option<PathBuf>,
     file: Option<Arc<Mutex<File>>>,
-    /// Where the file ends.
+    /// The length of the file, in bytes.
     end: u64,
 }
 
-/// Where a chunk is.
+/// The location of a chunk.
 #[derive(Debug, Clone)]
 pub(super) enum Place {
     /// In memory.
@@ -39,12 +39,12 @@ pub(super) struct InFile {
 }
 
 impl Spill {
-    /// Keeps so many bytes in memory, and what is beyond in a file in this folder.
+    /// Creates a store that keeps up to `room` bytes in memory and the rest in a file in `folder`.
     pub(crate) fn new(room: usize, folder: Option<PathBuf>) -> Self {
         Self { room, folder, ..Self::default() }
     }
 
-    /// Keeps a chunk.
+    /// Stores a chunk and returns its location.
     ///
     /// # Errors
     /// When the temporary file can't be written.
@@ -91,10 +91,10 @@ fn write_at(file: &Mutex<File>, at: u64, bytes: &[u8]) -> std::io::Result<()> {
 }
 
 impl Place {
-    /// The chunk's bytes.
+    /// Returns the bytes of the chunk.
     ///
     /// # Errors
-    /// When the temporary file can't be read, or does not hold what was written to it.
+    /// When the temporary file can't be read, or its content differs from what was written.
     pub(super) fn bytes(&self) -> Result<Cow<'_, [u8]>> {
         match self {
             Self::Memory(bytes) => Ok(Cow::Borrowed(bytes)),
