@@ -12,6 +12,7 @@ mod ingest;
 mod inspect;
 mod list;
 mod man;
+mod migrate;
 mod repair;
 mod report;
 mod verify;
@@ -38,6 +39,7 @@ use self::ingest::IngestArgs;
 use self::inspect::InspectArgs;
 use self::list::ListArgs;
 use self::man::ManArgs;
+use self::migrate::MigrateArgs;
 use self::repair::RepairArgs;
 use self::report::ReportArgs;
 use self::verify::VerifyArgs;
@@ -87,6 +89,9 @@ pub(crate) enum Command {
     /// Repair damaged runs, and set aside those that can't be repaired
     Repair(RepairArgs),
     /// Delete a run from the store
+    /// Rewrite a database of an older layout as the newest
+    Migrate(MigrateArgs),
+    /// Take one run out of the store
     Drop(DropArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
@@ -101,6 +106,7 @@ pub(crate) fn patience(command: &Command) -> Duration {
         | Command::Copy(_)
         | Command::AttachCpu(_)
         | Command::Repair(_)
+        | Command::Migrate(_)
         | Command::Drop(_) => Duration::from_secs(10),
         _ => Duration::from_secs(1),
     }
@@ -122,6 +128,7 @@ pub(crate) async fn run(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()>
         Command::List(args) => list::run(&args, &store).await,
         Command::Verify(args) => verify::run(&args, &store).await,
         Command::Repair(args) => repair::run(&args, &store).await,
+        Command::Migrate(args) => migrate::run(&args, &store).await,
         Command::Drop(args) => drop::run(&args, &store).await,
         Command::Completions(args) => completions::run(&args, &store),
         Command::Man(args) => man::run(&args, &store),

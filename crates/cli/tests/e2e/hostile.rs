@@ -68,7 +68,7 @@ begin
         pg_get_function_result(p.oid) as result
       from pg_proc p where pronamespace = 'pg_catalog'::regnamespace and prokind = 'f' and proname in
         ('hashtextextended', 'set_config', 'current_setting', 'has_database_privilege', 'has_schema_privilege',
-         'has_table_privilege', 'pg_is_in_recovery', 'pg_backend_pid', 'pg_try_advisory_xact_lock',
+         'has_table_privilege', 'pg_is_in_recovery', 'pg_backend_pid', 'pg_total_relation_size', 'pg_get_serial_sequence', 'pg_sequence_last_value', 'pg_try_advisory_xact_lock',
          'pg_advisory_xact_lock', 'to_timestamp', 'now', 'pg_has_role', 'row_security_active',
          'pg_describe_object', 'upper', 'lower')
       union all
@@ -158,6 +158,28 @@ fn a_database_that_looks_elsewhere_first_changes_nothing() {
     assert_commands_work(&scene);
 }
 
+#[test]
+fn a_migration_runs_nobodys_operators() {
+    let Some(scene) = Scene::new() else { return };
+    scene.superuser("create schema perfpipe");
+    crate::migrate::make_layout_3(scene.store.place(), "postgres");
+    let name = scene.superuser("select current_database()");
+    scene.superuser(&format!("alter database {name} set search_path = mallory, public, pg_catalog"));
+    for schema in ["mallory", "public"] {
+        scene.as_mallory(&format!(
+            "create function {schema}.key(jsonb, text) returns text language plpgsql as \
+             $$ begin insert into public.caught values ('key'); return 'x'; end $$; \
+             create operator {schema}.->> (leftarg = jsonb, rightarg = text, function = {schema}.key)"
+        ));
+    }
+    ingest(&scene.store);
+    scene.store.run(&["migrate", "--dry-run"]).said();
+    scene.store.run(&["migrate"]).said();
+    scene.assert_nothing_ran("migrate");
+    ingest(&scene.store);
+    assert_eq!(scene.superuser("select run from perfpipe.runs"), "go_2048");
+}
+
 /// Those that write to a store that has the run go_2048.
 fn assert_writers_refused(scene: &Scene, parts: &[&str]) {
     let (log, cpu) = (fixture(LOG), fixture("Results-flaky-8181.cpu.csv"));
@@ -230,7 +252,7 @@ fn what_was_hung_on_the_tables_stops_every_writer() {
             "the trigger trap",
         ),
         (
-            "create table mallory.behind (run_id bigint references perfpipe.runs on delete cascade); \
+            "create table mallory.behind (run text references perfpipe.runs on delete cascade); \
              create trigger trap after delete on mallory.behind execute function mallory.trap()",
             "drop table mallory.behind",
             "the table mallory.behind refers to",
@@ -270,7 +292,7 @@ fn what_is_not_a_table_is_not_read() {
         "create function mallory.see(bigint) returns bigint language plpgsql as \
          $$ begin insert into public.caught values ('view'); return $1; end $$; \
          alter table perfpipe.runs rename to runs_of_old; \
-         create view perfpipe.runs as select *, mallory.see(run_id) as seen from perfpipe.runs_of_old",
+         create view perfpipe.runs as select *, mallory.see(generation) as seen from perfpipe.runs_of_old",
     );
     for arguments in [&["list"][..], &["report", "--test", "2048", "--format", "svg"]] {
         let complaint = scene.store.run(arguments).complaint(1);

@@ -31,6 +31,7 @@ mod kills;
 mod late;
 mod layers;
 mod lost;
+mod migrate;
 mod mount;
 mod names;
 mod odd;

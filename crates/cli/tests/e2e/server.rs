@@ -119,11 +119,11 @@ fn a_store_of_another_layout_is_refused_by_every_command() {
     for arguments in reading.into_iter().chain(writing()) {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let complaint = store.run(&arguments).complaint(1);
-        for part in ["layout 99", "layout 3", "Use the version of perfpipe"] {
+        for part in ["layout 99", "layouts 3 and 4", "Use the version of perfpipe"] {
             assert!(complaint.contains(part), "{arguments:?}: {part} is not in: {complaint}");
         }
     }
-    psql(store.place(), "update perfpipe.layout set version = 3");
+    psql(store.place(), "update perfpipe.layout set version = 4");
     assert_eq!(exports(&store), before);
     clean_after_next(&store);
 }

@@ -301,7 +301,9 @@ const STRAY: &str = "
                         'per_second')
     and relname not in (select table_name from perfpipe.runs)
   union all
-  select 'seconds of run ' || run_id from perfpipe.seconds where run_id not in (select run_id from perfpipe.runs)";
+  -- The first column, by any name, tells the run in each layout.
+  select 'seconds of run ' || run from perfpipe.seconds as s (run)
+  where run not in (select run from perfpipe.runs as r (run))";
 
 /// A run's key.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -197,15 +197,15 @@ fn counts_that_are_damaged_or_wrong_are_taken_anew_from_the_samples() {
             let before = exports(&store, "nio");
             if store.is_database() {
                 let sql = match name {
-                    "seconds.parquet" => "delete from perfpipe.seconds where second = 3 and run_id = RUN",
-                    "labels.parquet" => "delete from perfpipe.labels where run_id = RUN",
+                    "seconds.parquet" => "delete from perfpipe.seconds where second = 3 and run = RUN",
+                    "labels.parquet" => "delete from perfpipe.labels where run = RUN",
                     // One that still adds up.
                     "counts of a second" => {
-                        "update perfpipe.seconds set second = 12 where second = 3 and run_id = RUN and success"
+                        "update perfpipe.seconds set second = 12 where second = 3 and run = RUN and success"
                     }
-                    _ => "update perfpipe.labels set successes = successes + 1 where run_id = RUN",
+                    _ => "update perfpipe.labels set successes = successes + 1 where run = RUN",
                 };
-                let run = "(select run_id from perfpipe.runs where framework = 'nio')";
+                let run = "(select run from perfpipe.runs where framework = 'nio')";
                 psql(store.place(), &sql.replace("RUN", run));
             } else if name.ends_with("parquet") {
                 damage(&file(&store, "nio+2048", name));

@@ -373,13 +373,13 @@ impl Sequence {
     /// Whether counts alone are damaged.
     fn damage_database(&mut self, (framework, repeat): Key) -> bool {
         let run = format!(
-            "(select run_id from perfpipe.runs where framework = '{}' and repeat = {repeat})",
+            "(select run from perfpipe.runs where framework = '{}' and repeat = {repeat})",
             FRAMEWORKS[framework]
         );
         let counts = self.below(3) > 0;
         let sql = match counts {
-            true => format!("delete from perfpipe.seconds where second = 1 and run_id = {run}"),
-            false => format!("update perfpipe.runs set successes = successes + 1 where run_id = {run}"),
+            true => format!("delete from perfpipe.seconds where second = 1 and run = {run}"),
+            false => format!("update perfpipe.runs set successes = successes + 1 where run = {run}"),
         };
         self.history.push(sql.clone());
         psql(self.store.place(), &sql);

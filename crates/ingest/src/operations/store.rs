@@ -17,9 +17,15 @@ use crate::sample::batch::SampleBatch;
 use crate::sample::ends::Ends;
 use crate::store::Listing;
 use crate::store::parquet::ParquetStore;
-use crate::store::postgres::{PostgresConfig, PostgresStore};
+use crate::store::postgres::{Migration, PostgresConfig, PostgresStore};
 
 /// A store of either kind.
+///
+/// # Blocking
+///
+/// Of a folder, the async functions too read and write files on the thread that polls them. Where that thread has to stay
+/// free for others, poll them within `tokio::task::spawn_blocking` by `Handle::block_on`, as the command `perfpipe` does. Of
+/// a database, they wait for the server without blocking; what a caller hands in (`each`) runs on the thread that polls.
 pub enum Store {
     /// A folder of Parquet files.
     Parquet(ParquetStore),
@@ -297,5 +303,27 @@ impl Store {
             Self::Postgres(store, _) => store.drop_run(key).await?,
         };
         if dropped { Ok(()) } else { Err(Error::missing_run(key)) }
+    }
+
+    /// What [`Store::migrate`] is going to do; `None` where there is nothing to do. All folders have the newest layout.
+    ///
+    /// # Errors
+    /// When the role may not do it, something of others' is in the way, or the store can't be read.
+    pub async fn migration(&self) -> Result<Option<Migration>> {
+        match self {
+            Self::Parquet(_) => Ok(None),
+            Self::Postgres(store, _) => store.migration().await,
+        }
+    }
+
+    /// Rewrites an older layout as the newest, whole or not at all; `false` where there is nothing to do.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::migrate`].
+    pub async fn migrate(&self) -> Result<bool> {
+        match self {
+            Self::Parquet(_) => Ok(false),
+            Self::Postgres(store, _) => store.migrate().await,
+        }
     }
 }

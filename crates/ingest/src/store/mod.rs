@@ -10,7 +10,7 @@ pub(crate) mod unreadable;
 use crate::error::{Error, Result};
 
 pub use self::parquet::{ParquetStore, ParquetWriter};
-pub use self::postgres::{PostgresConfig, PostgresStore, PostgresWriter};
+pub use self::postgres::{MigratedTable, Migration, PostgresConfig, PostgresStore, PostgresWriter};
 pub use crate::counts::stored_run::StoredRun;
 pub use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 pub use crate::pipeline::stage::{CommitStage, Stage};

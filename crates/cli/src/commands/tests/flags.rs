@@ -15,7 +15,7 @@ use crate::commands::report::Chart;
 type IsRead = fn(Command) -> bool;
 
 /// Lines, and what is read of them: with the tables of options, every flag of every command stands in one.
-const LINES: [(&str, IsRead); 36] = [
+const LINES: [(&str, IsRead); 37] = [
     (
         "ingest night --frameworks ports.toml",
         |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
@@ -127,6 +127,7 @@ const LINES: [(&str, IsRead); 36] = [
         |c| matches!(c, Command::Verify(a) if a.runs.run == ["go_2048"] && a.output.format == Format::Csv),
     ),
     ("verify --test t --framework a --repeat 1", |c| matches!(c, Command::Verify(a) if !a.runs.is_all())),
+    ("migrate --dry-run", |c| matches!(c, Command::Migrate(a) if a.dry_run)),
     ("repair --dry-run", |c| matches!(c, Command::Repair(a) if a.dry_run && a.runs.is_all())),
     (
         "repair --test t --framework a --repeat 1",

@@ -7,6 +7,7 @@ use crate::run::info::RunInfo;
 
 use super::connection::config::PostgresConfig;
 use super::connection::connect;
+use super::schema::layout;
 use super::transaction::{Mode, begin};
 use super::{holders, locks, runs};
 
@@ -52,6 +53,6 @@ async fn ask(config: &PostgresConfig, info: &RunInfo, number: i64) -> Result<boo
     // The writer's transaction holds the lock on its key until it has ended.
     begin(&session, what, Mode::Reading).await?;
     holders::wait_for(&session, what, &locks::lock_of(&info.key), "the lock on the run").await?;
-    let found = runs::find(&session, &info.key).await?;
+    let found = runs::find(&session, layout::read(&session).await?, &info.key).await?;
     Ok(found.is_some_and(|run| run.number == number))
 }

@@ -21,6 +21,7 @@ use super::copy::decode::{Fields, RowDecoder};
 use super::copy::encode::{HEADER, RowEncoder, TRAILER};
 use super::copy::samples::{self, SampleEncoder};
 use super::copy::seconds::{self, CellReader, Names};
+use super::schema::version::RowsOf;
 
 /// A row's fields as bytes, null where there is none.
 type Row = Vec<Option<Vec<u8>>>;
@@ -177,7 +178,7 @@ pub fn rows(data: &[u8]) {
     };
     let cell = cell(&mut taker, 3);
     let mut encoder = RowEncoder::default();
-    seconds::put(&mut encoder, 7, names, key, &cell).unwrap();
+    seconds::put(&mut encoder, &RowsOf::Number(7), names, key, &cell).unwrap();
     let bytes = [&*encoder.take().unwrap().bytes, TRAILER].concat();
     let asked_for = asked_for(&slow(&bytes)[0]);
     let mut back = CellTableBuilder::new(READ_ROOM);
@@ -186,7 +187,7 @@ pub fn rows(data: &[u8]) {
     assert_eq!(back.iter().map(Result::unwrap).collect::<Vec<_>>(), [(key, cell)]);
 }
 
-/// The fields of a row of `seconds` that a reader asks for: after the run's number, those up to `samples`, and the last.
+/// The fields of a row of `seconds` that a reader asks for: after what tells the run, those up to `samples`, and the last.
 fn asked_for(row: &Row) -> Vec<u8> {
     let mut bytes = Vec::new();
     for field in row[1..6].iter().chain(row.last()).flatten() {

@@ -8,8 +8,7 @@ use crate::error::{Error, Result};
 use super::connection::session::{Session, value};
 use super::transaction::{Mode, begin};
 
-/// Locks that keep others from writing to a table, the first of them from reading it too; `$1` names the tables of the
-/// schema, `$2` says whether they are to be written to.
+/// Locks of these modes on tables of the schema, which `$1` names; of any mode where `$2` is null.
 const OF_TABLES: &str = "
   select l.pid, a.usename::text as role, a.application_name as application, c.relname::text as held
   from pg_catalog.pg_locks l
@@ -18,8 +17,7 @@ const OF_TABLES: &str = "
     left join pg_catalog.pg_stat_activity a on a.pid = l.pid
   where l.granted and l.locktype = 'relation' and n.nspname = 'perfpipe' and c.relname::text = any ($1)
     and l.database = (select oid from pg_catalog.pg_database where datname = current_database())
-    and (l.mode = 'AccessExclusiveLock'
-      or $2 and l.mode in ('ExclusiveLock', 'ShareRowExclusiveLock', 'ShareLock'))
+    and ($2 is null or l.mode = any ($2))
   order by l.mode, l.pid";
 
 /// Holders of the advisory lock of a text.
@@ -30,10 +28,22 @@ const OF_TEXT: &str = "
     and l.database = (select oid from pg_catalog.pg_database where datname = current_database())
     and (l.classid::bigint << 32) | l.objid::bigint = pg_catalog.hashtextextended($1, 0::bigint)";
 
-/// The error of who waited in vain for tables of the schema; the transaction that waited is undone.
+/// Modes of locks that keep others from writing to a table, the first of them from reading it too.
+const EXCLUDING: [&str; 4] = ["AccessExclusiveLock", "ExclusiveLock", "ShareRowExclusiveLock", "ShareLock"];
+
+/// The error of who waited in vain to read tables of the schema, or to write to them; the transaction that waited is
+/// undone.
 pub(super) async fn of_tables(session: &Session, what: &str, tables: &[&str], write: bool) -> Error {
-    let tables: Vec<String> = tables.iter().map(|name| (*name).to_owned()).collect();
-    let values = [(&tables as _, Type::TEXT_ARRAY), (&write as _, Type::BOOL)];
+    of_modes(session, what, tables, Some(if write { &EXCLUDING } else { &EXCLUDING[..1] })).await
+}
+
+/// The error of who waited in vain to have tables of the schema alone; the transaction that waited is undone.
+pub(super) async fn of_any(session: &Session, what: &str, tables: &[&str]) -> Error {
+    of_modes(session, what, tables, None).await
+}
+
+async fn of_modes(session: &Session, what: &str, tables: &[&str], modes: Option<&[&str]>) -> Error {
+    let values = [(&tables as _, Type::TEXT_ARRAY), (&modes as _, Type::TEXT_ARRAY)];
     let asked = async {
         session.run(what, "rollback").await?;
         begin(session, what, Mode::Reading).await?;

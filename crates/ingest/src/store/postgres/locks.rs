@@ -56,8 +56,12 @@ pub(super) async fn claim_next(session: &Session, key: RunKey) -> Result<RunKey>
     let stored = runs::repeats(session, &key.framework, &key.test).await?;
     for repeat in (1..=LAST_REPEAT).filter(|repeat| stored.binary_search(repeat).is_err()) {
         let key = key.clone().with_repeat(repeat);
+        if !try_claim(session, &key).await? {
+            continue;
+        }
         // Whoever had claimed it may have stored it before it was free.
-        if try_claim(session, &key).await? && runs::find(session, &key).await?.is_none() {
+        let stored = runs::repeats(session, &key.framework, &key.test).await?;
+        if stored.binary_search(&repeat).is_err() {
             return Ok(key);
         }
     }
@@ -76,26 +80,47 @@ pub(super) async fn drop_table(session: &Session, table: &str) -> Result<()> {
             "Somebody has changed the row: set its table_name in perfpipe.runs to null, then try again.",
         ));
     }
-    let until = Instant::now() + session.patience();
-    let lock =
-        format!("savepoint swap; {}; lock table {} in access exclusive mode", waiting(TRY), in_schema(table));
-    loop {
-        let Err(error) = session.client().batch_execute(&lock).await else { break };
-        match error.code() {
-            Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => {}
-            // Somebody dropped the table by hand.
-            Some(code) if *code == SqlState::UNDEFINED_TABLE => {
-                return session.run(what, GIVE_UP).await;
-            }
-            _ => return Err(session.error(what, &error)),
+    match exclusively(session, what, &in_schema(table)).await? {
+        Exclusive::Held => {
+            session.run(what, &format!("drop table {}; release savepoint swap", in_schema(table))).await
         }
+        // Somebody dropped the table by hand.
+        Exclusive::Gone => Ok(()),
+        Exclusive::Busy => Err(still_read(table)),
+    }
+}
+
+/// What came of trying to keep all others from tables.
+pub(super) enum Exclusive {
+    /// They are locked, within the savepoint `swap`.
+    Held,
+    /// Others were at work on them as long as the session's patience lasted.
+    Busy,
+    /// A table is not there.
+    Gone,
+}
+
+/// Keeps all others from tables, waiting for those at work on them as long as the session's patience lasts; whoever
+/// comes later gets a turn between the tries.
+pub(super) async fn exclusively(session: &Session, what: &str, tables: &str) -> Result<Exclusive> {
+    let until = Instant::now() + session.patience();
+    let lock = format!("savepoint swap; {}; lock table {tables} in access exclusive mode", waiting(TRY));
+    loop {
+        let Err(error) = session.client().batch_execute(&lock).await else { return Ok(Exclusive::Held) };
+        let gone = match error.code() {
+            Some(code) if *code == SqlState::LOCK_NOT_AVAILABLE => false,
+            Some(code) if *code == SqlState::UNDEFINED_TABLE => true,
+            _ => return Err(session.error(what, &error)),
+        };
         session.run(what, GIVE_UP).await?;
+        if gone {
+            return Ok(Exclusive::Gone);
+        }
         if Instant::now() >= until {
-            return Err(still_read(table));
+            return Ok(Exclusive::Busy);
         }
         tokio::time::sleep(PAUSE).await;
     }
-    session.run(what, &format!("drop table {}; release savepoint swap", in_schema(table))).await
 }
 
 fn still_read(table: &str) -> Error {

@@ -23,6 +23,7 @@ use std::time::Duration;
 pub use self::connection::config::PostgresConfig;
 pub use self::copy::encode::Rows;
 pub use self::copy::samples::SampleEncoder;
+pub use self::schema::migrate::{MigratedTable, Migration};
 pub use self::writer::PostgresWriter;
 
 use super::{Listing, Wanted};
@@ -36,7 +37,7 @@ use crate::sample::batch::SampleBatch;
 
 use self::connection::connect;
 use self::connection::session::{self, Session};
-use self::schema::{layout, privileges};
+use self::schema::{layout, migrate, privileges};
 use self::transaction::{Mode, begin};
 
 /// Runs stored in a Postgres database.
@@ -213,6 +214,30 @@ impl PostgresStore {
         Ok(dropped)
     }
 
+    /// What [`PostgresStore::migrate`] is going to do; `None` where the schema has the newest layout, or is not there.
+    ///
+    /// # Errors
+    /// When the role may not do it, something of others' is in the way, or the server fails.
+    pub async fn migration(&self) -> Result<Option<Migration>> {
+        let session = self.take().await?;
+        let found = migrate::plan(&session).await?;
+        self.put_back(session);
+        Ok(found)
+    }
+
+    /// Rewrites an older layout as the newest, in one transaction; `false` where there is none. Older versions of
+    /// perfpipe can't read it then. Whoever reads or writes meanwhile waits.
+    ///
+    /// # Errors
+    /// As [`PostgresStore::migration`], and when others are at work on the tables all the while: nothing is changed then.
+    /// Where the connection is lost meanwhile, [`PostgresStore::migration`] tells whether it is done.
+    pub async fn migrate(&self) -> Result<bool> {
+        let session = self.take().await?;
+        let migrated = migrate::migrate(&session).await?;
+        self.put_back(session);
+        Ok(migrated)
+    }
+
     /// The connection at rest, or a new one. Whoever fails with it drops it, and its transaction with it.
     async fn take(&self) -> Result<Session> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -239,21 +264,18 @@ impl RunStore for PostgresStore {
 
 async fn drop_run(session: &Session, key: &RunKey) -> Result<bool> {
     let what = "dropping a run";
-    if !layout::open(session, what, Mode::Reading, &[]).await? {
+    if layout::open(session, what, Mode::Reading, &[]).await?.is_none() {
         return Ok(false);
     }
     session.end(what).await?;
     privileges::check_write(session).await?;
     begin(session, what, Mode::Writing).await?;
     locks::claim(session, key).await?;
-    layout::hold(session, what).await?;
-    let found = runs::locate(session, key).await?;
+    let layout = layout::hold(session, what).await?;
+    let found = runs::take_away(session, layout, key).await?;
     let there = found.is_some();
-    if let Some((number, table)) = found {
-        runs::delete(session, number).await?;
-        if let Some(table) = table {
-            locks::drop_table(session, &table).await?;
-        }
+    if let Some(table) = found.and_then(|run| run.table) {
+        locks::drop_table(session, &table).await?;
     }
     session.run(what, "commit").await?;
     Ok(there)

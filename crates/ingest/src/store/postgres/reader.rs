@@ -22,6 +22,7 @@ use super::holders;
 use super::runs::{self, Stored};
 use super::schema::columns;
 use super::schema::names::in_schema;
+use super::schema::version::RowsOf;
 use super::schema::{layout, ownership};
 use super::transaction::Mode;
 
@@ -38,10 +39,10 @@ const COUNTS: [&str; 5] = ["runs", "seconds", "cpu", "errors", "labels"];
 pub(super) async fn look(session: &Session) -> Result<Listing> {
     let what = "reading the runs";
     let mut found = Listing::default();
-    if !layout::open(session, what, Mode::Snapshot, &["runs"]).await? {
+    let Some(layout) = layout::open(session, what, Mode::Snapshot, &["runs"]).await? else {
         return Ok(found);
-    }
-    for stored in runs::all(session).await? {
+    };
+    for stored in runs::all(session, layout).await? {
         match stored {
             Ok(stored) => found.runs.push(stored.info),
             Err(error) => found.unread.push(error),
@@ -54,7 +55,7 @@ pub(super) async fn look(session: &Session) -> Result<Listing> {
 /// The repeats that are stored of a framework and a test, ascending.
 pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> Result<Vec<u32>> {
     let what = "reading the repeats of a run";
-    if !layout::open(session, what, Mode::Snapshot, &["runs"]).await? {
+    if layout::open(session, what, Mode::Snapshot, &["runs"]).await?.is_none() {
         return Ok(Vec::new());
     }
     let repeats = runs::repeats(session, framework, test).await?;
@@ -84,7 +85,7 @@ pub(super) async fn without_counts(session: &Session, key: &RunKey) -> Result<Op
     let what = "reading a run";
     let found = find(session, what, Mode::Snapshot, &["runs", "cpu", "errors"], key).await?;
     let Some(stored) = found else { return Ok(None) };
-    let (cpu, errors) = read_events(session, stored.number).await?;
+    let (cpu, errors) = read_events(session, &stored.rows).await?;
     session.end(what).await?;
     Ok(Some(StoredRun { info: stored.info, cells: CellTable::default(), cpu, errors, labels: Vec::new() }))
 }
@@ -105,10 +106,8 @@ async fn find(
     tables: &[&str],
     key: &RunKey,
 ) -> Result<Option<Stored>> {
-    if !layout::open(session, what, mode, tables).await? {
-        return Ok(None);
-    }
-    let found = runs::find(session, key).await?;
+    let Some(layout) = layout::open(session, what, mode, tables).await? else { return Ok(None) };
+    let found = runs::find(session, layout, key).await?;
     if found.is_none() {
         session.end(what).await?;
     }
@@ -116,15 +115,15 @@ async fn find(
 }
 
 async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Counted)> {
-    let run = stored.number;
     let (mut cells, mut counted) = (CellTableBuilder::new(READ_ROOM), Counted::default());
     {
         let reader = CellReader::new(stored.names());
-        let rows = select(session, "seconds", seconds::PACKED, run).await?;
+        let rows = select(session, "seconds", seconds::PACKED, &stored.rows).await?;
         rows.each(|row| reader.get(row, &mut cells, &mut counted)).await?;
     }
-    let (cpu, errors) = read_events(session, run).await?;
-    let mut labels = select(session, "labels", facts::LABELS, run).await?.gather(facts::get_label).await?;
+    let (cpu, errors) = read_events(session, &stored.rows).await?;
+    let mut labels =
+        select(session, "labels", facts::LABELS, &stored.rows).await?.gather(facts::get_label).await?;
     labels.sort_unstable_by(|a, b| a.label.cmp(&b.label));
     let (info, names, injectors) = stored.into_names();
     let cells = cells.finish(names, injectors)?;
@@ -132,7 +131,7 @@ async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Cou
 }
 
 /// A run's CPU readings, and its failures, ascending.
-async fn read_events(session: &Session, run: i64) -> Result<(CpuSeries, Vec<ErrorCount>)> {
+async fn read_events(session: &Session, run: &RowsOf) -> Result<(CpuSeries, Vec<ErrorCount>)> {
     let cpu = select(session, "cpu", facts::CPU, run).await?.gather(facts::get_cpu).await?;
     let mut texts = Shared::default();
     let errors = select(session, "errors", facts::ERRORS, run).await?;
@@ -142,8 +141,8 @@ async fn read_events(session: &Session, run: i64) -> Result<(CpuSeries, Vec<Erro
 }
 
 /// A run's rows of a table of all runs.
-async fn select<'a>(session: &'a Session, table: &str, columns: &str, run: i64) -> Result<CopyOut<'a>> {
-    let query = format!("select {columns} from {} where run_id = {run}", in_schema(table));
+async fn select<'a>(session: &'a Session, table: &str, columns: &str, run: &RowsOf) -> Result<CopyOut<'a>> {
+    let query = format!("select {columns} from {} where {}", in_schema(table), run.condition());
     CopyOut::begin(session, "reading a run", &query).await
 }
 
@@ -159,8 +158,8 @@ pub(super) async fn rejects(
         true => facts::REJECTS,
         false => facts::REJECTS_WITHOUT_CODE,
     };
-    let query =
-        format!("select {columns} from perfpipe.rejects where run_id = {} order by number", stored.number);
+    let run = stored.rows.condition();
+    let query = format!("select {columns} from perfpipe.rejects where {run} order by number");
     let mut read = 0;
     let rows = CopyOut::begin(session, what, &query).await?;
     rows.each(|row| {
@@ -233,7 +232,8 @@ async fn hold_table(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, S
             session.run(what, "rollback").await?;
             layout::open(session, what, Mode::Reading, &["runs"]).await?;
         }
-        let same = runs::find(session, key).await?.is_some_and(|now| now.number == stored.number);
+        let now = runs::find(session, layout::read(session).await?, key).await?;
+        let same = now.is_some_and(|now| now.number == stored.number);
         match held {
             Ok(()) if same => {
                 ownership::check(session, &[&table], false).await?;

@@ -10,12 +10,17 @@ use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::sample::texts::clean_text;
 
-use super::connection::session::{Session, value};
+use super::connection::session::{Session, Value, value};
 use super::copy::seconds::{Names, whole};
+use super::schema::names::{literal, run_text};
+use super::schema::version::{Layout, RowsOf};
 
 /// A run's row, with what it says of the run's other rows.
 pub(super) struct Stored {
+    /// A number that no other run has, nor one that was replaced or dropped.
     pub(super) number: i64,
+    /// What tells its rows in the other tables.
+    pub(super) rows: RowsOf,
     /// The table of its samples, where they are stored.
     pub(super) table: Option<String>,
     pub(super) info: RunInfo,
@@ -36,30 +41,40 @@ impl Stored {
 }
 
 /// All runs, by test, then framework, then repeat, or why one can't be read.
-pub(super) async fn all(session: &Session) -> Result<Vec<Result<Stored>>> {
+pub(super) async fn all(session: &Session, layout: Layout) -> Result<Vec<Result<Stored>>> {
     let sql = r#"select * from perfpipe.runs order by test collate "C", framework collate "C", repeat"#;
-    Ok(session.query("reading the runs", sql, &[]).await?.iter().map(read).collect())
+    Ok(session.query("reading the runs", sql, &[]).await?.iter().map(|row| read(layout, row)).collect())
 }
 
 /// The run of a key.
-pub(super) async fn find(session: &Session, key: &RunKey) -> Result<Option<Stored>> {
-    let sql = "select * from perfpipe.runs where framework = $1 and test = $2 and repeat = $3";
-    let repeat: i32 = whole(key.repeat)?;
-    let values =
-        [(&key.framework as _, Type::TEXT), (&key.test as _, Type::TEXT), (&repeat as _, Type::INT4)];
-    let rows = session.query("reading the run's row", sql, &values).await?;
-    rows.first().map(read).transpose()
+pub(super) async fn find(session: &Session, layout: Layout, key: &RunKey) -> Result<Option<Stored>> {
+    let rows =
+        of_key(session, layout, "reading the run's row", "select * from perfpipe.runs", key, "").await?;
+    rows.first().map(|row| read(layout, row)).transpose()
 }
 
-/// The number of a run and the table of its samples, whatever else its row says.
-pub(super) async fn locate(session: &Session, key: &RunKey) -> Result<Option<(i64, Option<String>)>> {
-    let sql =
-        "select run_id, table_name from perfpipe.runs where framework = $1 and test = $2 and repeat = $3";
-    let repeat: i32 = whole(key.repeat)?;
-    let values =
-        [(&key.framework as _, Type::TEXT), (&key.test as _, Type::TEXT), (&repeat as _, Type::INT4)];
-    let rows = session.query("looking for the run", sql, &values).await?;
-    rows.first().map(|row| Ok((value(row, "run_id")?, value(row, "table_name")?))).transpose()
+/// Runs a statement on the row of a key, which it ends with, but for what comes after.
+async fn of_key(
+    session: &Session,
+    layout: Layout,
+    what: &str,
+    statement: &str,
+    key: &RunKey,
+    after: &str,
+) -> Result<Vec<Row>> {
+    match layout {
+        Layout::Numbered => {
+            let sql = format!("{statement} where framework = $1 and test = $2 and repeat = $3 {after}");
+            let repeat: i32 = whole(key.repeat)?;
+            let values =
+                [(&key.framework as _, Type::TEXT), (&key.test as _, Type::TEXT), (&repeat as _, Type::INT4)];
+            session.query(what, &sql, &values).await
+        }
+        Layout::Keyed => {
+            let sql = format!("{statement} where run = $1 {after}");
+            session.query(what, &sql, &[(&run_text(key), Type::TEXT)]).await
+        }
+    }
 }
 
 /// The repeats that are stored of a framework and a test, ascending.
@@ -71,65 +86,97 @@ pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> R
     rows.iter().map(|row| whole(value::<i32>(row, "repeat")?)).collect()
 }
 
-/// Takes a run away, all but its samples; whatever refers to its number goes with it.
-pub(super) async fn delete(session: &Session, number: i64) -> Result<()> {
-    let sql = "delete from perfpipe.runs where run_id = $1";
-    session.query("taking the old run away", sql, &[(&number, Type::INT8)]).await.map(drop)
+/// What is left of a run whose rows were taken away.
+pub(super) struct TakenAway {
+    /// The table of its samples, where they are stored.
+    pub(super) table: Option<String>,
+}
+
+/// Takes the run of a key away, all but its samples, whatever else its row says; its rows in other tables go with it.
+pub(super) async fn take_away(session: &Session, layout: Layout, key: &RunKey) -> Result<Option<TakenAway>> {
+    let (what, after) = ("taking the old run away", "returning table_name");
+    let rows = of_key(session, layout, what, "delete from perfpipe.runs", key, after).await?;
+    rows.first().map(|row| Ok(TakenAway { table: value(row, "table_name")? })).transpose()
 }
 
 /// Says which table holds the samples of a run.
-pub(super) async fn name_table(session: &Session, number: i64, table: &str) -> Result<()> {
-    let sql = "update perfpipe.runs set table_name = $2 where run_id = $1";
-    session
-        .query("naming the run's table", sql, &[(&number, Type::INT8), (&table, Type::TEXT)])
-        .await
-        .map(drop)
+pub(super) async fn name_table(session: &Session, layout: Layout, key: &RunKey, table: &str) -> Result<()> {
+    let statement = format!("update perfpipe.runs set table_name = {}", literal(table));
+    of_key(session, layout, "naming the run's table", &statement, key, "").await.map(drop)
+}
+
+/// Columns of a run's row that each layout has, as they are written.
+const COLUMNS: &str = "framework, test, repeat, t0_ms, last_ms, last_end_ms, transactions_end_ms, seconds, successes, \
+     failures, transactions, rejects, samples_stored, inferred, sources, options, cpu_offset, cpu_lookback, labels, \
+     injectors, tool_version, ingested_at, damage";
+
+/// Their values, by place.
+const VALUES: &str = "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, \
+     $22, $23";
+
+/// The statement that writes a run's row.
+fn insertion(layout: Layout) -> String {
+    let (columns, values) = match layout {
+        // The server made the others of these.
+        Layout::Numbered => ("", ""),
+        Layout::Keyed => (", run, t0, requests", ", $24, pg_catalog.to_timestamp($4 / 1000.0), $9 + $10"),
+    };
+    let number = layout.number_column();
+    format!("insert into perfpipe.runs ({COLUMNS}{columns}) values ({VALUES}{values}) returning {number}")
 }
 
 /// Writes a run's row, as yet without a table of samples, and returns its number.
-pub(super) async fn insert(session: &Session, info: &RunInfo, names: Names<'_>) -> Result<i64> {
+pub(super) async fn insert(
+    session: &Session,
+    layout: Layout,
+    info: &RunInfo,
+    names: Names<'_>,
+) -> Result<i64> {
     let what = "storing the run's row";
     let ingested_at: Timestamp = info.ingested_at.parse().map_err(|e: jiff::Error| Error::store(what, e))?;
-    let row = session
-        .query_one(
-        what,
-        "insert into perfpipe.runs (framework, test, repeat, t0_ms, last_ms, last_end_ms, transactions_end_ms, seconds, successes, failures, \
-         transactions, rejects, samples_stored, inferred, sources, options, cpu_offset, cpu_lookback, labels, \
-         injectors, tool_version, ingested_at, damage) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, \
-         $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) returning run_id",
-        &[
-            (&info.key.framework, Type::TEXT),
-            (&info.key.test, Type::TEXT),
-            (&whole::<_, i32>(info.key.repeat)?, Type::INT4),
-            (&info.t0_ms, Type::INT8),
-            (&info.last_ms, Type::INT8),
-            (&info.last_end_ms, Type::INT8),
-            (&info.transactions_end_ms, Type::INT8),
-            (&whole::<_, i32>(info.seconds)?, Type::INT4),
-            (&whole::<_, i64>(info.successes)?, Type::INT8),
-            (&whole::<_, i64>(info.failures)?, Type::INT8),
-            (&whole::<_, i64>(info.transactions)?, Type::INT8),
-            (&whole::<_, i64>(info.rejects)?, Type::INT8),
-            (&info.samples_stored, Type::BOOL),
-            (&info.inferred, Type::BOOL),
-            (&json(what, &info.sources)?, Type::JSONB),
-            (&json(what, &info.options)?, Type::JSONB),
-            (&info.cpu_offset, Type::INT8),
-            (&whole::<_, i32>(info.cpu_lookback)?, Type::INT4),
-            (&clean(names.labels), Type::TEXT_ARRAY),
-            (&clean(names.injectors), Type::TEXT_ARRAY),
-            (&info.tool_version, Type::TEXT),
-            (&ingested_at, Type::TIMESTAMPTZ),
-            (&json(what, &info.damage)?, Type::JSONB),
-        ],
-    )
-    .await?;
-    value(&row, "run_id")
+    let repeat: i32 = whole(info.key.repeat)?;
+    let seconds: i32 = whole(info.seconds)?;
+    let counts = [info.successes, info.failures, info.transactions, info.rejects];
+    let [successes, failures, transactions, rejects] = counts.map(whole::<_, i64>);
+    let (successes, failures, transactions, rejects) = (successes?, failures?, transactions?, rejects?);
+    let (sources, options) = (json(what, &info.sources)?, json(what, &info.options)?);
+    let (lookback, damage): (i32, _) = (whole(info.cpu_lookback)?, json(what, &info.damage)?);
+    let (labels, injectors, run) = (clean(names.labels), clean(names.injectors), run_text(&info.key));
+    let mut values: Vec<Value<'_>> = vec![
+        (&info.key.framework, Type::TEXT),
+        (&info.key.test, Type::TEXT),
+        (&repeat, Type::INT4),
+        (&info.t0_ms, Type::INT8),
+        (&info.last_ms, Type::INT8),
+        (&info.last_end_ms, Type::INT8),
+        (&info.transactions_end_ms, Type::INT8),
+        (&seconds, Type::INT4),
+        (&successes, Type::INT8),
+        (&failures, Type::INT8),
+        (&transactions, Type::INT8),
+        (&rejects, Type::INT8),
+        (&info.samples_stored, Type::BOOL),
+        (&info.inferred, Type::BOOL),
+        (&sources, Type::JSONB),
+        (&options, Type::JSONB),
+        (&info.cpu_offset, Type::INT8),
+        (&lookback, Type::INT4),
+        (&labels, Type::TEXT_ARRAY),
+        (&injectors, Type::TEXT_ARRAY),
+        (&info.tool_version, Type::TEXT),
+        (&ingested_at, Type::TIMESTAMPTZ),
+        (&damage, Type::JSONB),
+    ];
+    if layout == Layout::Keyed {
+        values.push((&run, Type::TEXT));
+    }
+    let row = session.query_one(what, &insertion(layout), &values).await?;
+    value(&row, layout.number_column())
 }
 
 /// Reads a row; one that can't be read is named.
-fn read(row: &Row) -> Result<Stored> {
-    parse(row).map_err(|error| {
+fn read(layout: Layout, row: &Row) -> Result<Stored> {
+    parse(layout, row).map_err(|error| {
         let text = |column| value::<String>(row, column).unwrap_or_else(|_| "?".into());
         let run = format!("{}_{}", text("framework"), text("test"));
         let remedy = "Somebody has changed it: ingest the run again with --replace, or drop it.";
@@ -137,7 +184,7 @@ fn read(row: &Row) -> Result<Stored> {
     })
 }
 
-fn parse(row: &Row) -> Result<Stored> {
+fn parse(layout: Layout, row: &Row) -> Result<Stored> {
     let info = RunInfo {
         key: RunKey {
             framework: value(row, "framework")?,
@@ -163,8 +210,16 @@ fn parse(row: &Row) -> Result<Stored> {
         ingested_at: value::<Timestamp>(row, "ingested_at")?.to_string(),
         damage: from_json(row, "damage")?,
     };
+    if layout == Layout::Keyed && value::<&str>(row, "run")? != run_text(&info.key) {
+        return Err(Error::store(
+            "reading the run's row",
+            "its column run is not made of its framework, test and repeat",
+        ));
+    }
+    let number = value(row, layout.number_column())?;
     Ok(Stored {
-        number: value(row, "run_id")?,
+        number,
+        rows: layout.rows_of(&info.key, number),
         table: value(row, "table_name")?,
         info,
         labels: value(row, "labels")?,

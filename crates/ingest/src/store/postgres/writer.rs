@@ -16,6 +16,7 @@ use super::copy::samples::{COLUMNS, SampleEncoder};
 use super::copy::seconds::{self, Names};
 use super::copy::{CopyIn, facts};
 use super::schema::names::{in_schema, quoted};
+use super::schema::version::{Layout, RowsOf};
 use super::schema::{layout, privileges};
 use super::transaction::{Mode, begin};
 use super::{commit, locks, runs};
@@ -104,10 +105,10 @@ impl RunWriter for PostgresWriter {
             None => None,
         };
         locks::claim(&session, key).await?;
-        layout::hold(&session, "storing the run").await?;
-        let old = make_way(&session, run.replace, info).await?;
-        let number = runs::insert(&session, info, names(&run)).await?;
-        copy_facts(&session, number, run).await?;
+        let layout = layout::hold(&session, "storing the run").await?;
+        let old = make_way(&session, layout, run.replace, info).await?;
+        let number = runs::insert(&session, layout, info, names(&run)).await?;
+        copy_facts(&session, &layout.rows_of(key, number), run).await?;
         if let Some(loaded) = &loaded {
             index(&session, loaded).await?;
         }
@@ -116,7 +117,7 @@ impl RunWriter for PostgresWriter {
         }
         if let Some(loaded) = &loaded {
             let table = locks::rename(&session, key, loaded).await?;
-            runs::name_table(&session, number, &table).await?;
+            runs::name_table(&session, layout, key, &table).await?;
         }
         finish(session, &config, info, number, stage).await
     }
@@ -151,15 +152,18 @@ fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
 }
 
 /// Takes the row of an earlier run of the key away where it may be replaced, and returns its table of samples.
-async fn make_way(session: &Session, replace: Replace, info: &RunInfo) -> Result<Option<String>> {
-    match runs::find(session, &info.key).await {
+async fn make_way(
+    session: &Session,
+    layout: Layout,
+    replace: Replace,
+    info: &RunInfo,
+) -> Result<Option<String>> {
+    match runs::find(session, layout, &info.key).await {
         Ok(Some(old)) if !replace.allows(&old.info, info) => return Err(Replace::refusal(&old.info, info)),
         Err(error) if !replace.allows_unread(info) => return Err(error),
         _ => {}
     }
-    let Some((number, table)) = runs::locate(session, &info.key).await? else { return Ok(None) };
-    runs::delete(session, number).await?;
-    Ok(table)
+    Ok(runs::take_away(session, layout, &info.key).await?.and_then(|run| run.table))
 }
 
 /// A small index by time: samples lie nearly in its order.
@@ -217,31 +221,31 @@ fn names<'a>(run: &FinishedRun<'a>) -> Names<'a> {
 }
 
 /// Copies all of a run but its samples.
-async fn copy_facts(session: &Session, number: i64, run: FinishedRun<'_>) -> Result<()> {
+async fn copy_facts(session: &Session, rows_of: &RowsOf, run: FinishedRun<'_>) -> Result<()> {
     let names = names(&run);
     let mut cells = CountedCells::new(run.cells);
-    copy_rows(session, "seconds", seconds::COLUMNS, &mut cells, |rows, cell| {
+    copy_rows(session, rows_of, "seconds", seconds::COLUMNS, &mut cells, |rows, cell| {
         let (key, cell) = cell?;
-        seconds::put(rows, number, names, key, &cell)
+        seconds::put(rows, rows_of, names, key, &cell)
     })
     .await?;
     cells.check(run.info)?;
-    copy_rows(session, "cpu", facts::CPU, run.cpu.readings(), |rows, reading| {
-        facts::put_cpu(rows, number, *reading);
+    copy_rows(session, rows_of, "cpu", facts::CPU, run.cpu.readings(), |rows, reading| {
+        facts::put_cpu(rows, rows_of, *reading);
         Ok(())
     })
     .await?;
-    copy_rows(session, "errors", facts::ERRORS, run.errors, |rows, error| {
-        facts::put_error(rows, number, error)
+    copy_rows(session, rows_of, "errors", facts::ERRORS, run.errors, |rows, error| {
+        facts::put_error(rows, rows_of, error)
     })
     .await?;
-    copy_rows(session, "labels", facts::LABELS, run.label_counts, |rows, label| {
-        facts::put_label(rows, number, label)
+    copy_rows(session, rows_of, "labels", facts::LABELS, run.label_counts, |rows, label| {
+        facts::put_label(rows, rows_of, label)
     })
     .await?;
     let rejects = (1_i64..).zip(run.rejects.iter()?);
-    copy_rows(session, "rejects", facts::REJECTS, rejects, |rows, (at, reject)| {
-        facts::put_reject(rows, number, at, &reject?)
+    copy_rows(session, rows_of, "rejects", facts::REJECTS, rejects, |rows, (at, reject)| {
+        facts::put_reject(rows, rows_of, at, &reject?)
     })
     .await
 }
@@ -249,13 +253,14 @@ async fn copy_facts(session: &Session, number: i64, run: FinishedRun<'_>) -> Res
 /// Copies items to a table of all runs, each encoded as one row.
 async fn copy_rows<T: Send>(
     session: &Session,
+    rows_of: &RowsOf,
     table: &str,
     columns: &str,
     items: impl IntoIterator<Item = T, IntoIter: Send>,
     put: impl Fn(&mut RowEncoder, T) -> Result<()> + Send,
 ) -> Result<()> {
     let what = format!("copying to perfpipe.{table} (the run is not stored)");
-    let columns = format!("run_id, {columns}");
+    let columns = format!("{}, {columns}", rows_of.column());
     let mut copy = CopyIn::begin(session, &what, &in_schema(table), &columns, "").await?;
     let mut encoder = RowEncoder::default();
     for item in items {

@@ -8,25 +8,26 @@ use crate::sample::intern::Shared;
 use super::decode::Fields;
 use super::encode::RowEncoder;
 use super::seconds::whole;
+use crate::store::postgres::schema::version::RowsOf;
 
-/// The columns of `cpu` after the run's number.
+/// The columns of `cpu` after what tells the run.
 pub(crate) const CPU: &str = "clock, value";
 
-/// The columns of `errors` after the run's number.
+/// The columns of `errors` after what tells the run.
 pub(crate) const ERRORS: &str = "second, label, response_code, message, transaction, count";
 
-/// The columns of `labels` after the run's number.
+/// The columns of `labels` after what tells the run.
 pub(crate) const LABELS: &str = "label, successes, failures, transactions";
 
-/// The columns of `rejects` after the run's number.
+/// The columns of `rejects` after what tells the run.
 pub(crate) const REJECTS: &str = "number, file, member, line, byte, reason, record, code";
 
 /// The same of a schema that was made before reasons had codes.
 pub(crate) const REJECTS_WITHOUT_CODE: &str = "number, file, member, line, byte, reason, record, null::text";
 
-pub(crate) fn put_cpu(rows: &mut RowEncoder, run: i64, (clock, value): (i64, f64)) {
+pub(crate) fn put_cpu(rows: &mut RowEncoder, run: &RowsOf, (clock, value): (i64, f64)) {
     rows.row(3);
-    rows.i64(run);
+    run.put(rows);
     rows.i64(clock);
     rows.f64(value);
 }
@@ -35,9 +36,9 @@ pub(crate) fn get_cpu(fields: &mut Fields<'_>) -> Result<(i64, f64)> {
     Ok((fields.i64()?, fields.f64()?))
 }
 
-pub(crate) fn put_error(rows: &mut RowEncoder, run: i64, error: &ErrorCount) -> Result<()> {
+pub(crate) fn put_error(rows: &mut RowEncoder, run: &RowsOf, error: &ErrorCount) -> Result<()> {
     rows.row(7);
-    rows.i64(run);
+    run.put(rows);
     rows.i32(whole(error.second)?);
     rows.any_text(&error.label);
     rows.any_text(&error.response_code);
@@ -58,9 +59,9 @@ pub(crate) fn get_error(fields: &mut Fields<'_>, texts: &mut Shared) -> Result<E
     })
 }
 
-pub(crate) fn put_label(rows: &mut RowEncoder, run: i64, count: &LabelCount) -> Result<()> {
+pub(crate) fn put_label(rows: &mut RowEncoder, run: &RowsOf, count: &LabelCount) -> Result<()> {
     rows.row(5);
-    rows.i64(run);
+    run.put(rows);
     rows.any_text(&count.label);
     rows.i64(whole(count.successes)?);
     rows.i64(whole(count.failures)?);
@@ -77,9 +78,9 @@ pub(crate) fn get_label(fields: &mut Fields<'_>) -> Result<LabelCount> {
     })
 }
 
-pub(crate) fn put_reject(rows: &mut RowEncoder, run: i64, number: i64, reject: &Reject) -> Result<()> {
+pub(crate) fn put_reject(rows: &mut RowEncoder, run: &RowsOf, number: i64, reject: &Reject) -> Result<()> {
     rows.row(9);
-    rows.i64(run);
+    run.put(rows);
     rows.i64(number);
     rows.any_text(&reject.file);
     rows.maybe(reject.member.as_deref(), RowEncoder::any_text);

@@ -10,13 +10,14 @@ use crate::store::held::Counted;
 
 use super::decode::Fields;
 use super::encode::RowEncoder;
+use crate::store::postgres::schema::version::RowsOf;
 
-/// The columns, in the order in which the rows are encoded, but for the run's number before them.
+/// The columns, in the order in which the rows are encoded, but for what tells the run before them.
 pub(crate) const COLUMNS: &str = "second, label, success, transaction, samples, elapsed, counts, latency_n, \
      latency_sum, latency_min, latency_max, connect_sum, bytes_sum, sent_bytes_sum, before_boundary, \
      injectors, injector_samples, injector_threads, packed";
 
-/// How many they are, with the run's number.
+/// How many they are, with what tells the run.
 const FIELDS: i16 = 20;
 
 /// The columns that are read back: a server takes several times as long to send arrays.
@@ -32,13 +33,13 @@ pub(crate) struct Names<'a> {
 /// Encodes one cell of a run.
 pub(crate) fn put(
     rows: &mut RowEncoder,
-    run: i64,
+    run: &RowsOf,
     names: Names<'_>,
     key: CellKey,
     cell: &Cell,
 ) -> Result<()> {
     rows.row(FIELDS);
-    rows.i64(run);
+    run.put(rows);
     rows.i32(whole(key.second)?);
     rows.any_text(named(names.labels, key.label)?);
     rows.bool(key.success);

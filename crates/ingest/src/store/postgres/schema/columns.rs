@@ -24,10 +24,7 @@ pub(super) async fn add(session: &Session) -> Result<()> {
     let mut lacking = Vec::new();
     for (table, column, kind) in ADDED {
         if !has(session, what, table, column).await? {
-            lacking.push((
-                table,
-                format!("alter table perfpipe.{table} add column if not exists {column} {kind}"),
-            ));
+            lacking.push((table, addition(table, column, kind)));
         }
     }
     session.end(what).await?;
@@ -53,6 +50,16 @@ pub(super) async fn add(session: &Session) -> Result<()> {
             _ => session.error(what, &error),
         }),
     }
+}
+
+/// A statement that adds a column where it is lacking.
+fn addition(table: &str, column: &str, kind: &str) -> String {
+    format!("alter table perfpipe.{table} add column if not exists {column} {kind}")
+}
+
+/// Statements that add all columns that are lacking.
+pub(super) fn additions() -> String {
+    ADDED.map(|(table, column, kind)| addition(table, column, kind) + ";").concat()
 }
 
 /// Whether a table of all runs has a column. Asked in a transaction, as all is: only there is it sure where names and

@@ -5,29 +5,38 @@ use tokio_postgres::error::SqlState;
 use crate::error::{Error, Result};
 
 use super::names::{ALL, LOCK};
+use super::version::Layout;
 use super::{columns, ownership};
 use crate::store::postgres::connection::pooled;
 use crate::store::postgres::connection::session::{Session, value};
 use crate::store::postgres::holders;
 use crate::store::postgres::transaction::{self, Mode, begin};
 
-/// The layout that this version reads and writes.
-pub(crate) const VERSION: i32 = 3;
+/// What makes the tables of the newest layout.
+const MADE: &str = include_str!("tables.sql");
 
-/// What makes it.
-const SQL: &str = include_str!("../layout.sql");
+/// What makes its views, or puts them in the place of an older layout's.
+pub(super) const VIEWS: &str = include_str!("views.sql");
+
+/// What says of each table, view and column what it is.
+pub(super) const COMMENTS: &str = include_str!("comments.sql");
 
 /// The tables of all runs.
-const TABLES: [&str; 7] = ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects"];
+pub(super) const TABLES: [&str; 7] = ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects"];
 
 /// Whether a name is that of something of the layout's own, which no run's table can have.
 pub(crate) fn is_own(table: &str) -> bool {
     ALL.contains(&table)
 }
 
-/// Begins a transaction in which these tables, and the layout's own, stay what they are, and checks them; false where
-/// there is no store, and then no transaction either.
-pub(crate) async fn open(session: &Session, what: &str, mode: Mode, tables: &[&str]) -> Result<bool> {
+/// Begins a transaction in which these tables, and the layout's own, stay what they are, and checks them; `None`
+/// where there is no store, and then no transaction either.
+pub(crate) async fn open(
+    session: &Session,
+    what: &str,
+    mode: Mode,
+    tables: &[&str],
+) -> Result<Option<Layout>> {
     let tables = [&["layout"], tables].concat();
     let names: Vec<String> = tables.iter().map(|table| format!("perfpipe.{table}")).collect();
     let sql = format!(
@@ -38,18 +47,18 @@ pub(crate) async fn open(session: &Session, what: &str, mode: Mode, tables: &[&s
     for last in [false, false, true] {
         let Err(error) = session.client().batch_execute(&sql).await else {
             ownership::check(session, &tables, false).await?;
-            check_version(session).await?;
+            let layout = read(session).await?;
             pooled::clear(session).await?;
-            return Ok(true);
+            return Ok(Some(layout));
         };
         match not_held(session, what, &tables, &error).await? {
-            NotHeld::NoStore => return Ok(false),
+            NotHeld::NoStore => return Ok(None),
             // It has been made meanwhile.
             NotHeld::JustMade if !last => {}
             NotHeld::JustMade => return Err(session.error(what, &error)),
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// Why tables could not be held.
@@ -93,19 +102,17 @@ async fn exists(session: &Session, what: &str) -> Result<bool> {
     value(&session.query_one(what, sql, &[]).await?, "there")
 }
 
-async fn check_version(session: &Session) -> Result<()> {
+/// The layout of the schema, which is there, as the transaction sees it.
+pub(crate) async fn read(session: &Session) -> Result<Layout> {
     let rows = session.query("reading the layout", "select version from perfpipe.layout", &[]).await?;
     let found = rows.first().map(|row| value::<i32>(row, "version")).transpose()?;
-    match found {
-        Some(VERSION) => Ok(()),
-        _ => Err(other_layout(found)),
-    }
+    found.and_then(Layout::of).ok_or_else(|| other_layout(found))
 }
 
 /// Makes the schema where there is none, and gives an older one the columns that it lacks. Two that come first at the
 /// same time do it one after the other.
 pub(crate) async fn ensure(session: &Session) -> Result<()> {
-    if check(session).await? {
+    if check(session).await?.is_some() {
         return columns::add(session).await;
     }
     let what = "making the schema perfpipe";
@@ -119,27 +126,31 @@ pub(crate) async fn ensure(session: &Session) -> Result<()> {
             session.run(what, "create schema perfpipe").await?;
         }
         ownership::check(session, &ALL, true).await?;
-        session.run(what, SQL).await?;
+        session.run(what, &[MADE, VIEWS, COMMENTS].concat()).await?;
     }
     session.run(what, "commit").await
 }
 
-/// Whether the schema is there, and such that it can be written to.
-async fn check(session: &Session) -> Result<bool> {
+/// The layout of the schema, where it is there and such that it can be written to.
+async fn check(session: &Session) -> Result<Option<Layout>> {
     let what = "looking at the schema perfpipe";
     begin(session, what, Mode::Reading).await?;
     ownership::check(session, &ALL, true).await?;
     let there = exists(session, what).await?;
     session.end(what).await?;
-    if there && open(session, what, Mode::Reading, &[]).await? {
+    if !there {
+        return Ok(None);
+    }
+    let layout = open(session, what, Mode::Reading, &[]).await?;
+    if layout.is_some() {
         session.end(what).await?;
     }
-    Ok(there)
+    Ok(layout)
 }
 
 /// Keeps the tables of all runs, which are about to be written to, as they are until the transaction ends, and checks
 /// them.
-pub(crate) async fn hold(session: &Session, what: &str) -> Result<()> {
+pub(crate) async fn hold(session: &Session, what: &str) -> Result<Layout> {
     let names: Vec<String> = TABLES.iter().skip(1).map(|table| format!("perfpipe.{table}")).collect();
     let sql = format!(
         "lock table perfpipe.layout in access share mode; lock table {} in row exclusive mode",
@@ -152,7 +163,7 @@ pub(crate) async fn hold(session: &Session, what: &str) -> Result<()> {
         });
     }
     ownership::check(session, &ALL, true).await?;
-    check_version(session).await
+    read(session).await
 }
 
 /// The oldest server whose SQL has all that the layout uses, and its number as the server tells it.
@@ -183,7 +194,9 @@ fn other_layout(found: Option<i32>) -> Error {
     let found = found.map_or_else(|| "no layout".to_owned(), |version| format!("layout {version}"));
     Error::refused(
         format!(
-            "the database's schema perfpipe has {found}, and this version of perfpipe knows layout {VERSION}"
+            "the database's schema perfpipe has {found}, and this version of perfpipe knows layouts {} and {}",
+            Layout::Numbered.version(),
+            Layout::Keyed.version(),
         ),
         "Use the version of perfpipe that stored its runs, or another database.",
     )

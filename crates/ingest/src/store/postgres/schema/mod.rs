@@ -2,6 +2,8 @@
 
 pub(crate) mod columns;
 pub(crate) mod layout;
+pub(crate) mod migrate;
 pub(crate) mod names;
 pub(crate) mod ownership;
 pub(crate) mod privileges;
+pub(crate) mod version;

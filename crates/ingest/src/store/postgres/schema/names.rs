@@ -25,6 +25,29 @@ pub(crate) fn in_schema(table: &str) -> String {
     format!("{SCHEMA}.{}", quoted(table))
 }
 
+/// A text as it stands in SQL, whatever `standard_conforming_strings` says.
+pub(crate) fn literal(text: &str) -> String {
+    let quoted = text.replace('\'', "''");
+    match quoted.contains('\\') {
+        true => format!("E'{}'", quoted.replace('\\', "\\\\")),
+        false => format!("'{quoted}'"),
+    }
+}
+
+/// A run's key as one text, which no other key has: `spring_2048`, and `spring_2048#2` of its second repeat.
+///
+/// The framework ends at the first `_`, and the test at the first `#`. Where these stand in names they are escaped, and so
+/// is `%`, which escapes them; a test may have `_` as it is.
+pub(crate) fn run_text(key: &RunKey) -> String {
+    let escaped = |name: &str| name.replace('%', "%25").replace('#', "%23");
+    let framework = escaped(&key.framework).replace('_', "%5F");
+    let test = escaped(&key.test);
+    match key.repeat {
+        1 => format!("{framework}_{test}"),
+        repeat => format!("{framework}_{test}#{repeat}"),
+    }
+}
+
 /// Names for something of a run, the natural one first if it fits, then shortened ones with a hash of the key.
 pub(crate) fn candidates(key: &RunKey, ending: &str) -> impl Iterator<Item = String> {
     let natural = format!("{}{ending}", key.name());
@@ -62,6 +85,42 @@ mod tests {
         assert_eq!(quoted("spring_2048"), r#""spring_2048""#);
         assert_eq!(quoted(r#"a"; drop table x; --"#), r#""a""; drop table x; --""#);
         assert_eq!(in_schema("Größe 配额"), r#"perfpipe."Größe 配额""#);
+    }
+
+    #[test]
+    fn texts_are_quoted_as_postgres_quotes_them() {
+        assert_eq!(literal("spring_2048"), "'spring_2048'");
+        assert_eq!(literal("'; drop table x; --"), "'''; drop table x; --'");
+        assert_eq!(literal(r"a\'b"), r"E'a\\''b'");
+    }
+
+    /// The key that a text was made of.
+    fn key_of(text: &str) -> RunKey {
+        let plain = |name: &str| name.replace("%5F", "_").replace("%23", "#").replace("%25", "%");
+        let (framework, rest) = text.split_once('_').unwrap();
+        let (test, repeat) = rest.split_once('#').unwrap_or((rest, "1"));
+        key(&plain(framework), &plain(test)).with_repeat(repeat.parse().unwrap())
+    }
+
+    #[test]
+    fn a_run_reads_as_it_is_printed_where_that_is_clear() {
+        for key in [key("spring", "2048"), key("spring", "heavy_2048"), key("Größe 配额", "").with_repeat(12)]
+        {
+            assert_eq!(run_text(&key), key.to_string());
+        }
+        assert_eq!(run_text(&key("a_b", "c#2%")), "a%5Fb_c%232%25");
+    }
+
+    #[test]
+    fn no_two_keys_share_a_text() {
+        let names =
+            ["", "a", "_", "a_", "_a", "#", "#2", "a#2", "%", "%5F", "%255F", "a_b#2", "%23", "2", "'\\"];
+        for (framework, test) in names.iter().flat_map(|one| names.map(|other| (*one, other))) {
+            for repeat in [1, 2, 22] {
+                let key = key(framework, test).with_repeat(repeat);
+                assert_eq!(key_of(&run_text(&key)), key);
+            }
+        }
     }
 
     #[test]

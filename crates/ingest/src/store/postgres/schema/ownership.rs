@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use super::names::in_schema;
 use crate::store::postgres::connection::session::{Session, value};
 
-const SQL: &str = include_str!("../guard.sql");
+const SQL: &str = include_str!("guard.sql");
 
 /// What a finding says and what can be done, with `{name}` for the table, `{table}` for the same in SQL, and `{detail}` for what was found.
 type Words = (&'static str, &'static str);

@@ -1,0 +1,20 @@
+//! What a migration is going to do, in words.
+
+use perfpipe_ingest::store::Migration;
+
+use crate::output::note;
+
+/// Says it.
+pub(super) fn tell(store: &str, migration: &Migration) {
+    let Migration { from, to, runs, tables, .. } = migration;
+    let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
+    note(&format!("{store} has {runs} in layout {from}: these tables are rewritten in layout {to}"));
+    for table in tables {
+        note(&format!("  {}: {} rows, {} bytes", table.name, table.rows, table.bytes));
+    }
+    let bytes: u64 = tables.iter().map(|table| table.bytes).sum();
+    note(&format!(
+        "in one transaction, which needs {bytes} bytes of room; whoever reads or writes waits for it; the samples stay as \
+         they are; an older perfpipe refuses the database afterwards"
+    ));
+}

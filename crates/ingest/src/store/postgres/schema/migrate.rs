@@ -1,0 +1,284 @@
+//! An older layout rewritten as the newest, in one transaction: killed at any moment, the database has one or the other,
+//! whole.
+//!
+//! Tables are changed in place, so that their owners stay, and the grants on them, and other people's views of them.
+
+use serde_json::{Map, Value};
+use tokio_postgres::error::SqlState;
+
+use crate::error::{Error, Result};
+use crate::run::key::RunKey;
+use crate::store::postgres::connection::session::{Session, sentence, value};
+use crate::store::postgres::copy::seconds::whole;
+use crate::store::postgres::transaction::{Mode, begin, waiting};
+use crate::store::postgres::{holders, locks};
+
+use super::layout::{self, COMMENTS, TABLES, VIEWS};
+use super::names::{ALL, LOCK, in_schema, literal, quoted, run_text};
+use super::version::Layout;
+use super::{columns, ownership, privileges};
+
+/// What is done, as errors tell it.
+const WHAT: &str = "migrating the schema perfpipe";
+
+/// The tables whose rows are told by their run, but for `runs` itself.
+const FACTS: [&str; 5] = ["seconds", "cpu", "errors", "labels", "rejects"];
+
+/// All tables that are rewritten.
+const SHARED: [&str; 6] = ["runs", "seconds", "cpu", "errors", "labels", "rejects"];
+
+/// The oldest server that can make a generated column a plain one, and its number as the server tells it.
+const OLDEST: (&str, i32) = ("13", 130_000);
+
+/// What a migration of a database is going to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Migration {
+    /// The layout that the database has.
+    pub from: i32,
+    /// The layout that it gets.
+    pub to: i32,
+    /// How many runs are stored.
+    pub runs: u64,
+    /// The tables that are rewritten.
+    pub tables: Vec<MigratedTable>,
+}
+
+/// A table that a migration rewrites.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MigratedTable {
+    /// Its name, with the schema's.
+    pub name: String,
+    /// How many rows it has.
+    pub rows: u64,
+    /// The room that it takes with its indexes, in bytes; as much is taken once more until the migration has ended.
+    pub bytes: u64,
+}
+
+/// What a migration is going to do; `None` where the layout is the newest, or there is no store.
+pub(crate) async fn plan(session: &Session) -> Result<Option<Migration>> {
+    let what = "looking at what is to be migrated";
+    let found = layout::open(session, what, Mode::Snapshot, &SHARED).await?;
+    let from = match found {
+        None => return Ok(None),
+        Some(Layout::NEWEST) => {
+            session.end(what).await?;
+            return Ok(None);
+        }
+        Some(older) => older,
+    };
+    check(session).await?;
+    let mut tables = Vec::new();
+    for table in SHARED {
+        tables.push(measure(session, table).await?);
+    }
+    session.end(what).await?;
+    privileges::check_write(session).await?;
+    let runs = tables.first().map_or(0, |runs| runs.rows);
+    Ok(Some(Migration { from: from.version(), to: Layout::NEWEST.version(), runs, tables }))
+}
+
+async fn measure(session: &Session, table: &str) -> Result<MigratedTable> {
+    let name = in_schema(table);
+    let sql = format!(
+        "select (select count(*) from {name}) as rows, pg_catalog.pg_total_relation_size({}::pg_catalog.regclass) \
+         as bytes",
+        literal(&name)
+    );
+    let row = session.query_one("measuring what is to be migrated", &sql, &[]).await?;
+    Ok(MigratedTable {
+        name: format!("perfpipe.{table}"),
+        rows: whole(value::<i64>(&row, "rows")?)?,
+        bytes: whole(value::<i64>(&row, "bytes")?)?,
+    })
+}
+
+/// Rewrites an older layout as the newest; false where there is none.
+pub(crate) async fn migrate(session: &Session) -> Result<bool> {
+    if plan(session).await?.is_none() {
+        return Ok(false);
+    }
+    begin(session, WHAT, Mode::Writing).await?;
+    holders::wait_for(session, WHAT, LOCK, "the lock on making the schema").await?;
+    hold(session).await?;
+    ownership::check(session, &ALL, true).await?;
+    if layout::read(session).await? == Layout::NEWEST {
+        session.end(WHAT).await?;
+        return Ok(false);
+    }
+    check(session).await?;
+    let statements = statements(session).await?;
+    if let Err(error) = session.client().batch_execute(&statements).await {
+        return Err(refused(session, &error));
+    }
+    session.run(WHAT, "commit").await?;
+    Ok(true)
+}
+
+/// Keeps all others from the tables, whose readers get their turn meanwhile.
+async fn hold(session: &Session) -> Result<()> {
+    let names: Vec<String> = TABLES.iter().map(|table| in_schema(table)).collect();
+    match locks::exclusively(session, WHAT, &names.join(", ")).await? {
+        locks::Exclusive::Held => {
+            session.run(WHAT, &format!("release savepoint swap; {}", waiting(session.patience()))).await
+        }
+        _ => Err(holders::of_any(session, WHAT, &TABLES).await),
+    }
+}
+
+/// Refuses what would fail: a role that may not change the tables, a server that is too old, views that need what goes.
+async fn check(session: &Session) -> Result<()> {
+    let what = "asking whether the schema can be migrated";
+    let sql =
+        "select pg_catalog.current_setting('server_version_num')::int as version, current_user::text as role";
+    let row = session.query_one(what, sql, &[]).await?;
+    if value::<i32>(&row, "version")? < OLDEST.1 {
+        return Err(Error::refused(
+            format!("a server older than PostgreSQL {} can not migrate the schema perfpipe", OLDEST.0),
+            "Leave the schema as it is: it is read and written in its own layout.",
+        ));
+    }
+    let role: String = value(&row, "role")?;
+    if let Some(row) = session.query(what, NOT_OWNED, &[]).await?.first() {
+        let (table, owner): (String, String) = (value(row, "name")?, value(row, "owner")?);
+        return Err(Error::refused(
+            format!("the role {role} may not change perfpipe.{table}, which belongs to the role {owner}"),
+            format!(
+                "Migrate as the role {owner} or a member of it; PGOPTIONS='-c role={owner}' sets it, where you may."
+            ),
+        ));
+    }
+    match session.query(what, VIEWS_OF_NUMBERS, &[]).await?.first() {
+        Some(row) => Err(in_the_way(&value::<String>(row, "view")?)),
+        None => Ok(()),
+    }
+}
+
+/// What belongs to a role that the present one is no member of.
+const NOT_OWNED: &str = "
+  select c.relname::text as name, r.rolname::text as owner
+  from pg_catalog.pg_class c
+    join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    join pg_catalog.pg_roles r on r.oid = c.relowner
+  where n.nspname = 'perfpipe'
+    and c.relname in ('layout', 'runs', 'seconds', 'cpu', 'errors', 'labels', 'rejects', 'elapsed_counts', 'per_second')
+    and not pg_catalog.pg_has_role(c.relowner, 'usage')
+  order by c.relname limit 1";
+
+/// Other people's views of the number of a run, which goes.
+const VIEWS_OF_NUMBERS: &str = "
+  select v.oid::pg_catalog.regclass::text as view
+  from pg_catalog.pg_depend d
+    join pg_catalog.pg_attribute a on a.attrelid = d.refobjid and a.attnum = d.refobjsubid
+    join pg_catalog.pg_class t on t.oid = a.attrelid
+    join pg_catalog.pg_namespace n on n.oid = t.relnamespace
+    join pg_catalog.pg_rewrite w on w.oid = d.objid
+    join pg_catalog.pg_class v on v.oid = w.ev_class
+  where d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+    and d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    and n.nspname = 'perfpipe' and a.attname = 'run_id'
+    and (v.relnamespace <> n.oid or v.relname not in ('elapsed_counts', 'per_second'))
+  order by v.oid limit 1";
+
+fn in_the_way(view: &str) -> Error {
+    Error::refused(
+        format!("{WHAT}: the view {view} uses a run's number (run_id), which the newest layout has not"),
+        "Drop the view, migrate, and make it again with the column run.",
+    )
+}
+
+/// The error of statements that failed; the transaction is undone.
+fn refused(session: &Session, error: &tokio_postgres::Error) -> Error {
+    match error.code() {
+        Some(&(SqlState::FEATURE_NOT_SUPPORTED | SqlState::DEPENDENT_OBJECTS_STILL_EXIST)) => Error::refused(
+            format!("{WHAT}: {}; nothing was changed", sentence(error)),
+            "Take what is in the way off the table, migrate, and put it back by the column run.",
+        ),
+        _ => session.error(&format!("{WHAT} (nothing was changed)"), error),
+    }
+}
+
+/// All that changes layout 3 into layout 4.
+async fn statements(session: &Session) -> Result<String> {
+    let keys = keys(session).await?;
+    let told = |table: &str| {
+        let table = in_schema(table);
+        format!(
+            "alter table {table} alter column run_id type text collate \"C\" using ({keys} ->> run_id::text);
+             alter table {table} rename column run_id to run;"
+        )
+    };
+    let mut sql = UNTIED_VIEWS.to_owned();
+    sql += &unbound(session).await?;
+    sql += &columns::additions();
+    sql += RUNS_BEFORE;
+    sql += &told("runs");
+    sql += &format!(
+        "alter table perfpipe.runs alter column generation set not null,
+           alter column generation add generated always as identity (start with {});",
+        next_number(session).await?
+    );
+    for table in FACTS {
+        sql += &told(table);
+        let table = in_schema(table);
+        sql +=
+            &format!("alter table {table} add foreign key (run) references perfpipe.runs on delete cascade;");
+    }
+    sql += &format!("update perfpipe.layout set version = {};", Layout::NEWEST.version());
+    Ok(sql + VIEWS + COMMENTS)
+}
+
+/// The views without the tables, which could not be changed else. They stay, with whatever others have granted on them.
+const UNTIED_VIEWS: &str = "
+  create or replace view perfpipe.elapsed_counts as
+    select null::text as framework, null::text as test, null::int as repeat, null::int as second, null::text as label,
+      null::boolean as success, null::boolean as transaction, null::int as elapsed, null::int as count;
+  create or replace view perfpipe.per_second as
+    select null::text as framework, null::text as test, null::int as repeat, null::int as second,
+      null::bigint as successes, null::bigint as failures, null::float8 as elapsed_mean;";
+
+/// What changes of `runs` before its number gives way to its key: the number is kept, since who reads a run at this
+/// moment knows it by that.
+const RUNS_BEFORE: &str = "
+  alter table perfpipe.runs add column generation bigint;
+  update perfpipe.runs set generation = run_id;
+  alter table perfpipe.runs alter column run_id drop identity, alter column t0 drop expression,
+    alter column requests drop expression;";
+
+/// The key of each run as text by its number, as an object in SQL.
+async fn keys(session: &Session) -> Result<String> {
+    let sql = "select run_id, framework, test, repeat from perfpipe.runs";
+    let mut keys = Map::new();
+    for row in session.query(WHAT, sql, &[]).await? {
+        let key = RunKey::new(value::<String>(&row, "framework")?, value::<String>(&row, "test")?)
+            .with_repeat(whole(value::<i32>(&row, "repeat")?)?);
+        keys.insert(value::<i64>(&row, "run_id")?.to_string(), Value::String(run_text(&key)));
+    }
+    Ok(format!("{}::jsonb", literal(&Value::Object(keys).to_string())))
+}
+
+/// Statements that drop references among the tables, and what is unique in `runs` but its key.
+async fn unbound(session: &Session) -> Result<String> {
+    let sql = "
+      select t.relname::text as name, c.conname::text as bond
+      from pg_catalog.pg_constraint c
+        join pg_catalog.pg_class t on t.oid = c.conrelid
+        join pg_catalog.pg_namespace n on n.oid = t.relnamespace
+      where n.nspname = 'perfpipe'
+        and (c.contype = 'f' and c.confrelid = 'perfpipe.runs'::pg_catalog.regclass
+          or c.contype = 'u' and c.conrelid = 'perfpipe.runs'::pg_catalog.regclass)
+      order by 1, 2";
+    let drop = |row: &tokio_postgres::Row| {
+        let (table, bond): (String, String) = (value(row, "name")?, value(row, "bond")?);
+        Ok(format!("alter table {} drop constraint {};", in_schema(&table), quoted(&bond)))
+    };
+    session.query(WHAT, sql, &[]).await?.iter().map(drop).collect()
+}
+
+/// The number of the next run, which no run had before.
+async fn next_number(session: &Session) -> Result<i64> {
+    let sql = "select coalesce(pg_catalog.pg_sequence_last_value(pg_catalog.pg_get_serial_sequence('perfpipe.runs', \
+               'run_id')::pg_catalog.regclass), 0) + 1 as next";
+    value(&session.query_one(WHAT, sql, &[]).await?, "next")
+}

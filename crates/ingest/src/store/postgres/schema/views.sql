@@ -1,0 +1,23 @@
+-- The views of layout 4. A filter by run comes before anything is summed, and so does one by framework, test and repeat.
+
+create or replace view perfpipe.elapsed_counts as
+  select r.framework, r.test, r.repeat, s.second, s.label, s.success, s.transaction, pair.elapsed, pair.count,
+    s.run
+  from perfpipe.runs r
+  join perfpipe.seconds s using (run)
+  cross join lateral unnest(s.elapsed, s.counts) as pair (elapsed, count);
+
+create or replace view perfpipe.per_second as
+  select r.framework, r.test, r.repeat, s.second,
+    coalesce(sum(s.samples) filter (where s.success), 0)::bigint as successes,
+    coalesce(sum(s.samples) filter (where not s.success), 0)::bigint as failures,
+    (sum(cell.elapsed_sum) filter (where s.success)
+      / sum(s.samples) filter (where s.success))::float8 as elapsed_mean,
+    s.run
+  from perfpipe.runs r
+  join perfpipe.seconds s using (run)
+  cross join lateral (
+    select sum(elapsed::bigint * count) as elapsed_sum from unnest(s.elapsed, s.counts) as pair (elapsed, count)
+  ) as cell
+  where not s.transaction
+  group by r.framework, r.test, r.repeat, s.run, s.second;
