@@ -1,5 +1,5 @@
-//! Steps of the clocks by which a log was written: where one is put back, seconds are counted twice, and nothing else
-//! tells of it.
+//! Detects steps of the clocks that wrote a log. If a clock is put back, seconds are counted twice, and nothing else in
+//! the log shows it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -7,32 +7,33 @@ use hashbrown::HashMap;
 
 use crate::sample::text_list::TextList;
 
-/// A request is logged when it ends, so by one clock none ends long before another one begins that was logged earlier:
-/// not by more than this, as an injector hands its records over in the order in which they ended.
+/// The maximum time by which a record may end before the start of one logged earlier, in ms. A request is logged when
+/// it ends, and an injector delivers its records in the order in which they ended; so a larger difference is a step.
 const PATIENCE_MS: i64 = 10_000;
 
-/// The same where injectors may be among the records that aren't told apart: each hands its own over once a minute.
+/// The same maximum for records whose injectors are not distinguished: each injector delivers its records once a
+/// minute.
 const UNTOLD_PATIENCE_MS: i64 = 100_000;
 
-/// A silence of this length may be a clock that was put forward.
+/// A silence longer than this, in ms, may be a clock that was put forward.
 const SILENCE_MS: i64 = 3_600_000;
 
-/// How many records in a row have to be early: parts of a long request are logged behind it.
+/// The number of consecutive early records that confirm a step: parts of a long request are logged after it.
 const CONFIRMED: u32 = 20;
 
-/// How many clocks of a log are watched.
+/// The maximum number of clocks of a log that are watched.
 const CLOCKS: usize = 10_000;
 
-/// What a clock did from one record to the next.
+/// A step of a clock from one record to the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
-    /// The line of the record behind it.
+    /// The line of the record after the step.
     pub(crate) line: u64,
-    /// By how much the clock was put forward or, below 0, back, in ms.
+    /// The size of the step, in ms: positive if the clock was put forward, negative if back.
     pub(crate) ms: i64,
 }
 
-/// Records in a row that are too early.
+/// Consecutive records that are too early.
 #[derive(Debug, Clone, Copy)]
 struct Early {
     step: Step,
@@ -40,13 +41,13 @@ struct Early {
     latest: i64,
 }
 
-/// The clock of one injector, by the records of a block.
+/// The clock of one injector, as seen in the records of a block.
 #[derive(Debug, Clone)]
 struct Hand {
     patience: i64,
     first_line: u64,
     first_start: i64,
-    /// The latest end of its first few records, and how many these are.
+    /// The latest end of its first few records, and their number.
     first_end: i64,
     first_records: u32,
     /// The latest start since the last step.
@@ -71,7 +72,7 @@ impl Hand {
         }
     }
 
-    /// Whether records of these earliest and latest starts are as they should be, whenever they ended.
+    /// Returns true if records with these earliest and latest starts show no step, whenever they ended.
     #[inline]
     fn is_usual(&self, earliest: i64, latest: i64) -> bool {
         self.first_records >= CONFIRMED
@@ -79,14 +80,14 @@ impl Hand {
             && latest <= self.latest.saturating_add(SILENCE_MS)
     }
 
-    /// Takes such records.
+    /// Adds such records.
     #[inline]
     fn go_on(&mut self, latest: i64) {
         self.latest = self.latest.max(latest);
         self.early = None;
     }
 
-    /// Takes one record.
+    /// Adds one record.
     fn see(&mut self, line: u64, start: i64, end: i64) {
         if self.first_records < CONFIRMED {
             self.first_records += 1;
@@ -115,7 +116,7 @@ impl Hand {
         }
     }
 
-    /// Turns lines of the block into those of the log.
+    /// Converts lines of the block to lines of the log.
     fn count_lines_from(&mut self, first_line: u64) {
         self.first_line += first_line;
         self.step = self.step.map(|step| Step { line: first_line + step.line, ..step });
@@ -126,52 +127,52 @@ impl Hand {
         self.step.get_or_insert(step);
     }
 
-    /// Whether its first records are too early, after this latest start in the blocks before.
+    /// Returns true if its first records are too early after `latest`, the latest start in the previous blocks.
     fn is_early(&self, latest: i64) -> bool {
         self.first_end < latest.saturating_sub(self.patience)
     }
 
-    /// What the clock did from the blocks before to its first record.
+    /// The step from the previous blocks to its first record.
     fn step_from(&self, latest: i64, first: i64) -> Step {
         Step { line: self.first_line, ms: first.saturating_sub(latest) }
     }
 }
 
-/// Records of which some times are to be looked at; all of the same number.
+/// Times of records, in lists of equal length.
 pub(crate) struct Times<'a> {
-    /// When each began, epoch ms.
+    /// The start of each record, epoch ms.
     pub(crate) starts: &'a [i64],
-    /// How long it took, in ms.
+    /// The elapsed time of each record, in ms.
     pub(crate) elapsed: &'a [i32],
-    /// The codes of their injectors.
+    /// The code of each record's injector.
     pub(crate) injectors: &'a [u32],
-    /// Line feeds in the block before each.
+    /// The number of line feeds in the block before each record.
     pub(crate) lines: &'a [u64],
 }
 
-/// The clocks of a block's records.
+/// The clocks of a block.
 #[derive(Debug, Default)]
 pub(crate) struct Clocks {
-    /// By an injector's code and 1; that of records without an injector comes first.
+    /// The clocks by the injector's code plus 1. Index 0 is for records without an injector.
     hands: Vec<Option<Hand>>,
-    /// Those of records before headers within the block: other files were joined there.
+    /// The clocks of records before a header within the block, where other files were joined.
     joined: Vec<Vec<Option<Hand>>>,
 }
 
 impl Clocks {
-    /// Lets go of all.
+    /// Removes all clocks.
     pub(crate) fn clear(&mut self) {
         self.hands.clear();
         self.joined.clear();
     }
 
-    /// Begins anew, as another log was joined here.
+    /// Starts over, since another log was joined here.
     #[cold]
     pub(crate) fn join(&mut self) {
         self.joined.push(std::mem::take(&mut self.hands));
     }
 
-    /// Looks at records; `nameless` is the code of those whose injectors aren't told apart.
+    /// Adds records. `nameless` is the code of those whose injectors are not distinguished.
     #[inline]
     pub(crate) fn see(&mut self, times: &Times<'_>, nameless: u32) {
         let Some(first) = times.injectors.first() else { return };
@@ -203,7 +204,7 @@ impl Clocks {
         }
     }
 
-    /// What is known of each clock, from one joined log to the next; `names` are the injectors by code.
+    /// Takes the state of each clock, one list for each joined log. `names` are the injectors by code.
     pub(crate) fn take(&mut self, names: &TextList) -> BlockClocks {
         let logs = self.joined.drain(..).chain([std::mem::take(&mut self.hands)]);
         let named = |(at, hand): (usize, Option<Hand>)| {
@@ -215,11 +216,11 @@ impl Clocks {
     }
 }
 
-/// The clocks of a block, by a hash of the injector's name; a list for each log that was joined in it.
+/// The clocks of a block, keyed by a hash of the injector's name, one list for each joined log.
 #[derive(Debug, Default)]
 pub(crate) struct BlockClocks(Vec<Vec<(u64, Hand)>>);
 
-/// The clock of one injector, by the blocks so far.
+/// The clock of one injector over the blocks so far.
 #[derive(Debug)]
 struct Watched {
     /// The latest start since the last step.
@@ -228,7 +229,7 @@ struct Watched {
 }
 
 impl Watched {
-    /// Adds a block; what the clock did just before it, or before the few records of blocks before it.
+    /// Adds a block. Returns the step just before it, or before the few early records that ended the previous blocks.
     fn add(&mut self, hand: &Hand) -> Option<Step> {
         if hand.is_early(self.latest) {
             return self.add_early(hand);
@@ -259,14 +260,14 @@ impl Watched {
 #[derive(Debug, Default)]
 pub(crate) struct LogClocks {
     watched: HashMap<u64, Watched>,
-    /// How often one of them was put back or forward.
+    /// The number of steps of all clocks.
     pub(crate) steps: u64,
-    /// The first time.
+    /// The first step.
     pub(crate) first: Option<Step>,
 }
 
 impl LogClocks {
-    /// Adds a block, which begins on a line; blocks come in the order of the log.
+    /// Adds a block that begins on `first_line`. Blocks must come in the order of the log.
     pub(crate) fn add(&mut self, block: BlockClocks, first_line: u64) {
         for (at, mut hands) in block.0.into_iter().enumerate() {
             if at > 0 {

@@ -1,4 +1,4 @@
-//! Dates without a time zone, as logs and exports write them, to epoch milliseconds.
+//! Parses dates as logs and exports write them, with or without a time zone, to epoch milliseconds.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use jiff::tz::{Offset, TimeZone as Rules};
 
 use crate::error::{Error, Result};
 
-/// The zone in which dates that name none are read; UTC by default.
+/// The zone for dates that do not name one; UTC by default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimeZone(Rules);
 
@@ -48,42 +48,43 @@ fn unknown(name: &str) -> Error {
 }
 
 impl TimeZone {
-    /// Seconds by which its clocks are ahead of UTC at a moment (epoch ms).
+    /// The offset from UTC at a moment (epoch ms), in seconds, positive to the east.
     pub(crate) fn seconds_east(&self, epoch_ms: i64) -> i64 {
         let moment = jiff::Timestamp::from_millisecond(epoch_ms).unwrap_or_default();
         self.0.to_offset(moment).seconds().into()
     }
 }
 
-/// How dates are written.
+/// The format of dates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DateForm {
-    /// The pattern, in the letters that JMeter's `timestamp_format` has: `yyyy/MM/dd HH:mm:ss.SSS`.
+    /// The pattern, in the notation of JMeter's `timestamp_format`: `yyyy/MM/dd HH:mm:ss.SSS`.
     pub(crate) pattern: String,
-    /// Whether the dates name their zone.
+    /// True if the dates name their zone.
     pub(crate) names_zone: bool,
 }
 
-/// The minute that was read last: consecutive records mostly share it.
+/// The most recent minute: consecutive records mostly share it.
 #[derive(Debug, Clone, Copy)]
 struct Minute {
     text: [u8; MINUTE],
-    /// Epoch ms at which it begins, by the zone.
+    /// The start of the minute in the parser's zone, epoch ms.
     zoned_ms: i64,
-    /// Epoch ms at which it begins, were it UTC.
+    /// The start of the minute in UTC, epoch ms.
     utc_ms: i64,
 }
 
-/// Bytes of `2026-11-20 19:42`.
+/// The length of `2026-11-20 19:42`, in bytes.
 const MINUTE: usize = 16;
 
-/// Reads dates in one zone.
+/// Parses dates in one zone.
 ///
-/// Read are `2026/11/20 19:45:08`, `2026-11-20 19:45:08`, also with `T` between date and time, also
-/// with a fraction of 3, 6 or 9 digits behind `.` or `,`, also with `Z` or an offset at the end.
-/// An hour that the clocks went through twice is taken as the first of the two, since which it is can't be told from a
-/// date alone (an ingest notes where a log's dates go back by an hour); one that they left
-/// out, as if they had not been changed yet.
+/// The formats are `2026/11/20 19:45:08` and `2026-11-20 19:45:08`, optionally with `T` between date and time, a
+/// fraction of 3, 6 or 9 digits after `.` or `,`, and `Z` or an offset at the end.
+///
+/// An hour that occurs twice when clocks are put back is read as the first of the two, since a date alone does not say
+/// which one it is. (An ingest notes where the dates of a log go back by an hour.) An hour that is skipped when clocks
+/// are put forward is read as if they had not been changed yet.
 ///
 /// ```
 /// use perfpipe_ingest::{DateParser, TimeZone};
@@ -97,18 +98,18 @@ const MINUTE: usize = 16;
 pub struct DateParser {
     zone: TimeZone,
     last: Option<Minute>,
-    /// Whether a date named no zone since it was asked last.
+    /// True if a date without a zone was parsed since the last call of `take_assumed`.
     assumed: bool,
 }
 
 impl DateParser {
-    /// A parser for dates in `zone`.
+    /// Creates a parser for dates in `zone`.
     pub fn new(zone: TimeZone) -> Self {
         Self { zone, last: None, assumed: false }
     }
 
-    /// Epoch milliseconds of a date; `None` where the text is not exactly a date. Fractions of a
-    /// millisecond are cut off.
+    /// Parses a date to epoch milliseconds. `None` if the text is not exactly a date. Fractions of a millisecond are
+    /// dropped.
     pub fn parse(&mut self, text: &[u8]) -> Option<i64> {
         let (minute, rest) = text.split_first_chunk::<MINUTE>()?;
         let (seconds, rest) = rest.split_first_chunk::<3>()?;
@@ -129,12 +130,12 @@ impl DateParser {
         Some(start_ms + seconds * 1000 + fraction_ms)
     }
 
-    /// Whether a date named no zone since this was asked last.
+    /// Returns true if a date without a zone was parsed since the last call.
     pub(crate) fn take_assumed(&mut self) -> bool {
         std::mem::take(&mut self.assumed)
     }
 
-    /// How a date is written; `None` where the text is not exactly a date.
+    /// The format of a date. `None` if the text is not exactly a date.
     pub(crate) fn form(&mut self, text: &[u8]) -> Option<DateForm> {
         self.parse(text)?;
         let [_, _, _, _, day, _, _, _, _, _, time, ..] = text else { return None };
@@ -178,7 +179,7 @@ impl DateParser {
     }
 }
 
-/// The milliseconds of a fraction, 0 where there is none, and the text behind it.
+/// Parses a fraction of a second to milliseconds (0 if there is none), and returns the rest of the text.
 fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     let Some(digits) = text.strip_prefix(b".").or_else(|| text.strip_prefix(b",")) else {
         return Some((0, text));
@@ -188,7 +189,7 @@ fn fraction(text: &[u8]) -> Option<(i64, &[u8])> {
     matches!(length, 3 | 6 | 9).then_some((number(digits.first_chunk::<3>()?)?, rest))
 }
 
-/// Seconds east of Greenwich of `+01`, `+0100` or `+01:00`.
+/// Parses an offset such as `+01`, `+0100` or `+01:00` to seconds east of UTC.
 fn offset_seconds(text: &[u8]) -> Option<i32> {
     let (sign, digits) = match text {
         [b'+', digits @ ..] => (1, digits),
@@ -204,7 +205,7 @@ fn offset_seconds(text: &[u8]) -> Option<i32> {
     (hours <= 18 && minutes < 60).then_some(sign * seconds)
 }
 
-/// A number of a few digits.
+/// Parses a number of a few digits.
 fn number(digits: &[u8]) -> Option<i64> {
     digits.iter().try_fold(0, |sum, digit| digit.is_ascii_digit().then(|| sum * 10 + i64::from(digit - b'0')))
 }
@@ -307,7 +308,7 @@ mod tests {
     }
 
     proptest! {
-        /// The cache of the last minute changes nothing, whatever came before.
+        /// Caching the last minute has no effect on results, whatever came before.
         #[test]
         fn any_moment_reads_back(moments in prop::collection::vec(0i64..4_000_000_000_000, 1..20)) {
             let mut dates = DateParser::new(TimeZone::default());

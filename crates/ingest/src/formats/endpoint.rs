@@ -1,19 +1,19 @@
-//! Whether all requests of a run share one host and one URL path.
+//! Finds out if all requests of a run share one host and one URL path.
 
 use crate::sample::texts::clean_text;
 
-/// Bytes of a URL that are looked at: what names a test is no longer.
+/// The maximum number of bytes of a URL that are read: the part that names a test is no longer.
 const URL: usize = 64 << 10;
 
-/// Something that all of many may agree on.
+/// A value that all items may agree on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) enum Agreed {
-    /// None was seen yet.
+    /// No item was seen yet.
     #[default]
     Nothing,
-    /// All were this one.
+    /// All items have this value.
     One(Vec<u8>),
-    /// They differ.
+    /// The items differ.
     Many,
 }
 
@@ -36,7 +36,7 @@ impl Agreed {
         }
     }
 
-    /// What all agree on, if they do and it is not empty.
+    /// The common value, if there is one and it is not empty.
     pub(crate) fn one(&self) -> Option<String> {
         match self {
             Self::One(value) if !value.is_empty() => Some(clean_text(value)),
@@ -73,21 +73,21 @@ impl Endpoints {
         self.last = Some(url.to_vec());
     }
 
-    /// Adds what another part of the run has.
+    /// Merges the endpoints of another part of the run.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.host.merge(&other.host);
         self.path.merge(&other.path);
     }
 }
 
-/// Host with port, and path, of `scheme://host:port/path?query#fragment`; both empty where it is no such URL.
+/// Splits `scheme://host:port/path?query#fragment` into host with port, and path. Both are empty for other texts.
 fn split(url: &[u8]) -> (&[u8], &[u8]) {
     let Some(scheme) = memchr::memmem::find(url, b"://") else { return (&[], &[]) };
     let rest = url.get(scheme + 3..).unwrap_or_default();
     let end = memchr::memchr2(b'?', b'#', rest).unwrap_or(rest.len());
     let rest = rest.get(..end).unwrap_or_default();
     let (host, path) = rest.split_at(memchr::memchr(b'/', rest).unwrap_or(rest.len()));
-    // User and password, if any, are not the host and must not be stored.
+    // A user and a password are not part of the host and must not be stored.
     let host = host.rsplit(|byte| *byte == b'@').next().unwrap_or_default();
     (host, path)
 }

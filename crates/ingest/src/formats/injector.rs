@@ -1,4 +1,4 @@
-//! Which injector sent a request: its log file, and within it the Hostname column or threadName's prefix.
+//! Names the injector that sent a request: by its log file, and by the Hostname column or threadName's prefix.
 
 use std::borrow::Cow;
 
@@ -8,22 +8,22 @@ use crate::error::{Error, Result};
 use crate::sample::long_text::{TEXT_BYTES, shortened};
 use crate::sample::texts::Texts;
 
-/// Names the injectors of samples; each worker has one.
+/// Names the injectors of samples. Each worker has its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Injectors {
     pattern: Option<Regex>,
     file: Option<String>,
-    /// The last host of this block, the code of its name, and whether that was cut.
+    /// The last host in this block, the code of its injector's name, and true if the name was shortened.
     last: Option<(Vec<u8>, u32, bool)>,
-    /// The code of those that name no host, once one was met in this block.
+    /// The code for records without a host, once one was found in this block, and true if the name was shortened.
     nameless: Option<(u32, bool)>,
-    /// How a threadName began, up to the first byte that no host has, and the length of the host in it: all threads of a
-    /// group begin alike.
+    /// The beginning of the last threadName, up to and including the first byte that no host has, and the length of its
+    /// host. All threads of a group begin alike.
     beginning: Option<(Vec<u8>, usize)>,
 }
 
 impl Injectors {
-    /// Injectors whose hosts a pattern finds in threadName, or else JMeter's own prefix.
+    /// Finds hosts in threadName by a pattern, or by JMeter's own prefix if `None`.
     ///
     /// # Errors
     /// When the pattern is not a regular expression.
@@ -37,19 +37,19 @@ impl Injectors {
         Ok(Self { pattern, ..Self::default() })
     }
 
-    /// Begins a block; `file` names its log, where the run has several.
+    /// Begins a block. `file` names its log if the run has several.
     pub(crate) fn start_block(&mut self, file: Option<&str>) {
         self.file = file.map(str::to_owned);
         self.last = None;
         self.nameless = None;
     }
 
-    /// The code in this block of records that name no host; of no record, where all do.
+    /// The code in this block for records without a host; [`Texts::NULL`] if there are none.
     pub(crate) fn nameless(&self) -> u32 {
         self.nameless.map_or(Texts::NULL, |(code, _)| code)
     }
 
-    /// Appends the injector of a sample to the column; whether its name was too long, and cut.
+    /// Appends the injector of a sample to the column. Returns true if its name was too long and was shortened.
     #[inline]
     pub(crate) fn push(&mut self, hostname: Option<&[u8]>, thread: &[u8], column: &mut Texts) -> bool {
         let host = match hostname {
@@ -57,7 +57,7 @@ impl Injectors {
             None => self.host(thread),
         };
         if host.is_empty() {
-            // Comparing empty texts is slow in some C libraries, and nearly every log has no host at all.
+            // Comparing empty texts is slow in some C libraries, and in nearly every log no record names a host.
             let (code, cut) = match self.nameless {
                 Some(name) => name,
                 None => {
@@ -93,7 +93,7 @@ impl Injectors {
         }
     }
 
-    /// The host of a threadName that begins otherwise than the one before.
+    /// Finds the host in a threadName that begins differently from the last one.
     fn new_host<'a>(&mut self, thread: &'a [u8]) -> &'a [u8] {
         let end = thread.iter().position(|byte| !is_of_host(byte));
         let host = prefix(thread.get(..end.unwrap_or(thread.len())).unwrap_or_default());
@@ -106,7 +106,7 @@ impl Injectors {
         host
     }
 
-    /// The code of a host's name in the column, and whether the name was cut.
+    /// Adds an injector's name to the column. Returns its code, and true if the name was shortened.
     fn name(&self, host: &[u8], column: &mut Texts) -> (u32, bool) {
         let name: Cow<'_, [u8]> = match (&self.file, host) {
             (None, []) => return (Texts::NULL, false),
@@ -121,13 +121,13 @@ impl Injectors {
     }
 }
 
-/// Whether a host's name, address or port may hold this byte, or stand before it.
+/// Returns true if the byte may be part of a host name, an address or a port.
 fn is_of_host(byte: &u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'_' | b'[' | b']' | b':')
 }
 
-/// The host of a threadName whose first bytes, those that a host may have, are `host:port-` or an IPv4 address and `-`, and
-/// anything behind it; empty where they are not.
+/// Finds the host in the leading bytes of a threadName that a host may consist of: `host:port-` or an IPv4 address and
+/// `-`, followed by anything. Empty if there is none.
 fn prefix(candidate: &[u8]) -> &[u8] {
     memchr::memchr_iter(b'-', candidate)
         .map(|dash| candidate.get(..dash).unwrap_or_default())
@@ -135,7 +135,7 @@ fn prefix(candidate: &[u8]) -> &[u8] {
         .unwrap_or_default()
 }
 
-/// Whether a text ends in a colon and a port.
+/// Returns true if a text ends in a colon and a port.
 fn has_port(host: &[u8]) -> bool {
     match memchr::memrchr(b':', host) {
         Some(colon) if colon > 0 => {

@@ -1,4 +1,4 @@
-//! From bytes of a log to samples: a folder a format, and what formats share.
+//! Parsers of log formats, one folder for each format, and what they share.
 
 pub(crate) mod clock_steps;
 pub(crate) mod date;

@@ -1,6 +1,6 @@
-//! Whole numbers and truth values as JMeter writes them: an optional minus and digits, nothing else.
+//! Whole numbers and booleans as JMeter writes them: an optional minus and digits, nothing else.
 
-/// A whole number, or `None` for anything else and for what does not fit.
+/// Parses a whole number. `None` for anything else, and if it does not fit.
 pub(crate) fn parse_i64(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -9,7 +9,7 @@ pub(crate) fn parse_i64(text: &[u8]) -> Option<i64> {
     if digits.is_empty() || digits.len() > 19 {
         return None;
     }
-    // 19 digits stay below 2^64, so nothing wraps before the last check.
+    // 19 digits stay below 2^64, so the value can't wrap before the last check.
     let mut value = 0u64;
     for byte in digits {
         let digit = byte.wrapping_sub(b'0');
@@ -22,11 +22,11 @@ pub(crate) fn parse_i64(text: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// The whole number that stands in a longer text from `start` to `end`, as [`parse_i64`] reads it.
+/// Parses the whole number from `start` to `end` in a longer text, like [`parse_i64`].
 ///
-/// Up to 8 digits are read in one step, without a branch for each: numbers of a log differ in length from one record
-/// to the next, so that a loop over their digits ends where no processor expects it. It is inlined wherever a column is
-/// read, so that what is the same for all of its numbers is computed once.
+/// Up to 8 digits are read in one step without branches: the numbers of a log vary in length, so a loop over their
+/// digits would end at a point that the processor can't predict. The function is inlined wherever a column is read, so
+/// that whatever is the same for the whole column is computed once.
 #[inline(always)]
 pub(crate) fn number_in(text: &[u8], start: usize, end: usize) -> Option<i64> {
     let length = end.wrapping_sub(start);
@@ -36,7 +36,7 @@ pub(crate) fn number_in(text: &[u8], start: usize, end: usize) -> Option<i64> {
     }
 }
 
-/// A number of more than 8 digits, as a timeStamp is; up to 16 are read in two steps.
+/// Parses a number of more than 8 digits, such as a timeStamp. Up to 16 digits are read in two steps.
 #[inline(never)]
 fn long_number_in(text: &[u8], start: usize, end: usize) -> Option<i64> {
     let quick = match end.wrapping_sub(start) {
@@ -49,42 +49,42 @@ fn long_number_in(text: &[u8], start: usize, end: usize) -> Option<i64> {
     }
 }
 
-/// The number that the last `length` bytes before `end` write, from 1 to 8; `None` if one of them is no digit, and
-/// where fewer than 8 bytes stand before `end`.
+/// Parses the last `length` bytes (1 to 8) before `end`. `None` if one of them is no digit, or if fewer than 8 bytes
+/// precede `end`.
 #[inline(always)]
 fn last_digits(text: &[u8], end: usize, length: usize) -> Option<i64> {
     Digits::before(text, end, length)?.number()
 }
 
-/// Up to 8 digits, or other bytes in their places. Those of equal numbers are equal, and so are no others.
+/// Up to 8 digits, or other bytes in their places. Two values are equal exactly if they write the same number.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Digits(u64);
 
 impl Digits {
-    /// Those that stand in a longer text from `start` to `end`; `None` where there are more or none, and where fewer than
-    /// 8 bytes stand before `end`.
+    /// The bytes from `start` to `end` of a longer text. `None` if there are none or more than 8, or if fewer than 8
+    /// bytes precede `end`.
     #[inline(always)]
     pub(crate) fn of(text: &[u8], start: usize, end: usize) -> Option<Self> {
         let length = end.wrapping_sub(start);
         if length.wrapping_sub(1) < 8 { Self::before(text, end, length) } else { None }
     }
 
-    /// The last `length` bytes before `end`, from 1 to 8.
+    /// The last `length` bytes (1 to 8) before `end`.
     #[inline(always)]
     fn before(text: &[u8], end: usize, length: usize) -> Option<Self> {
         let eight = text.get(end.checked_sub(8)?..end)?.first_chunk()?;
-        // The first digit is the lowest byte; what stands before the number becomes leading zeros.
+        // The first digit is the lowest byte. Bytes before the number become leading zeros.
         Some(Self((u64::from_le_bytes(*eight) ^ 0x3030_3030_3030_3030) & (u64::MAX << (64 - 8 * length))))
     }
 
-    /// What they write; `None` if one of them is no digit.
+    /// The number, or `None` if one of the bytes is no digit.
     #[inline(always)]
     pub(crate) fn number(self) -> Option<i64> {
         let Self(digits) = self;
         if (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080 != 0 {
             return None;
         }
-        // Neighbours are joined: digits to numbers below 100, those to numbers below 10,000, and those to the whole.
+        // Neighbours are combined: digits to numbers below 100, these to numbers below 10,000, and these to the whole.
         let pairs = digits.wrapping_mul(10).wrapping_add(digits >> 8) & 0x00FF_00FF_00FF_00FF;
         let fours = pairs.wrapping_mul(100).wrapping_add(pairs >> 16) & 0x0000_FFFF_0000_FFFF;
         let whole = (fours & 0xFFFF) * 10_000 + (fours >> 32);
@@ -92,7 +92,7 @@ impl Digits {
     }
 }
 
-/// `true` or `false` in any case.
+/// Parses `true` or `false` in any case.
 #[inline]
 pub(crate) fn parse_bool(text: &[u8]) -> Option<bool> {
     match text {
@@ -125,7 +125,7 @@ mod tests {
     proptest! {
         #[test]
         fn reads_what_the_standard_library_writes(number in any::<i64>()) {
-            // i64::MIN is not reached: its 19 digits without the sign do not fit.
+            // i64::MIN is excluded: its 19 digits without the sign do not fit.
             prop_assume!(number != i64::MIN);
             prop_assert_eq!(parse_i64(number.to_string().as_bytes()), Some(number));
         }

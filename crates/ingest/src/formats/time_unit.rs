@@ -1,4 +1,4 @@
-//! The unit in which a log's timeStamps are numbers.
+//! The unit of numeric timeStamps.
 
 use std::fmt;
 use std::ops::Range;
@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use crate::error::{Error, Result};
 
-/// The unit of timeStamps that are numbers. JMeter's, and the default, are milliseconds; others are turned into these
-/// as a log is read, smaller ones cut down to whole milliseconds.
+/// The unit of numeric timeStamps. JMeter writes milliseconds, the default. Other units are converted while a log is
+/// read; smaller ones are rounded down to whole milliseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Seconds since 1970.
@@ -21,11 +21,11 @@ pub enum TimeUnit {
     Nanoseconds,
 }
 
-/// The years from 2000 to 2099 in epoch ms.
+/// The years 2000 to 2099 in epoch ms.
 const THIS_CENTURY: Range<i64> = 946_684_800_000..4_102_444_800_000;
 
 impl TimeUnit {
-    /// A number of this unit in epoch ms, if that fits.
+    /// Converts a number of this unit to epoch ms. `None` if it does not fit.
     pub(crate) fn to_ms(self, number: i64) -> Option<i64> {
         match self {
             Self::Seconds => number.checked_mul(1000),
@@ -35,7 +35,8 @@ impl TimeUnit {
         }
     }
 
-    /// The unit in which a number is a time of this century, where it is none in milliseconds.
+    /// Guesses the unit: the one in which the number is a time of this century. `None` if milliseconds fit, or if no
+    /// unit does.
     pub(crate) fn of(number: i64) -> Option<Self> {
         if THIS_CENTURY.contains(&number) {
             return None;
@@ -44,7 +45,7 @@ impl TimeUnit {
         units.into_iter().find(|unit| unit.to_ms(number).is_some_and(|ms| THIS_CENTURY.contains(&ms)))
     }
 
-    /// Its whole name.
+    /// The full name of the unit.
     pub fn name(self) -> &'static str {
         match self {
             Self::Seconds => "seconds",

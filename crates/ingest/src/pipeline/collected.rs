@@ -1,4 +1,4 @@
-//! What the collecting task puts together out of the blocks: totals, rejects with their lines, the time span.
+//! Combines the results of all blocks: totals, rejects with their lines, and the time span.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::sample::ends::Ends;
 use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
 use crate::source::log::last_part;
 
-/// What a worker tells of a block.
+/// A worker's results of one block, without its samples.
 #[derive(Debug)]
 pub(crate) struct BlockCounts {
     pub(crate) sequence: u64,
@@ -37,13 +37,13 @@ pub(crate) struct BlockCounts {
     clocks: BlockClocks,
     zone_assumed: bool,
     pub(crate) samples: u64,
-    /// Samples with a text that was cut.
+    /// The number of samples with a shortened text.
     cut: u64,
     pub(crate) tally: Tally,
 }
 
 impl BlockCounts {
-    /// What a parsed block tells, its tally still empty.
+    /// Takes the results of a parsed block. The tally is still empty.
     pub(crate) fn new(sequence: u64, log: usize, first_byte: u64, parsed: &mut Parsed) -> Self {
         Self {
             sequence,
@@ -65,7 +65,7 @@ impl BlockCounts {
         }
     }
 
-    /// A block that is one record too large to take.
+    /// The result of a block that is a single record beyond the maximum length.
     pub(crate) fn oversized(sequence: u64, log: usize, block: &Block, reason: RejectReason) -> Self {
         let mut parsed = Parsed { lines: block.skipped_lines, ..Parsed::default() };
         parsed.rejects.push((0, 0), block.bytes.len(), reason, None);
@@ -73,41 +73,41 @@ impl BlockCounts {
     }
 }
 
-/// A log as the collector knows it.
+/// The collector's state of one log.
 #[derive(Debug)]
 struct Log {
     place: Place,
-    /// Line feeds in the blocks so far.
+    /// The number of line feeds in the blocks so far.
     lines: u64,
-    /// Samples in them.
+    /// The number of samples in the blocks so far.
     samples: u64,
     oddities: Oddities,
 }
 
-/// Everything a pass over the logs found out, but for the samples.
+/// All results of a pass over the logs, except the samples.
 pub(crate) struct Collected {
     pub(crate) totals: Totals,
     pub(crate) rejects: RejectSpool,
-    /// How many of them there are for each reason.
+    /// The number of rejects for each reason.
     pub(crate) reject_counts: BTreeMap<RejectReason, u64>,
     pub(crate) endpoints: Endpoints,
     pub(crate) sources: Vec<SourceFile>,
     pub(crate) notes: Vec<String>,
-    /// What is damaged, with the number of the log if it is one.
+    /// The damage found, with the number of the log if it is in one.
     pub(crate) damage: Vec<(Option<usize>, Damage)>,
     pub(crate) earliest_ms: Option<i64>,
     pub(crate) latest_ms: Option<i64>,
     pub(crate) ends: Ends,
-    /// Samples with a text that was cut.
+    /// The number of samples with a shortened text.
     cut: u64,
     logs: Vec<Log>,
     max_rejects: u64,
-    /// Bytes received and sent so far.
+    /// The sum of the bytes received and sent so far.
     bytes: u64,
 }
 
 impl Collected {
-    /// Nothing yet; more than `max_rejects` rejects will be an error.
+    /// Creates empty results. More than `max_rejects` rejects are an error.
     pub(crate) fn new(max_rejects: u64, totals: Totals) -> Self {
         Self {
             totals,
@@ -127,15 +127,15 @@ impl Collected {
         }
     }
 
-    /// A further log begins.
+    /// Begins the next log.
     pub(crate) fn begin_log(&mut self, place: Place) {
         self.logs.push(Log { place, lines: 0, samples: 0, oddities: Oddities::default() });
     }
 
-    /// Adds a block of these bytes; blocks come in the order of the log.
+    /// Adds the results of a block with the given bytes. Blocks must come in the order of the log.
     ///
     /// # Errors
-    /// When the rejects are too many, or a header names other columns.
+    /// When there are too many rejects, the sizes overflow, or a second header names other columns.
     pub(crate) fn add(&mut self, block: BlockCounts, bytes: &[u8]) -> Result<()> {
         let Some(log) = self.logs.get_mut(block.log) else { return Ok(()) };
         let (place, first_line) = (log.place.clone(), log.lines + 1);
@@ -163,7 +163,7 @@ impl Collected {
             self.reject(&place, first_line, block.first_byte, reject)?;
         }
         if block.rejects.left_out() > 0 {
-            // They are left out only where those before them are too many.
+            // A worker leaves some out only if the kept ones already exceed the limit.
             return Err(Error::stopped("counting rejected records"));
         }
         self.earliest_ms = [self.earliest_ms, block.earliest_ms].into_iter().flatten().min();
@@ -175,12 +175,12 @@ impl Collected {
         self.totals.add(&block.tally)
     }
 
-    /// How many rejects of a block are worth keeping: those that are still allowed, and the one that is too many.
+    /// The number of rejects of a block to keep: those still allowed, and one more to exceed the limit.
     pub(crate) fn reject_room(&self) -> u64 {
         self.max_rejects.saturating_sub(self.rejects.len()).saturating_add(1)
     }
 
-    /// Adds up the sizes of all responses and requests, so that none of the sums that are kept can be wrong.
+    /// Adds up the sizes of all responses and requests, and fails before any sum of them can overflow.
     fn add_bytes(&mut self, place: &Place, tally: &Tally) -> Result<()> {
         let of_cell = |sums: &Sums| [sums.bytes, sums.sent_bytes].map(i64::unsigned_abs).into_iter();
         let bytes = tally.cells().flat_map(|(_, cell)| of_cell(&cell.sums));
@@ -194,7 +194,7 @@ impl Collected {
         Err(Error::input(place.clone(), problem, remedy))
     }
 
-    /// Takes the notes on the logs, those on what is odd in them last.
+    /// Takes the notes on the logs, followed by those on oddities and shortened texts.
     pub(crate) fn take_notes(&mut self) -> Vec<String> {
         let odd = self.logs.iter().flat_map(|log| log.oddities.notes(&log.place));
         let mut notes = std::mem::take(&mut self.notes);
@@ -203,12 +203,12 @@ impl Collected {
         notes
     }
 
-    /// Samples in all blocks.
+    /// The number of samples in all blocks.
     pub(crate) fn samples(&self) -> u64 {
         self.logs.iter().map(|log| log.samples).sum()
     }
 
-    /// The note on texts that were cut.
+    /// The note on shortened texts, if there are any.
     fn note_of_cuts(&self) -> Option<String> {
         let records = if self.cut == 1 { "record has" } else { "records have" };
         let told = format!(
@@ -221,7 +221,7 @@ impl Collected {
         (self.cut > 0).then_some(told)
     }
 
-    /// All that is damaged, what was found before among it, with what could be read of it.
+    /// Takes all damage, with the part that could be read. `before` is the damage found before the pass.
     pub(crate) fn take_damage(&mut self, before: &[Damage]) -> Vec<Damage> {
         let before = before.iter().map(|damage| (None, damage.clone()));
         let found: Vec<_> = before.chain(std::mem::take(&mut self.damage)).collect();
@@ -232,11 +232,11 @@ impl Collected {
         told.map(|(log, damage)| self.measured(*log, damage.clone())).collect()
     }
 
-    /// Damage with what could be read, and with a name that says nothing of folders.
+    /// Completes damage with the figures of what could be read, and removes folders from its file name.
     fn measured(&self, log: Option<usize>, mut damage: Damage) -> Damage {
         match log.and_then(|log| self.logs.get(log)) {
             Some(log) => damage.records = log.samples,
-            // The zip itself: it is known by the logs in it.
+            // The zip itself is damaged: its figures are those of the logs in it.
             None if damage.member.is_none() && damage.bytes == 0 => {
                 let logs = self.logs.iter().zip(&self.sources).filter(|(log, _)| damage.is_in(&log.place));
                 let (records, bytes) = logs.fold((0, 0), |(records, bytes), (log, source)| {
@@ -287,7 +287,7 @@ mod tests {
     use crate::counts::Cell;
     use crate::counts::block::LocalKey;
 
-    /// A block whose one cell has these sums of bytes.
+    /// A block with one cell that has these sums of bytes.
     fn block(bytes: i64, sent_bytes: i64) -> BlockCounts {
         let key = LocalKey { second: 0, label: 0, success: true, transaction: false };
         let cell = Cell { bytes, sent_bytes, ..Cell::default() };

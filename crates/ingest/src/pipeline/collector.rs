@@ -1,4 +1,4 @@
-//! The collecting task: takes the blocks in the order of the log, and hands their chunks to the writer.
+//! The collecting task: counts the blocks in the order of the log, and passes their chunks to the writer.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use super::messages::{Done, Message, Shared};
 use super::sink::{BatchEncoder, RunWriter};
 use crate::error::{Error, Result};
 
-/// What the encoder of a writer hands out.
+/// The chunks of a writer's encoder.
 type ChunkOf<W> = <<W as RunWriter>::Encoder as BatchEncoder>::Chunk;
 
 /// The collecting task.
@@ -18,21 +18,21 @@ pub(super) struct Collector<'a, W> {
     pub(super) collected: Collected,
     pub(super) writer: &'a mut W,
     pub(super) shared: &'a Shared,
-    /// Of how many bytes no more than those are read, where there is a record before t0 in them.
+    /// If a record before t0 is found within this many bytes, reading stops after them. `None` to read to the end.
     pub(super) window: Option<u64>,
-    /// Bytes of log in the blocks so far.
+    /// The number of bytes of the logs in the blocks so far.
     pub(super) bytes: u64,
-    /// Once there was a record before t0: whether it came behind the window.
+    /// `None` until a record before t0 is found; then true if it came after the window, or if there is no window.
     pub(super) late: Option<bool>,
 }
 
 impl<W: RunWriter> Collector<'_, W> {
-    /// What was collected, and `late`.
+    /// Runs until all threads have ended or the pass has to restart. Returns the results and `late`.
     pub(super) async fn run(
         mut self,
         inbox: &mut mpsc::Receiver<Message<ChunkOf<W>>>,
     ) -> Result<(Collected, Option<bool>)> {
-        // Blocks are taken in the log's order, so that the result does not hang on which worker was faster.
+        // Blocks are taken in the order of the log, so that the result does not depend on the workers' speed.
         let mut waiting = BTreeMap::new();
         let mut next = 0;
         while let Some(message) = inbox.recv().await {
@@ -60,7 +60,7 @@ impl<W: RunWriter> Collector<'_, W> {
         Ok((self.collected, self.late))
     }
 
-    /// Whether to read no further, since there was a record before t0, and all that come soon have been seen.
+    /// Returns true if a record before t0 was found within the window and the whole window was read.
     fn begins_anew(&self) -> bool {
         self.late == Some(false) && self.window.is_some_and(|window| self.bytes >= window)
     }
@@ -77,7 +77,7 @@ impl<W: RunWriter> Collector<'_, W> {
             self.shared.times_only.store(true, Ordering::Release);
         }
         self.bytes += buffer.len() as u64;
-        // Others can be read into it while the samples are encoded.
+        // The buffer can be refilled while the samples are written.
         drop(buffer);
         if let Some(chunk) = chunk {
             self.writer.write(chunk).await?;

@@ -1,4 +1,4 @@
-//! The reading thread: what the reader finds, sent on to the workers and to the collecting task.
+//! The reading thread: sends blocks to the workers and messages to the collecting task.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl<C> Feed<C> {
     pub(super) fn run(mut self, plan: ReadPlan, parser: Parser) {
         let packed = Arc::clone(&self.shared.progress.packed_bytes);
         if let Err(error) = plan.run(parser, packed, &mut self) {
-            // Where nobody listens any more, the ingest has failed already.
+            // If nobody receives, the ingest has already failed.
             let _ = self.messages.blocking_send(Message::Failed(error));
         }
     }

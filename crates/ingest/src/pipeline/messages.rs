@@ -1,4 +1,4 @@
-//! What goes from thread to thread, and what all of them share.
+//! The messages between the pipeline's threads, and the state that the workers share.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
@@ -22,37 +22,37 @@ pub(crate) struct Work {
     pub(crate) file: Option<Arc<str>>,
 }
 
-/// What reaches the collecting task.
+/// A message to the collecting task.
 pub(crate) enum Message<C> {
-    /// A log begins; its blocks come after this.
+    /// A log begins. Its blocks follow.
     Log(Place),
     /// A block was parsed and counted.
     Block(Box<Done<C>>),
-    /// A log was read to its clean end.
+    /// A log was read to its end without damage.
     Source(SourceFile),
-    /// What is damaged: of this log, by its number, or of something else.
+    /// Something is damaged: the log with this number, or something else if `None`.
     Damage(Option<usize>, Damage),
-    /// Sentences for the user.
+    /// Notes for the user, as sentences.
     Notes(Vec<String>),
-    /// A stage failed; nothing more comes from it.
+    /// A thread failed and sends nothing more.
     Failed(Error),
 }
 
-/// What became of a block.
+/// The result of a block.
 pub(crate) struct Done<C> {
     pub(super) counts: BlockCounts,
-    /// Something for the writer.
+    /// The encoded samples for the writer, if any.
     pub(super) chunk: Option<C>,
-    /// The block's buffer, held until the block is counted.
+    /// The block's buffer, kept until the block is counted.
     pub(super) buffer: PooledBuffer,
 }
 
-/// What the workers share.
+/// The state that the workers share.
 pub(super) struct Shared {
     pub(super) clock: OnceLock<Clock>,
-    /// Set once a record earlier than t0 was seen: from then on only times matter.
+    /// Set once a record before t0 was found. From then on only times matter.
     pub(super) times_only: AtomicBool,
-    /// How many rejects of a block are worth keeping: never fewer than those that are still allowed.
+    /// The number of rejects of a block to keep: never fewer than are still allowed.
     pub(super) reject_room: AtomicU64,
     pub(super) progress: Arc<Progress>,
 }

@@ -1,4 +1,4 @@
-//! Inflating, parsing and storing side by side: every thread and channel of an ingest is here.
+//! The threads and channels of an ingest: reading, parsing and storing in parallel.
 //!
 //! ```text
 //!             blocks                      blocks, parsed, counted, encoded
@@ -8,10 +8,10 @@
 //!     └──────────────────────────── buffers (sample/pool.rs) ────────────────┘
 //! ```
 //!
-//! One thread reads and cuts the logs, workers parse, count and encode, and the calling task merges the
-//! counts and hands the encoded chunks to the writer, both in the order of the log. Buffers go round: there
-//! are only so many, and a block's comes back when the block is counted, so memory stays flat and little waits
-//! for its turn, however fast or slow one stage is.
+//! One thread reads the logs and cuts them into blocks. Workers parse, count and encode them. The calling task merges
+//! the counts and passes the encoded chunks to the writer, both in the order of the log. The number of buffers is
+//! fixed, and a block's buffer returns when the block is counted. So memory stays flat and the queues stay short,
+//! however fast or slow one stage is.
 
 pub(crate) mod collected;
 mod collector;
@@ -45,17 +45,17 @@ use crate::error::{Error, Result};
 use crate::formats::jtl::parser::Parser;
 use crate::sample::pool::Pool;
 
-/// The sizes of the pipeline.
+/// The sizes of the pipeline's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PipelineOptions {
-    /// Threads that parse, count and encode.
+    /// The number of threads that parse, count and encode.
     pub workers: usize,
-    /// Bytes of log a block, about.
+    /// The approximate size of a block, in bytes of the unpacked log.
     pub block_size: usize,
-    /// Bytes of log that are looked at ahead for the smallest timeStamp, over all inputs; of a single file those after
-    /// which a pass that found an earlier record begins anew.
+    /// The number of bytes, over all inputs, that are searched ahead for the smallest timeStamp. For a single file: the
+    /// number of bytes within which a record before t0 makes the pass restart.
     pub look_ahead: usize,
-    /// Bytes that what is gathered of a run may take; counts beyond a third of it go to a temporary file.
+    /// The memory budget of the counts and buffers, in bytes. Counts beyond a third of it go to a temporary file.
     pub memory: usize,
 }
 
@@ -66,23 +66,23 @@ impl Default for PipelineOptions {
     }
 }
 
-/// How a pass over the logs ended.
+/// The result of a pass over the logs.
 pub(crate) enum Outcome<W> {
-    /// All was read; the writer holds the samples.
+    /// All was read, and the writer holds the samples.
     Done(W, Box<Collected>),
-    /// A record is earlier than t0.
+    /// A record before t0 was found.
     Earlier(Earlier),
 }
 
-/// That a pass found a record before its t0.
+/// A record before t0 was found during a pass.
 pub(crate) struct Earlier {
-    /// The smallest timeStamp of all that was read.
+    /// The smallest timeStamp of all that was read, epoch ms.
     pub(crate) t0_ms: i64,
-    /// Whether the record came too late to begin anew at once, so that the whole run was read: no record is earlier.
+    /// True if the record came too late for an early restart, so that all was read and no record is earlier.
     pub(crate) late: bool,
 }
 
-/// Reads the logs once, into the writer.
+/// Reads the logs once and writes their samples.
 pub(crate) async fn run<W: RunWriter>(
     plan: ReadPlan,
     parser: Parser,
@@ -102,7 +102,7 @@ pub(crate) async fn run<W: RunWriter>(
         progress,
     });
     let (messages, mut inbox) = mpsc::channel(workers * 4);
-    // One being filled and one at each worker, and a few that wait for a worker or for the one before them.
+    // One that is being filled, one for each worker, and a few that wait for a worker or for their turn to be counted.
     let blocks = workers + 4;
     let (work, queue) = crossbeam_channel::bounded(blocks);
     let pool = Pool::new(blocks, sizes.block_size);
@@ -125,7 +125,7 @@ pub(crate) async fn run<W: RunWriter>(
     let collector =
         Collector { collected, writer: &mut writer, shared: &shared, window, bytes: 0, late: None };
     let ran = collector.run(&mut inbox).await;
-    // Nobody listens from here on, so every thread that still works stops at its next message or buffer.
+    // Nobody receives from here on, so every running thread stops at its next message or buffer.
     drop((inbox, pool));
     let joined = tokio::task::spawn_blocking(move || join(threads)).await;
     let (collected, late) = ran?;

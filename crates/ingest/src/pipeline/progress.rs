@@ -1,17 +1,17 @@
-//! How far an ingest has come.
+//! The progress of an ingest.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::stage::CommitStage;
 
-/// How far an ingest has come; shared with whoever shows it.
+/// The progress of an ingest, shared with whoever displays it.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Bytes read from the input files, as they are on disk.
+    /// The number of bytes read from the input files, packed as they are on disk.
     pub packed_bytes: Arc<AtomicU64>,
-    /// Samples parsed.
+    /// The number of samples parsed.
     pub samples: AtomicU64,
-    /// Whether the run is stored.
+    /// How far the commit has come.
     pub commit: CommitStage,
 }

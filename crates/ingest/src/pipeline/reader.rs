@@ -1,4 +1,4 @@
-//! Reads the logs of a run one after another, having looked ahead in all of them for t0.
+//! Reads the logs of a run one after another, after searching their beginnings for t0.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,72 +16,72 @@ use crate::source::head::{read_head, text};
 use crate::source::names::LogNames;
 use crate::source::{LogReader, LogSource};
 
-/// Bytes of a log that are looked at, however small the window, for a first record that can be taken.
+/// The number of bytes of a log that are searched for a first acceptable record, even if the window is smaller.
 const SEARCHED: usize = 32 << 20;
 
-/// Records of a block, about, where they are short.
+/// The approximate number of records in a block, if they are short.
 const RECORDS: usize = 8 << 10;
 
-/// Bytes of a block of the shortest records.
+/// The minimum size of a block, in bytes.
 const LEAST: usize = 64 << 10;
 
-/// How much of one file of several to look at ahead: looking costs time, which a second reading of a small file costs
-/// too.
+/// The number of bytes to look ahead in one of several files: at most a quarter of it, but at least 4 MiB. Looking
+/// ahead costs time, and so does reading a small file twice.
 fn worth_a_look(source: &LogSource) -> usize {
     let quarter = source.packed_size().map_or(u64::MAX, |bytes| bytes / 4);
     usize::try_from(quarter).unwrap_or(usize::MAX).max(4 << 20)
 }
 
-/// The years from 1 to 9999 in epoch ms, short of their last days: what calendars and databases can show.
+/// The years 1 to 9999 in epoch ms, without their last days: the range that calendars and databases support.
 const TIMES: std::ops::Range<i64> = -62_135_596_800_000..253_400_000_000_000;
 
-/// Where the blocks of the logs go. Each call but `start` and `buffers` says whether to go on.
+/// Receives the blocks of the logs. Methods that return `bool` return false to stop the reader.
 pub(crate) trait LogFeed {
-    /// Where empty buffers come from.
+    /// The source of empty buffers.
     type Buffers: Buffers;
 
-    /// The clock is known; blocks come after this.
+    /// Called once the clock is known, before the first block.
     fn start(&mut self, clock: Clock);
 
-    /// Empty buffers.
+    /// The source of empty buffers.
     fn buffers(&mut self) -> &mut Self::Buffers;
 
-    /// A log begins.
+    /// Called at the start of a log.
     fn begin_log(&mut self, place: Place) -> bool;
 
-    /// A block of the log that began last; `file` names the log, where the run has several.
+    /// Called for each block of the current log. `file` names the log if the run has several.
     fn block(&mut self, block: Block, layout: &Arc<Layout>, file: Option<&Arc<str>>) -> bool;
 
-    /// The log was read to its clean end.
+    /// Called when the log was read to its end without damage.
     fn end_log(&mut self, source: SourceFile) -> bool;
 
-    /// Something is damaged: the log that ended last, if it is `of_log`.
+    /// Called for each damage. With `of_log` it is in the log that ended last.
     fn damage(&mut self, damage: Damage, of_log: bool) -> bool;
 
-    /// What was noticed on the way, as sentences for the user.
+    /// Called with notes for the user, as sentences.
     fn notes(&mut self, notes: Vec<String>) -> bool;
 }
 
-/// What is to be read, and how.
+/// The logs to read, and how to read them.
 pub(crate) struct ReadPlan {
-    /// The logs. They are held while they are read, and can be read again after that, if they are files.
+    /// The logs. The lock is held while they are read. Afterwards files can be read again.
     pub(crate) sources: Arc<Mutex<Vec<LogSource>>>,
     pub(crate) layout: LayoutOptions,
-    /// t0, where it is known already.
+    /// t0 in epoch ms, if known.
     pub(crate) origin: Option<i64>,
-    /// The unit of times that are numbers, where it was told.
+    /// The unit of numeric timeStamps, if given.
     pub(crate) time_unit: Option<TimeUnit>,
     pub(crate) max_span_ms: u64,
     pub(crate) block_size: usize,
     pub(crate) look_ahead: usize,
-    /// Of how many bytes no more than those are read, where t0 turns out to be wrong in them: then the pass can begin anew
-    /// at little cost. `None` where it can't.
+    /// If a record before t0 is found within this many bytes, the pass stops after them, since a restart is cheap
+    /// there. `None` if the pass can't restart.
     pub(crate) begin_anew_within: Option<u64>,
-    /// Bytes that are read of each log, at most, unpacked; where there is more, the log does not end for the feed.
+    /// The maximum number of unpacked bytes to read of each log. A log that is longer does not end for the feed.
     pub(crate) limit: Option<u64>,
 }
 
-/// What looking ahead found.
+/// The result of looking ahead.
 struct Survey {
     parser: Parser,
     parsed: Parsed,
@@ -95,8 +95,8 @@ impl Survey {
         Self { parser, parsed: Parsed::default(), max_span_ms, head: None, earliest: None }
     }
 
-    /// Reads the beginning of a log ahead: a window of it, and more until there is a record that can be
-    /// taken, since by the first one all others are judged.
+    /// Looks ahead in a log: for `window` bytes, and further until there is an acceptable record, since all others are
+    /// judged by the first one.
     fn look<R: LogBytes>(
         &mut self,
         cutter: &mut Cutter<R>,
@@ -120,7 +120,7 @@ impl Survey {
             self.head = self.parsed.first_ms;
             let ends = [self.parsed.earliest_ms, self.parsed.latest_ms];
             if ends.into_iter().flatten().any(|end| self.is_far(end)) {
-                // Once more, now that records too far from the head can be told.
+                // Parse again: now the head is known, and records too far from it are rejected.
                 self.parse(block, layout);
             }
         }
@@ -132,31 +132,31 @@ impl Survey {
         self.parser.parse_block(block, None, layout, &clock, &mut self.parsed);
     }
 
-    /// The clock; t0 is beyond all time while no record was accepted, so that the first one is earlier.
+    /// The clock. Without any accepted record t0 is `i64::MAX`, so that the first one counts as earlier.
     fn clock(&self, known: Option<i64>) -> Clock {
         let origin = known.or(self.earliest).unwrap_or(i64::MAX);
         Clock { origin, head: self.head.or(known), max_span_ms: self.max_span_ms }
     }
 
-    /// The first record, where a told t0 is so far from it that it can't be the smallest timeStamp.
+    /// Returns the first record's time if the `known` t0 is too far from it to be the smallest timeStamp.
     fn contradicts(&self, known: Option<i64>) -> Option<i64> {
         known.filter(|known| self.is_far(*known)).and(self.head)
     }
 
-    /// Whether a time is too far from the first record's.
+    /// Returns true if a time is too far from that of the first record.
     fn is_far(&self, ms: i64) -> bool {
         self.head.is_some_and(|head| head.abs_diff(ms) > self.max_span_ms)
     }
 }
 
 impl ReadPlan {
-    /// Reads everything into the feed; returns early, without error, when the feed says so.
+    /// Reads all logs into the feed. Returns early, without error, when the feed asks to stop.
     ///
     /// # Errors
-    /// When a file can't be read or is not what it was taken for.
+    /// When a file can't be read or is not what it was recognised as.
     pub(crate) fn run(&self, parser: Parser, packed: Arc<AtomicU64>, feed: &mut impl LogFeed) -> Result<()> {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        // What can be read only once is read first, since looking ahead in it is reading it.
+        // Inputs that can be read only once come first, since looking ahead in one starts reading it.
         sources.sort_by_key(LogSource::can_restart);
         let window = self.window(sources.len());
         let mut survey = Survey::new(parser, self.max_span_ms);
@@ -177,10 +177,10 @@ impl ReadPlan {
         Ok(())
     }
 
-    /// How much of each of so many logs to look at ahead, beyond its first block.
+    /// The number of bytes to look ahead in each of `logs` logs, beyond its first block.
     fn window(&self, logs: usize) -> usize {
-        // What comes early in a single log is found by the pass itself, which begins anew then: that is rare, and looking
-        // costs time always.
+        // The pass itself finds early records of a single log and then restarts. That is rare, whereas looking ahead
+        // always takes time.
         match self.origin.is_some() || (logs == 1 && self.begin_anew_within.is_some()) {
             true => 1,
             false => self.look_ahead / logs.max(1),
@@ -211,7 +211,7 @@ impl ReadPlan {
         Ok(())
     }
 
-    /// Looks at the beginning of a file that will be opened again.
+    /// Looks ahead in a file that will be opened again.
     fn peek(&self, source: &mut LogSource, window: usize, survey: &mut Survey) -> Result<()> {
         let mut stream = source.open(Arc::default())?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
@@ -219,7 +219,7 @@ impl ReadPlan {
         survey.look(&mut cutter, window, &layout).map_err(|error| cutter.into_reader().explain(error))
     }
 
-    /// Reads all logs of a source; false when the feed wants no more.
+    /// Reads all logs of a source. Returns false when the feed asks to stop.
     fn read(
         &self,
         source: &mut LogSource,
@@ -247,7 +247,7 @@ impl ReadPlan {
             }
             let file = file.as_ref();
             let Some(log) = hand_out(cutter, self.limit, &layout, file, feed)? else { return Ok(false) };
-            // What follows in a pipe can't be had without reading the rest of this log.
+            // The next log in a pipe can't be reached without reading the rest of this one.
             let Some(end) = ended(log)? else { break };
             if !feed.end_log(end) || !report(stream.take_damage(), Some(&place), feed) {
                 return Ok(false);
@@ -261,7 +261,7 @@ impl ReadPlan {
     }
 }
 
-/// The error for a first time that is none of this century in milliseconds, and is one in another unit.
+/// The error for a first time that is outside this century in milliseconds but inside it in another unit.
 fn in_other_unit(place: &Place, head: i64, unit: TimeUnit) -> Error {
     let day = |ms: Option<i64>| {
         let time = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
@@ -278,7 +278,7 @@ fn in_other_unit(place: &Place, head: i64, unit: TimeUnit) -> Error {
     )
 }
 
-/// Reads a log's first bytes and finds out its layout.
+/// Reads the first bytes of a log and detects its layout.
 pub(crate) fn open_log<'a>(
     mut log: LogReader<'a>,
     options: &LayoutOptions,
@@ -291,20 +291,20 @@ pub(crate) fn open_log<'a>(
     let block_size = block_size.min(block_of(&head));
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let head = head.split_off(mark);
-    // Blank lines before the first record count as lines, but tell nothing of the layout.
+    // Blank lines before the first record count as lines, but say nothing about the layout.
     let layout = Layout::detect(text(&head), options, log.place())?;
     let cutter = Cutter::new(log, head, mark as u64, layout.delimiter, block_size);
     Ok((layout, cutter))
 }
 
-/// Bytes that a block of as many records as usual takes, by a log's first bytes: where records are short, what is made of a
-/// block takes more than the block itself.
+/// The size of a block with the usual number of records, in bytes, estimated from a log's first bytes. A block of short
+/// records must be small, since its results take more memory than the block itself.
 fn block_of(head: &[u8]) -> usize {
     let lines = memchr::memchr_iter(b'\n', head).count().max(1);
     (head.len() / lines).saturating_mul(RECORDS).max(LEAST)
 }
 
-/// Tells the feed what is damaged; `log` ended last. False when the feed wants no more.
+/// Passes damage to the feed. `log` is the log that ended last. Returns false when the feed asks to stop.
 fn report(damage: Vec<Damage>, log: Option<&Place>, feed: &mut impl LogFeed) -> bool {
     damage.into_iter().all(|damage| {
         let of_log = log.is_some_and(|log| damage.is_of(log));
@@ -312,19 +312,19 @@ fn report(damage: Vec<Damage>, log: Option<&Place>, feed: &mut impl LogFeed) -> 
     })
 }
 
-/// What a log was that was read to its end; `None` where no more of it was wanted.
+/// Finishes a log that was read to its end. `None` if reading stopped at the limit.
 fn ended(log: LogReader<'_>) -> Result<Option<SourceFile>> {
     if log.has_more() { Ok(None) } else { log.finish().map(Some) }
 }
 
-/// Where a block ends in the unpacked log.
+/// The end of a block in the unpacked log, in bytes.
 fn ends_at(block: &Block) -> u64 {
     block.first_byte + block.bytes.len() as u64
 }
 
-/// Hands a log's blocks to the feed; returns the log, read to its end, or `None` when the feed wants no more.
+/// Passes the blocks of a log to the feed. Returns the log, read to its end, or `None` when the feed asks to stop.
 ///
-/// The block that ends where no more bytes are read may end within a record, and is left out.
+/// A block that ends at `limit` may end within a record and is left out.
 fn hand_out<'a>(
     mut cutter: Cutter<LogReader<'a>>,
     limit: Option<u64>,

@@ -1,4 +1,4 @@
-//! Where a pipeline writes to: what a store of runs, its writers and their encoders must do.
+//! The traits that a pipeline writes to: a store of runs, its writers and their encoders.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -13,16 +13,16 @@ use crate::run::replace::Replace;
 use crate::sample::batch::SampleBatch;
 use crate::series::cpu::CpuSeries;
 
-/// A store that runs can be written to.
+/// A store to which runs can be written.
 pub trait RunStore: Sync {
-    /// Whether a pass over the logs may be given up and begun anew at no cost but time: then none looks ahead for t0 longer
-    /// than it pays.
+    /// True if a pass over the logs may be abandoned and restarted at no cost but time. Then looking ahead for t0 is
+    /// kept short.
     const BEGINS_ANEW: bool = true;
 
-    /// What writes a run.
+    /// The writer of one run.
     type Writer: RunWriter;
 
-    /// Begins a run. With a key known from the start, a second writer of it is told at once.
+    /// Begins a run. If the key is known from the start, a second writer of the same key fails at once.
     fn begin(
         &self,
         key: Option<&RunKey>,
@@ -30,13 +30,13 @@ pub trait RunStore: Sync {
     ) -> impl Future<Output = Result<Self::Writer>> + Send;
 }
 
-/// A run that has been read to its end and is to be committed.
+/// A run that was read to its end and is ready to commit.
 pub struct FinishedRun<'a> {
-    /// The run's own row.
+    /// The run's metadata.
     pub info: &'a RunInfo,
-    /// Labels that the cells' keys point to.
+    /// The labels by index, as used in the keys of cells.
     pub labels: &'a [String],
-    /// Injectors that the cells point to; "" is the one that can't be told.
+    /// The injectors by index, as used in the cells; "" is the unknown one.
     pub injectors: &'a [String],
     /// The cells, ascending by key.
     pub cells: &'a mut (dyn Iterator<Item = Result<(CellKey, Cell)>> + Send),
@@ -48,43 +48,43 @@ pub struct FinishedRun<'a> {
     pub label_counts: &'a [LabelCount],
     /// The rejected records.
     pub rejects: &'a mut RejectSpool,
-    /// What an earlier run of the same key must be for this one to replace it.
+    /// Which earlier run of the same key may be replaced.
     pub replace: Replace,
-    /// Where the writer notes that dropping it can't undo the run any more.
+    /// Set by the writer when dropping it no longer undoes the run.
     pub stage: &'a CommitStage,
 }
 
-/// Turns batches into what its writer stores; each worker thread has one of its own.
+/// Encodes batches for its writer. Each worker thread has its own encoder.
 pub trait BatchEncoder: Send + 'static {
-    /// What the writer takes.
+    /// The encoded form that the writer takes.
     type Chunk: Send + 'static;
 
-    /// Encodes one batch, if there is anything to be written of it. An encoder keeps nothing of a batch to itself, so
-    /// what is written is in the order of the log, whichever encoder had which batch.
+    /// Encodes one batch; `None` if nothing of it is to be written. An encoder keeps no samples between calls, so the
+    /// chunks can be written in the order of the log, whichever encoder made them.
     fn encode(&mut self, batch: &SampleBatch) -> Result<Option<Self::Chunk>>;
 }
 
-/// Writes one run. Dropped before `commit` has returned, it leaves nothing.
+/// Writes one run. If dropped before `commit` has returned, it leaves nothing in the store.
 pub trait RunWriter: Send {
-    /// The encoder of its batches.
+    /// The encoder of the run's batches.
     type Encoder: BatchEncoder;
 
-    /// A new encoder, for one worker thread.
+    /// Creates an encoder for one worker thread.
     fn encoder(&self) -> Result<Self::Encoder>;
 
-    /// A folder for temporary files, where the writer has one that is swept if it is killed.
+    /// A folder for temporary files, if the writer has one that is cleaned up even after a kill.
     fn scratch(&self) -> Option<PathBuf> {
         None
     }
 
-    /// Writes one encoded chunk; they come in the order of the log.
+    /// Writes an encoded chunk. Chunks must come in the order of the log.
     fn write(
         &mut self,
         chunk: <Self::Encoder as BatchEncoder>::Chunk,
     ) -> impl Future<Output = Result<()>> + Send;
 
-    /// The same framework and test with the lowest repeat that no run has and no other writer is storing: it is this
-    /// writer's alone from now on. A writer that keeps no runs has no others, so it may leave the key as it is.
+    /// Claims the lowest free repeat of the key's framework and test, and returns its key. No run has it, and no other
+    /// writer is storing it or can claim it. A writer that stores no runs may return the key unchanged.
     ///
     /// # Errors
     /// When the store fails.
@@ -92,7 +92,8 @@ pub trait RunWriter: Send {
         std::future::ready(Ok(key))
     }
 
-    /// Leaves nothing, as dropping does; once this has returned, another may begin with the same key.
+    /// Leaves nothing in the store, as dropping does. After it has returned, another writer may begin with the same
+    /// key.
     ///
     /// # Errors
     /// When the store fails.
@@ -104,6 +105,6 @@ pub trait RunWriter: Send {
         std::future::ready(Ok(()))
     }
 
-    /// Makes the run appear, whole, in the place of any earlier one of its key.
+    /// Makes the run visible as a whole, replacing any earlier run of its key.
     fn commit(self, run: FinishedRun<'_>) -> impl Future<Output = Result<()>> + Send;
 }

@@ -1,24 +1,24 @@
-//! How far a commit has come, for whoever may want to stop it.
+//! The stage of a commit, for whoever may want to interrupt it.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Whether a run is stored, as far as its writer knows; shared between threads.
+/// The stage of a commit as its writer knows it, shared between threads.
 #[derive(Debug, Default)]
 pub struct CommitStage(AtomicU8);
 
 /// The stages of a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Nothing of the run is stored yet, and nothing will be if its writer is dropped.
+    /// Nothing is stored yet, and nothing will be if the writer is dropped.
     Before,
-    /// The store was told to commit, and has not answered: only it knows.
+    /// The store was asked to commit and has not answered. Only the store knows the result.
     Asked,
     /// The run is stored.
     Stored,
 }
 
 impl CommitStage {
-    /// Where it is now.
+    /// Returns the current stage.
     pub fn get(&self) -> Stage {
         match self.0.load(Ordering::Acquire) {
             0 => Stage::Before,
@@ -27,7 +27,7 @@ impl CommitStage {
         }
     }
 
-    /// Says where it is.
+    /// Sets the current stage.
     pub fn set(&self, stage: Stage) {
         let number = match stage {
             Stage::Before => 0,

@@ -1,4 +1,4 @@
-//! Threads: begun by name, heard of if they panic, and waited for.
+//! Starts and joins threads, and reports their panics.
 
 use std::thread::JoinHandle;
 
@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use super::messages::Message;
 use crate::error::{Error, Result};
 
-/// Does work on a thread of its own; should it panic, that is told, as others would wait for what it has not done.
+/// Runs `work` on a new thread. A panic is reported as a message, since others would wait for its results.
 pub(super) fn spawn<C, F>(name: &str, alarm: mpsc::Sender<Message<C>>, work: F) -> Result<JoinHandle<()>>
 where
     C: Send + 'static,
@@ -22,7 +22,7 @@ where
     std::thread::Builder::new().name(name).spawn(work).map_err(Error::no_thread)
 }
 
-/// Tells the collecting task of a panic of the thread that holds it.
+/// Reports a panic of the thread that holds it to the collecting task.
 struct Alarm<C> {
     name: String,
     messages: mpsc::Sender<Message<C>>,
@@ -47,13 +47,13 @@ pub(super) fn join(threads: Vec<JoinHandle<()>>) -> Result<()> {
     Ok(())
 }
 
-/// A piece of work and what it is called.
+/// The name of a job and its work.
 pub(crate) type Job<'a, T> = (&'static str, Box<dyn FnOnce() -> Result<T> + Send + 'a>);
 
-/// Does pieces of work side by side, such as wait for a disk; what came of each, in their order.
+/// Runs jobs in parallel, such as waits for a disk, and returns their results in order.
 ///
 /// # Errors
-/// That of the first that failed.
+/// Returns the error of the first job that failed.
 pub(crate) fn side_by_side<T: Send>(jobs: Vec<Job<'_, T>>) -> Result<Vec<(&'static str, T)>> {
     std::thread::scope(|scope| {
         let mut threads = Vec::new();

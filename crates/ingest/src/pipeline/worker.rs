@@ -1,4 +1,4 @@
-//! A worker: parses, counts and encodes one block after another.
+//! A worker thread: parses, counts and encodes one block after another.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 use crate::formats::jtl::parsed::Parsed;
 use crate::formats::jtl::parser::Parser;
 
-/// A thread that parses, counts and encodes.
+/// The state of a worker thread.
 pub(super) struct Worker<E: BatchEncoder> {
     pub(super) parser: Parser,
     pub(super) encoder: E,
@@ -31,7 +31,7 @@ impl<E: BatchEncoder> Worker<E> {
             let done = self.block(work, &mut parsed, &mut counter);
             let failed = done.is_err();
             let message = done.map_or_else(Message::Failed, |done| Message::Block(Box::new(done)));
-            // Where nobody listens any more, the work is over.
+            // If nobody receives, the ingest is over.
             if self.messages.blocking_send(message).is_err() || failed {
                 return;
             }

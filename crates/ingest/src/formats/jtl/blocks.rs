@@ -1,4 +1,4 @@
-//! Cuts a log into blocks of whole records, whatever pieces it is read in.
+//! Cuts a log into blocks of whole records, independent of the sizes of reads.
 
 use std::collections::VecDeque;
 use std::io::{Cursor, Read};
@@ -6,29 +6,29 @@ use std::io::{Cursor, Read};
 use crate::run::reject_reason::RejectReason;
 use crate::sample::pool::{Buffers, PooledBuffer};
 
-/// A record longer than this is a reject, so that no input makes memory grow.
+/// The maximum length of a record, in bytes. A longer one is a reject, so that no input makes memory grow.
 pub(crate) const RECORD_LIMIT: usize = 4 << 20;
 
-/// Bytes of an oversized record that are kept with its reject.
+/// The number of bytes of an oversized record that are kept with its reject.
 const KEPT: usize = 64 << 10;
 
-/// A piece of a log.
+/// A block of a log.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Block {
-    /// The bytes: whole records, of which only the log's last may lack its line end.
+    /// The bytes: whole records, of which only the last one of the log may lack its line end.
     pub(crate) bytes: PooledBuffer,
-    /// Where the block begins in the unpacked log.
+    /// The offset of the block in the unpacked log.
     pub(crate) first_byte: u64,
-    /// Why the block is one record that can't be taken, its bytes being that record's beginning.
+    /// If set, the block is the beginning of a single record that is too large, and this is the reason to reject it.
     pub(crate) oversized: Option<RejectReason>,
-    /// Line feeds passed over after the kept bytes of an oversized record.
+    /// The number of line feeds skipped after the kept bytes of an oversized record.
     pub(crate) skipped_lines: u64,
-    /// Whether the log ends here for being damaged: a last line that lacks its end is a part of one.
+    /// True if the log is damaged and ends here; a last line without its end is incomplete.
     pub(crate) cut: bool,
 }
 
 impl Block {
-    /// The lines that can be read, and the part of a line with which a damaged log ends.
+    /// Splits the block into complete lines and the incomplete line at the end of a damaged log.
     pub(crate) fn lines(&self) -> (&[u8], &[u8]) {
         match self.cut {
             true => self.bytes.split_at(memchr::memrchr(b'\n', &self.bytes).map_or(0, |feed| feed + 1)),
@@ -37,9 +37,9 @@ impl Block {
     }
 }
 
-/// A log's bytes.
+/// The bytes of a log.
 pub(crate) trait LogBytes: Read {
-    /// Whether they ended where damage begins, and not where the log ends.
+    /// Returns true if the bytes ended because of damage, not at the end of the log.
     fn is_cut(&self) -> bool {
         false
     }
@@ -47,31 +47,31 @@ pub(crate) trait LogBytes: Read {
 
 impl LogBytes for &[u8] {}
 
-/// Reads a log and cuts it after its last whole record within each block.
+/// Reads a log and cuts it into blocks after whole records.
 pub(crate) struct Cutter<R> {
-    /// What was read before the cutter was made.
+    /// The bytes that were read before the cutter was made.
     head: Cursor<Vec<u8>>,
     reader: R,
     delimiter: u8,
     block_size: usize,
-    /// The longest record that is taken, in bytes, with its line end.
+    /// The maximum length of a record including its line end, in bytes.
     limit: usize,
-    /// Bytes read beyond the last cut.
+    /// The bytes read beyond the last cut.
     carry: Vec<u8>,
-    /// Where `carry` begins in the unpacked log.
+    /// The offset of `carry` in the unpacked log.
     at: u64,
     ended: bool,
-    /// Blocks that were looked at ahead.
+    /// The blocks read by looking ahead.
     ahead: VecDeque<Block>,
 }
 
 impl<R: LogBytes> Cutter<R> {
-    /// A cutter for a log whose first bytes, `head`, were read already.
+    /// Creates a cutter for a log whose first bytes, `head`, were already read. `head` begins at the offset `at`.
     pub(crate) fn new(reader: R, head: Vec<u8>, at: u64, delimiter: u8, block_size: usize) -> Self {
         Self::limited(reader, head, at, delimiter, block_size, RECORD_LIMIT)
     }
 
-    /// A cutter that takes records of this many bytes at most.
+    /// Creates a cutter with a maximum length of a record of `limit` bytes.
     pub(crate) fn limited(
         reader: R,
         head: Vec<u8>,
@@ -84,7 +84,7 @@ impl<R: LogBytes> Cutter<R> {
             head: Cursor::new(head),
             reader,
             delimiter,
-            // A larger block could hold records that are rejected where they don't fit into one.
+            // A larger block could contain records that a smaller one would reject.
             block_size: block_size.clamp(1, limit),
             limit,
             carry: Vec::new(),
@@ -94,35 +94,35 @@ impl<R: LogBytes> Cutter<R> {
         }
     }
 
-    /// Reads one more block ahead, and shows it; `None` at the log's end.
+    /// Reads one more block ahead and returns a view of it; `None` at the end of the log.
     pub(crate) fn look_ahead(&mut self) -> std::io::Result<Option<&Block>> {
         let Some(block) = self.cut(PooledBuffer::default())? else { return Ok(None) };
         self.ahead.push_back(block);
         Ok(self.ahead.back())
     }
 
-    /// The next block, or `None` at the log's end or when there are no more buffers.
+    /// Returns the next block; `None` at the end of the log or when there are no more buffers.
     pub(crate) fn next(&mut self, buffers: &mut impl Buffers) -> std::io::Result<Option<Block>> {
         let Some(mut buffer) = buffers.take() else { return Ok(None) };
         let Some(mut block) = self.ahead.pop_front() else { return self.cut(buffer) };
-        // It goes on in a buffer of the pool, so that no more are on their way than there are buffers.
+        // The block moves to a buffer of the pool, so that the pool limits the number of blocks in flight.
         *buffer = std::mem::take(&mut *block.bytes);
         Ok(Some(Block { bytes: buffer, ..block }))
     }
 
-    /// Whether the log was handed out to its end.
+    /// Returns true if all blocks of the log were returned.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended && self.carry.is_empty() && self.ahead.is_empty()
     }
 
-    /// What was read, to be closed after the last block.
+    /// Returns the reader, which can be finished after the last block.
     pub(crate) fn into_reader(self) -> R {
         self.reader
     }
 
     fn cut(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Option<Block>> {
-        // What the buffer held is written over and never cleared: filling it with zeros first takes a tenth of the
-        // time that inflating into it does.
+        // Old content of the buffer is overwritten, not cleared: filling it with zeros would take a tenth of the time
+        // that inflating into it takes.
         let mut filled = self.carry.len();
         let held = buffer.len().max(filled);
         buffer.resize(held, 0);
@@ -130,7 +130,7 @@ impl<R: LogBytes> Cutter<R> {
             begin.copy_from_slice(&self.carry);
         }
         self.carry.clear();
-        // A buffer that begins with bytes already known to hold no record end need not be searched again.
+        // The carried bytes are known to contain no end of a record, so read beyond them before searching.
         let mut goal = self.block_size.max(filled);
         loop {
             self.fill(&mut buffer, filled, goal)?;
@@ -154,7 +154,7 @@ impl<R: LogBytes> Cutter<R> {
         }
     }
 
-    /// Reads behind the first `filled` bytes until the buffer holds `goal` of them or the log ends.
+    /// Reads after the first `filled` bytes until the buffer holds `goal` bytes or the log ends.
     fn fill(&mut self, buffer: &mut Vec<u8>, mut filled: usize, goal: usize) -> std::io::Result<()> {
         if filled >= goal || self.ended {
             buffer.truncate(filled);
@@ -187,7 +187,7 @@ impl<R: LogBytes> Cutter<R> {
         Block { bytes, first_byte, oversized, skipped_lines: 0, cut: false }
     }
 
-    /// Gives up on the record that begins the buffer: its first line is the reject, reading goes on after it.
+    /// Rejects the record at the start of the buffer: its first line is the reject, and reading continues after it.
     fn oversized(&mut self, mut buffer: PooledBuffer) -> std::io::Result<Block> {
         let first_byte = self.at;
         if let Some(feed) = memchr::memchr(b'\n', &buffer) {
@@ -202,7 +202,7 @@ impl<R: LogBytes> Cutter<R> {
         Ok(Block { skipped_lines, ..given_up(buffer, first_byte, RejectReason::LongLine) })
     }
 
-    /// Passes over the rest of a line; 1 when a line feed ended it.
+    /// Skips the rest of a line. Returns 1 if a line feed ended it, otherwise 0.
     fn skip_line(&mut self) -> std::io::Result<u64> {
         let mut piece = Vec::new();
         while !self.ended {
@@ -218,12 +218,12 @@ impl<R: LogBytes> Cutter<R> {
     }
 }
 
-/// A block that is one record too large to take.
+/// Creates a block that is a single record beyond the maximum length.
 fn given_up(bytes: PooledBuffer, first_byte: u64, reason: RejectReason) -> Block {
     Block { bytes, first_byte, oversized: Some(reason), skipped_lines: 0, cut: false }
 }
 
-/// Where the last record ends in a buffer that begins at a record's start; `None` if none ends in it.
+/// The end of the last record in a buffer that begins with a record. `None` if no record ends in it.
 fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     let mut end = None;
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! Rows of a log → samples of a batch, a column at a time.
+//! Parses rows of a log into samples, a column at a time.
 
 use std::sync::Arc;
 
@@ -14,45 +14,45 @@ use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, shortened
 use crate::sample::texts::Texts;
 use crate::series::cpu::{CpuJoin, CpuSeries};
 
-/// How JMeter's transaction controllers begin their responseMessage.
+/// The beginning of the responseMessage that JMeter's transaction controllers write.
 const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
 
-/// A response of 1 TiB is none. It is a power of two, and so small that the sizes in a block can be added up.
+/// No real response has 1 TiB. The limit is a power of two, and small enough that the sizes in a block can't overflow.
 pub(crate) const MOST_BYTES: u64 = 1 << 40;
 
-/// Bytes of a message that can matter: a character has four at most.
+/// The maximum length of the part of a message that is kept, in bytes: a character has at most four.
 const MESSAGE_BYTES: usize = 4 * MESSAGE_LIMIT;
 
-/// Why a record is not accepted; put into words only when it is.
+/// The reason to reject a record, before it is put into words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Reason {
-    /// It has not as many fields as the log's columns, or a quote in it is not closed.
+    /// The number of fields differs from the number of columns, or a quote is not closed.
     Shape,
-    /// Too far from the first record's timeStamp.
+    /// The time is too far from the first record's timeStamp (epoch ms).
     Span(i64),
-    /// This column holds something else than it should.
+    /// The field in this column (name and index) is invalid.
     Field(&'static str, usize),
 }
 
-/// Takes the columns of rows; each parser has one.
+/// Parses the columns of rows. Each parser has its own.
 #[derive(Clone)]
 pub(crate) struct Columns {
     pub(crate) dates: DateParser,
-    /// The unit of times that are numbers.
+    /// The unit of numeric timeStamps.
     pub(crate) unit: TimeUnit,
     pub(super) injectors: Injectors,
     cpu: Arc<CpuSeries>,
     join: CpuJoin,
-    /// The last epoch second looked up, with its reading.
+    /// The last epoch second that was looked up, with its reading.
     last_cpu: (i64, Option<f64>),
-    /// The times of the rows that were taken last, epoch ms.
+    /// The times of the most recent rows, epoch ms.
     pub(super) times: Vec<i64>,
 }
 
 impl Columns {
-    /// What joins these CPU readings to the samples.
+    /// Joins the given CPU readings to the samples.
     pub(super) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<CpuSeries>, join: CpuJoin) -> Self {
-        // No clock reaches the smallest second, so the first look-up always takes place.
+        // No log reaches the smallest second, so the first sample is always looked up.
         Self {
             dates,
             unit: TimeUnit::default(),
@@ -64,7 +64,7 @@ impl Columns {
         }
     }
 
-    /// Takes rows as samples, all of them or, where one can't be taken, none, and says why that one can't.
+    /// Appends rows as samples. If one of them is invalid, appends none and returns the reason.
     pub(crate) fn take(
         &mut self,
         rows: Rows<'_>,
@@ -84,7 +84,7 @@ impl Columns {
         taken
     }
 
-    /// Takes the columns in which nothing can be wrong.
+    /// Appends the columns that can't be invalid.
     fn rest(&mut self, rows: Rows<'_>, layout: &Layout, clock: &Clock, times: &[i64], out: &mut Parsed) {
         let columns = &layout.columns;
         let earlier = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
@@ -134,13 +134,13 @@ impl Columns {
     }
 }
 
-/// Whether every record of a width reads as a sample's numbers, at whatever time.
+/// Returns true if all rows are valid samples, at any time.
 pub(crate) fn are_samples(rows: Rows<'_>, layout: &Layout, dates: &mut DateParser) -> bool {
     let (unit, mut times, mut batch) = (TimeUnit::default(), Vec::new(), SampleBatch::default());
     numbers(rows, layout, unit, dates, &mut times, &mut batch).is_ok()
 }
 
-/// Reads all numbers of the rows, their times (epoch ms) into `times` in the place of what it held.
+/// Parses all numbers of the rows. Their times (epoch ms) replace the content of `times`.
 fn numbers(
     rows: Rows<'_>,
     layout: &Layout,
@@ -183,7 +183,7 @@ fn numbers(
     whole(rows, columns.connect, "Connect", &mut batch.connect)
 }
 
-/// Appends a column of sizes, none of which is beyond all sense.
+/// Appends a column of sizes, which must be below [`MOST_BYTES`].
 fn size(
     rows: Rows<'_>,
     column: Option<usize>,
@@ -200,7 +200,7 @@ fn size(
     }
 }
 
-/// Appends a column of numbers, each of which may be absent or empty, but not anything else.
+/// Appends a column of numbers, each of which may be absent or empty but not invalid.
 fn whole<T: Copy + Default + TryFrom<i64>>(
     rows: Rows<'_>,
     column: Option<usize>,
@@ -224,7 +224,7 @@ fn whole<T: Copy + Default + TryFrom<i64>>(
     }
 }
 
-/// Appends a column of which at least one number is not there.
+/// Appends a column in which at least one number is absent or invalid.
 #[cold]
 fn some_absent<T: Copy + Default + TryFrom<i64>>(
     rows: Rows<'_>,
@@ -241,13 +241,13 @@ fn some_absent<T: Copy + Default + TryFrom<i64>>(
     Ok(())
 }
 
-/// A field's whole number, if it fits its type.
+/// The whole number in a field, if it fits the type.
 #[inline(always)]
 fn fitting<T: TryFrom<i64>>(row: Row<'_>, column: usize) -> Option<T> {
     row.number(column).and_then(|number| T::try_from(number).ok())
 }
 
-/// Refuses times that are too far from the run's first.
+/// Fails if one of the times is too far from the run's first.
 fn within_span(times: &[i64], clock: &Clock) -> Result<(), Reason> {
     match clock.head {
         Some(head) if times.iter().any(|ms| ms.abs_diff(head) > clock.max_span_ms) => Err(Reason::Span(head)),
@@ -255,7 +255,7 @@ fn within_span(times: &[i64], clock: &Clock) -> Result<(), Reason> {
     }
 }
 
-/// Takes back the numbers of rows from this one on.
+/// Removes the numbers of the rows from `from` on.
 fn forget_numbers(batch: &mut SampleBatch, from: usize) {
     batch.elapsed.truncate(from);
     batch.success.truncate(from);
@@ -267,13 +267,13 @@ fn forget_numbers(batch: &mut SampleBatch, from: usize) {
     batch.connect.truncate(from);
 }
 
-/// Appends a column of texts, absent where the log has no such column; tells the rows of those that were longer than
-/// `limit`.
+/// Appends a column of texts, absent if the log has no such column. Calls `cut` with the row of each text that exceeded
+/// `limit`, in bytes, and was shortened.
 fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, mut cut: impl FnMut(usize)) {
     if column.is_none() {
         return (0..rows.len()).for_each(|_| into.push_null());
     }
-    // Most samples have the text of the one before them.
+    // Most samples have the same text as the previous one.
     let mut before: Option<(&[u8], u32)> = None;
     for (number, row) in rows.iter().enumerate() {
         let text = row.field_of(column);
@@ -292,7 +292,7 @@ fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, 
     }
 }
 
-/// Whether a record is a transaction controller's own: empty dataType, URL `null`, and its message.
+/// Returns true for a transaction controller's own record: empty dataType, URL `null`, and its message.
 #[inline]
 fn is_transaction(row: Row<'_>, layout: &Layout) -> bool {
     let columns = &layout.columns;
@@ -301,7 +301,7 @@ fn is_transaction(row: Row<'_>, layout: &Layout) -> bool {
         && columns.url.is_none_or(|i| matches!(row.field(i), b"null" | b""))
 }
 
-/// failureMessage, else responseMessage: as much of it as the characters that are kept can take.
+/// The failureMessage, otherwise the responseMessage, cut to the bytes that the kept characters can take.
 fn failure_message<'a>(row: Row<'a>, layout: &Layout) -> &'a [u8] {
     let columns = &layout.columns;
     let text = |column: Option<usize>| column.map(|i| row.field(i)).filter(|text| !text.is_empty());

@@ -1,18 +1,18 @@
-//! Records that lie side by side, so that a column of them is read at a time.
+//! Views of several records as rows, so that one column is read at a time.
 
 use crate::formats::number::{Digits, number_in};
 
-/// Records of one width in one text, none of them quoted unless it is alone.
+/// Records of equal width in one text. A quoted record is always the only row.
 #[derive(Clone, Copy)]
 pub(crate) struct Rows<'a> {
     text: &'a [u8],
-    /// Where the fields begin and end, record by record.
+    /// The start and the end of each field, record by record.
     bounds: &'a [(u32, u32)],
     width: usize,
 }
 
 impl<'a> Rows<'a> {
-    /// Rows of `width` fields each, from 1.
+    /// Creates rows of `width` fields each (at least 1).
     pub(crate) fn new(text: &'a [u8], bounds: &'a [(u32, u32)], width: usize) -> Self {
         Self { text, bounds, width }
     }
@@ -29,9 +29,9 @@ impl<'a> Rows<'a> {
         bounds.chunks_exact(width.max(1)).map(move |bounds| Row { text, bounds })
     }
 
-    /// The number that stands in every row of a column, where that is the same one of up to 8 digits.
+    /// The number in a column, if it is the same in all rows and has up to 8 digits.
     ///
-    /// What a request sends, and often what it gets, is of one size throughout a test, so comparing pays.
+    /// Requests, and often responses, have the same size throughout a test, so the comparison pays off.
     #[inline]
     pub(crate) fn repeated(&self, column: usize) -> Option<i64> {
         let digits = |bounds: &[(u32, u32)]| {
@@ -44,7 +44,7 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// One of several records that lie side by side.
+/// One of the rows.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
     text: &'a [u8],
@@ -52,20 +52,20 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// A field, or the empty one beyond the end.
+    /// A field; empty beyond the last one.
     #[inline(always)]
     pub(crate) fn field(self, column: usize) -> &'a [u8] {
         let (start, end) = self.bounds.get(column).copied().unwrap_or_default();
         self.text.get(start as usize..end as usize).unwrap_or_default()
     }
 
-    /// A field, or the empty one where the log has no such column.
+    /// A field; empty if the log has no such column.
     #[inline(always)]
     pub(crate) fn field_of(self, column: Option<usize>) -> &'a [u8] {
         column.map_or(&[][..], |column| self.field(column))
     }
 
-    /// A field's whole number, or `None` for anything else.
+    /// The whole number in a field, or `None` for anything else.
     #[inline(always)]
     pub(crate) fn number(self, column: usize) -> Option<i64> {
         let (start, end) = *self.bounds.get(column)?;

@@ -1,15 +1,15 @@
-//! How a log is laid out: its delimiter, which column means what, and how its time is written.
+//! The layout of a log: its delimiter and its columns.
 
 use super::record::Records;
 use crate::error::{Error, Place, Result};
 
-/// JMeter's default columns, which a log without a header has.
+/// JMeter's default columns, which are assumed for a log without a header.
 pub const DEFAULT_COLUMNS: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
-/// Delimiters that are tried on a log without a header.
+/// The delimiters that are tried for a log without a header, in order.
 const DELIMITERS: &[u8] = b",;\t|:^~#!$%&*/@ ";
 
-/// Where the columns stand that perfpipe reads; absent ones are `None`.
+/// The indexes of the columns that perfpipe reads; `None` for absent ones.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Columns {
     pub(crate) time_stamp: usize,
@@ -29,22 +29,22 @@ pub(crate) struct Columns {
     pub(crate) idle_time: Option<usize>,
     pub(crate) connect: Option<usize>,
     pub(crate) hostname: Option<usize>,
-    /// Whole numbers that are checked but not kept.
+    /// Columns of whole numbers that are checked but not kept.
     pub(crate) other_numbers: Vec<(&'static str, usize)>,
 }
 
-/// How a log is laid out.
+/// The layout of a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) delimiter: u8,
     /// The number of columns.
     pub(crate) width: usize,
     pub(crate) columns: Columns,
-    /// The header line as logged, without its line end; `None` where the log has none.
+    /// The header line as logged, without its line end; `None` if the log has none.
     pub(crate) header: Option<Vec<u8>>,
 }
 
-/// What the user says about a log's layout; all else is found out.
+/// The layout as far as the user specifies it. The rest is detected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LayoutOptions {
     /// The delimiter.
@@ -54,7 +54,7 @@ pub struct LayoutOptions {
 }
 
 impl LayoutOptions {
-    /// The columns of a log without a header.
+    /// The names of the columns of a log without a header.
     fn names(&self) -> Vec<String> {
         let names = self.columns.as_deref().unwrap_or(DEFAULT_COLUMNS);
         names.split(',').map(|name| name.trim().to_owned()).collect()
@@ -62,10 +62,10 @@ impl LayoutOptions {
 }
 
 impl Layout {
-    /// Finds out the layout from a log's first bytes (without a byte order mark).
+    /// Detects the layout from a log's first bytes (without a byte order mark).
     ///
     /// # Errors
-    /// When there is neither a header nor a record of the default columns.
+    /// When there is neither a valid header nor a record with the expected columns.
     pub(crate) fn detect(head: &[u8], options: &LayoutOptions, place: &Place) -> Result<Self> {
         let line = first_line(head);
         if let Some(layout) = Self::from_header(line, options.delimiter) {
@@ -80,7 +80,7 @@ impl Layout {
         Self::without_header(head, options, place)
     }
 
-    /// The layout that a header tells, `None` where the line is no header, an error naming a column it lacks.
+    /// The layout from a header. `None` if the line is no header; an error with the name of a missing column.
     fn from_header(line: &[u8], delimiter: Option<u8>) -> Option<Result<Self, &'static str>> {
         let found = memchr::memmem::find(line, b"timeStamp")?;
         let delimiter = delimiter.or_else(|| header_delimiter(line, found))?;
@@ -119,7 +119,7 @@ impl Layout {
         }
     }
 
-    /// The names of the columns, in their order, of a log that was detected by these options.
+    /// The names of the columns in order, for a log that was detected with these options.
     pub(crate) fn names(&self, options: &LayoutOptions) -> Vec<String> {
         match &self.header {
             Some(header) => fields(header, self.delimiter),
@@ -127,13 +127,13 @@ impl Layout {
         }
     }
 
-    /// Whether a record, as logged, is this log's header once more.
+    /// Returns true if a record, as logged, repeats this log's header.
     #[inline]
     pub(crate) fn is_header(&self, raw: &[u8]) -> bool {
         self.header.as_deref().is_some_and(|header| header == raw)
     }
 
-    /// Whether a record, as logged, is a header of other columns than this log's.
+    /// Returns true if a record, as logged, is a header with other columns than this log's.
     pub(crate) fn is_other_header(&self, raw: &[u8]) -> bool {
         match Self::from_header(raw, Some(self.delimiter)) {
             Some(Ok(other)) => other.columns != self.columns || other.width != self.width,
@@ -141,29 +141,29 @@ impl Layout {
         }
     }
 
-    /// Whether a record, as logged, names this log's own columns: a header of the same meaning.
+    /// Returns true if a record, as logged, is a header with the same columns as this log's.
     pub(crate) fn is_same_header(&self, raw: &[u8]) -> bool {
         matches!(Self::from_header(raw, Some(self.delimiter)), Some(Ok(_))) && !self.is_other_header(raw)
     }
 }
 
-/// The first line, without its end.
+/// The first line, without its line end.
 fn first_line(head: &[u8]) -> &[u8] {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
-/// The delimiter of a header: what stands after (or, at the end, before) the name `timeStamp`.
+/// The delimiter of a header: the byte after the name `timeStamp` or, if that is last, before it.
 fn header_delimiter(line: &[u8], found: usize) -> Option<u8> {
     let after = line.get(found + b"timeStamp".len()..).unwrap_or_default();
     let before = line.get(..found).unwrap_or_default();
     let after = after.strip_prefix(b"\"").unwrap_or(after);
     let before = before.strip_suffix(b"\"").unwrap_or(before);
-    // What ends or quotes a field can't part it from the next one.
+    // Line ends and quotes can't be delimiters.
     after.first().or(before.last()).copied().filter(|byte| !b"\"\r\n".contains(byte))
 }
 
-/// The fields of one line as text.
+/// The fields of one line, as text.
 fn fields(line: &[u8], delimiter: u8) -> Vec<String> {
     let mut records = Records::new(line, delimiter);
     records.next().map_or_else(Vec::new, |record| {
@@ -172,7 +172,7 @@ fn fields(line: &[u8], delimiter: u8) -> Vec<String> {
 }
 
 impl Columns {
-    /// Columns found by JMeter's names. Of a name that stands twice, the first counts.
+    /// Finds the columns by JMeter's names. If a name occurs twice, the first one counts.
     fn by_name(names: &[String]) -> Result<Self, &'static str> {
         let at = |wanted: &str| names.iter().position(|name| name == wanted);
         let other = |name: &'static str| Some((name, at(name)?));
@@ -199,7 +199,7 @@ impl Columns {
         })
     }
 
-    /// Where the columns stand that are kept, or looked at for what they say of a record.
+    /// The indexes of the columns that are kept or that classify a record.
     pub(crate) fn read(&self) -> Vec<usize> {
         let Self {
             time_stamp,

@@ -1,4 +1,4 @@
-//! JMeter's CSV log (JTL): its layout, its blocks, its records and their columns.
+//! JMeter's CSV log (JTL): layout, blocks, records and columns.
 
 pub(crate) mod blocks;
 pub(crate) mod columns;

@@ -1,27 +1,27 @@
-//! What is odd in a log of which every record can be taken: clocks that step, and quotes between which others stand.
+//! Oddities in logs of valid records: clock steps, and quotes that enclose other records.
 
 use super::parsed::Swallowed;
 use crate::error::Place;
 use crate::formats::clock_steps::{BlockClocks, LogClocks};
 use crate::run::reject_reason::RejectReason;
 
-/// By how much clocks are put back when summer time ends, and how far off a step may seem, as a log has pauses.
+/// The step of clocks when summer time ends, and the tolerance of a measured step, since logs have pauses. In ms.
 const HOUR_MS: i64 = 3_600_000;
 const NEAR_MS: i64 = 300_000;
 
-/// What is odd in one log.
+/// The oddities of one log.
 #[derive(Debug, Default)]
 pub(crate) struct Oddities {
     clocks: LogClocks,
-    /// The first record that swallowed others, and how many did.
+    /// The first record that contains others, and the number of such records.
     swallowed: Option<Swallowed>,
     swallowing: u64,
-    /// Whether a date in it named no zone.
+    /// True if a date in the log did not name its zone.
     pub(crate) zone_assumed: bool,
 }
 
 impl Oddities {
-    /// Adds a block that begins on a line; blocks come in the order of the log.
+    /// Adds a block that begins on `first_line`. Blocks must come in the order of the log.
     pub(crate) fn add(&mut self, swallowed: &[Swallowed], clocks: BlockClocks, first_line: u64) {
         self.clocks.add(clocks, first_line);
         let first = swallowed.first().map(|first| Swallowed { line: first_line + first.line, ..*first });
@@ -29,7 +29,7 @@ impl Oddities {
         self.swallowing += swallowed.len() as u64;
     }
 
-    /// What the user should know of it, as sentences.
+    /// The notes for the user, as sentences.
     pub(crate) fn notes(&self, place: &Place) -> Vec<String> {
         let quotes = self.swallowed.map(|first| {
             let what = RejectReason::SwallowedRecords { records: first.records };
@@ -57,7 +57,7 @@ impl Oddities {
     }
 }
 
-/// A word on those behind the first.
+/// A suffix that counts the occurrences after the first.
 fn more(all: u64, what: &str) -> String {
     match all.saturating_sub(1) {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! What a block of a log comes to once it is parsed.
+//! The result of parsing a block of a log.
 
 use super::refused::Refused;
 use crate::formats::clock_steps::Clocks;
@@ -9,57 +9,57 @@ use crate::sample::ends::Ends;
 use crate::sample::reserved::OTHER;
 use crate::sample::texts::Texts;
 
-/// The run's clock, known once the head of the logs was looked at.
+/// The run's clock, known once the beginnings of the logs were searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Clock {
     /// t0, epoch ms.
     pub(crate) origin: i64,
-    /// timeStamp of the first accepted record; without one, records of any time are accepted.
+    /// The timeStamp of the first accepted record, epoch ms. If `None`, records of any time are accepted.
     pub(crate) head: Option<i64>,
-    /// How far from `head` a record may be, in ms.
+    /// The maximum distance of a record from `head`, in ms.
     pub(crate) max_span_ms: u64,
 }
 
-/// What a block holds.
+/// The parsed content of a block.
 #[derive(Debug, Default)]
 pub(crate) struct Parsed {
     /// The accepted samples.
     pub(crate) batch: SampleBatch,
-    /// Rows of the batch that failed, with the code of their message in `messages`.
+    /// The batch's rows of failures, each with the code of its message in `messages`.
     pub(crate) failures: Vec<(u32, u32)>,
     pub(crate) messages: Texts,
-    /// Rows of the batch with a text that was cut, some of them several times.
+    /// The batch's rows with a shortened text; a row may occur more than once.
     pub(crate) cut: Vec<u32>,
     pub(crate) rejects: Refused,
-    /// Line feeds in the block.
+    /// The number of line feeds in the block.
     pub(crate) lines: u64,
-    /// timeStamp of the first accepted record, and the smallest and largest of all.
+    /// The timeStamp of the first accepted record, and the smallest and the largest of all, epoch ms.
     pub(crate) first_ms: Option<i64>,
     pub(crate) earliest_ms: Option<i64>,
     pub(crate) latest_ms: Option<i64>,
     pub(crate) ends: Ends,
     pub(crate) endpoints: Endpoints,
-    /// Line and byte of a header that names other columns than the log's first.
+    /// The line and byte of a header with other columns than the log's first.
     pub(crate) other_header: Option<(u64, u64)>,
-    /// Records whose quoted fields hold lines that read as records.
+    /// Records whose quoted fields contain lines that look like records.
     pub(crate) swallowed: Vec<Swallowed>,
     pub(crate) clocks: Clocks,
-    /// Whether a date in it named no zone.
+    /// True if a date in the block did not name its zone.
     pub(crate) zone_assumed: bool,
 }
 
-/// A record with a quoted field that holds others, most likely between two stray quotes.
+/// A record with a quoted field that contains other records, most likely between two stray quotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Swallowed {
-    /// Line feeds in the block before it.
+    /// The number of line feeds in the block before it.
     pub(crate) line: u64,
     pub(crate) byte: u64,
-    /// How many of its lines read as records.
+    /// The number of its lines that look like records.
     pub(crate) records: u64,
 }
 
 impl Parsed {
-    /// How many samples have a text that was cut.
+    /// The number of samples with a shortened text.
     pub(crate) fn cut_samples(&mut self) -> u64 {
         self.cut.sort_unstable();
         self.cut.dedup();
@@ -84,7 +84,7 @@ impl Parsed {
         self.zone_assumed = false;
     }
 
-    /// Sets names of the log's own apart from that of what is beyond the numbers that are told apart.
+    /// Renames the log's own names that equal the reserved name [`OTHER`].
     pub(super) fn set_names_apart(&mut self) {
         let SampleBatch { label, response_code, injector, .. } = &mut self.batch;
         for names in [label, response_code, injector, &mut self.messages] {
@@ -92,8 +92,8 @@ impl Parsed {
         }
     }
 
-    /// Rejects what is left of a record behind the last line end of a block, with its lines before that, if a quote
-    /// was opened there.
+    /// Rejects the incomplete record after the last line end of a damaged log. If its quote was opened on earlier
+    /// lines, these belong to the reject.
     #[cold]
     pub(super) fn refuse_rest(&mut self, lines: &[u8], rest: &[u8]) {
         let reaches_end = |end: usize| lines.get(end..).is_some_and(|behind| behind.trim_ascii().is_empty());

@@ -1,4 +1,4 @@
-//! Records of a block → a batch of samples, with what was rejected and what failed.
+//! Parses the records of a block into a batch of samples, rejects and failures.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use crate::run::reject_reason::RejectReason;
 use crate::sample::texts::clean_text;
 use crate::series::cpu::{CpuJoin, CpuSeries};
 
-/// Parses blocks; each worker has one.
+/// Parses blocks. Each worker has its own.
 #[derive(Clone)]
 pub(crate) struct Parser {
-    /// What takes the fields of records that have the right shape.
+    /// Parses the fields of records with the right number of fields.
     pub(crate) columns: Columns,
-    /// Records on their way; nothing between blocks.
+    /// Records that are not parsed yet; empty between blocks.
     held: Held,
 }
 
 impl Parser {
-    /// A parser that joins these CPU readings.
+    /// Creates a parser that joins the given CPU readings.
     pub(crate) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<CpuSeries>, join: CpuJoin) -> Self {
         Self { columns: Columns::new(dates, injectors, cpu, join), held: Held::default() }
     }
 
-    /// The same, of logs whose times are numbers in this unit.
+    /// Sets the unit of numeric timeStamps.
     pub(crate) fn in_unit(mut self, unit: TimeUnit) -> Self {
         self.columns.unit = unit;
         self
     }
 
-    /// Parses a block, in the place of what `out` held, as `parse` does; what is left of a record where a damaged log
-    /// ends is a reject, even if it looks whole, since a number in it may have lost digits.
+    /// Parses a block into `out`, replacing its content. The incomplete record at the end of a damaged log is a reject
+    /// even if it looks whole, since a number in it may have lost digits. See `parse`.
     pub(crate) fn parse_block(
         &mut self,
         block: &Block,
@@ -54,7 +54,7 @@ impl Parser {
         }
     }
 
-    /// Parses bytes, in the place of what `out` held; `file` names its log where the run has several.
+    /// Parses bytes into `out`, replacing its content. `file` names the log if the run has several.
     pub(crate) fn parse(
         &mut self,
         bytes: &[u8],
@@ -99,8 +99,8 @@ impl Parser {
         out.set_names_apart();
     }
 
-    /// Whether a record whose quote is never closed has a whole record in one of its later lines: then the quote
-    /// costs its own line only.
+    /// Returns true if a record with an unclosed quote has a whole record on a later line. Then only the first line is
+    /// rejected.
     #[cold]
     fn goes_on(&mut self, raw: &[u8], layout: &Layout) -> bool {
         let Some(feed) = memchr::memchr(b'\n', raw) else { return false };
@@ -116,7 +116,7 @@ impl Parser {
         false
     }
 
-    /// Takes the records that wait, in their order; if one can't be taken, each by itself.
+    /// Parses the held records in order. If one of them is not valid, parses each of them alone.
     fn take_held(&mut self, held: &mut Held, bytes: &[u8], layout: &Layout, clock: &Clock, out: &mut Parsed) {
         let first = out.batch.len();
         if self.columns.take(held.rows(bytes, layout.width), layout, clock, out).is_ok() {
@@ -131,7 +131,7 @@ impl Parser {
         held.clear();
     }
 
-    /// Looks at the times of the samples that were taken last, from this row on, for steps of their clocks.
+    /// Checks the times of the samples from row `first` on for clock steps.
     #[inline]
     fn see_times(&mut self, first: usize, lines: &[u64], out: &mut Parsed) {
         let times = Times {
@@ -143,7 +143,7 @@ impl Parser {
         out.clocks.see(&times, self.columns.injectors.nameless());
     }
 
-    /// Looks for records in the lines of a quoted field, the last of which may have the quote that ends it.
+    /// Looks for records in the lines of a quoted field. The last line may contain the closing quote.
     fn look_within(&mut self, record: &Record<'_>, layout: &Layout, out: &mut Parsed) {
         let lines = record.raw.split(|byte| *byte == b'\n').skip(1);
         let records = lines.filter(|line| self.reads_as_record(line, layout)).count() as u64;
@@ -152,7 +152,7 @@ impl Parser {
         }
     }
 
-    /// Whether a line is a record, as it is or without its quotes.
+    /// Returns true if a line is a record, either as it is or without its quotes.
     #[cold]
     fn reads_as_record(&mut self, line: &[u8], layout: &Layout) -> bool {
         let mut is_record = |line: &[u8]| {
@@ -164,7 +164,7 @@ impl Parser {
         is_record(line) || (line.contains(&b'"') && is_record(&unquoted()))
     }
 
-    /// Takes one record, or says why not.
+    /// Parses one record, or returns the reason to reject it.
     fn take_alone(
         &mut self,
         record: &Record<'_>,
@@ -181,7 +181,7 @@ impl Parser {
         Ok(())
     }
 
-    /// Decides what a record is that was not taken: nothing, a header once more, or a reject.
+    /// Handles a record that could not be parsed: it is blank, a repeated header, or a reject.
     #[cold]
     fn refuse(&self, record: &Record<'_>, layout: &Layout, reason: Reason, out: &mut Parsed) {
         if record.is_blank() {
@@ -202,7 +202,7 @@ impl Parser {
 }
 
 impl Reason {
-    /// The reason with its facts, and the value at fault.
+    /// Returns the reason with its details, and the offending value.
     fn told(self, record: &Record<'_>, layout: &Layout) -> (RejectReason, Option<String>) {
         let (column, index) = match self {
             Self::Shape if record.open => return (RejectReason::OpenQuote, None),

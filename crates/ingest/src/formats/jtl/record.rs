@@ -1,27 +1,27 @@
-//! One record of a block after another, as fields without their quotes.
+//! Reads the records of a block one by one, as fields without their quotes.
 
 use super::fields::Rows;
 use super::scan::Scanner;
 
-/// A record's fields, quotes taken off.
+/// A record's fields, without quotes.
 pub(crate) struct Record<'a> {
-    /// The text that the bounds point into.
+    /// The text that `bounds` refers to.
     text: &'a [u8],
     bounds: &'a [(u32, u32)],
-    /// Where the record begins in the block.
+    /// The record's offset in the block.
     pub(crate) start: usize,
     /// The record as logged, without its line end.
     pub(crate) raw: &'a [u8],
-    /// Line feeds in the block before the record.
+    /// The number of line feeds in the block before the record.
     pub(crate) line: u64,
-    /// Whether a field is quoted, so that the text that the fields lie in is not the block.
+    /// True if a field is quoted; then `text` is not the block.
     pub(crate) quoted: bool,
-    /// Whether a quote was still open when the block ended.
+    /// True if a quote was still open at the end of the block.
     pub(crate) open: bool,
 }
 
 impl<'a> Record<'a> {
-    /// A record without quotes, by where its fields lie in the block.
+    /// Creates a record without quotes from the bounds of its fields in the block.
     #[inline]
     pub(crate) fn plain(block: &'a [u8], bounds: &'a [(u32, u32)], line: u64) -> Self {
         let start = bounds.first().map_or(0, |(start, _)| *start as usize);
@@ -30,12 +30,12 @@ impl<'a> Record<'a> {
         Self { text: block, bounds, start, raw, line, quoted: false, open: false }
     }
 
-    /// The record as the only one of its rows.
+    /// The record as rows with only one row.
     pub(crate) fn rows(&self) -> Rows<'a> {
         Rows::new(self.text, self.bounds, self.bounds.len())
     }
 
-    /// Where the fields begin and end.
+    /// The start and the end of each field.
     #[inline]
     pub(crate) fn bounds(&self) -> &'a [(u32, u32)] {
         self.bounds
@@ -47,7 +47,7 @@ impl<'a> Record<'a> {
         self.bounds.len()
     }
 
-    /// A field, or the empty one beyond the end.
+    /// A field; empty beyond the last one.
     #[inline]
     pub(crate) fn field(&self, index: usize) -> &'a [u8] {
         match self.bounds.get(index) {
@@ -56,20 +56,20 @@ impl<'a> Record<'a> {
         }
     }
 
-    /// Leaves only the first line of the record as logged.
+    /// Shortens `raw` to the first line of the record.
     #[cold]
     pub(crate) fn cut_to_first_line(&mut self) {
         let line = self.raw.split(|byte| *byte == b'\n').next().unwrap_or_default();
         self.raw = line.strip_suffix(b"\r").unwrap_or(line);
     }
 
-    /// Whether nothing stands on the line.
+    /// Returns true if the line is empty.
     pub(crate) fn is_blank(&self) -> bool {
         self.raw.is_empty()
     }
 }
 
-/// Reads the records of a block. A block holds whole records; only the log's last may lack its line end.
+/// Reads the records of a block. A block holds whole records; only the last one of the log may lack its line end.
 pub(crate) struct Records<'a> {
     bytes: &'a [u8],
     delimiter: u8,
@@ -81,7 +81,7 @@ pub(crate) struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// The records of a block of at most 4 GiB.
+    /// Creates a reader of a block of at most 4 GiB.
     pub(crate) fn new(bytes: &'a [u8], delimiter: u8) -> Self {
         Self {
             bytes,
@@ -94,12 +94,12 @@ impl<'a> Records<'a> {
         }
     }
 
-    /// Line feeds seen so far.
+    /// The number of line feeds seen so far.
     pub(crate) fn lines(&self) -> u64 {
         self.lines
     }
 
-    /// Goes back to the line behind the first one of a record that was given last.
+    /// Goes back to the second line of the most recent record, given by its offset and line.
     #[cold]
     pub(crate) fn go_back_behind_line(&mut self, start: usize, line: u64) {
         let rest = self.bytes.get(start..).unwrap_or_default();
@@ -109,7 +109,7 @@ impl<'a> Records<'a> {
         self.scanner.seek(self.at);
     }
 
-    /// The next record, or `None` at the end of the block.
+    /// Reads the next record, or `None` at the end of the block.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Record<'_>> {
         let start = self.at;
@@ -129,7 +129,7 @@ impl<'a> Records<'a> {
                     if at == field {
                         return Some(self.quoted(start));
                     }
-                    // A quote inside an unquoted field is a byte like any other.
+                    // A quote inside an unquoted field has no special meaning.
                 }
                 stop => break stop,
             }
@@ -143,7 +143,7 @@ impl<'a> Records<'a> {
         Some(Record::plain(self.bytes, &self.bounds, line))
     }
 
-    /// The record at `start`, read byte by byte since it has a quoted field.
+    /// Reads the record at `start` byte by byte, since it has a quoted field.
     fn quoted(&mut self, start: usize) -> Record<'_> {
         self.bounds.clear();
         self.unquoted.clear();
@@ -166,10 +166,10 @@ fn without_carriage_return(bytes: &[u8], field: usize, end: usize) -> usize {
     if end > field && bytes.get(end - 1) == Some(&b'\r') { end - 1 } else { end }
 }
 
-/// Takes the quotes off one record: its fields go to `text`, their bounds to `bounds`.
+/// Removes the quotes of one record: appends its fields to `text` and their bounds to `bounds`.
 ///
-/// Returns the record's length with its line end, and whether a quote was still open at the end. A quote
-/// opens at a field's start only; what follows a closing quote within the field is kept as it stands.
+/// Returns the record's length including its line end, and true if a quote was still open at the end. A quote opens
+/// only at the start of a field. Whatever follows a closing quote within the field is kept unchanged.
 fn unquote(bytes: &[u8], delimiter: u8, text: &mut Vec<u8>, bounds: &mut Vec<(u32, u32)>) -> (usize, bool) {
     let mut at = 0;
     let mut field = 0;
@@ -207,7 +207,7 @@ fn unquote(bytes: &[u8], delimiter: u8, text: &mut Vec<u8>, bounds: &mut Vec<(u3
     (at, open)
 }
 
-/// Whether a carriage return stands at the record's very end, before its line feed or the end of the log.
+/// Returns true if the record ends in a carriage return, before its line feed or the end of the log.
 fn ends_line(bytes: &[u8], end: usize) -> bool {
     let record = bytes.get(..end).unwrap_or_default();
     record.strip_suffix(b"\n").unwrap_or(record).ends_with(b"\r")
@@ -229,7 +229,7 @@ mod tests {
         all
     }
 
-    /// The same by the `csv` crate, whose records end at line feeds here, CR LF being trimmed by hand.
+    /// Reads records with the `csv` crate, with records that end at line feeds and CR LF trimmed by hand.
     fn oracle(bytes: &[u8], delimiter: u8) -> Vec<Vec<Vec<u8>>> {
         let mut reader = csv::ReaderBuilder::new()
             .has_headers(false)

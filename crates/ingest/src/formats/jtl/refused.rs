@@ -1,60 +1,60 @@
-//! The rejects of one block, packed: a block can hold half a million of them, each a byte long.
+//! The rejects of one block, packed: a block can hold half a million rejects of one byte each.
 
 use crate::run::reject_reason::RejectReason;
 use crate::sample::varint::{read_unsigned, unsigned};
 
-/// A record that was not accepted, by its place in the block.
+/// A rejected record, located within its block.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LocalReject<'a> {
     pub(crate) line: u64,
     pub(crate) byte: u64,
     pub(crate) reason: RejectReason,
-    /// What of it is at fault.
+    /// The offending value.
     pub(crate) value: Option<String>,
     pub(crate) record: &'a [u8],
 }
 
-/// A record of the block and why it was not accepted.
+/// A rejected record's place in the block, and its reason.
 #[derive(Debug, Clone, Default)]
 struct Entry {
     line: u64,
     byte: u64,
     len: u64,
-    /// Index of the reason.
+    /// The index of the reason.
     reason: u64,
-    /// The value at fault.
+    /// The offending value.
     value: Option<String>,
 }
 
-/// The rejects of a block, in its order. Their records stay in the block.
+/// The rejects of a block, in order. Their records stay in the block.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Refused {
-    /// All but the last, numbers as differences.
+    /// All entries but the last, with lines and bytes as differences.
     packed: Vec<u8>,
-    /// Line and byte of the last that is packed.
+    /// The line and byte of the last packed entry.
     at: (u64, u64),
     last: Option<Entry>,
-    /// Why records were not accepted.
+    /// The distinct reasons.
     reasons: Vec<RejectReason>,
     len: u64,
-    /// How many are kept at most; without a number, all.
+    /// The maximum number to keep; all if `None`.
     room: Option<u64>,
     left_out: u64,
 }
 
 impl Refused {
-    /// Forgets all, and keeps so many of those that come, from the first.
+    /// Removes all rejects, and sets the number to keep (the first ones).
     pub(crate) fn restart(&mut self, room: Option<u64>) {
         *self = Self { packed: std::mem::take(&mut self.packed), room, ..Self::default() };
         self.packed.clear();
     }
 
-    /// How many are kept at most.
+    /// The maximum number to keep; all if `None`.
     pub(crate) fn room(&self) -> Option<u64> {
         self.room
     }
 
-    /// Adds a record of so many bytes; `value` is what of it is at fault.
+    /// Adds a record of `len` bytes. `value` is the offending value.
     #[cold]
     pub(crate) fn push(
         &mut self,
@@ -92,8 +92,8 @@ impl Refused {
         self.at = (entry.line, entry.byte);
     }
 
-    /// Takes the last one back, if it is for this reason, has no value and `is_it` says so of its byte and where it ends;
-    /// returns its line and byte.
+    /// Removes the last reject and returns its line and byte. Does so only if it has this reason and `is_it` returns
+    /// true for the offset of its end.
     pub(crate) fn pop_if(
         &mut self,
         reason: RejectReason,
@@ -108,17 +108,17 @@ impl Refused {
         Some((last.line, last.byte))
     }
 
-    /// How many are kept.
+    /// The number of kept rejects.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 
-    /// How many more there were.
+    /// The number of rejects that were not kept.
     pub(crate) fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// Those that are kept, with their records out of the block.
+    /// Iterates over the kept rejects, with their records from the block.
     pub(crate) fn iter<'a>(&'a self, block: &'a [u8]) -> impl Iterator<Item = LocalReject<'a>> {
         let (mut packed, mut at) = (self.packed.as_slice(), (0, 0));
         let entries = std::iter::from_fn(move || {
@@ -136,7 +136,7 @@ impl Refused {
     }
 }
 
-/// The next packed entry, the one before it being at this line and byte.
+/// Reads the next packed entry. `at` is the line and byte of the previous one.
 fn read_entry(packed: &mut &[u8], at: (u64, u64)) -> Option<Entry> {
     let line = at.0.wrapping_add(read_unsigned(packed)?);
     let byte = at.1.wrapping_add(read_unsigned(packed)?);

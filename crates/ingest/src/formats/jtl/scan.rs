@@ -1,24 +1,24 @@
-//! Finds the bytes that give a CSV log its structure: delimiters, quotes and line feeds, 64 bytes at a step.
+//! Finds the structural bytes of a CSV log: delimiters, quotes and line feeds, 64 bytes at a time.
 
 use wide::u8x16;
 
-/// The width of one step.
+/// The number of bytes in one step.
 const STEP: usize = 64;
 
-/// Walks over the delimiters of a block, from one quote or line feed to the next.
+/// Iterates over the delimiters of a block, from one quote or line feed to the next.
 pub(crate) struct Scanner<'a> {
     bytes: &'a [u8],
     delimiter: u8x16,
-    /// Where the current step begins.
+    /// The offset of the current step.
     base: usize,
-    /// Bit `i` is set where `base + i` is a delimiter not handed out yet.
+    /// Bit `i` is set if `base + i` is a delimiter that was not reported yet.
     delimiters: u64,
-    /// Bit `i` is set where `base + i` is a quote or a line feed not handed out yet.
+    /// Bit `i` is set if `base + i` is a quote or a line feed that was not reported yet.
     stops: u64,
 }
 
 impl<'a> Scanner<'a> {
-    /// A scanner at the start of a block.
+    /// Creates a scanner at the start of a block.
     pub(crate) fn new(bytes: &'a [u8], delimiter: u8) -> Self {
         let delimiter = u8x16::splat(delimiter);
         let mut scanner = Self { bytes, delimiter, base: 0, delimiters: 0, stops: 0 };
@@ -26,16 +26,16 @@ impl<'a> Scanner<'a> {
         scanner
     }
 
-    /// Hands every delimiter up to the next quote or line feed to `each`, ascending, and returns the position
-    /// of that one, or `None` at the end of the block.
+    /// Calls `each` with the position of every delimiter up to the next quote or line feed, ascending. Returns the
+    /// position of the latter, or `None` at the end of the block.
     #[inline]
     pub(crate) fn next_stop(&mut self, mut each: impl FnMut(usize)) -> Option<usize> {
         loop {
-            // Of the lowest stop, all bits below it; of none, all bits.
+            // All bits below the lowest stop; all bits if there is no stop.
             let before = self.stops.wrapping_sub(1) & !self.stops;
             let mut delimiters = self.delimiters & before;
             while delimiters != 0 {
-                // Where a byte of a block is can't be beyond all numbers, and no bit is taken from 0.
+                // Neither operation wraps: positions fit in usize, and the mask is not 0.
                 each(self.base.wrapping_add(delimiters.trailing_zeros() as usize));
                 delimiters &= delimiters.wrapping_sub(1);
             }
@@ -54,13 +54,13 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Goes on at a position, forwards or back.
+    /// Continues at a position, forwards or backwards.
     pub(crate) fn seek(&mut self, position: usize) {
         self.base = position.min(self.bytes.len());
         self.classify();
     }
 
-    /// Finds what the step at `base` holds.
+    /// Finds the structural bytes of the step at `base`.
     #[inline]
     fn classify(&mut self) {
         let rest = self.bytes.get(self.base..).unwrap_or_default();
@@ -70,13 +70,13 @@ impl<'a> Scanner<'a> {
                 let mut step = [0; STEP];
                 step.iter_mut().zip(rest).for_each(|(into, from)| *into = *from);
                 let (delimiters, stops) = self.bits(&step);
-                // A delimiter can be zero too, and none of those that fill the step up is one.
+                // The delimiter may be the zero byte, so mask out the padding.
                 (delimiters & !(u64::MAX << rest.len()), stops)
             }
         };
     }
 
-    /// A bit for each delimiter, and one for each quote and line feed.
+    /// Returns a bit mask of delimiters, and one of quotes and line feeds.
     #[inline]
     fn bits(&self, step: &[u8; STEP]) -> (u64, u64) {
         let (quote, feed) = (u8x16::splat(b'"'), u8x16::splat(b'\n'));
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// All positions, the delimiters and the stops apart.
+    /// All positions of delimiters, and all positions of stops.
     fn positions(scanner: &mut Scanner<'_>) -> (Vec<usize>, Vec<usize>) {
         let (mut delimiters, mut stops) = (Vec::new(), Vec::new());
         while let Some(stop) = scanner.next_stop(|at| delimiters.push(at)) {
