@@ -1,23 +1,23 @@
-//! How a file is packed, by its first bytes.
+//! Recognises the container format (zip, gzip, Zstandard or none) of a file by its first bytes.
 
-/// The form in which bytes are packed.
+/// The container format of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Container {
-    /// A zip, of any number of members.
+    /// A zip with any number of members.
     Zip,
     /// gzip.
     Gzip,
     /// Zstandard.
     Zstd,
-    /// Not packed, as far as can be told.
+    /// Not packed, or packed in a format that is not recognised.
     Plain,
 }
 
-/// Bytes needed to tell.
+/// The number of leading bytes that [`Container::of`] needs.
 pub(crate) const MAGIC: usize = 4;
 
 impl Container {
-    /// What begins with `head`.
+    /// Returns the container format of data that begins with `head`.
     pub(crate) fn of(head: &[u8]) -> Self {
         match head {
             [b'P', b'K', 3, 4, ..] | [b'P', b'K', 5, 6, ..] => Self::Zip,
@@ -27,7 +27,7 @@ impl Container {
         }
     }
 
-    /// The word for it.
+    /// Returns the name of the format, as it appears in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Zip => "zip",
@@ -37,7 +37,7 @@ impl Container {
         }
     }
 
-    /// The note on a file whose name ends like another form, if it does.
+    /// Returns a note for the user if the extension of `file_name` suggests another format.
     pub(crate) fn misnamed(self, file_name: &str) -> Option<String> {
         let extension = file_name.rsplit_once('.')?.1.to_ascii_lowercase();
         let named = match extension.as_str() {

@@ -1,4 +1,4 @@
-//! What a text is, by its first 64 KiB: a JMeter log, a CPU export, or something to be named.
+//! Classifies a text by its first 64 KiB: a JMeter log, a CPU export, or neither, with the reason.
 
 use super::container::Container;
 use super::cpu_export::CpuForm;
@@ -7,22 +7,22 @@ use crate::error::{Error, Place, Result};
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::run::fault::Fault;
 
-/// What the unpacked bytes of a file or member are.
+/// The kind of the unpacked bytes of a file or member.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Content {
     /// A JMeter log with at least one record.
     Log,
     /// A CPU export.
     Cpu(CpuForm),
-    /// Neither, and why.
+    /// Neither a log nor a CPU export, with the reason.
     Other(Fault),
 }
 
 impl Content {
-    /// What begins with `head`: all of it, where it is shorter than `HEAD` bytes.
+    /// Classifies the text that begins with `head`. A head shorter than `HEAD` bytes is the whole text.
     ///
     /// # Errors
-    /// When the layout that was told makes no sense.
+    /// If the columns in `options` make no sense.
     pub(crate) fn of(head: &[u8], options: &LayoutOptions) -> Result<Self> {
         let body = text(whole_lines(head));
         if names_a_time(body) && ends_lines_by_returns(body) {
@@ -42,9 +42,9 @@ impl Content {
         }
     }
 
-    /// What has the layout of a log: one, or the readings that JMeter's PerfMon plugin logs.
+    /// Classifies a text that has a log's layout: a log, or the readings that JMeter's PerfMon plugin logs.
     ///
-    /// A head that is not the whole text may end within its first record.
+    /// `whole` is true if `body` is the whole text. Otherwise it may end within the first record.
     fn of_log(body: &[u8], layout: &Layout, whole: bool) -> Self {
         if let Some(form) = CpuForm::of_perfmon(body, layout) {
             return Self::Cpu(form);
@@ -60,17 +60,17 @@ impl Content {
     }
 }
 
-/// Whether a text begins with what was meant as a log's header.
+/// Returns true if the first line contains `timeStamp`, so that it was probably meant as a log's header.
 fn names_a_time(body: &[u8]) -> bool {
     memchr::memmem::find(first_line(body), b"timeStamp").is_some()
 }
 
-/// Whether a text has lines, and no line feed that ends one.
+/// Returns true if the lines end in carriage returns alone.
 fn ends_lines_by_returns(body: &[u8]) -> bool {
     memchr::memchr(b'\r', body.trim_ascii_end()).is_some() && memchr::memchr(b'\n', body).is_none()
 }
 
-/// A head without the line that it cuts, unless that is its only one.
+/// Returns `head` without its last line if that is cut. A head of a single line is returned as it is.
 fn whole_lines(head: &[u8]) -> &[u8] {
     match head.iter().rposition(|byte| *byte == b'\n') {
         Some(end) if head.len() >= HEAD => head.get(..end).unwrap_or(head),
@@ -78,7 +78,7 @@ fn whole_lines(head: &[u8]) -> &[u8] {
     }
 }
 
-/// What a text that is neither log nor CPU export is, as far as it can be told.
+/// Describes a text that is neither a log nor a CPU export.
 fn neither(head: &[u8]) -> Fault {
     let body = text(head);
     if body.is_empty() {
@@ -105,7 +105,7 @@ fn neither(head: &[u8]) -> Fault {
     )
 }
 
-/// The name of a packed format whose bytes were met where text should be.
+/// Returns the name of the packed format that `head` begins with, if any.
 fn packed_name(head: &[u8]) -> Option<&'static str> {
     match Container::of(head) {
         Container::Zip => Some("a zip within a packed file"),

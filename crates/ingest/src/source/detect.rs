@@ -1,4 +1,4 @@
-//! From the files on the command line to logs and a CPU export, each recognised by its content.
+//! Recognises the input files by their content and sorts them into logs and a CPU export.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,25 +22,27 @@ use crate::run::fault::{Fault, explain, harm};
 /// The inputs of one run.
 #[derive(Default)]
 pub struct Inputs {
-    /// The logs, in the order given: the injectors of one run. A pipe counts once, and may hold several.
+    /// The logs of the run's injectors, in the order given. A pipe counts as one, but may hold several.
     pub logs: Vec<LogSource>,
-    /// The CPU export.
+    /// The CPU export, if there is one.
     pub cpu: Option<CpuSource>,
-    /// What the user should know, as sentences.
+    /// Notes for the user, as sentences.
     pub notes: Vec<String>,
-    /// What was found to be damaged before any log was read: directories of zips, and members of which not enough is
-    /// left to tell what they are. Nothing without [`SourceOptions::salvage`].
+    /// Damage that was found before any log was read: in the directories of zips, and in members of which too little is
+    /// left to recognise them. Always empty without [`SourceOptions::salvage`].
     pub damage: Vec<Damage>,
 }
 
 impl Inputs {
-    /// Recognises each file by its content: logs and CPU exports, plain, gzipped, zstd-packed or in
-    /// zips; `-` is standard input. Of standard input and of named pipes as much is read as it takes to
-    /// find the first log; a CPU export before it is kept aside in a temporary file.
+    /// Recognises each file by its content: logs and CPU exports, plain, gzipped, packed by Zstandard or in zips. `-`
+    /// is standard input.
+    ///
+    /// Standard input and named pipes are read until the first log is found. A CPU export before it is copied to a
+    /// temporary file.
     ///
     /// # Errors
-    /// When a file can't be read or holds neither log nor CPU export, when there are two CPU exports, or
-    /// when a file is named twice.
+    /// If a file can't be read or holds neither a log nor a CPU export, if there are two CPU exports, or if a file is
+    /// named twice.
     pub fn recognise(files: &[PathBuf], options: &SourceOptions) -> Result<Self> {
         let mut inputs = Self::default();
         refuse_twins(files)?;
@@ -62,8 +64,8 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Recognises what comes out of a reader, as `recognise` does for standard input; `name` stands for
-    /// it in messages.
+    /// Recognises the data of a reader, as [`recognise`](Self::recognise) does for standard input. `name` is the file
+    /// name in messages.
     ///
     /// ```
     /// use std::io::Read;
@@ -81,7 +83,7 @@ impl Inputs {
     /// ```
     ///
     /// # Errors
-    /// As `recognise`.
+    /// As for [`recognise`](Self::recognise), except for a file that is named twice.
     pub fn of_reader(
         name: impl AsRef<Path>,
         input: impl Read + Send + 'static,
@@ -93,18 +95,18 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Tells pipes whether a CPU export is known by now.
+    /// Tells the pipes if the CPU export is known, so that they skip a second one.
     fn hand_over(&mut self) {
         if self.cpu.is_some() {
             self.logs.iter_mut().for_each(LogSource::cpu_is_given);
         }
     }
 
-    /// Recognises one regular file, as `recognise` does; `Ok(Err(_))` says why it is neither log nor CPU export, where
-    /// it could be read and is not damaged.
+    /// Recognises one regular file, as `recognise` does. The inner error describes a readable, undamaged file that
+    /// holds neither a log nor a CPU export.
     ///
     /// # Errors
-    /// When the file can't be read, is damaged, or holds two CPU exports.
+    /// If the file can't be read, is damaged, or holds two CPU exports.
     pub(crate) fn of_file(path: &Path, options: &SourceOptions) -> Result<Result<Self>> {
         let mut inputs = Self::default();
         let others = inputs.sort(path, options)?;
@@ -120,7 +122,7 @@ impl Inputs {
         self.leave_out(others, options.salvage)
     }
 
-    /// Takes the logs and the CPU export of a file, and gives what else it holds.
+    /// Adds the logs and the CPU export of a file, and returns everything else that it holds.
     fn sort(&mut self, path: &Path, options: &SourceOptions) -> Result<Others> {
         let mut others = Others::new(path);
         for stored in self.parts(path, options.salvage)? {
@@ -144,8 +146,8 @@ impl Inputs {
         Ok(others)
     }
 
-    /// Notes what a file holds besides logs and CPU exports, and, to `salvage`, what is damaged. Without it, a member
-    /// that can't be read is an error, though others can: it may be a log.
+    /// Adds notes on what a file holds besides logs and CPU exports, and with `salvage` on what is damaged. Without
+    /// `salvage`, an unreadable member is an error even if others are readable, since it may be a log.
     fn leave_out(&mut self, mut others: Others, salvage: bool) -> Result<()> {
         let harmed = others.list.iter().position(|(_, fault)| fault.harm);
         if let Some(at) = harmed.filter(|_| others.recognised && !salvage) {
@@ -160,7 +162,7 @@ impl Inputs {
         Ok(())
     }
 
-    /// What a regular file may hold: itself, or its members if it is a zip.
+    /// Returns the texts of a regular file: the members of a zip, or the file itself.
     fn parts(&mut self, path: &Path, salvage: bool) -> Result<Vec<Stored>> {
         let failed = |e| explain(Place::file(path), e);
         let mut magic = [0; MAGIC];
@@ -177,7 +179,7 @@ impl Inputs {
         parts.into_iter().map(stored).collect()
     }
 
-    /// The members of a zip by its directory, or by their own headers if it is damaged.
+    /// Lists the members of a zip by its directory, or by their local headers if the directory is damaged.
     fn salvaged_members(&mut self, path: &Path) -> io::Result<Vec<Member>> {
         let fault = match placed_members(path) {
             Ok(members) => return Ok(members),
@@ -241,16 +243,16 @@ impl Inputs {
     }
 }
 
-/// What a file holds besides logs and CPU exports.
+/// The parts of a file that are neither log nor CPU export.
 struct Others {
     file: Place,
     recognised: bool,
     list: Vec<(Place, Fault)>,
-    /// What is wrong with the file itself.
+    /// Damage to the file itself, as opposed to its members.
     damage: Option<Fault>,
 }
 
-/// How many members an error describes one by one.
+/// The maximum number of members that an error describes one by one.
 const DESCRIBED: usize = 3;
 
 impl Others {
@@ -258,12 +260,12 @@ impl Others {
         Self { file: Place::file(path), recognised: false, list: Vec::new(), damage: None }
     }
 
-    /// Whether any of it is damaged.
+    /// Returns true if the file or any of these members is damaged.
     fn is_harmed(&self) -> bool {
         self.damage.is_some() || self.list.iter().any(|(_, fault)| fault.harm)
     }
 
-    /// Notes on what was left out; an error where there was nothing else.
+    /// Returns a note for each part that was skipped, or an error if the file holds nothing else.
     fn notes(mut self) -> Result<Vec<String>> {
         if self.recognised {
             return Ok(self.list.iter().map(|(place, fault)| left_out(place, fault)).collect());
@@ -287,7 +289,7 @@ impl Others {
     }
 }
 
-/// Refuses a file that is named twice: its requests would be counted twice.
+/// Refuses a file that is named twice, since its requests would be counted twice.
 fn refuse_twins(files: &[PathBuf]) -> Result<()> {
     let mut seen = Vec::new();
     for file in files {

@@ -1,4 +1,4 @@
-//! A log or CPU export in a regular file: it can be opened any number of times.
+//! A log or CPU export in a regular file, which can be opened any number of times.
 
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -20,10 +20,10 @@ use crate::error::{Place, Result};
 use crate::formats::jtl::layout::LayoutOptions;
 use crate::run::fault::{Fault, explain};
 
-/// How many bytes of a log are packed into one, about.
+/// The assumed compression ratio of logs whose unpacked size is unknown.
 const USUAL_RATIO: u64 = 12;
 
-/// Where in the file the text is.
+/// The part of the file that holds the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Part {
     /// The whole file, packed or not.
@@ -38,17 +38,18 @@ pub(crate) struct Stored {
     path: PathBuf,
     part: Part,
     seen: Seen,
-    /// Whether it is read as far as it can be, in the place of being refused where it can't.
+    /// True if damaged input is read as far as possible instead of being refused.
     salvage: bool,
 }
 
 impl Stored {
-    /// A text in the file at `path`, which must stay as it is now; a log that is not packed may grow.
+    /// Records the size and identity of the file at `path`. It must not change until it is read; a log that is not
+    /// packed may grow.
     pub(crate) fn new(path: &Path, part: Part, salvage: bool) -> io::Result<Self> {
         Ok(Self { path: path.to_owned(), part, seen: Seen::of(&fs::metadata(path)?), salvage })
     }
 
-    /// The place of the text.
+    /// Returns the file, and the member if it is a zip.
     pub(crate) fn place(&self) -> Place {
         match &self.part {
             Part::Whole(_) => Place::file(&self.path),
@@ -56,7 +57,7 @@ impl Stored {
         }
     }
 
-    /// Size in bytes, packed.
+    /// Returns the packed size in bytes.
     pub(crate) fn packed_size(&self) -> u64 {
         match &self.part {
             Part::Whole(_) => self.seen.bytes(),
@@ -64,19 +65,20 @@ impl Stored {
         }
     }
 
-    /// Size in bytes, unpacked: as it is stated, else as logs are packed usually.
+    /// Returns the unpacked size in bytes, estimated from the packed size if it is not stated.
     pub(crate) fn about_unpacked(&self) -> u64 {
         self.unpacked_size().unwrap_or_else(|| self.packed_size().saturating_mul(USUAL_RATIO))
     }
 
-    /// Whether its text is of this size and has this CRC-32: as the zip's directory says, or the end of a gzip file of
-    /// one member, or, if it is not packed, its size. `None` where only reading it can tell.
+    /// Returns true if the text has this size and CRC-32, judged without unpacking it: by the zip's directory, the
+    /// trailer of a gzip file (which describes its last member), or the size of a file that is not packed. `None` if
+    /// only reading the text can tell.
     pub(crate) fn holds(&self, bytes: u64, crc32: u32) -> Option<bool> {
         match &self.part {
             Part::Member(member) => {
                 let Expected::Stated(stated) = member.expected else { return None };
                 let holds = stated == Stated { bytes, crc32 };
-                // Of a damaged one less could be read than the zip states.
+                // If the member is damaged, fewer bytes may have been read than the zip states.
                 (holds || !self.salvage).then_some(holds)
             }
             Part::Whole(Container::Plain) => (self.seen.bytes() != bytes).then_some(false),
@@ -89,7 +91,7 @@ impl Stored {
         }
     }
 
-    /// How it is packed, in words.
+    /// Returns the container and compression method, as it appears in messages.
     pub(crate) fn packing(&self) -> String {
         match &self.part {
             Part::Whole(container) => container.name().to_owned(),
@@ -97,7 +99,7 @@ impl Stored {
         }
     }
 
-    /// Size in bytes, unpacked, where it is stated.
+    /// Returns the unpacked size in bytes, if it is stated.
     pub(crate) fn unpacked_size(&self) -> Option<u64> {
         match &self.part {
             Part::Whole(Container::Plain) => Some(self.seen.bytes()),
@@ -109,7 +111,7 @@ impl Stored {
         }
     }
 
-    /// The last bytes of a text that is not packed, at most so many; `None` of one that is.
+    /// Returns up to `bytes` of the end of a text that is not packed; `None` if it is packed.
     pub(crate) fn tail(&self, bytes: u64) -> io::Result<Option<Vec<u8>>> {
         if self.part != Part::Whole(Container::Plain) {
             return Ok(None);
@@ -121,20 +123,20 @@ impl Stored {
         Ok(Some(tail))
     }
 
-    /// How many bytes were added to it since it was recognised: they are not read.
+    /// Returns the number of bytes that were added to the file since it was recognised. They are not read.
     ///
     /// # Errors
-    /// When it changed in another way.
+    /// If the file changed in another way.
     pub(crate) fn grown(&self) -> io::Result<u64> {
         self.seen.grown(&self.path, self.may_grow())
     }
 
-    /// Whether bytes that are added to the file do not change what was there.
+    /// Returns true if the file may grow while it is read: appended bytes do not change the earlier ones.
     fn may_grow(&self) -> bool {
         self.part == Part::Whole(Container::Plain)
     }
 
-    /// Opens it at its start.
+    /// Opens the text at its start.
     pub(crate) fn open(&self, progress: PackedCount) -> io::Result<Opened> {
         let file = self.seen.open(&self.path, self.may_grow())?;
         match &self.part {
@@ -146,7 +148,7 @@ impl Stored {
         }
     }
 
-    /// Its first bytes; `Ok(Err(_))` says why it can't be unpacked at all.
+    /// Reads the first bytes of the text. The inner error says why it can't be unpacked at all.
     pub(crate) fn head(&self) -> Result<std::result::Result<Head, Fault>> {
         let mut opened = match self.open(PackedCount::default()) {
             Ok(opened) => opened,
@@ -159,7 +161,8 @@ impl Stored {
     }
 }
 
-/// The last 8 bytes of a file: where it is gzip, the CRC-32 and the size (modulo 2^32) of its last member.
+/// Returns the last 8 bytes of a file. In a gzip file these are the CRC-32 and the size (modulo 2^32) of the last
+/// member.
 fn last_bytes(path: &Path) -> io::Result<[u8; 8]> {
     let mut file = fs::File::open(path)?;
     file.seek(SeekFrom::End(-8))?;
@@ -168,23 +171,23 @@ fn last_bytes(path: &Path) -> io::Result<[u8; 8]> {
     Ok(bytes)
 }
 
-/// The first bytes of a text, and why there are no more, if damage is why.
+/// The first bytes of a text, and the damage that ended it there, if any.
 pub(crate) struct Head {
     pub(crate) bytes: Vec<u8>,
     pub(crate) cut: Option<Fault>,
 }
 
 impl Head {
-    /// Reads a text's first bytes.
+    /// Reads the first bytes of a text.
     pub(crate) fn read<R: Digested + ?Sized>(reader: &mut R) -> io::Result<Self> {
         let bytes = read_head(reader)?;
         Ok(Self { bytes, cut: reader.cut().cloned() })
     }
 
-    /// What the text is, by its head. Where it can't be told what a damaged text is, the damage is why.
+    /// Classifies the text by its head. If a damaged text can't be recognised, the damage is given as the reason.
     ///
     /// # Errors
-    /// When the layout that was told makes no sense.
+    /// If the columns in `options` make no sense.
     pub(crate) fn content(&self, options: &LayoutOptions) -> Result<Content> {
         Ok(match (Content::of(&self.bytes, options)?, &self.cut) {
             (Content::Other(_), Some(fault)) => Content::Other(fault.clone().lost()),
@@ -193,7 +196,7 @@ impl Head {
     }
 }
 
-/// Unpacks a whole file, not a zip, that was recognised as `container`.
+/// Unpacks a whole file that was recognised as `container`, which must not be a zip.
 pub(crate) fn unpack(
     container: Container,
     input: impl io::Read + Send + 'static,

@@ -1,4 +1,4 @@
-//! The first records of a text, by which it is recognised.
+//! Reads the first records of a text, by which its format is recognised.
 
 use std::io::{self, Read};
 
@@ -6,16 +6,16 @@ use super::unpack::metered::read_up_to;
 use crate::formats::jtl::blocks::RECORD_LIMIT;
 use crate::formats::jtl::record::Records;
 
-/// Bytes by which a text is recognised.
+/// The number of bytes by which a text is recognised.
 pub(crate) const HEAD: usize = 64 << 10;
 
-/// The longest first field that is looked for.
+/// The maximum length of a line's first field in [`delimiter_behind`], in bytes.
 const FIRST_FIELD: usize = 40;
 
 /// The byte-order mark that some editors put before UTF-8.
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// The first bytes of a text: `HEAD` of them, and more until its first line is whole.
+/// Reads the first `HEAD` bytes of a text, and more until its first line is complete or as long as a record may be.
 pub(crate) fn read_head(reader: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     loop {
@@ -29,17 +29,17 @@ pub(crate) fn read_head(reader: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>
     }
 }
 
-/// The text without its byte-order mark and leading blank lines.
+/// Returns the text without its byte-order mark and leading whitespace.
 pub(crate) fn text(head: &[u8]) -> &[u8] {
     head.strip_prefix(BOM).unwrap_or(head).trim_ascii_start()
 }
 
-/// The first line of a text, without its end.
+/// Returns the first line of a text, without its line end.
 pub(crate) fn first_line(text: &[u8]) -> &[u8] {
     text.split(|b| *b == b'\n').next().unwrap_or_default().trim_ascii_end()
 }
 
-/// The fields of the records of a text, blank ones left out; as text, for names and labels.
+/// Returns the fields of each record of a text as strings. Blank records are skipped.
 pub(crate) fn records(text: &[u8], delimiter: u8) -> impl Iterator<Item = Vec<String>> + '_ {
     let mut records = Records::new(text, delimiter);
     std::iter::from_fn(move || {
@@ -53,8 +53,8 @@ pub(crate) fn records(text: &[u8], delimiter: u8) -> impl Iterator<Item = Vec<St
     })
 }
 
-/// The names of the header's columns and its delimiter, where the text begins with a header that has
-/// both of `wanted`, in any case.
+/// Returns the delimiter and the column names of the header, if the text begins with one that has both `wanted`
+/// columns, in any case.
 pub(crate) fn header(text: &[u8], wanted: [&str; 2]) -> Option<(u8, Vec<String>)> {
     let line = first_line(text);
     let delimiter = delimiter_beside(line, wanted[0])?;
@@ -63,7 +63,8 @@ pub(crate) fn header(text: &[u8], wanted: [&str; 2]) -> Option<(u8, Vec<String>)
     wanted.iter().all(has).then_some((delimiter, names))
 }
 
-/// The byte behind (else before) the word `name`, quotes and blanks passed over.
+/// Returns the first byte after the word `name`, or else the last one before it, that is neither quote nor space.
+/// Letters and digits are no delimiters.
 fn delimiter_beside(line: &[u8], name: &str) -> Option<u8> {
     let start = line.windows(name.len()).position(|window| window.eq_ignore_ascii_case(name.as_bytes()))?;
     let plain = |byte: &&u8| !matches!(**byte, b'"' | b' ');
@@ -72,8 +73,7 @@ fn delimiter_beside(line: &[u8], name: &str) -> Option<u8> {
     behind.or(before).copied().filter(|byte| !byte.is_ascii_alphanumeric())
 }
 
-/// The delimiter behind the line's first field, where that is one of which `is` approves; quotes
-/// around it are allowed.
+/// Returns the delimiter after the line's first field if `is` accepts that field, which may be quoted.
 pub(crate) fn delimiter_behind(line: &[u8], is: impl Fn(&str) -> bool) -> Option<u8> {
     let quote = line.first() == Some(&b'"');
     let line = if quote { line.get(1..)? } else { line };

@@ -1,4 +1,4 @@
-//! Logs that were recognised: named, opened, and read to their checked end.
+//! Recognised logs: their names, how they are opened, and how they are read to their checked end.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::run::damage::Damage;
 use crate::run::fault::{Fault, explain};
 use crate::run::info::SourceFile;
 
-/// One log, or a pipe that holds at least one.
+/// A log, or a pipe that holds at least one.
 pub struct LogSource {
     place: Place,
     origin: Origin,
@@ -26,7 +26,7 @@ pub struct LogSource {
 
 enum Origin {
     Stored(Stored),
-    /// `None` once it was opened.
+    /// `None` once it has been opened.
     Pipe(Option<Box<PipedLogs>>),
 }
 
@@ -40,26 +40,25 @@ impl LogSource {
         Self { place, origin: Origin::Pipe(Some(Box::new(logs))) }
     }
 
-    /// Tells a pipe that the run's CPU export is known, so that one that follows a log is passed over.
+    /// Tells a pipe that the run's CPU export is known, so that one after a log is skipped.
     pub(crate) fn cpu_is_given(&mut self) {
         if let Origin::Pipe(Some(logs)) = &mut self.origin {
             logs.cpu_given = true;
         }
     }
 
-    /// The file, and the member where it is in a zip.
+    /// Returns the file, and the member if it is in a zip.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// The log's own name without folders: the member's in a zip, else the file's; `-` for standard
-    /// input.
+    /// Returns the log's own name without folders: the member's in a zip, otherwise the file's. Standard input is `-`.
     pub fn file_name(&self) -> String {
         own_name(&self.place)
     }
 
-    /// What the log goes by, without folders and the endings of packed and CSV files: the file's name, then the
-    /// member's. A pipe has no name, and neither has a member that was packed from one.
+    /// Returns the names of the file and the member without folders and without the extensions of packed and CSV files.
+    /// A pipe has no name, nor has a member that was packed from one.
     pub fn stems(&self) -> Vec<String> {
         let file = self.place.file.to_string_lossy();
         let names = [Some(file.as_ref()), self.place.member.as_deref()];
@@ -67,12 +66,12 @@ impl LogSource {
         said.map(|name| stem(name).to_owned()).collect()
     }
 
-    /// Whether it can be opened more than once: not standard input, nor a named pipe.
+    /// Returns true if the log can be opened more than once. Standard input and named pipes can't.
     pub fn can_restart(&self) -> bool {
         matches!(self.origin, Origin::Stored(_))
     }
 
-    /// Size in bytes, packed, where it is known before reading.
+    /// Returns the packed size in bytes, if it is known before reading.
     pub fn packed_size(&self) -> Option<u64> {
         match &self.origin {
             Origin::Stored(stored) => Some(stored.packed_size()),
@@ -80,7 +79,7 @@ impl LogSource {
         }
     }
 
-    /// About its size in bytes, unpacked.
+    /// Returns the unpacked size in bytes, estimated from the packed size if it is not stated. 0 for a pipe.
     pub(crate) fn about_unpacked(&self) -> u64 {
         match &self.origin {
             Origin::Stored(stored) => stored.about_unpacked(),
@@ -88,7 +87,7 @@ impl LogSource {
         }
     }
 
-    /// Whether its content is of this size and has this CRC-32, as far as that can be told without reading it.
+    /// Returns true if the content has this size in bytes and this CRC-32. `None` if only reading it can tell.
     pub(crate) fn holds(&self, bytes: u64, crc32: u32) -> Option<bool> {
         match &self.origin {
             Origin::Stored(stored) => stored.holds(bytes, crc32),
@@ -96,7 +95,7 @@ impl LogSource {
         }
     }
 
-    /// How it is packed: `plain`, `gzip`, `zstd`, `zip, deflate` and the like; of a pipe's zip just `zip`.
+    /// Returns how the log is packed, such as `plain`, `gzip`, `zstd` or `zip, deflate`. A zip from a pipe is `zip`.
     pub fn packing(&self) -> String {
         match &self.origin {
             Origin::Stored(stored) => stored.packing(),
@@ -106,7 +105,8 @@ impl LogSource {
         }
     }
 
-    /// Size in bytes, unpacked, where it is known before reading: of files that are not packed, and as zips state it.
+    /// Returns the unpacked size in bytes, if it is known before reading: for files that are not packed, and for zips
+    /// that state it.
     pub fn unpacked_size(&self) -> Option<u64> {
         match &self.origin {
             Origin::Stored(stored) => stored.unpacked_size(),
@@ -114,7 +114,7 @@ impl LogSource {
         }
     }
 
-    /// Its last bytes, at most so many, where they can be had without reading what is before them.
+    /// Returns up to `bytes` of the log's end, if they can be read without what is before them.
     pub(crate) fn tail(&self, bytes: u64) -> Result<Option<Vec<u8>>> {
         match &self.origin {
             Origin::Stored(stored) => stored.tail(bytes).map_err(|e| explain(self.place.clone(), e)),
@@ -122,10 +122,10 @@ impl LogSource {
         }
     }
 
-    /// Opens it at its start. Packed bytes are added to `progress` as they are read.
+    /// Opens the log at its start. Packed bytes are added to `progress` as they are read.
     ///
     /// # Errors
-    /// When the file can't be opened, or a pipe was opened before.
+    /// If the file can't be opened, or it is a pipe that has been opened before.
     pub fn open(&mut self, progress: Arc<AtomicU64>) -> Result<LogStream> {
         let source = match &mut self.origin {
             Origin::Stored(stored) => {
@@ -145,14 +145,14 @@ impl LogSource {
     }
 }
 
-/// A pipe with a log in it.
+/// A pipe in which a log was found.
 pub(crate) struct PipedLogs {
     pub(crate) pipe: Pipe,
-    /// The log that comes next, where it is recognised already.
+    /// The next log, if it has been recognised already.
     pub(crate) found: Option<Piece>,
-    /// Whether the run's CPU export is known.
+    /// True if the run's CPU export is known.
     pub(crate) cpu_given: bool,
-    /// What was told of the logs' layout.
+    /// The layout options of the user.
     pub(crate) layout: LayoutOptions,
 }
 
@@ -189,12 +189,12 @@ fn late_cpu(place: Place) -> Error {
     )
 }
 
-/// The note on a member that is left out.
+/// Returns the note on a member that was skipped.
 pub(crate) fn left_out(place: &Place, fault: &Fault) -> String {
     format!("{place} {fault}: left out")
 }
 
-/// The note on what was written to a log after its recognition.
+/// Returns the note on bytes that were appended to a log after its recognition.
 fn left_behind(stored: &Stored, bytes: u64) -> String {
     format!(
         "{} has grown by {bytes} bytes while it was read: the {} bytes that it had are stored; once its test has \
@@ -217,11 +217,11 @@ enum StreamSource {
 }
 
 impl LogStream {
-    /// The next log; what is left of the one before is passed over. `None` is the checked end: a zip
-    /// from a pipe is known to be whole only then.
+    /// Skips the rest of the current log and returns the next one. `None` is the checked end: only then is a zip from a
+    /// pipe known to be complete.
     ///
     /// # Errors
-    /// When the input can't be read or is damaged, or a CPU export comes behind a log in a pipe.
+    /// If the input can't be read or is damaged, or if a CPU export follows a log in a pipe.
     pub fn next_log(&mut self) -> Result<Option<LogReader<'_>>> {
         let damage = &mut self.damage;
         match &mut self.source {
@@ -243,13 +243,13 @@ impl LogStream {
         }
     }
 
-    /// What was noticed since the last call, as sentences for the user.
+    /// Takes the notes for the user since the last call, as sentences.
     pub fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
 
-    /// What was found since the last call to be damaged, and read as far as it could be: of a log once it is finished,
-    /// of a piped zip's directory at the end. Of undamaged input, and without [`SourceOptions::salvage`], nothing.
+    /// Takes the damage that was salvaged since the last call. Damage to a log is known once that log is finished,
+    /// damage to the directory of a piped zip at the end. Always empty without [`SourceOptions::salvage`].
     ///
     /// [`SourceOptions::salvage`]: crate::SourceOptions::salvage
     pub fn take_damage(&mut self) -> Vec<Damage> {
@@ -257,17 +257,17 @@ impl LogStream {
     }
 }
 
-/// The unpacked bytes of one log. Reads go straight into the caller's buffer: make it large.
+/// A reader of the unpacked bytes of one log. Reads go straight into the caller's buffer, so make it large.
 pub struct LogReader<'a> {
     place: Place,
     head: io::Cursor<Vec<u8>>,
     input: Box<dyn Digested + 'a>,
-    /// Bytes that may still be read, where not all are wanted.
+    /// The number of bytes that may still be read, if the log is limited.
     left: Option<u64>,
-    /// Whether there is more than was wanted.
+    /// True if the log goes on after the limit.
     more: bool,
     failed: bool,
-    /// Where damage is noted.
+    /// The list to which damage is added.
     damage: &'a mut Vec<Damage>,
 }
 
@@ -281,41 +281,41 @@ impl<'a> LogReader<'a> {
         Self { place, head: io::Cursor::new(head), input, left: None, more: false, failed: false, damage }
     }
 
-    /// The same log, of which no more than so many bytes are wanted.
+    /// Limits the reader to this many bytes.
     pub(crate) fn limited(self, bytes: Option<u64>) -> Self {
         Self { left: bytes, ..self }
     }
 
-    /// Whether it ended because no more was wanted.
+    /// Returns true if reading ended at the limit although the log goes on.
     pub(crate) fn has_more(&self) -> bool {
         self.more
     }
 
-    /// The file, and the member where it is in a zip.
+    /// Returns the file, and the member if it is in a zip.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// The log's own name without folders, as `LogSource::file_name`.
+    /// Returns the log's own name without folders, as [`LogSource::file_name`].
     pub fn file_name(&self) -> String {
         own_name(&self.place)
     }
 
-    /// The crate's error for one that reading gave: it names the place and the remedy.
+    /// Converts an I/O error of reading into one that names the place and the remedy.
     pub fn explain(&self, error: io::Error) -> Error {
         explain(self.place.clone(), error)
     }
 
-    /// Whether it ended where damage begins, and not where the log ends: then its last line may be cut short.
+    /// Returns true if reading ended at damage instead of the log's end, so that the last line may be cut.
     pub fn is_cut(&self) -> bool {
         self.input.cut().is_some()
     }
 
-    /// Reads what is left, and gives size and checksum of the whole, which have been checked against
-    /// what the zip states; of a damaged log that is salvaged, of what could be read.
+    /// Reads the rest of the log and returns the size and checksum of the whole, checked against what the zip states.
+    /// For a salvaged log they cover the bytes that could be read.
     ///
     /// # Errors
-    /// When the rest can't be read, the file is damaged, or a read failed before.
+    /// If the rest can't be read, the file is damaged, or an earlier read failed.
     pub fn finish(self) -> Result<SourceFile> {
         let place = self.place.clone();
         let digest = self.end().map_err(|e| explain(place.clone(), e))?;
@@ -365,7 +365,7 @@ impl LogBytes for LogReader<'_> {
     }
 }
 
-/// The record of a source that was read to its end.
+/// Describes a source that has been read to its end.
 pub(crate) fn source_file(place: &Place, kind: &str, digest: &Digest) -> SourceFile {
     SourceFile {
         file: last_part(&place.file.to_string_lossy()).to_owned(),
@@ -376,7 +376,7 @@ pub(crate) fn source_file(place: &Place, kind: &str, digest: &Digest) -> SourceF
     }
 }
 
-/// The name without folders: the member's where it says anything, else the file's.
+/// Returns the member's name without folders, or the file's if there is no member or it has no proper name.
 fn own_name(place: &Place) -> String {
     match place.member.as_deref().map(last_part) {
         Some(member) if !member.is_empty() && member != "-" => member.to_owned(),
@@ -388,7 +388,7 @@ pub(crate) fn last_part(name: &str) -> &str {
     name.rsplit(['/', '\\']).next().unwrap_or(name)
 }
 
-/// A file name without the endings of packed and CSV files.
+/// Returns a file name without the extensions of packed and CSV files.
 pub(crate) fn stem(name: &str) -> &str {
     const ENDINGS: [&str; 8] = ["zip", "gz", "zst", "csv", "jtl", "log", "txt", "tsv"];
     match Path::new(name).extension().and_then(|ending| ending.to_str()) {

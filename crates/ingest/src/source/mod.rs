@@ -1,4 +1,4 @@
-//! The input files: recognised by their content, opened, unpacked and checked.
+//! Input files: recognised by their content, then opened, unpacked and checked.
 
 mod container;
 mod content;

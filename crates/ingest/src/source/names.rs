@@ -1,4 +1,4 @@
-//! The names of a run's logs, by which their injectors are told apart.
+//! Names the logs of a run, so that their injectors can be told apart.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use super::{LogReader, LogSource};
 use crate::error::Place;
 
-/// The logs' names, by which injectors are told apart.
+/// Gives each log a name that no other log of the run has.
 pub(crate) struct LogNames {
-    /// Whether the next log is known to be one of several: the only one of a run needs no name.
+    /// True if the next log is known to be one of several. The only log of a run needs no name.
     several: bool,
-    /// Names that more than one log has.
+    /// File names that more than one log has.
     shared: HashSet<String>,
     given: HashSet<String>,
 }
 
 impl LogNames {
-    /// Names for the logs of these sources; a pipe may turn out to hold more than one.
+    /// Prepares names for the logs of these sources. A pipe may turn out to hold more than one log.
     pub(crate) fn new(sources: &[LogSource]) -> Self {
         let mut seen = HashSet::new();
         let shared =
@@ -24,9 +24,9 @@ impl LogNames {
         Self { several: sources.len() > 1, shared, given: HashSet::new() }
     }
 
-    /// The name of the log that is read next: that of its file, with its folders where others have the same.
+    /// Returns the name of the log that is read next: its file name, with its folders if another log has the same one.
     ///
-    /// Of a pipe's logs the first has none, as there may be no other.
+    /// The first log of a single pipe has none, since it may be the only log.
     pub(crate) fn next(&mut self, log: &LogReader<'_>) -> Option<Arc<str>> {
         if !std::mem::replace(&mut self.several, true) {
             self.given.insert(log.file_name());
@@ -42,7 +42,7 @@ impl LogNames {
     }
 }
 
-/// A log's name with its folders.
+/// Returns a log's name with its folders.
 fn long_name(place: &Place) -> String {
     let file = place.file.display();
     place.member.as_ref().map_or_else(|| file.to_string(), |member| format!("{file}/{member}"))

@@ -1,13 +1,13 @@
-//! A text that was opened, to be read by blocks.
+//! A text that was opened for reading.
 
 use super::unpack::checked::Digested;
 use super::unpack::salvage::Salvaged;
 
-/// A text in a regular file, opened: it is unpacked straight into the caller's buffer.
+/// An open text in a regular file. Reads unpack straight into the caller's buffer.
 pub(crate) struct Opened(Box<dyn Digested + Send>);
 
 impl Opened {
-    /// A reader, which ends where it can't be read on if that is to `salvage` what there is.
+    /// Wraps a reader. With `salvage`, it ends at the first damaged byte instead of failing there.
     pub(crate) fn new(reader: impl Digested + Send + 'static, salvage: bool) -> Self {
         Self(match salvage {
             true => Box::new(Salvaged::new(reader)),
@@ -15,7 +15,7 @@ impl Opened {
         })
     }
 
-    /// The reader of its bytes.
+    /// Returns the reader of the text.
     pub(crate) fn reader(&mut self) -> &mut dyn Digested {
         self.0.as_mut()
     }

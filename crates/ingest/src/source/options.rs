@@ -1,27 +1,27 @@
-//! How inputs are to be read.
+//! The options by which inputs are read.
 
 use crate::formats::date::TimeZone;
 use crate::formats::jtl::layout::LayoutOptions;
 use crate::formats::time_unit::TimeUnit;
 use crate::series::scale::CpuScale;
 
-/// How inputs are to be read, where their content does not say.
+/// Settings for reading inputs whose content leaves something open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SourceOptions {
-    /// The zone of dates that name none.
+    /// The time zone of dates that have none.
     pub time_zone: TimeZone,
-    /// The unit of the logs' timeStamps that are numbers; `None` for milliseconds, unless they are none of this century
-    /// in these and are in another unit: then it has to be told.
+    /// The unit of numeric timeStamps. With `None` they are milliseconds; it is an error if they would then lie outside
+    /// this century while another unit would fit.
     pub time_unit: Option<TimeUnit>,
-    /// The Zabbix item whose readings are wanted, where an export holds several.
+    /// The Zabbix item to read, if an export holds several.
     pub cpu_item: Option<u64>,
-    /// What the CPU readings are measured in; `None` for percent of one core, with a note where they fit another scale
+    /// The unit of the CPU readings. With `None` it is percent of one core, and a note says so if another scale fits
     /// better.
     pub cpu_scale: Option<CpuScale>,
-    /// The server's cores, where they are known: readings are held against them.
+    /// The number of the server's cores, if known. Readings are checked against it.
     pub cores: Option<u32>,
-    /// The logs' delimiter and columns, where they can't be found out.
+    /// The delimiter and columns of logs, if they can't be detected.
     pub layout: LayoutOptions,
-    /// Whether input that is damaged is read as far as it can be, in the place of being refused.
+    /// True if damaged input is read as far as possible instead of being refused.
     pub salvage: bool,
 }

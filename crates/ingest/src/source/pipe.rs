@@ -1,4 +1,4 @@
-//! Standard input, or another input that can be read only once: what was read to recognise it is kept.
+//! Standard input and other inputs that can be read only once. The bytes read to recognise a text are kept.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -14,32 +14,32 @@ use crate::error::{Place, Result};
 use crate::formats::jtl::layout::LayoutOptions;
 use crate::run::fault::{Fault, explain};
 
-/// An input that is read once, from front to back.
+/// An input that is read once, from start to end.
 pub(crate) struct Pipe {
     path: PathBuf,
-    /// How it is packed.
+    /// The container format.
     pub(crate) container: Container,
     body: Body,
     pub(crate) progress: PackedCount,
 }
 
 enum Body {
-    /// One text; `true` once it was handed out.
+    /// A single text. The flag is true once it was returned.
     Whole(Box<dyn Digested + Send>, bool),
     /// A zip.
     Zip(Box<ZipPipe>),
 }
 
-/// One text out of a pipe, recognised.
+/// A recognised text from a pipe.
 pub(crate) struct Piece {
     pub(crate) place: Place,
-    /// Its first bytes, which the pipe won't give again.
+    /// Its first bytes, which can't be read from the pipe again.
     pub(crate) head: Head,
     pub(crate) content: Content,
 }
 
 impl Pipe {
-    /// A pipe out of which nothing has been read yet.
+    /// Wraps an input from which nothing has been read yet.
     pub(crate) fn new(path: &Path, input: impl Read + Send + 'static, salvage: bool) -> Result<Self> {
         let failed = |e| explain(Place::file(path), e);
         let progress = PackedCount::default();
@@ -56,13 +56,12 @@ impl Pipe {
         Ok(Self { path: path.to_owned(), container, body, progress })
     }
 
-    /// Where the pipe comes from.
+    /// Returns the place of the pipe itself.
     pub(crate) fn place(&self) -> Place {
         Place::file(&self.path)
     }
 
-    /// Goes to the next text and recognises it; what is left of this one is passed over. `None` is the
-    /// clean end of the pipe.
+    /// Skips the rest of the current text, then recognises the next one. `None` is the clean end of the pipe.
     pub(crate) fn next(&mut self, options: &LayoutOptions) -> Result<Option<Piece>> {
         let mut place = Place::file(&self.path);
         match &mut self.body {
@@ -88,12 +87,12 @@ impl Pipe {
         Ok(Some(Piece { place, head, content }))
     }
 
-    /// Takes what was found to be wrong with the pipe as a whole, once it has been read to its end.
+    /// Takes the damage to the pipe as a whole, which is known once it has been read to its end.
     pub(crate) fn take_damage(&mut self) -> Option<Fault> {
         if let Body::Zip(zip) = &mut self.body { zip.take_damage() } else { None }
     }
 
-    /// The rest of the current text, behind its head.
+    /// Returns a reader of the current text after its head.
     pub(crate) fn reader(&mut self) -> &mut dyn Digested {
         match &mut self.body {
             Body::Whole(reader, _) => reader.as_mut(),

@@ -1,4 +1,4 @@
-//! What a file was when it was recognised, so that one that changes while it is read does not go unnoticed.
+//! Detects files that change between their recognition and the end of reading.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::run::fault::Fault;
 
-/// A regular file's size and identity at the time it was recognised.
+/// The size and identity of a regular file when it was recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seen {
     bytes: u64,
@@ -18,12 +18,15 @@ impl Seen {
         Self { bytes: file.len(), identity: identity(file) }
     }
 
-    /// Size in bytes.
+    /// Returns the size in bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Opens the file; fails where it is another one by now, or has shrunk, or, if it is packed, grown.
+    /// Opens the file.
+    ///
+    /// # Errors
+    /// If it was replaced or has shrunk, or has grown although it may not.
     pub(crate) fn open(&self, path: &Path, may_grow: bool) -> io::Result<File> {
         let file = File::open(path)?;
         let now = file.metadata()?;
@@ -34,8 +37,11 @@ impl Seen {
         Ok(file)
     }
 
-    /// How many bytes the file has more than when it was recognised, now that it has been read. One that has lost
-    /// its name meanwhile was read all the same.
+    /// Returns the number of bytes by which the file has grown since it was recognised. Returns 0 if the file was
+    /// removed or replaced meanwhile, since the open file could still be read.
+    ///
+    /// # Errors
+    /// If the file has shrunk, or has grown although it may not.
     pub(crate) fn grown(&self, path: &Path, may_grow: bool) -> io::Result<u64> {
         match std::fs::metadata(path) {
             Ok(now) if identity(&now) == self.identity => self.compare(now.len(), may_grow),
@@ -43,7 +49,7 @@ impl Seen {
         }
     }
 
-    /// How many bytes a size of now is more than that of then.
+    /// Returns by how many bytes the present size exceeds the recognised one.
     fn compare(&self, now: u64, may_grow: bool) -> io::Result<u64> {
         match now.checked_sub(self.bytes) {
             None => Err(self.shrunk(now)),
@@ -52,7 +58,7 @@ impl Seen {
         }
     }
 
-    /// The bytes of a text that were there when it was recognised.
+    /// Limits a reader to the bytes that the file had when it was recognised.
     pub(crate) fn snapshot<R>(&self, text: R) -> Snapshot<R> {
         Snapshot { text, seen: *self, read: 0 }
     }
@@ -67,7 +73,7 @@ fn changed(how: &str) -> io::Error {
     Fault::new(problem, "Ingest it again once nothing writes to it; nothing was stored.").into()
 }
 
-/// Device and number of a file, where these are known.
+/// Returns device and inode number, on systems that have them.
 fn identity(file: &Metadata) -> (u64, u64) {
     #[cfg(unix)]
     {
@@ -81,7 +87,7 @@ fn identity(file: &Metadata) -> (u64, u64) {
     }
 }
 
-/// A text up to the size it had; an error where it has become shorter.
+/// Reads a text up to the size that it had when it was recognised. It is an error if it has become shorter.
 pub(crate) struct Snapshot<R> {
     text: R,
     seen: Seen,

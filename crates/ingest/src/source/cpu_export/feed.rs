@@ -1,4 +1,4 @@
-//! Feeds an export's unpacked bytes to the async CSV reader, and keeps both within bounds.
+//! Feeds an export's unpacked bytes to the async CSV reader, within limits on its size and the length of its lines.
 
 use std::io;
 
@@ -10,14 +10,14 @@ use crate::run::fault::Fault;
 use crate::source::opened::Opened;
 use crate::source::unpack::checked::{Digest, Digested};
 
-/// The largest export that is read, in bytes, unpacked.
+/// The maximum unpacked size of an export, in bytes.
 const LARGEST: u64 = 256 << 20;
-/// The longest line that is read, in bytes.
+/// The maximum length of a line, in bytes.
 const LONGEST_LINE: u64 = 64 << 10;
-/// Bytes that are on their way at a time.
+/// The number of bytes in transit between the two threads.
 const CHUNK: usize = 64 << 10;
 
-/// Fails where an export is larger than what is read.
+/// Fails if `size` exceeds the maximum size of an export, in bytes.
 pub(super) fn limit(size: u64) -> io::Result<()> {
     if size <= LARGEST {
         return Ok(());
@@ -26,18 +26,20 @@ pub(super) fn limit(size: u64) -> io::Result<()> {
     Err(Fault::new("the CPU export is larger than 256 MiB", remedy).into())
 }
 
-/// What passed.
+/// Result of feeding an export.
 pub(super) struct Fed {
     pub(super) digest: Digest,
-    /// Why it ended early, if damage is why.
+    /// The damage that ended it early, if any.
     pub(super) cut: Option<Fault>,
 }
 
-/// Begins to read, on a thread of the runtime for blocking work; gives the end at which the bytes come out, and what will have passed.
-/// Where the text is known to be `cut`, or found to be, its last line is left out if it lacks its end.
+/// Starts to read on a thread of the runtime for blocking work. Returns the stream of the bytes, and the task that
+/// ends with the digest.
+///
+/// If the text is cut, known so beforehand or found so, an incomplete last line is dropped.
 ///
 /// # Errors
-/// Outside of a runtime.
+/// Outside of a tokio runtime.
 pub(super) fn feed(
     opened: Opened,
     cut: Option<Fault>,
@@ -50,19 +52,19 @@ pub(super) fn feed(
 
 fn pump(mut opened: Opened, cut: Option<Fault>, mut into: DuplexStream, runtime: &Handle) -> io::Result<Fed> {
     let mut reader = opened.reader();
-    // Refused means that the parser gave up: it has an error to tell, and nobody listens here.
+    // A failed write means that the parser has stopped. It reports the error itself, so this thread just reads on.
     let mut send = |bytes: &[u8]| runtime.block_on(into.write_all(bytes)).is_ok();
     let flaw = pass_on(&mut reader, cut.is_some(), &mut send);
     let cut = cut.or_else(|| reader.cut().cloned());
     match flaw {
-        // Damage garbles the lines before it is noticed.
+        // Damage is noticed late, so the lines just before it may be garbled.
         Err(_) if cut.is_some() => {}
         flaw => flaw?,
     }
     Ok(Fed { digest: reader.digest().clone(), cut })
 }
 
-/// Passes a text on, and reads it to its end even where nobody wants more of it.
+/// Passes the text on. It is read to its end even if the receiver has stopped.
 fn pass_on(reader: &mut dyn Digested, is_cut: bool, send: &mut impl FnMut(&[u8]) -> bool) -> io::Result<()> {
     let mut lines = Lines::default();
     let mut buffer = vec![0; CHUNK];
@@ -94,16 +96,16 @@ fn pass_on(reader: &mut dyn Digested, is_cut: bool, send: &mut impl FnMut(&[u8])
     }
 }
 
-/// Reads on, since only at the end a text is known to be undamaged.
+/// Reads to the end, since only there the text is known to be undamaged.
 fn drain(reader: &mut dyn Digested, mut buffer: Vec<u8>) -> io::Result<()> {
     while reader.digest().bytes() <= LARGEST && reader.read(&mut buffer)? > 0 {}
     Ok(())
 }
 
-/// Watches the lines: the parser would keep an endless one, or an open quote, in memory.
+/// Checks the length of lines and quoted fields, which the parser would otherwise keep in memory.
 #[derive(Default)]
 struct Lines {
-    /// Whole lines so far, and the byte at which this one begins.
+    /// The number of complete lines so far, and the byte offset of the current one.
     number: u64,
     begins: u64,
     length: u64,

@@ -1,10 +1,10 @@
-//! How a CPU export is laid out, by its first records.
+//! Recognises the columns of a CPU export by its first records.
 
 use crate::formats::date::{DateParser, TimeZone};
 use crate::formats::jtl::layout::Layout;
 use crate::source::head::{delimiter_behind, first_line, header, records};
 
-/// Where a CPU export keeps what.
+/// The columns of a CPU export.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CpuForm {
     pub(crate) delimiter: u8,
@@ -17,25 +17,25 @@ pub(crate) struct CpuForm {
     pub(crate) item: Option<usize>,
     /// Column of the nanoseconds within the second.
     pub(crate) ns: Option<usize>,
-    /// Column of the label, where the export is a log of JMeter's PerfMon plugin: its times are in
-    /// milliseconds, its readings times 1000.
+    /// Column of the label, if the export is a log of JMeter's PerfMon plugin. Its times are in milliseconds and its
+    /// readings are multiplied by 1000.
     pub(crate) perfmon_label: Option<usize>,
 }
 
-/// What JMeter's PerfMon plugin measures: the word behind the host's name in its labels.
+/// The metrics of JMeter's PerfMon plugin, which follow the host's name in its labels.
 const PERFMON_METRICS: [&str; 8] =
     ["CPU", "Memory", "Swap", "Disks I/O", "Network I/O", "TCP", "JMX", "EXEC"];
 
 impl CpuForm {
-    /// The form of an export that begins with `text`: Zabbix's history (`clock,value` and more), its
-    /// web export (`Timestamp,Value`), or times and readings without a header.
+    /// Recognises an export that begins with `text`: Zabbix's history (`clock,value` and more), Zabbix's web export
+    /// (`Timestamp,Value`), or times and readings without a header.
     pub(crate) fn of(text: &[u8]) -> Option<Self> {
         Self::by_header(text, "clock")
             .or_else(|| Self::by_header(text, "Timestamp"))
             .or_else(|| Self::headless(text))
     }
 
-    /// What it is, in words.
+    /// Returns a description of the form, as it appears in messages.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self { perfmon_label: Some(_), .. } => "a log of JMeter's PerfMon plugin",
@@ -75,8 +75,8 @@ impl CpuForm {
         })
     }
 
-    /// The form of a PerfMon log. By its columns it is a log of requests; it is known by having neither
-    /// threads nor response codes, and labels that are all a host and one of the plugin's metrics.
+    /// Recognises a PerfMon log. Its columns are those of a log of requests. It differs by having neither threads nor
+    /// response codes, and labels that all consist of a host and one of the plugin's metrics.
     pub(crate) fn of_perfmon(text: &[u8], layout: &Layout) -> Option<Self> {
         let columns = &layout.columns;
         let (label, has_header) = (columns.label?, layout.header.is_some());
@@ -102,7 +102,7 @@ impl CpuForm {
     }
 }
 
-/// The metric that a PerfMon label names: `host CPU`, `host CPU user`, `host Memory`.
+/// Returns the metric in a PerfMon label such as `host CPU`, `host CPU user` or `host Memory`.
 pub(crate) fn perfmon_metric(label: &str) -> Option<&'static str> {
     let (_, metric) = label.split_once(' ')?;
     PERFMON_METRICS
@@ -110,7 +110,7 @@ pub(crate) fn perfmon_metric(label: &str) -> Option<&'static str> {
         .find(|known| metric.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with(' ')))
 }
 
-/// Whether a field is an epoch time, in seconds or finer, or a date.
+/// Returns true if a field is a date or an epoch time, in seconds or a finer unit.
 fn is_clock(field: &str) -> bool {
     let (whole, fraction) = field.split_once('.').unwrap_or((field, "0"));
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

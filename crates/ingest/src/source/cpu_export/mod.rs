@@ -1,4 +1,4 @@
-//! CPU exports: recognised, then read into a `CpuSeries` by way of csv-async.
+//! Reads CPU exports into a `CpuSeries`, by csv-async.
 
 mod feed;
 mod form;
@@ -26,10 +26,10 @@ pub(crate) use self::form::CpuForm;
 use self::readings::Readings;
 use self::row::RowReader;
 
-/// Bytes of the buffer by which an export is taken out of a pipe.
+/// The size of the buffer by which an export is copied out of a pipe, in bytes.
 const COPY_BUFFER: usize = 64 << 10;
 
-/// A CPU export that was recognised.
+/// A recognised CPU export.
 pub struct CpuSource {
     place: Place,
     origin: Origin,
@@ -38,33 +38,33 @@ pub struct CpuSource {
 
 enum Origin {
     Stored(Stored),
-    /// Kept aside, and why it ended early, if damage is why.
+    /// A temporary copy, and the damage that ended it early, if any.
     Spooled(Spool, Option<Fault>),
 }
 
-/// What came of a CPU export.
+/// Result of reading a CPU export.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CpuExport {
     /// The readings.
     pub series: CpuSeries,
     /// The file's name, size and checksum.
     pub file: SourceFile,
-    /// What the user should know, as sentences.
+    /// Notes for the user, as sentences.
     pub notes: Vec<String>,
-    /// What is wrong with it, where it was read as far as it could be.
+    /// The damage, if the export was salvaged.
     pub damage: Option<Damage>,
-    /// How it is written.
+    /// The form in which it is written.
     pub(crate) facts: CpuFacts,
 }
 
-/// How a CPU export is written.
+/// The form in which a CPU export is written.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct CpuFacts {
-    /// What it is, in words.
+    /// The description of its columns, as it appears in messages.
     pub(crate) form: &'static str,
-    /// How its first time is written, where that is a date.
+    /// The date format of its first time, if that is a date.
     pub(crate) date: Option<DateForm>,
-    /// Readings by item (of PerfMon, by label), where it names them.
+    /// The number of readings by item (in PerfMon logs by label), if the export names items.
     pub(crate) items: Vec<(String, u64)>,
 }
 
@@ -73,7 +73,7 @@ impl CpuSource {
         Self { place: stored.place(), origin: Origin::Stored(stored), form }
     }
 
-    /// Takes an export out of a pipe: `head`, which has been read already, and what follows it.
+    /// Copies an export out of a pipe: `head`, which has been read already, and the rest.
     pub(crate) fn spooled(
         place: Place,
         head: &[u8],
@@ -97,29 +97,29 @@ impl CpuSource {
         Ok(Self { place, origin: Origin::Spooled(spool, cut), form })
     }
 
-    /// The file, and the member where it is in a zip.
+    /// Returns the file, and the member if it is in a zip.
     pub fn place(&self) -> &Place {
         &self.place
     }
 
-    /// Reads the readings. Memory is bounded: an export of more than 256 MiB or 4 million readings is
-    /// refused. Rows without a value are passed over, and a note counts them.
+    /// Reads the readings. Memory is bounded: exports of more than 256 MiB or 4 million readings are refused. Rows
+    /// without a value are skipped; a note counts them.
     ///
     /// # Errors
-    /// When the file is damaged, a row can't be read (the error names its line), or the export holds
-    /// several items and none was chosen; and outside of a tokio runtime.
+    /// If the file is damaged, if a row can't be read (the error names its line), if the export holds several items and
+    /// none was chosen, or outside of a tokio runtime.
     pub async fn read(self, options: &SourceOptions) -> Result<CpuExport> {
         let (place, form) = (self.place.clone(), self.form.clone());
         let (opened, cut) = self.open()?;
         let (input, fed) = feed(opened, cut).map_err(|e| explain(place.clone(), e))?;
         let mut readings = Readings::default();
         let parsed = parse(input, &place, &form, options, &mut readings).await;
-        // What is wrong with the file comes before what its text, cut short by that, looks like.
+        // Report the file's damage rather than a row that the damage cut short.
         let Fed { digest, cut } = match fed.await {
             Ok(fed) => fed.map_err(|e| explain(place.clone(), e))?,
             Err(e) => return Err(Error::store("reading the CPU export", e)),
         };
-        // Damage may garble the last rows that could be read.
+        // The last rows before damage may be garbled.
         parsed.or_else(|error| if cut.is_some() { Ok(()) } else { Err(error) })?;
         let facts = CpuFacts { form: form.name(), date: readings.date.clone(), items: readings.items() };
         let (series, notes) = readings.finish(&place, options)?;
@@ -130,7 +130,7 @@ impl CpuSource {
         Ok(CpuExport { series, file: source_file(&place, "cpu", &digest), notes, damage, facts })
     }
 
-    /// Its text, and why that ends early, where this is known beforehand.
+    /// Opens the text. The fault is the damage that is known to end it early.
     fn open(self) -> Result<(Opened, Option<Fault>)> {
         match self.origin {
             Origin::Stored(stored) => {

@@ -1,4 +1,4 @@
-//! The readings of an export as they are gathered, and the choice between its series.
+//! Collects the readings of an export and selects one of its series.
 
 use std::collections::BTreeMap;
 
@@ -9,36 +9,36 @@ use crate::series::cpu::CpuSeries;
 use crate::series::scale::doubt;
 use crate::source::SourceOptions;
 
-/// The most readings that are kept: 46 days of one a second.
+/// The maximum number of readings: 46 days at one a second.
 const MOST_READINGS: usize = 4_000_000;
-/// The most series that are told apart.
+/// The maximum number of series.
 const MOST_SERIES: usize = 1000;
-/// The largest reading that can be meant, in percent of one core: of ten times as many cores as the largest machines
-/// have. Bytes of memory are beyond it.
+/// The largest plausible reading, in percent of one core: ten times as many cores as the largest machines have. Bytes
+/// of memory exceed it.
 const MOST_PERCENT: f64 = 1_000_000.0;
-/// How many series an error lists.
+/// The maximum number of series that an error lists.
 const LISTED: usize = 20;
 
-/// What was read so far.
+/// The readings so far.
 #[derive(Default)]
 pub(super) struct Readings {
-    /// Epoch second, nanoseconds and percent, of the chosen series (else of the first).
+    /// Epoch second, nanoseconds and value of each reading of the chosen series (by default the first).
     kept: Vec<(i64, u32, f64)>,
-    /// Readings by series.
+    /// The number of readings of each series.
     counts: BTreeMap<Option<String>, u64>,
-    /// The series that is kept.
+    /// The series whose readings are kept.
     chosen: Option<Option<String>>,
-    /// Rows that had no value.
+    /// The number of rows without a value.
     pub(super) empty_values: u64,
-    /// How the first time is written, where that is a date.
+    /// The date format of the first time, if that is a date.
     pub(super) date: Option<DateForm>,
 }
 
 impl Readings {
-    /// Adds one.
+    /// Adds a reading.
     ///
     /// # Errors
-    /// When there are more than can be kept.
+    /// If there are more readings or series than the maximum.
     pub(super) fn add(&mut self, reading: Reading, place: &Place, options: &SourceOptions) -> Result<()> {
         let chosen = self.chosen.get_or_insert_with(|| match options.cpu_item {
             Some(item) => Some(item.to_string()),
@@ -63,15 +63,15 @@ impl Readings {
         Ok(())
     }
 
-    /// Readings by series, where these have names.
+    /// Returns the number of readings of each series that has a name.
     pub(super) fn items(&self) -> Vec<(String, u64)> {
         self.counts.iter().filter_map(|(name, count)| Some((name.clone()?, *count))).collect()
     }
 
-    /// The series, and what the user should know.
+    /// Returns the chosen series and the notes for the user.
     ///
     /// # Errors
-    /// When there are several series and none was chosen, or not the one that was chosen.
+    /// If there are several series and none was chosen, if the chosen one does not exist, or if a reading is too large.
     pub(super) fn finish(
         mut self,
         place: &Place,
@@ -90,7 +90,7 @@ impl Readings {
         notes.extend(
             doubt(options.cpu_scale, options.cores, largest).map(|doubt| format!("{place}: {doubt}")),
         );
-        // Stable: of one moment's readings, the last in the file stays the last.
+        // The sort is stable: among readings of the same moment, the last in the file stays last.
         self.kept.sort_by_key(|(clock, ns, _)| (*clock, *ns));
         let differing = self.seconds_that_differ();
         if differing > 0 {
@@ -103,10 +103,10 @@ impl Readings {
         Ok((CpuSeries::new(series), notes))
     }
 
-    /// The largest reading, as exported.
+    /// Returns the largest reading, as exported.
     ///
     /// # Errors
-    /// When it is none that a CPU can have.
+    /// If it is too large for a CPU.
     fn check_range(&self, place: &Place, factor: f64) -> Result<f64> {
         let values = || self.kept.iter().map(|(_, _, value)| *value);
         let (least, largest) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
@@ -121,7 +121,7 @@ impl Readings {
         Err(Error::input(place.clone(), problem, remedy))
     }
 
-    /// Seconds with readings that are not the same; the readings are sorted.
+    /// Counts the seconds with several readings that differ. The readings must be sorted.
     fn seconds_that_differ(&self) -> usize {
         let seconds = self.kept.chunk_by(|one, next| one.0 == next.0);
         let differ = |readings: &&[(i64, u32, f64)]| {

@@ -1,4 +1,4 @@
-//! One row of a CPU export to one reading.
+//! Parses one row of a CPU export into a reading.
 
 use csv_async::ByteRecord;
 
@@ -10,9 +10,9 @@ use crate::source::SourceOptions;
 /// The remedy for a row that can't be read.
 pub(super) const CORRECT: &str = "Correct or remove that line, or export the readings again as clock,value.";
 
-/// Times that can be meant, in seconds: 1973 to 5138. Milliseconds of our time are beyond it.
+/// Plausible times in seconds: 1973 to 5138. Present times in milliseconds lie beyond it.
 const CLOCKS: std::ops::Range<i64> = 100_000_000..100_000_000_000;
-/// Times that can be meant, in milliseconds.
+/// Plausible times in milliseconds.
 const CLOCKS_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
 
 /// One reading.
@@ -20,24 +20,24 @@ const CLOCKS_MS: std::ops::Range<i64> = 100_000_000_000..100_000_000_000_000;
 pub(super) struct Reading {
     /// Epoch second.
     pub(super) clock: i64,
-    /// Nanoseconds within the second, where known.
+    /// Nanoseconds within the second; 0 if unknown.
     pub(super) ns: u32,
-    /// Percent.
+    /// The value as exported; PerfMon's is divided by 1000.
     pub(super) value: f64,
-    /// Which series it belongs to, where the export names several.
+    /// The series that it belongs to, if the export names several.
     pub(super) series: Option<String>,
 }
 
-/// Reads rows of one form.
+/// Parses the rows of one form.
 pub(super) struct RowReader<'a> {
     place: &'a Place,
     form: &'a CpuForm,
     dates: DateParser,
-    /// Rows without a value so far.
+    /// The number of rows without a value so far.
     pub(super) empty_values: u64,
-    /// How the first time is written, where that is a date.
+    /// The date format of the first time, if that is a date.
     pub(super) date: Option<DateForm>,
-    /// Whether no time was read yet.
+    /// True until the first time has been read.
     timeless: bool,
     first: bool,
     header: Vec<u8>,
@@ -58,7 +58,10 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// The reading of a row; `None` for headers, rows without a value, and what is not about the CPU.
+    /// Parses a row. Returns `None` for headers, rows without a value, and metrics other than the CPU.
+    ///
+    /// # Errors
+    /// If a field is missing or can't be parsed.
     pub(super) fn read(&mut self, row: &ByteRecord) -> Result<Option<Reading>> {
         if self.is_header(row) || row.iter().all(|field| field.trim_ascii().is_empty()) {
             return Ok(None);
@@ -77,7 +80,7 @@ impl<'a> RowReader<'a> {
         Ok(Some(Reading { clock, ns: self.ns(row)?, value, series }))
     }
 
-    /// Whether the row is the header, which comes again where exports were joined.
+    /// Returns true if the row is the header, which repeats where exports were joined.
     fn is_header(&mut self, row: &ByteRecord) -> bool {
         let first = std::mem::take(&mut self.first);
         if first && self.form.has_header {
@@ -149,7 +152,7 @@ impl<'a> RowReader<'a> {
 
     fn field<'r>(&self, row: &'r ByteRecord, column: usize, name: &str) -> Result<&'r [u8]> {
         let text = row.get(column).map(<[u8]>::trim_ascii);
-        // Only the first row can carry a byte-order mark.
+        // Only the first row can begin with a byte-order mark.
         let text = text.map(|text| text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
         text.ok_or_else(|| {
             let problem = format!("the row ends before field {}, {name} (fields: {})", column + 1, row.len());

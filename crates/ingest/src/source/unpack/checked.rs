@@ -1,11 +1,11 @@
-//! Size and checksum of what was unpacked, and the check against what the zip states.
+//! Size and checksum of unpacked data, and their check against what the zip states.
 
 use std::io::{self, BufRead, Read};
 
 use super::codec::Unpacker;
 use crate::run::fault::Fault;
 
-/// Bytes counted and summed as they pass.
+/// The size and CRC-32 of the bytes that were added.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Digest {
     bytes: u64,
@@ -18,17 +18,17 @@ impl Digest {
         self.crc.update(bytes);
     }
 
-    /// How many bytes passed.
+    /// Returns the number of bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// CRC-32 (IEEE) of the bytes that passed.
+    /// Returns the CRC-32 (IEEE) of the bytes.
     pub(crate) fn crc32(&self) -> u32 {
         self.crc.clone().finalize()
     }
 
-    /// Fails where size or checksum are not the stated ones.
+    /// Fails if the size or the checksum differs from the stated one.
     pub(crate) fn check(&self, stated: Stated) -> io::Result<()> {
         if self.bytes != stated.bytes {
             let problem = format!(
@@ -44,12 +44,12 @@ impl Digest {
     }
 }
 
-/// The error for bytes that are not the ones which were packed.
+/// Returns the error for unpacked bytes whose checksum is wrong.
 pub(crate) fn wrong_checksum() -> io::Error {
     Fault::damaged("the zip's checksum does not match what was unpacked")
 }
 
-/// What a zip states of a member.
+/// The size and checksum that a zip states for a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stated {
     /// Size in bytes, unpacked.
@@ -58,14 +58,14 @@ pub(crate) struct Stated {
     pub(crate) crc32: u32,
 }
 
-/// What is known beforehand of what is unpacked.
+/// The size and checksum that unpacked data should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// Nothing.
+    /// They are not known.
     Unknown,
-    /// What the zip states.
+    /// The zip states them.
     Stated(Stated),
-    /// The zip's statement is lost.
+    /// The zip's statement is lost, so the data can't be checked.
     Lost,
 }
 
@@ -75,12 +75,11 @@ impl From<Stated> for Expected {
     }
 }
 
-/// A reader that knows what passed through it.
+/// A reader that counts and sums the bytes read through it.
 pub(crate) trait Digested: Read {
     fn digest(&self) -> &Digest;
 
-    /// Why there is no more to be read, where the end is not that of the text. Only readers that salvage end so; all
-    /// others fail.
+    /// Returns the damage that ended the text early. Only salvaging readers end that way; all others fail.
     fn cut(&self) -> Option<&Fault> {
         None
     }
@@ -106,7 +105,7 @@ impl<T: Digested + ?Sized> Digested for Box<T> {
     }
 }
 
-/// Tallies a reader's bytes, and checks them at its end.
+/// Computes the digest of a reader's bytes and checks it at the end.
 pub(crate) struct Checked<R> {
     inner: R,
     expected: Expected,
@@ -121,7 +120,7 @@ impl<R> Checked<R> {
 
 impl<R: Read> Read for Checked<R> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        // More than the zip states is too much, and what there is of it has been handed out.
+        // More bytes than the zip states is an error. The bytes themselves have been returned by earlier reads.
         if let Expected::Stated(stated) = self.expected
             && self.digest.bytes > stated.bytes
         {
@@ -146,7 +145,7 @@ impl<R: Read> Digested for Checked<R> {
     }
 }
 
-/// An unpacker with an input of its own.
+/// An unpacker together with its input.
 pub(crate) struct Unpacked<R> {
     input: R,
     unpacker: Unpacker,

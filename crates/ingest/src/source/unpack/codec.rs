@@ -1,4 +1,4 @@
-//! The compression methods, stepped by hand: what follows the packed data stays in the input.
+//! Unpacks stored, deflate and Zstandard data step by step, leaving what follows the packed data in the input.
 
 use std::io::{self, BufRead};
 
@@ -11,40 +11,40 @@ use crate::run::fault::{Fault, PackedRead, with_packed};
 pub(crate) enum Codec {
     /// Not compressed.
     Stored,
-    /// Raw DEFLATE, which ends itself.
+    /// Raw DEFLATE, which marks its own end.
     Deflate(Decompress),
-    /// Zstandard frames, each of which ends itself.
+    /// Zstandard frames, each of which marks its own end.
     Zstd(Frames),
 }
 
-/// Zstandard frames, stepped from one element to the next: in the step that finds a flaw nothing is unpacked, so
-/// that nothing is lost which comes before it.
+/// Decodes Zstandard frames element by element. The step that finds a flaw unpacks nothing, so nothing before the flaw
+/// is lost.
 pub(crate) struct Frames {
     state: ZstdDecoder<'static>,
-    /// Bytes up to the end of the next element.
+    /// The number of bytes up to the end of the next element.
     wanted: usize,
-    /// Unpacked bytes wait for room.
+    /// True if unpacked bytes wait for room in the output.
     full: bool,
 }
 
-/// Bytes of a block's header, which the decoder asks for with the block before it.
+/// The number of bytes of a block's header, which the decoder requests together with the block before it.
 const ZSTD_BLOCK_HEADER: usize = 3;
 
-/// What one step did.
+/// Result of one step.
 struct Step {
     consumed: usize,
     produced: usize,
-    /// The compressed stream (or frame) is complete, and all of it handed out.
+    /// True if the compressed stream (or frame) is complete and all of it has been returned.
     complete: bool,
 }
 
 impl Codec {
-    /// Raw DEFLATE.
+    /// Starts raw DEFLATE.
     pub(crate) fn deflate() -> Self {
         Self::Deflate(Decompress::new(false))
     }
 
-    /// Zstandard.
+    /// Starts Zstandard.
     pub(crate) fn zstd() -> io::Result<Self> {
         let state = ZstdDecoder::new()?;
         Ok(Self::Zstd(Frames { state, wanted: 1, full: false }))
@@ -94,33 +94,33 @@ fn inflate(state: &mut Decompress, input: &[u8], out: &mut [u8]) -> io::Result<S
     let produced = (state.total_out() - produced) as usize;
     let complete = match status {
         Ok(status) => status == Status::StreamEnd,
-        // It is told again at the next step, and till then what came before it is handed out.
+        // The next step reports the error again. Until then, return what was unpacked before it.
         Err(_) if produced > 0 => false,
         Err(_) => return Err(Fault::damaged("its deflate data is not valid")),
     };
     Ok(Step { consumed: (state.total_in() - consumed) as usize, produced, complete })
 }
 
-/// Where packed data ends.
+/// The end of packed data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// After this many packed bytes.
     Bytes(u64),
-    /// Where the compressed stream ends itself.
+    /// Where the compressed stream marks its end.
     Own,
     /// At the end of the input.
     Input,
 }
 
-/// Unpacks one file or member out of an input that is handed in at each read.
+/// Unpacks one file or member. Its input is passed to each read.
 pub(crate) struct Unpacker {
     codec: Codec,
     extent: Extent,
     consumed: u64,
-    /// Between two frames, or before the first: here the data may end.
+    /// True between two frames and before the first, where the data may end.
     at_boundary: bool,
     ended: bool,
-    /// The data ended itself before its stated size.
+    /// True if the data marked its end before its stated size.
     short: bool,
 }
 
@@ -130,13 +130,13 @@ impl Unpacker {
         Self { codec, extent, consumed: 0, at_boundary, ended: false, short: false }
     }
 
-    /// Packed bytes taken from the input so far.
+    /// Returns the number of packed bytes taken from the input so far.
     pub(crate) fn consumed(&self) -> u64 {
         self.consumed
     }
 
-    /// Unpacks into `out`, as far as one round of input goes; 0 is the clean end. What was unpacked before a flaw is
-    /// handed out before the error.
+    /// Unpacks at most one buffer of input into `out`. 0 is the clean end. Bytes unpacked before a flaw are returned
+    /// before the error.
     pub(crate) fn read(&mut self, input: &mut impl BufRead, out: &mut [u8]) -> io::Result<usize> {
         self.unpack(input, out).map_err(|error| with_packed(error, self.packed()))
     }
@@ -161,20 +161,20 @@ impl Unpacker {
         Ok(0)
     }
 
-    /// The part of the buffered input that belongs to this data.
+    /// Returns the part of the buffered input that belongs to this data.
     fn window<'a>(&self, available: &'a [u8]) -> &'a [u8] {
         let Extent::Bytes(length) = self.extent else { return available };
         let left = usize::try_from(length - self.consumed).unwrap_or(usize::MAX);
         available.get(..left).unwrap_or(available)
     }
 
-    /// How far the packed data was read.
+    /// Returns how much of the packed data was read.
     fn packed(&self) -> PackedRead {
         let of = if let Extent::Bytes(length) = self.extent { Some(length) } else { None };
         PackedRead { read: self.consumed, of }
     }
 
-    /// Notes the ends of frames and of the data.
+    /// Records the ends of frames and of the data.
     fn settle(&mut self, step: &Step) {
         match self.codec {
             Codec::Stored => {}
@@ -187,7 +187,7 @@ impl Unpacker {
         self.short = self.ended && matches!(self.extent, Extent::Bytes(length) if length != self.consumed);
     }
 
-    /// Nothing moves any more: either this is the end, or something is missing.
+    /// Handles a step without progress: it is either the end of the data or an error.
     fn stop(&mut self, given: usize) -> io::Result<()> {
         self.ended = true;
         let whole = match self.extent {
@@ -212,6 +212,7 @@ fn fill(input: &mut impl BufRead) -> io::Result<&[u8]> {
             return Err(e);
         }
     }
-    // The second call returns what the first one buffered: a borrow can't leave the loop.
+    // The second call returns the bytes that the first one buffered: the borrow checker forbids to return them from the
+    // loop.
     input.fill_buf()
 }

@@ -1,4 +1,4 @@
-//! gzip, of any number of members: what was unpacked before a flaw is handed out before the error.
+//! Unpacks gzip files with any number of members. Bytes unpacked before a flaw are returned before the error.
 
 use std::io::{self, BufRead, Read};
 
@@ -6,19 +6,19 @@ use super::checked::Digest;
 use super::codec::{Codec, Extent, Unpacker};
 use crate::run::fault::{Fault, PackedRead, with_packed};
 
-/// Bits of a header's flags: a checksum of the header, further fields, a name, a comment; and those of no meaning yet.
+/// Flags of a header: it has a checksum, extra fields, a name, a comment; and the reserved bits.
 const HEADER_CRC: u8 = 0b0000_0010;
 const EXTRA: u8 = 0b0000_0100;
 const NAME: u8 = 0b0000_1000;
 const COMMENT: u8 = 0b0001_0000;
 const RESERVED: u8 = 0b1110_0000;
 
-/// The text of a gzip file.
+/// Unpacks a gzip file.
 pub(crate) struct Gunzip<R> {
     input: Counted<R>,
-    /// The member that is being read; `None` between two.
+    /// The current member; `None` between two members.
     member: Option<(Unpacker, Digest)>,
-    /// Whether a member has been read: then the file may end.
+    /// True if a member has been read, so that the file may end.
     begun: bool,
 }
 
@@ -92,7 +92,7 @@ fn invalid() -> io::Error {
     Fault::damaged("its gzip data is not valid (invalid gzip header)")
 }
 
-/// Checks a member by the checksum and the size behind it.
+/// Checks a member against the checksum and the size that follow it.
 fn check(input: &mut impl BufRead, digest: &Digest) -> io::Result<()> {
     let mut stated = [0; 8];
     take(input, &mut stated, &mut crc32fast::Hasher::new())?;
@@ -105,7 +105,7 @@ fn check(input: &mut impl BufRead, digest: &Digest) -> io::Result<()> {
     Ok(())
 }
 
-/// Fills `out`, and adds it to a checksum.
+/// Fills `out` and adds the bytes to a checksum.
 fn take(input: &mut impl BufRead, out: &mut [u8], sum: &mut crc32fast::Hasher) -> io::Result<()> {
     input.read_exact(out).map_err(|e| match e.kind() {
         io::ErrorKind::UnexpectedEof => Fault::cut("its gzip data does not end"),
@@ -115,7 +115,7 @@ fn take(input: &mut impl BufRead, out: &mut [u8], sum: &mut crc32fast::Hasher) -
     Ok(())
 }
 
-/// An input that knows how many of its bytes were taken.
+/// Counts the bytes taken from an input.
 struct Counted<R> {
     input: R,
     bytes: u64,

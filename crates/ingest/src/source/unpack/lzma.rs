@@ -1,4 +1,4 @@
-//! LZMA and xz, which take as much memory as the packed data says: unpacked within bounds.
+//! Unpacks LZMA and xz within a memory limit, since their headers decide how much memory they take.
 
 use std::io::{self, Read};
 
@@ -6,17 +6,18 @@ use lzma_rust2::{LzmaReader, XzReader};
 
 use crate::run::fault::Fault;
 
-/// The largest dictionary, in MiB: twice that of the strongest preset.
+/// The largest dictionary in MiB: twice that of the strongest preset.
 const DICTIONARY_MIB: u32 = 128;
-/// What a dictionary takes up with all that goes with it, in KiB.
+/// The memory limit in KiB: the dictionary and what the decoder needs besides.
 const MOST_KIB: u32 = (DICTIONARY_MIB + 1) << 10;
 
-/// What one xz stream holds.
+/// Unpacks an xz stream.
 pub(crate) fn xz(input: impl Read + Send + 'static) -> impl Read + Send {
     Bounded(XzReader::new_mem_limit(input, false, MOST_KIB))
 }
 
-/// What a member of a zip holds that is packed by LZMA: a version, the length of the properties, these, the data.
+/// Unpacks an LZMA member of a zip: a version, the length of the properties, the properties, the data. `unpacked` is
+/// the unpacked size in bytes, or `u64::MAX` if the data marks its own end.
 pub(crate) fn lzma(mut input: impl Read + Send + 'static, unpacked: u64) -> io::Result<impl Read + Send> {
     let mut head = [0; 9];
     input.read_exact(&mut head).map_err(explain)?;
@@ -30,7 +31,7 @@ pub(crate) fn lzma(mut input: impl Read + Send + 'static, unpacked: u64) -> io::
     LzmaReader::new_with_props(input, unpacked, properties, dictionary, None).map(Bounded).map_err(explain)
 }
 
-/// A reader of the library, its errors told as flaws.
+/// Converts the library's errors into faults.
 struct Bounded<R>(R);
 
 impl<R: Read> Read for Bounded<R> {
@@ -57,7 +58,7 @@ fn too_large() -> io::Error {
 mod tests {
     use super::*;
 
-    /// What `xz` makes of nothing, but for the dictionary's size.
+    /// Returns what `xz` writes for empty input, with another dictionary size.
     fn empty(dictionary: u8) -> Vec<u8> {
         let mut block = vec![2, 0, 0x21, 1, dictionary, 0, 0, 0];
         block.extend_from_slice(&crc32fast::hash(&block).to_le_bytes());

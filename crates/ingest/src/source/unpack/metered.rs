@@ -1,40 +1,40 @@
-//! The packed side of an input: buffered reads, counted for the progress bar.
+//! Buffers the packed side of an input and counts its bytes for the progress bar.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Bytes of the buffer between the file and the unpacker.
+/// The size of the buffer between the file and the unpacker, in bytes.
 const BUFFER: usize = 512 << 10;
 
-/// Packed bytes, buffered.
+/// A buffered reader of packed bytes.
 pub(crate) type Packed = BufReader<Box<dyn Read + Send>>;
 
-/// Packed bytes out of any reader.
+/// Buffers the packed bytes of a reader.
 pub(crate) fn packed(reader: impl Read + Send + 'static) -> Packed {
     BufReader::with_capacity(BUFFER, Box::new(reader))
 }
 
-/// The counter to report to; a pipe is read before it is known.
+/// A count of packed bytes that is added to a counter. A pipe is read before its counter is known.
 #[derive(Clone, Default)]
 pub(crate) struct PackedCount(Arc<Report>);
 
 #[derive(Default)]
 struct Report {
     counter: OnceLock<Arc<AtomicU64>>,
-    /// Bytes read before the counter was known.
+    /// The number of bytes read before the counter was known.
     before: AtomicU64,
 }
 
 impl PackedCount {
-    /// Reports to `counter` from the start.
+    /// Creates a count that adds to `counter`.
     pub(crate) fn to(counter: Arc<AtomicU64>) -> Self {
         let progress = Self::default();
         progress.connect(counter);
         progress
     }
 
-    /// Reports to `counter` from now on, and what was read before; the first call counts.
+    /// Adds to `counter` what was read so far and will be read. Only the first call chooses the counter.
     pub(crate) fn connect(&self, counter: Arc<AtomicU64>) {
         let counter = self.0.counter.get_or_init(|| counter);
         counter.fetch_add(self.0.before.swap(0, Ordering::Relaxed), Ordering::Relaxed);
@@ -45,7 +45,7 @@ impl PackedCount {
     }
 }
 
-/// A reader that counts what is read through it.
+/// Counts the bytes that are read through it.
 pub(crate) struct Meter<R> {
     inner: R,
     progress: PackedCount,
@@ -71,7 +71,7 @@ impl<R: Seek> Seek for Meter<R> {
     }
 }
 
-/// Fills `out` as far as the reader goes; the number of bytes it gave.
+/// Fills `out` as far as the reader goes. Returns the number of bytes read.
 pub(crate) fn read_up_to(reader: &mut (impl Read + ?Sized), out: &mut [u8]) -> io::Result<usize> {
     let mut filled = 0;
     while let Some(rest) = out.get_mut(filled..).filter(|rest| !rest.is_empty()) {

@@ -1,4 +1,4 @@
-//! Unpacking: the compression methods, checked and within bounds.
+//! Unpacks the supported compression methods, checked and with bounded memory.
 
 pub(crate) mod checked;
 pub(crate) mod codec;

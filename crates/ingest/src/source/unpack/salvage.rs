@@ -1,11 +1,11 @@
-//! A text out of damaged bytes: it ends where it can't be read on, and tells why.
+//! Reads a text out of damaged data: it ends at the damage, with the reason.
 
 use std::io::{self, Read};
 
 use super::checked::{Digest, Digested};
 use crate::run::fault::{Fault, harm};
 
-/// Reads up to the flaw of harmed bytes, in the place of failing there.
+/// Ends at damage instead of failing there.
 pub(crate) struct Salvaged<R> {
     inner: R,
     cut: Option<Fault>,
@@ -39,10 +39,10 @@ impl<R: Digested> Digested for Salvaged<R> {
     }
 }
 
-/// Reads little at a time: of a library's reader that fails, what it unpacked in that read is lost.
+/// Limits the size of each read. A library's reader that fails loses what it unpacked in the same read.
 pub(crate) struct Sips<R>(pub(crate) R);
 
-/// Bytes that may be lost.
+/// The maximum size of a read in bytes, and so the most that can be lost.
 const SIP: usize = 256;
 
 impl<R: Read> Read for Sips<R> {

@@ -1,4 +1,4 @@
-//! A zip on disk: its members by its directory.
+//! Lists the members of a zip on disk by its directory.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -14,7 +14,11 @@ use crate::run::fault::Fault;
 use crate::source::unpack::checked::Stated;
 use crate::source::unpack::codec::Extent;
 
-/// The members of the zip at `path` but for folders and the litter of file managers.
+/// Lists the members of the zip at `path`, without folders and the metadata files of file managers.
+///
+/// # Errors
+/// If the file can't be read, its directory is damaged or too large, or it holds members that the directory does not
+/// list.
 pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
     let file = Directory { file: File::open(path)?, left: LARGEST_DIRECTORY };
     let mut archive = ZipArchive::new(file).map_err(directory_fault)?;
@@ -24,12 +28,12 @@ pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
     if archive.len() as u64 > MOST_MEMBERS {
         return Err(too_many().into());
     }
-    // A member whose place can't be known is told of when it is opened.
+    // A member whose place is unknown is reported when it is opened.
     if archive.has_overlapping_entries().unwrap_or(false) {
         return Err(Fault::damaged("the zip's directory has members lie over each other, or over itself"));
     }
     let spans: Vec<Option<Span>> = (0..archive.len()).map(|index| span(&mut archive, index)).collect();
-    // Where a member is not where it should be, so is all that is not known to be one.
+    // If one member is misplaced, the gaps between the others may belong to it, so they are not checked.
     if let Some(known) = spans.iter().map(|span| Some(span.as_ref()?.whole.clone())).collect() {
         refuse_rest(path, known, archive.central_directory_start())?;
     }
@@ -53,18 +57,18 @@ pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
     Ok(members)
 }
 
-/// Where a member is.
+/// The place of a member in the file.
 struct Span {
-    /// Its header and its packed bytes.
+    /// The bytes of its header and its packed data.
     whole: Range<u64>,
-    /// Where its packed bytes begin.
+    /// The offset of its packed data.
     data: u64,
 }
 
-/// Bytes of a zip that are read for its directory, which is held in memory, and for the headers of its members.
+/// The maximum number of bytes that are read for the directory, which is held in memory, and the members' headers.
 const LARGEST_DIRECTORY: usize = 128 << 20;
 
-/// A zip of which no more is read than a directory may have.
+/// Limits how much of a zip is read for its directory.
 struct Directory {
     file: File,
     left: usize,
@@ -87,14 +91,14 @@ impl Seek for Directory {
     }
 }
 
-/// Where a member is, by the directory and by its own header; `None` where these do not agree.
+/// Returns the place of a member by the directory and its local header; `None` if these disagree.
 fn span(archive: &mut ZipArchive<Directory>, index: usize) -> Option<Span> {
     let entry = archive.by_index_raw(index).ok()?;
     let data = entry.data_start()?;
     Some(Span { whole: entry.header_start()..data.checked_add(entry.compressed_size())?, data })
 }
 
-/// The same, but an error where one of them does not begin where the directory says.
+/// Lists the members as [`members`] does, but fails if one of them does not begin where the directory says.
 pub(crate) fn placed_members(path: &Path) -> io::Result<Vec<Member>> {
     let members = members(path)?;
     match members.iter().any(|member| !member.encrypted && member.start.is_none()) {
@@ -103,13 +107,13 @@ pub(crate) fn placed_members(path: &Path) -> io::Result<Vec<Member>> {
     }
 }
 
-/// The number of a compression method that has no name here.
+/// Returns the number of a compression method that has no name here.
 #[allow(deprecated, reason = "the zip crate gives it in no other way")]
 fn number_of(method: CompressionMethod) -> u16 {
     method.to_u16()
 }
 
-/// The zip crate's error in this crate's words.
+/// Converts the zip crate's error into this crate's wording.
 fn directory_fault(error: ZipError) -> io::Error {
     match error {
         ZipError::Io(e) if e.raw_os_error().is_some() || e.get_ref().is_some_and(|e| e.is::<Fault>()) => e,

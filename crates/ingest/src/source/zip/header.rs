@@ -1,4 +1,4 @@
-//! The records of a zip as they follow each other: local headers, descriptors, and the directory at the end.
+//! The records of a zip in file order: local headers, data descriptors, and the directory at the end.
 
 use std::io::{self, Read};
 
@@ -6,7 +6,7 @@ use super::member::printable;
 use crate::run::fault::Fault;
 use crate::source::unpack::checked::Stated;
 
-/// Signature of a member's header.
+/// Signature of a member's local header.
 pub(crate) const LOCAL: [u8; 4] = *b"PK\x03\x04";
 /// Signature of a directory entry.
 pub(crate) const ENTRY: [u8; 4] = *b"PK\x01\x02";
@@ -14,9 +14,9 @@ pub(crate) const ENTRY: [u8; 4] = *b"PK\x01\x02";
 pub(crate) const END: [u8; 4] = *b"PK\x05\x06";
 /// Signature of the 64-bit end of the directory.
 pub(crate) const END_64: [u8; 4] = *b"PK\x06\x06";
-/// The signatures of what may follow a member.
+/// Signatures of the records that may follow a member.
 pub(crate) const FOLLOWING: [[u8; 4]; 4] = [LOCAL, ENTRY, END, END_64];
-/// Signature that may stand before the sizes that follow a member's data.
+/// Optional signature of a data descriptor: the checksum and sizes after a member's data.
 pub(crate) const DESCRIPTOR: [u8; 4] = *b"PK\x07\x08";
 /// Signature of the pointer to the 64-bit end of the directory.
 const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
@@ -24,41 +24,41 @@ const LOCATOR_64: [u8; 4] = *b"PK\x06\x07";
 /// Signature of the directory's digital signature.
 const SIGNED: [u8; 4] = *b"PK\x05\x05";
 
-/// The size that sends the reader to the 64-bit extra field.
+/// The value of a size that is stored in the 64-bit extra field instead.
 const IN_EXTRA: u64 = u32::MAX as u64;
 
-/// What a member's local header says.
+/// A member's local header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LocalHeader {
-    /// Its name, for messages only.
+    /// The name, for messages only.
     pub(crate) name: String,
     /// The compression method's number.
     pub(crate) method: u16,
-    /// Whether its bytes can't be read without a password.
+    /// True if the bytes can't be read without a password.
     pub(crate) encrypted: bool,
-    /// Whether checksum and sizes follow the data.
+    /// True if the checksum and sizes follow the data.
     pub(crate) described_after: bool,
-    /// CRC-32 of the unpacked bytes; of no meaning where it follows the data.
+    /// CRC-32 of the unpacked bytes; meaningless if it follows the data.
     pub(crate) crc32: u32,
-    /// Size in bytes, packed; as for `crc32`.
+    /// Packed size in bytes; meaningless if it follows the data.
     pub(crate) packed: u64,
-    /// Size in bytes, unpacked; as for `crc32`.
+    /// Unpacked size in bytes; meaningless if it follows the data.
     pub(crate) unpacked: u64,
-    /// Bytes of the header, its signature too.
+    /// The size of the header in bytes, with its signature.
     pub(crate) length: u64,
 }
 
-/// The compression methods that members of zips are packed by: none, those of PKWARE, bzip2, LZMA, Zstandard, xz.
+/// The compression methods in use for members of zips: none, those of PKWARE, bzip2, LZMA, Zstandard, xz.
 const METHODS: [u16; 7] = [0, 8, 9, 12, 14, 93, 95];
 
 impl LocalHeader {
-    /// Whether this may be a header, and not bytes that look like the beginning of one.
+    /// Returns true if this is probably a header and not other bytes that begin like one.
     pub(crate) fn is_likely(&self) -> bool {
         METHODS.contains(&self.method) && !self.name.is_empty()
     }
 }
 
-/// Whether what follows a directory entry's signature may be one.
+/// Returns true if the bytes after a directory entry's signature are probably one.
 pub(crate) fn is_likely_entry(input: &mut impl Read) -> bool {
     Fields::read(input, 42).is_ok_and(|mut fixed| {
         fixed.skip(6);
@@ -68,7 +68,7 @@ pub(crate) fn is_likely_entry(input: &mut impl Read) -> bool {
     })
 }
 
-/// Reads a local header; its signature has been read already.
+/// Reads a local header whose signature has been read already.
 pub(crate) fn local_header(input: &mut impl Read) -> io::Result<LocalHeader> {
     let mut fixed = Fields::read(input, 26)?;
     fixed.skip(2);
@@ -92,7 +92,7 @@ pub(crate) fn local_header(input: &mut impl Read) -> io::Result<LocalHeader> {
     })
 }
 
-/// Sizes (unpacked, packed), from the 64-bit extra field where the header's own are too small.
+/// Returns the sizes (unpacked, packed), taken from the 64-bit extra field if they exceed 32 bits.
 fn large_sizes(mut extra: Fields, unpacked: u64, packed: u64) -> io::Result<(u64, u64)> {
     if unpacked != IN_EXTRA && packed != IN_EXTRA {
         return Ok((unpacked, packed));
@@ -110,7 +110,7 @@ fn large_sizes(mut extra: Fields, unpacked: u64, packed: u64) -> io::Result<(u64
     Ok((unpacked, packed))
 }
 
-/// The forms of a data descriptor, shortest first: 32-bit or 64-bit sizes, with signature or without.
+/// Returns the forms of a data descriptor, shortest first: with 32-bit or 64-bit sizes, without or with a signature.
 pub(crate) fn descriptors(crc32: u32, packed: u64, unpacked: u64) -> [Vec<u8>; 4] {
     let short =
         [crc32.to_le_bytes(), (packed as u32).to_le_bytes(), (unpacked as u32).to_le_bytes()].concat();
@@ -119,11 +119,12 @@ pub(crate) fn descriptors(crc32: u32, packed: u64, unpacked: u64) -> [Vec<u8>; 4
     [short.clone(), signed(&short), long.clone(), signed(&long)]
 }
 
-/// Bytes of the longest data descriptor.
+/// The size of the longest data descriptor in bytes.
 pub(crate) const LONGEST_DESCRIPTOR: usize = 24;
 
-/// The checksum and the unpacked size that a data descriptor states, where `before` ends with one; `packed` is how
-/// many packed bytes there are if so many bytes are the descriptor.
+/// Parses the data descriptor at the end of `before`, if there is one. Returns what it states of the unpacked data, and
+/// the packed size. `packed` returns the packed size for a descriptor of the given length in bytes; a descriptor that
+/// states another one is not accepted.
 pub(crate) fn described(before: &[u8], packed: impl Fn(usize) -> Option<u64>) -> Option<(Stated, u64)> {
     for (signed, wide) in [(true, true), (true, false), (false, true), (false, false)] {
         let length = 12 + if wide { 8 } else { 0 } + if signed { 4 } else { 0 };
@@ -144,8 +145,8 @@ pub(crate) fn described(before: &[u8], packed: impl Fn(usize) -> Option<u64>) ->
     None
 }
 
-/// Reads the directory to its end, from the record whose signature has been read already; how many
-/// members it lists.
+/// Reads the directory to its end. The signature of its first record has been read already. Returns the number of
+/// members that it lists.
 pub(crate) fn directory(input: &mut impl Read, first: [u8; 4]) -> io::Result<u64> {
     let mut listed = 0;
     let mut signature = first;
@@ -179,14 +180,14 @@ pub(crate) fn directory(input: &mut impl Read, first: [u8; 4]) -> io::Result<u64
     }
 }
 
-/// The next record's signature.
+/// Reads the signature of the next record.
 pub(crate) fn signature(input: &mut impl Read) -> io::Result<[u8; 4]> {
     let mut signature = [0; 4];
     read_all(input, &mut signature)?;
     Ok(signature)
 }
 
-/// Fills `out`, or says that the zip was cut short.
+/// Fills `out`. The end of the input is reported as a zip that was cut short.
 fn read_all(input: &mut impl Read, out: &mut [u8]) -> io::Result<()> {
     input.read_exact(out).map_err(|e| match e.kind() {
         io::ErrorKind::UnexpectedEof => Fault::cut("the zip's directory is missing"),
@@ -194,17 +195,17 @@ fn read_all(input: &mut impl Read, out: &mut [u8]) -> io::Result<()> {
     })
 }
 
-/// Passes over `length` bytes, which must be there.
+/// Skips `length` bytes; it is an error if there are fewer.
 pub(crate) fn skip(input: &mut impl Read, length: u64) -> io::Result<()> {
     let skipped = io::copy(&mut input.take(length), &mut io::sink())?;
     if skipped < length { Err(Fault::cut("the zip's directory is missing")) } else { Ok(()) }
 }
 
-/// Little-endian numbers, one after another; beyond the end they are 0.
+/// Reads consecutive little-endian numbers. Beyond the end they are 0.
 struct Fields(Vec<u8>);
 
 impl Fields {
-    /// The next `length` bytes of the input; a record's variable part is at most 64 KiB.
+    /// Reads `length` bytes of the input. A record's variable part has at most 64 KiB.
     fn read(input: &mut impl Read, length: usize) -> io::Result<Self> {
         let mut bytes = vec![0; length];
         read_all(input, &mut bytes)?;

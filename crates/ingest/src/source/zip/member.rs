@@ -1,4 +1,4 @@
-//! A zip's member, and what messages say of it.
+//! A member of a zip, and the messages about it.
 
 use std::io;
 
@@ -6,46 +6,46 @@ use crate::run::fault::Fault;
 use crate::source::unpack::checked::Expected;
 use crate::source::unpack::codec::Extent;
 
-/// The most members that are looked at.
+/// The maximum number of members of a zip.
 pub(crate) const MOST_MEMBERS: u64 = 1000;
 
-/// Characters of a member's name that are kept at either end; some zips, most of them damaged, name theirs by 64 KiB.
+/// The number of characters that are kept at each end of a member's name. Damaged zips may have names of 64 KiB.
 const NAME_END: usize = 100;
 
 /// A member that may hold a log or a CPU export.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Member {
-    /// Its name, for messages only: it is never used as a path.
+    /// The name, for messages only: it is never used as a path.
     pub(crate) name: String,
-    /// Packed bytes that are there.
+    /// The number of its packed bytes in the file.
     pub(crate) packed: u64,
-    /// The byte of the file at which they begin; `None` where that is not as the directory says.
+    /// The offset of its packed bytes in the file; `None` if the member is not where the directory says.
     pub(crate) start: Option<u64>,
     /// The compression method's number.
     pub(crate) method: u16,
-    /// Whether its bytes can't be read without a password.
+    /// True if the bytes can't be read without a password.
     pub(crate) encrypted: bool,
-    /// Where the packed data ends.
+    /// The end of the packed data.
     pub(crate) extent: Extent,
-    /// What is known of the unpacked data.
+    /// The size and checksum that the unpacked data should have.
     pub(crate) expected: Expected,
 }
 
-/// The remedy for a zip whose members had better be given one by one.
+/// The remedy for a zip that perfpipe can't read as a whole.
 pub(crate) const UNPACK: &str = "Unpack it and give the files by themselves.";
 
-/// The fault of a zip with more members than are looked at.
+/// Returns the fault of a zip with too many members.
 pub(crate) fn too_many() -> Fault {
     Fault::new(format!("the zip has more than {MOST_MEMBERS} members"), UNPACK)
 }
 
-/// Whether a member is a folder or what a file manager leaves in zips.
+/// Returns true if a member is a folder or a metadata file of a file manager.
 pub(crate) fn is_litter(name: &str) -> bool {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     name.starts_with("__MACOSX/") || name.ends_with('/') || last == ".DS_Store" || last == "Thumbs.db"
 }
 
-/// A member's name with nothing in it that could garble a message, and not longer than one.
+/// Returns a member's name for messages: without control characters, and shortened.
 pub(crate) fn printable(name: &str) -> String {
     let mut name: Vec<char> =
         name.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect();
@@ -55,12 +55,12 @@ pub(crate) fn printable(name: &str) -> String {
     name.into_iter().collect()
 }
 
-/// The fault of a member whose bytes can't be read without a password.
+/// Returns the fault of a member whose bytes can't be read without a password.
 pub(crate) fn encrypted() -> Fault {
     Fault::new("is encrypted", "Unpack it with its password, and give the file itself.")
 }
 
-/// The fault of a member packed in a way that is not understood.
+/// Returns the fault of a member that is packed by an unsupported method.
 pub(crate) fn unsupported(method: &str) -> Fault {
     Fault::new(
         format!("is packed by a method that is not supported (number {method})"),
@@ -68,7 +68,7 @@ pub(crate) fn unsupported(method: &str) -> Fault {
     )
 }
 
-/// The name of a compression method.
+/// Returns the name of a compression method.
 pub(crate) fn method_name(method: u16) -> String {
     let name = match method {
         0 => "stored",
@@ -83,7 +83,7 @@ pub(crate) fn method_name(method: u16) -> String {
     name.to_owned()
 }
 
-/// The fault of a member that is not where the directory says.
+/// Returns the fault of a member that is not where the directory says.
 pub(crate) fn misplaced() -> io::Error {
     Fault::damaged("it does not begin where the zip's directory says")
 }

@@ -1,4 +1,4 @@
-//! Zips: by their directory, from a pipe, and without a directory.
+//! Reads zips by their directory, from a pipe, and without a directory.
 
 pub(crate) mod directory;
 pub(crate) mod header;

@@ -1,4 +1,4 @@
-//! The way to the bytes of a zip's member.
+//! Opens a member of a zip for reading.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -16,7 +16,7 @@ use crate::source::unpack::lzma::{lzma, xz};
 use crate::source::unpack::metered::{Meter, PackedCount, packed};
 use crate::source::unpack::salvage::Sips;
 
-/// Opens `member` of the zip at `path`; to `salvage` what can be read of it, its reader ends where it can't be read on.
+/// Opens `member` of the zip at `path`. With `salvage`, its reader ends at damage instead of failing there.
 pub(crate) fn open_member(
     path: &Path,
     member: &Member,
@@ -28,7 +28,7 @@ pub(crate) fn open_member(
     }
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(member.start.ok_or_else(misplaced)?))?;
-    // What stands behind it is not known to be of the zip.
+    // The bytes after the member's packed size are not known to belong to it.
     let packed = packed(Meter::new(file, progress).take(member.packed));
     let codec = match member.method {
         0 => Codec::Stored,
@@ -37,7 +37,7 @@ pub(crate) fn open_member(
         9 => return Ok(foreign(Library(Deflate64Decoder::with_buffer(packed)), member, salvage)),
         12 => return Ok(foreign(Library(BzDecoder::new(packed)), member, salvage)),
         14 => {
-            // Without a size, the data says itself where it ends.
+            // Without a stated size, the data marks its own end.
             let unpacked =
                 if let Expected::Stated(stated) = member.expected { stated.bytes } else { u64::MAX };
             return Ok(foreign(lzma(packed, unpacked)?, member, salvage));
@@ -49,7 +49,7 @@ pub(crate) fn open_member(
     Ok(Opened::new(Checked::new(text, member.expected), salvage))
 }
 
-/// A member that a library unpacks.
+/// Wraps a member that a library unpacks.
 fn foreign(text: impl Read + Send + 'static, member: &Member, salvage: bool) -> Opened {
     match salvage {
         true => Opened::new(Checked::new(Sips(text), member.expected), true),
@@ -57,7 +57,7 @@ fn foreign(text: impl Read + Send + 'static, member: &Member, salvage: bool) -> 
     }
 }
 
-/// A reader of a library, its errors told as flaws.
+/// Converts a library's errors into faults.
 struct Library<R>(R);
 
 impl<R: Read> Read for Library<R> {

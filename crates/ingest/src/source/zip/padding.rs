@@ -1,4 +1,4 @@
-//! What stands in a zip's file besides the zip: nothing but padding may, or members would be left out unseen.
+//! Checks that a zip's file holds nothing but the zip and padding; otherwise members would be ignored unnoticed.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom};
@@ -10,14 +10,14 @@ use super::recover::Scan;
 use crate::run::fault::Fault;
 use crate::source::unpack::metered::read_up_to;
 
-/// Bytes of the shortest header of a member.
+/// The size of the shortest local header in bytes.
 const SHORTEST_HEADER: u64 = 30;
 
-/// Refuses a zip beside which there is another one in the file at `path`, or anything but padding behind it; `members`
-/// are where the members are that its directory lists, which begins at `listed`.
+/// Refuses the file at `path` if it holds another zip before or between the members of this one, or anything but
+/// padding after it. `members` are the places of the members in the directory, and the directory begins at `listed`.
 pub(crate) fn refuse_rest(path: &Path, members: Vec<Range<u64>>, listed: u64) -> io::Result<()> {
     for gap in gaps(members, listed) {
-        // Whatever the file begins with was taken for a zip.
+        // The file was recognised as a zip by its first bytes, so a gap at its start is one.
         if gap.start == 0 || Scan::open(path)?.next_member_before(gap.start, gap.end)?.is_some() {
             return Err(unlisted(&gap).into());
         }
@@ -34,7 +34,7 @@ pub(crate) fn refuse_rest(path: &Path, members: Vec<Range<u64>>, listed: u64) ->
     }
 }
 
-/// The parts of a file, up to the directory, that belong to none of the members and may be one.
+/// Returns the parts of a file, up to the directory, that belong to no member and may hold one.
 fn gaps(mut members: Vec<Range<u64>>, listed: u64) -> Vec<Range<u64>> {
     members.sort_unstable_by_key(|member| member.start);
     members.push(listed..listed);
@@ -49,10 +49,10 @@ fn gaps(mut members: Vec<Range<u64>>, listed: u64) -> Vec<Range<u64>> {
     gaps
 }
 
-/// The most bytes of padding: by blocks, as of tapes. Behind more of it, no end of a zip is looked for.
+/// The maximum amount of padding in bytes; tapes pad to whole blocks. Beyond it, the zip's end is not searched for.
 const MOST_PADDING: usize = 32 << 10;
 
-/// The first four bytes behind padding, or beyond the most of it, where there is anything up to the input's end.
+/// Returns the first four bytes after the padding, or after the maximum amount of it; `None` if the input ends before.
 pub(crate) fn after_padding(input: &mut impl BufRead) -> io::Result<Option<[u8; 4]>> {
     let mut bytes = [0; 4];
     let (first, others) = bytes.split_at_mut(1);
@@ -68,11 +68,11 @@ pub(crate) fn after_padding(input: &mut impl BufRead) -> io::Result<Option<[u8; 
     Ok(Some(bytes))
 }
 
-/// What to do with zips that were joined.
+/// The remedy for zips that were joined.
 const APART: &str =
     "Give each zip as a file of its own, or read all that is in them: --salvage. Nothing was stored.";
 
-/// The fault of a member that the directory does not list.
+/// Returns the fault of a member that the directory does not list.
 fn unlisted(gap: &Range<u64>) -> Fault {
     let bytes = gap.end - gap.start;
     let problem = match gap.start {
@@ -82,7 +82,7 @@ fn unlisted(gap: &Range<u64>) -> Fault {
     Fault { harm: true, ..Fault::new(problem, APART) }
 }
 
-/// The fault of what follows a zip, by its first bytes; how many there are, where that is known.
+/// Returns the fault of bytes that follow a zip, by the first four of them. `bytes` is their number, if known.
 pub(crate) fn behind(first: [u8; 4], bytes: Option<u64>) -> Fault {
     let bytes = bytes.map(|bytes| format!(" ({bytes} bytes)")).unwrap_or_default();
     match [LOCAL, END].contains(&first) {

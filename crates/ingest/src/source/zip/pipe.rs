@@ -1,4 +1,4 @@
-//! A zip from a pipe: member after member by their local headers, each checked at its end.
+//! Reads a zip from a pipe: member after member by their local headers, each checked at its end.
 
 use std::io::{self, BufRead, Read};
 
@@ -13,48 +13,48 @@ use crate::source::unpack::checked::{Digest, Digested, Stated, wrong_checksum};
 use crate::source::unpack::codec::{Codec, Extent, Unpacker};
 use crate::source::unpack::metered::{Packed, read_up_to};
 
-/// Bytes of the buffer by which members that nobody wants are unpacked.
+/// The size in bytes of the buffer for unpacking members that are skipped.
 const SKIP_BUFFER: usize = 64 << 10;
 
-/// A zip that is read once, from front to back.
+/// A zip that is read once, from start to end.
 pub(crate) struct ZipPipe {
     input: Packed,
     current: Option<Current>,
-    /// The next record's signature, where it was read with the member before it.
+    /// The next record's signature, if it was read with the previous member.
     ahead: Option<[u8; 4]>,
     members: u64,
     digest: Digest,
-    /// Whether what can be read is kept where something is damaged.
+    /// True if damaged members are read as far as possible.
     salvage: bool,
-    /// Why the current member ended early.
+    /// The damage that ended the current member early.
     cut: Option<Fault>,
-    /// Where the record behind it is to be looked for.
+    /// The place of the record after the current member.
     behind: Behind,
-    /// What is wrong with the zip itself.
+    /// The damage to the zip itself.
     damage: Option<Fault>,
 }
 
-/// Where the record behind a damaged member is.
+/// The place of the record after a damaged member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Behind {
-    /// Here.
+    /// At the next byte.
     Here,
-    /// After so many bytes.
+    /// After this many bytes.
     After(u64),
-    /// Somewhere.
+    /// Unknown; it has to be searched for.
     Somewhere,
 }
 
 /// The member that is being read.
 struct Current {
     header: LocalHeader,
-    /// `None` until the first byte is asked for.
+    /// `None` until its first byte is requested.
     unpacker: Option<Unpacker>,
 }
 
 impl ZipPipe {
-    /// A zip that begins at the input's next byte; to `salvage` what can be read of it, damaged members end where
-    /// they can't be read on.
+    /// Reads a zip that begins at the input's next byte. With `salvage`, members end at damage instead of failing
+    /// there.
     pub(crate) fn new(input: Packed, salvage: bool) -> Self {
         Self {
             input,
@@ -69,8 +69,7 @@ impl ZipPipe {
         }
     }
 
-    /// Goes to the next member, passing over what is left of this one, and gives its name; `None` is
-    /// the zip's end.
+    /// Skips the rest of the current member and returns the name of the next one; `None` is the zip's end.
     pub(crate) fn next_member(&mut self) -> io::Result<Option<String>> {
         loop {
             match self.advance() {
@@ -86,12 +85,12 @@ impl ZipPipe {
         }
     }
 
-    /// Takes what was found to be wrong with the zip itself, and not with one of its members.
+    /// Takes the damage to the zip itself, as opposed to its members.
     pub(crate) fn take_damage(&mut self) -> Option<Fault> {
         self.damage.take()
     }
 
-    /// Looks for the next record; false at the end of the input.
+    /// Searches for the next record. Returns false at the end of the input.
     fn find_record(&mut self) -> io::Result<bool> {
         self.behind = Behind::Here;
         if self.ahead.is_none_or(|ahead| !FOLLOWING.contains(&ahead)) {
@@ -133,7 +132,7 @@ impl ZipPipe {
         }
     }
 
-    /// Reads the directory, which must list as many members as have passed, and be the last that comes.
+    /// Reads the directory. It must list as many members as were read, and only padding may follow it.
     fn close(&mut self, first: [u8; 4]) -> io::Result<()> {
         let listed = directory(&mut self.input, first)?;
         if listed == self.members {
@@ -147,7 +146,7 @@ impl ZipPipe {
         Err(Fault::harm(problem).into())
     }
 
-    /// Makes ready to unpack the current member; an error says why it can't be unpacked.
+    /// Prepares to unpack the current member; the error says why it can't be unpacked.
     pub(crate) fn begin(&mut self) -> io::Result<()> {
         if let Some(Current { header, unpacker: slot @ None }) = &mut self.current {
             *slot = Some(unpacker(header)?);
@@ -155,7 +154,7 @@ impl ZipPipe {
         Ok(())
     }
 
-    /// Whether the current member can be passed over without unpacking it.
+    /// Returns true if the current member can be skipped without unpacking it.
     pub(crate) fn is_sized(&self) -> bool {
         self.current.as_ref().is_none_or(|current| !current.header.described_after)
     }
@@ -176,7 +175,7 @@ impl ZipPipe {
         }
     }
 
-    /// Ends a damaged member, and notes where the next record is.
+    /// Ends a damaged member and records where the next record is.
     fn give_up(&mut self, fault: Fault, header: &LocalHeader, packed: u64) {
         self.cut = Some(fault);
         self.behind = match header.described_after {
@@ -186,7 +185,7 @@ impl ZipPipe {
         };
     }
 
-    /// The member's data has ended: reads what follows it, and checks checksum and sizes.
+    /// Reads what follows a member's data, and checks the checksum and sizes.
     fn end_member(&mut self, header: &LocalHeader, packed: u64) -> io::Result<()> {
         if header.described_after {
             return self.descriptor(packed);
@@ -194,8 +193,8 @@ impl ZipPipe {
         self.digest.check(Stated { bytes: header.unpacked, crc32: header.crc32 })
     }
 
-    /// Reads the sizes that follow the data. Four forms are in use and none says which it is, so the
-    /// one is taken that holds the right numbers and has a record's signature behind it.
+    /// Reads the data descriptor. It has four forms, which do not say which one they are, so the form is chosen that
+    /// holds the right numbers and is followed by a record's signature.
     fn descriptor(&mut self, packed: u64) -> io::Result<()> {
         let mut read = Vec::new();
         for form in descriptors(self.digest.crc32(), packed, self.digest.bytes()) {
@@ -205,7 +204,7 @@ impl ZipPipe {
             let Some((found, after)) = read.split_last_chunk::<4>() else { continue };
             let whole = seen + told == read.len();
             if self.salvage && found == form && (!whole || !FOLLOWING.contains(after)) {
-                // The member is whole, and what follows it is not.
+                // The member is undamaged, but what follows it is not.
                 self.ahead = whole.then_some(*after);
                 return Ok(());
             }
@@ -224,7 +223,7 @@ impl ZipPipe {
         Err(wrong_checksum())
     }
 
-    /// Reads on in a member; 0 is its end, checked.
+    /// Reads from the current member. 0 is its end, checked.
     fn unpack(&mut self, header: &LocalHeader, state: &mut Unpacker, out: &mut [u8]) -> io::Result<usize> {
         let read = state.read(&mut self.input, out)?;
         self.digest.add(out.get(..read).unwrap_or_default());
@@ -239,7 +238,7 @@ fn directory_missing() -> io::Error {
     Fault::cut("the zip's directory is missing")
 }
 
-/// The next signature in the input of what may follow a member; `None` at the input's end.
+/// Searches the input for the signature of a record that may follow a member; `None` at the input's end.
 fn search(input: &mut Packed) -> io::Result<Option<[u8; 4]>> {
     let mut last = [0; 4];
     loop {
@@ -260,7 +259,7 @@ fn search(input: &mut Packed) -> io::Result<Option<[u8; 4]>> {
     }
 }
 
-/// The way to unpack a member, or why there is none.
+/// Returns the unpacker for a member; the error says why there is none.
 fn unpacker(header: &LocalHeader) -> io::Result<Unpacker> {
     if header.encrypted {
         return Err(encrypted().into());
@@ -286,7 +285,7 @@ fn unpacker(header: &LocalHeader) -> io::Result<Unpacker> {
 }
 
 impl Read for ZipPipe {
-    /// Reads the current member; 0 is its end, checked.
+    /// Reads from the current member. 0 is its end, checked.
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         self.begin()?;
         let Some(Current { header, unpacker: Some(mut state) }) = self.current.take() else {

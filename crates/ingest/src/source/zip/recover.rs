@@ -1,4 +1,4 @@
-//! The members of a zip whose directory is lost: found by their own headers, from front to back.
+//! Finds the members of a zip whose directory is lost, by their local headers.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -14,16 +14,16 @@ use crate::source::unpack::checked::{Expected, Stated};
 use crate::source::unpack::codec::Extent;
 use crate::source::unpack::metered::read_up_to;
 
-/// Bytes of a data descriptor with a signature, of 32-bit sizes.
+/// The size in bytes of a data descriptor with a signature and 32-bit sizes.
 const SHORT_DESCRIPTOR: usize = 16;
 
-/// Bytes of the file that are searched at a time.
+/// The number of bytes of the file that are searched at a time.
 const PIECE: usize = 1 << 20;
 
-/// The members of the zip at `path`, of which the last may be cut short; folders and litter are left out.
+/// Finds the members of the zip at `path`, without folders and metadata files. The last one may be cut short.
 ///
 /// # Errors
-/// When the file can't be read, or has more members than are looked at.
+/// If the file can't be read or holds too many members.
 pub(crate) fn scan(path: &Path) -> io::Result<Vec<Member>> {
     let mut zip = Scan::open(path)?;
     let mut members = Vec::new();
@@ -42,7 +42,7 @@ pub(crate) fn scan(path: &Path) -> io::Result<Vec<Member>> {
     Ok(members)
 }
 
-/// Where a member's packed data end, and how that is known.
+/// The end of a member's packed data, and how it is known.
 struct Found {
     end: u64,
     extent: Extent,
@@ -67,7 +67,7 @@ impl Found {
 pub(crate) struct Scan {
     file: File,
     length: u64,
-    /// A piece of the file, and where it begins.
+    /// A piece of the file, and its offset.
     piece: Vec<u8>,
     begins: u64,
 }
@@ -79,12 +79,12 @@ impl Scan {
         Ok(Self { file, length, piece: Vec::new(), begins: 0 })
     }
 
-    /// The next member at or behind a place, and where its data begins.
+    /// Returns the next member at or after offset `from`, and the offset of its data.
     fn next_member(&mut self, from: u64) -> io::Result<Option<(LocalHeader, u64)>> {
         self.next_member_before(from, u64::MAX)
     }
 
-    /// The same, where its header begins before a place.
+    /// Returns the next member as `next_member` does, if its header begins before offset `end`.
     pub(crate) fn next_member_before(
         &mut self,
         mut from: u64,
@@ -102,7 +102,7 @@ impl Scan {
         Ok(None)
     }
 
-    /// Where the data of a member that begin at `data` end.
+    /// Finds the end of a member's data, which begins at offset `data`.
     fn extent(&mut self, header: &LocalHeader, data: u64) -> io::Result<Found> {
         let stated = Stated { bytes: header.unpacked, crc32: header.crc32 };
         let sized = (!header.described_after).then_some(header.packed);
@@ -115,7 +115,7 @@ impl Scan {
         let mut from = data;
         while let Some((at, signature)) = self.next_signature(from)? {
             if sized.is_none() && signature == DESCRIPTOR {
-                // It may be followed by what is no record any more.
+                // The descriptor may be followed by damaged bytes instead of a record.
                 for length in [LONGEST_DESCRIPTOR, SHORT_DESCRIPTOR] {
                     if let Some(found) = self.described(data..at + length as u64)?
                         && found.end == at
@@ -140,7 +140,7 @@ impl Scan {
         }
     }
 
-    /// Where a member ends by the descriptor that is the last of these bytes, if there is one.
+    /// Returns the end of a member by the data descriptor at the end of `bytes`, if there is one.
     fn described(&mut self, bytes: Range<u64>) -> io::Result<Option<Found>> {
         let all = bytes.end - bytes.start;
         let length = LONGEST_DESCRIPTOR.min(usize::try_from(all).unwrap_or(usize::MAX));
@@ -153,13 +153,13 @@ impl Scan {
         }))
     }
 
-    /// Whether the file ends here, or a record begins that may follow a member.
+    /// Returns true if the file ends at offset `at` or a record that may follow a member begins there.
     fn record_follows(&mut self, at: u64) -> io::Result<bool> {
         let signature = if at <= self.length { self.bytes(at, 4)? } else { return Ok(false) };
         Ok(signature.is_empty() || FOLLOWING.iter().any(|following| *following == signature[..]))
     }
 
-    /// Whether what begins with a signature is a header or a directory entry, and not a member's own bytes.
+    /// Returns true if a signature begins a local header or a directory entry, and is not part of a member's data.
     fn is_record(&mut self, at: u64, signature: [u8; 4]) -> io::Result<bool> {
         match signature {
             LOCAL => Ok(self.header(at)?.is_some()),
@@ -168,14 +168,14 @@ impl Scan {
         }
     }
 
-    /// The header that begins here, if it is one, and whole.
+    /// Reads the complete local header at offset `at`, if there is one.
     fn header(&mut self, at: u64) -> io::Result<Option<LocalHeader>> {
         self.file.seek(SeekFrom::Start(at + 4))?;
         let header = local_header(&mut BufReader::with_capacity(256, &self.file));
         Ok(header.ok().filter(LocalHeader::is_likely))
     }
 
-    /// The bytes of the file from a place on, as far as there are any.
+    /// Reads up to `length` bytes from offset `at`.
     fn bytes(&mut self, at: u64, length: usize) -> io::Result<Vec<u8>> {
         self.file.seek(SeekFrom::Start(at))?;
         let mut bytes = Vec::with_capacity(length);
@@ -183,7 +183,8 @@ impl Scan {
         Ok(bytes)
     }
 
-    /// The next signature at or behind a place, of what may follow a member or its data.
+    /// Finds the next signature, at or after offset `from`, of a data descriptor or of a record that may follow a
+    /// member.
     fn next_signature(&mut self, mut from: u64) -> io::Result<Option<(u64, [u8; 4])>> {
         loop {
             let skipped = self.load(from)?;
@@ -196,12 +197,12 @@ impl Scan {
             if found.is_some() || piece.len() < 4 {
                 return Ok(found);
             }
-            // A signature may lie across the piece's end.
+            // A signature may lie across the end of the piece.
             from += piece.len() as u64 - 3;
         }
     }
 
-    /// Sees to it that the piece holds what stands from a place on; how many of its bytes are before that.
+    /// Loads the piece that holds offset `from`. Returns the index of `from` in it.
     fn load(&mut self, from: u64) -> io::Result<usize> {
         let held = from.checked_sub(self.begins).and_then(|skipped| usize::try_from(skipped).ok());
         if let Some(skipped) = held
@@ -218,14 +219,14 @@ impl Scan {
     }
 }
 
-/// The data of a member that no record confirms to end where they should.
+/// Describes a member whose end no record confirms.
 fn unconfirmed(header: &LocalHeader, bytes: Range<u64>) -> Found {
     let (end, there) = (bytes.end, bytes.end - bytes.start);
     let stated = Stated { bytes: header.unpacked, crc32: header.crc32 };
     let expected = if header.described_after { Expected::Lost } else { stated.into() };
     let extent = match header.method {
         _ if !header.described_after && header.packed > there => Extent::Bytes(header.packed),
-        // These say themselves where they end.
+        // These formats mark their own end.
         8 | 93 => Extent::Own,
         _ if header.described_after => Extent::Bytes(there),
         _ => Extent::Bytes(header.packed),
