@@ -1,4 +1,4 @@
-//! The counts of a run, taken in several ways, which must agree before it is committed.
+//! Checks that the counts of a run, taken in several ways, agree before it is committed.
 
 use super::held::{Counted, unequal};
 use crate::counts::packed::CellResult;
@@ -6,22 +6,22 @@ use crate::counts::{ErrorCount, LabelCount};
 use crate::error::{Error, Result};
 use crate::run::info::RunInfo;
 
-/// The cells of a run on their way into a store, counted as they pass.
+/// The cells of a run on their way into a store. Their samples are counted as they pass.
 pub(crate) struct CountedCells<'a> {
     cells: &'a mut (dyn Iterator<Item = CellResult> + Send),
     counted: Counted,
 }
 
 impl<'a> CountedCells<'a> {
-    /// Cells of which none has passed.
+    /// Wraps cells of which none has passed yet.
     pub(crate) fn new(cells: &'a mut (dyn Iterator<Item = CellResult> + Send)) -> Self {
         Self { cells, counted: Counted::default() }
     }
 
-    /// Holds the counts of all cells, which have passed, against the run's own row.
+    /// Compares the counts of all cells with the run's totals. All cells must have passed.
     ///
     /// # Errors
-    /// When they differ.
+    /// If they differ.
     pub(crate) fn check(&self, info: &RunInfo) -> Result<()> {
         refuse(self.counted.faults(info, "counts by second"))
     }
@@ -39,10 +39,10 @@ impl Iterator for CountedCells<'_> {
     }
 }
 
-/// Holds all other counts of a run that was ingested against its own row: samples that were parsed, labels, failures.
+/// Compares all other counts of an ingested run with its totals: parsed samples, labels, failures.
 ///
 /// # Errors
-/// When they differ.
+/// If they differ.
 pub(crate) fn check(info: &RunInfo, parsed: u64, labels: &[LabelCount], errors: &[ErrorCount]) -> Result<()> {
     let samples = info.requests().saturating_add(info.transactions);
     let failures = errors.iter().filter(|error| !error.transaction).map(|error| error.count);
@@ -52,7 +52,7 @@ pub(crate) fn check(info: &RunInfo, parsed: u64, labels: &[LabelCount], errors: 
     refuse(labels.chain(parsed).chain(failures))
 }
 
-/// The error where there is a fault.
+/// Returns the first fault as an error, if there is one.
 fn refuse(mut faults: impl Iterator<Item = String>) -> Result<()> {
     match faults.next() {
         None => Ok(()),

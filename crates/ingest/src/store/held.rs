@@ -1,5 +1,5 @@
-//! What was read of a run, held against the run's own row: rows that somebody deleted, hid or changed are an error,
-//! never other figures.
+//! Compares what was read of a stored run with the run's totals, so that rows that were deleted, hidden or changed are
+//! an error instead of wrong figures.
 
 use crate::counts::LabelCount;
 use crate::counts::stored_run::StoredRun;
@@ -11,7 +11,7 @@ use crate::sample::batch::SampleBatch;
 const REMEDY: &str = "Something of the run was deleted, hidden or changed: `perfpipe verify` says what is wrong with \
      which run, and `perfpipe repair` mends what can be mended; else ingest it again.";
 
-/// Samples that were read, by what they are.
+/// The numbers of samples by kind.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Counted {
     successes: u64,
@@ -21,7 +21,7 @@ pub(crate) struct Counted {
 }
 
 impl Counted {
-    /// Counts samples of one kind.
+    /// Adds samples of one kind.
     pub(crate) fn add(&mut self, success: bool, transaction: bool, samples: u64) {
         let sum = match (transaction, success) {
             (true, _) => &mut self.transactions,
@@ -34,17 +34,17 @@ impl Counted {
         }
     }
 
-    /// Counts the samples of a batch.
+    /// Adds the samples of a batch.
     pub(crate) fn add_batch(&mut self, batch: &SampleBatch) {
         for (success, transaction) in batch.success.iter().zip(&batch.transaction) {
             self.add(*success, *transaction, 1);
         }
     }
 
-    /// Counts the samples of cells.
+    /// Counts the samples of all cells.
     ///
     /// # Errors
-    /// When they can't be read.
+    /// If a cell can't be read.
     pub(crate) fn of(cells: &CellTable) -> Result<Self> {
         let mut counted = Self::default();
         for cell in cells.iter() {
@@ -54,7 +54,7 @@ impl Counted {
         Ok(counted)
     }
 
-    /// The samples that whole-run counts by label tell of.
+    /// Counts the samples in whole-run counts by label.
     pub(crate) fn by_label(labels: &[LabelCount]) -> Self {
         let mut counted = Self::default();
         for label in labels {
@@ -65,7 +65,7 @@ impl Counted {
         counted
     }
 
-    /// In what these are not all of a run; `what` names them.
+    /// Returns how these numbers differ from the totals of a run. `what` names the counts in messages.
     pub(crate) fn faults(&self, info: &RunInfo, what: &str) -> impl Iterator<Item = String> + use<> {
         let of = |kind: &str, found, told| unequal(&format!("{kind} in its {what}"), found, told);
         [
@@ -78,12 +78,12 @@ impl Counted {
     }
 }
 
-/// What is wrong where two numbers differ: the one found, and the one that the run's row tells.
+/// Returns a fault if two numbers differ: the one found, and the one that the run's totals state.
 pub(crate) fn unequal(what: &str, found: u64, told: u64) -> Option<String> {
     (found != told).then(|| format!("it has {found} {what}, and its own row says {told}"))
 }
 
-/// Where the counts of a run do not add up to what its own row says; `cells` are the samples that its cells count.
+/// Returns how the counts of a run contradict its totals and each other. `cells` are the samples that its cells count.
 pub(crate) fn faults(run: &StoredRun, cells: Counted) -> Vec<String> {
     let errors = |transaction: bool| {
         let of = run.errors.iter().filter(|error| error.transaction == transaction);
@@ -99,19 +99,19 @@ pub(crate) fn faults(run: &StoredRun, cells: Counted) -> Vec<String> {
         .collect()
 }
 
-/// Gives a run that was read, with the samples that its cells count, if it is whole.
+/// Returns the run, or an error if its counts contradict each other. The second number is the samples in its cells.
 pub(crate) fn whole(read: Option<(StoredRun, Counted)>) -> Result<Option<StoredRun>> {
     let Some((run, cells)) = read else { return Ok(None) };
     refuse(&run.info, faults(&run, cells))?;
     Ok(Some(run))
 }
 
-/// Looks whether all samples of a run were read.
+/// Fails if the samples that were read are not all of the run.
 pub(crate) fn samples(info: &RunInfo, read: Counted) -> Result<()> {
     refuse(info, read.faults(info, "samples"))
 }
 
-/// Looks whether all rejects of a run were read.
+/// Fails if the rejects that were read are not all of the run.
 pub(crate) fn rejects(info: &RunInfo, read: u64) -> Result<()> {
     refuse(info, unequal("rejects", read, info.rejects))
 }

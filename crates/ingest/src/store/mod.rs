@@ -1,4 +1,4 @@
-//! The stores: a folder of Parquet files, and Postgres; and what both say of what they hold.
+//! The stores, a folder of Parquet files and Postgres, and the types that they share.
 
 pub(crate) mod counted;
 pub(crate) mod held;
@@ -18,30 +18,30 @@ pub use crate::run::info::{RunInfo, SourceFile};
 pub use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
 pub use crate::run::replace::Replace;
 
-/// What a store holds: its runs, and what of it can't be read.
+/// The contents of a store.
 #[derive(Debug, Default)]
 pub struct Listing {
-    /// The runs, by test, framework and repeat.
+    /// The readable runs, sorted by test, framework and repeat.
     pub runs: Vec<RunInfo>,
-    /// Why others, or the store's own file, can't be read; each error names the file.
+    /// The errors of runs, or of the store's own file, that can't be read. Each names the file.
     pub unread: Vec<Error>,
 }
 
-/// Which run a reader is after.
+/// The run that a reader asks for.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
     key: &'a RunKey,
-    /// The row of the run that was read before.
+    /// The run's metadata as it was read before.
     row: Option<&'a RunInfo>,
 }
 
 impl<'a> Wanted<'a> {
-    /// The run that has the key now.
+    /// Asks for the run that has the key now.
     pub(crate) fn now(key: &'a RunKey) -> Self {
         Self { key, row: None }
     }
 
-    /// A run that was read before, and no other of its key.
+    /// Asks for a run that was read before, and for no later run of its key.
     pub(crate) fn as_it_was(row: &'a RunInfo) -> Self {
         Self { key: &row.key, row: Some(row) }
     }
@@ -50,7 +50,7 @@ impl<'a> Wanted<'a> {
         self.key
     }
 
-    /// Refuses another run than the one that was read before.
+    /// Fails if `found` is another run than the one that was read before.
     pub(crate) fn check(self, found: &RunInfo) -> Result<()> {
         match self.row {
             Some(row) if !row.is_row_of(found) => Err(Error::replaced(self.key)),
@@ -58,7 +58,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// The error that the store has no such run.
+    /// Returns the error for a run that the store does not have.
     pub(crate) fn missing(self) -> Error {
         match self.row {
             Some(_) => Error::replaced(self.key),

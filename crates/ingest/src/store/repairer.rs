@@ -1,17 +1,17 @@
-//! A repair under way: the steps that are taken, and what is left as it is.
+//! A repair in progress: its steps are reported and counted.
 
 use crate::error::Result;
 
-/// What came of a repair.
+/// Result of a repair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Repaired {
-    /// Steps that were taken, or would be.
+    /// The number of steps that were taken, or would be on a dry run.
     pub steps: usize,
-    /// What could not be repaired, and was left as it is.
+    /// The number of problems that were left as they are.
     pub left: usize,
 }
 
-/// What a repair is given to work with: whether it only says what it would do, and who is told each step.
+/// Takes or only announces the steps of a repair, and reports them to the caller.
 pub struct Repairer<'a> {
     pub(crate) dry_run: bool,
     pub(crate) say: &'a mut (dyn FnMut(String) + Send),
@@ -19,19 +19,19 @@ pub struct Repairer<'a> {
 }
 
 impl<'a> Repairer<'a> {
-    /// One that tells each step to `say`; with `dry_run` nothing is changed.
+    /// Creates a repairer that passes a description of each step to `say`. With `dry_run` nothing is changed.
     pub fn new(dry_run: bool, say: &'a mut (dyn FnMut(String) + Send)) -> Self {
         Self { dry_run, say, done: Repaired::default() }
     }
 
-    /// Takes a step and tells it; on a dry run, only tells it.
+    /// Reports a step and takes it, unless this is a dry run.
     pub(crate) fn step(&mut self, what: String, take: impl FnOnce() -> Result<()>) -> Result<()> {
         self.done.steps += 1;
         (self.say)(what);
         if self.dry_run { Ok(()) } else { take() }
     }
 
-    /// Tells what is left as it is.
+    /// Reports a problem that is left as it is.
     pub(crate) fn leave(&mut self, what: String) {
         self.done.left += 1;
         (self.say)(format!("left as it is: {what}"));

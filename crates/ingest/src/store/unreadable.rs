@@ -1,11 +1,11 @@
-//! Which errors say that what is stored is damaged, and which that it could not be looked at.
+//! Tells errors that mean damaged data from errors that prevented reading it.
 
 use crate::error::{Error, Result};
 
-/// What an error says of what is stored.
+/// Returns the message of an error that means damage to what is stored.
 ///
 /// # Errors
-/// When it says nothing of it.
+/// The error itself, if it means anything else.
 pub(crate) fn fault(error: Error) -> Result<String> {
     match error {
         Error::Store { ref source, .. } if source.downcast_ref::<std::io::Error>().is_none_or(is_damage) => {
@@ -16,7 +16,7 @@ pub(crate) fn fault(error: Error) -> Result<String> {
     }
 }
 
-/// Whether a file that could not be read is to blame for it itself.
+/// Returns true if a read failed because the file is missing, invalid or too short.
 fn is_damage(error: &std::io::Error) -> bool {
     use std::io::ErrorKind;
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidData | ErrorKind::UnexpectedEof)

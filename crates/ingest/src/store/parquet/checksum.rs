@@ -1,4 +1,4 @@
-//! Checksums of the stored files: taken as they are written, checked before anything in them is believed.
+//! Checksums of the stored files: computed while writing, and checked before any content is used.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -14,30 +14,30 @@ use serde::{Deserialize, Serialize};
 use super::lock::refuse_link;
 use crate::error::{Error, Result};
 
-/// Bytes that have a checksum of their own; the last ones of a file are fewer.
+/// The size in bytes of the pieces that have a checksum each. The last one of a file may be shorter.
 const PIECE: usize = 1 << 20;
 
-/// Checked pieces that are kept while a file is read: more than a row group of samples and the one after it, whose
-/// columns are read side by side.
+/// The number of checked pieces that are cached per file. That is more than a row group of samples and the next one,
+/// whose columns are read side by side.
 const KEPT: usize = 16;
 
 const CHECKSUM: &str = "its checksum is not the one it was stored with";
 
-/// What a stored file must be.
+/// The expected size and checksums of a stored file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Sums {
-    /// Its size.
+    /// Its size in bytes.
     bytes: u64,
     /// CRC-32 (IEEE) of each MiB.
     crc32: Vec<u32>,
 }
 
-/// What is said of a stored file that can't be believed: the problem as a clause, and what can be done.
+/// Returns the message for a damaged file: the problem, which is a clause, and the remedy.
 pub(super) fn damaged(problem: &str) -> String {
     format!("{problem} (the file is damaged: ingest the run again)")
 }
 
-/// A file that is summed while it is written, from front to back.
+/// A file that is written from start to end and checksummed meanwhile.
 pub(super) struct SummedFile {
     file: File,
     path: PathBuf,
@@ -46,13 +46,13 @@ pub(super) struct SummedFile {
 }
 
 impl SummedFile {
-    /// Makes the file, which must not be there yet.
+    /// Creates the file, which must not exist yet.
     pub(super) fn create(path: &Path) -> Result<Self> {
         let file = File::create_new(path).map_err(|error| Error::io(path, error))?;
         Ok(Self { file, path: path.to_owned(), sums: Sums::default(), piece: crc32fast::Hasher::new() })
     }
 
-    /// Makes the file durable; nothing is written to it after that.
+    /// Syncs the file to disk. Nothing may be written to it afterwards.
     pub(super) fn finish(&mut self) -> Result<Sums> {
         self.file.sync_all().map_err(|error| Error::io(&self.path, error))?;
         if !self.sums.bytes.is_multiple_of(PIECE as u64) {
@@ -87,7 +87,7 @@ impl Write for SummedFile {
     }
 }
 
-/// A stored file of which only checked bytes are handed out.
+/// A stored file that returns only checked bytes.
 #[derive(Clone)]
 pub(super) struct CheckedFile(Arc<Inner>);
 
@@ -99,14 +99,14 @@ struct Inner {
 
 struct Open {
     file: File,
-    /// Checked pieces and their numbers, those used last at the end.
+    /// Checked pieces and their numbers, the most recently used last.
     kept: VecDeque<(usize, Bytes)>,
-    /// Whether a piece was not what it must be.
+    /// True if a piece had the wrong checksum.
     damaged: bool,
 }
 
 impl CheckedFile {
-    /// Opens a file that must be as its sums say.
+    /// Opens a file, whose size must be that of `sums`.
     pub(super) fn open(path: PathBuf, sums: Sums) -> Result<Self> {
         refuse_link(&path)?;
         let failed = |error| Error::io(&path, error);
@@ -124,14 +124,14 @@ impl CheckedFile {
         &self.0.path
     }
 
-    /// Why a read of it failed, if that is because its bytes are not what they must be: whoever reads through
-    /// another crate is told so in that crate's words.
+    /// Returns the message of a checksum error if one occurred. Other crates that read through this file report it in
+    /// their own words.
     pub(super) fn damage(&self) -> Option<String> {
         let open = self.0.open.lock().unwrap_or_else(PoisonError::into_inner);
         open.damaged.then(|| damaged(CHECKSUM))
     }
 
-    /// Reads it all, and says whether it is what it must be.
+    /// Reads the whole file, and fails if a checksum is wrong.
     pub(super) fn check(&self) -> Result<()> {
         let read = io::copy(&mut self.reader(0), &mut io::sink());
         read.map(drop).map_err(|error| match self.damage() {
@@ -140,12 +140,12 @@ impl CheckedFile {
         })
     }
 
-    /// Reads on from a byte.
+    /// Returns a reader that begins at byte `from`.
     pub(super) fn reader(&self, from: u64) -> CheckedReader {
         CheckedReader { file: self.clone(), at: from, rest: Bytes::new() }
     }
 
-    /// The checked bytes from `at` to the end of their piece; none beyond the end of the file.
+    /// Returns the checked bytes from `at` to the end of their piece; none beyond the end of the file.
     fn rest_of_piece(&self, at: u64) -> io::Result<Bytes> {
         let number = usize::try_from(at / PIECE as u64).map_err(io::Error::other)?;
         let Some(crc32) = self.0.sums.crc32.get(number) else { return Ok(Bytes::new()) };
@@ -180,7 +180,7 @@ impl Open {
     }
 }
 
-/// Checked bytes, one after another.
+/// Reads checked bytes in sequence.
 pub(super) struct CheckedReader {
     file: CheckedFile,
     at: u64,

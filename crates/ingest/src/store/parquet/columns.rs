@@ -1,4 +1,4 @@
-//! The columns of a row group, encoded side by side: each on the one thread that has it, in the order of the rows.
+//! Encodes the columns of a row group in parallel. Each column belongs to one thread, which encodes it in row order.
 
 use std::thread::{Builder, JoinHandle};
 
@@ -7,37 +7,37 @@ use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowLea
 
 use crate::error::{Error, Result};
 
-/// The most threads: as many as keep up with the inflating of one log, and no column takes longer than a few of the
-/// others.
+/// The maximum number of threads: enough to keep up with the decompression of one log. More would not help, since
+/// the slowest column takes as long as a few of the others.
 const THREADS: usize = 4;
 
-/// Batches that wait for a thread, at most: as many as one thread is slower than another over for a while.
+/// The maximum number of batches that wait for a thread, so that a temporarily slow thread does not hold up the others.
 const WAITING: usize = 8;
 
-/// Threads that encode columns, dealt out to them in turn.
+/// Threads that encode columns, which are assigned to them in turn.
 pub(super) struct ColumnThreads {
     threads: Vec<ColumnThread>,
 }
 
-/// A thread and the ways to it; it ends with this.
+/// A thread with its channels. Dropping it ends the thread.
 struct ColumnThread {
     tasks: Sender<Task>,
     ended: Receiver<Result<Vec<ArrowColumnChunk>>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a thread does next with its columns.
+/// A task for a thread and its columns.
 enum Task {
     /// Begins a row group.
     Begin(Vec<ArrowColumnWriter>),
     /// Encodes a batch's part of each column.
     Rows(Vec<ArrowLeafColumn>),
-    /// Ends the row group and gives its columns.
+    /// Ends the row group and returns its columns.
     End,
 }
 
 impl ColumnThreads {
-    /// Threads that wait for a first row group.
+    /// Starts threads that wait for the first row group.
     pub(super) fn start() -> Result<Self> {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let threads = (0..cores.min(THREADS)).map(|_| ColumnThread::start()).collect::<Result<_>>()?;
@@ -49,23 +49,23 @@ impl ColumnThreads {
         self.deal(columns, Task::Begin)
     }
 
-    /// Encodes a batch, a part of each column; waits where the threads have enough to do.
+    /// Encodes a batch, given by column. Waits while too many batches are queued.
     pub(super) fn write(&self, columns: Vec<ArrowLeafColumn>) -> Result<()> {
         self.deal(columns, Task::Rows)
     }
 
-    /// Ends the row group; its columns have to be taken before the next one ends.
+    /// Ends the row group. Its columns have to be taken before the next one ends.
     pub(super) fn end(&self) -> Result<()> {
         self.threads.iter().try_for_each(|thread| thread.give(Task::End))
     }
 
-    /// The columns of the row group that ended last, in their order; waits for them.
+    /// Waits for the row group that ended last and returns its columns in their order.
     pub(super) fn ended(&self) -> Result<Vec<ArrowColumnChunk>> {
         let shares = self.threads.iter().map(ColumnThread::ended).collect::<Result<Vec<_>>>()?;
         Ok(in_turn(shares))
     }
 
-    /// Gives each thread its share of what there is of each column.
+    /// Assigns each thread its share of the columns.
     fn deal<T>(&self, columns: Vec<T>, task: impl Fn(Vec<T>) -> Task) -> Result<()> {
         let mut shares: Vec<Vec<T>> = self.threads.iter().map(|_| Vec::new()).collect();
         for (at, column) in columns.into_iter().enumerate() {
@@ -77,7 +77,7 @@ impl ColumnThreads {
     }
 }
 
-/// What was dealt out, put together again.
+/// Restores the order of columns that were dealt out.
 fn in_turn<T>(shares: Vec<Vec<T>>) -> Vec<T> {
     let mut shares: Vec<_> = shares.into_iter().map(Vec::into_iter).collect();
     let mut all = Vec::new();
@@ -100,7 +100,7 @@ impl ColumnThread {
         Ok(Self { tasks, ended, thread: Some(thread) })
     }
 
-    /// Gives the thread a task; one that takes none any more has failed, and says why.
+    /// Sends the thread a task. If the thread has stopped, its error is returned.
     fn give(&self, task: Task) -> Result<()> {
         match self.tasks.send(task) {
             Ok(()) => Ok(()),
@@ -115,10 +115,10 @@ impl ColumnThread {
 
 impl Drop for ColumnThread {
     fn drop(&mut self) {
-        // Nobody waits at either end any more, so the thread finds no further task, and can't wait to tell of its last.
+        // Nobody waits at either end any more: the thread finds no further task, and does not block on its last result.
         (self.tasks, self.ended) = (bounded(0).0, never());
         if let Some(thread) = self.thread.take() {
-            // Whoever waited for what it should have done was told that it stopped.
+            // A panic of the thread was reported to whoever waited for its result.
             let _ = thread.join();
         }
     }
@@ -128,7 +128,7 @@ fn stopped() -> Error {
     Error::stopped("encoding samples")
 }
 
-/// Does tasks until there are no more, or one fails.
+/// Runs tasks until there are no more or one fails.
 fn encode(tasks: &Receiver<Task>, ended: &Sender<Result<Vec<ArrowColumnChunk>>>) {
     let mut columns = Vec::new();
     for task in tasks {
@@ -144,7 +144,7 @@ fn encode(tasks: &Receiver<Task>, ended: &Sender<Result<Vec<ArrowColumnChunk>>>)
             Task::End => columns.drain(..).map(ArrowColumnWriter::close).collect(),
         };
         let failed = done.is_err();
-        // Whoever drops the other end wants no more.
+        // A closed channel means that no more results are wanted.
         if ended.send(done.map_err(|error| Error::store("encoding samples", error))).is_err() || failed {
             return;
         }

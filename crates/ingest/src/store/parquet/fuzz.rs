@@ -1,4 +1,4 @@
-//! What must hold of the store's files whatever is in them.
+//! Properties of the store's files that must hold for any content.
 
 #![allow(
     clippy::unwrap_used,
@@ -24,12 +24,12 @@ use crate::run::replace::Replace;
 use crate::series::cpu::CpuSeries;
 use crate::store::repairer::{Repaired, Repairer};
 
-/// The name of a run's folder.
+/// Returns the name of a run's folder.
 pub(crate) fn folder(key: &RunKey) -> String {
     name::folder_name(key)
 }
 
-/// A file of any bytes in the place of each table, its checksums right: rows or an error.
+/// Reads any bytes, with correct checksums, as each table: the result is rows or an error.
 pub fn tables(data: &[u8]) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table");
@@ -41,7 +41,7 @@ pub fn tables(data: &[u8]) {
     let _ = tables::read_cpu(file());
     let _ = tables::read_errors(file());
     let _ = tables::read_labels(file());
-    // After an error there is nothing that could be read.
+    // Nothing can be read after an error.
     tables::read_rejects(&file()).take_while(Result::is_ok).for_each(drop);
     let mut rows = 0;
     let mut count = |batch: crate::SampleBatch| {
@@ -53,7 +53,7 @@ pub fn tables(data: &[u8]) {
     let _ = samples::open(file()).and_then(|rows| samples::stream(rows, &mut count));
 }
 
-/// Every file below a folder but for locks.
+/// Returns every file below a folder except locks.
 fn files(folder: &Path) -> BTreeSet<PathBuf> {
     let mut found = BTreeSet::new();
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -66,13 +66,13 @@ fn files(folder: &Path) -> BTreeSet<PathBuf> {
     found
 }
 
-/// A folder in memory, where there is one: nothing has to be durable.
+/// Creates a temporary folder, in memory where possible, since nothing needs to be durable.
 fn place() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
-/// Any bytes as a manifest, and as what a manifest seals: a run that is written again as it was read, or an error; and
-/// whatever it says, readers, writers and the repair touch nothing beside the store, and no file of another run.
+/// Reads any bytes as a manifest and as its sealed content. The result is an error, or a run that is written back
+/// unchanged. Whatever it is, readers, writers and repairs touch nothing outside the store, and no file of another run.
 pub fn manifest(data: &[u8]) {
     let top = place();
     let store = ParquetStore::open(top.path().join("store")).unwrap();
@@ -107,7 +107,7 @@ pub fn manifest(data: &[u8]) {
             all
         };
         let before = of_others();
-        // A writer sweeps; what it finds here is not a killed writer's.
+        // A writer sweeps, but nothing here was left by a stopped writer.
         drop(ParquetWriter::begin(&store.folder, Some(&RunKey::new("third", "run")), false).unwrap());
         for key in found.runs.iter().map(|info| &info.key) {
             let _ = (store.read(key), store.check_files(key));
@@ -120,7 +120,7 @@ pub fn manifest(data: &[u8]) {
     assert_eq!(store.info(&other).unwrap().unwrap().cpu_offset, 7);
 }
 
-/// Stores a run of nothing, told from others by a mark.
+/// Stores an empty run with a mark by which it can be recognised.
 fn store_empty(store: &ParquetStore, key: &RunKey, mark: i64, replace: Replace) -> crate::Result<()> {
     let writer = ParquetWriter::begin(&store.folder, Some(key), false)?;
     commit_empty(writer, key, mark, replace)
@@ -144,7 +144,7 @@ fn commit_empty(writer: ParquetWriter, key: &RunKey, mark: i64, replace: Replace
     }))
 }
 
-/// Any sequence of operations on a store: what it holds is what a map would.
+/// Performs any sequence of operations on a store and on a map; the store must hold what the map does.
 pub fn operations(data: &[u8]) {
     let folder = place();
     let store = ParquetStore::open(folder.path().join("store")).unwrap();
@@ -169,7 +169,7 @@ pub fn operations(data: &[u8]) {
     drop(ParquetWriter::begin(&store.folder, None, false).unwrap());
     let after = files(store.path());
     assert!(!after.iter().any(|path| path.starts_with(store.folder.staging())), "{after:?}");
-    // A manifest and five tables a run, and the store's own file.
+    // Each run has a manifest and five tables; the store has its marker.
     let aside = after.iter().filter(|path| path.starts_with(store.path().join("set-aside"))).count();
     assert_eq!(after.len() - aside, 6 * expected.len() + 1, "{after:?}");
 }
@@ -194,13 +194,13 @@ fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mu
             expected.insert(next, mark);
         }
         3 => assert_eq!(store.drop_run(&key).unwrap(), expected.remove(&key).is_some()),
-        // A writer that gives up, beside one that is refused.
+        // A writer that gives up, while a second one is refused.
         4 => {
             let writer = ParquetWriter::begin(&store.folder, Some(&key), true).unwrap();
             assert!(store_empty(store, &key, mark, Replace::Any).is_err());
             drop(writer);
         }
-        // A writer that is killed: its files stay, and nobody holds their lock.
+        // A writer that is killed: its files stay, and its lock is free.
         5 => {
             let dead = store.folder.staging().join(format!("run-dead{mark}"));
             std::fs::create_dir_all(&dead).unwrap();
@@ -208,7 +208,7 @@ fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mu
             drop(store.folder.stage().unwrap());
             assert!(!dead.exists());
         }
-        // A writer that is killed once its run has appeared, before its files are moved in.
+        // A writer that is killed after its run has appeared, but before its files are moved in.
         6 if expected.contains_key(&key) => {
             let (home, manifest) = store.folder.find(&key).unwrap().unwrap();
             let files = store.folder.generation(&home, &manifest.generation);
@@ -219,7 +219,7 @@ fn operate(store: &ParquetStore, taker: &mut Taker<'_>, mark: i64, expected: &mu
     }
 }
 
-/// Renames the folder of a run by hand, or cuts its manifest; and repairs the store.
+/// Renames the folder of a run or truncates its manifest, then repairs the store.
 fn damage(
     store: &ParquetStore,
     run: &Path,
@@ -227,7 +227,7 @@ fn damage(
     key: &RunKey,
     expected: &mut BTreeMap<RunKey, i64>,
 ) {
-    // What was left between by a killed writer is moved in first.
+    // First move in what a killed writer left.
     drop(store.folder.stage().unwrap());
     if taker.flag() {
         std::fs::rename(run, run.with_file_name("by+hand")).unwrap();

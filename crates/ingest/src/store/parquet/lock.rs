@@ -1,30 +1,30 @@
-//! Files that are locked for as long as somebody works.
+//! Lock files that show who is working on a store.
 
 use std::fs::{self, File};
 use std::path::Path;
 
 use crate::error::{Error, Result};
 
-/// A file that is locked for as long as this lives; the system frees it when the process ends, however it ends.
+/// A lock on a file until it is dropped. The system releases it when the process ends, however it ends.
 #[derive(Debug)]
 pub(crate) struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing the file is not enough: a process that is just being started still has it open for a moment.
+        // Closing the file is not enough: a child process that is just being started still has it open for a moment.
         let _ = self.0.unlock();
     }
 }
 
 impl Lock {
-    /// Locks a file, which is made if it is not there, once nobody else does.
+    /// Locks a file, which is created if missing. Waits while another process holds the lock.
     pub(crate) fn wait(path: &Path) -> Result<Self> {
         let file = open(path)?;
         file.lock().map_err(|error| Error::io(path, error))?;
         Ok(Self(file))
     }
 
-    /// Locks a file, which is made if it is not there; `None` if somebody else does.
+    /// Locks a file, which is created if missing; `None` if another process holds the lock.
     pub(crate) fn try_new(path: &Path) -> Result<Option<Self>> {
         let file = open(path)?;
         match file.try_lock() {
@@ -45,12 +45,12 @@ fn open(path: &Path) -> Result<File> {
         .map_err(|error| Error::io(path, error))
 }
 
-/// Whether a path is a link.
+/// Returns true if a path is a symbolic link.
 pub(crate) fn is_link(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| found.file_type().is_symlink())
 }
 
-/// Refuses a path within the store that is a link: what it leads to is not the store's.
+/// Fails if a path within the store is a link, since it may lead out of the store.
 pub(crate) fn refuse_link(path: &Path) -> Result<()> {
     if !is_link(path) {
         return Ok(());

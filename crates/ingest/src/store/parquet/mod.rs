@@ -1,25 +1,25 @@
-//! The embedded store: a folder of Parquet files a run, made to appear by renaming one manifest.
+//! The embedded store: a folder with Parquet files for each run. A run appears when its manifest is renamed into place.
 //!
 //! ```text
 //! DIR/perfpipe.json                     the layout's version
-//! DIR/runs/KEY/manifest.json            the run's own row, which generation is current, its files' checksums
+//! DIR/runs/KEY/manifest.json            the run's metadata, its current generation, its files' checksums
 //! DIR/runs/KEY/GENERATION/*.parquet     samples, seconds, cpu, errors, labels; rejects.jsonl
 //! DIR/staging/RANDOM/                   a run that is being written
-//! DIR/set-aside/                        what `repair` found to be no whole run
+//! DIR/set-aside/                        what `repair` found not to be a complete run
 //! ```
 //!
-//! KEY is `framework+test`, and of further repeats `framework+test+2` and so on; what is not safe in every file system,
-//! capital letters among it, is percent-encoded, and what is too long cut, with a hash at its end. Earlier builds left
-//! capital letters as they are; such folders stay where they are. A manifest says whose run it is: in the folder of
-//! another key it is nobody's.
+//! KEY is `framework+test`, and for further repeats `framework+test+2` and so on. Capital letters, and characters that
+//! are not safe in every file system, are percent-encoded. Long names are cut and end in a hash. Earlier versions did
+//! not encode capital letters; their folders stay where they are. The manifest states the run's key. A run in the
+//! folder of another key is not read.
 //!
-//! A run appears when its manifest is renamed into place. Until then its files are staged; once the manifest is durable,
-//! those of the earlier run are moved out of the run's folder, and those of the new one in: whoever looks for
-//! `runs/*/*/samples.parquet` never finds both. A writer that is stopped between leaves the files where they are, for
-//! readers to find and for the next writer to move.
+//! A run appears when its manifest is renamed into place. Until then its files are in the staging folder. Once the
+//! manifest is durable, the files of the earlier run are moved out of the run's folder, and then those of the new one
+//! in, so that `runs/*/*/samples.parquet` never matches both. If a writer is stopped in between, readers find the files
+//! where they are, and the next writer moves them.
 //!
-//! Whoever writes holds a lock: `.lock` in a run's folder for its key, `.lock` in a staged run to say that its writer
-//! lives, and the store's own `.lock` for moments while the others are taken or given back.
+//! Writers hold locks: `.lock` in a run's folder locks its key, `.lock` in a staged run shows that its writer is alive,
+//! and the store's own `.lock` is held briefly while the others are taken or released.
 
 mod checksum;
 mod columns;
@@ -55,7 +55,7 @@ use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 
-/// How often a reader starts again when a new generation takes the place of the one it was reading.
+/// The number of attempts of a reader whose run is replaced while it reads.
 const ATTEMPTS: usize = 10;
 
 /// A store in a folder.
@@ -65,34 +65,35 @@ pub struct ParquetStore {
 }
 
 impl ParquetStore {
-    /// The store in this folder; it need not exist yet.
+    /// Opens the store in this folder, which need not exist yet.
     ///
     /// # Errors
-    /// When the folder holds a store of another layout, or something that is not a store.
+    /// If the folder holds a store of another layout version, or something that is not a store.
     pub fn open(folder: impl AsRef<Path>) -> Result<Self> {
         let folder = Folder::new(folder.as_ref());
         match folder.check_layout() {
-            // Each run says itself what it is, so that it can be read, and the store's own file made anew.
+            // With a damaged marker the runs can still be read, since each describes itself, and the marker can be
+            // repaired.
             Err(Error::Store { .. }) => {}
             checked => checked?,
         }
         Ok(Self { folder })
     }
 
-    /// Whether there is a store in the folder, or only room for one.
+    /// Returns true if a store exists in the folder.
     pub fn is_there(&self) -> bool {
         self.folder.is_there()
     }
 
-    /// The folder.
+    /// Returns the store's folder.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The runs that are stored, by test, framework and repeat.
+    /// Returns the stored runs, sorted by test, framework and repeat.
     ///
     /// # Errors
-    /// When the folder can't be read, or one of the runs' own rows.
+    /// If the folder or the metadata of a run can't be read.
     pub fn runs(&self) -> Result<Vec<RunInfo>> {
         let found = self.look()?;
         match found.unread.into_iter().next() {
@@ -101,10 +102,10 @@ impl ParquetStore {
         }
     }
 
-    /// What is stored: the runs, and why others can't be read.
+    /// Returns the stored runs, and the errors of those that can't be read.
     ///
     /// # Errors
-    /// When the folder can't be read.
+    /// If the folder can't be read.
     pub fn look(&self) -> Result<Listing> {
         let mut found = Listing::default();
         match self.folder.check_layout() {
@@ -121,20 +122,20 @@ impl ParquetStore {
         Ok(found)
     }
 
-    /// The repeats that are stored of a framework and a test, ascending.
+    /// Returns the stored repeats of a framework and a test, ascending.
     ///
     /// # Errors
-    /// When the folder can't be read.
+    /// If the folder can't be read.
     pub fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
         self.folder.repeats(&RunKey::new(framework, test))
     }
 
-    /// One run, all but its samples; `None` if it is not stored.
+    /// Reads a run without its samples; `None` if it is not stored.
     ///
     /// # Errors
-    /// When its files can't be read.
+    /// If its files can't be read or contradict each other.
     pub fn read(&self, key: &RunKey) -> Result<Option<StoredRun>> {
-        // What does not add up may have been changed at this moment.
+        // A contradiction may mean that the run was just replaced, so read it once more.
         match held::whole(self.read_once(key)?) {
             Err(_) => held::whole(self.read_once(key)?),
             run => run,
@@ -155,15 +156,15 @@ impl ParquetStore {
         })
     }
 
-    /// A run's own row; `None` if it is not stored.
+    /// Reads a run's metadata; `None` if it is not stored.
     ///
     /// # Errors
-    /// When its manifest can't be read.
+    /// If its manifest can't be read.
     pub fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
         Ok(self.folder.manifest(key)?.map(|manifest| manifest.info))
     }
 
-    /// Reads every byte of a run's files, and says which are not what they were stored as; each fault names its file.
+    /// Reads every byte of a run's files. Returns a fault for each damaged file, with its name.
     pub(crate) fn check_files(&self, key: &RunKey) -> Result<Vec<String>> {
         let checked = self.with_generation(key, |manifest, file| {
             let mut faults = Vec::new();
@@ -179,7 +180,7 @@ impl ParquetStore {
         checked.ok_or_else(|| Error::missing_run(key))
     }
 
-    /// A run without its counts, which may be damaged; `None` if it is not stored.
+    /// Reads a run without its counts, which may be damaged; `None` if it is not stored.
     pub(crate) fn without_counts(&self, key: &RunKey) -> Result<Option<StoredRun>> {
         self.with_generation(key, |manifest, file| {
             Ok(StoredRun {
@@ -192,28 +193,29 @@ impl ParquetStore {
         })
     }
 
-    /// Puts right what is wrong with the store itself.
+    /// Repairs the store itself, as opposed to the contents of its runs.
     pub(crate) fn repair(&self, repairer: &mut Repairer<'_>) -> Result<()> {
         self.folder.repair(repairer)
     }
 
-    /// Moves a run out of the way of all readers.
+    /// Moves a run to where no reader looks.
     pub(crate) fn set_aside(&self, key: &RunKey, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
         self.folder.set_aside(key, why, repairer)
     }
 
-    /// Streams the samples of a run, batch by batch.
+    /// Streams the samples of a run to `sink`, batch by batch.
     ///
     /// # Errors
-    /// When the run is not stored, was stored without samples, or its files can't be read.
+    /// If the run is not stored, was stored without samples, its files can't be read, or `sink` fails.
     pub fn samples(&self, key: &RunKey, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
         self.stream(Wanted::now(key), sink)
     }
 
-    /// The same of a run that was read before, as it was then.
+    /// Streams the samples of a run that was read before, as [`samples`](Self::samples) does. It is an error if another
+    /// run has replaced it.
     ///
     /// # Errors
-    /// As [`ParquetStore::samples`]; [`Error::Replaced`] when the run gave way to another since.
+    /// As for [`ParquetStore::samples`]; [`Error::Replaced`] if the run was replaced.
     pub fn samples_of(&self, run: &RunInfo, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
         self.stream(Wanted::as_it_was(run), sink)
     }
@@ -235,18 +237,19 @@ impl ParquetStore {
         held::samples(&info, counted)
     }
 
-    /// Hands the rejected records of a run to `each`, in the order of the log.
+    /// Passes the rejected records of a run to `each`, in the order of the log.
     ///
     /// # Errors
-    /// When the run is not stored, its file can't be read, or `each` fails.
+    /// If the run is not stored, its file can't be read, or `each` fails.
     pub fn rejects(&self, key: &RunKey, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
         self.each_reject(Wanted::now(key), each)
     }
 
-    /// The same of a run that was read before, as it was then.
+    /// Passes the rejected records of a run that was read before to `each`, as [`rejects`](Self::rejects) does. It is
+    /// an error if another run has replaced it.
     ///
     /// # Errors
-    /// As [`ParquetStore::rejects`]; [`Error::Replaced`] when the run gave way to another since.
+    /// As for [`ParquetStore::rejects`]; [`Error::Replaced`] if the run was replaced.
     pub fn rejects_of(&self, run: &RunInfo, each: &mut dyn FnMut(Reject) -> Result<()>) -> Result<()> {
         self.each_reject(Wanted::as_it_was(run), each)
     }
@@ -265,15 +268,15 @@ impl ParquetStore {
         held::rejects(&info, read)
     }
 
-    /// Takes a run away; false if it was not there.
+    /// Removes a run; returns false if it is not stored.
     ///
     /// # Errors
-    /// When it is being written, or its files can't be removed.
+    /// If it is being written, or its files can't be removed.
     pub fn drop_run(&self, key: &RunKey) -> Result<bool> {
         self.folder.drop_run(key)
     }
 
-    /// Reads from the current generation of a run, again if it was replaced meanwhile.
+    /// Reads from the current generation of a run, and starts again if it is replaced meanwhile.
     fn with_generation<T>(
         &self,
         key: &RunKey,

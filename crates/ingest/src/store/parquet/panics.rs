@@ -1,5 +1,5 @@
-//! Between the store and the parquet crate, which panics on some damaged files (as of 60.1: where a
-//! dictionary page is missing, or a column's place is negative). They give an error like all others.
+//! Turns panics of the parquet crate into errors. It panics on some damaged files (as of 60.1: if a dictionary page is
+//! missing, or the offset of a column is negative).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,16 +10,16 @@ use parquet::errors::ParquetError;
 use super::checksum::{CheckedFile, damaged};
 use crate::error::{Error, Result};
 
-/// The rows of a file, piece by piece. Nothing follows an error.
+/// The rows of a file in batches. Nothing follows an error.
 pub(super) struct Guarded {
     reader: Option<ParquetRecordBatchReader>,
     file: CheckedFile,
-    /// What is being done, for messages.
+    /// The action that an error message names.
     what: String,
 }
 
 impl Guarded {
-    /// The rows of a file, as `open` makes a reader of it.
+    /// Reads the rows of a file by the reader that `open` creates.
     pub(super) fn open(
         file: CheckedFile,
         open: impl FnOnce(CheckedFile) -> Result<ParquetRecordBatchReader, ParquetError>,
@@ -34,7 +34,7 @@ impl Iterator for Guarded {
     type Item = Result<RecordBatch>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // A reader that has failed is not asked again.
+        // A reader that has failed is not used again.
         let mut reader = self.reader.take()?;
         let rows = match guarded(&self.what, &self.file, || Ok(reader.next().transpose()?)) {
             Ok(rows) => rows?,
@@ -45,7 +45,7 @@ impl Iterator for Guarded {
     }
 }
 
-/// An error of the parquet crate, or that of the file below it.
+/// Returns an error of the parquet crate, or the one of the underlying file.
 pub(super) fn plain(error: ParquetError) -> Box<dyn std::error::Error + Send + Sync> {
     match error {
         ParquetError::External(below) => below,
@@ -58,7 +58,7 @@ fn guarded<T>(
     file: &CheckedFile,
     read: impl FnOnce() -> Result<T, Box<dyn std::error::Error + Send + Sync>>,
 ) -> Result<T> {
-    // Whatever the panic left half done is dropped with the reader.
+    // The reader is dropped after a panic, so nobody sees its inconsistent state.
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(result) => result.map_err(|error| match file.damage() {
             Some(damage) => Error::store(what, damage),

@@ -1,6 +1,6 @@
-//! The samples of a run as Parquet: workers turn batches into columns, which are encoded in the order of the log.
+//! The samples of a run as Parquet. Workers convert batches into columns, which are encoded in the order of the log.
 //!
-//! Where a row group ends depends on its rows only, so the same log gives the same bytes with any number of workers.
+//! The end of a row group depends only on its rows, so the same log gives the same bytes with any number of workers.
 
 use std::io::Write;
 use std::path::Path;
@@ -35,27 +35,28 @@ use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::sample::texts::Texts;
 
-/// Rows a row group, about: enough that its metadata does not count, few enough that memory stays flat.
+/// The approximate number of rows in a row group: large enough to make its metadata negligible, small enough to keep
+/// memory flat.
 const ROW_GROUP: usize = 256 << 10;
 
-/// Rows a batch when reading.
+/// The maximum number of rows per batch when reading.
 const READ_ROWS: usize = 16 << 10;
 
-/// Bytes of texts in a batch when reading: fewer rows are read at once where they are long.
+/// The approximate maximum size in bytes of the texts in a batch when reading. Long texts mean fewer rows per batch.
 const READ_TEXTS: usize = 8 << 20;
 
-/// The file's own note of how many bytes the texts of a row take at most, where reading as many rows as usual would be
-/// too much.
+/// Key of the file's metadata for the maximum size in bytes of the texts of one row. It is written only if batches of
+/// the usual number of rows would be too large.
 const LONGEST: &str = "perfpipe.longest_texts";
 
-/// Bytes of the texts of a row group, about, at most: it is held until it ends.
+/// The approximate maximum size in bytes of the texts in a row group, which is held in memory until it ends.
 const GROUP_TEXTS: usize = 8 << 20;
 
 fn text() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
-/// The columns of a sample, as DESIGN names them.
+/// The schema of the samples.
 fn schema() -> SchemaRef {
     let field = |name: &str, data_type: DataType, nullable: bool| Field::new(name, data_type, nullable);
     Arc::new(Schema::new(vec![
@@ -76,8 +77,8 @@ fn schema() -> SchemaRef {
     ]))
 }
 
-/// The columns of whole numbers, which differ little from one row to the next: packing their differences takes a fraction
-/// of the time of looking each up in a dictionary.
+/// The integer columns. Their values differ little between rows, so delta encoding takes a fraction of the time of
+/// looking each up in a dictionary.
 const NUMBERS: [&str; 8] =
     ["t_ms", "elapsed", "bytes", "sent_bytes", "all_threads", "latency", "idle_time", "connect"];
 
@@ -97,21 +98,21 @@ fn properties() -> WriterProperties {
     NUMBERS.iter().fold(builder, packed).build()
 }
 
-/// A file of samples while it is being written.
+/// A file of samples that is being written.
 pub(super) struct SampleFile<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     factory: ArrowRowGroupWriterFactory,
     threads: ColumnThreads,
-    /// Rows in the row group that has not ended.
+    /// The number of rows in the current row group.
     open: usize,
-    /// Whether a row group has ended that is not written yet: its last pages are made while the next one begins.
+    /// True if a row group has ended but is not written yet. Its last pages are made while the next one begins.
     ended: bool,
-    /// Bytes of the texts of its batches, each counted once a batch.
+    /// The size in bytes of the texts of the current row group's batches; each text counts once per batch.
     texts: usize,
     rows: u64,
-    /// Bytes of the texts of a row, at most.
+    /// The maximum size in bytes of the texts of one row.
     longest: usize,
-    /// What is being done, for messages.
+    /// The action that an error message names.
     what: String,
 }
 
@@ -120,7 +121,7 @@ impl SampleFile<SummedFile> {
         Self::new(SummedFile::create(path)?, format!("writing {}", path.display()))
     }
 
-    /// Ends the file and makes it durable; returns its rows.
+    /// Ends the file and syncs it to disk. Returns the number of rows and the checksums.
     pub(super) fn close(mut self) -> Result<(u64, Sums)> {
         self.end()?;
         Ok((self.rows, self.writer.inner_mut().finish()?))
@@ -197,7 +198,7 @@ impl<W: Write + Send> SampleFile<W> {
     }
 }
 
-/// Writes samples as one Parquet file of the store's own columns, for other programs.
+/// Writes samples to one Parquet file for other programs, with the columns of the store.
 pub struct SampleExport<W: Write + Send> {
     file: SampleFile<W>,
     encoder: SampleEncoder,
@@ -207,16 +208,16 @@ impl<W: Write + Send> SampleExport<W> {
     /// Begins a file.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub fn new(out: W) -> Result<Self> {
         let file = SampleFile::new(out, "writing samples".to_owned())?;
         Ok(Self { encoder: SampleEncoder::new(true), file })
     }
 
-    /// Appends a batch. Memory: one row group of 262,144 rows, of 8 MiB of texts at most.
+    /// Appends a batch. Memory is bounded by one row group of 262,144 rows and about 8 MiB of texts.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If the file can't be written.
     pub fn write(&mut self, batch: &SampleBatch) -> Result<()> {
         match self.encoder.encode(batch)? {
             Some(rows) => self.file.append(rows),
@@ -227,7 +228,7 @@ impl<W: Write + Send> SampleExport<W> {
     /// Ends the file.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If it can't be written.
     pub fn finish(mut self) -> Result<()> {
         self.file.end()
     }
@@ -237,24 +238,24 @@ fn failed(error: parquet::errors::ParquetError) -> Error {
     Error::store("encoding samples", error)
 }
 
-/// Rows in the columns of the file, ready to be encoded.
+/// Rows as columns of the file, ready for encoding.
 pub struct SampleColumns {
     columns: Vec<ArrowLeafColumn>,
     rows: usize,
-    /// Bytes of their distinct texts.
+    /// The size in bytes of their distinct texts.
     texts: usize,
-    /// Bytes of the texts of a row, at most.
+    /// The maximum size in bytes of the texts of one row.
     longest: usize,
 }
 
-/// Turns batches into the columns of the file.
+/// Converts batches into the columns of the file.
 pub struct SampleEncoder {
     schema: SchemaRef,
     kept: bool,
 }
 
 impl SampleEncoder {
-    /// An encoder; where samples are not kept it hands out nothing.
+    /// Creates an encoder. If samples are not kept, it returns no columns.
     pub(super) fn new(kept: bool) -> Self {
         Self { schema: schema(), kept }
     }
@@ -276,13 +277,13 @@ impl BatchEncoder for SampleEncoder {
     }
 }
 
-/// No row's texts take more bytes than this.
+/// Returns an upper bound of the size in bytes of the texts of one row.
 fn longest(batch: &SampleBatch) -> usize {
     let longest = |texts: &Texts| texts.values().iter().map(str::len).max().unwrap_or_default();
     longest(&batch.label) + longest(&batch.response_code) + longest(&batch.injector)
 }
 
-/// A batch's columns as Arrow arrays, in the order of the schema.
+/// Returns a batch's columns as Arrow arrays, in the order of the schema.
 fn arrays(batch: &SampleBatch) -> Result<Vec<ArrayRef>> {
     let t_ms = batch
         .t_ms
@@ -317,7 +318,7 @@ fn texts(column: &Texts) -> Result<ArrayRef> {
     let valid: Vec<bool> = column.codes().iter().map(|code| *code != Texts::NULL).collect();
     let codes: Vec<i32> =
         column.codes().iter().map(|code| if *code == Texts::NULL { 0 } else { *code as i32 }).collect();
-    // A dictionary can't be empty where a null's key points to it.
+    // Arrow needs a value in the dictionary even if all keys are null.
     let values = column.values();
     let mut list = StringBuilder::with_capacity(values.len().max(1), values.bytes());
     values.iter().for_each(|value| list.append_value(value));
@@ -331,7 +332,7 @@ fn texts(column: &Texts) -> Result<ArrayRef> {
     Ok(Arc::new(array))
 }
 
-/// Opens a file of samples.
+/// Opens a file of samples for reading.
 pub(super) fn open(file: CheckedFile) -> Result<Guarded> {
     let options = ArrowReaderOptions::new().with_schema(schema());
     Guarded::open(file, |file| {
@@ -341,11 +342,11 @@ pub(super) fn open(file: CheckedFile) -> Result<Guarded> {
     })
 }
 
-/// How many rows to read at once.
+/// Returns the number of rows to read per batch.
 fn rows_at_once(file: &ParquetMetaData) -> usize {
     let notes = file.file_metadata().key_value_metadata().into_iter().flatten();
     let note = notes.filter(|note| note.key == LONGEST).find_map(|note| note.value.as_ref()?.parse().ok());
-    // Files without a note hold texts of any length, if they are older than the note.
+    // Files of earlier versions have no note and may hold texts of any length.
     let is_large = file.row_groups().iter().any(|group| group.total_byte_size() > 256 << 20);
     match note {
         Some(longest) => READ_TEXTS.checked_div(longest).unwrap_or(READ_ROWS).clamp(16, READ_ROWS),
@@ -354,7 +355,7 @@ fn rows_at_once(file: &ParquetMetaData) -> usize {
     }
 }
 
-/// Hands the samples of a file to a sink, batch by batch.
+/// Passes the samples of a file to `sink`, batch by batch.
 pub(super) fn stream(rows: Guarded, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
     for rows in rows {
         sink(batch(&rows?)?)?;

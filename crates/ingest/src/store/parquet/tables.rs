@@ -1,4 +1,4 @@
-//! The small tables of a run as Parquet, readable by any tool: seconds, CPU readings, errors, labels.
+//! The small tables of a run as Parquet: seconds, CPU readings, errors, labels.
 
 use std::io::{BufReader, BufWriter};
 use std::path::Path;
@@ -32,28 +32,29 @@ pub(super) const ERRORS: &str = "errors.parquet";
 pub(super) const LABELS: &str = "labels.parquet";
 pub(super) const REJECTS: &str = "rejects.jsonl";
 
-/// All of them, and the rejected records.
+/// The files of all small tables and of the rejected records.
 pub(super) const SMALL: [&str; 5] = [SECONDS, CPU, ERRORS, LABELS, REJECTS];
 
-/// The counts once more, packed, which is what perfpipe reads: some ten times as fast as the lists.
+/// The column of the counts in packed form, which perfpipe reads: about ten times as fast as the lists, which are for
+/// other programs.
 const PACKED: &str = "packed";
 
-/// Cells a batch; a run of any length is written in pieces.
+/// The maximum number of cells per batch when writing.
 const CELLS: usize = 1024;
 
-/// Counts and injectors of a batch of cells, about.
+/// The approximate maximum number of counts and injectors in a batch of cells.
 const VALUES: usize = 512 << 10;
 
-/// Rows a batch of failures, each of which has up to three texts of some KiB.
+/// The number of rows in a batch of failures, which have up to three texts of some KiB each.
 const FAILURES: usize = 2 << 10;
 
-/// Rows a batch of labels.
+/// The number of rows in a batch of labels.
 const LABEL_ROWS: usize = 2 << 10;
 
-/// Bytes of encoded rows that are held before they are written, as a row group of their own.
+/// The size in bytes of encoded rows that ends a row group.
 const HELD: usize = 8 << 20;
 
-/// Writes a table of one or more batches, durably.
+/// Writes a table of one or more batches and syncs it to disk.
 fn write(path: &Path, batches: impl Iterator<Item = Result<RecordBatch>>) -> Result<Sums> {
     let failed = |error| Error::store(format!("writing {}", path.display()), plain(error));
     let mut writer: Option<ArrowWriter<SummedFile>> = None;
@@ -80,7 +81,7 @@ fn write(path: &Path, batches: impl Iterator<Item = Result<RecordBatch>>) -> Res
 }
 
 fn properties() -> WriterProperties {
-    // The lists of elapsed times ascend: their differences take half the room of a dictionary's numbers.
+    // The lists of elapsed times ascend: their differences take half the space of dictionary indices.
     let ascending = ColumnPath::from(vec!["elapsed".into(), "list".into(), "item".into()]);
     WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
@@ -94,7 +95,7 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
     RecordBatch::try_from_iter(columns).map_err(|error| Error::store("making a table", error))
 }
 
-/// Writes the exact counts, the cells ascending by key.
+/// Writes the exact counts. The cells must ascend by key.
 pub(super) fn write_seconds(
     path: &Path,
     labels: &[String],
@@ -109,7 +110,7 @@ pub(super) fn write_seconds(
                 Ok(piece) => piece,
                 Err(error) => return Some(Err(error)),
             };
-            // A run without a cell still has a file.
+            // A run without cells still has a file.
             let wanted = first || !piece.is_empty();
             first = false;
             wanted.then(|| seconds(&piece, labels, injectors))
@@ -117,7 +118,7 @@ pub(super) fn write_seconds(
     )
 }
 
-/// The next cells, as many as are written at once.
+/// Takes the cells of the next batch.
 fn next_piece(cells: &mut dyn Iterator<Item = CellResult>) -> Result<Vec<(CellKey, Cell)>> {
     let (mut piece, mut values) = (Vec::new(), 0);
     while piece.len() < CELLS && values < VALUES {
@@ -188,19 +189,19 @@ fn seconds(cells: &[(CellKey, Cell)], labels: &[String], injectors: &[String]) -
     ])
 }
 
-/// The name that a key or a load points to.
+/// Returns the name at an index of a key or a load.
 fn name(names: &[String], index: u32) -> Result<&str> {
     let found = names.get(index as usize).map(String::as_str);
     found
         .ok_or_else(|| Error::bug("writing the counts by second", format!("name {index} is not in its list")))
 }
 
-/// A number of samples as its column's type.
+/// Converts a number of samples into the type of its column.
 fn limited(samples: u64) -> i64 {
     i64::try_from(samples).unwrap_or(i64::MAX)
 }
 
-/// Reads the exact counts back, and how many samples they count.
+/// Reads the exact counts, and the number of samples in them.
 pub(super) fn read_seconds(file: CheckedFile) -> Result<(CellTable, Counted)> {
     let (mut labels, mut injectors) = (Interner::default(), Interner::default());
     let (mut cells, mut counted) = (CellTableBuilder::new(READ_ROOM), Counted::default());
@@ -258,7 +259,7 @@ fn read_latency(piece: &Piece) -> Result<Vec<Spread>> {
     Ok((0..piece.len()).map(spread).collect())
 }
 
-/// The packed counts of a cell of so many samples, and these once more.
+/// Checks that a cell's packed counts are those of `samples` samples. Returns them and the number of samples.
 fn counts<'a>(piece: &Piece, packed: &'a [u8], samples: i64) -> Result<(&'a [u8], u64)> {
     let mut rest = packed;
     match check_counts(&mut rest) {
@@ -267,7 +268,7 @@ fn counts<'a>(piece: &Piece, packed: &'a [u8], samples: i64) -> Result<(&'a [u8]
     }
 }
 
-/// The loads of a cell's injectors, ascending by their indexes.
+/// Returns the loads of a cell's injectors, ascending by injector index.
 fn loads(piece: &Piece, hosts: &[u32], samples: &[u64], threads: &[i64]) -> Result<Vec<InjectorLoad>> {
     if hosts.len() != samples.len() || hosts.len() != threads.len() {
         return Err(piece.damaged("the columns of injectors differ in length"));
@@ -294,7 +295,7 @@ pub(super) fn write_cpu(path: &Path, cpu: &CpuSeries) -> Result<Sums> {
     write(path, std::iter::once(batch))
 }
 
-/// Reads the CPU readings back.
+/// Reads the CPU readings.
 pub(super) fn read_cpu(file: CheckedFile) -> Result<CpuSeries> {
     let mut readings = Vec::new();
     for piece in read(file)? {
@@ -308,7 +309,7 @@ pub(super) fn read_cpu(file: CheckedFile) -> Result<CpuSeries> {
 /// Writes the failures.
 pub(super) fn write_errors(path: &Path, errors: &[ErrorCount]) -> Result<Sums> {
     let (first, rest) = errors.split_at(errors.len().min(FAILURES));
-    // A run without a failure still has a file.
+    // A run without failures still has a file.
     write(path, std::iter::once(first).chain(rest.chunks(FAILURES)).map(failures))
 }
 
@@ -329,7 +330,7 @@ fn failures(errors: &[ErrorCount]) -> Result<RecordBatch> {
     ])
 }
 
-/// Reads the failures back.
+/// Reads the failures.
 pub(super) fn read_errors(file: CheckedFile) -> Result<Vec<ErrorCount>> {
     let (mut errors, mut shared) = (Vec::new(), Shared::default());
     for piece in read(file)? {
@@ -352,7 +353,7 @@ pub(super) fn read_errors(file: CheckedFile) -> Result<Vec<ErrorCount>> {
 /// Writes the whole-run counts by label.
 pub(super) fn write_labels(path: &Path, labels: &[LabelCount]) -> Result<Sums> {
     let (first, rest) = labels.split_at(labels.len().min(LABEL_ROWS));
-    // A run without a label still has a file.
+    // A run without labels still has a file.
     write(path, std::iter::once(first).chain(rest.chunks(LABEL_ROWS)).map(label_rows))
 }
 
@@ -368,7 +369,7 @@ fn label_rows(labels: &[LabelCount]) -> Result<RecordBatch> {
     ])
 }
 
-/// Reads the whole-run counts by label back.
+/// Reads the whole-run counts by label.
 pub(super) fn read_labels(file: CheckedFile) -> Result<Vec<LabelCount>> {
     let mut counts = Vec::new();
     for piece in read(file)? {
@@ -385,14 +386,14 @@ pub(super) fn read_labels(file: CheckedFile) -> Result<Vec<LabelCount>> {
     Ok(counts)
 }
 
-/// Writes the rejected records, one JSON object a line.
+/// Writes the rejected records, one JSON object per line.
 pub(super) fn write_rejects(path: &Path, rejects: &mut RejectSpool) -> Result<Sums> {
     let mut writer = BufWriter::new(SummedFile::create(path)?);
     rejects.write_lines(&mut writer)?.map_err(|error| Error::io(path, error))?;
     writer.into_inner().map_err(|error| Error::io(path, error.into_error()))?.finish()
 }
 
-/// The rejected records, one after another.
+/// Reads the rejected records.
 pub(super) fn read_rejects(file: &CheckedFile) -> impl Iterator<Item = Result<Reject>> + use<> {
     let what = format!("reading {}", file.path().display());
     read_lines(BufReader::new(file.reader(0)), what)

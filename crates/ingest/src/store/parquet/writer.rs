@@ -1,4 +1,4 @@
-//! Writes one run into the embedded store; until it is committed nobody sees it.
+//! Writes a run into the embedded store. Until it is committed, no reader sees it.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::store::counted::CountedCells;
 /// A run that is being written.
 pub struct ParquetWriter {
     folder: Folder,
-    // Fields drop in this order: the files are closed before their folder goes.
+    // Fields are dropped in this order: the files must be closed before their folder is removed.
     samples: Option<SampleFile<SummedFile>>,
     staging: Staging,
     lock: Option<RunLock>,
@@ -31,7 +31,7 @@ impl ParquetWriter {
     }
 }
 
-/// Ends the file of the samples, which must be as many as expected.
+/// Ends the file of the samples, whose number must be `expected`.
 fn close(samples: SampleFile<SummedFile>, expected: u64) -> Result<Sums> {
     let (stored, sums) = samples.close()?;
     match stored == expected {
@@ -86,7 +86,7 @@ impl RunWriter for ParquetWriter {
             }),
         ];
         if let Some(samples) = samples {
-            // First, as the largest is the likeliest to find the disk full, and to be named.
+            // The samples come first: the largest file is the likeliest to fill the disk, and the error should name it.
             tables.insert(0, (tables::SAMPLES, Box::new(move || close(samples, expected))));
         }
         let files = side_by_side(tables)?.into_iter().map(|(name, sums)| (name.to_owned(), sums)).collect();

@@ -1,7 +1,7 @@
-//! What stopped writers left: a run that had appeared is finished, all else is removed.
+//! Cleans up after writers that were stopped: finishes runs that had appeared, and removes everything else.
 //!
-//! Nothing that a manifest names is ever removed, and nothing at all of a run whose own files are missing. Links are
-//! not followed: they may lead out of the store.
+//! Never removed are files that a manifest names, nor anything of a run whose own files are missing. Links are not
+//! followed, since they may lead out of the store.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,20 +11,20 @@ use super::manifest::{GENERATION, NEW, sync_dir};
 use super::paths::{Folder, LOCK, MANIFEST, read_manifest};
 use crate::store::parquet::lock::{Lock, is_link};
 
-/// Finishes or removes what killed writers left, wherever nobody holds the lock. Whoever calls holds the gate.
+/// Finishes or removes what stopped writers left, wherever the lock is free. The caller holds the gate.
 pub(crate) fn sweep(folder: &Folder) {
     for run in folders(&folder.runs()) {
         let run = run.path();
         let lock = run.join(LOCK);
         if !lock.exists() && !run.join(MANIFEST).exists() {
-            // Not a run's, unless it was to become one: then it is empty.
+            // Not a run's folder, unless it was about to become one: then it is empty.
             let _ = fs::remove_dir(run);
         } else if let Ok(Some(_free)) = Lock::try_new(&lock) {
             clear(folder, &run);
         }
     }
     sweep_staging(folder);
-    // Markers are written by whoever holds the gate: these are nobody's.
+    // Markers are written only by the holder of the gate, so these are abandoned.
     for marker in entries(folder.path()).filter(is_new) {
         let _ = fs::remove_file(marker.path());
     }
@@ -33,13 +33,13 @@ pub(crate) fn sweep(folder: &Folder) {
 /// Removes staged runs whose writer is gone and that no manifest names.
 fn sweep_staging(folder: &Folder) {
     let staged = folders(&folder.staging()).filter(is_generation).map(|entry| entry.path());
-    // One that vanished meanwhile was its writer's to remove.
+    // A folder that vanished meanwhile was removed by its own writer.
     let dead: Vec<(PathBuf, Lock)> =
         staged.filter_map(|path| Some((path.clone(), Lock::try_new(&path.join(LOCK)).ok()??))).collect();
     if dead.is_empty() {
         return;
     }
-    // Not before their writers are known to be gone: until then one may be putting its manifest in place.
+    // Only now, with the writers known to be gone: a running one might just put its manifest in place.
     let Some(named) = named(folder) else { return };
     for (path, _lock) in &dead {
         if !named.contains(&*path.file_name().unwrap_or_default().to_string_lossy()) {
@@ -48,7 +48,7 @@ fn sweep_staging(folder: &Folder) {
     }
 }
 
-/// The generations that manifests name; `None` where one can't be read, and may name any.
+/// Returns the generations that manifests name; `None` if a manifest can't be read, since it may name any.
 fn named(folder: &Folder) -> Option<BTreeSet<String>> {
     let mut named = BTreeSet::new();
     for run in folder.run_folders().ok()?.iter().filter(|run| !is_link(run)) {
@@ -57,19 +57,19 @@ fn named(folder: &Folder) -> Option<BTreeSet<String>> {
     Some(named)
 }
 
-/// Brings a run's folder to what its manifest says: the files of earlier runs go, those of the current one are moved
-/// in where its writer did not come to that. Without a manifest, all of perfpipe's own goes. What can't be done now is
-/// left to the next ingest. Whoever calls holds the run's lock.
+/// Makes a run's folder match its manifest: removes the files of earlier generations, and moves in those of the current
+/// one if its writer did not. Without a manifest, all files of perfpipe are removed. What fails now is left to the next
+/// ingest. The caller holds the run's lock.
 pub(crate) fn settle(folder: &Folder, run: &Path) {
     let manifest = match read_manifest(run) {
         Ok(Some(manifest)) if !folder.is_home(run, &manifest.info.key) => return,
         Ok(manifest) => manifest,
-        // What it names is not known.
+        // It is unknown which generation it names.
         Err(_) => return,
     };
     let current = manifest.map(|manifest| manifest.generation);
     let files = current.as_ref().map(|current| folder.generation(run, current));
-    // Without its own files, all that is left may be needed.
+    // If its own files are missing, everything that is left may be needed.
     if files.as_ref().is_some_and(|files| is_link(files) || !files.is_dir()) {
         return;
     }
@@ -78,7 +78,7 @@ pub(crate) fn settle(folder: &Folder, run: &Path) {
         entries(run).filter(|entry| is_earlier(entry, current.as_deref())).map(|entry| entry.path());
     let earlier: Vec<PathBuf> = earlier.collect();
     let is_home = files.as_ref().is_none_or(|files| files.parent() == Some(run));
-    // What a manifest replaced may still be needed until the manifest is sure to stay.
+    // The files that a manifest replaced may still be needed until the manifest is durable.
     if (is_home && earlier.is_empty()) || sync_dir(run).is_err() {
         return;
     }
@@ -86,11 +86,11 @@ pub(crate) fn settle(folder: &Folder, run: &Path) {
     if let (Some(current), Some(files)) = (&current, files) {
         move_in(folder, run, &files, &run.join(current));
     }
-    // What stays is removed by the next ingest.
+    // The next ingest removes what can't be removed now.
     earlier.iter().for_each(|path| _ = fs::remove_dir_all(path));
 }
 
-/// Takes an earlier generation out of a run's folder at once, so that nobody finds one half there; where it is then.
+/// Moves an earlier generation out of a run's folder in one step, so that nobody sees half of it. Returns its new path.
 fn take_out(folder: &Folder, generation: &Path) -> PathBuf {
     let out = folder.staging().join(generation.file_name().unwrap_or_default());
     if fs::rename(generation, &out).is_ok() { out } else { generation.to_owned() }
@@ -99,14 +99,14 @@ fn take_out(folder: &Folder, generation: &Path) -> PathBuf {
 /// Moves the current generation into its run's folder, if it is not there.
 fn move_in(folder: &Folder, run: &Path, files: &Path, home: &Path) {
     if files != home && fs::rename(files, home).is_ok() {
-        // Whoever wrote it is done.
+        // Its writer is done.
         let _ = fs::remove_file(home.join(LOCK));
-        // Not durable, it would only be moved once more.
+        // If this is lost in a power failure, the move is just repeated.
         let _ = sync_dir(run).and_then(|()| sync_dir(&folder.staging()));
     }
 }
 
-/// Settles a run's folder, and removes it if nothing is left. Whoever calls holds the gate too.
+/// Settles a run's folder, and removes it if nothing is left. The caller holds the run's lock and the gate.
 pub(crate) fn clear(folder: &Folder, run: &Path) {
     settle(folder, run);
     if entries(run).all(|entry| entry.file_name() == LOCK) {
@@ -115,28 +115,28 @@ pub(crate) fn clear(folder: &Folder, run: &Path) {
     }
 }
 
-/// What is in a folder; nothing, where it can't be read or is elsewhere.
+/// Returns the entries of a folder; none if it can't be read or is a link.
 pub(crate) fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
     let there = (!is_link(folder)).then(|| fs::read_dir(folder));
     there.into_iter().flatten().flatten().flatten()
 }
 
-/// The folders in a folder, links left out.
+/// Returns the subfolders of a folder, without links.
 fn folders(folder: &Path) -> impl Iterator<Item = fs::DirEntry> + use<> {
     entries(folder).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
 }
 
-/// Whether a file is one of those that are written beside their place first.
+/// Returns true if a file is a temporary one, to be renamed when complete.
 pub(crate) fn is_new(entry: &fs::DirEntry) -> bool {
     entry.file_name().to_string_lossy().starts_with(NEW)
 }
 
-/// Whether a folder is one that a run is, or was to be, in.
+/// Returns true if a folder has the name of a generation.
 pub(crate) fn is_generation(entry: &fs::DirEntry) -> bool {
     entry.file_name().to_string_lossy().starts_with(GENERATION)
 }
 
-/// Whether a folder is of another generation than the current one.
+/// Returns true if a folder is a generation other than the current one.
 pub(crate) fn is_earlier(entry: &fs::DirEntry, current: Option<&str>) -> bool {
     is_generation(entry) && Some(&*entry.file_name().to_string_lossy()) != current
 }

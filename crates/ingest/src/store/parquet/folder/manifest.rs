@@ -1,4 +1,4 @@
-//! The small files that say what a store and a run are, each written whole or not at all.
+//! The small files that describe a store and its runs. Each is replaced atomically.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,23 +13,23 @@ use crate::run::info::RunInfo;
 use crate::store::parquet::checksum::{Sums, damaged};
 use crate::store::parquet::lock::refuse_link;
 
-/// The version of the files' layout.
+/// The version of the store's layout.
 const LAYOUT: u32 = 3;
 
-/// How the names of generations and of staged runs begin.
+/// Prefix of the names of generations and staged runs.
 pub(crate) const GENERATION: &str = "run-";
 
-/// How the names of files begin that are renamed once they are whole.
+/// Prefix of the names of temporary files, which are renamed when complete.
 pub(crate) const NEW: &str = ".new-";
 
-/// What says which layout a file is of.
+/// The layout version of a file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Marker {
     layout: u32,
 }
 
 impl Marker {
-    /// Refuses what another version wrote.
+    /// Fails if the file has another layout version.
     fn check(&self, path: &Path) -> Result<()> {
         match self.layout {
             LAYOUT => Ok(()),
@@ -41,13 +41,13 @@ impl Marker {
     }
 }
 
-/// Marks a folder as a store of this layout.
+/// Marks a folder as a store of this layout version.
 pub(crate) fn mark(path: &Path) -> Result<()> {
     write_json(path, &Marker { layout: LAYOUT })?;
     sync_dir(path.parent().unwrap_or(Path::new(".")))
 }
 
-/// Refuses a store of another layout; false if there is no mark.
+/// Fails if the store has another layout version. Returns false if there is no marker.
 pub(crate) fn check_mark(path: &Path) -> Result<bool> {
     let text = match fs::read(path) {
         Ok(text) => text,
@@ -59,7 +59,7 @@ pub(crate) fn check_mark(path: &Path) -> Result<bool> {
     Ok(true)
 }
 
-/// The error that the store's own file is not what it should be.
+/// Returns the error for a damaged marker of the store.
 pub(crate) fn unmarked(path: &Path, problem: &str) -> Error {
     Error::failed(
         format!("reading {}", path.display()),
@@ -68,7 +68,7 @@ pub(crate) fn unmarked(path: &Path, problem: &str) -> Error {
     )
 }
 
-/// What a run's folder says of itself: the run's own row, its current generation, and what its files must be.
+/// The manifest of a run: its metadata, its current generation, and the checksums of its files.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub(crate) generation: String,
@@ -77,7 +77,7 @@ pub(crate) struct Manifest {
     pub(crate) info: RunInfo,
 }
 
-/// A manifest as it is written, so that not a digit of it changes unseen.
+/// A manifest as it is written, with a checksum that reveals any change.
 #[derive(Serialize, Deserialize)]
 struct Sealed {
     layout: u32,
@@ -87,10 +87,10 @@ struct Sealed {
 }
 
 impl Manifest {
-    /// Reads a manifest; `None` where there is none.
+    /// Reads a manifest; `None` if there is none.
     ///
     /// # Errors
-    /// `Refused` when it is of another layout or a link, `Store` when it is damaged.
+    /// `Refused` if it has another layout version or is a link, `Store` if it is damaged.
     pub(crate) fn read(path: &Path) -> Result<Option<Self>> {
         refuse_link(path)?;
         let text = match fs::read(path) {
@@ -112,8 +112,7 @@ impl Manifest {
         }
     }
 
-    /// Puts the manifest in its place, in that of an earlier one if there is one. That is durable once the folder is
-    /// synced.
+    /// Writes the manifest, replacing an earlier one atomically. It is durable once the folder is synced.
     pub(crate) fn put(&self, path: &Path) -> Result<()> {
         let failed = |error| Error::store(format!("writing {}", path.display()), error);
         let text = serde_json::to_string_pretty(self).map_err(failed)?;
@@ -123,7 +122,7 @@ impl Manifest {
     }
 }
 
-/// Whether a name is one that is given to the files of a run: what leads to another folder is not.
+/// Returns true if a name is one that perfpipe gives to generations. Paths that lead elsewhere are not.
 fn is_generation(name: &str) -> bool {
     let random = name.strip_prefix(GENERATION);
     random.is_some_and(|random| !random.is_empty() && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
@@ -137,7 +136,7 @@ fn unreadable(path: &Path, problem: &str) -> Error {
     Error::store(format!("reading {}", path.display()), damaged(problem))
 }
 
-/// Writes a file whole or not at all: beside it first, synced, then renamed.
+/// Writes a file atomically: to a temporary file, which is synced and then renamed.
 fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let text = serde_json::to_vec_pretty(value)
@@ -152,7 +151,8 @@ fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     write().map_err(|error| Error::io(path, error))
 }
 
-/// Names for temporary files that end up as readable as any other: private ones would lock colleagues out.
+/// Returns a builder of temporary files with these permissions. By default they would be private, which would lock out
+/// other users of the store.
 pub(crate) fn temporary(prefix: &str, mode: u32) -> tempfile::Builder<'_, '_> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(prefix);

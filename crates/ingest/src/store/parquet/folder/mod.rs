@@ -1,4 +1,4 @@
-//! The folder of an embedded store: where a run lies, who may write it, and how a new one takes its place.
+//! The folder of an embedded store: where runs are, who may write them, and how a new run replaces an earlier one.
 
 pub(crate) mod leftovers;
 pub(crate) mod manifest;
@@ -24,11 +24,11 @@ use crate::run::replace::Replace;
 
 pub(super) use self::paths::Folder;
 
-/// What there may be in a store's folder beside the marker.
+/// The names that may exist in a store's folder besides the marker.
 const OWN: [&str; 4] = [LOCK, "runs", "staging", SET_ASIDE];
 
 impl Folder {
-    /// Refuses a folder that holds a store of another layout, or something else.
+    /// Fails if the folder holds a store of another layout version, or something else.
     pub(super) fn check_layout(&self) -> Result<()> {
         self.check_folder()?;
         match check_mark(&self.path().join(MARKER))? {
@@ -37,12 +37,12 @@ impl Folder {
         }
     }
 
-    /// Whether a store was made here, of which some may be lost.
+    /// Returns true if a store was created here, even if parts of it are lost.
     pub(super) fn is_there(&self) -> bool {
         self.path().join(MARKER).exists() || self.runs().is_dir()
     }
 
-    /// Refuses a path that can't become a folder.
+    /// Fails if the path can't become a folder.
     fn check_folder(&self) -> Result<()> {
         let problem = match fs::metadata(self.path()) {
             Ok(found) if !found.is_dir() => "is a file, not a folder",
@@ -55,7 +55,7 @@ impl Folder {
         ))
     }
 
-    /// A folder without a marker is fine if there is nothing in it, but for a marker that is being written.
+    /// Checks a folder without a marker. It must be empty, except for a marker that is being written.
     fn check_unmarked(&self) -> Result<()> {
         let entries = match fs::read_dir(self.path()) {
             Ok(entries) => entries,
@@ -69,7 +69,7 @@ impl Folder {
             runs |= name == "runs";
             other |= !is_new(&entry) && !OWN.iter().any(|own| name == *own);
         }
-        // Whoever began this store may have marked it by now.
+        // Another process that creates this store may have written the marker meanwhile.
         if self.path().join(MARKER).exists() || !(runs || other) {
             return Ok(());
         }
@@ -82,12 +82,11 @@ impl Folder {
         Err(unmarked(&self.path().join(MARKER), "it is missing"))
     }
 
-    /// Makes the folder and marks it, where that was not done before. The marker comes first, so that whoever
-    /// looks meanwhile, or after a kill, sees a store.
+    /// Creates the folder and its marker if they are missing.
     fn create(&self) -> Result<()> {
         let make = |path: &Path| fs::create_dir_all(path).map_err(|error| Error::io(path, error));
         make(self.path())?;
-        // First of all, so that whatever stops this later, the folder is known for a store.
+        // The marker comes first: if this is interrupted later, the folder is still recognised as a store.
         let marker = self.path().join(MARKER);
         if !marker.exists() {
             let _gate = self.gate()?;
@@ -99,16 +98,16 @@ impl Folder {
         [self.runs(), self.staging()].iter().try_for_each(|path| refuse_link(path).and_then(|()| make(path)))
     }
 
-    /// Held for moments only: while locks are taken or given back, and while leftovers are removed, so that no
-    /// lock's file goes from under the one who is just opening it.
+    /// Locks the store briefly, while other locks are taken or released and while leftovers are removed. This prevents
+    /// that a lock file is deleted while another process opens it.
     pub(super) fn gate(&self) -> Result<Lock> {
         Lock::wait(&self.path().join(LOCK))
     }
 
-    /// Holds a run's key for as long as the lock lives.
+    /// Locks a run's key until the lock is dropped.
     ///
     /// # Errors
-    /// When another writer holds it.
+    /// If another writer holds it.
     pub(super) fn lock(&self, key: &RunKey) -> Result<RunLock> {
         self.try_lock(key)?.ok_or_else(|| {
             Error::refused(
@@ -118,21 +117,21 @@ impl Folder {
         })
     }
 
-    /// Holds a run's key for as long as the lock lives; `None` if another does.
+    /// Locks a run's key until the lock is dropped; `None` if another writer holds it.
     fn try_lock(&self, key: &RunKey) -> Result<Option<RunLock>> {
         self.create()?;
         let _gate = self.gate()?;
         let run = self.run(key);
         refuse_link(&run)?;
         fs::create_dir_all(&run).map_err(|error| Error::io(&run, error))?;
-        // An empty folder, where there was no room for the lock, goes again.
+        // If there was no room on the disk for the lock file, the empty folder is removed again.
         let lock = Lock::try_new(&run.join(LOCK)).inspect_err(|_| _ = fs::remove_dir(&run))?;
-        // What its last writer was stopped in is finished before anything else is done with the run.
+        // First finish what an earlier, stopped writer left of this run.
         lock.iter().for_each(|_| settle(self, &run));
         Ok(lock.map(|lock| RunLock { folder: self.clone(), run, _lock: lock }))
     }
 
-    /// Holds the lowest repeat of a key that is neither stored nor held by another.
+    /// Locks the lowest repeat of a key that is neither stored nor locked by another writer.
     pub(super) fn lock_next(&self, key: RunKey) -> Result<(RunKey, RunLock)> {
         for repeat in 1..=LAST_REPEAT {
             let key = key.clone().with_repeat(repeat);
@@ -140,7 +139,7 @@ impl Folder {
             if stored() {
                 continue;
             }
-            // Whoever held it may have stored it before it was free.
+            // The former holder of the lock may have stored the run just before releasing it.
             match self.try_lock(&key)? {
                 Some(lock) if !stored() => return Ok((key, lock)),
                 _ => {}
@@ -149,7 +148,7 @@ impl Folder {
         Err(Error::store("looking for a free repeat", format!("all repeats of {key} are taken")))
     }
 
-    /// A new folder for a run that is to be written, and the lock that says its writer lives.
+    /// Creates a folder for a run to be written, and the lock that marks its writer as running.
     pub(super) fn stage(&self) -> Result<Staging> {
         self.create()?;
         let _gate = self.gate()?;
@@ -161,9 +160,9 @@ impl Folder {
         Ok(Staging { path, kept: false, _alive: alive })
     }
 
-    /// Makes a staged run appear in the place of any earlier one of its key.
+    /// Makes a staged run appear, replacing an earlier one of its key.
     ///
-    /// The rename of the manifest is the moment in which the run appears. Only once that is durable, the files of the
+    /// The run appears at the moment when its manifest is renamed into place. Once that is durable, the files of the
     /// earlier run are moved out of the run's folder, and those of the new one in.
     pub(super) fn publish(
         &self,
@@ -188,30 +187,30 @@ impl Folder {
         staging.kept = true;
         let durable = put.and_then(|()| sync_dir(&lock.run)).and_then(|()| sync_dir(&self.runs()));
         durable.map_err(|error| not_durable(&format!("the run {} is in its place", info.key), &error))?;
-        // What fails of this is done by the next writer; until then the run is read where it is.
+        // The next writer repeats what fails here. Until then the run is read from where it is.
         settle(self, &lock.run);
         Ok(())
     }
 
-    /// Refuses to put a run where there is one that may not be replaced.
+    /// Fails if the new run may not replace the stored one.
     fn check_replace(&self, info: &RunInfo, replace: Replace) -> Result<()> {
         match self.manifest(&info.key) {
             Ok(Some(old)) if !replace.allows(&old.info, info) => Err(Replace::refusal(&old.info, info)),
-            // A run that can't be read any more gives way to whoever names it.
+            // An unreadable run may be replaced by one that is named explicitly.
             Err(Error::Store { .. }) if replace.allows_unread(info) => Ok(()),
             Err(Error::Store { what, .. }) => Err(Replace::refusal_unread(&what)),
             old => old.map(drop),
         }
     }
 
-    /// Takes a run away; false if it was not there.
+    /// Removes a run; returns false if it is not stored.
     pub(super) fn drop_run(&self, key: &RunKey) -> Result<bool> {
         if !has_manifest(&self.run(key)) {
             return Ok(false);
         }
         let lock = self.lock(key)?;
         match self.manifest(key) {
-            // One that can't be read any more can be taken away.
+            // An unreadable run can be dropped too.
             Ok(Some(_)) | Err(Error::Store { .. }) => {}
             other => return other.map(|_| false),
         }
@@ -222,7 +221,7 @@ impl Folder {
     }
 }
 
-/// Whether the manifest in a run's folder names a generation, as far as can be told.
+/// Returns true if the manifest in a run's folder names a generation or can't be read.
 fn may_name(run: &Path, generation: &str) -> bool {
     match read_manifest(run) {
         Ok(found) => found.is_some_and(|found| found.generation == generation),
@@ -230,7 +229,7 @@ fn may_name(run: &Path, generation: &str) -> bool {
     }
 }
 
-/// The error that what was done may be undone by a power failure.
+/// Returns the error for a change that a power failure may undo.
 fn not_durable(done: &str, error: &Error) -> Error {
     Error::refused(
         format!(
@@ -241,7 +240,7 @@ fn not_durable(done: &str, error: &Error) -> Error {
     )
 }
 
-/// The right to write a run; given back, it leaves no folder where there is no run.
+/// The lock of a run's key. When it is dropped, the run's folder is removed if it holds no run.
 #[derive(Debug)]
 pub(super) struct RunLock {
     folder: Folder,
@@ -259,11 +258,11 @@ impl Drop for RunLock {
     }
 }
 
-/// A run's folder while it is being written; dropped, it leaves nothing, unless a manifest names it.
+/// The folder of a run that is being written. Dropping it removes the folder, unless a manifest names it.
 #[derive(Debug)]
 pub(super) struct Staging {
     pub(super) path: PathBuf,
-    /// Whether a manifest may name it: then it is the run.
+    /// True if a manifest may name it, so that it holds the run.
     kept: bool,
     _alive: Lock,
 }
@@ -277,7 +276,7 @@ impl Staging {
 impl Drop for Staging {
     fn drop(&mut self) {
         if !self.kept {
-            // What stays is swept by the next ingest.
+            // The next ingest removes what can't be removed now.
             let _ = fs::remove_dir_all(&self.path);
         }
     }
@@ -301,7 +300,7 @@ mod tests {
         fs::write(folder.run(&second).join(MANIFEST), "{}").unwrap();
         fs::create_dir(folder.run(&RunKey::new("a", "b+2"))).unwrap();
         assert_eq!(next().0.repeat, 3);
-        // One that can't be read.
+        // The repeat whose manifest can't be read.
         assert_eq!(folder.repeats(&RunKey::new("a", "b")).unwrap(), [2]);
     }
 
@@ -324,7 +323,7 @@ mod tests {
         folder.check_layout().unwrap();
         let _lock = folder.lock(&RunKey::new("a", "b")).unwrap();
         folder.check_layout().unwrap();
-        // As seen by one who looked for the marker before it was there.
+        // The check of a process that looked for the marker before it was written.
         folder.check_unmarked().unwrap();
     }
 

@@ -1,26 +1,26 @@
-//! What the folder of a run is called: safe in every file system, those that do not tell capital letters apart included.
+//! Names the folder of a run so that it is valid in every file system, also in case-insensitive ones.
 
 use crate::run::key::RunKey;
 
-/// What stands before a repeat's number.
+/// Separates a repeat's number.
 const REPEAT: char = '+';
 
-/// The most bytes of a name, but for the repeat.
+/// The maximum length of a name in bytes, without the repeat.
 const NAME: usize = 139;
 
-/// A folder's name for a key: what is safe in every file system stays, the rest is percent-encoded. Names of different
-/// keys differ in more than capital letters.
+/// Returns the folder name of a key. Characters that are not safe in every file system are percent-encoded. Names of
+/// different keys differ in more than case.
 pub(crate) fn folder_name(key: &RunKey) -> String {
     named(key, false)
 }
 
-/// The name that earlier builds gave to the folder of a key, where it is another one: capital letters stood as they are.
+/// Returns the folder name that earlier versions used for a key, if it differs: they left capital letters as they are.
 pub(crate) fn former_name(key: &RunKey) -> Option<String> {
     let capital = |part: &String| part.bytes().any(|byte| byte.is_ascii_uppercase());
     (capital(&key.framework) || capital(&key.test)).then(|| named(key, true))
 }
 
-/// The number of the repeat whose folder has this name, if it is one of the framework and the test of a key.
+/// Returns the repeat whose folder has this name, if it belongs to the framework and the test of `key`.
 pub(crate) fn repeat_of(name: &str, key: &RunKey) -> Option<u32> {
     let first = key.clone().with_repeat(1);
     let names = std::iter::once(folder_name(&first)).chain(former_name(&first));
@@ -33,7 +33,7 @@ pub(crate) fn repeat_of(name: &str, key: &RunKey) -> Option<u32> {
 fn named(key: &RunKey, capitals: bool) -> String {
     let mut name = String::new();
     for part in [&key.framework, &key.test] {
-        // Encoding `%` and the joint's own `+` keeps different keys apart.
+        // Different keys stay different because `%` and `+` within a part are encoded.
         if !name.is_empty() {
             name.push('+');
         }

@@ -1,4 +1,4 @@
-//! Where the runs of a store lie, and which there are.
+//! Finds the runs of a store and their files.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,7 +14,7 @@ pub(in crate::store::parquet) const MARKER: &str = "perfpipe.json";
 pub(in crate::store::parquet) const MANIFEST: &str = "manifest.json";
 pub(in crate::store::parquet) const LOCK: &str = ".lock";
 
-/// The folder of what is no whole run.
+/// The folder for what `repair` found not to be a complete run.
 pub(super) const SET_ASIDE: &str = "set-aside";
 
 /// The folder of a store.
@@ -40,7 +40,7 @@ impl Folder {
         self.path.join("staging")
     }
 
-    /// The folder of a run: the one that an earlier build made, where the run is still in it.
+    /// Returns the folder of a run: the one named by an earlier version if the run is still there.
     pub(super) fn run(&self, key: &RunKey) -> PathBuf {
         let run = self.runs().join(folder_name(key));
         match former_name(key).map(|name| self.runs().join(name)) {
@@ -49,14 +49,14 @@ impl Folder {
         }
     }
 
-    /// Where the current files of a run are: beside its manifest, or, where its writer was stopped just after the run
-    /// had appeared, in the place where they were written.
+    /// Returns the folder of a run's current files. It is beside the manifest, or still in the staging folder if the
+    /// writer was stopped just after the run had appeared.
     pub(in crate::store::parquet) fn generation(&self, run: &Path, generation: &str) -> PathBuf {
         let (home, staged) = (run.join(generation), self.staging().join(generation));
         if !home.is_dir() && staged.is_dir() { staged } else { home }
     }
 
-    /// Whether a run's folder is the one that its key has.
+    /// Returns true if `run` is the folder that belongs to `key`.
     pub(in crate::store::parquet) fn is_home(&self, run: &Path, key: &RunKey) -> bool {
         let name = run.file_name().unwrap_or_default().to_string_lossy();
         let home = folder_name(key);
@@ -64,15 +64,15 @@ impl Folder {
             || former_name(key).is_some_and(|former| *name == former) && !holds(&self.runs().join(home), key)
     }
 
-    /// The manifest of a run; `None` if it is not stored.
+    /// Returns the manifest of a run; `None` if it is not stored.
     pub(in crate::store::parquet) fn manifest(&self, key: &RunKey) -> Result<Option<Manifest>> {
         self.find(key).map(|found| found.map(|(_, manifest)| manifest))
     }
 
-    /// The folder of a run and its manifest; `None` if it is not stored.
+    /// Returns the folder of a run and its manifest; `None` if it is not stored.
     ///
     /// # Errors
-    /// `Refused` when the run's folder holds another run, `Store` when its manifest is damaged.
+    /// `Refused` if the run's folder holds another run, `Store` if its manifest is damaged.
     pub(in crate::store::parquet) fn find(&self, key: &RunKey) -> Result<Option<(PathBuf, Manifest)>> {
         refuse_link(&self.runs())?;
         let run = self.run(key);
@@ -82,7 +82,7 @@ impl Folder {
         }
     }
 
-    /// All folders in which there is a manifest, by name: the manifest, or why it can't be taken for that of a run.
+    /// Returns all folders with a manifest, sorted by name: each with its manifest, or with the error of reading it.
     pub(in crate::store::parquet) fn manifests(&self) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
         let mut found = Vec::new();
         for run in self.run_folders()? {
@@ -99,7 +99,7 @@ impl Folder {
         Ok(found)
     }
 
-    /// The folders of runs by name, whether there is a manifest in them or not.
+    /// Returns the folders of runs, sorted by name, with or without a manifest.
     pub(in crate::store::parquet) fn run_folders(&self) -> Result<Vec<PathBuf>> {
         let runs = self.runs();
         refuse_link(&runs)?;
@@ -115,8 +115,8 @@ impl Folder {
         Ok(folders)
     }
 
-    /// The repeats that are stored of a key's framework and test, ascending. One whose manifest can't be read is among
-    /// them: whoever reads it is told why.
+    /// Returns the stored repeats of a key's framework and test, ascending. A repeat whose manifest can't be read is
+    /// included: reading it gives the error.
     pub(in crate::store::parquet) fn repeats(&self, key: &RunKey) -> Result<Vec<u32>> {
         let mut repeats = Vec::new();
         for run in self.run_folders()? {
@@ -134,23 +134,23 @@ impl Folder {
     }
 }
 
-/// Whether there is a manifest in a run's folder, whatever it says.
+/// Returns true if there is a manifest in a run's folder, readable or not.
 pub(super) fn has_manifest(run: &Path) -> bool {
     run.join(MANIFEST).symlink_metadata().is_ok()
 }
 
-/// The manifest in a run's folder; `None` if there is none.
+/// Reads the manifest in a run's folder; `None` if there is none.
 pub(super) fn read_manifest(run: &Path) -> Result<Option<Manifest>> {
     refuse_link(run)?;
     Manifest::read(&run.join(MANIFEST))
 }
 
-/// Whether a folder holds the run of a key.
+/// Returns true if a folder holds the run of a key.
 fn holds(run: &Path, key: &RunKey) -> bool {
     matches!(read_manifest(run), Ok(Some(manifest)) if manifest.info.key == *key)
 }
 
-/// The error that a folder holds a run that does not belong there.
+/// Returns the error for a run in a folder that belongs to another key.
 pub(super) fn foreign(run: &Path, manifest: &Manifest) -> Error {
     Error::refused(
         format!(

@@ -1,5 +1,5 @@
-//! A store in a folder put right: its own file, moves that were stopped, runs in the folder of another. What can't be is
-//! moved to a folder of its own, never deleted.
+//! Repairs a store in a folder: its marker, interrupted moves, and runs in the wrong folder. Runs that can't be
+//! repaired are moved to a separate folder, never deleted.
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
@@ -15,7 +15,7 @@ use crate::store::parquet::lock::{Lock, refuse_link};
 use crate::store::repairer::Repairer;
 
 impl Folder {
-    /// Puts right what is wrong with the store itself.
+    /// Repairs the store itself, as opposed to the contents of its runs.
     pub(crate) fn repair(&self, repairer: &mut Repairer<'_>) -> Result<()> {
         if !self.path().is_dir() {
             return Ok(());
@@ -43,7 +43,7 @@ impl Folder {
         })
     }
 
-    /// Puts right a folder whose manifest can't be taken for that of a run.
+    /// Repairs a folder whose manifest can't be read or belongs to another run.
     fn repair_run(&self, run: &Path, error: &Error, repairer: &mut Repairer<'_>) -> Result<()> {
         let manifest = match read_manifest(run) {
             Ok(Some(manifest)) => manifest,
@@ -63,7 +63,7 @@ impl Folder {
         repairer.step(what, || self.with_free(run, || rename(run, &home)))
     }
 
-    /// Moves a folder out of the way of all readers.
+    /// Moves a folder to where no reader looks.
     pub(crate) fn move_aside(&self, run: &Path, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
         let aside = self.free_aside(run);
         let what = format!("{} is set aside as {}: {why}", run.display(), aside.display());
@@ -78,8 +78,8 @@ impl Folder {
         })
     }
 
-    /// Moves the files that a run's manifest names, and no other's does, into its folder: nobody would know whose they
-    /// are.
+    /// Moves the files that a run's manifest names into its folder, unless they belong to another run. Once the folder
+    /// is set aside, their owner could not be found any more.
     fn gather(&self, run: &Path) -> Result<()> {
         let Ok(Some(manifest)) = read_manifest(run) else { return Ok(()) };
         let files = self.generation(run, &manifest.generation);
@@ -92,7 +92,7 @@ impl Folder {
         rename(&files, &run.join(&manifest.generation))
     }
 
-    /// Does something with a folder that nobody writes to.
+    /// Runs `then` while the folder is locked against writers.
     fn with_free(&self, folder: &Path, then: impl FnOnce() -> Result<()>) -> Result<()> {
         let _gate = self.gate()?;
         let lock = Lock::try_new(&folder.join(LOCK))?;
@@ -105,7 +105,7 @@ impl Folder {
         then()
     }
 
-    /// A name in the folder of what is set aside that nothing there has.
+    /// Returns an unused name in the folder for runs that are set aside.
     fn free_aside(&self, run: &Path) -> PathBuf {
         let name = run.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let folder = self.path().join(SET_ASIDE);
@@ -114,7 +114,7 @@ impl Folder {
         names.find(|path| path.symlink_metadata().is_err()).unwrap_or(folder)
     }
 
-    /// Finishes or removes what killed writers left.
+    /// Finishes or removes what stopped writers left.
     fn repair_leftovers(&self, repairer: &mut Repairer<'_>) -> Result<()> {
         let left = self.leftovers()?;
         if left.is_empty() {
@@ -130,7 +130,7 @@ impl Folder {
         )
     }
 
-    /// Sets aside staged runs of writers that are gone: a manifest that can't be read may have named them.
+    /// Sets aside the staged runs of stopped writers, since a manifest that can't be read may have named them.
     fn keep_staged(&self, repairer: &mut Repairer<'_>) -> Result<()> {
         let named: Vec<String> = self
             .manifests()?
@@ -146,16 +146,17 @@ impl Folder {
         Ok(())
     }
 
-    /// Staged runs whose writer is gone; nothing is made to find out.
+    /// Returns the staged runs whose writer is gone, without creating any file.
     fn dead(&self) -> Result<Vec<PathBuf>> {
-        // Locks that are tried here are not to be found taken by others. Where nothing can be written, nobody is there.
+        // The gate keeps other processes from finding the locks taken that are tried here. It can't be taken in a
+        // read-only store, but that has no writers either.
         let _gate = self.gate().ok();
         refuse_link(&self.staging())?;
         let staged = entries(&self.staging()).filter(is_generation).map(|entry| entry.path());
         Ok(staged.filter(|path| is_free(&path.join(LOCK))).collect())
     }
 
-    /// What a sweep would remove or move.
+    /// Returns what a sweep would remove or move.
     fn leftovers(&self) -> Result<Vec<String>> {
         let mut left = self.dead()?;
         let _gate = self.gate().ok();
@@ -169,7 +170,7 @@ impl Folder {
         Ok(left.iter().map(|path| path.display().to_string()).collect())
     }
 
-    /// Moves a run's folder out of the way of all readers.
+    /// Moves a run's folder to where no reader looks.
     pub(crate) fn set_aside(&self, key: &RunKey, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
         match self.find(key)? {
             Some((run, _)) => self.move_aside(&run, &format!("{key}: {why}"), repairer),
@@ -178,7 +179,7 @@ impl Folder {
     }
 }
 
-/// Whether nobody holds a lock, as far as can be told without making its file.
+/// Returns true if nobody holds a lock, without creating its file.
 fn is_free(lock: &Path) -> bool {
     match File::open(lock) {
         Ok(file) => file.try_lock().is_ok(),
