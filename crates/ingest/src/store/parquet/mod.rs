@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! DIR/perfpipe.json                     the layout's version
-//! DIR/runs/KEY/manifest.json            the run's metadata, its current generation, its files' checksums
+//! DIR/runs/KEY/manifest.json            the run's own row, which generation is current, its files' checksums
 //! DIR/runs/KEY/GENERATION/*.parquet     samples, seconds, cpu, errors, labels; rejects.jsonl
 //! DIR/staging/RANDOM/                   a run that is being written
-//! DIR/set-aside/                        what `repair` found not to be a complete run
+//! DIR/set-aside/                        what `repair` found to be no whole run
 //! ```
 //!
 //! KEY is `framework+test`, and for further repeats `framework+test+2` and so on. Capital letters, and characters that

@@ -1,4 +1,4 @@
-//! Rows of a small table, checked as they are read: whatever a file holds, it gives values or an error.
+//! Reads the rows of a small table and checks them. Whatever a file holds, the result is values or an error.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use super::checksum::{CheckedFile, damaged};
 use super::panics::Guarded;
 use crate::error::{Error, Result};
 
-/// Rows a piece; a table of any length is read in pieces.
+/// The number of rows per piece, by which tables of any length are read.
 const ROWS: usize = 4096;
 
-/// Some rows of a table.
+/// Consecutive rows of a table.
 pub(super) struct Piece {
     rows: RecordBatch,
-    /// What is being done, for messages.
+    /// The action that an error message names.
     what: Arc<str>,
 }
 
-/// The pieces of a table.
+/// Reads a table piece by piece.
 pub(super) fn read(file: CheckedFile) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
     read_without(file, &[])
 }
 
-/// The pieces of a table, but for some of its columns.
+/// Reads a table piece by piece, without the given columns.
 pub(super) fn read_without(
     file: CheckedFile,
     columns: &[&str],
@@ -45,62 +45,62 @@ pub(super) fn read_without(
 }
 
 impl Piece {
-    /// How many rows there are; every column has as many values.
+    /// Returns the number of rows. Every column has as many values.
     pub(super) fn len(&self) -> usize {
         self.rows.num_rows()
     }
 
-    /// A column of numbers.
+    /// Returns a column of numbers.
     pub(super) fn numbers<T: ArrowPrimitiveType>(&self, name: &str) -> Result<&[T::Native]> {
         self.primitive::<T>(self.column(name)?, name)
     }
 
-    /// A column of numbers that can't be below zero.
+    /// Returns a column of non-negative numbers.
     pub(super) fn counts(&self, name: &str) -> Result<Vec<u64>> {
         self.unsigned::<Int64Type, u64>(self.column(name)?, name)
     }
 
-    /// A column of seconds from t0.
+    /// Returns a column of seconds since t0.
     pub(super) fn seconds(&self, name: &str) -> Result<Vec<u32>> {
         self.unsigned::<Int32Type, u32>(self.column(name)?, name)
     }
 
-    /// A column of texts.
+    /// Returns a column of texts.
     pub(super) fn texts(&self, name: &str) -> Result<Vec<&str>> {
         self.strings(self.column(name)?, name)
     }
 
-    /// A column of bytes.
+    /// Returns a column of byte strings.
     pub(super) fn bytes(&self, name: &str) -> Result<Vec<&[u8]>> {
         let array = self.column(name)?.as_binary_opt::<i32>().ok_or_else(|| self.other_type(name))?;
         Ok(array.iter().flatten().collect())
     }
 
-    /// A column of truths.
+    /// Returns a column of booleans.
     pub(super) fn flags(&self, name: &str) -> Result<Vec<bool>> {
         let array = self.column(name)?.as_boolean_opt().ok_or_else(|| self.other_type(name))?;
         Ok(array.iter().flatten().collect())
     }
 
-    /// A column of lists of numbers, one after another.
+    /// Returns a column of lists of numbers.
     pub(super) fn number_lists<T: ArrowPrimitiveType>(&self, name: &str) -> Result<Lists<'_, T::Native>> {
         let (ends, values) = self.lists(name)?;
         Ok(Lists { ends, values: self.primitive::<T>(values, name)?.to_vec() })
     }
 
-    /// A column of lists of numbers that can't be below zero.
+    /// Returns a column of lists of non-negative numbers.
     pub(super) fn count_lists(&self, name: &str) -> Result<Lists<'_, u64>> {
         let (ends, values) = self.lists(name)?;
         Ok(Lists { ends, values: self.unsigned::<Int64Type, u64>(values, name)? })
     }
 
-    /// A column of lists of texts, each made into something else.
+    /// Returns a column of lists of texts, each converted by `of`.
     pub(super) fn text_lists<T>(&self, name: &str, of: impl FnMut(&str) -> T) -> Result<Lists<'_, T>> {
         let (ends, values) = self.lists(name)?;
         Ok(Lists { ends, values: self.strings(values, name)?.into_iter().map(of).collect() })
     }
 
-    /// The error that the table does not hold together.
+    /// Returns the error for an inconsistent table.
     pub(super) fn damaged(&self, problem: impl Into<String>) -> Error {
         Error::store(&*self.what, damaged(&problem.into()))
     }
@@ -115,7 +115,7 @@ impl Piece {
         self.whole(column, name)
     }
 
-    /// The array, unless a value is absent from it.
+    /// Returns the array, or an error if it has nulls.
     fn whole<'a>(&self, array: &'a ArrayRef, name: &str) -> Result<&'a ArrayRef> {
         match array.null_count() {
             0 => Ok(array),
@@ -146,7 +146,7 @@ impl Piece {
         Ok(array.iter().flatten().collect())
     }
 
-    /// Where each row's list ends, and the values of all.
+    /// Returns the offsets of each row's list, and the values of all lists.
     fn lists(&self, name: &str) -> Result<(&[i32], &ArrayRef)> {
         let lists = self.column(name)?.as_list_opt::<i32>().ok_or_else(|| self.other_type(name))?;
         Ok((lists.value_offsets(), self.whole(lists.values(), name)?))
@@ -155,13 +155,13 @@ impl Piece {
 
 /// A column of lists.
 pub(super) struct Lists<'a, T> {
-    /// Where the first list begins, and where each ends.
+    /// The index at which the first list begins, and those at which each list ends.
     ends: &'a [i32],
     values: Vec<T>,
 }
 
 impl<T> Lists<'_, T> {
-    /// The list of a row, empty beyond the end.
+    /// Returns the list of a row; empty beyond the last row.
     pub(super) fn get(&self, row: usize) -> &[T] {
         match self.ends.get(row..).and_then(|ends| ends.first_chunk()) {
             Some([from, to]) => self.values.get(*from as usize..*to as usize).unwrap_or_default(),
@@ -170,7 +170,7 @@ impl<T> Lists<'_, T> {
     }
 }
 
-/// The value of a row. Columns of one piece are equally long, so that there is one for each row.
+/// Returns the value of a row. All columns of a piece have the same length, so there is one for each row.
 pub(super) fn at<T: Copy + Default>(values: &[T], row: usize) -> T {
     values.get(row).copied().unwrap_or_default()
 }
