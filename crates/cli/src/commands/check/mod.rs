@@ -26,14 +26,15 @@ use crate::output::{Output, line_of, write_file};
     perfpipe check --test 2048 \"p95 < 200ms\" \"failures < 1%\" \"throughput > 20000\"\n  \
     perfpipe check --run go_2048#2 \"p95 < 200ms\"\n  \
     perfpipe check --test 2048 --framework go --rules rules.toml --junit check.xml\n  \
-    perfpipe check --test 2048 --baseline go_2048 --baseline-store released \"p95 in hold < baseline * 1.1\"\n\n\
+    perfpipe check --run go_2048 --baseline go_2048 --baseline-store old \"p95 < baseline * 1.1\"\n\n\
     A rule: MEASURE [of \"LABEL\"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]\n  \
-    MEASURE   throughput, requests, successes, failures, failures_percent, rejects, mean, min, max, p95 (any\n            \
-              percentile), within 200ms, apdex 500ms, latency_mean, bytes_per_second, sent_bytes_per_second, cpu,\n            \
-              cpu_max, load\n  \
+    MEASURE   throughput, requests, successes, failures, failures_percent,\n            \
+              rejects, mean, min, max, p95 (any percentile), within 200ms,\n            \
+              apdex 500ms, latency_mean, bytes_per_second,\n            \
+              sent_bytes_per_second, cpu, cpu_max, load\n  \
     OPERATOR  <, <=, >, >=, ==, !=\n  \
     LIMIT     a number (ms, s, %, /s, MB/s), or baseline, baseline * 1.1, baseline + 20ms\n  \
-    DURATION  30s, 2m: the rule is broken only if it does not hold in this many seconds in a row\n\n\
+    DURATION  30s, 2m: broken only if it does not hold for so long without a break\n\n\
     A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]\n\n\
     Exit codes: 0 all rules hold; 4 a rule does not hold.")]
 pub(crate) struct CheckArgs {
