@@ -1,24 +1,24 @@
-//! The one error type of the crate: what went wrong, and what to do about it.
+//! The error type of the crate, with a remedy for each error.
 
 use crate::view::phases::{Phase, Phases};
 
-/// What can go wrong between a stored run and its statistics.
+/// An error between a stored run and its statistics.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A percentile that can't be.
+    /// A percentile outside of 0 to 100.
     #[error("the percentile {percentile} is not a number from 0 to 100")]
     Percentile {
         /// The percentile, in percent.
         percentile: f64,
     },
-    /// A text that is no time of whole milliseconds.
+    /// A text that is not a time of whole milliseconds.
     #[error("\"{text}\" is not a time of whole milliseconds")]
     Time {
         /// The text.
         text: String,
     },
-    /// An expected interval so short that its correction has too many values.
+    /// An expected interval that is too short: correcting response times by it would add too many values.
     #[error(
         "the interval of {interval} ms is too short to correct response times of up to {longest} ms by it"
     )]
@@ -28,7 +28,7 @@ pub enum Error {
         /// The longest response time, in ms.
         longest: i32,
     },
-    /// A window that holds no second of the run.
+    /// A window that contains no second of the run.
     #[error("there is no second from {from} to {to}: the run's last second is {last}")]
     Window {
         /// The window's first second.
@@ -38,16 +38,16 @@ pub enum Error {
         /// The run's last second.
         last: u32,
     },
-    /// The run has no such phase.
+    /// A phase that the run does not have.
     #[error("the run {run} has no {phase}: {because}")]
     NoPhase {
         /// The run's key.
         run: String,
-        /// The phase asked for.
+        /// The requested phase.
         phase: Phase,
-        /// Why it has none, as a clause.
+        /// The reason, as a clause.
         because: &'static str,
-        /// The phases that it has.
+        /// The phases of the run.
         phases: Phases,
     },
     /// No request of the run has `allThreads`.
@@ -56,17 +56,17 @@ pub enum Error {
         /// The run's key.
         run: String,
     },
-    /// The run has no such label.
+    /// A label that the run does not have.
     #[error("the run {run} has no label \"{label}\"")]
     UnknownLabel {
         /// The run's key.
         run: String,
-        /// The label asked for.
+        /// The requested label.
         label: String,
-        /// Labels of the run, the nearest first.
+        /// Labels of the run, the most similar first.
         near: Vec<String>,
     },
-    /// The label's seconds are counted in the cell that all labels beyond the limit share.
+    /// A label that is counted in the cells shared by all labels beyond the limit.
     #[error(
         "the run {run} has more than {} labels, and \"{label}\" is counted among the others",
         perfpipe_ingest::LABEL_LIMIT
@@ -74,15 +74,15 @@ pub enum Error {
     SharedLabel {
         /// The run's key.
         run: String,
-        /// The label asked for.
+        /// The requested label.
         label: String,
     },
-    /// The label is a transaction controller's, and transactions are not asked for.
+    /// A label that is a transaction controller's, while the view does not count transactions.
     #[error("in the run {run}, \"{label}\" names transactions, which are not requests")]
     TransactionLabel {
         /// The run's key.
         run: String,
-        /// The label asked for.
+        /// The requested label.
         label: String,
     },
     /// Runs of different tests in one league.
@@ -90,59 +90,59 @@ pub enum Error {
     MixedTests {
         /// The first run's test.
         one: String,
-        /// A test that is another.
+        /// The test of a run that differs.
         other: String,
     },
     /// A column that a table does not have.
     #[error("the table has no column {column}")]
     UnknownColumn {
-        /// The column asked for.
+        /// The requested column.
         column: String,
-        /// The columns that it has.
+        /// The columns of the table.
         columns: Vec<String>,
     },
-    /// A rule that can't be read.
+    /// A rule that can't be parsed.
     #[error("the rule `{rule}` can't be read: {problem}")]
     Rule {
         /// The rule, as it was written.
         rule: String,
-        /// What is wrong, as a clause.
+        /// The problem, as a clause.
         problem: String,
-        /// What to write in its place, as a sentence without its stop.
+        /// The remedy, as a sentence without its full stop.
         remedy: String,
     },
-    /// A rule that compares with a baseline, and there is none.
+    /// A rule that compares with a baseline, while none is given.
     #[error("the rule `{rule}` compares with a baseline, and none was given")]
     NoBaseline {
         /// The rule, as it was written.
         rule: String,
     },
-    /// A row that does not fit the columns it is written under.
+    /// A row that does not fit the table's columns.
     #[error("row {row}: {problem}")]
     Row {
-        /// Which row, from 0.
+        /// The index of the row, from 0.
         row: u64,
-        /// What is wrong, as a clause.
+        /// The problem, as a clause.
         problem: String,
     },
-    /// The run's counts can't be read.
+    /// An error of reading the run's counts.
     #[error(transparent)]
     Counts(#[from] perfpipe_ingest::Error),
-    /// A table could not be written.
+    /// An I/O error of writing a table.
     #[error("writing a table: {0}")]
     Io(#[from] std::io::Error),
-    /// A table could not be turned into another program's form.
+    /// An error of converting a table to another program's format.
     #[error("turning a table into {form}: {source}")]
     Convert {
-        /// The form, as in "Parquet".
+        /// The format, as in "Parquet".
         form: &'static str,
-        /// Why.
+        /// The underlying error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }
 
 impl Error {
-    /// An error of the crate that writes `form`.
+    /// Wraps an error of a library that writes `form`.
     pub(crate) fn convert(
         form: &'static str,
         source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
@@ -150,7 +150,7 @@ impl Error {
         Self::Convert { form, source: source.into() }
     }
 
-    /// What the user can do about it, as a sentence, where there is something.
+    /// Returns what the user can do about the error, as a sentence, if anything.
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::Percentile { .. } => "Give percentiles in percent, as in 50,95,99.9.".into(),
@@ -186,5 +186,5 @@ impl Error {
     }
 }
 
-/// The crate's result.
+/// The result type of the crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

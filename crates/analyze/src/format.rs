@@ -1,8 +1,8 @@
-//! Numbers and texts as people read them: thousands separated, few decimals, nothing that could disturb a terminal.
+//! Formatting of numbers and texts for people: thousands separators, few decimals, nothing that disturbs a terminal.
 
 use perfpipe_ingest::Damage;
 
-/// A number that is not `-0.0`: what was rounded to zero has no sign.
+/// Removes the sign of a number that was rounded to zero.
 pub(crate) fn without_zero_sign(digits: String) -> String {
     match digits.strip_prefix('-') {
         Some(rest) if rest.bytes().all(|byte| matches!(byte, b'0' | b'.')) => rest.to_owned(),
@@ -10,7 +10,7 @@ pub(crate) fn without_zero_sign(digits: String) -> String {
     }
 }
 
-/// A number with commas between its thousands, as sentences show it.
+/// Formats a number with commas between its thousands.
 ///
 /// ```
 /// assert_eq!(perfpipe_analyze::format::thousands(1234567), "1,234,567");
@@ -19,7 +19,7 @@ pub fn thousands(number: u64) -> String {
     separated(&number.to_string())
 }
 
-/// Commas between the thousands of a number's whole part.
+/// Inserts commas between the thousands of a number's whole part.
 pub(crate) fn separated(digits: &str) -> String {
     let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |digits| ("-", digits));
     let whole = digits.bytes().take_while(u8::is_ascii_digit).count();
@@ -33,8 +33,8 @@ pub(crate) fn separated(digits: &str) -> String {
     out
 }
 
-/// A text on one line, as terminals can be given it: control characters, line separators, and what turns the direction
-/// of writing are written out, as in `\n` and `\u{1b}`.
+/// Puts a text on one line, safe for terminals: control characters, line separators, and characters that change the
+/// direction of writing are escaped, as in `\n` and `\u{1b}`.
 ///
 /// ```
 /// assert_eq!(perfpipe_analyze::format::one_line("red \u{1b}[31m\nGröße"), r"red \u{1b}[31m\nGröße");
@@ -51,7 +51,7 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
-/// Whether a character ends a line or turns the direction of writing.
+/// Returns true if a character ends a line or changes the direction of writing.
 fn unsettles(character: char) -> bool {
     matches!(
         character,
@@ -59,7 +59,7 @@ fn unsettles(character: char) -> bool {
     )
 }
 
-/// A figure as people read it: `1,756`, `34.4`, `0.25`.
+/// Formats a figure with few digits: `1,756`, `34.4`, `0.25`.
 pub(crate) fn figure(value: f64) -> String {
     if value.abs() >= 999.5 {
         return thousands(value.round().max(0.0) as u64);
@@ -72,12 +72,12 @@ pub(crate) fn figure(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A share as people read it.
+/// Formats a share, 0 to 1, in percent.
 pub(crate) fn percent(share: f64) -> String {
     format!("{} %", figure(share * 100.0))
 }
 
-/// What is wrong with a file of a partial run, and how much of it was read, as a sentence without its full stop.
+/// Describes a damaged file of a partial run, and how much of it was read, as a sentence without its full stop.
 ///
 /// ```
 /// use perfpipe_ingest::Damage;
@@ -96,7 +96,7 @@ pub fn damage_sentence(damage: &Damage) -> String {
     format!("{damage}; {}", damage_read(damage))
 }
 
-/// How much of a damaged file was read, as in `12 records could be read (1,318 bytes)`.
+/// Describes how much of a damaged file was read, as in `12 records could be read (1,318 bytes)`.
 pub fn damage_read(damage: &Damage) -> String {
     let packed = match (damage.packed_read, damage.packed_of) {
         (Some(read), Some(of)) => format!(", from {} of {} packed ones", thousands(read), thousands(of)),
@@ -107,7 +107,7 @@ pub fn damage_read(damage: &Damage) -> String {
     format!("{records} records could be read ({bytes} bytes{packed})")
 }
 
-/// A number with so many digits after the point and commas between its thousands.
+/// Formats a number with the given number of decimals, and commas between its thousands.
 ///
 /// ```
 /// assert_eq!(perfpipe_analyze::format::decimals(-1234.56, 1), "-1,234.6");
@@ -116,7 +116,7 @@ pub fn decimals(value: f64, decimals: usize) -> String {
     separated(&format!("{value:.decimals$}"))
 }
 
-/// So many things, in words.
+/// Formats a number of things, as in `2 threads`.
 ///
 /// ```
 /// use perfpipe_analyze::format::counted;
@@ -126,7 +126,7 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// The seconds of a unit of time, by its name: `d`, `h`, `m` or `min`, `s`.
+/// Returns the number of seconds in a unit of time, given its name: `d`, `h`, `m` or `min`, `s`.
 ///
 /// ```
 /// use perfpipe_analyze::format::seconds_of_unit;

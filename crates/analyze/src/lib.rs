@@ -1,8 +1,8 @@
-//! Exact statistics of a stored run: the per-second table, summaries and league tables.
+//! Exact statistics of a stored run: the per-second table, summaries, league tables, comparisons and findings.
 //!
-//! Everything is computed from the exact counts that the store keeps of each second, never from the
-//! samples themselves: a report takes milliseconds for a run of any size, and what it says is exact.
-//! Percentiles are Postgres's `percentile_cont`. What is absent is `None`, never zero.
+//! Everything is computed from the exact counts that the store keeps for each second, not from the samples. A report
+//! takes milliseconds for a run of any size, and its figures are exact. Percentiles are those of PostgreSQL's
+//! `percentile_cont`. An absent value is `None`, never zero.
 
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
@@ -48,10 +48,10 @@ pub use view::View;
 pub use view::goal::{Goal, milliseconds};
 pub use view::phases::{Phase, Phases, Span};
 
-// What a [`Timeline`] holds of the ingesting crate, so that its users need not depend on that one.
+// Types of the ingest crate that a [`Timeline`] contains, so that users need not depend on that crate.
 pub use perfpipe_ingest::{CpuJoin, RunInfo, RunKey, SourceFile};
 
-// The examples of these pages are compiled, and run where they can be.
+// Compiles the examples of this page, and runs those that can be run.
 #[cfg(all(doctest, feature = "frames"))]
 #[doc = include_str!("../../../docs/reference/library.md")]
 mod library_page {}

@@ -1,4 +1,4 @@
-//! What a report tells of a run besides its seconds.
+//! What a report shows of a run besides its seconds: heat map, percentile curve, failures, labels and load sweep.
 
 use perfpipe_ingest::StoredRun;
 
@@ -12,26 +12,26 @@ use crate::sweep::Sweep;
 use crate::timeline::selection::Selection;
 use crate::view::View;
 
-/// A run's elapsed times as a whole and over time, its failures by kind, its labels, and its sweep over the load.
+/// A run's elapsed times, as a curve and over time, its failures by kind, its labels, and its sweep over the load.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Details {
-    /// How often each elapsed time was met, over time.
+    /// How often each elapsed time occurred, over time.
     pub heatmap: Heatmap,
-    /// Elapsed by percentile, as [`percentile_curve`] has it.
+    /// Elapsed times in ms by percentile, as [`percentile_curve`] returns them.
     pub curve: Vec<(f64, f64)>,
     /// Failures by response code and message, the most frequent first.
     pub errors: Vec<ErrorKind>,
-    /// The labels, ascending.
+    /// Figures of each label, in ascending order of the labels.
     pub labels: Vec<LabelStats>,
-    /// The run by its load; `None` where the log does not say the load.
+    /// The run by load; `None` if the log does not record the load.
     pub sweep: Option<Sweep>,
 }
 
 impl Details {
-    /// The details of a stored run, as the view asks for them, from the exact counts alone.
+    /// Computes the details of a stored run for a view, from the exact counts alone.
     ///
     /// # Errors
-    /// As [`crate::Timeline::new`].
+    /// The same errors as [`crate::Timeline::new`].
     ///
     /// ```
     /// use perfpipe_analyze::{Details, View};
@@ -66,13 +66,13 @@ impl Details {
         })
     }
 
-    /// The run by its load, where that has several steps.
+    /// Returns the sweep over the load if it has more than one step.
     pub fn by_load(&self) -> Option<&Sweep> {
         self.sweep.as_ref().filter(|sweep| sweep.steps.len() > 1)
     }
 }
 
-/// The elapsed times that averages are taken over.
+/// Collects the elapsed times that averages are taken over.
 fn elapsed(run: &StoredRun, view: &View) -> Result<Histogram> {
     let selection = Selection::new(run, view)?;
     let mut elapsed = Histogram::new();

@@ -1,4 +1,4 @@
-//! What failed in a run: its failures by response code and message.
+//! The failures of a run by response code and message.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use crate::view::View;
 pub struct ErrorKind {
     /// The response code; empty where the log has none.
     pub response_code: String,
-    /// The message; empty where the log has none, `(other)` beyond the number that is told apart.
+    /// The message; empty where the log has none, `(other)` for those beyond the number of messages kept apart.
     pub message: String,
-    /// How many there were.
+    /// The number of failures.
     pub count: u64,
-    /// The first second that had one.
+    /// The first second with such a failure.
     pub first: u32,
-    /// The last second that had one.
+    /// The last second with such a failure.
     pub last: u32,
 }
 
-/// The failed requests that a view picks out, by response code and message, the most frequent first.
+/// Counts the failed requests that a view selects, by response code and message, the most frequent first.
 ///
 /// # Errors
-/// As [`crate::Timeline::new`].
+/// The same errors as [`crate::Timeline::new`].
 pub fn error_kinds(run: &StoredRun, view: &View) -> Result<Vec<ErrorKind>> {
     let view = in_seconds(run, view)?;
     let selection = Selection::new(run, &view)?;
@@ -48,7 +48,7 @@ pub fn error_kinds(run: &StoredRun, view: &View) -> Result<Vec<ErrorKind>> {
     Ok(kinds)
 }
 
-/// Kinds of failures as a table: `response_code`, `message`, `count`, `first`, `last` (seconds).
+/// Builds a table of failures: `response_code`, `message`, `count`, `first`, `last` (both in seconds of the run).
 pub fn error_kind_table(kinds: &[ErrorKind]) -> Table {
     Table::of(kinds)
         .column("response_code", |row| Some(row.response_code.clone()))

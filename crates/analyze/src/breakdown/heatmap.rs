@@ -1,4 +1,4 @@
-//! How often each elapsed time was met, over the time of a run: what a heat map shows.
+//! The heat map of a run: how often each elapsed time occurred, over time.
 
 use perfpipe_ingest::StoredRun;
 
@@ -6,40 +6,40 @@ use crate::error::Result;
 use crate::timeline::selection::Selection;
 use crate::view::View;
 
-/// More columns than this no screen shows.
+/// The largest number of columns; screens show no more.
 const COLUMNS: u32 = 1500;
 
-/// Octaves are divided into this many buckets, so that a bucket is at most an eighth of its lower edge wide.
+/// The number of buckets in an octave: a bucket is at most an eighth of its lower edge wide.
 const PARTS: u32 = 8;
 
-/// Times below this have a bucket each.
+/// Times below this many ms have a bucket each.
 const SINGLE: u32 = 2 * PARTS;
 
 /// Counts of elapsed times by time and by size, over the samples that averages are taken over.
 ///
-/// Buckets of size are numbered from 0: a ms each up to 15 ms, then eight to an octave.
+/// Buckets of size are numbered from 0: one per ms up to 15 ms, then eight per octave.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Heatmap {
-    /// Seconds that a column stands for: 1 up to 1,500 seconds.
+    /// The number of seconds in a column: 1 for up to 1,500 seconds.
     pub width: u32,
-    /// A column for all seconds looked at, ascending, silent ones too.
+    /// One column for each `width` selected seconds, in ascending order, silent ones included.
     pub columns: Vec<HeatColumn>,
 }
 
-/// The counts of one column of a heat map.
+/// One column of a heat map.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HeatColumn {
-    /// Its first second.
+    /// The column's first second.
     pub second: u32,
-    /// How many samples each bucket has that has any, ascending.
+    /// Non-empty buckets with their number of samples, in ascending order.
     pub counts: Vec<(u32, u64)>,
 }
 
 impl Heatmap {
-    /// The heat map of a stored run, as the view asks for it, from the exact counts alone.
+    /// Computes the heat map of a stored run for a view, from the exact counts alone.
     ///
     /// # Errors
-    /// As [`crate::Timeline::new`].
+    /// The same errors as [`crate::Timeline::new`].
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         let selection = Selection::new(run, view)?;
         let (first, last) = selection.window;
@@ -55,7 +55,7 @@ impl Heatmap {
         Ok(Self { width, columns })
     }
 
-    /// The bucket of an elapsed time in ms; times below 0 are in that of 0.
+    /// Returns the bucket of an elapsed time in ms; a negative time is counted as 0.
     ///
     /// ```
     /// use perfpipe_analyze::Heatmap;
@@ -66,12 +66,12 @@ impl Heatmap {
         if ms < SINGLE {
             return ms;
         }
-        // The octave from 16 ms on, and which eighth of it.
+        // Octaves are counted from 16 ms on; the second part is the eighth within the octave.
         let octave = ms.ilog2() - SINGLE.ilog2();
         SINGLE + octave * PARTS + (ms >> (octave + 1)) % PARTS
     }
 
-    /// The least elapsed time of a bucket, in ms: the end of the one before.
+    /// Returns the lower edge of a bucket in ms, which is also the exclusive upper edge of the bucket before.
     ///
     /// ```
     /// use perfpipe_analyze::Heatmap;
@@ -86,13 +86,13 @@ impl Heatmap {
 }
 
 impl HeatColumn {
-    /// Counts elapsed times; those of one bucket are one count.
+    /// Adds counts of elapsed times in ms.
     fn add(&mut self, elapsed: &[(i32, u64)]) {
         self.counts.extend(elapsed.iter().map(|(ms, samples)| (Heatmap::bucket(*ms), *samples)));
         self.add_up();
     }
 
-    /// Makes one of the counts of the same bucket.
+    /// Sorts the buckets and merges counts of the same bucket.
     fn add_up(&mut self) {
         self.counts.sort_unstable_by_key(|(bucket, _)| *bucket);
         self.counts.dedup_by(|later, kept| {

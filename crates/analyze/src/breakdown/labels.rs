@@ -1,4 +1,4 @@
-//! The labels of a run side by side, for tests that mix several requests.
+//! The labels of a run side by side, for tests with several kinds of requests.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,28 @@ use crate::table::Table;
 use crate::timeline::selection::Selection;
 use crate::view::View;
 
-/// One label's figures over the seconds looked at. Times are in ms.
+/// Figures of one label over the selected seconds. Times are in ms.
 ///
-/// Mean and percentiles are over successes (over all requests with [`View::include_failures`]).
+/// Mean and percentiles are over successes, or over all requests with [`View::include_failures`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LabelStats {
-    /// The label; `(other)` is all those beyond the number that have counts of their own.
+    /// The label; `(other)` stands for all labels beyond the number that have counts of their own.
     pub label: String,
-    /// Successful requests.
+    /// The number of successful requests.
     pub successes: u64,
-    /// Failed requests.
+    /// The number of failed requests.
     pub failures: u64,
-    /// Mean elapsed.
+    /// The mean elapsed time.
     pub elapsed_mean: Option<f64>,
-    /// Elapsed at 50 %.
+    /// The 50th percentile of elapsed.
     pub p50: Option<f64>,
-    /// Elapsed at 95 %.
+    /// The 95th percentile of elapsed.
     pub p95: Option<f64>,
-    /// Elapsed at 99 %.
+    /// The 99th percentile of elapsed.
     pub p99: Option<f64>,
 }
 
-/// What is gathered of one label.
+/// Counts of one label, while its cells are read.
 #[derive(Default)]
 struct Gathered {
     successes: u64,
@@ -39,12 +39,12 @@ struct Gathered {
     elapsed: Histogram,
 }
 
-/// The labels that a view picks out of a run, ascending; those that had no request are left out.
+/// Computes the figures of each label that a view selects, in ascending order. Labels without a request are left out.
 ///
-/// Memory: up to 512 KiB a label while it is computed.
+/// Memory: up to 512 KiB per label during the computation.
 ///
 /// # Errors
-/// As [`crate::Timeline::new`].
+/// The same errors as [`crate::Timeline::new`].
 pub fn label_stats(run: &StoredRun, view: &View) -> Result<Vec<LabelStats>> {
     let selection = Selection::new(run, view)?;
     let mut gathered: BTreeMap<u32, Gathered> = BTreeMap::new();
@@ -79,7 +79,7 @@ impl Gathered {
     }
 }
 
-/// Labels as a table: `label`, `successes`, `failures`, `elapsed_mean`, `p50`, `p95`, `p99`.
+/// Builds a table of labels: `label`, `successes`, `failures`, `elapsed_mean`, `p50`, `p95`, `p99` (times in ms).
 pub fn label_table(labels: &[LabelStats]) -> Table {
     Table::of(labels)
         .column("label", |row| Some(row.label.clone()))

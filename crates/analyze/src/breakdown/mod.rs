@@ -1,4 +1,4 @@
-//! A run taken apart: by label, error, response time and phase.
+//! Breakdowns of a run: by label, error, response time and phase.
 
 pub(crate) mod details;
 pub(crate) mod error_kinds;

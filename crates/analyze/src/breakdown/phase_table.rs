@@ -1,4 +1,4 @@
-//! The phases of a run side by side, and the whole run beside them.
+//! A table of a run's phases, with the whole run as its first row.
 
 use perfpipe_ingest::StoredRun;
 
@@ -10,7 +10,7 @@ use crate::timeline::summary::summary_percentiles;
 use crate::view::View;
 use crate::view::phases::{Phases, Span};
 
-/// One stretch of a run.
+/// A row of the table: a phase, or the whole run.
 struct Part {
     name: &'static str,
     timeline: Timeline,
@@ -32,12 +32,14 @@ impl Part {
     }
 }
 
-/// A row for all the seconds that a view looks at, and one for each phase among them: `phase` (`all`, `ramp`, `hold`,
-/// `tail`), `first` and `last` (seconds), `seconds`, `successes`, `failures`, `throughput`, `elapsed_mean`, the
-/// percentiles asked for, `p50`, `p95` and `p99`, `cpu_mean` and `load_max`. Times are in ms.
+/// Builds a table with a row for all selected seconds and a row for each phase among them.
+///
+/// Columns: `phase` (`all`, `ramp`, `hold`, `tail`), `first` and `last` (seconds), `seconds`, `successes`, `failures`,
+/// `throughput`, `elapsed_mean`, the requested percentiles, `p50`, `p95`, `p99`, `cpu_mean` and `load_max`. Times are
+/// in ms.
 ///
 /// # Errors
-/// As [`Timeline::new`].
+/// The same errors as [`Timeline::new`].
 pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
     let whole = Part::new("all", run, view.clone())?;
     let shown = Span {

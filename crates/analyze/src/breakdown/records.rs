@@ -1,4 +1,4 @@
-//! What is stored beside the counts, as tables: the errors and the CPU readings of a run.
+//! Tables of what is stored beside the counts: the errors and the CPU readings of a run.
 
 use perfpipe_ingest::{CpuJoin, StoredRun};
 
@@ -7,12 +7,14 @@ use crate::table::Table;
 use crate::timeline::selection::{Selection, in_seconds};
 use crate::view::View;
 
-/// The failures that a view picks out: `second`, `label`, `response_code`, `message`, `transaction`, `count`.
+/// Builds a table of the failures that a view selects: `second`, `label`, `response_code`, `message`, `transaction`,
+/// `count`.
 ///
-/// Transactions' own failures are among them only where the view counts transactions, and marked.
+/// Failures of transactions are included only if the view counts transactions; the column `transaction` marks them.
 ///
 /// # Errors
-/// When the window holds no second of the run, the run does not have the phase, or the label has no counts of its own (see [`crate::Error`]).
+/// If no second of the run is in the window, if the run does not have the phase, or if the label has no counts of its
+/// own (see [`crate::Error`]).
 pub fn error_table(run: &StoredRun, view: &View) -> Result<Table> {
     let view = in_seconds(run, view)?;
     let selection = Selection::new(run, &view)?;
@@ -27,13 +29,15 @@ pub fn error_table(run: &StoredRun, view: &View) -> Result<Table> {
         .done())
 }
 
-/// The CPU readings: `clock` (epoch seconds, as exported), `second` (the run's second that begins in that
-/// epoch second, the clock shifted as the view says; absent before and after the run) and `value`.
+/// Builds a table of the CPU readings: `clock`, `second` and `value`.
 ///
-/// With a window, only the readings whose second it holds.
+/// `clock` is in epoch seconds, as exported. `second` is the run's second that begins in that epoch second, after the
+/// view's clock offset is applied; it is absent before and after the run. `value` is in percent of one core.
+///
+/// With a window, only the readings of its seconds are included.
 ///
 /// # Errors
-/// When the window holds no second of the run, or the run does not have the phase.
+/// If no second of the run is in the window, or if the run does not have the phase.
 pub fn cpu_table(run: &StoredRun, view: &View) -> Result<Table> {
     let view = View { label: None, ..view.clone() };
     let selection = Selection::new(run, &view)?;
@@ -56,7 +60,7 @@ pub fn cpu_table(run: &StoredRun, view: &View) -> Result<Table> {
         .done())
 }
 
-/// The run's second that begins in the epoch second of a reading.
+/// Returns the run's second that begins in the epoch second of a reading, if there is one.
 fn second_of(run: &StoredRun, clock: i64, join: CpuJoin) -> Option<u32> {
     let second = clock.checked_add(join.offset)?.checked_sub(run.info.t0_ms.div_euclid(1000))?;
     u32::try_from(second).ok().filter(|second| *second < run.info.seconds)

@@ -1,4 +1,4 @@
-//! Figures that only the samples hold: percentiles of latency and connect, and the response codes of all requests.
+//! Figures that need the samples: percentiles of latency and connect, and the response codes of all requests.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::stats::percentile::{checked, column_name};
 use crate::table::Table;
 use crate::view::View;
 
-/// Response codes that are told apart; all further ones share [`OTHER`].
+/// The number of response codes counted apart; all further ones share [`OTHER`].
 const CODE_LIMIT: usize = 1_000;
 
-/// What is gathered from the samples of a run, batch by batch.
+/// Figures gathered from the samples of a run, batch by batch.
 ///
 /// ```
 /// use perfpipe_analyze::{Format, SampleFigures, View};
@@ -63,10 +63,10 @@ pub struct SampleFigures {
 }
 
 impl SampleFigures {
-    /// Nothing gathered yet of what a view picks out of a run.
+    /// Creates empty figures for the samples that a view selects.
     ///
     /// # Errors
-    /// As [`crate::Timeline::new`].
+    /// The same errors as [`crate::Timeline::new`].
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         Ok(Self {
             filter: SampleFilter::new(run, view)?,
@@ -79,7 +79,7 @@ impl SampleFigures {
         })
     }
 
-    /// Adds a batch of the run's samples; they can come in any order.
+    /// Adds a batch of the run's samples. Batches may come in any order.
     pub fn add(&mut self, batch: &SampleBatch) {
         for row in 0..batch.len() {
             if !self.filter.holds(batch, row) || !self.filter.is_request(batch, row) {
@@ -111,9 +111,11 @@ impl SampleFigures {
         *(if success { &mut counts.0 } else { &mut counts.1 }) += 1;
     }
 
-    /// A row for each of `elapsed`, `latency` and `connect`: `measure`, `samples` (that have it), `mean`, `min`, `max` and
-    /// the percentiles asked for (`percentile_cont`). Times are in ms, over successes, and over failures too where the view
-    /// includes them.
+    /// Builds a table with a row for each of `elapsed`, `latency` and `connect`.
+    ///
+    /// Columns: `measure`, `samples` (the number that have the measure), `mean`, `min`, `max` and the requested
+    /// percentiles (`percentile_cont`). Times are in ms, over successes, or over all requests if the view includes
+    /// failures.
     pub fn percentile_table(&self) -> Table {
         let rows = [("elapsed", &self.elapsed), ("latency", &self.latency), ("connect", &self.connect)];
         let rows = rows.map(|(name, values)| (name, values, values.percentiles(&self.percentiles)));
@@ -134,8 +136,10 @@ impl SampleFigures {
         table.done()
     }
 
-    /// A row for each response code, ascending: `response_code` (empty where the log has none; `(other)` beyond 1,000 of
-    /// them), `successes` and `failures`.
+    /// Builds a table with a row for each response code, in ascending order: `response_code`, `successes` and
+    /// `failures`.
+    ///
+    /// The code is empty where the log has none, and `(other)` for those beyond the first 1,000.
     pub fn code_table(&self) -> Table {
         let rows: Vec<(&String, &(u64, u64))> = self.codes.iter().collect();
         Table::of(&rows)

@@ -1,35 +1,35 @@
-//! What a value is compared with: a limit, and how exactly it is known.
+//! The limit of a rule, compared with a tolerance for rounding.
 
-/// Units in the last place of the largest number that went into a comparison, within which two numbers are the same: a
-/// few operations on 64 bits, each of which rounds.
+/// Two numbers are equal if they differ by at most this many units in the last place of the largest number involved.
+/// It covers a few 64-bit operations, each of which rounds.
 const UNITS: f64 = 8.0;
 
-/// A limit, computed from numbers of some size.
+/// A limit, with the size of the numbers that it was computed from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bound {
     limit: f64,
-    /// The largest magnitude of a number that the limit was computed from.
+    /// The largest magnitude among the numbers that the limit was computed from.
     scale: f64,
 }
 
 impl Bound {
-    /// A limit as it was written.
+    /// Creates a limit from a number written in a rule.
     pub(super) fn of(limit: f64) -> Self {
         Self { limit, scale: limit.abs() }
     }
 
-    /// A sum of two numbers.
+    /// Creates a limit that is the sum of two numbers.
     pub(super) fn sum(one: f64, other: f64) -> Self {
         Self { limit: one + other, scale: one.abs().max(other.abs()) }
     }
 
-    /// The limit as a value is compared with it: the value itself, where the two differ no more than rounding explains.
+    /// Returns the limit to compare a value with: the value itself if the two differ by no more than rounding explains.
     pub(super) fn against(self, value: f64) -> f64 {
         let scale = self.scale.max(value.abs());
         if (value - self.limit).abs() <= UNITS * f64::EPSILON * scale { value } else { self.limit }
     }
 
-    /// The limit where there is no value.
+    /// Returns the limit as computed, for use without a value.
     pub(super) fn limit(self) -> f64 {
         self.limit
     }

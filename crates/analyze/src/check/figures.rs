@@ -1,4 +1,4 @@
-//! A run's figures, by the labels and phases that rules are about.
+//! The figures of a run for the labels and phases that rules name.
 
 use perfpipe_ingest::StoredRun;
 
@@ -11,7 +11,7 @@ use crate::view::phases::Phase;
 use super::measure::Measure;
 use super::rule::Rule;
 
-/// The timelines of a run, one for each label and phase that a rule is about.
+/// The timelines of a run, one for each label and phase named by a rule.
 pub(super) struct Figures {
     made: Vec<(Part, Timeline)>,
 }
@@ -20,7 +20,7 @@ pub(super) struct Figures {
 type Part = (Option<String>, Option<Phase>);
 
 impl Figures {
-    /// Computes them, with the percentiles and the goals of all rules.
+    /// Computes the timelines, with the percentiles and the goals of all rules.
     pub(super) fn new(rules: &[Rule], run: &StoredRun, view: &View) -> Result<Self> {
         let percentiles = rules.iter().filter_map(|rule| match rule.measure {
             Measure::Percentile(percent) => Some(percent),
@@ -47,7 +47,7 @@ impl Figures {
         Ok(Self { made })
     }
 
-    /// The timeline of what a rule is about: there is one for each of the rules given at first.
+    /// Returns the timeline for the label and phase of a rule; each rule passed to [`Figures::new`] has one.
     pub(super) fn of(&self, rule: &Rule) -> Option<&Timeline> {
         let part = part(rule);
         self.made.iter().find(|(known, _)| *known == part).map(|(_, timeline)| timeline)

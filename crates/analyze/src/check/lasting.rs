@@ -1,32 +1,34 @@
-//! Rules about single seconds: for how long one is broken, and what can't be known of it.
+//! Rules with a duration: for how many seconds in a row a rule is broken, and how seconds without a value count.
 
 use crate::view::phases::Span;
 
-/// What is known of one of the seconds that are looked at.
+/// One selected second, judged by a rule.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Judged {
     pub(super) second: u32,
-    /// Its value, and whether it breaks the rule.
+    /// The second's value, and true if it breaks the rule; `None` if the second has no value.
     pub(super) known: Option<(f64, bool)>,
 }
 
-/// What becomes of a rule that must not be broken for some seconds in a row.
+/// Result of a rule that must not be broken for a number of seconds in a row.
 ///
-/// It holds only if it would whatever the seconds without a value had been, since absent readings are no evidence.
+/// A rule holds only if it would hold for any values of the unknown seconds, since absent readings are no evidence.
 #[derive(Debug)]
 pub(super) enum Lasting<'a> {
-    /// It holds. The longest row of seconds that break it, none where no second does.
+    /// The rule holds. Contains the longest row of seconds that break it, empty if no second does.
     Holds(&'a [Judged]),
-    /// Seconds that break it last as long, with fewer unknown ones between any two of them than the rule is about.
+    /// The rule is broken: a row of breaking seconds is long enough, with gaps of fewer unknown seconds than the
+    /// duration.
     Broken(&'a [Judged]),
-    /// Unknown seconds leave it open: with those that break it they last as long, and none of them keeps to it.
+    /// Can't be judged: breaking and unknown seconds together make a row that is long enough, with no second that
+    /// holds.
     Open(&'a [Judged]),
-    /// There are fewer seconds than the rule is about.
+    /// There are fewer seconds than the rule's duration.
     Short,
 }
 
 impl<'a> Lasting<'a> {
-    /// Judges seconds that follow one another.
+    /// Judges consecutive seconds by a rule with a duration of `lasting` seconds.
     pub(super) fn of(seconds: &'a [Judged], lasting: u32) -> Self {
         let lasting = lasting as usize;
         if seconds.len() < lasting {
@@ -44,7 +46,8 @@ impl<'a> Lasting<'a> {
     }
 }
 
-/// The rows of seconds of which the first and the last break a rule, in a row of such and of unknown ones.
+/// Finds the rows that begin and end with a known second and have gaps shorter than `lasting`. `row` has no second
+/// that keeps to the rule.
 fn broken(row: &[Judged], lasting: usize) -> Vec<&[Judged]> {
     let known: Vec<usize> =
         row.iter().enumerate().filter(|(_, second)| second.known.is_some()).map(|(at, _)| at).collect();
@@ -52,22 +55,22 @@ fn broken(row: &[Judged], lasting: usize) -> Vec<&[Judged]> {
     rows.filter_map(|rows| row.get(*rows.first()?..=*rows.last()?)).collect()
 }
 
-/// The longest of some rows, the first of equal ones; an empty one where there is none.
+/// Returns the longest row, the first of equally long ones; empty if there is none.
 fn longest<'a>(rows: impl Iterator<Item = &'a [Judged]>) -> &'a [Judged] {
     rows.reduce(|longest, row| if row.len() > longest.len() { row } else { longest }).unwrap_or_default()
 }
 
-/// The seconds of a row; `None` where it is empty.
+/// Returns the first and the last second of a row; `None` if it is empty.
 pub(super) fn span(row: &[Judged]) -> Option<Span> {
     Some(Span { first: row.first()?.second, last: row.last()?.second })
 }
 
-/// The values that are known of a row.
+/// Returns the known values of a row.
 pub(super) fn values(row: &[Judged]) -> impl Iterator<Item = f64> {
     row.iter().filter_map(|second| Some(second.known?.0))
 }
 
-/// Why a row of seconds can't be judged.
+/// Describes why a row of seconds can't be judged.
 pub(super) fn open(row: &[Judged]) -> String {
     let (all, unknown) = (row.len(), unknown(row));
     match span(row) {
@@ -84,7 +87,7 @@ pub(super) fn open(row: &[Judged]) -> String {
     }
 }
 
-/// How many seconds of a row have no value.
+/// Returns the number of seconds without a value in a row.
 pub(super) fn unknown(row: &[Judged]) -> usize {
     row.iter().filter(|second| second.known.is_none()).count()
 }

@@ -1,11 +1,11 @@
-//! What a rule can be about: its name, its unit, and its value over a run or in one second.
+//! The measures that rules can use: names, units, and values over a run or in one second.
 
 use crate::error::Result;
 use crate::timeline::summary::Summary;
 use crate::timeline::{Second, Timeline};
 use crate::view::goal::Goal;
 
-/// A figure that rules are about.
+/// A figure that a rule can be about.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Measure {
     Throughput,
@@ -28,7 +28,7 @@ pub(crate) enum Measure {
     Goal(Goal),
 }
 
-/// The names of all but the percentiles: the first one of each measure is that of the summary's column.
+/// Names of all measures but percentiles and goals; the first name of each is that of the summary's column.
 const NAMES: [(&str, Measure); 21] = [
     ("throughput", Measure::Throughput),
     ("throughput_active", Measure::ThroughputActive),
@@ -54,7 +54,7 @@ const NAMES: [(&str, Measure); 21] = [
 ];
 
 impl Measure {
-    /// The measure of a name.
+    /// Parses the name of a measure, other than a goal.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let percent = || {
             let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
@@ -64,7 +64,7 @@ impl Measure {
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, measure)| *measure).or_else(percent)
     }
 
-    /// What makes the measure of a goal from the time that stands behind its name.
+    /// Returns the function that parses the time after the name of a goal; `None` if it is not a goal's name.
     pub(crate) fn goal(name: &str) -> Option<fn(&str) -> Result<Goal>> {
         match name {
             "within" => Some(Goal::within),
@@ -73,7 +73,7 @@ impl Measure {
         }
     }
 
-    /// All names, for somebody who misspelt one, the likest first.
+    /// Returns all names, those most similar to a misspelt name first.
     pub(crate) fn names_like(name: &str) -> Vec<&'static str> {
         let mut names: Vec<&str> = NAMES
             .iter()
@@ -85,7 +85,7 @@ impl Measure {
         names
     }
 
-    /// The unit that values are in; "" for plain numbers.
+    /// Returns the unit of the values; "" for plain numbers.
     pub(crate) fn unit(self) -> &'static str {
         match self {
             Self::Throughput | Self::ThroughputActive => "/s",
@@ -105,7 +105,7 @@ impl Measure {
         }
     }
 
-    /// What a number in this unit is multiplied by to be in the measure's own; `None` where it does not fit.
+    /// Returns the factor that converts a number in `unit` to the measure's own unit; `None` if the unit does not fit.
     pub(crate) fn factor(self, unit: &str) -> Option<f64> {
         match (self.unit(), unit) {
             (own, unit) if unit.is_empty() || own == unit => Some(1.0),
@@ -117,17 +117,18 @@ impl Measure {
         }
     }
 
-    /// Whether it is counted for the whole run only, so that no label, phase or second has one.
+    /// Returns true if the measure exists for the whole run only, not for a label, phase or second.
     pub(crate) fn is_of_run(self) -> bool {
         self == Self::Rejects
     }
 
-    /// Whether single seconds have one.
+    /// Returns true if the measure exists for single seconds.
     pub(crate) fn is_of_seconds(self) -> bool {
         !matches!(self, Self::Rejects | Self::BytesPerSecond | Self::SentBytesPerSecond)
     }
 
-    /// Its value over all seconds of a timeline that has the percentile.
+    /// Returns the value over all seconds of a timeline. The timeline must have been computed with the rule's
+    /// percentile or goal.
     pub(crate) fn of_run(self, timeline: &Timeline) -> Option<f64> {
         let summary: &Summary = &timeline.summary;
         match self {
@@ -154,12 +155,12 @@ impl Measure {
         }
     }
 
-    /// Its value in one of the seconds.
+    /// Returns the value in one second of a timeline.
     pub(crate) fn of_second(self, timeline: &Timeline, second: &Second) -> Option<f64> {
         let requests = second.successes + second.failures;
         match self {
             Self::Throughput | Self::Successes => Some(second.successes as f64),
-            // A second without one is not among those that it is the mean of.
+            // The mean is over seconds with a success, so others have no value.
             Self::ThroughputActive => (second.successes > 0).then_some(second.successes as f64),
             Self::Requests => Some(requests as f64),
             Self::Failures => Some(second.failures as f64),
@@ -177,12 +178,12 @@ impl Measure {
     }
 }
 
-/// The place of a goal among those of a timeline.
+/// Returns the index of a goal in a timeline's goals.
 fn place_of_goal(timeline: &Timeline, goal: Goal) -> Option<usize> {
     timeline.view.goals.iter().position(|known| *known == goal)
 }
 
-/// The place of a percentile among those of a timeline.
+/// Returns the index of a percentile in a timeline's percentiles.
 fn place(timeline: &Timeline, percent: f64) -> Option<usize> {
     timeline.percentiles.iter().position(|known| known.total_cmp(&percent).is_eq())
 }

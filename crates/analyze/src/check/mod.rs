@@ -1,4 +1,4 @@
-//! Rules that a run must keep, and whether it does.
+//! Rules that a run must keep, and the check of a run against them.
 
 mod bound;
 mod figures;

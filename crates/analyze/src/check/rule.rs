@@ -1,4 +1,4 @@
-//! Rules as people write them: `p95 of "/json" in hold < 100ms for 30s`.
+//! The syntax of rules, as in `p95 of "/json" in hold < 100ms for 30s`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,24 +11,24 @@ use crate::view::phases::Phase;
 use super::bound::Bound;
 use super::measure::Measure;
 
-/// What must hold of a run.
+/// A rule that a run must keep.
 ///
 /// ```text
 /// MEASURE [of "LABEL"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]
 /// ```
 /// - MEASURE: `throughput`, `requests`, `successes`, `failures`, `failures_percent`, `rejects`, `mean`, `min`, `max`, a
-///   percentile as `p95`, `latency_mean`, `cpu` (its mean), `cpu_max`, `load` (its maximum), or a name of the summary.
-///   `failures` against a limit in % is their share of all requests. `within 200ms` is the percentage of all requests that
-///   succeeded within the time, `apdex 500ms` the Apdex of that T ([`crate::Goal`]), `bytes_per_second` and
-///   `sent_bytes_per_second` are those of the summary.
+///   percentile such as `p95`, `latency_mean`, `cpu` (the mean), `cpu_max`, `load` (the maximum), or the name of a
+///   summary column such as `bytes_per_second` and `sent_bytes_per_second`. `failures` with a limit in % is their share
+///   of all requests. `within 200ms` is the percentage of all requests that succeeded within the time; `apdex 500ms` is
+///   the Apdex with that T ([`crate::Goal`]).
 /// - OPERATOR: `<`, `<=`, `>`, `>=`, `==`, `!=`.
-/// - LIMIT: a number, with `ms`, `s`, `us`, `%`, `/s`, `B/s`, `kB/s` or `MB/s` where that fits the measure (times without a unit are in ms), or
-///   `baseline`, `baseline * 1.1`, `baseline + 20ms`, `baseline - 5`: the same measure of another run.
-///   Numbers that differ by no more than rounding explains (8 units in the last place) are equal.
-/// - DURATION: whole seconds or minutes, `30s`, `2m`. The rule is then about the single seconds, and broken where it
-///   does not hold in so many of them in a row. It holds only if it would whatever the seconds without a value had
-///   been: absent readings are no evidence. A row of seconds that break it goes on over fewer seconds without a value
-///   than DURATION; where such seconds might make one as long, it can't be judged, and fails, with a note.
+/// - LIMIT: a number with `ms`, `s`, `us`, `%`, `/s`, `B/s`, `kB/s` or `MB/s`, where that fits the measure (times
+///   without a unit are in ms); or `baseline`, `baseline * 1.1`, `baseline + 20ms`, `baseline - 5`: the same measure of
+///   another run. Numbers that differ by no more than rounding explains (8 units in the last place) are equal.
+/// - DURATION: whole seconds or minutes, `30s`, `2m`. The rule then applies to single seconds. It is broken if that
+///   many seconds in a row break it. A row continues over a gap of seconds without a value if the gap is shorter than
+///   DURATION. The rule holds only if it would hold for any values of the seconds without one: absent readings are no
+///   evidence. If such seconds could make a row long enough, the rule can't be judged and fails, with a note.
 ///
 /// ```
 /// use perfpipe_analyze::Rule;
@@ -47,11 +47,11 @@ pub struct Rule {
     pub(super) phase: Option<Phase>,
     pub(super) operator: Operator,
     pub(super) limit: Limit,
-    /// Seconds in a row.
+    /// The duration in seconds.
     pub(super) lasting: Option<u32>,
 }
 
-/// How a value and its limit are compared.
+/// A comparison of a value with its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operator {
     Less,
@@ -62,21 +62,21 @@ pub(super) enum Operator {
     Unequal,
 }
 
-/// What a value is compared with, in the measure's unit.
+/// A limit in the measure's unit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Limit {
     Number(f64),
-    /// Another run's value × the first + the second.
+    /// Another run's value, multiplied by the first number, plus the second.
     Baseline(f64, f64),
 }
 
 impl Rule {
-    /// The label that it is about, where it names one.
+    /// Returns the label that the rule names, if any.
     pub fn label(&self) -> Option<&str> {
         self.label.as_deref()
     }
 
-    /// Whether it compares with another run.
+    /// Returns true if the rule compares with another run.
     pub fn needs_baseline(&self) -> bool {
         matches!(self.limit, Limit::Baseline(..))
     }
@@ -98,7 +98,7 @@ impl Operator {
         (">", Self::Greater),
     ];
 
-    /// Whether a value keeps to a bound.
+    /// Returns true if a value keeps to a bound.
     pub(super) fn holds(self, value: f64, bound: Bound) -> bool {
         let order = value.total_cmp(&bound.against(value));
         match self {
@@ -121,7 +121,7 @@ impl FromStr for Rule {
     }
 }
 
-/// Why a rule can't be read, and what to write.
+/// A syntax error in a rule, with its remedy.
 struct Unread {
     problem: String,
     remedy: String,
@@ -135,7 +135,7 @@ impl Unread {
 
 type Read<T> = std::result::Result<T, Unread>;
 
-/// The form of a rule, for those who missed it.
+/// Remedy that shows the form of a rule.
 const FORM: &str = "Write a rule as in `p95 < 200ms`, `failures < 1%`, `p95 of \"/json\" in hold < baseline * 1.1`, `cpu < 6500 for 30s`";
 
 fn read(text: &str) -> Read<Rule> {
@@ -172,7 +172,7 @@ fn unknown_measure(name: &str) -> Unread {
     Unread::new(problem, format!("Measures: {known}"))
 }
 
-/// A limit. Failures against one in % are a share.
+/// Parses a limit. A limit of `failures` in % turns the measure into their share.
 fn limit(words: &mut Words<'_>, measure: &mut Measure, name: &str) -> Read<Limit> {
     if !words.take("baseline") {
         return Ok(Limit::Number(words.amount(measure, name)?));
@@ -185,13 +185,13 @@ fn limit(words: &mut Words<'_>, measure: &mut Measure, name: &str) -> Read<Limit
     }
 }
 
-/// What is left to read of a rule.
+/// The unread rest of a rule.
 struct Words<'a> {
     rest: &'a str,
 }
 
 impl<'a> Words<'a> {
-    /// Takes what comes next as long as the characters are such ones.
+    /// Reads the longest run of characters that satisfy a predicate, after white space.
     fn run(&mut self, such: impl Fn(char) -> bool) -> &'a str {
         self.rest = self.rest.trim_start();
         let end = self.rest.find(|c| !such(c)).unwrap_or(self.rest.len());
@@ -204,7 +204,7 @@ impl<'a> Words<'a> {
         self.run(|c| c.is_alphanumeric() || c == '_' || c == '.')
     }
 
-    /// The time behind the name of a goal.
+    /// Parses the time after the name of a goal.
     fn goal(&mut self, name: &str, goal: fn(&str) -> Result<Goal>) -> Read<Measure> {
         let time = self.word();
         let unread = |_| {
@@ -214,7 +214,7 @@ impl<'a> Words<'a> {
         goal(time).map(Measure::Goal).map_err(unread)
     }
 
-    /// Takes a word where it is this one.
+    /// Reads a word if it is the given one.
     fn take(&mut self, word: &str) -> bool {
         let before = self.rest;
         let found = self.word() == word;
@@ -269,7 +269,7 @@ impl<'a> Words<'a> {
         Ok(*operator)
     }
 
-    /// The sign after `baseline`, where there is one.
+    /// Reads the sign after `baseline`, if there is one.
     fn sign(&mut self) -> Option<char> {
         let rest = self.rest.trim_start();
         let sign = rest.chars().next().filter(|c| matches!(c, '*' | '+' | '-'))?;
@@ -288,7 +288,7 @@ impl<'a> Words<'a> {
             .ok_or_else(|| Unread::new(format!("there is no number at `{before}`"), FORM))
     }
 
-    /// A number in the measure's unit.
+    /// Reads a number and converts it to the measure's unit.
     fn amount(&mut self, measure: &mut Measure, name: &str) -> Read<f64> {
         let number = self.number()?;
         let unit = if self.rest.trim_start().starts_with("for") {
@@ -300,7 +300,7 @@ impl<'a> Words<'a> {
             *measure = Measure::FailuresPercent;
         }
         if unit.is_empty() && matches!(measure, Measure::Goal(Goal::Within(_))) {
-            // 0.95 would be meant as a share, and hold of any run.
+            // 0.95 would be meant as a share; read as 0.95 % it would hold for almost any run.
             let problem = format!("the limit of `{name}` has no unit");
             return Err(Unread::new(problem, "Give it in %, as in `within 200ms > 95%`"));
         }

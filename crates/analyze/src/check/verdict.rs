@@ -1,4 +1,4 @@
-//! Whether a rule holds, and by which figure.
+//! The check of a run against rules, and its verdicts.
 
 use perfpipe_ingest::StoredRun;
 
@@ -13,32 +13,32 @@ use super::figures::Figures;
 use super::lasting::{self, Judged, Lasting};
 use super::rule::{Limit, Operator, Rule};
 
-/// Decimals with which people read a value and its limit, at least and at most.
+/// The least and the most decimals of a value and its limit in text output.
 const DECIMALS: std::ops::RangeInclusive<u8> = 2..=17;
 
-/// What became of one rule.
+/// Result of checking one rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
     /// The run's key.
     pub run: String,
     /// The rule, as it was written.
     pub rule: String,
-    /// Whether it holds. Where there is nothing to judge by, it does not.
+    /// True if the rule holds; false also where there is no figure to judge by.
     pub holds: bool,
-    /// The figure judged by; of a rule about single seconds, that of the worst of them.
+    /// The figure judged by; for a rule about single seconds, that of the worst second.
     pub value: Option<f64>,
-    /// What it was compared with: the value itself, where the two differ by no more than rounding explains.
+    /// The limit compared with; equal to the value if the two differ by no more than rounding explains.
     pub limit: Option<f64>,
     /// The unit of both; "" for plain numbers.
     pub unit: &'static str,
-    /// Of a rule about single seconds, the longest row of them in which it does not hold, or which leave it open.
+    /// For a rule about single seconds: the longest row of seconds that break it, or that leave it undecided.
     pub span: Option<Span>,
-    /// What to know beside it, as where a figure is missing.
+    /// A remark, as on a missing figure.
     pub note: Option<String>,
 }
 
 impl Verdict {
-    /// With how many decimals, two or more, the value and the limit read differently, where they differ.
+    /// Returns the number of decimals, at least two, with which a value and a limit that differ print differently.
     pub fn decimals(&self) -> u8 {
         let shown = |number: f64, decimals: u8| format!("{number:.*}", usize::from(decimals));
         let apart = |one: f64, other: f64| {
@@ -49,14 +49,14 @@ impl Verdict {
     }
 }
 
-/// Judges a run by rules: see [`Rule`] for what they say.
+/// Checks a run against rules; see [`Rule`] for their syntax.
 ///
-/// A rule's own label and phase go before those of the view. It is computed from the exact counts alone, each label and
-/// phase once for all rules that are about it.
+/// A label or a phase in a rule takes precedence over that of the view. Everything is computed from the exact counts
+/// alone, once for each label and phase that rules name.
 ///
 /// # Errors
-/// [`Error::NoBaseline`] when a rule needs a baseline and there is none, and as [`Timeline::new`], so that a label or a
-/// phase that the run does not have is an error, and never a pass.
+/// [`Error::NoBaseline`] if a rule needs a baseline and none is given; otherwise the same errors as [`Timeline::new`].
+/// A label or a phase that the run does not have is therefore an error, never a pass.
 ///
 /// ```
 /// use perfpipe_analyze::{Rule, View, check};
@@ -96,7 +96,7 @@ pub fn check(
         .collect())
 }
 
-/// Verdicts as a table: `run`, `rule`, `holds`, `value`, `limit`, `unit`, `first`, `last` and `note`.
+/// Builds a table of verdicts: `run`, `rule`, `holds`, `value`, `limit`, `unit`, `first`, `last` (seconds) and `note`.
 pub fn verdict_table(verdicts: &[Verdict]) -> Table {
     let decimals = verdicts.iter().map(Verdict::decimals).max().unwrap_or_default();
     Table::of(verdicts)
@@ -114,7 +114,7 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
         .done()
 }
 
-/// The limit in figures; `None` where the baseline has none.
+/// Computes the limit of a rule; `None` if the baseline does not have the figure.
 fn bound(rule: &Rule, baseline: Option<&Figures>) -> Option<Bound> {
     match rule.limit {
         Limit::Number(number) => Some(Bound::of(number)),
@@ -152,7 +152,7 @@ fn judge(rule: &Rule, timeline: &Timeline, bound: Option<Bound>) -> Verdict {
     }
 }
 
-/// A rule about single seconds.
+/// Judges a rule about single seconds.
 fn judge_seconds(rule: &Rule, timeline: &Timeline, bound: Bound, lasting: u32, verdict: Verdict) -> Verdict {
     let known = |value: f64| (value, !rule.operator.holds(value, bound));
     let seconds = timeline.whole_seconds().iter().map(|second| Judged {
@@ -182,7 +182,7 @@ fn judge_seconds(rule: &Rule, timeline: &Timeline, bound: Bound, lasting: u32, v
     Verdict { holds, value, limit, span: lasting::span(row), note, ..verdict }
 }
 
-/// The value of some seconds that is the farthest on the wrong side.
+/// Returns the value that is farthest on the wrong side of the limit.
 fn worst(operator: Operator, seconds: &[Judged]) -> Option<f64> {
     let mut values = lasting::values(seconds);
     match operator {
@@ -236,7 +236,7 @@ mod tests {
             }
         }
 
-        /// Each second of some is good, bad or unknown; it is looked at whatever the unknown ones may have been.
+        /// The verdict must be the same for all values that the unknown seconds might have had.
         #[test]
         fn a_lasting_rule_holds_where_no_unknown_second_could_break_it(
             seconds in prop::collection::vec(prop::option::weighted(0.6, any::<bool>()), 1..11), lasting in 1..8usize,
@@ -255,7 +255,7 @@ mod tests {
             let keeps: Vec<bool> = fillings.map(keeps).collect();
             let holds = keeps.iter().all(|keeps| *keeps) && seconds.len() >= lasting;
             prop_assert_eq!(verdict.holds, holds, "{:?}", verdict);
-            // What is broken whatever they were is told as broken, with the seconds.
+            // A rule that every filling breaks is reported as broken, with its seconds.
             if keeps.iter().all(|keeps| !keeps) {
                 prop_assert!(verdict.span.is_some_and(|span| span.seconds() as usize >= lasting), "{:?}", verdict);
                 prop_assert!(verdict.note.is_none_or(|note| !note.contains("can't be judged")));
@@ -276,7 +276,7 @@ mod tests {
         assert!(matches!(alone, Err(Error::NoBaseline { .. })));
     }
 
-    /// A run of seconds that are good (10 ms), bad (20 ms) or silent, and so unknown.
+    /// A run of seconds that are good (10 ms), bad (20 ms) or silent, which makes them unknown.
     fn of_seconds(seconds: &[Option<bool>]) -> StoredRun {
         let key = |second| CellKey { second, label: 0, success: true, transaction: false };
         let cell = |good: bool| Cell { elapsed: vec![(if good { 10 } else { 20 }, 1)], ..Cell::default() };
@@ -284,7 +284,7 @@ mod tests {
         StoredRun { cells: CellTable::new(vec!["Get".into()], vec![], known), ..run(&vec![0; seconds.len()]) }
     }
 
-    /// 120 seconds with a value every so many of them.
+    /// 120 seconds with a value in every `step`-th.
     fn every(step: usize, good: impl Fn(usize) -> bool) -> StoredRun {
         of_seconds(&(0..120).map(|at| (at % step == 0).then(|| good(at))).collect::<Vec<_>>())
     }
@@ -311,11 +311,11 @@ mod tests {
             (verdict.holds, verdict.span.map(|span| (span.first, span.last)), verdict.note)
         };
         let rule = "mean < 15 for 30s";
-        // One bad value, and others 5 or 30 s apart.
+        // One bad value, others 5 or 30 s apart.
         assert_eq!(judged(rule, &every(5, |at| at != 60)), (true, Some((60, 60)), None));
         let note = "can't be judged: 58 of the 59 seconds 31 to 89 have no value, and none keeps to it";
         assert_eq!(judged(rule, &every(30, |at| at != 60)), (false, Some((31, 89)), Some(note.into())));
-        // Nothing for as long as the rule is about, and for the whole run.
+        // No value for as long as the duration, and for the whole run.
         let note = "can't be judged: none of the 59 seconds 1 to 59 has a value";
         assert_eq!(judged(rule, &every(60, |_| true)), (false, Some((1, 59)), Some(note.into())));
         let note = "can't be judged: none of the 40 seconds 0 to 39 has a value";
@@ -334,7 +334,7 @@ mod tests {
         assert_eq!(verdict.note.as_deref(), Some("29 of these seconds have no value"));
     }
 
-    /// A run with so many requests of each of these times in its only second.
+    /// A run with one second, with these elapsed times in ms and their counts.
     fn of_times(times: &[(i32, u64)]) -> StoredRun {
         let key = CellKey { second: 0, label: 0, success: true, transaction: false };
         let cell = Cell { elapsed: times.to_vec(), ..Cell::default() };
@@ -359,7 +359,7 @@ mod tests {
         }
         let (tenth, thousand) = (of_times(&[(0, 9), (1, 1)]), of_times(&[(1000, 9), (1001, 1)]));
         assert!(judged("mean == baseline - 1000", &tenth, Some(&thousand)).holds);
-        // What differs is told apart, in what is printed too.
+        // Values that differ are printed differently, too.
         let verdict = judged("p95 <= 56.9999999999", &slow, None);
         assert!(!verdict.holds && verdict.limit == Some(56.999_999_999_9));
         let mut printed = Vec::new();

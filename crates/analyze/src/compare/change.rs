@@ -1,48 +1,47 @@
-//! What changed from one run to another, and what to make of it.
+//! A difference between two sides, its outcome, and the table of changes.
 
 use super::measured::Growth;
 use crate::table::Table;
 
-/// One figure of two sides.
+/// One figure, compared between two sides.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Change {
-    /// The side that is looked at, by its name.
+    /// The name of the side that is compared with the baseline.
     pub run: String,
-    /// Which seconds: "run", or "hold" where all runs have one, and other seconds too.
+    /// The part of the run: "run", or "hold" if all runs have a hold and other seconds too.
     pub part: &'static str,
-    /// The figure, by the name that it has in the summary: "throughput", "p95".
+    /// The figure's column name in the summary, as in "throughput" and "p95".
     pub measure: String,
-    /// Its unit.
+    /// The unit of the values.
     pub unit: &'static str,
-    /// The baseline's value; of several repeats the mean of theirs.
+    /// The baseline's value; the mean for several repeats.
     pub a: Option<f64>,
-    /// The other side's value.
+    /// The other side's value; the mean for several repeats.
     pub b: Option<f64>,
-    /// Between which values the difference, b − a, lies: in 99 of 100 such comparisons it does. `None` where that can't be
-    /// told.
+    /// The 99 % confidence interval of the difference b − a; `None` if it can't be computed.
     pub interval: Option<(f64, f64)>,
-    /// How likely chance alone makes so large a difference where there is none, 0 to 1; `None` where that can't be told.
+    /// The p-value, 0 to 1: the probability of so large a difference by chance alone. `None` if it can't be computed.
     pub p: Option<f64>,
-    /// The same among all figures that were compared at once (Holm): what is below 0.01 is called a change, and where
-    /// nothing changed, that happens to any figure at all in one of a hundred comparisons.
+    /// The p-value adjusted for all figures compared at once (Holm). A value below 0.01 is a change. If nothing
+    /// changed, any change at all is reported in at most one of a hundred comparisons.
     pub p_adjusted: Option<f64>,
-    /// Whose noise the difference was held against.
+    /// The noise that the difference was compared with.
     pub noise: Noise,
-    /// What to make of it.
+    /// The classification of the difference.
     pub outcome: Outcome,
 }
 
-/// What is taken for chance.
+/// The source of the noise that a difference is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Noise {
-    /// The scatter of the seconds within the runs. What differs from one start of a server to the next is not in it.
+    /// The scatter of the seconds within the runs. It does not contain differences between starts of a server.
     Seconds,
     /// The scatter of the repeats.
     Repeats,
 }
 
 impl Noise {
-    /// Its name in output.
+    /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Seconds => "seconds",
@@ -51,26 +50,25 @@ impl Noise {
     }
 }
 
-/// What a change is, seen from the side that is looked at.
+/// The classification of a difference, as seen from the side that is compared with the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It is nothing that chance would not do.
+    /// Within noise.
     Noise,
-    /// It goes beyond that, for the better.
+    /// Beyond noise, for the better.
     Better,
-    /// It goes beyond that, for the worse.
+    /// Beyond noise, for the worse.
     Worse,
-    /// It goes beyond that, to more of what is neither good nor bad by itself.
+    /// Beyond noise: more of a figure that is neither good nor bad by itself.
     More,
-    /// It goes beyond that, to less of it.
+    /// Beyond noise: less of a figure that is neither good nor bad by itself.
     Less,
-    /// There is no telling: the runs are too short for how long a second acts on the next, or one of them has no such
-    /// figure.
+    /// Can't be decided: the runs are too short for the memory of their noise, or a run does not have the figure.
     Unknown,
 }
 
 impl Outcome {
-    /// Its name in output.
+    /// Returns the name used in output.
     pub fn name(self) -> &'static str {
         match self {
             Self::Noise => "noise",
@@ -82,7 +80,7 @@ impl Outcome {
         }
     }
 
-    /// What a change is that goes beyond noise.
+    /// Classifies a difference that is beyond noise.
     pub(super) fn beyond_noise(growth: Growth, grows: bool) -> Self {
         match (growth, grows) {
             (Growth::Good, true) | (Growth::Bad, false) => Self::Better,
@@ -94,14 +92,14 @@ impl Outcome {
 }
 
 impl Change {
-    /// The change in percent of the first side's value; `None` where that is 0 or one is absent.
+    /// Returns the change in percent of the baseline's value; `None` if that is 0 or a value is absent.
     pub fn percent(&self) -> Option<f64> {
         let (a, b) = (self.a?, self.b?);
         (a != 0.0).then(|| (b - a) / a * 100.0)
     }
 }
 
-/// Changes as a table: `run`, `part`, `measure`, `unit`, `a`, `b`, `change_percent`, `difference_low`,
+/// Builds a table of changes: `run`, `part`, `measure`, `unit`, `a`, `b`, `change_percent`, `difference_low`,
 /// `difference_high`, `outcome`, `p`, `p_adjusted` and `noise`.
 pub fn change_table(changes: &[Change]) -> Table {
     Table::of(changes)

@@ -1,21 +1,21 @@
-//! The difference of two figures: how large it may be, and how likely chance alone makes it.
+//! The difference of two figures: its confidence interval and its p-value.
 
 use super::figure::{Figure, Noise};
 use crate::stats::student;
 
-/// The share of intervals that miss the truth, and of differences that are called though there are none.
+/// The share of intervals that miss the true difference, and of false alarms.
 pub(super) const MISSED: f64 = 0.01;
-/// Deviations that no chance reaches.
+/// A number of standard deviations that chance never reaches.
 const BEYOND_CHANCE: f64 = 1e5;
-/// What is less than this share of the figures themselves is their rounding.
+/// Differences below this share of the figures are rounding errors.
 const ROUNDING: f64 = 1e-9;
 
-/// What is known of a difference.
+/// An estimated difference.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Difference {
-    /// Between which values it lies, in 99 of 100 such comparisons.
+    /// The 99 % confidence interval.
     pub(super) interval: (f64, f64),
-    /// How likely chance alone makes so large a one where there is none.
+    /// The p-value: the probability of so large a difference by chance alone.
     pub(super) p: f64,
 }
 
@@ -23,11 +23,11 @@ pub(super) struct Difference {
 pub(super) trait Side {
     fn value(&self) -> f64;
     fn limits(&self, deviations: f64) -> (f64, f64);
-    /// By how many squares its noise is known.
+    /// The degrees of freedom of the noise estimate.
     fn degrees(&self) -> f64;
 }
 
-/// A figure of one run, whose noise is that of its seconds.
+/// A figure of one run, with the noise of its seconds.
 pub(super) struct OfSeconds<'a> {
     pub(super) figure: &'a Figure,
     pub(super) noise: Noise,
@@ -47,7 +47,7 @@ impl Side for OfSeconds<'_> {
     }
 }
 
-/// A mean whose standard error is known by so many squares.
+/// A mean with its standard error and the degrees of freedom of that error.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OfMean {
     pub(super) mean: f64,
@@ -70,7 +70,7 @@ impl Side for OfMean {
     }
 }
 
-/// The difference b − a; `None` where either figure is made of too little to say.
+/// Estimates the difference b − a; `None` if either figure has too few data for finite limits.
 pub(super) fn difference(a: &dyn Side, b: &dyn Side) -> Option<Difference> {
     let degrees = degrees(a, b);
     let interval = interval(a, b, student::distance(MISSED, degrees));
@@ -80,8 +80,9 @@ pub(super) fn difference(a: &dyn Side, b: &dyn Side) -> Option<Difference> {
     Some(Difference { interval, p: likelihood(a, b, degrees) })
 }
 
-/// The interval from those of both figures (Zou and Donner, "Construction of confidence limits about effect measures",
-/// 2008): exact where both are symmetrical, and right where they are not.
+/// Combines the limits of both figures into an interval of their difference (Zou and Donner, "Construction of
+/// confidence limits about effect measures", 2008). It is exact for symmetrical limits, and right for asymmetrical
+/// ones.
 fn interval(a: &dyn Side, b: &dyn Side, deviations: f64) -> (f64, f64) {
     let (of_a, of_b) = (a.limits(deviations), b.limits(deviations));
     let difference = b.value() - a.value();
@@ -90,7 +91,7 @@ fn interval(a: &dyn Side, b: &dyn Side, deviations: f64) -> (f64, f64) {
     (difference - down, difference + up)
 }
 
-/// By how many squares the noise of both is known (Welch 1947, Satterthwaite 1946).
+/// Returns the degrees of freedom of both noises together (Welch 1947, Satterthwaite 1946).
 fn degrees(a: &dyn Side, b: &dyn Side) -> f64 {
     let square = |side: &dyn Side| {
         let (low, high) = side.limits(2.0);
@@ -101,7 +102,7 @@ fn degrees(a: &dyn Side, b: &dyn Side) -> f64 {
     if together.is_finite() { together } else { a.degrees().min(b.degrees()) }
 }
 
-/// How likely an interval of this kind excludes zero, where there is no difference, by as much as this one does.
+/// Computes the p-value: the level at which the interval just reaches zero.
 fn likelihood(a: &dyn Side, b: &dyn Side, degrees: f64) -> f64 {
     let size = a.value().abs().max(b.value().abs());
     if (b.value() - a.value()).abs() <= ROUNDING * size {

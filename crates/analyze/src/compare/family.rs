@@ -1,7 +1,7 @@
-//! Many comparisons at once: the more there are, the more of them chance alone brings beyond any limit.
+//! Correction for many comparisons at once: the more there are, the more of them exceed any limit by chance.
 
-/// Likelihoods as they are among others (Holm, "A simple sequentially rejective multiple test procedure", 1979): with
-/// those below a level called, nothing that is not there is called in that share of the families at most.
+/// Adjusts p-values (Holm, "A simple sequentially rejective multiple test procedure", 1979). If values below a level
+/// are called changes, the share of families with any false call is at most that level.
 pub(super) fn adjusted(likelihoods: &[f64]) -> Vec<f64> {
     let mut ascending: Vec<(usize, f64)> = likelihoods.iter().copied().enumerate().collect();
     ascending.sort_by(|a, b| a.1.total_cmp(&b.1));

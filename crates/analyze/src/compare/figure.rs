@@ -1,48 +1,49 @@
-//! A figure of a run with what is known of its noise, and between which values it may lie.
+//! A figure of a run with its noise, and its confidence limits.
 
 use std::sync::Arc;
 
 use super::memory::{self, ENOUGH};
 use super::scatter::Scatter;
 
-/// So few events say nothing of how long a second acts on the next.
+/// Fewer events than this show nothing about the memory of the noise.
 const FEW: f64 = 20.0;
-/// By how many squares noise is known that goes up and down as one.
+/// Degrees of freedom of the noise if all seconds are taken to vary as one.
 const AS_ONE: f64 = 2.0;
-/// Cosines that are used, at least, where the load is not level.
+/// The least number of cosines used where the load is not level.
 const SLOPING: f64 = 4.0;
-/// Values that there are for each cosine that is used, at least: what a short run hides of slow noise is in its slowest.
+/// The least number of values for each cosine used: in a short run, slow noise shows only in the slowest cosines.
 const SECONDS_A_COSINE: usize = 6;
-/// Slow cosines looked at first.
+/// The number of slow cosines looked at first.
 const SLOWEST: usize = 7;
 
-/// A figure of some seconds of a run.
+/// A figure over some seconds of a run.
 #[derive(Debug, Clone)]
 pub(super) struct Figure {
     pub(super) value: Option<f64>,
     pub(super) kind: Kind,
     /// The scatter of each phase that is long enough to have one.
     pub(super) scatters: Vec<Scatter>,
-    /// All seconds in terms of the scatters' values: those of phases too short are as noisy as the others.
+    /// The number of values of all phases. Phases that are too short for a scatter are taken to be as noisy as the
+    /// others.
     pub(super) values: usize,
 }
 
-/// What a figure is made of. Counts are of all its seconds together.
+/// The definition of a figure. Counts are totals over its seconds.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
-    /// A sum over so many of something: seconds, or requests.
+    /// A sum divided by a number of seconds or requests.
     Mean { of: f64 },
-    /// So many of all, in percent: the failures among the requests.
+    /// A share in percent: `count` of `of`, as failures among requests.
     Share { count: u64, of: u64 },
-    /// The value that a share of all, 0 to 1, does not exceed.
+    /// The value that a share of all samples, 0 to 1, does not exceed.
     Percentile { share: f64, distribution: Arc<Distribution>, tied: f64 },
 }
 
-/// Values in ascending order, each with how many there are up to it.
+/// Values in ascending order, each with the number of samples up to and including it.
 #[derive(Debug, Default)]
 pub(super) struct Distribution(pub(super) Vec<(i32, u64)>);
 
-/// The noise of a figure's sum: its variance, and by how many squares it is known.
+/// The noise of a figure's sum: its variance, and the degrees of freedom of that estimate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Noise {
     pub(super) variance: f64,
@@ -50,7 +51,7 @@ pub(super) struct Noise {
 }
 
 impl Figure {
-    /// How much of the noise of such figures is slow (see [`memory::of`]).
+    /// Returns how much of the noise of these figures is slow (see [`memory::of`]).
     pub(super) fn memory(figures: &[&Self]) -> f64 {
         let level = |figure: &&Self| -> Vec<Scatter> {
             figure.scatters.iter().filter(|scatter| scatter.is_level).cloned().collect()
@@ -67,19 +68,20 @@ impl Figure {
         memory::of(&level.iter().collect::<Vec<_>>())
     }
 
-    /// Whether figures of short runs wander, though their correlations don't show it (see [`memory::wanders`]).
+    /// Returns true if figures of short runs wander although their correlations don't show it (see
+    /// [`memory::wanders`]).
     pub(super) fn wanders(figures: &[&Self]) -> bool {
         let scatters = figures.iter().flat_map(|figure| &figure.scatters);
         memory::wanders(&scatters.filter(|scatter| scatter.is_level).collect::<Vec<_>>())
     }
 
-    /// Whether its seconds fall into blocks enough where the noise has such a memory.
+    /// Returns true if each level phase has enough blocks for noise with such a memory.
     pub(super) fn has_enough(&self, memory: f64) -> bool {
         let level = self.scatters.iter().filter(|scatter| scatter.is_level);
         level.into_iter().all(|scatter| blocks_of(scatter, memory) >= ENOUGH)
     }
 
-    /// The noise where a second acts on others for so long.
+    /// Estimates the noise for a given memory (see [`memory::of`]).
     pub(super) fn noise(&self, memory: f64) -> Noise {
         let (mut variance, mut squares, mut known) = (0.0, 0.0, 0);
         for scatter in &self.scatters {
@@ -92,8 +94,8 @@ impl Figure {
         Noise { variance: variance * self.values as f64 / known.max(1) as f64, degrees }
     }
 
-    /// The standard error that a noise comes to; of a percentile no less than that of rounding to whole units, since
-    /// percentiles of several runs may all be one value, and yet be noisy.
+    /// Returns the standard error for a noise. For a percentile it is at least that of rounding to whole units, since
+    /// percentiles of several runs may be equal and yet be noisy.
     pub(super) fn error(&self, noise: Noise) -> f64 {
         let (low, high) = self.limits(noise, 3.0);
         let least = if matches!(self.kind, Kind::Percentile { .. }) { (1.0_f64 / 12.0).sqrt() } else { 0.0 };
@@ -104,7 +106,7 @@ impl Figure {
         self.scatters.iter().map(|scatter| scatter.most_cosines() as f64).sum::<f64>().max(1.0)
     }
 
-    /// How many events it is made of, where single events count.
+    /// Returns the number of events the figure depends on; infinite where single events don't matter.
     fn events(&self) -> f64 {
         match &self.kind {
             Kind::Mean { .. } => f64::INFINITY,
@@ -113,8 +115,7 @@ impl Figure {
         }
     }
 
-    /// Between which values the figure lies, at so many standard deviations from what was seen; unbounded where it was
-    /// made of too little.
+    /// Returns the limits of the figure at a number of standard deviations; infinite where the figure has too few data.
     pub(super) fn limits(&self, noise: Noise, deviations: f64) -> (f64, f64) {
         let Some(value) = self.value else { return (f64::NEG_INFINITY, f64::INFINITY) };
         match &self.kind {
@@ -130,16 +131,16 @@ impl Figure {
     }
 }
 
-/// The variance of a phase's sum, and by how many squares it is known.
+/// Returns the variance of a phase's sum, and its degrees of freedom.
 fn noise_of(scatter: &Scatter, memory: f64) -> (f64, f64) {
     let blocks = blocks_of(scatter, memory);
     if scatter.is_level && blocks < ENOUGH {
         return (scatter.variance_as_one(), AS_ONE);
     }
-    // Where the load climbs, what is slow is the climb.
+    // Where the load climbs, the slow part is the climb itself.
     let most = scatter.most_cosines().min(scatter.values / SECONDS_A_COSINE) as f64;
     let cosines = blocks.max(SLOPING).min(most).floor().max(1.0);
-    // How many are used was found from the same seconds: half as many are sure.
+    // The number of cosines was estimated from the same seconds, so only half of them count as degrees of freedom.
     (scatter.variance(cosines as usize), cosines / 2.0)
 }
 
@@ -147,15 +148,15 @@ fn blocks_of(scatter: &Scatter, memory: f64) -> f64 {
     scatter.values as f64 / memory::length(memory, scatter.values)
 }
 
-/// The smaller of what lies below and above.
+/// Returns the smaller of a share and its complement.
 fn tail(share: f64) -> f64 {
     share.min(1.0 - share)
 }
 
-/// Between which numbers a count lies on average, where one such was seen, whose variance is so many times itself.
+/// Returns the limits of the mean of a count, given one observed count whose variance is `dispersion` times its mean.
 ///
 /// Exact limits of a Poisson count by Wilson and Hilferty ("The distribution of chi-square", 1931), which are right for
-/// few and for many.
+/// small and large counts.
 fn count_limits(count: f64, dispersion: f64, deviations: f64) -> (f64, f64) {
     let cube = |count: f64, deviations: f64| {
         let root = 1.0 - 1.0 / (9.0 * count) + deviations / (3.0 * count.sqrt());
@@ -166,7 +167,7 @@ fn count_limits(count: f64, dispersion: f64, deviations: f64) -> (f64, f64) {
     (dispersion * low.min(seen), dispersion * cube(seen + 1.0, deviations).max(seen))
 }
 
-/// Limits of a share in percent.
+/// Returns the limits of a share, in percent.
 fn share_limits(count: u64, of: u64, variance: f64, deviations: f64) -> (f64, f64) {
     let rest = of.saturating_sub(count);
     if rest < count {
@@ -174,7 +175,7 @@ fn share_limits(count: u64, of: u64, variance: f64, deviations: f64) -> (f64, f6
         return (100.0 - high, 100.0 - low);
     }
     let share = count as f64 / of as f64;
-    // Failures that come by chance, each by itself, vary so much at least.
+    // Independent failures vary at least this much.
     let least = 1.0 - share;
     let dispersion = if count > 0 { (variance / count as f64).max(least) } else { least };
     let (low, high) = count_limits(count as f64, dispersion, deviations);
@@ -195,7 +196,7 @@ impl Distribution {
         self.0.last().map_or(0, |(_, samples)| *samples)
     }
 
-    /// The value up to which a share of all lies.
+    /// Returns the value that a share of all samples does not exceed.
     pub(super) fn mark(&self, share: f64) -> i32 {
         let rank = (share * self.samples().saturating_sub(1) as f64) as u64;
         self.at(rank).unwrap_or_default()
@@ -206,9 +207,9 @@ impl Distribution {
         self.0.get(self.0.partition_point(|(_, up_to)| *up_to <= rank)).map(|(value, _)| *value)
     }
 
-    /// Limits of the value that a share does not exceed, where the number of those that do not has this variance: the
-    /// values at the limits of that number (Woodruff, "Confidence intervals for medians and other position measures",
-    /// 1952).
+    /// Returns the limits of the value that a share of the samples does not exceed. `variance` is that of the number of
+    /// samples up to the value; the limits are the values at the limits of that number (Woodruff, "Confidence intervals
+    /// for medians and other position measures", 1952).
     fn limits(&self, share: f64, variance: f64, deviations: f64) -> (f64, f64) {
         let samples = self.samples() as f64;
         let in_tail = tail(share) * samples;
@@ -219,7 +220,7 @@ impl Distribution {
         (low, self.between(high).unwrap_or(f64::INFINITY))
     }
 
-    /// The value at a rank between two; `None` before the first and after the last.
+    /// Returns the value at a fractional rank, by linear interpolation; `None` before the first and after the last.
     fn between(&self, rank: f64) -> Option<f64> {
         if rank < 0.0 || rank.is_nan() {
             return None;
@@ -262,7 +263,7 @@ mod tests {
         let distribution = Distribution::of((1..=1000).map(|value| (value, 1)));
         let (low, high) = distribution.limits(0.5, 250.0, 2.0);
         assert!((low - 468.0).abs() < 3.0 && (high - 533.0).abs() < 3.0, "{low} {high}");
-        // Nothing lies beyond the largest of a few.
+        // The largest values of a small sample have no upper limit.
         assert_eq!(distribution.limits(0.999, 1.0, 3.0).1, f64::INFINITY);
         assert_eq!((distribution.mark(0.0), distribution.mark(0.5), distribution.mark(1.0)), (1, 500, 1000));
     }

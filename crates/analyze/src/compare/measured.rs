@@ -1,4 +1,4 @@
-//! The figures of a run with their noise, which is all that comparing takes of it.
+//! The figures of a run with their noise: all that a comparison needs of it.
 
 use std::sync::Arc;
 
@@ -14,25 +14,25 @@ use crate::timeline::selection::Selection;
 use crate::view::View;
 use crate::view::phases::Span;
 
-/// Units of a phase whose own scatter says something.
+/// The least number of units in a phase for a scatter of its own.
 const SHORTEST: usize = 12;
-/// Seconds of a run that can be told from another.
+/// The least number of seconds in a run that can be compared.
 const FEWEST: u32 = 24;
 
-/// What a run is compared by: its figures, for all of it and for its hold, and how its seconds scatter.
+/// The figures of a run and the scatter of its seconds, for the whole run and for its hold.
 ///
-/// It takes some 100 KB for a run of any length.
+/// Takes about 100 KB for a run of any length.
 #[derive(Debug, Clone)]
 pub struct Measured {
     pub(super) key: RunKey,
-    /// The figures of each part: "run", and "hold" where there is one and other seconds too.
+    /// The figures of each part: "run", and "hold" if there is one and other seconds too.
     pub(super) parts: Vec<Part>,
 }
 
 /// The name of a part, and its figures.
 pub(super) type Part = (&'static str, Vec<(Measure, Figure)>);
 
-/// What a figure is of.
+/// The name, unit and direction of a figure.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Measure {
     pub(super) name: String,
@@ -40,7 +40,7 @@ pub(super) struct Measure {
     pub(super) growth: Growth,
 }
 
-/// Whether it is good that a figure grows.
+/// Whether an increase of a figure is good or bad.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Growth {
     Good,
@@ -49,10 +49,10 @@ pub(super) enum Growth {
 }
 
 impl Measured {
-    /// Measures a stored run as a view looks at it, but for the run's last second, if it is cut short or not known to be whole.
+    /// Measures a stored run for a view. The run's last second is left out if it is cut or not known to be whole.
     ///
     /// # Errors
-    /// As [`Timeline::new`].
+    /// The same errors as [`Timeline::new`].
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         let percentiles = percentile::checked(&view.percentiles)?;
         let timeline = Timeline::new(run, &View { percentiles: Vec::new(), ..view.clone() })?;
@@ -67,13 +67,13 @@ impl Measured {
         Ok(Self { key: run.info.key.clone(), parts })
     }
 
-    /// A figure of a part.
+    /// Returns a figure of a part.
     pub(super) fn figure(&self, part: &str, measure: &Measure) -> Option<&Figure> {
         let (_, figures) = self.parts.iter().find(|(name, _)| *name == part)?;
         figures.iter().find(|(own, _)| own == measure).map(|(_, figure)| figure)
     }
 
-    /// The run's key.
+    /// Returns the run's key.
     pub fn key(&self) -> &RunKey {
         &self.key
     }
@@ -101,8 +101,8 @@ fn figures(
 }
 
 impl Measure {
-    /// Whether slow noise in it is the server's, and so in all that its requests tell: failures come in bunches of
-    /// their own, and CPU readings have the memory of who takes them.
+    /// Returns true if slow noise in the measure is the server's, and so affects all request figures. Failures come in
+    /// bursts of their own, and CPU readings have the memory of the tool that took them.
     pub(super) fn is_of_server(&self) -> bool {
         self.unit == "/s" || self.unit == "ms"
     }
@@ -112,7 +112,7 @@ impl Measure {
     }
 }
 
-/// Throughput, failures and CPU.
+/// Computes throughput, failures and CPU.
 fn counted(units: &Units) -> Vec<(Measure, Figure)> {
     let Unit { seconds, successes, failures, cpu_sum, cpu_seconds, .. } = units.sum;
     let throughput = ratio(successes as f64, f64::from(seconds));
@@ -154,10 +154,10 @@ fn elapsed_mean(units: &Units, mean: Option<f64>) -> Figure {
     })
 }
 
-/// A percentile, whose noise is that of how many requests do not exceed it.
+/// Computes a percentile, whose noise is that of the number of requests that do not exceed it.
 ///
-/// Of requests that take just as long as it, as many count as make the share right. What each of them would have done at
-/// a finer clock varies too: that is the variance of the ties.
+/// Of the requests equal to the percentile, a fraction counts as below, so that the share is exact. At a finer clock
+/// each of them might fall on either side; `tied` is the variance of that.
 fn of_percentile(
     units: &Units,
     at: usize,
@@ -177,7 +177,7 @@ fn of_percentile(
     })
 }
 
-/// A figure, with each unit's share in its error; `None` for units that have none.
+/// Computes a figure from each unit's contribution to its error; `None` for units without one.
 fn figure(units: &Units, value: Option<f64>, kind: Kind, error: impl Fn(&Unit) -> Option<f64>) -> Figure {
     let series = |stratum: &Stratum| -> (Vec<f64>, bool) {
         (stratum.units.iter().filter_map(&error).collect(), stratum.is_level)

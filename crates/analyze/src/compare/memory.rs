@@ -1,47 +1,48 @@
-//! How long a second acts on those after it, and into how many blocks that may be told apart a run falls.
+//! The memory of noise: how long a second affects those after it, and the number of independent blocks in a run.
 
 use super::scatter::Scatter;
 
-/// An autocorrelation is seen from so many times √(log₁₀ n ÷ n) on. Politis and White take 2; with two runs to look at
-/// a little less finds long memory more often, and still sees some in one of some hundred pairs without any.
+/// An autocorrelation is significant above this many times √(log₁₀ n ÷ n). Politis and White use 2. With two runs, a
+/// little less finds long memory more often, and has a false alarm in about one of some hundred pairs without any.
 const SEEN: f64 = 1.75;
-/// Lags that must show nothing, one after the other, for the memory to be over (Politis and White's K).
+/// The number of consecutive lags without significant correlation that end the memory (Politis and White's K).
 const NOTHING: usize = 5;
-/// Blocks without which slow changes can't be told from a difference.
+/// The least number of blocks; with fewer, slow changes can't be told from a difference.
 pub(super) const ENOUGH: f64 = 7.0;
-/// Correlations are taken to fade more slowly than they seem to by so many standard errors.
+/// Correlations are taken to fade more slowly than estimated, by this many standard errors.
 const SLOWER: f64 = 0.5;
-/// Correlations that fade more slowly than this from lag to lag are taken to fade so: no run shows the difference.
+/// The slowest fade from lag to lag that is assumed: no run is long enough to show a slower one.
 const SLOWEST_FADE: f64 = 0.995;
-/// The share of a correlation's deficit that is made good, at most: what is lost since the mean is the run's own.
+/// The largest correction of correlations, as a share of 1 − r. They are biased since the mean is the run's own.
 const LOST: f64 = 0.35;
 
-/// Memory of which no end is seen.
+/// The memory of noise whose end can't be seen.
 pub(super) const ENDLESS: f64 = f64::INFINITY;
-/// Values of a series so short that correlations don't show all slow noise.
+/// Series with fewer values are short: their correlations don't show all slow noise.
 const SHORT: usize = 150;
-/// What [`Scatter::wander`] of two series comes to in 1.5 % of the pairs without memory (Hansen, "Testing for parameter
-/// instability in linear models", 1992, table 1).
+/// The threshold of the sum of [`Scatter::wander`] over two series, exceeded by 1.5 % of the pairs without memory
+/// (Hansen, "Testing for parameter instability in linear models", 1992, table 1).
 const WANDERS: f64 = 1.0;
 
-/// Whether short series wander though their correlations don't show it.
+/// Returns true if short series wander although their correlations don't show it.
 pub(super) fn wanders(scatters: &[&Scatter]) -> bool {
     let short = scatters.iter().filter(|scatter| scatter.values < SHORT);
     short.map(|scatter| scatter.wander()).sum::<f64>() > WANDERS
 }
 
-/// How much of the noise is slow: Σ|k|·R(k) ÷ ΣR(k) over all lags k, of autocorrelations R; 0 where there is no memory.
+/// Estimates how much of the noise is slow: Σ|k|·R(k) ÷ ΣR(k) over all lags k, for autocorrelations R; 0 without
+/// memory.
 ///
-/// The correlations of all series count together, since noise of one kind is in all of them. The larger of two answers:
-/// that of Politis and White ("Automatic block-length selection for the dependent bootstrap", 2004, with the correction
-/// by Patton, Politis and White 2009), and that of a process whose correlations fade by the same share from lag to lag
-/// (ARMA(1,1)), for what lasts longer than is seen of it.
+/// The correlations of all series are pooled, since the noise in all of them is of one kind. Returns the larger of two
+/// estimates: that of Politis and White ("Automatic block-length selection for the dependent bootstrap", 2004, with the
+/// correction by Patton, Politis and White 2009), and that of a process whose correlations fade by a constant factor
+/// from lag to lag (ARMA(1,1)), for memory that is longer than what can be seen of it.
 pub(super) fn of(scatters: &[&Scatter]) -> f64 {
     let values: usize = scatters.iter().map(|scatter| scatter.values).sum();
     let together = correlations(scatters, values);
     let seen = SEEN * ((values.max(2) as f64).log10() / values.max(1) as f64).sqrt();
     let (mut slow, mut sum) = (0.0, 1.0);
-    // What is lost depends on the memory, and the memory on what is lost.
+    // The bias depends on the memory, and the memory on the bias.
     for _ in 0..3 {
         let lost = (f64::max(sum, 1.0) * scatters.len() as f64 / values.max(1) as f64).min(LOST);
         let mended: Vec<f64> = together.iter().map(|r| r + lost * (1.0 - r)).collect();
@@ -52,12 +53,12 @@ pub(super) fn of(scatters: &[&Scatter]) -> f64 {
     slow
 }
 
-/// Seconds (or whatever a value stands for) of a block: Politis and White's for the circular bootstrap, 1 at least.
+/// Returns the length of a block in values: Politis and White's for the circular bootstrap, at least 1.
 pub(super) fn length(memory: f64, values: usize) -> f64 {
     (1.5 * memory * memory * values as f64).cbrt().max(1.0)
 }
 
-/// The mean of the series' correlations lag by lag, each by its length.
+/// Returns the mean of the series' correlations for each lag, weighted by length.
 fn correlations(scatters: &[&Scatter], values: usize) -> Vec<f64> {
     let lags = scatters.iter().map(|scatter| scatter.correlations.len()).max().unwrap_or(0);
     let at = |lag: usize| {
@@ -67,7 +68,7 @@ fn correlations(scatters: &[&Scatter], values: usize) -> Vec<f64> {
     (0..lags).map(at).collect()
 }
 
-/// Σ|k|·R(k) ÷ ΣR(k), and ΣR(k), by the flat-top window of twice the lags after which nothing is seen.
+/// Computes Σ|k|·R(k) ÷ ΣR(k), and ΣR(k), with a flat-top window of twice the last significant lag.
 fn flat_top(correlations: &[f64], seen: f64) -> (f64, f64) {
     let nothing = |lags: &[f64]| lags.iter().all(|r| r.abs() < seen);
     let last = correlations.windows(NOTHING).take(correlations.len() / 2).position(nothing);
@@ -78,12 +79,12 @@ fn flat_top(correlations: &[f64], seen: f64) -> (f64, f64) {
         weighted += 2.0 * weight * lag as f64 * r;
         sum += 2.0 * weight * r;
     }
-    // Where the fast outweighs the slow, too much is seen in slow noise, and never too little.
+    // Dividing by at least 1 can overestimate slow noise if fast noise dominates, but never underestimates it.
     (weighted.max(0.0) / sum.max(1.0), sum)
 }
 
-/// The same, where correlations fade as those do that are seen from lag 1 on without a break; but somewhat more slowly
-/// ([`SLOWER`]): the little that a short run shows of long memory may well be much.
+/// Computes Σ|k|·R(k) ÷ ΣR(k), and ΣR(k), for correlations that fade as the unbroken significant ones from lag 1 on do,
+/// but somewhat more slowly ([`SLOWER`]): long memory may show only a little in a short run.
 fn fading(correlations: &[f64], seen: f64, values: usize) -> (f64, f64) {
     let run = correlations.iter().take_while(|r| **r >= seen).count();
     let Some(first) = correlations.first().filter(|_| run > 0) else { return (0.0, 1.0) };
@@ -100,7 +101,7 @@ fn fading(correlations: &[f64], seen: f64, values: usize) -> (f64, f64) {
 mod tests {
     use super::*;
 
-    /// A process whose value is `fade` times the one before it, and something new.
+    /// A process whose value is `fade` times the previous one plus noise.
     fn series(chance: &mut fastrand::Rng, fade: f64, values: usize) -> Scatter {
         let mut now = 0.0;
         let mut next = || {
@@ -159,7 +160,7 @@ mod tests {
             let pairs = (0..1000).map(|_| [of(&mut chance), of(&mut chance)]);
             pairs.filter(|two| wanders(&two.each_ref())).count()
         };
-        // 1.5 % are promised of those without memory.
+        // 1.5 % of the pairs without memory are expected.
         let calm = seen(0.0, 0.0);
         assert!((5..=28).contains(&calm), "{calm} of 1,000");
         let slow = seen(0.98, 2.0);

@@ -1,4 +1,4 @@
-//! Runs side by side: what changed, and whether more than by chance.
+//! Comparison of runs: what changed, and whether chance explains it.
 
 mod change;
 mod difference;
@@ -19,10 +19,10 @@ pub use self::change::{Change, Noise, Outcome, change_table};
 pub use self::measured::Measured;
 pub use self::sides::{Side, compare_sides};
 
-/// Compares two stored runs, each looked at by a view of its own, as [`compare_sides`] does.
+/// Compares two stored runs, each with its own view, as [`compare_sides`] does.
 ///
 /// # Errors
-/// As [`crate::Timeline::new`], for either run.
+/// The same errors as [`crate::Timeline::new`], for either run.
 ///
 /// ```
 /// use perfpipe_analyze::{Outcome, View, compare};
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use crate::timeline::Timeline;
 
-    /// A run of some seconds with about so many successes each, of about so many ms.
+    /// A run with about `rate` successes in each second, which take between one and two times `elapsed` ms.
     fn run(chance: &mut fastrand::Rng, seconds: u32, rate: u64, elapsed: i32) -> StoredRun {
         let key = |second| CellKey { second, label: 0, success: true, transaction: false };
         let cells = (0..seconds).map(|second| {
@@ -103,7 +103,7 @@ mod tests {
                 }
             }
         }
-        // Of 120 comparisons of nothing but chance, 99 % intervals should miss about one.
+        // Of 120 comparisons without a difference, 99 % intervals should miss about one.
         assert!(told <= 6, "{told} of 120");
     }
 
@@ -122,7 +122,7 @@ mod tests {
         ) {
             let run = run(&mut fastrand::Rng::with_seed(seed), seconds, 20, 30);
             let view = View { from: Some(from.min(seconds - 1)), ..View::default() };
-            // All but the last second, which ends where the run did.
+            // All but the last second, which ends with the run.
             let to = (seconds > view.from.unwrap_or(0) + 3).then(|| seconds - 2);
             let summary = Timeline::new(&run, &View { to, ..view.clone() })?.summary;
             let changes = compare((&run, &view), (&run, &view))?;

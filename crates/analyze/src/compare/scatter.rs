@@ -1,25 +1,25 @@
-//! How a series of seconds scatters: what its slow and fast parts are, and how long a second acts on those after it.
+//! The scatter of a series of seconds: its slow and fast parts, and its autocorrelations.
 
 use std::f64::consts::PI;
 
-/// Lags looked at, at most.
+/// The largest lag of a correlation.
 const MOST_LAGS: usize = 512;
 
-/// The scatter of seconds that follow one another in one phase, of one figure.
+/// The scatter of one figure over consecutive seconds of one phase.
 ///
-/// The series holds each second's share in the figure's error: its sum is what the figure is off by.
+/// The series holds each second's contribution to the figure's error: its sum is the error of the figure.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Scatter {
-    /// How many values the series has.
+    /// The number of values in the series.
     pub(super) values: usize,
     /// The variance of one value.
     of_one: f64,
-    /// The square of the series' cosine of 1, 2, … half waves: each has the variance of the sum ÷ values for its mean,
-    /// as far as the spectrum is flat there.
+    /// The squared cosine coefficients of the series for 1, 2, … half waves. Where the spectrum is flat, the expected
+    /// value of each is the variance of the sum ÷ the number of values.
     pub(super) powers: Vec<f64>,
     /// Autocorrelations from lag 1.
     pub(super) correlations: Vec<f64>,
-    /// Whether the load is level: only there do slow changes tell of long memory.
+    /// True if the load is level: only then are slow changes a sign of long memory.
     pub(super) is_level: bool,
 }
 
@@ -37,33 +37,34 @@ impl Scatter {
         }
     }
 
-    /// How many cosines can be used where seconds do not depend on each other: so few, compared with all, that a
-    /// dependence too weak to be seen does little harm (Lazarus, Lewis, Stock and Watson 2018).
+    /// Returns the number of cosines to use if seconds do not depend on each other: few enough, compared with all, that
+    /// a dependence too weak to be seen does little harm (Lazarus, Lewis, Stock and Watson 2018).
     pub(super) fn most_cosines(&self) -> usize {
         self.powers.len()
     }
 
-    /// The variance of the series' sum if all of it went up and down as one.
+    /// Returns the variance of the series' sum if all its values varied as one.
     pub(super) fn variance_as_one(&self) -> f64 {
         (self.values as f64).powi(2) * self.of_one
     }
 
-    /// How much of the scatter is in the slowest cosines: the mean square of the series' sums from its begin, over the
-    /// variance of one value and the number of values (Nyblom, "Testing for the constancy of parameters over time", 1989).
+    /// Returns how much of the scatter is in the slowest cosines: the mean square of the series' partial sums, divided
+    /// by the variance of one value and the number of values (Nyblom, "Testing for the constancy of parameters over
+    /// time", 1989).
     pub(super) fn wander(&self) -> f64 {
         let half_waves = (1..).map(|half_waves: u32| f64::from(half_waves).powi(2));
         let slow: f64 = self.powers.iter().zip(half_waves).map(|(power, squared)| power / squared).sum();
         if self.of_one > 0.0 { slow / (self.of_one * PI * PI) } else { 0.0 }
     }
 
-    /// The variance of the series' sum by so many cosines.
+    /// Estimates the variance of the series' sum from the given number of slowest cosines.
     pub(super) fn variance(&self, cosines: usize) -> f64 {
         let used = cosines.clamp(1, self.powers.len().max(1));
         self.values as f64 * self.powers.iter().take(used).sum::<f64>() / used as f64
     }
 }
 
-/// The slope of the straight line through a series, a value.
+/// Returns the slope per value of the least-squares line through a series.
 fn slope(series: &[f64]) -> f64 {
     let middle = (series.len() as f64 - 1.0) / 2.0;
     let (mut product, mut square) = (0.0, 0.0);
@@ -75,7 +76,7 @@ fn slope(series: &[f64]) -> f64 {
     if square > 0.0 { product / square } else { 0.0 }
 }
 
-/// Takes the mean out of a series, and a line of this slope.
+/// Subtracts the mean and a line of the given slope from a series.
 fn take_out(series: &mut [f64], slope: f64) {
     let middle = (series.len() as f64 - 1.0) / 2.0;
     let mean = series.iter().sum::<f64>() / series.len().max(1) as f64;
@@ -84,7 +85,7 @@ fn take_out(series: &mut [f64], slope: f64) {
     }
 }
 
-/// The squares of the coefficients of the cosine transform, the constant left out, the slowest first.
+/// Returns the squared coefficients of the cosine transform, slowest first, without the constant.
 fn powers(series: &[f64]) -> Vec<f64> {
     let values = series.len();
     let most = ((values as f64).powf(2.0 / 3.0) as usize).min(values.saturating_sub(1));

@@ -1,4 +1,4 @@
-//! A baseline against others: runs, or repeats of one.
+//! The comparison of a baseline with other sides: runs, or repeats of a run.
 
 use super::change::{Change, Noise, Outcome};
 use super::difference::{Difference, MISSED, OfMean, OfSeconds, Side as Known, difference};
@@ -7,32 +7,32 @@ use super::figure::{Figure, Noise as FigureNoise};
 use super::measured::{Growth, Measure, Measured, Part};
 use super::memory::ENDLESS;
 
-/// Degrees of freedom without which repeats say too little of their noise.
+/// The least degrees of freedom of the repeats, for their scatter to be used as noise.
 const ENOUGH: usize = 2;
 
-/// What is compared as one: a run, or all repeats of one.
+/// One side of a comparison: a run, or all repeats of one.
 #[derive(Debug, Clone)]
 pub struct Side {
-    /// What it is called.
+    /// The side's name in output.
     pub name: String,
-    /// Its runs, one or more.
+    /// The side's runs, at least one.
     pub runs: Vec<Measured>,
 }
 
 /// One figure of all runs of a side.
 struct Values<'a> {
     figures: Vec<&'a Figure>,
-    /// Their mean.
+    /// The mean of the runs' values.
     mean: Option<f64>,
 }
 
-/// A figure of two sides.
+/// One figure of both sides.
 struct Pair<'a> {
     part: &'static str,
     measure: &'a Measure,
     a: Values<'a>,
     b: Values<'a>,
-    /// How much of the figure's noise is slow, where it is that of the seconds.
+    /// How much of the figure's noise is slow; `None` if the noise is that of the repeats.
     memory: Option<f64>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Pair<'a> {
         Self { part, measure, a, b, memory }
     }
 
-    /// The difference, not judged yet, where so long a memory is seen of the server.
+    /// Computes the difference, not judged yet. `server` is the memory seen in the server's figures.
     fn compared(&self, run: &str, server: f64) -> Compared {
         let Self { part, measure, a, b, memory } = self;
         let (known, is_sure, noise) = match memory {
@@ -69,23 +69,25 @@ impl<'a> Pair<'a> {
         Compared { change, growth: measure.growth, is_sure }
     }
 
-    /// Whether the whole run wanders, by the figure that has the least memory of its own.
+    /// Returns true if the runs wander. Only throughput over the whole run is tested: it has the least memory of its
+    /// own.
     fn wanders(&self) -> bool {
         let is_told = self.part == "run" && self.measure.name == "throughput";
         is_told && self.memory.is_some() && Figure::wanders(&self.a.with(&self.b))
     }
 }
 
-/// A change, and what it takes to judge it.
+/// A change, with what is needed to judge it.
 struct Compared {
     change: Change,
     growth: Growth,
-    /// Whether the noise is known well enough to say that there is nothing beyond it.
+    /// True if the noise is known well enough to rule out a difference beyond it.
     is_sure: bool,
 }
 
 impl Side {
-    /// A side of these runs, called as the first of them; without its number, where there are several.
+    /// Creates a side from runs. Its name is the key of the only run, or of several the first key without a repeat
+    /// number.
     pub fn of(runs: Vec<Measured>) -> Self {
         let name = match runs.as_slice() {
             [] => String::new(),
@@ -95,7 +97,7 @@ impl Side {
         Self { name, runs }
     }
 
-    /// One figure, if all runs have it.
+    /// Returns one figure of the side, if all its runs have it.
     fn values(&self, part: &str, measure: &Measure) -> Option<Values<'_>> {
         let figures: Option<Vec<&Figure>> = self.runs.iter().map(|run| run.figure(part, measure)).collect();
         let figures = figures.filter(|figures| !figures.is_empty())?;
@@ -105,28 +107,34 @@ impl Side {
     }
 }
 
-/// Compares other sides with a baseline, each by itself: throughput, failures, CPU, and elapsed by its mean and the
-/// baseline's percentiles; for the whole run, and for the hold where all runs have one.
+/// Compares other sides with a baseline, each by itself.
 ///
-/// A difference is held against noise. With three repeats on one side and one or more on the other, or two on each,
-/// that is the scatter of the repeats (Welch's t test; a single run is taken to scatter as the other side's do): it has
-/// in it what differs from one start of a server to the next. Else it is the scatter of the seconds within the runs, each
-/// phase by itself, with the memory that they have: how long a second acts on those after it is told from the runs
-/// (Politis and White 2004), the variance of a mean from the slowest cosines of the seconds, as many as there are blocks
-/// of that length (Müller 2007), and the widening of intervals for few of them by Student's t. Percentiles are bounded by
-/// the times at the limits of how many requests exceed them (Woodruff 1952), failures as counts.
+/// The figures are throughput, failures, CPU, mean elapsed and the baseline's percentiles, for the whole run, and for
+/// the hold if all runs have one.
 ///
-/// A change is called where chance would make so large a one, in any of all figures that are compared at once, in one of
-/// a hundred comparisons (Holm 1979). It is unknown where a run has fewer than 24 seconds, or fewer than seven blocks by
-/// any figure that tells of the server, unless the difference is beyond noise even if all seconds of a run went up and
-/// down as one.
+/// # Noise
+/// With at least three repeats on one side and one on the other, or two on each, the noise is the scatter of the
+/// repeats (Welch's t test; a single run is taken to scatter as the other side's runs do). It contains the differences
+/// between starts of a server.
+///
+/// Otherwise the noise is the scatter of the seconds within the runs, each phase by itself. Its memory, that is, how
+/// long a second affects those after it, is estimated from the runs (Politis and White 2004). The variance of a mean is
+/// estimated from the slowest cosines of the seconds, as many as there are blocks of that length (Müller 2007), and
+/// Student's t widens intervals that rest on few of them. Percentiles have limits from the number of requests that
+/// exceed them (Woodruff 1952), failures have limits of counts.
+///
+/// # Outcome
+/// A difference is a change if chance makes one as large, in any of the figures compared at once, in less than one of a
+/// hundred comparisons (Holm 1979). The outcome is unknown if a run has fewer than 24 seconds, or fewer than seven
+/// blocks by any figure that depends on the server, unless the difference is beyond noise even if all seconds of a run
+/// varied as one.
 pub fn compare_sides(baseline: &Side, others: &[Side]) -> Vec<Change> {
     let mut all: Vec<Compared> = others.iter().flat_map(|other| against(baseline, other)).collect();
     judge(&mut all);
     all.into_iter().map(|compared| compared.change).collect()
 }
 
-/// The differences of one side, not judged yet.
+/// Computes the differences of one side, not judged yet.
 fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Compared> {
     let parts = baseline.runs.first().map_or(&[][..], |run| &run.parts);
     let measures = |(part, figures): &'a Part| figures.iter().map(move |(measure, _)| (*part, measure));
@@ -141,8 +149,8 @@ fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Comp
     pairs.into_iter().map(move |pair| pair.compared(&other.name, server))
 }
 
-/// The longest memory of what requests tell of the server: slow noise of one figure is slow noise of the server, and so
-/// may be in all others.
+/// Returns the longest memory among the figures of the server: slow noise in one of them is slow noise of the server,
+/// and may be in all others.
 fn memory_of_server(pairs: &[Pair<'_>]) -> f64 {
     if pairs.iter().any(Pair::wanders) {
         return ENDLESS;
@@ -151,9 +159,9 @@ fn memory_of_server(pairs: &[Pair<'_>]) -> f64 {
     of_server.filter_map(|pair| pair.memory).fold(0.0, f64::max)
 }
 
-/// Says what each difference is, among all of them.
+/// Sets the outcome of each difference, adjusted for all of them.
 fn judge(all: &mut [Compared]) {
-    // Where nothing could ever be called (no failure on either side), nothing is called by chance.
+    // A figure that is 0 on both sides can't be a false alarm, so it does not count.
     let could_be = |change: &Change| change.p.is_some() && !(change.a == Some(0.0) && change.b == Some(0.0));
     let members = || all.iter().filter(|compared| could_be(&compared.change));
     let likelihoods: Vec<f64> = members().filter_map(|compared| compared.change.p).collect();
@@ -172,13 +180,13 @@ fn judge(all: &mut [Compared]) {
 }
 
 impl Values<'_> {
-    /// The figures of both sides.
+    /// Returns the figures of both sides.
     fn with(&self, other: &Self) -> Vec<&Figure> {
         self.figures.iter().chain(&other.figures).copied().collect()
     }
 
-    /// The difference held against the scatter of the seconds, and whether that is known well enough to say that there
-    /// is none.
+    /// Computes the difference with the scatter of the seconds as noise. The second value is true if that noise is
+    /// known well enough to rule out a difference beyond it.
     fn by_seconds(&self, other: &Self, own: f64, server: f64) -> Option<(Difference, bool)> {
         let all = self.with(other);
         if self.mean.is_none() || other.mean.is_none() || all.iter().any(|figure| figure.scatters.is_empty())
@@ -203,7 +211,7 @@ impl Values<'_> {
         Box::new(OfMean { mean: self.mean.unwrap_or(f64::NAN), error, degrees })
     }
 
-    /// The difference held against the scatter of the repeats.
+    /// Computes the difference with the scatter of the repeats as noise.
     fn by_repeats(&self, other: &Self) -> Option<Difference> {
         let (a, b) = (self.mean?, other.mean?);
         let (of_a, of_b) = (self.between(), other.between());
@@ -213,7 +221,7 @@ impl Values<'_> {
             Some(OfMean { mean, error: (variance / repeats).sqrt(), degrees: repeats - 1.0 })
         };
         let (mut one, mut two) = (side(self, a, of_a, of_b)?, side(other, b, of_b, of_a)?);
-        // One noise for both sides is known by the repeats of the side that has several.
+        // A single run takes over the other side's noise, and with it its degrees of freedom.
         let most = one.degrees.max(two.degrees);
         if of_a.is_none() || of_b.is_none() {
             let together = OfMean { mean: 0.0, error: one.error.hypot(two.error), degrees: most };
@@ -222,7 +230,7 @@ impl Values<'_> {
         difference(&one, &two)
     }
 
-    /// The variance of the repeats, and no less than that of the seconds within them; `None` of a single one.
+    /// Returns the variance of the repeats, at least that of the seconds within them; `None` for a single run.
     fn between(&self) -> Option<f64> {
         let mean = self.mean.filter(|_| self.figures.len() > 1)?;
         let squares = self.figures.iter().filter_map(|figure| Some((figure.value? - mean).powi(2)));

@@ -1,4 +1,4 @@
-//! A run's seconds, or a few of them together where there are many, each with what figures are made of.
+//! Units of one or several seconds of a run, with the counts from which figures are computed.
 
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSlice;
@@ -10,12 +10,12 @@ use crate::timeline::selection::Selection;
 use crate::timeline::{Second, Timeline};
 use crate::view::phases::{Phase, Span};
 
-/// Units that a run is cut into, at most: a longer run's are of several seconds.
+/// The largest number of units in a span; in longer spans a unit is several seconds.
 const MOST: u32 = 4096;
-/// Units that one thread reads at a time.
+/// The number of units that a thread reads at a time.
 const AT_A_TIME: usize = 64;
 
-/// What was counted in some seconds.
+/// Counts of some seconds.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Unit {
     pub(super) seconds: u32,
@@ -23,10 +23,11 @@ pub(super) struct Unit {
     pub(super) failures: u64,
     pub(super) cpu_sum: f64,
     pub(super) cpu_seconds: u32,
-    /// The requests that averages are taken over, and the sum of their times.
+    /// The number of requests that averages are taken over.
     pub(super) samples: u64,
+    /// The sum of the elapsed times of those requests, in ms.
     pub(super) elapsed: i128,
-    /// For each value that is marked, the samples that are less than it, and those that are it.
+    /// For each mark, the number of samples below it and of those equal to it.
     pub(super) marks: Vec<(u64, u64)>,
 }
 
@@ -36,13 +37,13 @@ pub(super) struct Stratum {
     pub(super) is_level: bool,
 }
 
-/// The seconds of a span, phase by phase.
+/// The units of a span, phase by phase.
 pub(super) struct Units {
     pub(super) strata: Vec<Stratum>,
     pub(super) sum: Unit,
 }
 
-/// The seconds of a timeline that are compared: not the run's last one, if it is cut short or not known to be whole.
+/// Returns the seconds to compare: all of the view, without the run's last one if it is cut or not known to be whole.
 pub(super) fn whole(selection: &Selection<'_>, duration: &RunDuration) -> Span {
     let (first, last) = selection.window;
     let ends = last.saturating_add(1) >= selection.run.info.seconds;
@@ -50,7 +51,7 @@ pub(super) fn whole(selection: &Selection<'_>, duration: &RunDuration) -> Span {
     Span { first, last: last - u32::from(is_cut) }
 }
 
-/// How often each time was taken, in all seconds of a span.
+/// Counts each elapsed time over all seconds of a span.
 pub(super) fn histogram(selection: &Selection<'_>, span: Span) -> Result<Histogram> {
     let mut all = Histogram::new();
     for second in selection.seconds_of(span) {
@@ -61,7 +62,7 @@ pub(super) fn histogram(selection: &Selection<'_>, span: Span) -> Result<Histogr
 }
 
 impl Units {
-    /// Reads the seconds of a span.
+    /// Reads the units of a span.
     pub(super) fn read(
         selection: &Selection<'_>,
         timeline: &Timeline,
@@ -82,14 +83,14 @@ impl Units {
     }
 }
 
-/// The phases of a span, and whether the load is level in each.
+/// Returns the phases of a span, each with true if the load is level in it.
 fn phases(timeline: &Timeline, span: Span) -> Vec<(Span, bool)> {
     let shared = |(phase, of): (Phase, Span)| Some((of.shared(span)?, phase == Phase::Hold));
     let phases: Vec<(Span, bool)> = timeline.phases.all().filter_map(shared).collect();
     if phases.is_empty() { vec![(span, true)] } else { phases }
 }
 
-/// Units that follow one another, by their first seconds.
+/// Reads consecutive units, given their first seconds.
 fn stretch(
     selection: &Selection<'_>,
     timeline: &Timeline,

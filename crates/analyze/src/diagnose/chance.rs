@@ -1,10 +1,10 @@
-//! How unlikely a count is, where counts come by chance.
+//! Tests of chance: how unlikely an observed count is.
 
-/// The surprise from which on something is not chance: one in ten million.
+/// The surprise (−ln of a probability) from which chance is ruled out: a probability of one in ten million.
 pub(super) const SURPRISE: f64 = 16.1;
 
-/// How surprising a count is where `expected` is, at least: −ln of Chernoff's bound on the chance that a Poisson count is
-/// as far away on its side, `expected − count + count · ln(count / expected)`.
+/// Returns a lower bound of the surprise of a count: −ln of Chernoff's bound on the probability that a Poisson count
+/// with mean `expected` is as far away on the same side, `expected − count + count · ln(count / expected)`.
 pub(super) fn surprise(count: f64, expected: f64) -> f64 {
     if expected <= 0.0 {
         return if count > 0.0 { f64::INFINITY } else { 0.0 };
@@ -13,8 +13,8 @@ pub(super) fn surprise(count: f64, expected: f64) -> f64 {
     expected - count + log
 }
 
-/// How surprising it is that two counts come at so different rates, each told with what it comes of (time, requests):
-/// Wilks's logarithm of the ratio of likelihoods, of two Poisson counts.
+/// Returns the surprise of the difference between two rates: Wilks's log-likelihood ratio of two Poisson counts. Each
+/// argument is a count with its exposure (time, or number of requests).
 pub(super) fn contrast(one: (f64, f64), other: (f64, f64)) -> f64 {
     let all = one.1 + other.1;
     if all <= 0.0 {
@@ -27,10 +27,9 @@ pub(super) fn contrast(one: (f64, f64), other: (f64, f64)) -> f64 {
     of(one) + of(other)
 }
 
-/// Between which two shares that of something lies that was seen `count` times in `all`, in 99 of 100 cases: Wilson's
-/// score interval.
+/// Returns the 99 % confidence interval of a share, seen `count` times in `all`: Wilson's score interval.
 pub(super) fn share(count: f64, all: f64) -> (f64, f64) {
-    /// Of the standard normal distribution, half a percent is beyond it.
+    /// The standard normal distribution exceeds this with a probability of half a percent.
     const Z: f64 = 2.576;
     let (seen, more) = (count / all, Z * Z / all);
     let width = Z * (seen * (1.0 - seen) / all + more / all / 4.0).sqrt();
@@ -38,9 +37,10 @@ pub(super) fn share(count: f64, all: f64) -> (f64, f64) {
     (of(-1.0), of(1.0))
 }
 
-/// How much more counts vary than by chance alone: their variance over their mean, from the median distance; 1 at least.
+/// Returns the dispersion of counts: the ratio of their variance to that of Poisson counts, from the median distance;
+/// at least 1.
 ///
-/// `counts` are counts, each with what is expected.
+/// `counts` are pairs of a count and its expected value.
 pub(super) fn dispersion(counts: &[(f64, f64)]) -> f64 {
     let distances: Vec<f64> = counts
         .iter()
@@ -55,7 +55,7 @@ pub(super) fn dispersion(counts: &[(f64, f64)]) -> f64 {
 mod tests {
     use super::*;
 
-    /// The chance of a Poisson count of at most `count`, summed up.
+    /// The probability of a Poisson count of at most `count`, summed up.
     fn at_most(count: u32, expected: f64) -> f64 {
         let mut term = (-expected).exp();
         let mut sum = term;
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_share_lies_within_its_interval() {
-        // Wilson's interval of 3 in 60 at 99 %, by hand.
+        // Wilson's 99 % interval of 3 in 60, computed by hand.
         let (low, high) = share(3.0, 60.0);
         assert!((low - 0.0127).abs() < 1e-3 && (high - 0.1770).abs() < 1e-3, "{low} {high}");
         assert_eq!(share(0.0, 50.0).0, 0.0);

@@ -1,31 +1,31 @@
-//! Where a series changes: to another level, or little by little; and whether chance would do as much.
+//! Detection of a step or a linear trend in a series, with a test against chance.
 //!
-//! The chance that a level series without a change gives so large a CUSUM is that of a Brownian bridge,
-//! 2 · exp(−2 x²), where x is the largest sum of distances from the mean in units of √n times the deviation (Ploberger
-//! and Krämer, "The CUSUM test with OLS residuals", 1992); that of a line is normal. Values depend on those before them, so that the deviation is
-//! that of means of many, from what the change leaves unexplained: the largest over batches of several lengths.
+//! The probability that a level series gives so large a CUSUM is that of a Brownian bridge, 2 · exp(−2 x²), where x is
+//! the largest sum of distances from the mean in units of √n times the deviation (Ploberger and Krämer, "The CUSUM test
+//! with OLS residuals", 1992). That of a line is normal. Since values depend on those before them, the deviation is
+//! that of means of many values, computed from the residuals: the largest over batches of several lengths.
 
 use super::chance::SURPRISE;
 use crate::stats::median::upper_median;
 
-/// Values from which on a change is looked for.
+/// The least number of values in which a change is looked for.
 pub(super) const LEAST: usize = 15;
-/// Values on either side of a step, at least, and the share of all that they are.
+/// The least number of values on either side of a step, and the divisor that makes it a share of all values.
 const SIDE: (usize, usize) = (4, 20);
-/// The fewest batches whose means tell how much means vary.
+/// The least number of batches whose means show how much means vary.
 const BATCHES: usize = 8;
 
-/// What a series does.
+/// A change in a series.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Change {
-    /// From a value on it is at another level: the place of the value, and the levels before and from there on.
+    /// A step to another level at the index `at`, with the levels before it and from there on.
     Step { at: usize, before: f64, after: f64 },
-    /// It goes little by little from one value to another.
+    /// A linear trend, with its first and its last value.
     Line { first: f64, last: f64 },
 }
 
 impl Change {
-    /// The value before the change and after it.
+    /// Returns the value before the change and the value after it.
     pub(super) fn ends(self) -> (f64, f64) {
         match self {
             Self::Step { before, after, .. } => (before, after),
@@ -34,7 +34,7 @@ impl Change {
     }
 }
 
-/// The change of a series, where chance would do as much at most once in ten million times.
+/// Finds the change of a series, if chance would make one as large at most once in ten million times.
 pub(super) fn find(series: &[f64]) -> Option<Change> {
     let length = series.len() as f64;
     if series.len() < LEAST {
@@ -44,10 +44,10 @@ pub(super) fn find(series: &[f64]) -> Option<Change> {
     let left = |change: Change| residuals(series, change);
     let squares = |left: &[f64]| left.iter().map(|value| value * value).sum::<f64>();
     let (of_step, of_line) = (left(step), left(line));
-    // A step has a place too, and must be the better by what its choice explains of chance (Schwarz 1978).
+    // A step has one parameter more, its place, and must fit better by what that explains of chance (Schwarz 1978).
     let better = 1.0 + 2.0 * length.ln() / length;
     let is_line = squares(&of_line) < better * squares(&of_step);
-    // Three numbers were fitted: the fewer values there are, the less is known of how they vary.
+    // Corrects for the fitted parameters: with few values, the variance is uncertain.
     let variance = |left: &[f64]| long_run(left) * length / (length - 4.0);
     let (change, surprised) = if is_line {
         let level = mean(series);
@@ -57,7 +57,7 @@ pub(super) fn find(series: &[f64]) -> Option<Change> {
         let largest = sums(series).into_iter().fold(0.0, |most: f64, sum| most.max(sum.abs()));
         (step, 2.0 * largest * largest / (variance(&of_step) * length) - 2f64.ln())
     };
-    // Equal values change by nothing, whatever nothing is divided by.
+    // Without this test, a constant series could pass by a division of zero by zero.
     (change.ends().0 != change.ends().1 && surprised >= SURPRISE).then_some(change)
 }
 
@@ -65,7 +65,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The sums of the distances from the mean, up to each value.
+/// Returns the partial sums of the distances from the mean.
 fn sums(series: &[f64]) -> Vec<f64> {
     let mean = mean(series);
     let add = |sum: &mut f64, value: &f64| {
@@ -75,11 +75,11 @@ fn sums(series: &[f64]) -> Vec<f64> {
     series.iter().scan(0.0, add).collect()
 }
 
-/// The step that explains most.
+/// Finds the step that explains most of the variance.
 fn step(series: &[f64]) -> Option<Change> {
     let length = series.len();
     let side = SIDE.0.max(length / SIDE.1);
-    // What a step explains, of sums of distances from the mean: S² · n / (k · (n − k)).
+    // The variance that a step explains, from sums of distances from the mean: S² · n / (k · (n − k)).
     let explained = |(at, sum): &(usize, f64)| {
         let before = (at + 1) as f64;
         sum * sum / (before * (length as f64 - before))
@@ -91,7 +91,7 @@ fn step(series: &[f64]) -> Option<Change> {
     Some(Change::Step { at: at + 1, before: mean(before), after: mean(after) })
 }
 
-/// The line of least squares.
+/// Fits the least-squares line.
 fn line(series: &[f64]) -> Change {
     let middle = (series.len() as f64 - 1.0) / 2.0;
     let level = mean(series);
@@ -105,7 +105,7 @@ fn line(series: &[f64]) -> Change {
     Change::Line { first: level - slope * middle, last: level + slope * middle }
 }
 
-/// What a change leaves unexplained.
+/// Returns the residuals of a series after a change is subtracted.
 fn residuals(series: &[f64], change: Change) -> Vec<f64> {
     let steps = (series.len().max(2) - 1) as f64;
     let explained = |at: usize| match change {
@@ -121,8 +121,8 @@ fn residuals(series: &[f64], change: Change) -> Vec<f64> {
     series.iter().enumerate().map(|(at, value)| value - explained(at)).collect()
 }
 
-/// The variance of a mean of many such values, times how many they are: the largest of what means of batches tell, and
-/// of what each value tells of the next one.
+/// Returns the long-run variance: the variance of a mean of many such values, times their number. It is the largest of
+/// several estimates: from the means of batches, and from the correlation of each value with the next.
 pub(super) fn long_run(values: &[f64]) -> f64 {
     let of = |size: usize| {
         let means: Vec<f64> = values.chunks_exact(size).map(mean).collect();
@@ -134,19 +134,19 @@ pub(super) fn long_run(values: &[f64]) -> f64 {
     batches.fold(of(1) * longer(values), f64::max)
 }
 
-/// How many times as much means vary where each value is so much like the one before, as in an autoregression of the
-/// first order.
+/// Returns the factor by which the variance of means grows due to the correlation of each value with the next, as in a
+/// first-order autoregression.
 fn longer(values: &[f64]) -> f64 {
     let squares: f64 = values.iter().map(|value| value * value).sum();
     let next: f64 = values.iter().zip(values.iter().skip(1)).map(|(one, next)| one * next).sum();
     let seen = if squares > 0.0 { next / squares } else { 0.0 };
-    // What is seen of it is too little, the more so the fewer there are (Kendall 1954).
+    // The estimated correlation is biased downwards, more so for few values (Kendall 1954).
     let alike = (seen + (1.0 + 4.0 * seen) / values.len() as f64).clamp(0.0, 0.98);
     (1.0 + alike) / (1.0 - alike)
 }
 
-/// How far values deviate from their median, as one of them would: from the median distance, or by what means of many
-/// vary, whichever is more.
+/// Returns the standard deviation of values around a level: from the median distance or from the long-run variance,
+/// whichever is larger.
 pub(super) fn deviation(values: &[f64], level: f64) -> f64 {
     let left: Vec<f64> = values.iter().map(|value| value - level).collect();
     let distances: Vec<f64> = left.iter().map(|value| value.abs()).collect();
@@ -161,7 +161,7 @@ mod tests {
         (-2.0 * (1.0 - chance.f64()).ln()).sqrt() * (std::f64::consts::TAU * chance.f64()).cos()
     }
 
-    /// Values that wander, each so much like the one before.
+    /// A first-order autoregression.
     fn wander(seed: u64, length: usize, correlation: f64) -> Vec<f64> {
         let mut chance = fastrand::Rng::with_seed(seed);
         let mut value = normal(&mut chance);

@@ -1,4 +1,4 @@
-//! The requests that each second is expected to have, from those of the seconds around it.
+//! The number of requests expected in each second, from those of the seconds around it.
 
 use super::chance::dispersion;
 use super::facts::Facts;
@@ -6,16 +6,17 @@ use super::seconds::requests;
 use crate::stats::median::upper_median;
 use crate::timeline::Second;
 
-/// The share of what is expected up to which a second's requests are few.
+/// A second has few requests if they are at most this share of those expected.
 const FEW: f64 = 0.5;
-/// Seconds on either side that tell what is expected.
+/// The number of seconds on either side from which the expected requests are computed.
 const AROUND: usize = 30;
-/// Requests a second below which a median says nothing: it is a whole number, and 0 of fewer than 0.7 a second.
+/// Below this median of requests per second, the median is too coarse: it is a whole number, and 0 below 0.7 per
+/// second.
 const RARE: f64 = 4.0;
-/// Where requests are rare, what is expected is told by as many seconds as have so many requests on either side.
+/// Where requests are rare, the expected requests are computed from seconds with this many requests on either side.
 const ENOUGH: f64 = 40.0;
 
-/// A second: its number, its requests, and those it is expected to have.
+/// A second: its number, its requests, and its expected requests.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
     pub(super) second: u32,
@@ -29,7 +30,7 @@ impl Row {
     }
 }
 
-/// The seconds with what is expected of them, and how much more their requests vary than by chance alone.
+/// Returns the seconds with their expected requests, and the dispersion of the requests (1 for Poisson counts).
 pub(super) fn rows(facts: &Facts<'_>) -> (Vec<Row>, f64) {
     let rows = facts.body();
     let loads: Vec<f64> = rows.iter().map(|row| row.load.filter(|load| *load > 0.0).unwrap_or(1.0)).collect();
@@ -55,15 +56,15 @@ fn usual(rows: &[Row]) -> Vec<(f64, f64)> {
     rows.iter().filter(|row| !row.is_few()).map(|row| (row.count, row.expected)).collect()
 }
 
-/// The variance of counts over their mean, 1 at least.
+/// Returns the variance of counts over their mean, at least 1.
 fn spread(counts: &[f64]) -> f64 {
     let mean = counts.iter().sum::<f64>() / counts.len() as f64;
     let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / counts.len() as f64;
     if mean > 0.0 { (variance / mean).max(1.0) } else { 1.0 }
 }
 
-/// The requests a thread to expect of each second where they are rare: the mean of those around it, or of all, whichever
-/// is less, so that a calm stretch of a run that was busier elsewhere is none that is silent.
+/// Returns the expected requests per thread of each second where requests are rare: the mean around it or the overall
+/// mean, whichever is less. A calm stretch of a run that is busier elsewhere is thus not a silent one.
 fn means(counts: &[f64], loads: &[f64]) -> Vec<f64> {
     let sums = |values: &[f64]| -> Vec<f64> {
         let add = |sum: &mut f64, value: &f64| {
@@ -91,8 +92,8 @@ fn means(counts: &[f64], loads: &[f64]) -> Vec<f64> {
     (0..length).map(|at| near(at).min(overall)).collect()
 }
 
-/// The requests a thread to expect of each second: the median of those around it. It is taken twice: the second time
-/// without the seconds that have few, so that long stalls do not hide themselves.
+/// Returns the expected requests per thread of each second: the median around it. It is computed repeatedly, without
+/// the seconds that have few requests by the round before, so that long stalls do not hide themselves.
 fn medians(counts: &[f64], loads: &[f64]) -> Vec<f64> {
     let each: Vec<f64> = counts.iter().zip(loads).map(|(count, load)| count / load).collect();
     let mut expected = around(&each, |_| true);
@@ -104,8 +105,8 @@ fn medians(counts: &[f64], loads: &[f64]) -> Vec<f64> {
     expected
 }
 
-/// The requests to expect of each second where threads are not in the log, and may begin or end: the median of those before
-/// it or of those after it, whichever is less.
+/// Returns the expected requests of each second where the log does not have the number of threads, so that threads may
+/// begin or end at any time: the median before it or the median after it, whichever is less.
 fn least(counts: &[f64]) -> Vec<f64> {
     let of =
         |from: usize, to: usize| upper_median(counts.get(from..to.min(counts.len())).unwrap_or_default());
@@ -114,8 +115,8 @@ fn least(counts: &[f64]) -> Vec<f64> {
     (0..counts.len()).map(sides).map(less).collect()
 }
 
-/// The median of those values around each that are usual and not 0; in the middle of a long silence there is nothing
-/// around, and that of all is taken.
+/// Returns the median of the usual, non-zero values around each value, or that of the whole series where there are
+/// none, as in the middle of a long silence.
 fn around(values: &[f64], usual: impl Fn(usize) -> bool) -> Vec<f64> {
     let of = |from: usize, to: usize| {
         let near = (from..to.min(values.len())).filter(|at| usual(*at));
@@ -126,9 +127,9 @@ fn around(values: &[f64], usual: impl Fn(usize) -> bool) -> Vec<f64> {
     (0..values.len()).map(|at| of(at.saturating_sub(AROUND), at + AROUND + 1).unwrap_or(overall)).collect()
 }
 
-/// What is usual of the values before each or of those after it, whichever is greater: where the level changes, each value
-/// is like those on one side. It is a bit less than the median, since half of them may be out of the ordinary. Values of 0
-/// are none.
+/// Returns the usual level beside each value: that of the values before it or after it, whichever is greater. Where the
+/// level changes, each value is like those on one side. The level is the 40th percentile, below the median, since half
+/// of the values may be out of the ordinary. Values that are not positive are ignored.
 pub(super) fn beside(values: &[f64]) -> Vec<f64> {
     let of = |from: usize, to: usize| {
         let near = values.get(from..to.min(values.len())).unwrap_or_default().iter();

@@ -1,4 +1,4 @@
-//! What all rules look at.
+//! Facts about a run that several rules need.
 
 use perfpipe_ingest::StoredRun;
 
@@ -10,30 +10,30 @@ use crate::timeline::{Second, Timeline, load};
 use crate::view::View;
 use crate::view::phases::{Phase, Span};
 
-/// The share of the seconds in which a load turns from up to down or back, from which on it follows the requests; of
-/// chance alone it would be two thirds.
+/// A load follows the requests if it turns from up to down or back in more than this share of the seconds. By chance
+/// alone it would turn in two thirds of them.
 const TURNS: f64 = 0.15;
 
-/// Times are never taken to scatter less than this.
+/// The least scatter of times that is assumed.
 const LEAST_SCATTER: f64 = 0.5;
 
-/// The share of the hold's load from which on it has come back.
+/// The load has come back if it is at least this share of the hold's load.
 const BACK: f64 = 0.8;
 
-/// A run with what is known of it.
+/// A run with the facts computed from it.
 pub(super) struct Facts<'a> {
     pub(super) run: &'a StoredRun,
     pub(super) view: View,
-    /// The seconds, their means over failures too, and their 50th and 90th percentiles.
+    /// The seconds with means over failures too, and with their 50th and 90th percentiles.
     timeline: Timeline,
-    /// The injectors' clocks. Where one differs, only the seconds of the others are looked at.
+    /// The injectors' clocks. If one differs, only the seconds of the others are analysed.
     pub(super) clocks: Clocks,
-    /// Whether the load follows the requests, as where each has a thread of its own while it is at work: then it has no
-    /// phases, and explains nothing.
+    /// True if the load follows the requests, as where each request has a thread of its own while it is served. Such a
+    /// load has no phases and explains nothing.
     pub(super) load_follows: bool,
-    /// `None` where the load is not in the log.
+    /// The sweep over the load; `None` if the log does not have the load.
     pub(super) sweep: Option<Sweep>,
-    /// The server's cores, where they are known.
+    /// The number of the server's cores, if known.
     pub(super) cores: Option<u32>,
 }
 
@@ -58,18 +58,18 @@ impl<'a> Facts<'a> {
         Ok(Self { run, view, timeline, clocks, load_follows, sweep, cores })
     }
 
-    /// Whether the log tells injectors apart.
+    /// Returns true if the log distinguishes injectors.
     pub(super) fn tells_injectors_apart(&self) -> bool {
         load::told_apart(self.run)
     }
 
-    /// All seconds looked at.
+    /// Returns all seconds of the view.
     pub(super) fn all(&self) -> &[Second] {
         &self.timeline.seconds
     }
 
-    /// The seconds looked at without those in which threads end: the tail, and the last second of the run. Where the load
-    /// comes back in the tail after a silence, threads have not ended before.
+    /// Returns the seconds of the view in which no threads end: all but the tail and the run's last second. If the load
+    /// comes back in the tail after a silence, the tail counts up to there, since threads had not ended before.
     pub(super) fn body(&self) -> &[Second] {
         let last = self.run.info.seconds.saturating_sub(1);
         let asked = self.view.phase == Some(Phase::Tail);
@@ -79,7 +79,8 @@ impl<'a> Facts<'a> {
         self.all().get(..body).filter(|body| !body.is_empty()).unwrap_or(self.all())
     }
 
-    /// The second behind the last one of the tail that has the load of the hold once more, after a silence.
+    /// Returns the second after the last one in the tail that has the load of the hold again, after a silence; 0 if
+    /// none.
     fn end_of_silence(&self, tail: Span) -> u32 {
         let level = self.all().iter().rev().find(|row| row.second < tail.first && row.load.is_some());
         let least = level.and_then(|row| row.load).map_or(f64::INFINITY, |load| BACK * load);
@@ -89,7 +90,8 @@ impl<'a> Facts<'a> {
         back.last().map_or(0, |row| row.second.saturating_add(1))
     }
 
-    /// How far times scatter: the deviation of their logarithms, by which the 90th percentile is above the median.
+    /// Returns the scatter of times: the standard deviation of their logarithms, from the 90th percentile and the
+    /// median.
     pub(super) fn scatter(&self) -> f64 {
         let summary = &self.timeline.summary;
         let at = |at: usize| summary.percentiles.get(at).copied().flatten();
@@ -97,12 +99,12 @@ impl<'a> Facts<'a> {
         times.map_or(LEAST_SCATTER, |(half, most)| ((most / half).ln() / 1.2816).max(LEAST_SCATTER))
     }
 
-    /// The seconds of the run's hold that are looked at.
+    /// Returns the part of the run's hold that is in [`Self::body`].
     pub(super) fn hold(&self) -> Option<Span> {
         self.timeline.phases.hold.filter(|_| !self.load_follows)?.shared(span(self.body())?)
     }
 
-    /// The seconds of the hold; all of the body, where there is none.
+    /// Returns the seconds of the hold, or the whole body if there is no hold.
     pub(super) fn steady(&self) -> &[Second] {
         let Some(hold) = self.hold() else { return self.body() };
         let body = self.body();
@@ -112,7 +114,7 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Whether a load goes up and down from second to second, whereas a plan of threads is level or climbs.
+/// Returns true if the load goes up and down from second to second; a plan of threads is level or climbs.
 fn turns(rows: &[Second]) -> bool {
     let loads: Vec<f64> = rows.iter().filter_map(|row| row.load).collect();
     let steps: Vec<f64> = loads.iter().zip(loads.iter().skip(1)).map(|(one, next)| next - one).collect();

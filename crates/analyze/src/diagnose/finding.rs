@@ -1,10 +1,10 @@
-//! One thing that stands out in a run.
+//! A finding of a diagnosis, and its kind.
 
 use std::fmt;
 
 use crate::view::phases::Span;
 
-/// What kind of thing a finding is.
+/// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Kind {
@@ -12,32 +12,32 @@ pub enum Kind {
     Saturation,
     /// The CPU has time to spare where throughput is flat.
     IdleCpu,
-    /// The threads are not the rate times the time of the requests.
+    /// The number of threads is not the rate times the time of the requests.
     LittlesLaw,
-    /// Seconds with no requests, or with few.
+    /// Seconds without requests, or with few.
     Stall,
-    /// Failures in bursts, or all the time.
+    /// Failures in bursts, or at a steady share.
     Failures,
-    /// The 99th percentile grows while the median does not.
+    /// The 99th percentile grows, while the median does not.
     SlowTail,
     /// Requests are slow at first, then level.
     WarmUp,
-    /// Times, or the rate, change to another level at equal load.
+    /// Times, or the rate, step to another level at equal load.
     Shift,
-    /// Times, or the rate, change little by little at equal load.
+    /// Times, or the rate, change gradually at equal load.
     Drift,
-    /// An injector that sends less or more than the others, or at another time.
+    /// An injector sends less or more than the others, or at another time.
     Injector,
-    /// An injector whose clock differs from the others'.
+    /// An injector's clock differs from the others'.
     ClockSkew,
-    /// CPU readings that do not cover the run.
+    /// The CPU readings do not cover the run.
     CpuCoverage,
-    /// Nothing amiss, but good to know.
+    /// A remark: nothing is amiss.
     Note,
 }
 
 impl Kind {
-    /// The kind's name in tables, as in `idle-cpu`.
+    /// Returns the kind's name in tables, as in `idle-cpu`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Saturation => "saturation",
@@ -63,21 +63,21 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One thing that stands out.
+/// A finding: something in a run that stands out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// What kind of thing it is.
+    /// The kind of the finding.
     pub kind: Kind,
-    /// The seconds from the first to the last that it is seen in.
+    /// The first and the last second of what was found.
     pub span: Span,
-    /// What it is, as a sentence without its full stop.
+    /// The description, as a sentence without its full stop.
     pub what: String,
-    /// The figures that show it.
+    /// The figures that support the finding.
     pub evidence: String,
 }
 
 impl Finding {
-    /// Whether nothing is amiss: it is told, but does not stand out.
+    /// Returns true if the finding is a remark: nothing is amiss.
     pub fn is_note(&self) -> bool {
         self.kind == Kind::Note
     }

@@ -1,6 +1,7 @@
-//! What stands out in a run: findings, each with its seconds and its evidence.
+//! Diagnosis of a run: findings, each with its seconds and its evidence.
 //!
-//! One file a kind of finding. All are computed from the counts of the seconds; none is made of what chance explains.
+//! There is one file for each rule. All are computed from the counts of the seconds, and none reports what chance
+//! explains.
 
 mod chance;
 mod change;
@@ -26,17 +27,17 @@ use crate::view::phases::Span;
 
 pub use self::finding::{Finding, Kind};
 
-/// Says what stands out in a run, by its first second.
+/// Finds what stands out in a run, ordered by the first second.
 ///
-/// `cores` is the number of the server's cores, where it is known: without it, the CPU's capacity is the most that
-/// the run itself had of it. The last second of a run and its tail are not looked at, since threads end in them.
+/// `cores` is the number of the server's cores, if known. Without it, the CPU's capacity is the largest mean CPU at a
+/// load below the knee. Most rules leave out the last second of a run and its tail, since threads end in them.
 ///
-/// A chance of about one in ten million is the most at which a stall, a change, a burst of failures, or an injector out of
-/// step is said to be one; steady shares and ratios have thresholds that stand in the files of their kinds. A
-/// [note](Finding::is_note) is told beside the findings and does not stand out.
+/// A stall, a change, a burst of failures, or an injector out of step is reported only if its probability by chance is
+/// about one in ten million or less. Steady shares and ratios have thresholds, which are constants in the files of the
+/// rules. A [note](Finding::is_note) is a remark among the findings: nothing is amiss.
 ///
 /// # Errors
-/// As [`crate::Timeline::new`].
+/// The same errors as [`crate::Timeline::new`].
 ///
 /// ```
 /// use perfpipe_analyze::{FindingKind, View, diagnose};
@@ -72,8 +73,8 @@ pub fn diagnose(run: &StoredRun, view: &View, cores: Option<u32>) -> Result<Vec<
     Ok(findings)
 }
 
-/// What comes and goes: a warm-up, stalls and changes, each without the seconds of those before it; and Little's law,
-/// where nothing changes what it is about.
+/// Finds what changes over time: a warm-up, stalls and changes, each without the seconds of those found before.
+/// Little's law is checked only if no change was found.
 fn over_time(facts: &Facts<'_>) -> Result<Vec<Finding>> {
     let warm_up = warm_up::find(facts)?;
     let warm = warm_up.as_ref().map(|finding| finding.span);
@@ -87,7 +88,7 @@ fn over_time(facts: &Facts<'_>) -> Result<Vec<Finding>> {
     Ok(warm_up.into_iter().chain(stalls.told()).chain(changes).chain(law).chain(tail).collect())
 }
 
-/// Findings as a table: `finding` (its kind), `first` and `last` (seconds), `what` and `evidence`.
+/// Builds a table of findings: `finding` (the kind), `first` and `last` (seconds), `what` and `evidence`.
 pub fn finding_table(findings: &[Finding]) -> Table {
     Table::of(findings)
         .column("finding", |row| Some(row.kind.name().to_owned()))

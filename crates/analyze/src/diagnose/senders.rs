@@ -1,4 +1,4 @@
-//! The injectors that the log tells apart: when each sends, and how much.
+//! The injectors that the log distinguishes: when each sends, and how much.
 
 use perfpipe_ingest::StoredRun;
 
@@ -8,20 +8,20 @@ use crate::timeline::cells::by_second;
 use crate::timeline::load::reported;
 use crate::view::phases::Span;
 
-/// What one injector sent.
+/// The requests of one injector.
 pub(super) struct Sender<'a> {
     pub(super) name: &'a str,
     pub(super) requests: f64,
-    /// The sum over the seconds from its first to its last of its threads; in a second without a request they are as many
-    /// as in the one before.
+    /// The sum of the injector's threads over the seconds from its first to its last. A second without a request has as
+    /// many threads as the one before.
     pub(super) thread_seconds: f64,
-    /// From its first second to its last.
+    /// The injector's first and last second.
     pub(super) span: Span,
     threads: f64,
 }
 
 impl Sender<'_> {
-    /// Requests a second and thread.
+    /// Returns the requests per second and thread.
     pub(super) fn rate(&self) -> f64 {
         self.requests / self.thread_seconds
     }
@@ -35,7 +35,7 @@ impl Sender<'_> {
     }
 }
 
-/// Those that sent anything in a span.
+/// Collects the injectors that sent anything in a span; none if the log distinguishes fewer than two.
 pub(super) fn gather(run: &StoredRun, window: Span) -> Result<Vec<Sender<'_>>> {
     let none = |name| Sender { name, requests: 0.0, thread_seconds: 0.0, span: window, threads: 0.0 };
     let names = run.cells.injectors.iter().map(String::as_str);

@@ -1,4 +1,4 @@
-//! A run at equal load, in blocks of seconds with enough requests each: their times, and their rate.
+//! A run at equal load, in blocks of seconds with enough requests each: their times and their rate.
 
 use std::collections::BTreeMap;
 
@@ -9,36 +9,36 @@ use crate::timeline::Second;
 use crate::timeline::selection::Selection;
 use crate::view::phases::Span;
 
-/// Requests of a block, about; fewer say little.
+/// The approximate number of requests in a block; fewer say little.
 const REQUESTS: f64 = 4.0;
-/// The most blocks.
+/// The largest number of blocks.
 const MOST: usize = 1000;
-/// Seconds of a stretch of equal load outside the hold, at least.
+/// The least number of seconds in a stretch of equal load outside the hold.
 const LEVEL: u32 = 30;
-/// By how much a load may differ there, as a share.
+/// How much a load may differ within such a stretch, as a share.
 const EQUAL: f64 = 0.02;
 
-/// Seconds in which the load is the same, as far as it is known.
+/// Consecutive seconds of equal load, as far as the load is known.
 #[derive(Clone, Copy)]
 pub(super) struct Stretch {
     pub(super) span: Span,
-    /// Whether the load is known to be level. Else nothing is known of it, or it follows the requests.
+    /// True if the load is known to be level; false if it is unknown, or if it follows the requests.
     pub(super) is_level: bool,
 }
 
-/// Some seconds.
+/// Some seconds of a stretch.
 pub(super) struct Block {
     pub(super) span: Span,
-    /// Its successes.
+    /// The number of successes.
     pub(super) timed: f64,
-    /// Requests a second: of a thread, where the load is level, else of all.
+    /// Requests per second: of a thread if the load is level, otherwise of all threads.
     pub(super) rate: f64,
-    /// How much longer its successes take than all others of the same labels: the mean logarithm of their ratio, so that
-    /// neither a few slow ones nor a change of labels make much of it. `None` without a success.
+    /// The mean logarithm of the ratio of its successes' times to the usual time of their label, so that neither a few
+    /// slow requests nor a change in the mix of labels has much effect. `None` without a success.
     pub(super) log: Option<f64>,
 }
 
-/// The stretches of equal load: the hold, and others; the whole body where the load says nothing.
+/// Returns the stretches of equal load: the hold and others, or the whole body if the load says nothing.
 pub(super) fn stretches(facts: &Facts<'_>) -> Vec<Stretch> {
     let rows = facts.body();
     if rows.iter().all(|row| row.load.is_none()) || facts.load_follows {
@@ -60,7 +60,7 @@ pub(super) fn stretches(facts: &Facts<'_>) -> Vec<Stretch> {
     hold.into_iter().chain(others).map(|span| Stretch { span, is_level: true }).collect()
 }
 
-/// The blocks of a stretch, without the seconds in which something else goes on.
+/// Divides a stretch into blocks. Seconds that other findings explain are left out.
 pub(super) fn blocks(facts: &Facts<'_>, stretch: Stretch, without: &[Span]) -> Result<Vec<Block>> {
     let body = facts.body();
     let rows: Vec<(&Second, f64)> = body
@@ -84,7 +84,7 @@ pub(super) fn blocks(facts: &Facts<'_>, stretch: Stretch, without: &[Span]) -> R
     Ok(chunks.iter().zip(logs).filter_map(block).collect())
 }
 
-/// The mean logarithm of the times of each chunk's successes, each less the mean of all of its label.
+/// Returns the mean logarithm of the times of each chunk's successes, relative to the mean of their label.
 fn logs(facts: &Facts<'_>, chunks: &[&[(&Second, f64)]]) -> Result<Vec<Option<f64>>> {
     let selection = Selection::new(facts.run, &facts.view)?;
     let mut of_label: BTreeMap<u32, (f64, f64)> = BTreeMap::new();

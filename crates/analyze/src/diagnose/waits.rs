@@ -1,4 +1,4 @@
-//! Requests that wait much longer than is usual around them: what a pause of the server does to those it holds up.
+//! Requests that wait much longer than usual around them: the effect of a server pause on the requests it holds up.
 
 use super::expected::beside;
 use super::facts::Facts;
@@ -7,36 +7,37 @@ use crate::error::Result;
 use crate::stats::histogram::Histogram;
 use crate::timeline::selection::Selection;
 
-/// A wait is long from so many times the median of the seconds before it and after it on, and from so many ms on.
+/// A wait is long from this many times the median around it on, and from this many ms on.
 const LONG: (f64, f64) = (8.0, 400.0);
-/// The longest wait of a stretch that is one of waiting, at least, ms.
+/// The longest wait in a stall is at least this long, in ms.
 pub(super) const LONGEST: f64 = 1000.0;
-/// The share of a second's requests, or of its threads, that wait, where all are held up for a part of it.
+/// Many wait if they are at least this share of a second's successes, or this share of its threads.
 const MANY: (f64, f64) = (0.3, 0.8);
 
-/// How many of a second's successes wait long.
+/// The successes of a second that wait long.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Waits {
     pub(super) waiting: f64,
     pub(super) successes: f64,
-    /// The longest, ms.
+    /// The longest wait, in ms.
     pub(super) longest: f64,
-    /// Whether as many wait as do where all threads are held up for a part of the second.
+    /// True if as many wait as when all threads are held up for a part of the second.
     pub(super) is_many: bool,
-    /// Where they are many: the share of requests that wait long by chance.
+    /// If many wait: the share of requests that wait long by chance.
     pub(super) likely: f64,
-    /// Where they are many: how much less likely their own waits are, the sum of the logarithms.
+    /// If many wait: the sum over the waits of −ln of the share that wait as long, relative to the shortest long wait.
     pub(super) excess: f64,
-    /// The threads that there are, where they are known and do not follow the requests.
+    /// The number of threads, if it is known and does not follow the requests.
     pub(super) threads: Option<f64>,
-    /// From when on a wait is long, and the median that is usual around the second, ms.
+    /// A wait is long from this time on, in ms.
     long: f64,
+    /// The usual median around the second, in ms.
     usual: f64,
-    /// Where they are many: the waits, ms, each with how many there are.
+    /// If many wait: the waits in ms, each with its count.
     waits: Vec<(f64, f64)>,
 }
 
-/// The waits of each second of the body, and how long requests take where few wait.
+/// Returns the waits of each second of the body, and the distribution of times over the seconds in which few wait.
 pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
     let rows = facts.body();
     let mut others = Histogram::new();
@@ -87,14 +88,14 @@ impl Waits {
     }
 }
 
-/// How often requests take so long where nothing holds them up.
+/// The distribution of times of requests that nothing holds up.
 pub(super) struct Chance {
-    /// Times, ascending, each with the negative logarithms of the share of requests that take as long or longer, and of
-    /// the share of all time that is spent in those.
+    /// Times in ms in ascending order, each with −ln of the share of requests that take as long or longer, and −ln of
+    /// the share of the total time spent in those.
     seen: Vec<(f64, f64, f64)>,
-    /// The deviation of the logarithm of times.
+    /// The standard deviation of the logarithm of times.
     scatter: f64,
-    /// The median of all.
+    /// The median of all times, in ms.
     median: f64,
 }
 
@@ -120,22 +121,22 @@ impl Chance {
         self.seen.get(self.seen.partition_point(|(value, _, _)| *value < elapsed))
     }
 
-    /// The negative logarithm of the share of requests that take so long: as seen, or were times distributed lognormally
+    /// Returns −ln of the share of requests that take as long: the observed one, or that of a lognormal distribution
     /// around a median, whichever share is greater.
     fn rare(&self, elapsed: f64, median: f64) -> f64 {
         let model = beyond((elapsed / median).ln() / self.scatter);
         self.seen(elapsed).map_or(model, |(_, rare, _)| rare.min(model))
     }
 
-    /// The same of the share of all time that is spent in requests which take so long: of a lognormal distribution, that
-    /// is the share beyond a point that is one squared deviation lower.
+    /// Returns −ln of the share of the total time that is spent in requests which take as long: the observed one or the
+    /// model's. For a lognormal distribution, that is the share beyond a point that is one squared deviation lower.
     pub(super) fn held(&self, elapsed: f64) -> f64 {
         let model = beyond((elapsed / self.median).ln() / self.scatter - self.scatter);
         self.seen(elapsed).map_or(model, |(_, _, held)| held.min(model))
     }
 }
 
-/// The negative logarithm of the chance that a normal number is so many deviations above its mean (Birnbaum 1942).
+/// Returns −ln of the probability that a normal variable is this many deviations above its mean (Birnbaum 1942).
 fn beyond(deviations: f64) -> f64 {
     let above = deviations.max(0.0);
     let tail = (above + (above * above + 4.0).sqrt()) / 2.0;

@@ -1,4 +1,4 @@
-//! A run as one JSON document of a documented, versioned form.
+//! A run as a JSON document with a documented, versioned schema.
 
 use perfpipe_ingest::StoredRun;
 use serde::Serialize;
@@ -11,7 +11,8 @@ use crate::table::{Format, Table};
 use crate::timeline::Timeline;
 use crate::view::View;
 
-/// The name and version of the form. The number goes up when a field changes its meaning or goes; fields may be added.
+/// The schema's name and version. The number increases if a field changes its meaning or is removed, not if one is
+/// added.
 const SCHEMA: &str = "perfpipe-run/1";
 
 #[derive(Serialize)]
@@ -41,7 +42,7 @@ struct Source<'a> {
     crc32: u32,
 }
 
-/// How the run was looked at.
+/// The view of the run.
 #[derive(Serialize)]
 struct Looked<'a> {
     from: Option<u32>,
@@ -56,26 +57,28 @@ struct Looked<'a> {
     cpu_lookback: u32,
 }
 
-/// A run as a JSON document, by the schema `perfpipe-run/1`:
+/// Returns a run as a JSON document with the schema `perfpipe-run/1`:
 ///
-/// | field | is |
+/// | field | content |
 /// |---|---|
-/// | `schema` | `"perfpipe-run/1"`; the number changes when a field changes its meaning or goes, not when one is added |
+/// | `schema` | `"perfpipe-run/1"`; the number changes if a field changes its meaning or is removed, not if one is
+/// added |
 /// | `framework`, `test`, `repeat` | the run's key |
-/// | `t0_ms` | when it began, epoch ms |
+/// | `t0_ms` | the start of the run, epoch ms |
 /// | `ingested_at`, `tool_version` | when it was stored, and by which version |
-/// | `partial` | whether it was made from damaged files, of which a part could be read |
-/// | `samples_stored` | whether its samples are in the store |
-/// | `sources` | the files it was made from: `file`, `member`, `kind`, `bytes` (unpacked), `crc32` |
-/// | `view` | what was looked at: `from`, `to`, `phase`, `label`, `transactions`, `include_failures`, `top_level`, `injectors`, `cpu_offset`, `cpu_lookback` |
+/// | `partial` | true if it was made from damaged files that could be read only in part |
+/// | `samples_stored` | true if its samples are in the store |
+/// | `sources` | the files it was made from: `file`, `member`, `kind`, `bytes` (uncompressed), `crc32` |
+/// | `view` | the view: `from`, `to`, `phase`, `label`, `transactions`, `include_failures`, `top_level`, `injectors`,
+/// `cpu_offset`, `cpu_lookback` |
 /// | `summary` | the columns of [`Timeline::summary_table`] |
 /// | `phases` | the rows of [`phase_table`](crate::phase_table()) |
-/// | `labels` | the rows of [`label_table`](crate::label_table()); of the label looked at only, where there is one |
+/// | `labels` | the rows of [`label_table`](crate::label_table()); only the view's label if it has one |
 ///
-/// Times are in ms, shares from 0 to 1; what is absent is `null`.
+/// Times are in ms, shares from 0 to 1; an absent value is `null`.
 ///
 /// # Errors
-/// As [`Timeline::new`].
+/// The same errors as [`Timeline::new`].
 pub fn run_document(run: &StoredRun, view: &View) -> Result<String> {
     let timeline = Timeline::new(run, view)?;
     let document = Document {
@@ -126,7 +129,7 @@ fn looked<'a>(view: &'a View, timeline: &Timeline) -> Looked<'a> {
     }
 }
 
-/// The rows of a table as JSON, each figure as the table writes it.
+/// Returns the rows of a table as JSON objects, with figures as the table writes them.
 fn rows(table: &Table) -> Result<Vec<Box<RawValue>>> {
     let mut json = Vec::new();
     table.write(Format::Json, &mut json)?;

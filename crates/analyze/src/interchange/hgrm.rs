@@ -1,4 +1,4 @@
-//! The percentiles of a run as HdrHistogram prints them, for the plotters and merges that read `.hgrm` files.
+//! The percentiles of a run in HdrHistogram's text format, for tools that read `.hgrm` files.
 
 use std::fmt::Write;
 
@@ -9,19 +9,20 @@ use crate::stats::histogram::Histogram;
 use crate::timeline::selection::Selection;
 use crate::view::View;
 
-/// Lines for each halving of what is left to 100 %.
+/// The number of lines for each halving of the distance to 100 %.
 const TICKS: f64 = 5.0;
 
-/// The distribution of elapsed in the text form of HdrHistogram's `outputPercentileDistribution`: value (ms),
-/// percentile (0 to 1), samples up to the value, and 1 / (1 − percentile), five lines for each halving of the rest.
+/// Returns the distribution of elapsed in the text format of HdrHistogram's `outputPercentileDistribution`: value (ms),
+/// percentile (0 to 1), samples up to the value, and 1 / (1 − percentile), with five lines for each halving of the
+/// distance to 100 %.
 ///
-/// A line's value is the smallest that as many samples do not exceed, as HdrHistogram has it: one that occurred, not
-/// one between two as `percentile_cont` gives. It is exact: no value is rounded into a bucket. Over successes, and over
-/// failures too where the view includes them. With [`View::corrected`] it is that of the corrected values, as its last line
-/// says.
+/// A line's value is the smallest that at least this share of the samples does not exceed, as in HdrHistogram: an
+/// observed value, not one between two as in `percentile_cont`. It is exact: no value is rounded into a bucket. The
+/// samples are successes, or all requests if the view includes failures. With [`View::corrected`] they are the
+/// corrected values, as the last line says.
 ///
 /// # Errors
-/// As [`crate::Timeline::new`].
+/// The same errors as [`crate::Timeline::new`].
 pub fn percentile_distribution(run: &StoredRun, view: &View) -> Result<String> {
     let selection = Selection::new(run, view)?;
     let mut elapsed = Histogram::new();
@@ -40,7 +41,7 @@ fn distribution(elapsed: &Histogram) -> String {
     let (mut upto, mut level) = (0_u64, 0.0_f64);
     for (value, samples) in elapsed.counts() {
         upto += samples;
-        // The last value has the line of 100 % in any case.
+        // The last value always has the line of 100 %.
         while upto as f64 / total as f64 * 100.0 >= level {
             let share = level / 100.0;
             // Writing to a String can't fail.
@@ -68,12 +69,12 @@ fn distribution(elapsed: &Histogram) -> String {
     text
 }
 
-/// 2 to the number of times that what is left to 100 % was halved, and once more.
+/// Returns 2 to the power of one more than the number of times that the distance to 100 % was halved.
 fn halvings(level: f64) -> f64 {
     ((100.0 / (100.0 - level)).log2().floor() + 1.0).exp2()
 }
 
-/// The standard deviation of all values (over n, as HdrHistogram has it).
+/// Returns the standard deviation of all values (over n, as in HdrHistogram).
 fn deviation(elapsed: &Histogram) -> f64 {
     let Some(mean) = elapsed.mean() else { return 0.0 };
     let squares: f64 =
@@ -87,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// The numbers of the lines of data.
+    /// The numbers in the lines of data.
     fn lines(text: &str) -> Vec<Vec<f64>> {
         let data = text.lines().skip(2).take_while(|line| !line.starts_with('#'));
         data.map(|line| line.split_whitespace().map(|number| number.parse().unwrap()).collect()).collect()

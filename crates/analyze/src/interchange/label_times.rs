@@ -1,4 +1,4 @@
-//! What only the samples of a run tell of its labels: when the first began and the last ended.
+//! First start and last end of each label, which only the samples of a run contain.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::breakdown::sample_filter::SampleFilter;
 use crate::error::Result;
 use crate::view::View;
 
-/// The begin, the end and the mean of some samples, as JMeter gathers them.
+/// The start, end and mean of some samples, computed as JMeter does.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Times {
     samples: u64,
@@ -16,7 +16,7 @@ pub(super) struct Times {
     first_ms: i64,
     /// The last end, in ms since t0.
     last_ms: i64,
-    /// The mean of elapsed, in ms, moved by each sample in turn: in its last digits it hangs on their order.
+    /// The mean of elapsed in ms, updated by each sample in turn: its last digits depend on their order.
     pub(super) mean: f64,
 }
 
@@ -32,31 +32,31 @@ impl Times {
         self.mean += (f64::from(elapsed) - self.mean) / self.samples as f64;
     }
 
-    /// From the first start to the last end, in ms.
+    /// Returns the time from the first start to the last end, in ms.
     pub(super) fn span_ms(&self) -> f64 {
         self.last_ms.saturating_sub(self.first_ms) as f64
     }
 }
 
-/// The first start and the last end of each label of a run, gathered from its samples: the counts of the seconds don't
-/// hold them. Of memory it takes a few bytes a label.
+/// The first start and the last end of each label of a run, gathered from its samples: the counts of the seconds do not
+/// contain them. Takes a few bytes of memory per label.
 ///
-/// See [`jmeter_statistics`](crate::jmeter_statistics()), which needs them.
+/// Used by [`jmeter_statistics`](crate::jmeter_statistics()).
 #[derive(Debug)]
 pub struct LabelTimes {
     filter: SampleFilter,
-    /// Places in `labels` by name.
+    /// Indexes in `labels` by name.
     places: HashMap<String, usize>,
-    /// As the labels of the run's cells.
+    /// Times in the order of the labels of the run's cells.
     labels: Vec<Times>,
     total: Times,
 }
 
 impl LabelTimes {
-    /// Times of what a view picks out of a run, no sample seen yet.
+    /// Creates empty times for the samples that a view selects.
     ///
     /// # Errors
-    /// As [`crate::Timeline::new`].
+    /// The same errors as [`crate::Timeline::new`].
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         Ok(Self {
             filter: SampleFilter::new(run, view)?,
@@ -66,7 +66,7 @@ impl LabelTimes {
         })
     }
 
-    /// Sees a batch of the run's samples; they come in the order of the log.
+    /// Adds a batch of the run's samples. Batches must come in the order of the log.
     pub fn add(&mut self, batch: &SampleBatch) {
         for (row, (start_ms, elapsed)) in batch.t_ms.iter().zip(&batch.elapsed).enumerate() {
             if !self.filter.holds(batch, row) {
@@ -83,12 +83,12 @@ impl LabelTimes {
         }
     }
 
-    /// The times of a label of the run's cells.
+    /// Returns the times of a label, given its index in the run's cells.
     pub(super) fn label(&self, index: u32) -> Option<&Times> {
         self.labels.get(index as usize)
     }
 
-    /// The times of all that are looked at.
+    /// Returns the times of all selected requests.
     pub(super) fn total(&self) -> &Times {
         &self.total
     }

@@ -1,4 +1,4 @@
-//! A run's figures in the forms that other tools read.
+//! Export of a run's figures in formats that other tools read.
 
 mod document;
 mod hgrm;

@@ -1,4 +1,4 @@
-//! A run as JMeter's `statistics.json`, which CI plug-ins read.
+//! A run in the format of JMeter's `statistics.json`, which CI plug-ins read.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,10 +12,10 @@ use crate::stats::histogram::Histogram;
 use crate::timeline::selection::Selection;
 use crate::view::View;
 
-/// The name of all labels together.
+/// The name of the entry for all labels.
 const TOTAL: &str = "Total";
 
-/// What JMeter's dashboard says of a label. Times are in ms, and of the types that it has there.
+/// The entry of a label, with the fields and types of JMeter's dashboard. Times are in ms.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Statistics<'a> {
@@ -35,7 +35,7 @@ struct Statistics<'a> {
     sent_k_bytes_per_sec: Option<f64>,
 }
 
-/// What is counted of a label.
+/// The counts of a label.
 #[derive(Default)]
 struct Counted {
     failures: u64,
@@ -44,25 +44,26 @@ struct Counted {
     sent_bytes: i64,
 }
 
-/// A run as JMeter's `statistics.json`: `Total`, and each label that has counts of its own. A label that is called
-/// `Total` itself is `Total (as logged)`.
+/// Returns a run in the format of JMeter's `statistics.json`: an entry `Total`, and one for each label that has counts
+/// of its own. A label that is itself called `Total` becomes `Total (as logged)`.
 ///
-/// Each figure is the one, to the last digit, that JMeter 5.6.3 writes of the same log, where its property
-/// `jmeter.reportgenerator.statistic_window` is at least the number of samples: by default it takes the median and the
-/// percentiles from the last 20,000 samples of each label only.
+/// Each figure equals, to the last digit, what JMeter 5.6.3 writes for the same log if its property
+/// `jmeter.reportgenerator.statistic_window` is at least the number of samples. By default JMeter takes the median and
+/// the percentiles from the last 20,000 samples of each label only.
 ///
-/// - Times are over all samples, failures too; `pct1` to `pct3` are the 90th, 95th and 99th percentiles. A percentile p of
-///   n sorted values is at position p·(n+1), counted from 1 and linear between neighbours: another definition than
-///   `percentile_cont`, and well above it where n is small.
-/// - `throughput` is samples ÷ (last end − first start) of the label itself, in ms; so are bytes. `times` has what that
-///   takes. Without it, for a run whose samples are not stored, these are `null`, and the mean can differ from JMeter's
-///   in its last digits.
-/// - Transactions have entries of their own, and are left out of `Total`, unless the view counts them as requests.
+/// - Times are over all samples, failures included; `pct1` to `pct3` are the 90th, 95th and 99th percentiles. A
+///   percentile p of n sorted values is at position p·(n+1), counted from 1 and linear between neighbours. This differs
+///   from `percentile_cont`, and is well above it for small n.
+/// - `throughput` is samples ÷ (last end − first start) of the label itself, per second, and so are the bytes. This
+///   needs `times`. Without it, as for a run whose samples are not stored, these figures are `null`, and the mean can
+///   differ from JMeter's in its last digits.
+/// - Transactions have entries of their own, and are left out of `Total` unless the view counts them as requests.
 ///
-/// JMeter leaves out transactions that had no sample at all, and here they count: the store does not know them apart.
+/// JMeter leaves out transactions that had no sample at all. They are counted here, since the store does not
+/// distinguish them.
 ///
 /// # Errors
-/// As [`crate::Timeline::new`].
+/// The same errors as [`crate::Timeline::new`].
 pub fn jmeter_statistics(run: &StoredRun, view: &View, times: Option<&LabelTimes>) -> Result<String> {
     let (total, labels) = counted(&Selection::new(run, view)?)?;
     let mut all = BTreeMap::from([(Cow::from(TOTAL), (total, times.map(LabelTimes::total)))]);
@@ -77,7 +78,7 @@ pub fn jmeter_statistics(run: &StoredRun, view: &View, times: Option<&LabelTimes
     serde_json::to_string_pretty(&all).map(|text| text + "\n").map_err(|e| Error::convert("JSON", e))
 }
 
-/// The counts of all that a view picks out, and of each of its labels.
+/// Counts all that a view selects, and each of its labels.
 fn counted(selection: &Selection<'_>) -> Result<(Counted, BTreeMap<u32, Counted>)> {
     let (mut total, mut labels) = (Counted::default(), BTreeMap::<u32, Counted>::new());
     for cell in selection.cells_that(|_| true) {
@@ -102,7 +103,7 @@ impl Counted {
         self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
     }
 
-    /// The figures, each computed in the steps in which JMeter does, so that the last digit agrees.
+    /// Computes the figures in the same steps as JMeter, so that the last digits agree.
     fn statistics<'a>(&self, transaction: &'a str, times: Option<&Times>) -> Statistics<'a> {
         let samples = self.elapsed.samples();
         let [median, pct1, pct2, pct3] = percentiles(&self.elapsed);
@@ -126,8 +127,8 @@ impl Counted {
     }
 }
 
-/// The median and the three percentiles as JMeter's library has them: of n sorted values the one at p·(n+1), counted
-/// from 1, linear between neighbours, and the first or the last where that lies outside.
+/// Returns the median and the three percentiles as JMeter's library computes them: of n sorted values the one at
+/// position p·(n+1), counted from 1, linear between neighbours, and the first or the last if the position is outside.
 fn percentiles(elapsed: &Histogram) -> [Option<f64>; 4] {
     let n = elapsed.samples();
     [50.0, 90.0, 95.0, 99.0].map(|percent: f64| {
@@ -144,7 +145,7 @@ fn percentiles(elapsed: &Histogram) -> [Option<f64>; 4] {
     })
 }
 
-/// The value of a rank, from 1.
+/// Returns the value of a rank, counted from 1.
 fn value_at(elapsed: &Histogram, rank: u64) -> Option<f64> {
     let mut reached = 0_u64;
     let mut counts = elapsed.counts();
@@ -162,7 +163,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// A position beyond either end is the end's value; all others lie between two neighbours.
+        /// A position beyond either end has the end's value; all others lie between two neighbours.
         #[test]
         fn percentiles_are_at_the_share_of_one_more_than_there_are(
             mut values in prop::collection::vec(0..5000i32, 1..400),
@@ -171,7 +172,7 @@ mod tests {
             values.sort_unstable();
             let hundredths = [50, 90, 95, 99];
             for (percent, found) in hundredths.into_iter().zip(found) {
-                // In whole numbers: the position is `place / 100`.
+                // In integers: the position is `place / 100`.
                 let place = percent * (values.len() + 1);
                 let value = |rank: usize| f64::from(values[rank.clamp(1, values.len()) - 1]);
                 let (below, rest) = (value(place / 100), (place % 100) as f64 / 100.0);

@@ -1,4 +1,4 @@
-//! The league table: the frameworks that were put to one test, the fastest first.
+//! The league table: frameworks ranked by throughput in one test.
 
 pub(crate) mod apart;
 pub(crate) mod rank;
@@ -17,7 +17,7 @@ use crate::timeline::cpu_cost::{cpu_scale_in_doubt, requests_per_cpu_second};
 use crate::timeline::summary::{FAILING, Summary};
 use crate::view::goal::Goal;
 
-/// The columns of which more is better, and which come from the largest down when they order the table.
+/// Columns in which higher is better; ordered by them, the table is descending.
 const MORE_IS_BETTER: [&str; 7] = [
     "repeats",
     "throughput",
@@ -28,76 +28,75 @@ const MORE_IS_BETTER: [&str; 7] = [
     "load_max",
 ];
 
-/// The frameworks that were put to one test compared, best first: by median throughput, then by name; below them those
-/// that are not ranked, for more than 1 % of their requests failed, those of all repeats together.
+/// A ranking of the frameworks in one test: by median throughput in descending order, then by name. Frameworks with
+/// more than 1 % failed requests over all repeats are not ranked and come last.
 ///
-/// Each run's figures are those of its own view; let all have the same one.
+/// Each run's figures are those of its own view; all runs should have the same one.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct League {
-    /// The test; empty where there is no run.
+    /// The test; empty if there is no run.
     pub test: String,
-    /// A row for each framework, best first, unless [`League::order_by`] has put them into another order.
+    /// One row for each framework, best first unless [`League::order_by`] has changed the order.
     pub standings: Vec<Standing>,
-    /// The goals for response times that the runs were looked at with ([`crate::View::goals`]).
+    /// The goals for response times in the runs' views ([`crate::View::goals`]).
     pub goals: Vec<Goal>,
 }
 
-/// One framework among others: of each measure but the failures the median over its repeats, those that have it. The
-/// median of an even number is the mean of the two in the middle. Times are in ms.
+/// A framework's row in a league. Each measure except the failures is the median over the repeats that have it; the
+/// median of an even number of values is the mean of the middle two. Times are in ms.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standing {
     /// The system under test.
     pub framework: String,
-    /// Its place from 1; `None` where more than 1 % of its requests failed.
+    /// The rank, from 1; `None` if more than 1 % of the framework's requests failed.
     ///
-    /// A rank begins where the repeats tell each framework above to be faster than each one from there on, by Student's
-    /// t of the means of log throughput; all others share the rank above them, and the next rank is that of its place:
-    /// 1, 1, 3. Equal frameworks are in different ranks in at most 5 % of leagues. The more repeats, the smaller a
-    /// difference is told. Where no framework has two repeats, nothing is known of how another would have differed:
-    /// only equal ones share a rank.
+    /// A rank begins where each framework above is faster than each one from there on, by Student's t of the means of
+    /// log throughput. All others share the rank above them; ranks are numbered by place: 1, 1, 3. Equal frameworks get
+    /// different ranks in at most 5 % of leagues. More repeats separate smaller differences. If no framework has two
+    /// repeats, the spread is unknown, and only equal values share a rank.
     pub rank: Option<u64>,
-    /// The frameworks of its rank that it is told to be faster than all the same: they share it with what is between
-    /// them, which is told from neither.
+    /// Frameworks of the same rank that this one is faster than, beyond chance. They share a rank because frameworks
+    /// between them differ from neither.
     pub faster_than: Vec<String>,
-    /// How many runs there are.
+    /// The number of runs.
     pub repeats: u64,
-    /// Successes a second, silent seconds counted.
+    /// Successes per second, silent seconds included.
     pub throughput: f64,
-    /// The least throughput of a repeat.
+    /// The lowest throughput of a repeat.
     pub throughput_min: f64,
-    /// The greatest throughput of a repeat.
+    /// The highest throughput of a repeat.
     pub throughput_max: f64,
-    /// Elapsed at 50 %.
+    /// The 50th percentile of elapsed.
     pub p50: Option<f64>,
-    /// Elapsed at 95 %.
+    /// The 95th percentile of elapsed.
     pub p95: Option<f64>,
-    /// Elapsed at 99 %.
+    /// The 99th percentile of elapsed.
     pub p99: Option<f64>,
-    /// The failures of all repeats in percent of all their requests: a median would not tell of a repeat in which
-    /// every request failed.
+    /// The failures of all repeats in percent of all their requests. A median would hide a repeat in which every
+    /// request failed.
     pub failures_percent: Option<f64>,
-    /// Mean CPU utilisation over the seconds that have one, in percent of one core.
+    /// The mean CPU over the seconds that have a reading, in percent of one core.
     pub cpu_mean: Option<f64>,
-    /// The least share of a repeat's seconds that have a CPU reading, 0 to 1; `None` where no repeat has any.
+    /// The lowest share of a repeat's seconds with a CPU reading, 0 to 1; `None` if no repeat has any.
     pub cpu_coverage: Option<f64>,
-    /// Successes for each second that one core was busy: throughput ÷ (mean CPU ÷ 100), where 100 % are one core; of
-    /// those repeats of which at least 80 % of the seconds have a reading.
+    /// Successes per second of one busy core: throughput ÷ (mean CPU ÷ 100), where 100 % is one core. Only repeats with
+    /// a reading in at least 80 % of the seconds count.
     pub requests_per_cpu_second: Option<f64>,
-    /// Whether 100 % may have been the whole machine in the export of a repeat: see [`cpu_scale_in_doubt`].
+    /// True if 100 % may mean the whole machine in the CPU export of a repeat: see [`cpu_scale_in_doubt`].
     pub cpu_scale_in_doubt: bool,
-    /// Largest load of a second, in threads.
+    /// The largest load of a second, in threads.
     pub load_max: Option<f64>,
-    /// How well each of [`League::goals`] is kept.
+    /// The figure of each of [`League::goals`].
     pub goals: Vec<Option<f64>>,
-    /// The longest wait of a repeat for its last answer, in seconds, where that made the run longer by more than 5 s: a
+    /// The longest wait of a repeat for its last answer, in seconds, if it made the run longer by more than 5 s: a
     /// request that hangs lowers the throughput.
     pub long_wait: Option<f64>,
-    /// Whether a repeat was made from damaged files, of which a part could be read.
+    /// True if a repeat was made from damaged files that could be read only in part.
     pub partial: bool,
 }
 
 impl League {
-    /// The names of the columns that [`League::table`] has.
+    /// The names of the columns of [`League::table`], without those of goals.
     pub const COLUMNS: [&str; 15] = [
         "rank",
         "framework",
@@ -119,7 +118,7 @@ impl League {
     /// Ranks the runs of one test.
     ///
     /// # Errors
-    /// When they are not all of one test.
+    /// [`Error::MixedTests`] if the runs are not all of one test.
     pub fn new<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Result<Self> {
         let timelines: Vec<&Timeline> = timelines.into_iter().collect();
         let test = timelines.first().map(|first| first.info.key.test.clone()).unwrap_or_default();
@@ -134,7 +133,7 @@ impl League {
         Ok(league)
     }
 
-    /// Ranks those that don't fail, by the repeats of each framework.
+    /// Ranks the frameworks that do not fail, by the repeats of each.
     fn rank<'a>(&mut self, repeats: impl Fn(&str) -> &'a [&'a Timeline]) {
         let ranked: Vec<&Standing> = self.standings.iter().filter(|standing| !standing.fails()).collect();
         let throughputs = |standing: &&Standing| {
@@ -159,12 +158,12 @@ impl League {
         }
     }
 
-    /// Puts the rows into the order of a column: what is better when there is more of it descending, all else (times,
-    /// failures, CPU, names) ascending, what is absent last. Rows that are equal there stay as they stood, and those
-    /// that are not ranked stay below the others.
+    /// Sorts the rows by a column: descending where higher is better, ascending otherwise (times, failures, CPU,
+    /// names), absent values last. Rows with equal values keep their order, and those that are not ranked stay below
+    /// the others.
     ///
     /// # Errors
-    /// When there is no such column.
+    /// [`Error::UnknownColumn`] if there is no such column.
     ///
     /// ```
     /// use perfpipe_analyze::{Error, League};
@@ -192,10 +191,10 @@ impl League {
         Ok(())
     }
 
-    /// Whether a league of runs that are looked at with these goals has such a column.
+    /// Checks that a league of runs whose views have these goals has a column.
     ///
     /// # Errors
-    /// When it has none; the remedy names those that it has.
+    /// [`Error::UnknownColumn`] if it does not; the remedy names the columns it has.
     pub fn check_column(column: &str, goals: &[Goal]) -> Result<()> {
         let known = Self::COLUMNS.map(str::to_owned).into_iter();
         let columns: Vec<String> = known.chain(goals.iter().map(|goal| goal.column())).collect();
@@ -205,8 +204,8 @@ impl League {
         Err(Error::UnknownColumn { column: column.to_owned(), columns })
     }
 
-    /// What people should know who read the table, as sentences: what the figures are of, what a shared rank means or
-    /// that none can be told, and which frameworks are not ranked.
+    /// Returns remarks on the table as sentences: what the figures are, what a shared rank means or why ranks are
+    /// uncertain, and which frameworks are not ranked.
     pub fn notes(&self) -> Vec<String> {
         let failing = self.standings.iter().filter(|standing| standing.fails());
         let failing: Vec<&str> = failing.map(|standing| standing.framework.as_str()).collect();
@@ -237,7 +236,7 @@ impl League {
         notes
     }
 
-    /// What a shared rank means, where there is one, and what can't be known of ranks.
+    /// Returns remarks on shared ranks, and on what can't be known of ranks.
     fn notes_on_ranks(&self) -> Vec<String> {
         let ranked: Vec<&Standing> =
             self.standings.iter().filter(|standing| standing.rank.is_some()).collect();
@@ -276,10 +275,10 @@ impl League {
         notes
     }
 
-    /// The league as a table of the columns [`League::COLUMNS`], and a column for each goal.
+    /// Returns the league as a table with the columns [`League::COLUMNS`], and a column for each goal.
     ///
-    /// In the formats for people, `repeats` and the range of the throughput are shown where a framework has several
-    /// repeats, and `partial` where a run is.
+    /// Text formats show `repeats` and the range of the throughput only if a framework has several repeats, and
+    /// `partial` only if a run is partial.
     pub fn table(&self) -> Table {
         let several = self.standings.iter().any(|row| row.repeats > 1);
         let table = Table::of(&self.standings)
@@ -327,8 +326,8 @@ impl League {
     }
 }
 
-/// The runs of a test in the order of its league: frameworks of which too many requests failed come last, the others by
-/// throughput, the best first; the repeats of each likewise.
+/// Returns the runs of a test in the order of its league: by throughput, best first, with frameworks of which too many
+/// requests failed last. The repeats of each framework are ordered by throughput too.
 pub fn in_league_order<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<&'a Timeline> {
     let mut frameworks = by_framework(timelines);
     let standings = best_first(&frameworks);
@@ -343,7 +342,7 @@ pub fn in_league_order<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) ->
     standings.into_iter().flat_map(of_framework).collect()
 }
 
-/// The standings of frameworks, as yet without a rank, in the league's order.
+/// Builds the standings in the league's order, not ranked yet.
 fn best_first(frameworks: &BTreeMap<&str, Vec<&Timeline>>) -> Vec<Standing> {
     let mut standings: Vec<Standing> =
         frameworks.iter().map(|(name, repeats)| Standing::of(name, repeats)).collect();
@@ -355,7 +354,7 @@ fn best_first(frameworks: &BTreeMap<&str, Vec<&Timeline>>) -> Vec<Standing> {
 }
 
 impl Standing {
-    /// The standing of a framework, as yet without a rank.
+    /// Builds the standing of a framework, not ranked yet.
     fn of(framework: &str, repeats: &[&Timeline]) -> Self {
         let summaries = || repeats.iter().map(|timeline| &timeline.summary);
         let over = |measure: fn(&Summary) -> Option<f64>| median(summaries().filter_map(measure));
@@ -390,13 +389,13 @@ impl Standing {
         }
     }
 
-    /// Whether so many of its requests failed that it is not ranked.
+    /// Returns true if too many requests failed for a rank.
     fn fails(&self) -> bool {
         self.failures_percent.is_some_and(|percent| percent > FAILING)
     }
 }
 
-/// Of each goal the median over the repeats.
+/// Returns the median over the repeats for each goal.
 fn goals_of(repeats: &[&Timeline]) -> Vec<Option<f64>> {
     let goals = repeats.first().map_or(0, |first| first.view.goals.len());
     let values =

@@ -1,12 +1,13 @@
-//! Ranks of frameworks of which some can't be told apart.
+//! Ranks of frameworks, where some can't be told apart.
 
-/// The ranks of frameworks that come best first, by whether one, by its place, is told to be faster than another.
+/// Ranks frameworks that are sorted best first. `is_faster` returns true if one framework is faster than another, both
+/// given by index.
 ///
-/// A rank begins at a place where each framework above it is told to be faster than each one from it on, and is that
-/// place (1, 1, 3: the standard competition ranking). So two frameworks that can't be told apart share a rank always, and
-/// with them all between them; of a chain of which each can't be told from the next, all do.
+/// A rank begins at a place where each framework above it is faster than each one from it on, and is the number of that
+/// place (1, 1, 3: the standard competition ranking). Two frameworks that can't be told apart therefore always share a
+/// rank, together with all between them; so does a chain in which each can't be told from the next.
 pub(crate) fn ranks(count: usize, is_faster: impl Fn(usize, usize) -> bool) -> Vec<u64> {
-    // How many frameworks, from the first on, are told to be faster than each.
+    // For each framework, how many from the first on are faster without a gap.
     let reach = (0..count).map(|own| (0..own).take_while(|above| is_faster(*above, own)).count());
     let mut begins: Vec<bool> = Vec::with_capacity(count);
     let mut least = usize::MAX;
@@ -38,13 +39,13 @@ mod tests {
 
     #[test]
     fn a_chain_shares_a_rank_and_a_gap_ends_it() {
-        // Each can't be told from the next, but the last two from none above.
+        // Each of the first three can't be told from the next; the last two are slower than all above.
         let told = |one: usize, other: usize| other >= 3 && one < 3 || other - one > 1;
         assert_eq!(ranks(5, told), [1, 1, 1, 4, 4]);
     }
 
     proptest! {
-        /// By the definition, with every pair looked at for every place.
+        /// Follows the definition: looks at every pair for every place.
         #[test]
         fn a_rank_begins_where_all_above_are_told_from_all_below(
             count in 0..9usize, told in prop::collection::vec(prop::bool::weighted(0.8), 81),

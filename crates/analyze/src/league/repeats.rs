@@ -1,11 +1,11 @@
-//! Several runs of one test of one framework taken together: medians, and the run in the middle.
+//! Several runs of one framework in one test: grouping, and the median run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::timeline::Timeline;
 use crate::timeline::summary::FAILING;
 
-/// Timelines by framework, those of each in the order in which they came.
+/// Groups timelines by framework, in their order.
 pub(crate) fn by_framework<'a>(
     timelines: impl IntoIterator<Item = &'a Timeline>,
 ) -> BTreeMap<&'a str, Vec<&'a Timeline>> {
@@ -16,23 +16,23 @@ pub(crate) fn by_framework<'a>(
     frameworks
 }
 
-/// The failures of some runs in percent of all their requests; `None` where there is no request.
+/// Returns the failures of some runs in percent of all their requests; `None` if there are no requests.
 pub(crate) fn failures_percent(repeats: &[&Timeline]) -> Option<f64> {
     let sum = |count: fn(&Timeline) -> u64| repeats.iter().map(|timeline| count(timeline)).sum::<u64>();
     let requests = sum(|timeline| timeline.summary.requests());
     (requests > 0).then(|| sum(|timeline| timeline.summary.failures) as f64 / requests as f64 * 100.0)
 }
 
-/// The frameworks of which more than 1 % of the requests failed, those of all repeats together: they are not ranked.
+/// Returns the frameworks with more than 1 % failed requests over all repeats, which are not ranked.
 pub fn failing_frameworks<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> BTreeSet<&'a str> {
     let fails = |repeats: &Vec<&Timeline>| failures_percent(repeats).is_some_and(|percent| percent > FAILING);
     by_framework(timelines).into_iter().filter(|(_, repeats)| fails(repeats)).map(|(name, _)| name).collect()
 }
 
-/// Of each framework, by name, the repeat that stands in the middle by throughput; of an even number the slower of the
-/// two in the middle, and of equal ones that which came first.
+/// Returns each framework's median repeat by throughput, in the order of the frameworks' names. Of an even number it is
+/// the slower of the middle two; of equal ones, the one that came first.
 ///
-/// It is one of the runs, and so has seconds that can be drawn, which medians of several runs have not.
+/// Unlike medians over several runs, the median repeat is one run, so it has seconds that can be drawn.
 pub fn median_repeats<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<&'a Timeline> {
     let middle = |mut repeats: Vec<&'a Timeline>| {
         repeats.sort_by(|a, b| a.summary.throughput.total_cmp(&b.summary.throughput));

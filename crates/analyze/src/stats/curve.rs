@@ -1,18 +1,18 @@
-//! A run's elapsed times by percentile, close enough together to draw a curve.
+//! The percentile curve of elapsed times, with points close enough to draw.
 
 use super::histogram::Histogram;
 
-/// Points for each nine: from 90 % to 99 %, from there to 99.9 %, and so on.
+/// The number of points for each nine: from 90 % to 99 %, from there to 99.9 %, and so on.
 const POINTS: u32 = 20;
 
-/// Up to four nines.
+/// The number of nines at the end of the curve.
 const NINES: u32 = 4;
 
-/// Percentiles that people ask for by name, besides those that stand at the nines.
+/// Common percentiles that are not at the nines.
 const NAMED: [f64; 4] = [25.0, 50.0, 75.0, 95.0];
 
-/// Elapsed times from 0 % to 99.99 %, each as (percent, ms), ascending: points at equal steps of 1 / (1 − p), as
-/// HdrHistogram's plots have them, and the usual percentiles. Empty where nothing was counted.
+/// Returns elapsed times from 0 % to 99.99 %, each as (percent, ms), in ascending order: at equal steps of log
+/// 1 / (1 − p), as in HdrHistogram's plots, and at the usual percentiles. Empty if nothing was counted.
 ///
 /// ```
 /// let elapsed: perfpipe_analyze::Histogram = (0..=10_000).collect();
@@ -26,10 +26,10 @@ pub fn percentile_curve(elapsed: &Histogram) -> Vec<(f64, f64)> {
     percents.into_iter().zip(times).filter_map(|(percent, ms)| Some((percent, ms?))).collect()
 }
 
-/// The percentiles of the curve, ascending.
+/// Returns the percentiles of the curve, in ascending order.
 fn percents() -> Vec<f64> {
     let step = |step: u32| 100.0 - 100.0 * 10f64.powf(-f64::from(step) / f64::from(POINTS));
-    // Four digits behind the point, so that a nine is told as people write it.
+    // Four decimals, so that a nine is exactly as people write it.
     let tidy = |percent: f64| (percent * 1e4).round() / 1e4;
     let steps = (0..=NINES * POINTS).map(step).map(tidy);
     let mut percents: Vec<f64> = steps.chain(NAMED).collect();

@@ -1,4 +1,4 @@
-//! Exact counts of whole numbers, merged by addition: from them come means and percentiles without error.
+//! Exact counts of whole numbers, merged by addition; means and percentiles come from them without error.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::fmt;
 use super::percentile::Percentiles;
 use crate::error::{Error, Result};
 
-/// Values from 0 to below this have a counter each, so that counting one is a single addition: about a minute, in ms.
+/// Values from 0 to below this have a counter each, so that counting one is a single addition: about a minute in ms.
 const NEAR: usize = 1 << 16;
 
-/// Values that a correction adds, at most, each with all its samples.
+/// The largest number of values that a correction adds, each with all its samples.
 const MOST_CORRECTED: u64 = 100_000_000;
 
-/// How many far values wait, at least, before they are sorted in.
+/// The least number of far values that are collected before they are sorted in.
 const WAITING: usize = 4096;
 
-/// How many times each value occurred, exactly, for any values and any number of them.
+/// An exact histogram: how many times each value occurred, for any values and any number of them.
 ///
-/// Two histograms merged answer as one that counted everything itself, to the last bit. Memory: 512 KiB
-/// at most for the values from 0 to 65,535, of which the system hands out only the pages touched, and
-/// 16 to 32 bytes for each distinct value beyond.
+/// Merged histograms give the same answers as one that counted everything itself, to the last bit. Memory: at most
+/// 512 KiB for the values from 0 to 65,535, of which the system provides only the pages touched, and 16 to 32 bytes for
+/// each distinct value beyond.
 ///
 /// ```
 /// use perfpipe_analyze::Histogram;
@@ -35,25 +35,25 @@ const WAITING: usize = 4096;
 pub struct Histogram {
     samples: u64,
     sum: i128,
-    /// Samples by value, from 0; empty until there are any.
+    /// Samples by value, from 0; empty until the first value is counted.
     near: Vec<u64>,
-    /// (value, samples) of the others: `sorted` of them ascending, each value once, then such as came since.
+    /// The other values as (value, samples): first `sorted` ascending distinct values, then those added since.
     far: Vec<(i32, u64)>,
     sorted: usize,
 }
 
 impl Histogram {
-    /// A histogram of nothing.
+    /// Creates an empty histogram.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Counts `samples` occurrences of a value.
+    /// Adds `samples` occurrences of a value.
     pub fn add(&mut self, value: i32, samples: u64) {
         self.add_counts(&[(value, samples)]);
     }
 
-    /// Counts many values, each with how often it occurred, in any order.
+    /// Adds many values with their counts, in any order.
     ///
     /// ```
     /// let mut elapsed = perfpipe_analyze::Histogram::new();
@@ -62,7 +62,7 @@ impl Histogram {
     /// ```
     pub fn add_counts(&mut self, counts: &[(i32, u64)]) {
         if self.near.is_empty() {
-            // Not by growing it, which would touch all of it.
+            // Zeroed memory is allocated at once: growing it would touch all of it.
             self.near = vec![0; NEAR];
         }
         let (samples, sum) = totals(counts);
@@ -80,43 +80,43 @@ impl Histogram {
         }
     }
 
-    /// Adds all that another has counted.
+    /// Adds all counts of another histogram.
     pub fn merge(&mut self, other: &Self) {
         let counts: Vec<(i32, u64)> = other.counts().collect();
         self.add_counts(&counts);
     }
 
-    /// How many values were counted.
+    /// Returns the number of values counted.
     pub fn samples(&self) -> u64 {
         self.samples
     }
 
-    /// Whether none was counted.
+    /// Returns true if nothing was counted.
     pub fn is_empty(&self) -> bool {
         self.samples == 0
     }
 
-    /// The sum of all values.
+    /// Returns the sum of all values.
     pub fn sum(&self) -> i128 {
         self.sum
     }
 
-    /// The arithmetic mean, rounded once; `None` of nothing.
+    /// Returns the arithmetic mean, rounded once; `None` if nothing was counted.
     pub fn mean(&self) -> Option<f64> {
         mean(self.sum, self.samples)
     }
 
-    /// The smallest value.
+    /// Returns the smallest value; `None` if nothing was counted.
     pub fn min(&self) -> Option<i32> {
         self.counts().next().map(|(value, _)| value)
     }
 
-    /// The largest value.
+    /// Returns the largest value; `None` if nothing was counted.
     pub fn max(&self) -> Option<i32> {
         self.counts().last().map(|(value, _)| value)
     }
 
-    /// Each distinct value and how often it occurred, ascending.
+    /// Returns each distinct value with its count, in ascending order.
     pub fn counts(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
         let far = self.far();
         let below = far.partition_point(|(value, _)| *value < 0);
@@ -126,15 +126,15 @@ impl Histogram {
         negative.into_iter().chain(near).chain(beyond).filter(|(_, samples)| *samples > 0)
     }
 
-    /// One percentile, in percent: see [`Histogram::percentiles`].
+    /// Returns one percentile; `percent` is from 0 to 100. See [`Histogram::percentiles`].
     pub fn percentile(&self, percent: f64) -> Option<f64> {
         self.percentiles(&[percent]).into_iter().next().flatten()
     }
 
-    /// Percentiles, in percent, as Postgres's `percentile_cont` defines them: of n sorted values the one at
-    /// position p·(n−1), linear between neighbours. One sweep answers all.
+    /// Returns percentiles, given in percent, as PostgreSQL's `percentile_cont` defines them: of n sorted values the
+    /// one at position p·(n−1), linear between neighbours. One sweep computes all.
     ///
-    /// `None` where nothing was counted, and for what is not a number from 0 to 100.
+    /// An answer is `None` if nothing was counted, or if the percentile is not a number from 0 to 100.
     ///
     /// ```
     /// let elapsed: perfpipe_analyze::Histogram = (1..=1000).collect();
@@ -144,12 +144,13 @@ impl Histogram {
         Percentiles::new(percents).of(self.samples, self.counts())
     }
 
-    /// The histogram with what a stall kept from being sent (HdrHistogram's correction for coordinated omission): a client
-    /// that was to send every `interval`, and waited for v longer than that, would have had v − interval, v − 2·interval
-    /// and so on, down to the interval; these are counted beside v.
+    /// Returns the histogram corrected for coordinated omission, as HdrHistogram does. A client that was to send every
+    /// `interval` ms and waited v ms, longer than that, would also have had v − interval, v − 2·interval and so on,
+    /// down to the interval; these values are added.
     ///
     /// # Errors
-    /// When the interval is 0, or so short beside the largest value that this makes more than 100 million values.
+    /// If the interval is 0, or so short in relation to the largest value that more than 100 million values would be
+    /// added.
     ///
     /// ```
     /// let elapsed: perfpipe_analyze::Histogram = [10, 35].into_iter().collect();
@@ -178,7 +179,7 @@ impl Histogram {
         Ok(corrected)
     }
 
-    /// The far values, ascending, each once.
+    /// Returns the far values, distinct and in ascending order.
     fn far(&self) -> Cow<'_, [(i32, u64)]> {
         if self.sorted == self.far.len() {
             return Cow::Borrowed(&self.far);
@@ -189,7 +190,7 @@ impl Histogram {
     }
 }
 
-/// Sorts counts by value and makes one of those that have the same. Sorted stretches are merged, not sorted anew.
+/// Sorts counts by value and merges those of equal values. Sorted stretches are merged, not sorted again.
 pub(crate) fn sort_and_add_up(counts: &mut Vec<(i32, u64)>) {
     counts.sort_by_key(|(value, _)| *value);
     counts.dedup_by(|later, kept| {
@@ -201,23 +202,23 @@ pub(crate) fn sort_and_add_up(counts: &mut Vec<(i32, u64)>) {
     });
 }
 
-/// How many values were counted, and their sum.
+/// Returns the number of values in some counts, and their sum.
 pub(crate) fn totals(counts: &[(i32, u64)]) -> (u64, i128) {
     counts.iter().fold((0, 0), |(all, sum), &(value, samples)| {
         (samples.saturating_add(all), sum + product(value, samples))
     })
 }
 
-/// A value times how often it occurred.
+/// Returns a value multiplied by its count.
 fn product(value: i32, samples: u64) -> i128 {
     match i32::try_from(samples) {
-        // Nearly always, and a third of the work.
+        // The usual case, which takes a third of the time.
         Ok(samples) => i128::from(i64::from(value) * i64::from(samples)),
         Err(_) => i128::from(value) * i128::from(samples),
     }
 }
 
-/// An exact sum over a number of samples; `None` of none.
+/// Returns the mean of an exact sum over a number of samples; `None` for no samples.
 pub(crate) fn mean(sum: impl Into<i128>, samples: u64) -> Option<f64> {
     (samples > 0).then(|| sum.into() as f64 / samples as f64)
 }
@@ -287,7 +288,7 @@ mod tests {
     }
 
     proptest! {
-        /// As HdrHistogram records a value with the interval that is expected, one value after the other.
+        /// Records one value after the other with the expected interval, as HdrHistogram does.
         #[test]
         fn a_correction_adds_what_each_value_kept_from_being_sent(
             values in prop::collection::vec(0..3000i32, 0..60), interval in 1..200u32,
@@ -305,7 +306,7 @@ mod tests {
         }
     }
 
-    /// A client that sends every 10 ms for 100 s, of which the server stands still for 10 s.
+    /// A client that sends every 10 ms for 100 s, during which the server stops for 10 s.
     #[test]
     fn a_stall_of_ten_seconds_is_a_tenth_of_the_time() {
         let mut elapsed: Histogram = std::iter::repeat_n(10, 9000).collect();

@@ -1,6 +1,6 @@
-//! Medians, by two rules: where the number of values is even, one of them or the mean of two.
+//! Medians by two rules for an even number of values: the mean of the middle two, or the upper one.
 
-/// The median: of an even number of values the mean of the two in the middle; `None` of none.
+/// Returns the median, for an even number of values the mean of the middle two; `None` for no values.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
@@ -9,7 +9,8 @@ pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(if sorted.len() % 2 == 1 { upper } else { lower + (upper - lower) / 2.0 })
 }
 
-/// The median; of an even number the upper of the two in the middle, so that it is one of the values.
+/// Returns the median, for an even number of values the upper of the middle two, so that it is always one of the
+/// values.
 pub(crate) fn upper_median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);

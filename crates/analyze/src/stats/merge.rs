@@ -1,11 +1,11 @@
-//! Merges the ascending counts of several cells of one second.
+//! Merging of the sorted counts of several cells of one second.
 
 use std::ops::RangeInclusive;
 
-/// Counted one by one where the values lie at most this many times wider apart than there are of them.
+/// Counters are used if the range of the values is at most this many times their number.
 const SPARSE: usize = 16;
 
-/// Memory for merging, kept from one second to the next.
+/// Buffers for merging, reused from one second to the next.
 #[derive(Default)]
 pub(crate) struct Merger {
     counters: Vec<u64>,
@@ -13,8 +13,8 @@ pub(crate) struct Merger {
 }
 
 impl Merger {
-    /// The counts of all lists together, ascending; a value may come several times. Each list is
-    /// (value, count), ascending. A single list is not copied.
+    /// Merges lists of (value, count), each in ascending order. The result is in ascending order too, but may contain a
+    /// value several times. A single list is not copied.
     pub(crate) fn merge<'s>(&'s mut self, lists: &[&'s [(i32, u64)]]) -> &'s [(i32, u64)] {
         if let [only] = lists {
             return only;
@@ -33,7 +33,7 @@ impl Merger {
         &self.merged
     }
 
-    /// By a counter for each value there might be: the fast way where the values are close together.
+    /// Merges with a counter for each possible value: the fast way if the values are close together.
     fn count(&mut self, lists: &[&[(i32, u64)]], range: RangeInclusive<i32>, width: usize) {
         self.counters.clear();
         self.counters.resize(width, 0);
@@ -47,7 +47,7 @@ impl Merger {
         self.merged.extend(counted.map(|(value, samples)| (value, *samples)));
     }
 
-    /// By sorting: the stable sort finds the ascending stretches and merges them.
+    /// Merges by sorting: the stable sort finds the ascending stretches and merges them.
     fn sort(&mut self, lists: &[&[(i32, u64)]]) {
         self.merged.extend(lists.iter().copied().flatten());
         self.merged.sort_by_key(|(value, _)| *value);

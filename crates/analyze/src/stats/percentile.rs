@@ -1,24 +1,24 @@
-//! Percentiles as Postgres's `percentile_cont` defines them, several in one sweep over exact counts.
+//! Percentiles as PostgreSQL's `percentile_cont` defines them, several in one sweep over exact counts.
 
 use crate::error::{Error, Result};
 
-/// Percentiles to compute, in ascending order, each with its place in the answer.
+/// Percentiles to compute, in ascending order, each with its index in the answers.
 #[derive(Debug, Clone)]
 pub(crate) struct Percentiles {
     ascending: Vec<Wanted>,
-    /// How many answers there are, those to percentiles that can't be included.
+    /// The number of answers, including those to invalid percentiles.
     answers: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Wanted {
-    /// From 0 to 1.
+    /// The percentile as a fraction, from 0 to 1.
     fraction: f64,
-    /// Its place in the answer.
+    /// The index in the answers.
     place: usize,
 }
 
-/// Where a percentile lies among sorted values: `fraction` of the way from the one at `rank` to the next.
+/// The position of a percentile among sorted values: `fraction` of the way from the value at `rank` to the next.
 #[derive(Debug, Clone, Copy)]
 struct Position {
     rank: u64,
@@ -35,7 +35,7 @@ impl Wanted {
 }
 
 impl Percentiles {
-    /// Percentiles in percent; to one that is not from 0 to 100 the answer is always `None`.
+    /// Creates the sweep for percentiles in percent. The answer for one that is not from 0 to 100 is always `None`.
     pub(crate) fn new(percents: &[f64]) -> Self {
         let mut ascending: Vec<Wanted> = percents
             .iter()
@@ -47,7 +47,8 @@ impl Percentiles {
         Self { ascending, answers: percents.len() }
     }
 
-    /// The percentiles of `n` values, given as ascending (value, count); a value may come several times.
+    /// Returns the percentiles of `n` values, given as (value, count) in ascending order; a value may occur several
+    /// times.
     pub(crate) fn of(&self, n: u64, counts: impl IntoIterator<Item = (i32, u64)>) -> Vec<Option<f64>> {
         let mut answers = vec![None; self.answers];
         let mut counts = counts.into_iter().filter(|(_, count)| *count > 0).peekable();
@@ -70,15 +71,15 @@ impl Percentiles {
     }
 }
 
-/// Whether a number is a percentile, in percent.
+/// Returns true if a number is a percentile, in percent.
 fn is_percentile(percent: f64) -> bool {
     (0.0..=100.0).contains(&percent)
 }
 
-/// The percentiles of a reader's choice, each once.
+/// Checks percentiles, in percent, and removes duplicates.
 ///
 /// # Errors
-/// When one is not from 0 to 100.
+/// [`Error::Percentile`] if one is not from 0 to 100.
 pub(crate) fn checked(percents: &[f64]) -> Result<Vec<f64>> {
     let mut checked: Vec<f64> = Vec::with_capacity(percents.len());
     for percent in percents {
@@ -92,19 +93,19 @@ pub(crate) fn checked(percents: &[f64]) -> Result<Vec<f64>> {
     Ok(checked)
 }
 
-/// The name of a percentile's column: `p` and the percentile in its shortest form, as in `p99.9`.
+/// Returns the column name of a percentile: `p` and the percentile in its shortest form, as in `p99.9`.
 pub(crate) fn column_name(percent: f64) -> String {
-    // Adding zero takes the sign off a negative zero.
+    // Adding zero removes the sign of a negative zero.
     format!("p{}", percent + 0.0)
 }
 
-/// Percent as a fraction, to the nearest: 99.9 becomes the very number that SQL reads from `0.999`,
-/// which 99.9 / 100 is not.
+/// Converts percent to the nearest fraction: 99.9 becomes exactly the number that SQL reads from `0.999`, which 99.9 /
+/// 100 is not.
 pub(crate) fn fraction(percent: f64) -> f64 {
     format!("{percent}e-2").parse().unwrap_or(percent / 100.0)
 }
 
-/// Between two neighbours, in the order of operations of Postgres, so that the last bit agrees too.
+/// Interpolates between two neighbours, in PostgreSQL's order of operations, so that the last bit agrees too.
 fn interpolate(low: i32, high: i32, fraction: f64) -> f64 {
     f64::from(low) + fraction * (f64::from(high) - f64::from(low))
 }
@@ -114,7 +115,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition, on the values themselves.
+    /// The definition, applied to the values themselves.
     fn by_sorting(values: &[i32], percent: f64) -> Option<f64> {
         let mut sorted = values.to_vec();
         sorted.sort_unstable();
@@ -123,8 +124,8 @@ mod tests {
         Some(interpolate(sorted[low as usize], sorted[high as usize], position - low))
     }
 
-    /// The definition in whole numbers, for a percentile given in thousandths of a percent:
-    /// the answer as a numerator over 100,000.
+    /// The definition in integers, for a percentile in thousandths of a percent: the answer as a numerator over
+    /// 100,000.
     fn by_exact_arithmetic(values: &[i32], thousandths: u32) -> Option<i128> {
         const WHOLE: i128 = 100_000;
         let mut sorted = values.to_vec();
@@ -174,7 +175,7 @@ mod tests {
             let expected: Vec<Option<f64>> = percents.iter().map(|p| by_sorting(&values, *p)).collect();
             let sweep = Percentiles::new(&percents);
             prop_assert_eq!(&sweep.of(values.len() as u64, counted(&values)), &expected);
-            // The same value several times over, as in lists put one after another and sorted.
+            // The same value several times, as in concatenated and sorted lists.
             let mut singly: Vec<(i32, u64)> = values.iter().map(|value| (*value, 1)).collect();
             singly.sort_unstable();
             prop_assert_eq!(&sweep.of(values.len() as u64, singly), &expected);

@@ -1,7 +1,7 @@
-//! Student's t distribution: how likely a distance is, and the distance of a likelihood.
+//! Student's t distribution: tail probabilities and quantiles.
 
 /// ln Γ by Lanczos's approximation ("A precision approximation of the gamma function", 1964), with the coefficients for
-/// g = 5 and six terms: to 2·10⁻¹⁰ for every x > 0.
+/// g = 5 and six terms: accurate to 2·10⁻¹⁰ for every x > 0.
 fn ln_gamma(x: f64) -> f64 {
     const TERMS: [f64; 6] = [
         76.180_091_729_471_46,
@@ -16,9 +16,9 @@ fn ln_gamma(x: f64) -> f64 {
     (x + 0.5) * base.ln() - base + (2.506_628_274_631_000_5 * (1.000_000_000_190_015 + series) / x).ln()
 }
 
-/// The continued fraction of the incomplete beta function, from its end to its beginning.
+/// Evaluates the continued fraction of the incomplete beta function, from its end to its beginning.
 fn fraction(a: f64, b: f64, x: f64) -> f64 {
-    // It settles after some √max(a, b) terms.
+    // It converges after about √max(a, b) terms.
     let terms = 60 + 4 * (a.max(b).sqrt() as i32);
     (1..=terms).rev().fold(1.0, |below, term| {
         let half = f64::from(term / 2);
@@ -44,16 +44,16 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
     }
 }
 
-/// How likely it is that a value of Student's t distribution is so far from 0, or farther, on either side.
+/// Returns the two-sided tail probability: that a value of Student's t distribution is at least this far from 0.
 pub(crate) fn beyond(distance: f64, degrees: f64) -> f64 {
     incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + distance * distance))
 }
 
-/// The distance from 0 beyond which, on either side, lies this share of Student's t distribution.
+/// Returns the two-sided quantile: the distance from 0 beyond which this share of Student's t distribution lies.
 pub(crate) fn distance(share: f64, degrees: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1e15);
     for _ in 0..150 {
-        // By the geometric mean where it is large: heavy tails reach far.
+        // Bisects by the geometric mean for large values, since heavy tails reach far.
         let middle = if low > 1.0 { f64::sqrt(low * high) } else { f64::midpoint(low, f64::min(high, 4.0)) };
         if beyond(middle, degrees) > share { low = middle } else { high = middle }
     }
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn distances_are_those_of_the_tables() {
-        // Two-sided 99 %, and two-sided 99.9 %.
+        // Two-sided 99 %, then 99.9 %.
         for (degrees, tabled) in [(1.0, 63.657), (2.0, 9.925), (5.0, 4.032), (30.0, 2.750), (120.0, 2.617)] {
             assert!((distance(0.01, degrees) / tabled - 1.0).abs() < 2e-4, "{degrees}");
         }

@@ -1,47 +1,49 @@
-//! The knee of throughput over load: where the two asymptotic bounds of a closed system meet.
+//! The knee of throughput over load: the point at which the two asymptotic bounds of a closed system meet.
 
-/// Where throughput stops growing with load.
+/// The load at which throughput stops growing.
 ///
-/// A system that a number of clients keep busy has, by its asymptotic bounds (Denning & Buzen, "The operational
-/// analysis of queueing network models", 1978; Lazowska et al., "Quantitative system performance", 1984, chapter 5), at
-/// most the throughput min(N / R, X): N clients, each of which gets an answer every R while nobody waits, and the
-/// capacity X. The two bounds meet at N* = R · X: with fewer clients the system is idle in part, with more of them
-/// requests wait. R is measured where the load gets the most out of each thread, X is the largest throughput. Where the
-/// least load gets 95 % of X or more, nothing was seen below the knee: it is at that load or below it.
+/// By its asymptotic bounds (Denning & Buzen, "The operational analysis of queueing network models", 1978; Lazowska et
+/// al., "Quantitative system performance", 1984, chapter 5), a closed system has at most the throughput min(N / R, X),
+/// with N clients, each of which gets an answer every R while nobody waits, and the capacity X. The two bounds meet at
+/// N* = R · X: with fewer clients the system is partly idle, with more of them requests wait.
+///
+/// R is measured at the load with the highest throughput per thread; X is the highest throughput. If the least load
+/// already has at least 95 % of X, nothing was seen below the knee, which is then at that load or below it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Knee {
-    /// N*, in threads; the least load where the sweep begins beyond the knee.
+    /// N*, in threads; the least load if the sweep begins beyond the knee.
     pub load: f64,
-    /// X, in successes a second.
+    /// X, in successes per second.
     pub throughput: f64,
-    /// The first step of the sweep that is not below N*, as a place in [`crate::Sweep::steps`].
+    /// The index in [`crate::Sweep::steps`] of the first step that is not below N*.
     pub step: usize,
-    /// Whether the sweep begins beyond the knee, so that it is at `load` or below.
+    /// True if the sweep begins beyond the knee, which is then at `load` or below.
     pub begins_beyond: bool,
 }
 
 impl Knee {
-    /// How its load is told: `at about`, or `at or below`.
+    /// Returns the words before the load in a sentence: `at about`, or `at or below`.
     pub fn at(&self) -> &'static str {
         if self.begins_beyond { "at or below" } else { "at about" }
     }
 }
 
-/// How throughput goes with load, as far as loads of 3 seconds or more tell: for where there is no knee.
+/// The course of throughput over the loads that last at least 3 seconds. Describes a sweep without a knee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Growth {
     /// There are fewer than three such loads.
     Untold,
-    /// It is nowhere more than 5 % above that at the least load.
+    /// Throughput is nowhere more than 5 % above that at the least load.
     Flat,
-    /// It is largest at one step, a place in [`crate::Sweep::steps`], and more than 5 % less at the greatest load.
+    /// Throughput is highest at one step, an index in [`crate::Sweep::steps`], and more than 5 % lower at the greatest
+    /// load.
     Peaks(usize),
-    /// All else: it is not seen to stop.
+    /// Otherwise: throughput is not seen to stop growing.
     GoesOn,
 }
 
 impl Growth {
-    /// Of places of steps and their throughput, ascending by load.
+    /// Classifies steps, given as indexes with their throughput, in ascending order of load.
     pub(crate) fn of(steps: &[(usize, f64)]) -> Self {
         let largest = |one: (usize, f64), next: &(usize, f64)| if next.1 > one.1 { *next } else { one };
         let (Some(first), Some(last)) = (steps.first(), steps.last()) else { return Self::Untold };
@@ -62,29 +64,29 @@ impl Growth {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Point {
     pub(crate) load: f64,
-    /// The median of the seconds.
+    /// The median throughput of the seconds.
     pub(crate) throughput: f64,
-    /// Its standard error.
+    /// The standard error of the throughput.
     pub(crate) error: f64,
-    /// Its place among the steps.
+    /// The index of the step.
     pub(crate) step: usize,
 }
 
-/// Loads without which nothing can be said.
+/// The least number of loads for a conclusion.
 const POINTS: usize = 3;
-/// The share of a throughput that is as good as all of it.
+/// This share of a throughput counts as all of it.
 const ALL_BUT: f64 = 0.95;
-/// How far the load goes on beyond the knee, at least.
+/// The least ratio of the greatest load to that at the knee.
 const BEYOND: f64 = 1.25;
-/// The share of the capacity that is reached at the knee, at least.
+/// The least share of the capacity that is reached at the knee.
 const REACHED: f64 = 0.8;
-/// The share of the growth of the load beyond the knee that throughput may follow.
+/// The largest share of the load's growth beyond the knee that throughput may follow.
 const FOLLOWED: f64 = 1.0 / 3.0;
-/// Standard errors by which throughput must fall short of growing with the load.
+/// The number of standard errors by which throughput must fall short of growing with the load.
 const ERRORS: f64 = 3.0;
 
-/// The knee, if throughput stops growing while the load goes on to grow, and noise does not explain that. The points
-/// are ascending by load.
+/// Finds the knee, if throughput stops growing while the load still grows, and noise does not explain that. The points
+/// must be in ascending order of load.
 pub(crate) fn find(points: &[Point]) -> Option<Knee> {
     let (least, top) = points.first().zip(points.last()).filter(|_| points.len() >= POINTS)?;
     let throughput = points.iter().map(|point| point.throughput).fold(0.0, f64::max);
@@ -116,7 +118,7 @@ mod tests {
     }
 
     /// Mean value analysis (Reiser & Lavenberg, 1980) of clients that think for `think` s and share a server that
-    /// takes `service` s a request.
+    /// takes `service` s per request.
     fn closed_system(think: f64, service: f64) -> impl Fn(f64) -> f64 {
         move |clients| {
             let mut waiting = 0.0;
@@ -182,7 +184,7 @@ mod tests {
         assert_eq!(knee_of(|load| 50.0 * load.powf(0.9), &STEPS), None);
         assert_eq!(knee_of(|load| 300.0 * load.sqrt(), &STEPS), None);
         assert_eq!(knee_of(closed_system(0.5, 0.001), &STEPS), None, "far below its knee");
-        // It flattens at the last load only: it may just as well be there that the test ends.
+        // It flattens at the last load only, which may also be due to the end of the test.
         assert_eq!(knee_of(|load| (50.0 * load).min(3500.0), &STEPS), None);
     }
 

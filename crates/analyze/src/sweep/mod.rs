@@ -1,4 +1,4 @@
-//! A run by its load: throughput, response times and CPU at each step of it, and the knee.
+//! A run by load: throughput, response times and CPU at each load step, and the knee.
 
 pub(crate) mod knee;
 
@@ -19,39 +19,39 @@ use crate::timeline::summary::{Summary, Tally};
 use crate::view::View;
 use crate::view::phases::{Phase, Phases};
 
-/// Seconds in a row at the very same load that make a step of it.
+/// The least number of consecutive seconds at exactly the same load that make a step.
 const STEP: usize = 3;
-/// The share of the seconds, but those at the commonest load, that must be at steps for the load to be stepped.
+/// The least share of seconds at steps for a stepped load. Seconds at the commonest load do not count.
 const AT_STEPS: f64 = 2.0 / 3.0;
-/// The most steps; the load of a run with more is gathered into bins.
+/// The largest number of steps; a load with more is gathered into bins.
 const MOST_STEPS: usize = 50;
-/// About how many bins there are.
+/// The approximate number of bins.
 const BINS: f64 = 20.0;
-/// Seconds of a step from which on it counts for the knee.
+/// The least number of seconds for a step to count for the knee.
 const SURE: usize = 3;
 
-/// A run by its load: the concurrency sweep that a ramp is.
+/// A run by load: a ramp as a concurrency sweep.
 ///
-/// Where the load is stepped, there is a step for each load that is kept for three seconds or more, and the seconds
-/// between two steps are left out. Else the load is gathered into bins around the multiples of 1, 2 or 5 times a power of
-/// ten, about twenty of them. The seconds of the tail, in which
-/// threads end, are left out, unless the tail is what is asked for; so is the last second of the run, which ends with
-/// its last request.
+/// A stepped load has a step for each load that is kept for at least three seconds; the seconds between two steps are
+/// left out. Any other load is gathered into about twenty bins around the multiples of 1, 2 or 5 times a power of ten.
+///
+/// The seconds of the tail, in which threads end, are left out unless the view selects the tail. So is the last second
+/// of the run, which ends with its last request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sweep {
-    /// The run's own row.
+    /// The run's metadata.
     pub info: RunInfo,
-    /// The choices that made it, as they acted.
+    /// The view, with the choices that took effect.
     pub view: View,
-    /// The percentiles computed, in percent, each once.
+    /// The percentiles computed, in percent, without duplicates.
     pub percentiles: Vec<f64>,
-    /// The width of the bins, in threads; `None` where the load is stepped.
+    /// The width of the bins in threads; `None` if the load is stepped.
     pub bin: Option<f64>,
-    /// A row for each load, ascending.
+    /// One row for each load, in ascending order.
     pub steps: Vec<LoadStep>,
-    /// Where throughput stops growing; `None` where it grows to the end, or nothing can be said.
+    /// The load at which throughput stops growing; `None` if it grows to the end, or if nothing can be concluded.
     pub knee: Option<Knee>,
-    /// Seconds that are in no step: between two of them, in the tail, or the last one.
+    /// The number of seconds in no step: between two steps, in the tail, or the last one.
     pub left_out: u32,
 }
 
@@ -60,17 +60,17 @@ pub struct Sweep {
 pub struct LoadStep {
     /// The mean load.
     pub load: f64,
-    /// The least load of a second.
+    /// The least load in a second.
     pub load_min: f64,
-    /// The greatest load of a second.
+    /// The greatest load in a second.
     pub load_max: f64,
-    /// What holds for the seconds together; its throughput is the mean of theirs.
+    /// The summary of the seconds together; its throughput is their mean.
     pub summary: Summary,
-    /// The standard deviation of the throughput of the seconds (over n − 1); `None` of one second.
+    /// The standard deviation of the seconds' throughput (over n − 1); `None` for a single second.
     pub throughput_sd: Option<f64>,
 }
 
-/// What is gathered of a step.
+/// The data of a step, while seconds are read.
 #[derive(Default)]
 struct Gathered {
     loads: Vec<f64>,
@@ -79,12 +79,12 @@ struct Gathered {
 }
 
 impl Sweep {
-    /// The sweep of a stored run, as the view asks for it.
+    /// Computes the sweep of a stored run for a view.
     ///
-    /// Memory: up to 512 KiB a step while it is computed.
+    /// Memory: up to 512 KiB per step during the computation.
     ///
     /// # Errors
-    /// As [`crate::Timeline::new`]; and [`Error::NoLoad`] when the load is not in the log.
+    /// The same errors as [`crate::Timeline::new`], and [`Error::NoLoad`] if the log does not have the load.
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
         let percentiles = percentile::checked(&view.percentiles)?;
         let selection = Selection::new(run, view)?;
@@ -121,15 +121,15 @@ impl Sweep {
         })
     }
 
-    /// How throughput goes with load: what to say where there is no knee.
+    /// Returns the course of throughput over load, as a description if there is no knee.
     pub fn growth(&self) -> Growth {
         let sure = self.steps.iter().enumerate().filter(|(_, step)| step.summary.seconds as usize >= SURE);
         Growth::of(&sure.map(|(at, step)| (at, step.summary.throughput)).collect::<Vec<_>>())
     }
 
-    /// The sweep as a table, a row for each load: `load` (mean), `load_min`, `load_max`, `seconds`, `throughput` (mean),
-    /// `throughput_sd`, `successes`, `failures`, `failure_share`, `elapsed_mean`, the percentiles asked for and `p50`,
-    /// `p95` and `p99`, `cpu_mean`, and `knee`: whether it is the first load at or beyond the knee.
+    /// Returns the sweep as a table with a row for each load: `load` (mean), `load_min`, `load_max`, `seconds`,
+    /// `throughput` (mean), `throughput_sd`, `successes`, `failures`, `failure_share`, `elapsed_mean`, the requested
+    /// percentiles, `p50`, `p95`, `p99`, `cpu_mean`, and `knee`: true at the first load at or beyond the knee.
     pub fn table(&self) -> Table {
         let rows: Vec<(usize, &LoadStep)> = self.steps.iter().enumerate().collect();
         let table = Table::of(&rows)
@@ -181,7 +181,7 @@ impl Gathered {
         }
     }
 
-    /// The step as the knee is found from it: by medians, so that a stall does not look like a capacity.
+    /// Returns the point for the knee. It uses medians, so that a stall does not look like a limit of capacity.
     fn point(&self, step: usize) -> Option<Point> {
         let (load, throughput) =
             (median(self.loads.iter().copied())?, median(self.successes.iter().copied())?);
@@ -189,15 +189,15 @@ impl Gathered {
             return None;
         }
         let distances: Vec<f64> = self.successes.iter().map(|value| (value - throughput).abs()).collect();
-        // Requests that come by chance alone vary by the root of their number.
+        // Independent requests vary by the root of their number.
         let deviation = (1.4826 * upper_median(&distances)?).max(throughput.sqrt());
-        // The standard error of a median of normal noise.
+        // The standard error of a median under normal noise.
         let error = (std::f64::consts::FRAC_PI_2 / self.loads.len() as f64).sqrt() * deviation;
         Some(Point { load, throughput, error, step })
     }
 }
 
-/// The loads of the seconds that count, by second.
+/// Returns the seconds that count, each with its load.
 fn loads(curve: &LoadCurve, selection: &Selection<'_>) -> Vec<(u32, f64)> {
     let last = selection.run.info.seconds.saturating_sub(1);
     let tail = Phases::of_loads(&curve.heard()).tail.filter(|_| selection.view.phase != Some(Phase::Tail));
@@ -208,13 +208,13 @@ fn loads(curve: &LoadCurve, selection: &Selection<'_>) -> Vec<(u32, f64)> {
     if counted.is_empty() { all } else { counted }
 }
 
-/// What there is of a second.
+/// Looks up a second in a sorted list.
 fn at<T: Copy>(seconds: &[(u32, T)], second: u32) -> Option<T> {
     let at = seconds.binary_search_by_key(&second, |(second, _)| *second).ok()?;
     seconds.get(at).map(|(_, value)| *value)
 }
 
-/// The width of the bins, where there are such, and the step or bin of each second that is in one.
+/// Returns the width of the bins (`None` for steps), and the step or bin of each second that has one.
 fn keys(loads: &[(u32, f64)]) -> (Option<f64>, Vec<(u32, i64)>) {
     if let Some(steps) = steps(loads) {
         return (None, steps);
@@ -224,7 +224,7 @@ fn keys(loads: &[(u32, f64)]) -> (Option<f64>, Vec<(u32, i64)>) {
     (Some(width), bins.collect())
 }
 
-/// The steps of the seconds that are at one, if the load is stepped.
+/// Returns the seconds that are at a step, if the load is stepped.
 fn steps(loads: &[(u32, f64)]) -> Option<Vec<(u32, i64)>> {
     let exact: Vec<(u32, i64)> =
         loads.iter().map(|(second, load)| (*second, (load * 1000.0).round() as i64)).collect();
@@ -242,7 +242,7 @@ fn steps(loads: &[(u32, f64)]) -> Option<Vec<(u32, i64)>> {
     (stepped && levels.len() <= MOST_STEPS).then_some(at_steps)
 }
 
-/// 1, 2 or 5 times a power of ten: whole threads, and about twenty bins up to `max`.
+/// Returns the width of bins: 1, 2 or 5 times a power of ten, at least 1, for about twenty bins up to `max`.
 fn bin_width(max: f64) -> f64 {
     let least = (max / BINS).max(1.0);
     let power = 10f64.powf(least.log10().floor());

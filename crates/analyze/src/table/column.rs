@@ -1,12 +1,12 @@
-//! What a column of a table is: its name, its type, and how people read it.
+//! Columns of a table: name, type, and format in text output.
 
 use super::value::{Kind, Value};
 use crate::format::{one_line, separated, without_zero_sign};
 
-/// What stands where a value is absent.
+/// The text of an absent value.
 const ABSENT: &str = "-";
 
-/// A column's name and type; unit, decimals and title are for people and change nothing in machine formats.
+/// A column's name and type. Unit, decimals and title are for text formats and change nothing in machine formats.
 ///
 /// ```
 /// use perfpipe_analyze::{Column, Kind};
@@ -25,7 +25,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// A column by its name in machine formats.
+    /// Creates a column from its name in machine formats and its type.
     pub fn new(name: impl Into<String>, kind: Kind) -> Self {
         Self {
             name: name.into(),
@@ -38,52 +38,52 @@ impl Column {
         }
     }
 
-    /// The same column, called otherwise in the formats for people.
+    /// Sets the title in text formats.
     #[must_use]
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = Some(title.into());
         self
     }
 
-    /// The same column, its numbers in a unit, as in `ms`.
+    /// Sets the unit of the numbers, as in `ms`.
     #[must_use]
     pub fn unit(mut self, unit: impl Into<String>) -> Self {
         self.unit = Some(unit.into());
         self
     }
 
-    /// The same column, shown to people with so many digits after the point, in the place of all that there are.
+    /// Sets the number of decimals in text formats; by default all are shown.
     #[must_use]
     pub fn decimals(mut self, decimals: u8) -> Self {
         self.decimals = Some(decimals);
         self
     }
 
-    /// The same column of numbers that name something, as a year does: nothing separates their thousands.
+    /// Marks the numbers as identifiers, such as years: their thousands are not separated.
     #[must_use]
     pub fn identifier(mut self) -> Self {
         self.identifier = true;
         self
     }
 
-    /// The same column, there for programs whose columns are to be always the same, and not shown to people.
+    /// Hides the column in text formats, while programs still get it.
     #[must_use]
     pub fn hidden(mut self) -> Self {
         self.hidden = true;
         self
     }
 
-    /// The name in machine formats.
+    /// Returns the name in machine formats.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The type of the values.
+    /// Returns the type of the values.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
-    /// What stands above the column in the formats for people: its title, else its name, and its unit.
+    /// Returns the heading in text formats: the title, by default the name, and the unit.
     pub fn heading(&self) -> String {
         let title = self.title.clone().unwrap_or_else(|| self.name.replace('_', " "));
         match &self.unit {
@@ -92,7 +92,7 @@ impl Column {
         }
     }
 
-    /// A value of the column as the formats for people show it, on one line.
+    /// Formats a value of the column for text formats, on one line.
     ///
     /// ```
     /// use perfpipe_analyze::{Column, Kind, Value};
@@ -115,12 +115,12 @@ impl Column {
         }
     }
 
-    /// Whether people read the values from the right.
+    /// Returns true if the values are numbers, which are aligned to the right.
     pub fn is_number(&self) -> bool {
         matches!(self.kind, Kind::U64 | Kind::I64 | Kind::F64)
     }
 
-    /// Whether the formats for people have the column.
+    /// Returns true if text formats show the column.
     pub fn is_shown(&self) -> bool {
         !self.hidden
     }

@@ -6,7 +6,7 @@ use super::column::Column;
 use super::rows::Rows;
 use super::value::Value;
 
-/// Comma-separated values as RFC 4180 has them, but for the line ends, which are LF.
+/// Comma-separated values as in RFC 4180, but with LF line ends.
 pub(super) struct Csv;
 
 impl Rows for Csv {
@@ -34,7 +34,7 @@ impl Rows for Csv {
                 }
             };
         }
-        // Readers skip empty lines, and with them the row.
+        // Readers skip empty lines, and would lose the row.
         if matches!(row, [Value::Absent]) {
             out.extend_from_slice(b"\"\"");
         }
@@ -50,7 +50,7 @@ fn separate(at: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// A text, quoted where it has to be; an empty one is, so that it is not taken for an absent one.
+/// Writes a text, quoted if necessary. An empty text is quoted to distinguish it from an absent value.
 fn text(text: &str, out: &mut Vec<u8>) {
     if !text.is_empty() && !text.contains([',', '"', '\n', '\r']) {
         out.extend_from_slice(text.as_bytes());

@@ -7,11 +7,11 @@ use super::value::Values;
 use crate::error::{Error, Result};
 
 impl Table {
-    /// The table as a polars `DataFrame`: the same columns, of the types `u64`, `i64`, `f64`, `str` and
-    /// `bool`, with null for what is absent. Memory: a second copy of the table.
+    /// Converts the table to a polars `DataFrame` with the same columns, of the types `u64`, `i64`, `f64`, `str` and
+    /// `bool`; absent values are null. Memory: a second copy of the table.
     ///
     /// # Errors
-    /// When two columns have one name.
+    /// If two columns have the same name.
     ///
     /// ```
     /// let table = perfpipe_analyze::Table::of(&[Some(1.5), None]).column("cpu", |cpu| *cpu).done();

@@ -6,9 +6,9 @@ use super::column::Column;
 use super::rows::Rows;
 use super::value::Value;
 
-/// An array of objects, one a line.
+/// An array of objects, one per line.
 pub(super) struct Json {
-    /// What stands before each value: `"name":`.
+    /// The text before each value: `"name":`.
     keys: Vec<Vec<u8>>,
     any: bool,
 }
@@ -64,7 +64,7 @@ fn write_value(value: &Value<'_>, out: &mut Vec<u8>) {
     };
 }
 
-/// A text, quoted. Neither writing to a Vec nor turning a text into JSON can fail.
+/// Writes a text, quoted. Neither writing to a Vec nor converting a text to JSON can fail.
 fn text(text: &str, out: &mut Vec<u8>) {
     let _ = serde_json::to_writer(out, text);
 }

@@ -1,4 +1,4 @@
-//! An injector whose clock differs from the others': its requests stand at other times, all by as much.
+//! Clock skew: an injector whose requests are all shifted in time by the same amount.
 
 use perfpipe_ingest::StoredRun;
 
@@ -12,17 +12,17 @@ use crate::stats::median::upper_median;
 use crate::timeline::Second;
 use crate::view::phases::Span;
 
-/// Seconds by which an injector begins and ends apart from the others, at least.
+/// The least number of seconds by which an injector begins and ends apart from the others.
 const APART: f64 = 3.0;
-/// By how much its begin and its end may differ in that: seconds, or a share of its length.
+/// How much the shifts of its begin and its end may differ: seconds, or a share of its length.
 const SAME: (f64, f64) = (5.0, 0.1);
 
-/// The clocks that differ, and the seconds of the other injectors.
+/// The injectors whose clocks differ, and the seconds of the others.
 pub(in crate::diagnose) struct Clocks {
     pub(in crate::diagnose) findings: Vec<Finding>,
-    /// The names of the injectors they are of.
+    /// The names of the injectors whose clocks differ.
     pub(in crate::diagnose) of: Vec<String>,
-    /// When the others send; `None` where no clock differs.
+    /// The seconds in which the other injectors send; `None` if no clock differs.
     pub(in crate::diagnose) others: Option<Span>,
 }
 
@@ -33,7 +33,7 @@ pub(in crate::diagnose) fn find(run: &StoredRun, rows: &[Second]) -> Result<Cloc
     let senders = senders::gather(run, whole)?;
     let (apart, others): (Vec<&Sender<'_>>, Vec<&Sender<'_>>) =
         senders.iter().partition(|sender| ahead(sender, &senders).is_some());
-    // Where they are many, nobody's clock is the others'.
+    // If most clocks differ, none of them is a reference.
     if apart.is_empty() || others.is_empty() || apart.len() > others.len() {
         return Ok(none);
     }
@@ -65,10 +65,10 @@ fn told(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
     }
 }
 
-/// By how many seconds an injector's clock is ahead of the others', if its begin and its end are by as much. Of two, the
-/// later one is: which clock is right can't be told.
+/// Returns how many seconds an injector's clock is ahead of the others' (negative if behind), if its begin and its end
+/// are shifted alike. Of two injectors, the later one is reported: which clock is right can't be known.
 fn ahead(sender: &Sender<'_>, all: &[Sender<'_>]) -> Option<f64> {
-    // As in [`super::injectors`], of three or more the one in the middle is right.
+    // As in [`super::injectors`], the reference for three or more is the median.
     let compared = || all.iter().filter(|other| all.len() > 2 || other.name != sender.name);
     let usual = |of: fn(&Sender<'_>) -> u32| {
         upper_median(&compared().map(|other| f64::from(of(other))).collect::<Vec<_>>())

@@ -1,4 +1,4 @@
-//! CPU readings that do not cover the run.
+//! Coverage of the run by CPU readings.
 
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, Kind};
@@ -7,10 +7,10 @@ use crate::format::percent;
 use crate::timeline::Second;
 use crate::view::phases::Span;
 
-/// Seconds, and the share of all, that lack a reading at least.
+/// The least number of seconds without a reading, and the least share of all.
 const LACK: (usize, f64) = (3, 0.02);
 
-/// Seconds without a reading, where there are readings at all.
+/// Finds seconds without a reading, if there are readings at all.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let rows = facts.all();
     let lacking: Vec<&Second> = rows.iter().filter(|row| row.cpu.is_none()).collect();

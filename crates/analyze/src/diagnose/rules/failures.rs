@@ -1,4 +1,4 @@
-//! Failures: in bursts, or at a steady share, with what failed most.
+//! Failures in bursts or at a steady share, with their most frequent causes.
 
 use std::collections::BTreeMap;
 
@@ -10,29 +10,29 @@ use crate::format::{figure, percent};
 use crate::timeline::Second;
 use crate::view::phases::Span;
 
-/// The least share of failures in a burst, beyond twice the steady one.
+/// The least share of failures in a burst, on top of twice the steady share.
 const BURST: f64 = 0.05;
-/// The steady share from which on it is told.
+/// The least steady share that is reported.
 const STEADY: f64 = 0.01;
-/// Seconds that are looked at together: few requests in each say nothing one by one.
+/// Lengths in seconds of the windows searched for bursts: single seconds may have too few requests.
 const TOGETHER: [usize; 6] = [1, 2, 3, 4, 6, 9];
-/// The share of the seconds, from the first failure to the last, from which on they are told as failing throughout.
+/// Failures last throughout if their first and last second span at least this share of the seconds.
 const THROUGHOUT: f64 = 0.8;
-/// Quiet seconds that end a burst.
+/// The number of seconds without failures that ends a burst.
 const QUIET: u32 = 3;
-/// Bursts told one by one.
+/// The largest number of bursts reported one by one.
 const TOLD: usize = 10;
-/// Causes told of each.
+/// The largest number of causes in a finding.
 const CAUSES: usize = 3;
-/// Characters of a message that are told.
+/// The largest number of characters of a message in a finding.
 const MESSAGE: usize = 60;
 
-/// The seconds of bursts.
+/// Returns the seconds of the bursts.
 pub(in crate::diagnose) fn bursts(facts: &Facts<'_>) -> Vec<Span> {
     spans(facts.all(), &bursting(facts.all()).0)
 }
 
-/// Stretches of marked seconds.
+/// Joins marked seconds to spans, over gaps shorter than [`QUIET`].
 fn spans(rows: &[Second], marked: &[bool]) -> Vec<Span> {
     let mut spans: Vec<Span> = Vec::new();
     for row in rows.iter().zip(marked).filter(|(_, marked)| **marked).map(|(row, _)| row) {
@@ -44,7 +44,7 @@ fn spans(rows: &[Second], marked: &[bool]) -> Vec<Span> {
     spans
 }
 
-/// The bursts, the largest first where there are many, and the steady share of the other seconds.
+/// Finds the bursts, largest first, and the failures at a steady share in the other seconds.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let rows = facts.all();
     let (burst, share) = bursting(rows);
@@ -81,7 +81,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The failures at a steady share, which is surely as large, with the seconds from the first to the last.
+/// Finds failures at a steady share, if the lower confidence limit of the share is large enough.
 fn steady(
     facts: &Facts<'_>,
     rows: &[Second],
@@ -122,11 +122,11 @@ fn sums<'a>(rows: impl Iterator<Item = &'a Second>) -> (f64, f64) {
     rows.fold((0.0, 0.0), |(failed, sent), row| (failed + row.failures as f64, sent + requests(row)))
 }
 
-/// Which seconds have more failures than the share of the others explains, and that share.
+/// Marks the seconds with more failures than the share of the others explains, and returns that share.
 fn bursting(rows: &[Second]) -> (Vec<bool>, f64) {
     let mut burst = vec![false; rows.len()];
     let mut share = 0.0;
-    // Each round knows the steady share better. It ends at the latest when every second is in a burst.
+    // Each round improves the steady share. It ends at the latest when every second is in a burst.
     for _ in 0..=rows.len().min(20) {
         let (failed, sent) = sums(rows.iter().zip(&burst).filter(|(_, burst)| !**burst).map(|(row, _)| row));
         share = if sent > 0.0 { failed / sent } else { 0.0 };
@@ -139,8 +139,8 @@ fn bursting(rows: &[Second]) -> (Vec<bool>, f64) {
     (burst, share)
 }
 
-/// The seconds with many failures, alone or with their neighbours, compared to the failures and requests of all that were
-/// not marked before.
+/// Marks the seconds with many failures, alone or with their neighbours, compared with the failures and requests of all
+/// seconds not marked before.
 fn marked(rows: &[Second], before: &[bool], all: (f64, f64)) -> Vec<bool> {
     let mut marked = vec![false; rows.len()];
     for together in TOGETHER {
@@ -165,7 +165,7 @@ fn marked(rows: &[Second], before: &[bool], all: (f64, f64)) -> Vec<bool> {
     marked
 }
 
-/// What failed most in a span, but for some others: its response code, its message and how often.
+/// Describes the most frequent failures of a span, without those in `without`: count, response code and message.
 fn causes(facts: &Facts<'_>, span: Span, without: &[Span]) -> String {
     let label = facts.view.label.as_deref();
     let mut counts: BTreeMap<(&str, &str), u64> = BTreeMap::new();

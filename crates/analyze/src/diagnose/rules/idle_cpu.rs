@@ -1,4 +1,4 @@
-//! A CPU with time to spare where throughput is flat: the client, a lock or a limit holds it back.
+//! Idle CPU where throughput is flat: the client, a lock or a limit holds the server back.
 
 use super::saturation;
 use crate::diagnose::facts::Facts;
@@ -7,13 +7,13 @@ use crate::format::{figure, percent};
 use crate::sweep::LoadStep;
 use crate::timeline::cpu_cost::cpu_scale_in_doubt;
 
-/// The share of the capacity below which the CPU is idle.
+/// The CPU is idle below this share of its capacity.
 const IDLE: f64 = 0.75;
-/// Readings a step must have.
+/// The least number of seconds in a load step.
 const SECONDS: u32 = 3;
 
-/// Compares the CPU beyond the knee to its capacity: that of the cores, or else the most it had at another load. Where
-/// 100 % may be the whole machine, nothing can be told by the cores.
+/// Compares the CPU beyond the knee with its capacity: that of the cores, otherwise the largest mean of a step below
+/// the knee. The cores are not used if 100 % may mean the whole machine.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let sweep = facts.sweep.as_ref()?;
     let knee = sweep.knee?;

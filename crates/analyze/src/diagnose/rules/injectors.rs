@@ -1,4 +1,4 @@
-//! Injectors out of step: one that sends fewer or more requests a thread than the others, or at other times.
+//! Injectors that send fewer or more requests per thread than the others, or at other times.
 
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::facts::Facts;
@@ -10,12 +10,12 @@ use crate::format::figure;
 use crate::stats::median::upper_median;
 use crate::view::phases::Span;
 
-/// By how much an injector's requests a thread differ from the others' at least, as a share.
+/// The least difference of an injector's requests per thread from the others', as a share.
 const APART: f64 = 0.15;
-/// Seconds by which an injector begins or ends apart from the others, at least.
+/// The least number of seconds by which an injector begins or ends apart from the others.
 const SHIFT: u32 = 3;
 
-/// Compares each injector to the others.
+/// Compares each injector with the others.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Vec<Finding>> {
     let Some(window) = span(facts.body()) else { return Ok(Vec::new()) };
     let mut injectors = senders::gather(facts.run, window)?;
@@ -30,8 +30,8 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// An injector that is slower or faster than the others: than the one in the middle, so that one that is far apart
-/// does not make the others look so; of two, the slower one.
+/// Finds an injector that is slower or faster than the median injector. The median keeps one outlier from making the
+/// others look out of step. Of two injectors, the slower one is reported.
 fn pace(facts: &Facts<'_>, injector: &Sender<'_>, others: &[&Sender<'_>]) -> Option<Finding> {
     let own = injector.rate();
     let rates: Vec<f64> = others.iter().map(|other| other.rate()).collect();
@@ -40,7 +40,7 @@ fn pace(facts: &Facts<'_>, injector: &Sender<'_>, others: &[&Sender<'_>]) -> Opt
         rates => upper_median(&[rates, &[own]].concat())?,
     };
     let expected = usual * injector.thread_seconds;
-    // What is expected is a matter of chance too.
+    // The expected number is uncertain too.
     let sent: f64 = others.iter().map(|other| other.requests).sum();
     let surprised = surprise(injector.requests, expected) / (1.0 + expected / sent);
     let apart = (own / usual - 1.0).abs() >= APART && surprised >= SURPRISE;
@@ -56,7 +56,7 @@ fn pace(facts: &Facts<'_>, injector: &Sender<'_>, others: &[&Sender<'_>]) -> Opt
     })
 }
 
-/// An injector that begins or ends apart from the others.
+/// Finds an injector that begins or ends apart from the others.
 fn shift(injector: &Sender<'_>, others: &[&Sender<'_>]) -> Option<Finding> {
     let rate = injector.requests / f64::from(injector.span.seconds());
     let begin = others.iter().map(|other| other.span.first).min()?;
@@ -64,7 +64,7 @@ fn shift(injector: &Sender<'_>, others: &[&Sender<'_>]) -> Option<Finding> {
     let apart = |seconds: u32| seconds >= SHIFT && f64::from(seconds) * rate >= SURPRISE;
     let (late, early) = (injector.span.first.saturating_sub(begin), end.saturating_sub(injector.span.last));
     let (is_late, is_early) = (apart(late), apart(early));
-    // Where the others agree among themselves, an injector before all of them is as far out of step.
+    // If the others agree among themselves, one that begins before all of them is out of step too.
     let next = others.iter().map(|other| other.span.first).min()?.saturating_sub(injector.span.first);
     let over = injector.span.last.saturating_sub(others.iter().map(|other| other.span.last).max()?);
     let is_ahead = others.len() > 1 && apart(next) && apart(over.max(next)) && over == 0;

@@ -1,4 +1,4 @@
-//! Little's law: threads that are always waiting for an answer are as many as the rate times the time of the requests.
+//! Little's law: if threads always wait for an answer, their number is the rate times the time of the requests.
 
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, Kind};
@@ -6,19 +6,19 @@ use crate::diagnose::seconds::{requests, span};
 use crate::format::{figure, percent};
 use crate::timeline::Second;
 
-/// By how much the two may differ, as a share of the threads.
+/// The difference allowed, as a share of the threads.
 const SLACK: f64 = 0.15;
-/// Times the mean elapsed that must be looked at, so that requests across the ends do not matter.
+/// The least length of the seconds, in mean elapsed times, so that requests across the ends do not matter.
 const LENGTHS: f64 = 20.0;
-/// Requests that must be looked at.
+/// The least number of requests.
 const REQUESTS: f64 = 200.0;
-/// Parts of the seconds in each of which think time must be the same, and the requests from which on a part is one.
+/// The number of parts of the run in which think time must be the same, and the least number of requests in a part.
 const PARTS: (usize, f64) = (8, 30.0);
-/// By how much it may differ: as a share, and in standard errors of the mean of such times that come by chance.
+/// The difference of think times allowed: as a share, and in standard errors of the mean of exponential times.
 const SAME: (f64, f64) = (0.1, 4.0);
 
-/// Compares the threads to what the requests keep busy, in the hold. Seconds in which most requests fail are left
-/// out; silent ones are counted where that is in favour of the law.
+/// Compares the threads with those that the requests keep busy, in the hold. Seconds in which most requests fail are
+/// left out; silent seconds are counted where that favours the law.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     if facts.view.label.is_some() || facts.view.transactions {
         // The load is that of all requests, and of nothing else.
@@ -41,7 +41,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     }
     let within_ms = busy_ms - after(rows);
     let (most, least) = (busy_ms / 1000.0 / threads(false), within_ms / 1000.0 / threads(true));
-    // Threads that are as many as the requests at work are so by their making.
+    // If the load follows the requests, it is the number of busy threads by construction.
     if most < 1.0 - SLACK && facts.load_follows {
         return None;
     }
@@ -57,7 +57,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let (kind, what) = if most < 1.0 - SLACK {
         waiting(facts, most)
     } else if least > 1.0 + SLACK && !facts.tells_injectors_apart() {
-        // Injectors that the log tells apart need no advice.
+        // If the log distinguishes injectors, their number is known.
         (Kind::LittlesLaw, too_busy(facts, least))
     } else {
         return None;
@@ -65,7 +65,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     Some(Finding { kind, span: span(rows)?, what, evidence: figures })
 }
 
-/// What threads are told by that are busy for such a share of the time only: a note, where think time explains it.
+/// Describes threads that are busy only for a share of the time. It is a note if think time explains it.
 fn waiting(facts: &Facts<'_>, busy: f64) -> (Kind, String) {
     let idle = percent(1.0 - busy);
     match think_time(facts) {
@@ -86,7 +86,7 @@ fn waiting(facts: &Facts<'_>, busy: f64) -> (Kind, String) {
     }
 }
 
-/// What is told where requests keep so many times the threads busy.
+/// Describes requests that keep `times` as many threads busy as there are.
 fn too_busy(facts: &Facts<'_>, times: f64) -> String {
     let injectors = (times * f64::from(facts.view.injectors)).round().max(2.0);
     format!(
@@ -95,8 +95,8 @@ fn too_busy(facts: &Facts<'_>, times: f64) -> String {
     )
 }
 
-/// How long the longest request of each second goes on after the last one, ms: with few threads and times that scatter, one
-/// of them may be a good part of all.
+/// Returns the time in ms by which the longest request of each second outlasts the last second, summed up. With few
+/// threads and scattered times, a single request may be a good part of the total.
 fn after(rows: &[Second]) -> f64 {
     let end = rows.last().map_or(0.0, |row| (f64::from(row.second) + 1.0) * 1000.0);
     let over =
@@ -104,12 +104,12 @@ fn after(rows: &[Second]) -> f64 {
     rows.iter().filter_map(over).sum()
 }
 
-/// The time that a thread waits between two requests, in seconds, if it is the same in all parts of the run, whatever
-/// their load: only think time is.
+/// Returns the time in seconds that a thread waits between two requests, if it is the same in all parts of the run,
+/// whatever their load: only think time is.
 fn think_time(facts: &Facts<'_>) -> Option<f64> {
     let rows = facts.body();
     let rows: Vec<(&Second, f64)> = rows.iter().filter_map(|row| Some((row, row.load?))).collect();
-    // Threads ask for the first time after they have begun, so that the first part says nothing.
+    // The first part is left out: threads send their first request some time after they have begun.
     let part = rows.len().div_ceil(PARTS.0).max(1);
     let waited = |rows: &[(&Second, f64)]| {
         let sent: f64 = rows.iter().map(|(row, _)| requests(row)).sum();

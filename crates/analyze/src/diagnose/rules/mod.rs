@@ -1,4 +1,4 @@
-//! The rules of a diagnosis, each in a file of its own.
+//! The rules of a diagnosis, one per file.
 
 pub(super) mod clocks;
 pub(super) mod cpu_coverage;

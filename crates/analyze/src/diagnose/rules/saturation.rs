@@ -1,4 +1,4 @@
-//! Throughput that is flat while the load climbs: the knee of the sweep.
+//! Saturation: throughput that is flat while the load climbs, from the knee of the sweep.
 
 use crate::diagnose::facts::Facts;
 use crate::diagnose::finding::{Finding, Kind};
@@ -6,7 +6,7 @@ use crate::format::figure;
 use crate::sweep::LoadStep;
 use crate::view::phases::Span;
 
-/// The knee, where there is one: see [`crate::Knee`] for when it is. A load that follows the requests has none.
+/// Reports the knee, if there is one (see [`crate::Knee`]). A load that follows the requests has none.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     let sweep = facts.sweep.as_ref().filter(|_| !facts.load_follows)?;
     let knee = sweep.knee?;
@@ -30,14 +30,14 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     })
 }
 
-/// The seconds from the first to the last in which the load is at least so much.
+/// Returns the first and the last second with at least this load.
 fn beyond(facts: &Facts<'_>, load: f64) -> Option<Span> {
     let mut loaded = facts.body().iter().filter(|row| row.load.is_some_and(|own| own >= load));
     let first = loaded.next()?.second;
     Some(Span { first, last: loaded.next_back().map_or(first, |row| row.second) })
 }
 
-/// The seconds beyond the knee, for what is found there.
+/// Returns the seconds beyond the knee.
 pub(in crate::diagnose) fn seconds(facts: &Facts<'_>) -> Option<Span> {
     find(facts).map(|finding| finding.span)
 }

@@ -1,5 +1,5 @@
-//! Changes over time at equal load: requests that take longer or less, or come at another rate, from a second on, or
-//! little by little.
+//! Changes over time at equal load: times or the rate of requests step to another level (shift), or change gradually
+//! (drift).
 
 use crate::diagnose::change::{self, Change, LEAST};
 use crate::diagnose::facts::Facts;
@@ -12,16 +12,16 @@ use crate::timeline::summary::Summary;
 use crate::view::View;
 use crate::view::phases::Span;
 
-/// How many times as much a level must be for a shift to be told, and the end of a drift of its beginning.
+/// The least ratio of the levels of a shift, and of the ends of a drift.
 const TIMES: (f64, f64) = (1.25, 1.5);
-/// By how many ms the mean or the median must differ: times are whole ms.
+/// The least difference of the means or medians in ms, since times are whole ms.
 const RESOLUTION: f64 = 2.0;
-/// By how much the rate may grow, where the load is not known to be level, for slower requests not to be its doing.
+/// Where the load is not known to be level: the growth of the rate from which it explains slower requests.
 const MORE: f64 = 1.2;
-/// Shifts told of a stretch.
+/// The number of changes in a stretch after which no more are looked for.
 const TOLD: usize = 5;
 
-/// What changes of blocks.
+/// The quantity of blocks that changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Times,
@@ -33,14 +33,15 @@ enum Of {
 struct Found {
     of: Of,
     kind: Kind,
-    /// The part before it and the part after; of a drift, the first third and the last.
+    /// The part before the change; for a drift, the first third.
     before: Span,
+    /// The part after the change; for a drift, the last third.
     after: Span,
-    /// How many times as much it is after it.
+    /// The ratio of the level after the change to that before.
     times: f64,
 }
 
-/// The changes of all stretches of equal load, without the seconds in which something else goes on.
+/// Finds the changes in all stretches of equal load. Seconds that other findings explain are left out.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for stretch in series::stretches(facts) {
@@ -50,9 +51,9 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<V
         times.retain(|found| stretch.is_level || !is_of_load(found, &blocks));
         let mut rates: Vec<Found> = Vec::new();
         gather(Of::Rate, &blocks.iter().collect::<Vec<_>>(), &mut rates);
-        // A rate that climbs may be meant to, and one that falls little by little too.
+        // A rate that climbs may be intended, and so may one that falls gradually.
         rates.retain(|found| stretch.is_level || (found.times < 1.0 && found.kind == Kind::Shift));
-        // Where each thread waits for its answer, slower answers are fewer.
+        // If each thread waits for its answer, slower answers make fewer requests.
         rates.retain(|rate| !times.iter().any(|time| (time.times > 1.0) != (rate.times > 1.0)));
         for found in times.into_iter().chain(rates) {
             findings.extend(told(facts, stretch, &found)?);
@@ -68,7 +69,7 @@ fn value(of: Of, block: &Block) -> f64 {
     }
 }
 
-/// Adds the changes of some blocks, and of those on either side of a shift.
+/// Adds the change of some blocks, and recursively those on either side of a shift.
 fn gather(of: Of, blocks: &[&Block], found: &mut Vec<Found>) {
     if blocks.len() < LEAST || found.len() >= TOLD {
         return;
@@ -98,7 +99,7 @@ fn gather(of: Of, blocks: &[&Block], found: &mut Vec<Found>) {
     }
 }
 
-/// Whether a change of times goes with one of the rate, as more requests at once would have it.
+/// Returns true if a change of times goes with a change of the rate in the same direction, as under more load.
 fn is_of_load(found: &Found, blocks: &[Block]) -> bool {
     let rate = |span: Span| {
         let inside = blocks.iter().filter(|block| span.holds(block.span.first));
@@ -109,7 +110,7 @@ fn is_of_load(found: &Found, blocks: &[Block]) -> bool {
     if found.times > 1.0 { grown > MORE } else { grown < 1.0 / MORE }
 }
 
-/// The finding, with the figures of both parts; none where times differ by less than their resolution.
+/// Builds the finding, with the figures of both parts; `None` if times differ by less than their resolution.
 fn told(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<Option<Finding>> {
     let of = |span: Span| -> Result<Summary> {
         let view = View { from: Some(span.first), to: Some(span.last), phase: None, ..facts.view.clone() };

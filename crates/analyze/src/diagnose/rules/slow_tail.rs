@@ -1,4 +1,4 @@
-//! A tail that grows apart from the median: the slowest requests get slower while most do not.
+//! A tail that departs from the median: the slowest requests get slower, while most do not.
 
 use crate::diagnose::chance::{SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
@@ -11,16 +11,16 @@ use crate::timeline::Second;
 use crate::timeline::selection::Selection;
 use crate::view::phases::Span;
 
-/// How much the 99th percentile grows at least, from the first third of the hold to the last, and to the middle one.
+/// The least growth of the 99th percentile from the first third of the hold: to the last third, and to the middle one.
 const GROWS: (f64, f64) = (2.0, 1.25);
-/// How much the median grows at most.
+/// The largest growth of the median.
 const STAYS: f64 = 1.25;
-/// Requests that a third must have to have a 99th percentile.
+/// The least number of requests in a third.
 const REQUESTS: u64 = 200;
-/// Requests are slow from so many times the first third's 99th percentile on.
+/// Requests are slow above this many times the first third's 99th percentile.
 const SLOW: f64 = 1.5;
 
-/// Compares the thirds of the hold, without the seconds in which something else goes on.
+/// Compares the thirds of the hold. Seconds that other findings explain are left out.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<Option<Finding>> {
     let rows = facts.steady();
     let calm: Vec<&Second> =
@@ -35,7 +35,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
     }))
 }
 
-/// The times of some seconds' requests.
+/// Collects the elapsed times of the requests of some seconds.
 fn times(facts: &Facts<'_>, rows: &[&Second]) -> Result<Histogram> {
     let selection = Selection::new(facts.run, &facts.view)?;
     let mut times = Histogram::new();
@@ -49,7 +49,7 @@ fn times(facts: &Facts<'_>, rows: &[&Second]) -> Result<Histogram> {
     Ok(times)
 }
 
-/// What and evidence, if the tail of the last third is apart from its median, and that of the first is not.
+/// Returns description and evidence if the 99th percentile grows over the thirds while the median stays.
 fn compare(first: &Histogram, middle: &Histogram, last: &Histogram) -> Option<(String, String)> {
     if [first, middle, last].into_iter().map(Histogram::samples).min()? < REQUESTS {
         return None;
@@ -62,7 +62,7 @@ fn compare(first: &Histogram, middle: &Histogram, last: &Histogram) -> Option<(S
         let counts = third.counts().filter(|(value, _)| f64::from(*value) > SLOW * from);
         counts.map(|(_, count)| count as f64).sum::<f64>()
     };
-    // The first third's own percentile is a matter of chance: one more of its requests might have been slow.
+    // The first third's percentile is uncertain too: one more of its requests might have been slow.
     let apart = contrast((slow(first) + 1.0, first.samples() as f64), (slow(last), last.samples() as f64))
         >= SURPRISE;
     (stays && grows && apart && from > 0.0).then(|| {

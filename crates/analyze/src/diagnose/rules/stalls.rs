@@ -1,5 +1,6 @@
-//! Stretches in which everything waited: seconds with no requests, or with few, since every thread waited for an answer;
-//! or seconds whose requests waited long, where threads think or requests come whether or not earlier ones are answered.
+//! Stalls: stretches in which everything waited. Either seconds have few requests or none, since every thread waited
+//! for an answer; or, if threads think or requests are sent at their own pace, the requests of some seconds waited
+//! long.
 
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::expected::{self, Row};
@@ -11,21 +12,21 @@ use crate::format::figure;
 use crate::stats::median::upper_median;
 use crate::view::phases::Span;
 
-/// The share of what is expected up to which a stretch's requests are few.
+/// A stretch has few requests if they are at most this share of those expected.
 const FEW: f64 = 0.4;
-/// Seconds of few requests that every run may begin with, since its threads begin one by one; where the threads are not in
-/// the log, any number of them.
+/// The number of seconds with few requests that any run may begin with, since its threads begin one by one. If the log
+/// does not have the threads, it may be any number.
 const BEGIN: usize = 3;
-/// Stalls told one by one; of more, the longest are, and the rest is counted with the last.
+/// The largest number of stalls reported one by one, longest first; the rest is counted with the last one.
 const TOLD: usize = 10;
-/// Seconds beyond which slow requests are no stall, but a change.
+/// Stretches of slow requests longer than this many seconds are a change, not a stall.
 const LONG: usize = 30;
-/// What may be a stall, if it comes again and again.
+/// The least surprise of a possible stall, which is reported only if it recurs periodically.
 const MAYBE: f64 = 4.0;
-/// Stalls that may be periodic, at least; the share of the times between them that must be the period; and how many times
-/// as surprising they must be together as a single one.
+/// Conditions of periodic stalls: the least number of stalls, the least share of intervals equal to the period, and the
+/// least sum of their surprises in multiples of that of a single stall.
 const PERIODIC: (usize, f64, f64) = (6, 0.75, 3.0);
-/// By how much the time between two may differ from the period: seconds, or this share.
+/// How much an interval may differ from the period: seconds, or a share of it.
 const JITTER: (f64, f64) = (1.0, 0.1);
 
 /// A second with the waits that begin in it.
@@ -37,7 +38,7 @@ struct Stall {
     span: Span,
     requests: f64,
     expected: f64,
-    /// The longest wait that is longer than usual, ms.
+    /// The longest wait that is long (see [`waits`]), in ms.
     longest: f64,
     is_few: bool,
     surprise: f64,
@@ -45,21 +46,21 @@ struct Stall {
 
 /// The stalls of a run.
 pub(in crate::diagnose) struct Stalls {
-    /// Each too much of a stall to be chance.
+    /// Stalls that chance does not explain, each by itself.
     sure: Vec<Stall>,
-    /// All that may be stalls, if they come in a period.
+    /// All possible stalls, if they are periodic.
     periodic: Option<Vec<Stall>>,
 }
 
-/// What is usual of a run.
+/// The usual variation of a run.
 struct Usual {
-    /// How much more the counts of seconds vary than by chance alone.
+    /// The dispersion of the counts of seconds (1 for Poisson counts).
     dispersion: f64,
     chance: Chance,
     seconds: f64,
 }
 
-/// Stretches in which requests are few, or many wait long, each together too much so to be chance.
+/// Finds stretches in which requests are few, or many wait long, to a degree that chance does not explain.
 pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
     let (rows, dispersion) = expected::rows(facts);
     let (waits, chance) = waits::of_seconds(facts)?;
@@ -73,7 +74,7 @@ pub(in crate::diagnose) fn gather(facts: &Facts<'_>) -> Result<Stalls> {
     Ok(Stalls { sure, periodic: (period(&stalls).is_some()).then_some(stalls) })
 }
 
-/// What may be a stall, with how surprising it is.
+/// Returns a possible stall with its surprise.
 fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
     let (first, last) = (stretch.first()?.0.second, stretch.last()?.0.second);
     let few = stretch.iter().filter(|(row, _)| row.is_few());
@@ -94,8 +95,8 @@ fn stall(stretch: &[Looked], usual: &Usual) -> Option<Stall> {
     (surprise >= MAYBE).then_some(stall)
 }
 
-/// How surprising it is that so many wait, and so long: the counts by [`surprise`], and of the sum of what exponential
-/// numbers are, the bound of Chernoff.
+/// Returns the surprise of so many waiting so long: that of the count by [`surprise`], plus Chernoff's bound on the sum
+/// of exponential variables for the durations.
 fn waited(stretch: &[Looked]) -> f64 {
     let (mut waiting, mut expected, mut excess) = (0.0, 0.0, 0.0);
     for (row, waits) in stretch.iter().filter(|(_, waits)| waits.is_many) {
@@ -110,8 +111,8 @@ fn waited(stretch: &[Looked]) -> f64 {
     surprise(waiting, expected) + longer
 }
 
-/// How surprising it is that all threads wait at once, in any of the run's seconds: with few threads, a few long requests
-/// are enough for that.
+/// Returns the surprise of all threads waiting at once in any of the run's seconds. With few threads, a few long
+/// requests are enough for that.
 fn all_wait(stretch: &[Looked], longest: f64, usual: &Usual) -> f64 {
     let Some(threads) = stretch.iter().find_map(|(_, waits)| waits.threads) else { return f64::INFINITY };
     let long = if longest > 0.0 { longest } else { stretch.len() as f64 * 1000.0 };
@@ -119,17 +120,17 @@ fn all_wait(stretch: &[Looked], longest: f64, usual: &Usual) -> f64 {
 }
 
 impl Stalls {
-    /// Leaves out those in a span.
+    /// Leaves out the stalls that overlap a span.
     pub(in crate::diagnose) fn leave_out(&mut self, span: Option<Span>) {
         self.sure.retain(|stall| span.is_none_or(|span| stall.span.shared(span).is_none()));
     }
 
-    /// The seconds they are in.
+    /// Returns the seconds of the stalls.
     pub(in crate::diagnose) fn spans(&self) -> impl Iterator<Item = Span> + '_ {
         self.periodic.as_ref().unwrap_or(&self.sure).iter().map(|stall| stall.span)
     }
 
-    /// What is told of stalls: one by one, or as one where they come in a period.
+    /// Reports the stalls: one by one, or as one finding if they are periodic.
     pub(in crate::diagnose) fn told(&self) -> Vec<Finding> {
         match self.periodic.as_deref().and_then(periodic) {
             Some(periodic) => vec![periodic],
@@ -168,8 +169,8 @@ impl Stall {
         }
     }
 
-    /// With what the percentiles leave out: where clients wait for an answer before they ask again, a pause keeps
-    /// requests from being sent, which would all have been slow (Tene's "coordinated omission").
+    /// Describes the evidence, with the requests that percentiles leave out: clients that wait for an answer before
+    /// they ask again do not send requests in a pause, which would all have been slow (Tene's "coordinated omission").
     fn evidence(&self) -> String {
         let missing = (self.expected - self.requests).round().max(0.0);
         let counted = format!(
@@ -188,7 +189,7 @@ impl Stall {
     }
 }
 
-/// The time from one stall to the next, where it is always about the same.
+/// Returns the time in seconds from one stall to the next, if it is mostly the same.
 fn period(stalls: &[Stall]) -> Option<f64> {
     let times: Vec<f64> = stalls
         .iter()
@@ -204,7 +205,7 @@ fn period(stalls: &[Stall]) -> Option<f64> {
     is_period.then(|| same.iter().sum::<f64>() / same.len() as f64)
 }
 
-/// Stalls that come again and again after the same time, as one finding.
+/// Reports periodic stalls as one finding.
 fn periodic(stalls: &[Stall]) -> Option<Finding> {
     let period = period(stalls)?;
     let longest = stalls.iter().map(|stall| stall.longest).fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! A warm-up: requests that are slow in the first seconds of a run, and then level.
+//! Warm-up: requests that are slow in the first seconds of a run, and then level.
 
 use crate::diagnose::chance::SURPRISE;
 use crate::diagnose::change::{self, LEAST};
@@ -14,16 +14,16 @@ use crate::timeline::summary::Summary;
 use crate::view::View;
 use crate::view::phases::Span;
 
-/// How many times as long the first requests take, at least, and from which on they are not level yet.
+/// The least ratio of the first requests' times to the level, and the ratio up to which times are level.
 const TIMES: (f64, f64) = (1.5, 1.25);
-/// By how many ms their mean differs at least: times are whole ms.
+/// The least difference of the means in ms, since times are whole ms.
 const RESOLUTION: f64 = 2.0;
-/// The share of a run that its warm-up is at most.
+/// A warm-up is at most this fraction of a run (one over the number).
 const SHARE: usize = 3;
-/// Blocks after it that tell what is level, at least.
+/// The least number of blocks after the warm-up that define the level.
 const AFTER: usize = 60;
 
-/// The warm-up of a run, if it has one and its first second is looked at.
+/// Finds the warm-up of a run, if the view includes the first second.
 pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Option<Finding>> {
     let Some(whole) = span(facts.body()).filter(|whole| whole.first == 0) else { return Ok(None) };
     let blocks = series::blocks(facts, Stretch { span: whole, is_level: false }, &[])?;
@@ -53,7 +53,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Option<Finding>> {
     }))
 }
 
-/// How many blocks are of the warm-up.
+/// Returns the number of blocks in the warm-up.
 fn end(blocks: &[&Block]) -> Option<usize> {
     if blocks.len() < LEAST {
         return None;
@@ -64,7 +64,7 @@ fn end(blocks: &[&Block]) -> Option<usize> {
     let best = best.max_by(|a, b| a.surprise.total_cmp(&b.surprise))?;
     let (slow, level_from) = (TIMES.0.ln(), best.level + TIMES.1.ln());
     let is_first = values.first().is_some_and(|first| first - best.level >= slow);
-    // It goes on while requests get faster.
+    // The warm-up continues as long as requests get faster.
     let more = values.get(best.count..most)?.iter().take_while(|value| **value > level_from).count();
     let rest = values.get(best.count + more..)?;
     let (near, far) = rest.split_at(rest.len() / 2);
@@ -88,13 +88,13 @@ impl Above {
         let level = upper_median(after)?;
         let (slow, following) = blocks.split_at_checked(count)?;
         let sent = |blocks: &[&Block]| blocks.iter().map(|block| block.timed).sum::<f64>();
-        // Where each thread waits for its answer, slow requests are few: they weigh by their number.
+        // If each thread waits for its answer, slow requests are few, so blocks are weighted by their requests.
         let weighed: f64 = slow.iter().zip(first).map(|(block, log)| block.timed * log).sum();
         let distance = weighed / sent(slow) - level;
         let usual = sent(following.get(..after.len())?) / after.len() as f64;
         let weight = (sent(slow) / usual).min(count as f64);
         let deviation = change::deviation(after, level).max(f64::MIN_POSITIVE);
-        // The level is a matter of chance too, and so is the deviation: the tail of Student's distribution.
+        // Level and deviation are uncertain too, hence the tail of Student's distribution.
         let number = after.len() as f64;
         let squared = distance * distance * weight / (1.0 + weight / number) / (deviation * deviation);
         let surprise = if distance > 0.0 { number / 2.0 * (squared / number).ln_1p() } else { 0.0 };
