@@ -4,7 +4,7 @@ use super::column::Column;
 use super::rows::Rows;
 use super::value::Value;
 
-/// A table as GitHub's Markdown has it.
+/// A table in GitHub's Markdown.
 pub(super) struct Markdown;
 
 impl Rows for Markdown {
@@ -28,7 +28,7 @@ fn line(cells: impl Iterator<Item = impl AsRef<str>>, out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// A text in which nothing is taken for Markdown or HTML.
+/// Escapes a text, so that nothing in it is Markdown or HTML.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {

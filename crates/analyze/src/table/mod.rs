@@ -1,4 +1,4 @@
-//! A small table of named, typed columns, the form in which results leave the crate.
+//! A table of named, typed columns: the form in which the crate returns results.
 
 mod column;
 mod csv;
@@ -23,7 +23,7 @@ pub use self::writer::{Format, RowWriter};
 use self::value::Values;
 use crate::error::Result;
 
-/// A table held in memory, by columns; an absent value is none, never zero.
+/// A table in memory, stored by column. An absent value is distinct from zero.
 ///
 /// ```
 /// use perfpipe_analyze::{Format, Table};
@@ -57,35 +57,35 @@ pub struct Table {
 }
 
 impl Table {
-    /// Begins a table with a row for each of `rows`; its columns are added one by one.
+    /// Starts a table with a row for each of `rows`; columns are added one by one.
     pub fn of<R>(rows: &[R]) -> TableBuilder<'_, R> {
         TableBuilder { rows, table: Self { rows: rows.len(), ..Self::default() } }
     }
 
-    /// What the columns are.
+    /// Returns the columns.
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// Whether there are none.
+    /// Returns true if the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows == 0
     }
 
-    /// The value of a row, from 0, in a column, from 0; absent too beyond the table's end.
+    /// Returns the value in a row and a column, both counted from 0; absent beyond the table's end.
     pub fn value(&self, row: usize, column: usize) -> Value<'_> {
         self.values.get(column).map_or(Value::Absent, |values| values.get(row))
     }
 
-    /// Writes the whole table.
+    /// Writes the whole table in a text format.
     ///
     /// # Errors
-    /// When `out` can't be written.
+    /// If `out` can't be written.
     pub fn write(&self, format: Format, out: impl Write) -> Result<()> {
         let mut writer = RowWriter::new(format, self.written_columns(format), out)?;
         self.write_rows(&mut writer)?;
@@ -93,7 +93,7 @@ impl Table {
         Ok(())
     }
 
-    /// The columns that a format has.
+    /// Returns the columns that a format contains.
     fn written_columns(&self, format: Format) -> Vec<Column> {
         let written = |column: &&Column| !format.is_for_people() || column.is_shown();
         self.columns.iter().filter(written).cloned().collect()
@@ -116,7 +116,7 @@ impl Table {
     }
 }
 
-/// A table whose columns are being added, each as a function of a row.
+/// A table under construction, whose columns are functions of a row.
 pub struct TableBuilder<'a, R> {
     rows: &'a [R],
     table: Table,
@@ -135,32 +135,31 @@ impl<R> TableBuilder<'_, R> {
         self
     }
 
-    /// Says of the column added last in which unit it is, and with how many decimals people read it.
+    /// Sets the unit of the last column, and the number of decimals in text formats.
     #[must_use]
     pub fn unit(self, unit: &str, decimals: u8) -> Self {
         self.change_last(|column| column.unit(unit).decimals(decimals))
     }
 
-    /// Says how the column added last is called in the formats for people.
+    /// Sets the title of the last column in text formats.
     #[must_use]
     pub fn title(self, title: &str) -> Self {
         self.change_last(|column| column.title(title))
     }
 
-    /// Says of the column added last that its numbers name something, so that nothing separates thousands.
+    /// Marks the numbers of the last column as identifiers, whose thousands are not separated.
     #[must_use]
     pub fn identifier(self) -> Self {
         self.change_last(Column::identifier)
     }
 
-    /// Says whether the column added last is in the formats for people too: where it tells nothing, it is only in the
-    /// way.
+    /// Shows or hides the last column in text formats, as where it would say nothing.
     #[must_use]
     pub fn people_see(self, seen: bool) -> Self {
         self.change_last(|column| if seen { column } else { column.hidden() })
     }
 
-    /// The table.
+    /// Returns the table.
     pub fn done(self) -> Table {
         self.table
     }

@@ -13,11 +13,11 @@ use super::value::Values;
 use crate::error::{Error, Result};
 
 impl Table {
-    /// Writes the whole table as a Parquet file, its columns nullable and of the types `UINT64`, `INT64`,
-    /// `DOUBLE`, `UTF8` and `BOOLEAN`, compressed by zstd.
+    /// Writes the whole table as a Parquet file with zstd compression. Columns are nullable, of the types `UINT64`,
+    /// `INT64`, `DOUBLE`, `UTF8` and `BOOLEAN`.
     ///
     /// # Errors
-    /// When `out` can't be written.
+    /// If `out` can't be written.
     ///
     /// ```
     /// let table = perfpipe_analyze::Table::of(&[1.5, 2.5]).column("cpu", |cpu| Some(*cpu)).done();
@@ -35,7 +35,7 @@ impl Table {
     }
 }
 
-/// Begins a file of the columns that a table has.
+/// Starts a file with the columns of a table.
 pub(super) fn begin<W: Write + Send>(like: &Table, out: W) -> Result<ArrowWriter<W>> {
     let zstd = Compression::ZSTD(ZstdLevel::default());
     let properties = WriterProperties::builder().set_compression(zstd).build();
@@ -43,7 +43,7 @@ pub(super) fn begin<W: Write + Send>(like: &Table, out: W) -> Result<ArrowWriter
     ArrowWriter::try_new(out, schema, Some(properties)).map_err(|e| Error::convert("Parquet", e))
 }
 
-/// The table as one Arrow batch.
+/// Converts the table to one Arrow batch.
 pub(super) fn record_batch(table: &Table) -> Result<RecordBatch> {
     let columns = table.columns.iter().zip(&table.values);
     RecordBatch::try_from_iter_with_nullable(columns.map(|(c, v)| (c.name(), array(v), true)))

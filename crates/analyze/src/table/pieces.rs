@@ -1,4 +1,4 @@
-//! Writes a table that comes in pieces, so that it need not be in memory as a whole.
+//! A writer for tables that come in pieces, so that they need not be in memory as a whole.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use super::parquet::{begin, record_batch};
 use super::writer::{Format, RowWriter};
 use crate::error::{Error, Result};
 
-/// Writes tables of the same columns as one.
+/// Writes several tables with the same columns as one.
 pub struct TableWriter<W: Write + Send>(Form<W>);
 
 enum Form<W: Write + Send> {
@@ -19,10 +19,10 @@ enum Form<W: Write + Send> {
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Begins a table of the columns that another has, in a text format, or else as Parquet.
+    /// Starts a table with the columns of another, in a text format or, for `None`, as Parquet.
     ///
     /// # Errors
-    /// When `out` can't be written.
+    /// If `out` can't be written.
     pub fn new(format: Option<Format>, like: &Table, out: W) -> Result<Self> {
         Ok(Self(match format {
             Some(format) => Form::Rows(Box::new(RowWriter::new(format, like.written_columns(format), out)?)),
@@ -33,7 +33,7 @@ impl<W: Write + Send> TableWriter<W> {
     /// Writes the rows of a piece.
     ///
     /// # Errors
-    /// When its columns are other ones; when `out` can't be written.
+    /// If its columns differ, or if `out` can't be written.
     pub fn write(&mut self, piece: &Table) -> Result<()> {
         match &mut self.0 {
             Form::Rows(rows) => piece.write_rows(rows),
@@ -43,10 +43,10 @@ impl<W: Write + Send> TableWriter<W> {
         }
     }
 
-    /// Ends the table, and hands `out` back.
+    /// Ends the table and returns `out`.
     ///
     /// # Errors
-    /// When `out` can't be written.
+    /// If `out` can't be written.
     pub fn finish(self) -> Result<W> {
         match self.0 {
             Form::Rows(rows) => rows.finish(),
@@ -73,7 +73,7 @@ mod tests {
         writer.finish().unwrap()
     }
 
-    /// The rows of a Parquet file.
+    /// Reads the rows of a Parquet file.
     fn read(file: Vec<u8>) -> Vec<RecordBatch> {
         let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).unwrap();
         reader.build().unwrap().map(Result::unwrap).collect()

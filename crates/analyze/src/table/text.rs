@@ -6,7 +6,7 @@ use super::column::Column;
 use super::rows::Rows;
 use super::value::Value;
 
-/// Columns side by side, numbers to the right; rows wait until the widths are known.
+/// Columns side by side, with numbers aligned to the right. Rows are kept until the widths are known.
 #[derive(Default)]
 pub(super) struct Text {
     rows: Vec<Vec<String>>,
@@ -36,7 +36,7 @@ impl Rows for Text {
     }
 }
 
-/// One line, without blanks at its end.
+/// Writes one line, without trailing blanks.
 fn line(columns: &[Column], widths: &[usize], row: &[String], out: &mut Vec<u8>) {
     let mut line = String::new();
     for ((column, width), cell) in columns.iter().zip(widths).zip(row) {

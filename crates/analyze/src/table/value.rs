@@ -1,41 +1,41 @@
-//! The values of tables: one by one as rows are written, and by column as a table holds them.
+//! The values of tables: single ones in rows, and typed vectors in columns.
 
 use std::cmp::Ordering;
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Whole numbers from zero.
+    /// Unsigned integers.
     U64,
-    /// Whole numbers.
+    /// Signed integers.
     I64,
-    /// Numbers.
+    /// Floating-point numbers.
     F64,
     /// Texts.
     Text,
-    /// Yes or no.
+    /// Booleans.
     Bool,
 }
 
-/// One value of a row.
+/// A value in a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Value<'a> {
-    /// There is none.
+    /// No value.
     Absent,
-    /// A whole number from zero.
+    /// An unsigned integer.
     U64(u64),
-    /// A whole number.
+    /// A signed integer.
     I64(i64),
-    /// A number.
+    /// A floating-point number.
     F64(f64),
     /// A text.
     Text(&'a str),
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
 }
 
 impl Value<'_> {
-    /// The kind of column that the value belongs in; an absent one belongs in any.
+    /// Returns the kind of column that the value fits; `None` for an absent value, which fits any.
     pub fn kind(&self) -> Option<Kind> {
         match self {
             Self::Absent => None,
@@ -47,7 +47,7 @@ impl Value<'_> {
         }
     }
 
-    /// The order of two values of one column; values of different kinds, and absent ones, are in none.
+    /// Orders two values of one column; values of different kinds, and absent ones, are equal.
     pub(crate) fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::U64(one), Self::U64(other)) => one.cmp(other),
@@ -84,9 +84,9 @@ impl From<u32> for Value<'_> {
     }
 }
 
-/// What a column can be made of.
+/// A type of values that a column can have.
 pub trait Datum: Sized + sealed::Sealed {
-    /// The kind of such a column.
+    /// The kind of a column of this type.
     const KIND: Kind;
     #[doc(hidden)]
     fn collect(values: impl Iterator<Item = Option<Self>>) -> Values;
@@ -108,7 +108,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// The value of a row; absent too beyond the end.
+    /// Returns the value of a row; absent beyond the end.
     pub(super) fn get(&self, row: usize) -> Value<'_> {
         match self {
             Self::U64(values) => values.get(row).copied().flatten().into(),
@@ -120,7 +120,7 @@ impl Values {
     }
 }
 
-/// Makes a column, and a value of a row, of a type.
+/// Implements [`Datum`] for a type, and optionally its conversion to a [`Value`].
 macro_rules! datum {
     ($type:ty, $kind:ident) => {
         impl sealed::Sealed for $type {}

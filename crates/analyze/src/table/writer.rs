@@ -1,4 +1,4 @@
-//! Writes rows one by one in any text format, so that millions of them need no memory.
+//! A row-by-row writer for all text formats, so that millions of rows need no memory.
 
 use std::io::Write;
 
@@ -19,10 +19,10 @@ pub enum Format {
     Text,
     /// A Markdown table, with units and separated thousands.
     Markdown,
-    /// Comma-separated values with a header, quoted as RFC 4180 says, lines ended by LF. An absent value is
-    /// empty, an empty text is `""`; numbers have all their digits.
+    /// Comma-separated values with a header, quoted as in RFC 4180, with LF line ends. An absent value is empty, an
+    /// empty text is `""`; numbers have all their digits.
     Csv,
-    /// An array of objects, one a line. An absent value is `null`; numbers have all their digits.
+    /// An array of objects, one per line. An absent value is `null`; numbers have all their digits.
     Json,
 }
 
@@ -30,7 +30,7 @@ impl Format {
     /// All formats.
     pub const ALL: [Self; 4] = [Self::Text, Self::Markdown, Self::Csv, Self::Json];
 
-    /// The name of the format: `text`, `md`, `csv` or `json`.
+    /// Returns the name of the format: `text`, `md`, `csv` or `json`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -40,7 +40,7 @@ impl Format {
         }
     }
 
-    /// Whether it is for people to read, and not for programs.
+    /// Returns true if the format is for people rather than programs.
     ///
     /// ```
     /// use perfpipe_analyze::Format;
@@ -50,8 +50,8 @@ impl Format {
         matches!(self, Self::Text | Self::Markdown)
     }
 
-    /// A sentence beside a table of this format, whatever the names in it hold: in one line, and without what would be
-    /// markup.
+    /// Escapes a sentence for output beside a table of this format: on one line, and without characters that would be
+    /// markup, whatever names it contains.
     ///
     /// ```
     /// use perfpipe_analyze::Format;
@@ -69,8 +69,8 @@ impl Format {
 
 /// Writes a table row by row.
 ///
-/// Memory: one row, except [`Format::Text`], which has to see all rows before it can align them.
-/// Every row is one `write`; give it a [`std::io::BufWriter`] where rows are many.
+/// Memory: one row, except for [`Format::Text`], which needs all rows before it can align them. Each row is one
+/// `write`; for many rows, pass a [`std::io::BufWriter`].
 ///
 /// ```
 /// use perfpipe_analyze::{Column, Format, Kind, RowWriter};
@@ -98,10 +98,10 @@ pub struct RowWriter<W: Write> {
 }
 
 impl<W: Write> RowWriter<W> {
-    /// Begins a table: writes what comes before its first row.
+    /// Starts a table: writes the part before its first row.
     ///
     /// # Errors
-    /// When `out` can't be written.
+    /// If `out` can't be written.
     pub fn new(format: Format, columns: Vec<Column>, out: W) -> Result<Self> {
         let rows: Box<dyn Rows> = match format {
             Format::Text => Box::new(Text::default()),
@@ -118,7 +118,7 @@ impl<W: Write> RowWriter<W> {
     /// Writes a row.
     ///
     /// # Errors
-    /// When its values are not those of the columns, by number and kind; when `out` can't be written.
+    /// If its values do not match the columns in number and kind, or if `out` can't be written.
     pub fn row(&mut self, row: &[Value<'_>]) -> Result<()> {
         self.check(row)?;
         self.rows.row(&self.columns, row, &mut self.buffer);
@@ -126,10 +126,10 @@ impl<W: Write> RowWriter<W> {
         self.flush_buffer()
     }
 
-    /// Writes what comes after the last row, and hands `out` back, flushed.
+    /// Writes the part after the last row, flushes `out` and returns it.
     ///
     /// # Errors
-    /// When `out` can't be written.
+    /// If `out` can't be written.
     pub fn finish(mut self) -> Result<W> {
         self.rows.end(&self.columns, &mut self.buffer);
         self.flush_buffer()?;
@@ -137,7 +137,7 @@ impl<W: Write> RowWriter<W> {
         Ok(self.out)
     }
 
-    /// Whether the format is for people to read.
+    /// Returns true if the format is for people.
     pub(super) fn is_for_people(&self) -> bool {
         self.format.is_for_people()
     }

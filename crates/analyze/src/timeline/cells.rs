@@ -1,4 +1,4 @@
-//! The cells of a run, second by second.
+//! The cells of a run, grouped by second.
 
 use perfpipe_ingest::{Cell, CellKey};
 
@@ -8,14 +8,14 @@ use crate::view::phases::Span;
 /// A second and its cells.
 pub(crate) type CellsOfSecond = (u32, Vec<(CellKey, Cell)>);
 
-/// Every second of a span with its cells, none where it is silent; the cells ascend.
+/// Groups cells, which must be in ascending order, by the seconds of a span. A silent second has no cells.
 pub(crate) fn by_second(
     cells: impl Iterator<Item = perfpipe_ingest::Result<(CellKey, Cell)>>,
     span: Span,
 ) -> impl Iterator<Item = Result<CellsOfSecond>> {
     let mut cells = cells.peekable();
     (span.first..=span.last).map(move |second| {
-        // An error belongs to the second that asks for it, and nothing follows it.
+        // An error goes to the second that is being read, and ends the iteration of cells.
         let is_next = |cell: &perfpipe_ingest::Result<(CellKey, Cell)>| {
             cell.as_ref().map_or(true, |(key, _)| key.second == second)
         };

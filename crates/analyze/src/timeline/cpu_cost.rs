@@ -1,19 +1,19 @@
-//! What requests cost of the CPU, where the readings can tell.
+//! CPU cost of requests, where the readings allow it.
 
 use perfpipe_ingest::RunInfo;
 
 use super::Timeline;
 use crate::view::View;
 
-/// The share of the seconds that must have a CPU reading: where more are without, the mean of the others may be that of
-/// the ramp, and throughput, which is over all seconds, can't be set against it.
+/// The least share of the seconds with a CPU reading. With fewer, the mean may be that of the ramp, while throughput is
+/// over all seconds, so the two can't be related.
 const COVERED: f64 = 0.8;
 
-/// Percent that a whole machine has in exports that count it as one.
+/// The percentage that stands for the whole machine in some exports.
 const WHOLE: f64 = 100.0;
 
-/// Successes for each second that one core was busy; `None` where none was, as far as is known, where too few seconds
-/// have a reading, and where readings of 1 at most, of which nothing was told, would be fractions of a machine.
+/// Returns successes per second of one busy core. `None` if the CPU is zero or unknown, if too few seconds have a
+/// reading, or if the readings are at most 1 and their scale was not given, since they might be fractions of a machine.
 pub(crate) fn requests_per_cpu_second(timeline: &Timeline) -> Option<f64> {
     let summary = &timeline.summary;
     let cores_busy = summary.cpu_mean? / 100.0;
@@ -22,8 +22,8 @@ pub(crate) fn requests_per_cpu_second(timeline: &Timeline) -> Option<f64> {
     comparable.then(|| summary.throughput / cores_busy)
 }
 
-/// Whether 100 % may be the whole machine as well as one core: nothing was told of it, and `most`, the largest reading,
-/// is not above it.
+/// Returns true if 100 % may be the whole machine as well as one core: the scale was not given, and `most`, the largest
+/// reading in percent, is not above 100.
 ///
 /// ```
 /// use perfpipe_analyze::{View, cpu_scale_in_doubt};
@@ -38,7 +38,7 @@ pub fn cpu_scale_in_doubt(info: &RunInfo, most: Option<f64>) -> bool {
     !is_told(info) && most.is_some_and(|most| most > 0.0 && most <= WHOLE)
 }
 
-/// Whether it was told what the readings were measured in.
+/// Returns true if the scale of the readings was given at ingest.
 fn is_told(info: &RunInfo) -> bool {
     info.options.contains_key(View::CPU_SCALE)
 }

@@ -1,33 +1,34 @@
-//! How long a run lasted, and which second of it was cut short.
+//! The duration of a run, and its last second if that is cut.
 
 use perfpipe_ingest::RunInfo;
 
 use crate::view::View;
 use crate::view::phases::Span;
 
-/// How long a run lasted: from its first start, t0, to its last end, the largest timeStamp + elapsed of all requests,
+/// The duration of a run: from its first start, t0, to its last end, the largest timeStamp + elapsed of all requests,
 /// failures included, and of transactions with [`View::transactions`].
 ///
-/// A run that ends 40 ms into its last second did not last a second more: throughput is taken over what it lasted.
-/// Second n is *whole* if the last end − t0 is 1000·(n + 1) ms or more, else *cut*; only the last one can be.
+/// Throughput is over this duration, so a run that ends 40 ms into its last second does not count it as a whole one.
+/// Second n is *whole* if the last end − t0 is at least 1000·(n + 1) ms, otherwise *cut*. Only the last second can be
+/// cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunDuration {
-    /// In seconds, 1 ms at least.
+    /// The duration in seconds, at least 1 ms.
     pub seconds: f64,
-    /// Whether the last end is not known, so that the run is taken to last to the end of its last second.
+    /// True if the last end is not known; the run is then taken to last to the end of its last second.
     pub estimated: bool,
-    /// From the last start to the last end, in seconds: how long the last answer was waited for; `None` where the last
-    /// end is not known.
+    /// The wait for the last answer: the time from the last start to the last end, in seconds; `None` if the last end
+    /// is not known.
     pub wait: Option<f64>,
-    /// The last second, and how much of it there was, 0 to 1.
+    /// The last second, and the part of it that the run lasted, 0 to 1.
     last: (u32, f64),
 }
 
-/// Seconds of waiting for the last answer from which on that is told: a request that hangs makes a run longer.
+/// The wait for the last answer, in seconds, above which it is reported: a request that hangs makes a run longer.
 pub(crate) const LONG_WAIT: f64 = 5.0;
 
 impl RunDuration {
-    /// The duration of a run as a view looks at it.
+    /// Returns the duration of a run for a view.
     ///
     /// ```
     /// use perfpipe_analyze::{RunDuration, View};
@@ -57,18 +58,19 @@ impl RunDuration {
         }
     }
 
-    /// The last second, if it is cut short.
+    /// Returns the last second if it is cut.
     pub fn cut(&self) -> Option<u32> {
         let (last, part) = self.last;
         (part < 1.0).then_some(last)
     }
 
-    /// The wait for the last answer, in seconds, where it is so long that it has to be told beside the throughput.
+    /// Returns the wait for the last answer in seconds, if it is long enough to be reported beside the throughput.
     pub fn long_wait(&self) -> Option<f64> {
         self.wait.filter(|wait| *wait > LONG_WAIT)
     }
 
-    /// How long some of its seconds lasted together, in seconds: the last one of the run counts as far as it goes.
+    /// Returns the total duration of some seconds, in seconds; the last one of the run counts only in part if it is
+    /// cut.
     pub(crate) fn of_span(&self, span: Span) -> f64 {
         let short = self.cut().filter(|cut| span.holds(*cut)).map_or(0.0, |_| 1.0 - self.last.1);
         (f64::from(span.seconds()) - short).max(0.001)

@@ -1,34 +1,34 @@
-//! Where a load curve is level: the rule by which a run's hold is found.
+//! Level parts of a load curve: the rule that finds a run's hold.
 
 use crate::stats::median::upper_median;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// How far below its peak a load may be and still be held, as shares of the peak; each is tried.
+/// How far below its peak a load may be and still be held, as shares of the peak; all are tried.
 pub(crate) const BANDS: [f64; 5] = [0.01, 0.02, 0.05, 0.1, 0.2];
-/// The share of a hold's seconds that must be within the band.
+/// The least share of a hold's seconds that must be within the band.
 const WITHIN: f64 = 0.9;
-/// The fewest seconds of a hold.
+/// The least number of seconds in a hold.
 pub(crate) const LEAST: usize = 5;
-/// How much longer the load must be held than at any other level: so many times, after so many seconds more, which
-/// whole seconds and the median may make of a climb.
+/// How much longer the hold must be than the load stays at any other level: a factor, applied after adding this many
+/// seconds to the other, since whole seconds and the median can make that many of a climb look level.
 pub(crate) const LONGER: (f64, usize) = (1.5, 2);
-/// By how much the first and the last third of a hold may differ, as a share of its level.
+/// How much the medians of the first and the last third of a hold may differ, as a share of the level.
 const DRIFT: f64 = 0.03;
-/// The same, in standard errors of the difference of two medians.
+/// How much those medians may differ, in standard errors of their difference.
 const ERRORS: f64 = 4.0;
-/// A second is at the hold's level if it is this near, as a share of it, or within its scatter.
+/// A second is at the hold's level if it is within this share of it, or within the scatter.
 const NEAR: f64 = 0.01;
-/// Scatter: so many times the median distance from the level.
+/// The scatter is this many times the median distance from the level.
 const SCATTER: f64 = 3.0;
-/// Seconds on either side over which the median is taken.
+/// The number of seconds on either side in a moving median.
 const RADIUS: usize = 2;
-/// Parts of a run whose medians tell whether it climbs.
+/// The number of parts of a run whose medians show whether it climbs.
 const PARTS: usize = 10;
-/// What a climb gains at least, as a share of the peak, and the share of its gain that it may lose on the way.
+/// The least gain of a climb, as a share of the peak, and the largest share of its gain that it may lose on the way.
 const CLIMB: (f64, f64) = (0.2, 0.2);
 
-/// The stretch in which a load is held, if it is: see [`crate::Phases`] for the rule.
+/// Finds the stretch in which a load is held, if there is one; see [`crate::Phases`] for the rule.
 pub(crate) fn hold(loads: &[f64]) -> Option<Range<usize>> {
     let smooth = smoothed(loads);
     let peak = peak(&smooth);
@@ -42,7 +42,7 @@ pub(crate) fn hold(loads: &[f64]) -> Option<Range<usize>> {
     best
 }
 
-/// Whether a load that is never held climbs all the way, with small losses only.
+/// Returns true if a load that is never held climbs all the way, with small losses only.
 pub(crate) fn climbs(loads: &[f64]) -> bool {
     if loads.len() < PARTS {
         return false;
@@ -55,7 +55,7 @@ pub(crate) fn climbs(loads: &[f64]) -> bool {
     gain > CLIMB.0 * peak(&smoothed(loads)) && loss <= CLIMB.1 * gain
 }
 
-/// Each second's median with its neighbours', which takes out odd seconds and moves no edge.
+/// Smooths loads by a moving median, which removes outliers and keeps edges in place.
 pub(crate) fn smoothed(loads: &[f64]) -> Vec<f64> {
     let around = |at: usize| {
         let radius = RADIUS.min(at).min(loads.len() - 1 - at);
@@ -64,13 +64,13 @@ pub(crate) fn smoothed(loads: &[f64]) -> Vec<f64> {
     (0..loads.len()).map(around).collect()
 }
 
-/// The largest smoothed load; the first seconds and the last, which have too few neighbours, do not count.
+/// Returns the largest smoothed load, without the first and the last seconds, which have too few neighbours.
 fn peak(smooth: &[f64]) -> f64 {
     let inner = smooth.get(RADIUS..smooth.len().saturating_sub(RADIUS)).filter(|inner| !inner.is_empty());
     inner.unwrap_or(smooth).iter().copied().fold(0.0, f64::max)
 }
 
-/// The hold, if the load is held within a band below its peak.
+/// Returns the hold, if the load is held within a band below its peak.
 fn candidate(loads: &[f64], smooth: &[f64], peak: f64, band: f64) -> Option<Range<usize>> {
     let within = |load: &f64| *load >= (1.0 - band) * peak;
     let wide = smooth.iter().position(within)?..smooth.iter().rposition(within)? + 1;
@@ -86,7 +86,7 @@ fn candidate(loads: &[f64], smooth: &[f64], peak: f64, band: f64) -> Option<Rang
     (hold.len() >= LEAST && longer && is_level(loads.get(hold.clone())?, DRIFT)).then_some(hold)
 }
 
-/// A stretch without the seconds at its ends that are not at its level.
+/// Shortens a stretch by the seconds at its ends that are not at its level.
 pub(crate) fn trimmed(loads: &[f64], wide: Range<usize>) -> Option<Range<usize>> {
     let stretch = loads.get(wide.clone())?;
     let level = upper_median(stretch)?;
@@ -97,24 +97,24 @@ pub(crate) fn trimmed(loads: &[f64], wide: Range<usize>) -> Option<Range<usize>>
     Some(wide.start + first..wide.start + last + 1)
 }
 
-/// Whether the first third of a stretch is as high as the last, to a share of it, but for what the noise from second to
-/// second explains.
+/// Returns true if the medians of the first and the last third of a stretch are equal, to a share of them or within the
+/// noise from second to second.
 pub(crate) fn is_level(stretch: &[f64], drift: f64) -> bool {
     let third = stretch.len().div_ceil(3);
     let first = stretch.get(..third).and_then(upper_median);
     let last = stretch.get(stretch.len() - third..).and_then(upper_median);
     let changes: Vec<f64> = stretch.iter().zip(stretch.iter().skip(1)).map(|(a, b)| (b - a).abs()).collect();
     let (Some(first), Some(last), Some(change)) = (first, last, upper_median(&changes)) else { return false };
-    // Of normal noise: a change is √2 times as large as a value's deviation, its median 0.6745 of the standard one;
-    // and a median of n values deviates by √(π/2n).
+    // For normal noise, a change has √2 times the deviation of a value, and its median is 0.6745 of the standard
+    // deviation; a median of n values deviates by √(π/2n).
     let deviation = change / (2f64.sqrt() * 0.6745);
     let error = deviation * (std::f64::consts::PI / third as f64).sqrt();
     (last - first).abs() <= (drift.min(DRIFT) * first.max(last)).max(ERRORS * error)
 }
 
-/// The longest stretch whose greatest and least load are no further apart than `width`, the first of equal ones.
+/// Returns the longest stretch whose greatest and least load differ by at most `width`, the first of equally long ones.
 pub(crate) fn longest_level(loads: &[f64], width: f64) -> Range<usize> {
-    // A hair more, for sums of fractions.
+    // Slightly more, to allow for rounding of sums.
     let width = width * (1.0 + 1e-9);
     let (mut longest, mut start) = (0..0, 0);
     let mut greatest: VecDeque<(usize, f64)> = VecDeque::new();
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The definition: every stretch is looked at.
+    /// Follows the definition: looks at every stretch.
     fn longest_by_trying(loads: &[f64], width: f64) -> usize {
         let spread = |stretch: &[f64]| {
             let of = |pick: fn(f64, f64) -> f64| stretch.iter().copied().reduce(pick).unwrap();

@@ -1,4 +1,4 @@
-//! The load of seconds: how many client threads were active.
+//! The load of each second: the number of active client threads.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,27 @@ use crate::stats::histogram::mean;
 use crate::view::View;
 use crate::view::phases::Span;
 
-/// The load of every second of a run: the sum over injectors of the mean of the threads that a second's requests
-/// reported, failures included.
+/// The load of every second of a run: the sum over injectors of the mean `allThreads` of the second's requests,
+/// failures included.
 ///
-/// An injector that is silent in a second keeps the mean of its latest second that has a record, from its first such
-/// second to its last: clients that wait for an answer, or think, are there all the same. Where the log can't tell
-/// injectors apart, the sum is multiplied by [`View::injectors`].
+/// An injector that is silent in a second keeps the mean of its latest second with a record, from its first such second
+/// to its last: clients that wait for an answer, or think, are there all the same. If the log does not distinguish
+/// injectors, the sum is multiplied by [`View::injectors`].
 pub(crate) struct LoadCurve {
-    /// By second; NaN where no injector had begun, or all had ended.
+    /// Loads by second; NaN before the first and after the last report of any injector.
     loads: Vec<f64>,
-    /// Whether anybody reported in the second.
+    /// For each second, true if any injector reported in it.
     heard: Vec<bool>,
 }
 
-/// An injector's latest second that has a record, and the mean of the threads that it reported then.
+/// An injector's latest second with a record, and the mean of the threads reported in it.
 type Latest = (usize, f64);
 
 impl LoadCurve {
-    /// The curve from second 0 to the last.
+    /// Computes the curve from second 0 to the run's last.
     ///
     /// # Errors
-    /// When the counts can't be read.
+    /// If the counts can't be read.
     pub(crate) fn of_run(run: &StoredRun, view: &View) -> Result<Self> {
         let seconds = run.info.seconds as usize;
         let mut curve = Self { loads: vec![f64::NAN; seconds], heard: vec![false; seconds] };
@@ -53,7 +53,7 @@ impl LoadCurve {
         Ok(curve)
     }
 
-    /// Adds what an injector reported last to the seconds in which it was silent since, up to this one.
+    /// Adds an injector's latest load to the silent seconds since then, up to `until` (exclusive).
     fn hold(&mut self, latest: Option<Latest>, until: usize) {
         if let Some((second, threads)) = latest {
             (second + 1..until).for_each(|silent| self.add(silent, threads));
@@ -66,19 +66,20 @@ impl LoadCurve {
         }
     }
 
-    /// The load of a second; `None` where no injector had begun, or all had ended, or none says.
+    /// Returns the load of a second; `None` before the first and after the last report, or if the log does not have the
+    /// load.
     pub(crate) fn at(&self, second: u32) -> Option<f64> {
         self.loads.get(second as usize).copied().filter(|load| !load.is_nan())
     }
 
-    /// The load of each second in which anybody reported.
+    /// Returns the load of each second; `None` where no injector reported.
     pub(crate) fn heard(&self) -> Vec<Option<f64>> {
         self.loads.iter().zip(&self.heard).map(|(load, heard)| heard.then_some(*load)).collect()
     }
 }
 
-/// What each injector reported in a second's cells, ascending by injector, so that a sum of fractions does not hang on
-/// which cell came first.
+/// Returns the load that each injector reported in a second's cells, in ascending order of injectors, so that a sum of
+/// fractions does not depend on the order of the cells.
 pub(crate) fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Vec<InjectorLoad> {
     let mut loads: Vec<InjectorLoad> = Vec::new();
     let requests = cells.iter().filter(|(key, _)| transactions || !key.transaction);
@@ -95,12 +96,12 @@ pub(crate) fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Vec<Inj
     loads
 }
 
-/// Whether the log tells injectors apart.
+/// Returns true if the log distinguishes injectors.
 pub(crate) fn told_apart(run: &StoredRun) -> bool {
     run.cells.injectors.iter().any(|name| !name.is_empty())
 }
 
-/// What a reported load is multiplied by: 1 where the log tells injectors apart.
+/// Returns the factor of a reported load: 1 if the log distinguishes injectors, otherwise [`View::injectors`].
 pub(crate) fn factor(run: &StoredRun, view: &View) -> u32 {
     if told_apart(run) { 1 } else { view.injectors }
 }

@@ -1,4 +1,4 @@
-//! The per-second table of a run: one row a second, silent seconds too.
+//! The timeline of a run: one row per second, silent seconds included.
 
 pub(crate) mod cells;
 pub(crate) mod cpu_cost;
@@ -28,45 +28,44 @@ use crate::view::phases::{Phases, Span};
 
 pub use self::second::Second;
 
-/// Seconds that one thread reads at a time: few enough that a day keeps all busy, many enough that the 512 KiB that
-/// each stretch's histogram may take are little beside its cells.
+/// The number of seconds that a thread reads at a time: few enough that a run of a day keeps all threads busy, many
+/// enough that the histogram of up to 512 KiB per stretch is small beside the cells.
 const STRETCH: u32 = 4096;
 
-/// Stretches that are read side by side.
+/// The number of stretches that are read in parallel.
 const AT_A_TIME: usize = 32;
 
-/// The per-second table of a run, with the run's own row.
+/// The seconds of a run for a view, with summaries, phases and the run's metadata.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timeline {
-    /// The run's own row.
+    /// The run's metadata.
     pub info: RunInfo,
-    /// The choices that made it, as they acted: [`View::injectors`] is 1 where the log tells injectors apart.
+    /// The view, with the choices that took effect: [`View::injectors`] is 1 if the log distinguishes injectors.
     pub view: View,
-    /// The percentiles computed, in percent, each once.
+    /// The percentiles computed, in percent, without duplicates.
     pub percentiles: Vec<f64>,
-    /// How long the run lasted.
+    /// The duration of the run.
     pub duration: RunDuration,
-    /// A row for every second looked at, ascending, silent ones too.
+    /// A row for every selected second, in ascending order, silent ones included.
     pub seconds: Vec<Second>,
-    /// What holds for all of them together.
+    /// The summary of the selected seconds.
     pub summary: Summary,
     /// The phases of the whole run.
     pub phases: Phases,
-    /// What holds for those of the seconds that are in the run's hold, where there are some, and others beside them.
+    /// The summary of those selected seconds that are in the run's hold; `None` if none or all of them are.
     pub hold: Option<Summary>,
 }
 
 impl Timeline {
-    /// The per-second table of a stored run, as the view asks for it.
+    /// Computes the timeline of a stored run for a view.
     ///
-    /// It holds a row for every second from `view.from` (else 0) to `view.to` (else the last; a later one
-    /// means the last), of those of the phase that the view asks for. It is computed from the exact counts alone,
-    /// so it costs milliseconds for a run of any number of samples: about 100 ms for a day of seconds with 200
-    /// distinct times each.
+    /// It has a row for every second from `view.from` (by default 0) to `view.to` (by default the last; a later second
+    /// means the last), limited to the view's phase if it has one. It is computed from the exact counts alone, in
+    /// milliseconds for any number of samples: about 100 ms for a day with 200 distinct times in each second.
     ///
     /// # Errors
-    /// When a percentile is not from 0 to 100, the window holds no second of the run, the run does not have the
-    /// phase, or the label has no counts of its own (see [`crate::Error`]).
+    /// If a percentile is not from 0 to 100, if no second of the run is in the window, if the run does not have the
+    /// phase, or if the label has no counts of its own (see [`crate::Error`]).
     ///
     /// ```
     /// use perfpipe_analyze::{Timeline, View};
@@ -101,7 +100,7 @@ impl Timeline {
         let (mut all, mut held) = (Tally::default(), Tally::default());
         let spans = selection.stretches(hold, STRETCH);
         let mut seconds = Vec::with_capacity(spans.iter().map(|span| span.seconds() as usize).sum());
-        // As few at a time as keep all threads busy, so that there are not all seconds twice.
+        // In groups that just keep all threads busy, so that the seconds are not in memory twice.
         for spans in spans.chunks(AT_A_TIME) {
             let read = |span: &Span| Stretch::read(&selection, &curve, *span, &percentiles);
             let stretches: Result<Vec<Stretch>> = spans.par_iter().map(read).collect();
@@ -120,8 +119,7 @@ impl Timeline {
         Ok(Self { info: run.info.clone(), view, percentiles, duration, seconds, summary, phases, hold })
     }
 
-    /// The seconds without the last one of the run, where that is cut short: what is said of single seconds is about
-    /// whole ones.
+    /// Returns the seconds without the run's last one if it is cut: statements on single seconds are about whole ones.
     pub fn whole_seconds(&self) -> &[Second] {
         match self.seconds.split_last() {
             Some((last, others)) if self.duration.cut() == Some(last.second) => others,
@@ -130,7 +128,7 @@ impl Timeline {
     }
 }
 
-/// The per-second table of a run in pieces, each of many seconds: for what needs no more than one at a time.
+/// The per-second table of a run in pieces of many seconds, for uses that need only one piece at a time.
 ///
 /// ```
 /// use perfpipe_analyze::{Format, SecondTables, TableWriter, View};
@@ -155,15 +153,15 @@ pub struct SecondTables<'a> {
     selection: Selection<'a>,
     load: LoadCurve,
     percentiles: Vec<f64>,
-    /// Stretches that were not read yet, the last one first.
+    /// The stretches that are still to be read, the last one first.
     spans: Vec<Span>,
 }
 
 impl<'a> SecondTables<'a> {
-    /// The per-second table of a stored run, as the view asks for it.
+    /// Prepares the per-second table of a stored run for a view.
     ///
     /// # Errors
-    /// As [`Timeline::new`].
+    /// The same errors as [`Timeline::new`].
     pub fn new(run: &'a StoredRun, view: &'a View) -> Result<Self> {
         let selection = Selection::new(run, view)?;
         let mut spans = selection.stretches(None, STRETCH);
@@ -172,15 +170,15 @@ impl<'a> SecondTables<'a> {
         Ok(Self { selection, load, percentiles: percentile::checked(&view.percentiles)?, spans })
     }
 
-    /// A table of its columns, without a row.
+    /// Returns a table with the columns and without rows.
     pub fn columns(&self) -> Table {
         second_table(&[], &self.percentiles, &self.selection.view.goals)
     }
 
-    /// The next seconds, ascending; `None` after the last.
+    /// Returns the next seconds, in ascending order; `None` after the last.
     ///
     /// # Errors
-    /// When the run's counts can't be read.
+    /// If the run's counts can't be read.
     pub fn next_piece(&mut self) -> Result<Option<Table>> {
         let spans = self.spans.split_off(self.spans.len().saturating_sub(AT_A_TIME));
         if spans.is_empty() {
@@ -193,7 +191,7 @@ impl<'a> SecondTables<'a> {
     }
 }
 
-/// Seconds that are read by one thread, one after the other.
+/// Consecutive seconds that one thread reads.
 struct Stretch {
     span: Span,
     seconds: Vec<Second>,

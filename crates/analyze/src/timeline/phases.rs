@@ -1,4 +1,4 @@
-//! The phases of a run: the ramp in which its load climbs, the hold in which it is level, and the tail after that.
+//! The phases of a run: the ramp in which its load climbs, the hold in which it is level, and the tail after the hold.
 
 use std::fmt;
 
@@ -11,20 +11,20 @@ use crate::stats::median::upper_median;
 use crate::view::View;
 use crate::view::phases::{Phase, Phases, Span};
 
-/// So many times the usual distance of seconds in which somebody reported, none does in a silence: where requests come by
-/// chance, that happens once in a million times.
+/// A gap in the reports is a silence if it is longer than this many times the usual distance of seconds with a report.
+/// If requests come at random, that happens once in a million times.
 const SILENCE: f64 = 20.0;
 
 impl Phases {
-    /// The phases of a run, all of its seconds looked at, whatever part of it the view shows.
+    /// Finds the phases of a run from all of its seconds, whatever part of it the view selects.
     ///
     /// # Errors
-    /// When the run's counts can't be read.
+    /// If the run's counts can't be read.
     pub fn of_run(run: &StoredRun, view: &View) -> Result<Self> {
         Ok(Self::of_loads(&LoadCurve::of_run(run, view)?.heard()))
     }
 
-    /// The phases of a load curve: the load of each second from second 0, absent where it is not known.
+    /// Finds the phases of a load curve: the load of each second from second 0, `None` where it is not known.
     ///
     /// ```
     /// use perfpipe_analyze::{Phases, Span};
@@ -63,7 +63,7 @@ impl Phases {
         }
     }
 
-    /// The seconds of a phase.
+    /// Returns the seconds of a phase, if the run has it.
     pub fn get(&self, phase: Phase) -> Option<Span> {
         match phase {
             Phase::Ramp => self.ramp,
@@ -72,16 +72,16 @@ impl Phases {
         }
     }
 
-    /// The phases that there are, in the order of time.
+    /// Returns the phases that the run has, in the order of time.
     pub fn all(&self) -> impl Iterator<Item = (Phase, Span)> + use<> {
         let phases = *self;
         Phase::ALL.into_iter().filter_map(move |phase| Some((phase, phases.get(phase)?)))
     }
 
-    /// The seconds of a phase that must be there.
+    /// Returns the seconds of a phase that must exist.
     ///
     /// # Errors
-    /// [`Error::NoPhase`] when the run has no such phase; and when its counts can't be read.
+    /// [`Error::NoPhase`] if the run does not have the phase; an error of reading its counts.
     pub fn require(&self, phase: Phase, run: &StoredRun) -> Result<Span> {
         if let Some(span) = self.get(phase) {
             return Ok(span);
@@ -94,7 +94,7 @@ impl Phases {
         })
     }
 
-    /// Why there is no such phase.
+    /// Returns the reason why the run does not have a phase.
     fn lack(&self, phase: Phase, run: &StoredRun) -> Result<&'static str> {
         let told = |load: &perfpipe_ingest::InjectorLoad| load.samples > 0;
         let mut known = false;
@@ -112,8 +112,7 @@ impl Phases {
     }
 }
 
-/// Loads without gaps: a second in which nobody reported has the load of the one before it, but 0 where they are so many
-/// in a row that the load is silent.
+/// Fills gaps in the loads: a second without a report has the load of the one before it, or 0 if the gap is a silence.
 fn filled(loads: &[Option<f64>]) -> Vec<f64> {
     let known = |load: &Option<f64>| load.filter(|load| load.is_finite());
     let places: Vec<usize> =
@@ -130,7 +129,7 @@ fn filled(loads: &[Option<f64>]) -> Vec<f64> {
 }
 
 impl fmt::Display for Phases {
-    /// As in `ramp (seconds 0 to 49), hold (seconds 50 to 77)`.
+    /// Formats the phases as in `ramp (seconds 0 to 49), hold (seconds 50 to 77)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let told: Vec<String> = self
             .all()

@@ -1,4 +1,4 @@
-//! One second of a run, and its figures from the cells that were counted in it.
+//! The figures of one second of a run, computed from its cells.
 
 use perfpipe_ingest::{Cell, CellKey, Spread};
 use smallvec::SmallVec;
@@ -11,53 +11,52 @@ use crate::stats::percentile::{Percentiles, column_name};
 use crate::table::{Table, TableBuilder};
 use crate::view::goal::{Goal, Kept};
 
-/// One second of a run. Times are in ms; what is absent is `None`, never zero.
+/// One second of a run. Times are in ms; an absent value is `None`, never zero.
 ///
-/// Means, extremes and percentiles are over the second's successes
-/// (over all its requests with [`crate::View::include_failures`]).
+/// Means, extremes and percentiles are over the second's successes, or over all its requests with
+/// [`crate::View::include_failures`].
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Second {
-    /// `floor((timeStamp - t0) / 1000)`.
+    /// The number of the second, `floor((timeStamp - t0) / 1000)`.
     pub second: u32,
-    /// Successful requests.
+    /// The number of successful requests.
     pub successes: u64,
-    /// Failed requests.
+    /// The number of failed requests.
     pub failures: u64,
-    /// Active threads over all injectors: the sum over injectors of the mean `allThreads` of the second's requests,
-    /// failures included. An injector that is silent in a second has that of its latest second with a record, from its
-    /// first such second to its last. It is the load of the whole test, of all labels, also where [`crate::View::label`] picks one.
+    /// The load: the sum over injectors of the mean `allThreads` of the second's requests, failures included. An
+    /// injector that is silent in a second keeps the mean of its latest second with a record, from its first such
+    /// second to its last. It is the load of all labels, also if [`crate::View::label`] selects one.
     pub load: Option<f64>,
-    /// Mean elapsed.
+    /// The mean elapsed time.
     pub elapsed_mean: Option<f64>,
-    /// Smallest elapsed.
+    /// The smallest elapsed time.
     pub elapsed_min: Option<i32>,
-    /// Largest elapsed.
+    /// The largest elapsed time.
     pub elapsed_max: Option<i32>,
-    /// Mean latency.
+    /// The mean latency.
     pub latency_mean: Option<f64>,
-    /// Smallest latency.
+    /// The smallest latency.
     pub latency_min: Option<i32>,
-    /// Largest latency.
+    /// The largest latency.
     pub latency_max: Option<i32>,
-    /// Elapsed by percentile, in the order of [`crate::Timeline::percentiles`]; empty where there is no sample. A run may have a
-    /// million seconds, so a few take no memory of their own.
+    /// Percentiles of elapsed, in the order of [`crate::Timeline::percentiles`]; empty if there is no sample. Up to
+    /// four are stored inline, since a run may have a million seconds.
     pub percentiles: SmallVec<[f64; 4]>,
-    /// How well each of [`crate::View::goals`] is kept, in their order; empty where there is no request.
+    /// The figure of each of [`crate::View::goals`], in their order; empty if there is no request.
     pub goals: Box<[f64]>,
-    /// CPU utilisation, in percent of one core: the mean over the same samples of the reading joined to
-    /// each, those without one left out; where there is no such sample, the reading of the epoch second in
-    /// which this second begins.
+    /// The CPU in percent of one core: the mean, over the same samples, of the reading joined to each; samples without
+    /// a reading are left out. Without any sample, it is the reading of the epoch second in which this second begins.
     pub cpu: Option<f64>,
 }
 
 impl Second {
-    /// A percentile of elapsed, by its place among [`crate::Timeline::percentiles`].
+    /// Returns a percentile of elapsed in ms, by its index in [`crate::Timeline::percentiles`].
     pub fn percentile(&self, at: usize) -> Option<f64> {
         self.percentiles.get(at).copied()
     }
 }
 
-/// Reads seconds one by one, keeping its memory from one to the next.
+/// Computes seconds one by one, with buffers that are reused.
 pub(crate) struct SecondReader<'a> {
     selection: &'a Selection<'a>,
     load: &'a LoadCurve,
@@ -65,11 +64,11 @@ pub(crate) struct SecondReader<'a> {
     /// The epoch second in which second 0 begins.
     epoch_second: i64,
     merger: Merger,
-    /// How well the requests of the second that was read last keep the view's goals.
+    /// The goal counts of the second that was read last.
     kept: Kept,
 }
 
-/// The samples that a second's averages are taken over.
+/// The samples of a second that averages are taken over.
 #[derive(Default)]
 struct Averaged<'a> {
     elapsed: Vec<&'a [(i32, u64)]>,
@@ -79,7 +78,7 @@ struct Averaged<'a> {
 }
 
 impl<'a> SecondReader<'a> {
-    /// A reader of what a view picks out, with percentiles in percent.
+    /// Creates a reader for what a view selects; percentiles are in percent.
     pub(crate) fn new(selection: &'a Selection<'a>, load: &'a LoadCurve, percentiles: &[f64]) -> Self {
         Self {
             selection,
@@ -91,7 +90,7 @@ impl<'a> SecondReader<'a> {
         }
     }
 
-    /// One second from its cells.
+    /// Computes one second from its cells.
     pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)]) -> Second {
         let mut row = Second { second, load: self.load.at(second), ..Second::default() };
         let mut averaged = Averaged::default();
@@ -111,18 +110,18 @@ impl<'a> SecondReader<'a> {
         row
     }
 
-    /// How well the requests of the second that was read last keep the view's goals.
+    /// Returns the goal counts of the second that was read last.
     pub(crate) fn kept(&self) -> &Kept {
         &self.kept
     }
 
-    /// Fills in means, extremes and percentiles.
+    /// Computes means, extremes and percentiles.
     fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>) {
         let counts = self.merger.merge(&averaged.elapsed);
         row.elapsed_mean = mean(totals(counts).1, averaged.samples);
         row.elapsed_min = counts.first().map(|(value, _)| *value);
         row.elapsed_max = counts.last().map(|(value, _)| *value);
-        // There is one for each, or no sample.
+        // Either all percentiles exist, or there is no sample.
         let percentiles = self.percentiles.of(averaged.samples, counts.iter().copied());
         row.percentiles = percentiles.into_iter().flatten().collect();
         let latency = &averaged.latency;
@@ -131,7 +130,7 @@ impl<'a> SecondReader<'a> {
         row.latency_max = (latency.n > 0).then_some(latency.max);
     }
 
-    /// The CPU of a second. It spans two epoch seconds, so that its samples share two readings.
+    /// Returns the CPU of a second. It overlaps two epoch seconds, so its samples are joined to two readings.
     fn cpu(&self, second: u32, averaged: &Averaged<'_>) -> Option<f64> {
         let epoch_second = self.epoch_second.saturating_add(i64::from(second));
         let reading = |at| self.selection.run.cpu.at(at, self.selection.view.cpu);
@@ -143,7 +142,7 @@ impl<'a> SecondReader<'a> {
         let first = if before > 0 { reading(epoch_second) } else { None };
         let second = if after > 0 { reading(epoch_second.saturating_add(1)) } else { None };
         match (first, second) {
-            // As a step from one to the other: two equal readings give just that, without rounding.
+            // Written as a step between the readings, so that two equal readings give exactly that value.
             (Some(first), Some(second)) => {
                 Some(first + (second - first) * (after as f64 / averaged.samples as f64))
             }
@@ -161,7 +160,7 @@ impl<'a> Averaged<'a> {
     }
 }
 
-/// The table of some seconds, with these percentiles.
+/// Builds the table of some seconds.
 pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64], goals: &[Goal]) -> Table {
     let table = Table::of(seconds)
         .column("second", |row| Some(u64::from(row.second)))
@@ -182,7 +181,7 @@ pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64], goals: &[Goa
     table.column("cpu", |row| row.cpu).unit("%", 1).done()
 }
 
-/// Adds the three columns of a measure in ms: its mean, least and largest value.
+/// Adds three columns for a measure in ms: mean, smallest and largest value.
 fn spread<'a>(
     table: TableBuilder<'a, Second>,
     measure: &str,

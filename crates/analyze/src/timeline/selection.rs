@@ -1,4 +1,4 @@
-//! What a view picks out of a run: which seconds, and which of their cells.
+//! The seconds and cells of a run that a view selects.
 
 use perfpipe_ingest::{Cell, CellKey, ErrorCount, LABEL_LIMIT, StoredRun};
 
@@ -9,69 +9,69 @@ use crate::error::{Error, Result};
 use crate::view::View;
 use crate::view::phases::{Phases, Span};
 
-/// Labels named to somebody who asked for one that is not there.
+/// The number of similar labels named in the error on an unknown label.
 const NEAR_LABELS: usize = 5;
 
-/// A view that was found to fit a run.
+/// A view that has been checked against a run.
 pub(crate) struct Selection<'a> {
     pub(crate) run: &'a StoredRun,
     pub(crate) view: &'a View,
-    /// The first second, and the last.
+    /// The first and the last second.
     pub(crate) window: (u32, u32),
-    /// The only label looked at, where there is one, as an index of the run's cells.
+    /// The index of the only selected label in the run's cells; `None` selects all labels.
     label: Option<u32>,
 }
 
 impl<'a> Selection<'a> {
-    /// Looks whether the run has the label and the seconds that the view asks for.
+    /// Checks that the run has the label and the seconds that the view selects.
     pub(crate) fn new(run: &'a StoredRun, view: &'a View) -> Result<Self> {
         let label = view.label.as_deref().map(|label| find_label(run, view, label)).transpose()?;
         Ok(Self { run, view, window: window(run, view)?, label })
     }
 
-    /// Whether a cell's samples count as requests.
+    /// Returns true if a cell's samples are requests for the view.
     pub(crate) fn is_request(&self, key: &CellKey) -> bool {
         self.view.transactions || !key.transaction
     }
 
-    /// Whether a cell's samples are counted as successes and failures.
+    /// Returns true if a cell's samples count as successes and failures.
     pub(crate) fn is_counted(&self, key: &CellKey) -> bool {
         self.is_request(key) && self.label.is_none_or(|label| label == key.label)
     }
 
-    /// Whether averages and percentiles are taken over a cell's samples.
+    /// Returns true if averages and percentiles are taken over a cell's samples.
     pub(crate) fn is_averaged(&self, key: &CellKey) -> bool {
         self.is_counted(key) && (key.success || self.view.include_failures)
     }
 
-    /// What a reported load is multiplied by: 1 where the log tells injectors apart.
+    /// Returns the factor of a reported load: 1 if the log distinguishes injectors.
     pub(crate) fn injectors(&self) -> u32 {
         load::factor(self.run, self.view)
     }
 
-    /// Whether the window holds a second.
+    /// Returns true if the window contains a second.
     pub(crate) fn holds(&self, second: u32) -> bool {
         (self.window.0..=self.window.1).contains(&second)
     }
 
-    /// Whether failures of a kind are looked at: in the window, of the label, and of transactions only where these count.
+    /// Returns true if an error count is selected: by window, by label, and transactions only if the view counts them.
     pub(crate) fn holds_error(&self, error: &ErrorCount) -> bool {
         self.holds(error.second)
             && (self.view.transactions || !error.transaction)
             && self.view.label.as_deref().is_none_or(|label| label == &*error.label)
     }
 
-    /// The seconds of a span that the window holds, where it holds others too.
+    /// Returns the part of a span within the window, unless that is all of the window.
     pub(crate) fn part(&self, span: Option<Span>) -> Option<Span> {
         span?.shared(self.whole()).filter(|part| *part != self.whole())
     }
 
-    /// Those of some cells that averages and percentiles are taken over.
+    /// Returns those of some cells that averages and percentiles are taken over.
     pub(crate) fn averaged<'c>(&self, cells: &'c [(CellKey, Cell)]) -> impl Iterator<Item = &'c Cell> {
         cells.iter().filter(|(key, _)| self.is_averaged(key)).map(|(_, cell)| cell)
     }
 
-    /// All cells within the window, ascending, but for those that a test on their keys leaves out.
+    /// Returns the cells within the window whose keys satisfy a predicate, in ascending order.
     pub(crate) fn cells_that(
         &self,
         wanted: impl Fn(&CellKey) -> bool,
@@ -80,22 +80,22 @@ impl<'a> Selection<'a> {
         cells.filter(move |cell| cell.as_ref().map_or(true, |(key, _)| wanted(key))).map(|cell| Ok(cell?))
     }
 
-    /// The cells that averages and percentiles are taken over, ascending.
+    /// Returns the cells that averages and percentiles are taken over, in ascending order.
     pub(crate) fn averaged_cells(&self) -> impl Iterator<Item = Result<(CellKey, Cell)>> {
         self.cells_that(|key| self.is_averaged(key))
     }
 
-    /// Every second of the window with its cells, none where it is silent.
+    /// Returns every second of the window with its cells; a silent second has none.
     pub(crate) fn seconds(&self) -> impl Iterator<Item = Result<CellsOfSecond>> + use<'a> {
         self.seconds_of(self.whole())
     }
 
-    /// The same for some of the window's seconds.
+    /// Returns every second of a span with its cells; a silent second has none.
     pub(crate) fn seconds_of(&self, span: Span) -> impl Iterator<Item = Result<CellsOfSecond>> + use<'a> {
         by_second(self.run.cells.between(span.first, span.last), span)
     }
 
-    /// The window in stretches of some seconds at most, each either within a part of it or outside.
+    /// Divides the window into stretches of at most `seconds` seconds, each either inside `part` or outside of it.
     pub(crate) fn stretches(&self, part: Option<Span>, seconds: u32) -> Vec<Span> {
         let Span { first, last } = self.whole();
         let borders = part.map(|part| [part.first, part.last.saturating_add(1)]).into_iter().flatten();
@@ -107,7 +107,7 @@ impl<'a> Selection<'a> {
         starts.iter().zip(ends).map(|(first, last)| Span { first: *first, last }).collect()
     }
 
-    /// How long what is looked at lasted, in seconds: the run, or those of its seconds that were chosen.
+    /// Returns the duration of the selection in seconds: that of the run, or that of the chosen seconds.
     pub(crate) fn lasted(&self, run: &RunDuration) -> f64 {
         let View { from, to, phase, .. } = self.view;
         match (from, to, phase) {
@@ -121,7 +121,7 @@ impl<'a> Selection<'a> {
     }
 }
 
-/// The first and last second, within the run and the phase looked at.
+/// Returns the first and the last second, within the run and the view's phase.
 fn window(run: &StoredRun, view: &View) -> Result<(u32, u32)> {
     let last = run.info.seconds.saturating_sub(1);
     let view = in_seconds(run, view)?;
@@ -132,7 +132,7 @@ fn window(run: &StoredRun, view: &View) -> Result<(u32, u32)> {
     Ok((from, to.min(last)))
 }
 
-/// A view of a phase as one of its seconds.
+/// Replaces a view's phase by its seconds.
 pub(crate) fn in_seconds(run: &StoredRun, view: &View) -> Result<View> {
     let Some(phase) = view.phase else { return Ok(view.clone()) };
     let span = Phases::of_run(run, view)?.require(phase, run)?;
@@ -141,7 +141,7 @@ pub(crate) fn in_seconds(run: &StoredRun, view: &View) -> Result<View> {
     Ok(View { from: Some(from), to: Some(to), phase: None, ..view.clone() })
 }
 
-/// The index of a label that has cells of its own.
+/// Returns the index of a label that has cells of its own.
 fn find_label(run: &StoredRun, view: &View, label: &str) -> Result<u32> {
     let counts = run.labels.iter().find(|counts| counts.label == label);
     if !view.transactions && counts.is_some_and(|c| c.transactions > 0 && c.successes + c.failures == 0) {
@@ -161,7 +161,7 @@ fn find_label(run: &StoredRun, view: &View, label: &str) -> Result<u32> {
     }
 }
 
-/// The labels most like one that is not there, the likest first.
+/// Returns the labels most similar to an unknown one, the most similar first.
 fn near_labels(labels: &[String], wanted: &str) -> Vec<String> {
     let wanted = comparable(wanted);
     let mut ranked: Vec<(f64, &String)> =
@@ -170,12 +170,12 @@ fn near_labels(labels: &[String], wanted: &str) -> Vec<String> {
     ranked.into_iter().take(NEAR_LABELS).map(|(_, label)| label.clone()).collect()
 }
 
-/// A label as it is compared: in lower case, and not without end.
+/// Normalises a label for comparison: lower case, at most 200 characters.
 fn comparable(label: &str) -> String {
     label.chars().take(200).flat_map(char::to_lowercase).collect()
 }
 
-/// How alike two labels are, 0 to 1; one that contains the other is very much so.
+/// Returns the similarity of two labels, 0 to 1; 1 if `label` contains `wanted`.
 fn likeness(label: &str, wanted: &str) -> f64 {
     if !wanted.is_empty() && label.contains(wanted) {
         return 1.0;

@@ -1,16 +1,16 @@
-//! The longest stretch in which a load is level, wherever it is: the hold of a run that is not held at its peak.
+//! The longest level stretch of a load curve: the hold of a run whose load is not held at its peak.
 
 use std::ops::Range;
 
 use super::level::{BANDS, LEAST, LONGER, is_level, longest_level, smoothed, trimmed};
 use crate::stats::median::upper_median;
 
-/// The share of a hold's seconds that must be at its level; the rest are dips and spikes.
+/// The least share of a hold's seconds that must be at its level; the rest are dips and spikes.
 const AT_LEVEL: f64 = 0.8;
-/// The share of the run's seconds, silent ones apart, that a hold takes at least.
+/// The least share of the run's non-silent seconds that a hold takes.
 const SHARE: f64 = 0.2;
-/// By how much the first and the last third of a level stretch may differ, as a share of its width: on a slope, which
-/// any stretch is as wide as, they differ by two thirds of it.
+/// How much the medians of the first and the last third of a level stretch may differ, as a share of the band's width.
+/// On a slope, where any stretch takes up the full width, they differ by two thirds of it.
 const DRIFT: f64 = 0.25;
 
 /// A stretch in which the load is level, and its level.
@@ -20,7 +20,8 @@ struct Stretch {
     level: f64,
 }
 
-/// The stretch in which a load is held, if it is: see [`crate::Phases`] for the rule. Silent seconds have the load 0.
+/// Finds the stretch in which a load is held, if there is one; see [`crate::Phases`] for the rule. Silent seconds have
+/// the load 0.
 pub(crate) fn hold(loads: &[f64]) -> Option<Range<usize>> {
     let smooth = smoothed(loads);
     let busy: Vec<f64> = smooth.iter().copied().filter(|load| *load > 0.0).collect();
@@ -31,7 +32,8 @@ pub(crate) fn hold(loads: &[f64]) -> Option<Range<usize>> {
     found.filter(long).reduce(|best, next| if next.len() > best.len() { next } else { best })
 }
 
-/// The hold among the stretches that are level within a width, where one of them is half as long as a hold has to be.
+/// Finds the hold among the stretches that are level within a width, if one of them is at least half as long as a hold
+/// must be.
 fn candidate(loads: &[f64], smooth: &[f64], width: f64, least: f64) -> Option<Range<usize>> {
     let enough = |stretch: &Stretch| stretch.seconds.len() as f64 >= (least / 2.0).max(LEAST as f64);
     let longest = longest_of(smooth, 0..smooth.len(), width).filter(enough)?;
@@ -50,7 +52,7 @@ fn candidate(loads: &[f64], smooth: &[f64], width: f64, least: f64) -> Option<Ra
     (hold.len() >= LEAST && is_level(stretch, DRIFT * width / chosen.level)).then_some(hold)
 }
 
-/// The longest level stretch of some seconds, the first of equal ones; silence is none.
+/// Returns the longest level stretch within some seconds, the first of equally long ones. Silence does not count.
 fn longest_of(smooth: &[f64], within: Range<usize>, width: f64) -> Option<Stretch> {
     let mut start = within.start;
     let mut best: Option<Range<usize>> = None;
@@ -66,7 +68,7 @@ fn longest_of(smooth: &[f64], within: Range<usize>, width: f64) -> Option<Stretc
     Some(Stretch { seconds, level })
 }
 
-/// Gathers the level stretches of some seconds that are long enough, in the order of time.
+/// Collects the level stretches within some seconds that are long enough, in the order of time.
 fn gather(
     smooth: &[f64],
     within: Range<usize>,
@@ -75,7 +77,7 @@ fn gather(
     into: &mut Vec<Stretch>,
 ) {
     let Some(found) = longest_of(smooth, within.clone(), width).filter(|found| long(found)) else { return };
-    // What belongs to it, dips and spikes included, is no rival of it.
+    // The stretch with its dips and spikes is taken out, so that no part of it becomes a rival.
     let whole = widened(smooth, &found, width);
     let whole = whole.start.max(within.start)..whole.end.min(within.end);
     gather(smooth, within.start..whole.start, width, long, into);
@@ -83,14 +85,15 @@ fn gather(
     gather(smooth, whole.end..within.end, width, long, into);
 }
 
-/// Whether the load climbs from one stretch to a later one without coming down between them: in steps, or on a slope.
+/// Returns true if the load climbs from one stretch to a later one without coming down between them, in steps or on a
+/// slope.
 fn climbs(smooth: &[f64], one: &Stretch, later: &Stretch, width: f64) -> bool {
     let between = smooth.get(one.seconds.end..later.seconds.start).unwrap_or_default();
     later.level > one.level + width && between.iter().all(|load| *load >= one.level - width)
 }
 
-/// A level stretch with what follows and comes before it at the same level, over dips and spikes that are no longer
-/// than the level seconds on either side of them.
+/// Extends a level stretch by the seconds at the same level before and after it, across dips and spikes that are no
+/// longer than the level seconds on either side of them.
 fn widened(smooth: &[f64], stretch: &Stretch, width: f64) -> Range<usize> {
     let at_level: Vec<bool> = smooth.iter().map(|load| (load - stretch.level).abs() <= width).collect();
     let Range { start, end } = stretch.seconds;
@@ -100,7 +103,8 @@ fn widened(smooth: &[f64], stretch: &Stretch, width: f64) -> Range<usize> {
     start - further(&before, end - start)..end
 }
 
-/// By how many seconds a stretch of some length goes on, of seconds that are at its level or not.
+/// Returns by how many seconds a stretch of some length extends into the following seconds, of which `at_level` says
+/// which are at its level.
 fn further(at_level: &[bool], length: usize) -> usize {
     let (mut taken, mut level, mut at) = (0, length, 0);
     for row in at_level.chunk_by(|one, next| one == next) {

@@ -1,4 +1,4 @@
-//! What holds for all seconds of a run together.
+//! The summary of a run: figures over all selected seconds.
 
 use perfpipe_ingest::{Cell, Spread};
 
@@ -8,78 +8,78 @@ use crate::stats::histogram::{Histogram, mean};
 use crate::view::View;
 use crate::view::goal::Kept;
 
-/// The failures, in percent of all requests, beyond which a framework is not ranked: it may be fast because it fails.
+/// The percentage of failed requests above which a framework is not ranked: it may be fast because it fails.
 pub(crate) const FAILING: f64 = 1.0;
 
-/// One run in figures.
+/// Figures over some seconds of a run. Times are in ms.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Summary {
-    /// How many seconds were looked at.
+    /// The number of seconds.
     pub seconds: u32,
-    /// Successful requests.
+    /// The number of successful requests.
     pub successes: u64,
-    /// Failed requests.
+    /// The number of failed requests.
     pub failures: u64,
-    /// How long they lasted together, in seconds: of a whole run [`crate::RunDuration::seconds`], of a part of it its
-    /// seconds, the last one of the run as far as it goes.
+    /// The duration in seconds: [`crate::RunDuration::seconds`] for a whole run; for a part of it the number of its
+    /// seconds, of which the last one of the run counts only in part if it is cut.
     pub duration: f64,
-    /// Successes a second, over the duration, silences included.
+    /// Successes per second over the duration, silences included.
     pub throughput: f64,
-    /// Successes ÷ seconds that had a success, as the original averaged.
+    /// Successes ÷ seconds with a success.
     pub throughput_active: Option<f64>,
-    /// Mean elapsed.
+    /// The mean elapsed time.
     pub elapsed_mean: Option<f64>,
-    /// Smallest elapsed.
+    /// The smallest elapsed time.
     pub elapsed_min: Option<i32>,
-    /// Largest elapsed.
+    /// The largest elapsed time.
     pub elapsed_max: Option<i32>,
-    /// Mean latency.
+    /// The mean latency.
     pub latency_mean: Option<f64>,
-    /// Elapsed at 50 %.
+    /// The 50th percentile of elapsed.
     pub p50: Option<f64>,
-    /// Elapsed at 95 %.
+    /// The 95th percentile of elapsed.
     pub p95: Option<f64>,
-    /// Elapsed at 99 %.
+    /// The 99th percentile of elapsed.
     pub p99: Option<f64>,
-    /// Elapsed by percentile, in the order of [`crate::Timeline::percentiles`].
+    /// Percentiles of elapsed, in the order of [`crate::Timeline::percentiles`].
     pub percentiles: Vec<Option<f64>>,
-    /// Mean of the seconds' CPU, over the seconds that have one: each second weighs the same, however many
-    /// requests it had, since it is the machine's mean over time.
+    /// The mean CPU of the seconds that have one, in percent of one core. Each second has the same weight, whatever its
+    /// number of requests, since it is the machine's mean over time.
     pub cpu_mean: Option<f64>,
-    /// Largest CPU of a second.
+    /// The largest CPU of a second, in percent of one core.
     pub cpu_max: Option<f64>,
-    /// Share of the seconds that have a CPU reading, 0 to 1.
+    /// The share of the seconds that have a CPU reading, 0 to 1.
     pub cpu_coverage: f64,
-    /// Largest load of a second.
+    /// The largest load of a second, in threads.
     pub load_max: Option<f64>,
-    /// Sum of the bytes received, over the same samples as the mean.
+    /// The sum of the bytes received, over the same samples as the mean.
     pub bytes: i64,
-    /// Sum of the bytes sent, over the same samples as the mean.
+    /// The sum of the bytes sent, over the same samples as the mean.
     pub sent_bytes: i64,
-    /// How well each of [`crate::View::goals`] is kept, in their order; `None` where there was no request.
+    /// The figure of each of [`crate::View::goals`], in their order; `None` if there was no request.
     pub goals: Vec<Option<f64>>,
-    /// Percentiles corrected by [`crate::View::corrected`]: those asked for and 50, 95 and 99, each with its value,
-    /// ascending; empty where no correction was asked for.
+    /// Percentiles corrected by [`crate::View::corrected`]: the requested ones and 50, 95 and 99, each as (percent,
+    /// value), in ascending order; empty without a correction.
     pub corrected: Vec<(f64, Option<f64>)>,
 }
 
 impl Summary {
-    /// All requests: successes and failures.
+    /// Returns the number of all requests: successes and failures.
     pub fn requests(&self) -> u64 {
         self.successes + self.failures
     }
 
-    /// Failures as a share of all requests, 0 to 1; `None` when there were none at all.
+    /// Returns failures as a share of all requests, 0 to 1; `None` without requests.
     pub fn failure_share(&self) -> Option<f64> {
         (self.requests() > 0).then(|| self.failures as f64 / self.requests() as f64)
     }
 
-    /// Bytes received ÷ the time that throughput is taken over; `None` where there is none.
+    /// Returns the bytes received per second of the duration; `None` if the duration is 0.
     pub fn bytes_per_second(&self) -> Option<f64> {
         self.per_second(self.bytes)
     }
 
-    /// Bytes sent ÷ the time that throughput is taken over; `None` where there is none.
+    /// Returns the bytes sent per second of the duration; `None` if the duration is 0.
     pub fn sent_bytes_per_second(&self) -> Option<f64> {
         self.per_second(self.sent_bytes)
     }
@@ -89,7 +89,7 @@ impl Summary {
     }
 }
 
-/// What averages and percentiles are taken from, added up over cells: the same whatever the order.
+/// The totals of cells from which averages and percentiles are computed, independent of the order of addition.
 #[derive(Default)]
 pub(crate) struct Totals {
     elapsed: Histogram,
@@ -99,7 +99,7 @@ pub(crate) struct Totals {
     pub(crate) kept: Kept,
 }
 
-/// Gathers what a summary says, from the totals of its cells and second by second.
+/// The data of a summary, gathered from the totals of cells and from seconds.
 #[derive(Default)]
 pub(crate) struct Tally {
     totals: Totals,
@@ -124,7 +124,7 @@ impl Totals {
         }
     }
 
-    /// Adds what another has.
+    /// Adds other totals.
     fn merge(&mut self, other: &Self) {
         self.elapsed.merge(&other.elapsed);
         self.latency.merge(&other.latency);
@@ -140,12 +140,12 @@ impl Tally {
         self.totals.add(cells);
     }
 
-    /// Adds the totals of such cells.
+    /// Adds the totals of cells that averages and percentiles are taken over.
     pub(crate) fn add_totals(&mut self, totals: &Totals) {
         self.totals.merge(totals);
     }
 
-    /// Adds a second, but none of its cells.
+    /// Adds a second, without its cells.
     pub(crate) fn add_second(&mut self, second: &Second) {
         self.seconds += 1;
         self.successes += second.successes;
@@ -159,7 +159,7 @@ impl Tally {
         }
     }
 
-    /// The summary, with percentiles in percent, of what lasted so many seconds.
+    /// Returns the summary; `percentiles` are in percent, `duration` is in seconds.
     pub(crate) fn summary(&self, percentiles: &[f64], duration: f64) -> Summary {
         let over = |seconds: f64| (seconds > 0.0).then(|| self.successes as f64 / seconds);
         let mut asked = self.totals.elapsed.percentiles(&[percentiles, &[50.0, 95.0, 99.0]].concat());
@@ -191,7 +191,7 @@ impl Tally {
         }
     }
 
-    /// The same with what a view asks for besides: how well goals are kept, and corrected percentiles.
+    /// Returns the summary with the additional figures of a view: goals and corrected percentiles.
     pub(crate) fn summary_of(&self, percentiles: &[f64], duration: f64, view: &View) -> Result<Summary> {
         let mut summary = self.summary(percentiles, duration);
         summary.goals = self.totals.kept.values(&view.goals);
@@ -206,7 +206,7 @@ impl Tally {
     }
 }
 
-/// The larger of two values that may be absent.
+/// Returns the larger of two optional values.
 fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     match (one, other) {
         (Some(one), Some(other)) => Some(one.max(other)),
@@ -214,7 +214,7 @@ fn larger(one: Option<f64>, other: Option<f64>) -> Option<f64> {
     }
 }
 
-/// The percentiles asked for and the usual three, ascending, each once.
+/// Returns the requested percentiles and the usual three, in ascending order without duplicates.
 pub(crate) fn summary_percentiles(asked: &[f64], summary: &Summary) -> Vec<(f64, Option<f64>)> {
     let values = summary.percentiles.iter().copied().chain(std::iter::repeat(None));
     let mut all: Vec<(f64, Option<f64>)> = asked

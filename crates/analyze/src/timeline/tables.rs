@@ -1,4 +1,4 @@
-//! A timeline's own tables: its seconds, and its summary in one row.
+//! The tables of a timeline: its seconds, and its summary in one row.
 
 use super::Timeline;
 use super::second::second_table;
@@ -7,28 +7,31 @@ use crate::stats::percentile::column_name;
 use crate::table::Table;
 
 impl Timeline {
-    /// The per-second table, in the columns that every format of it has: `second`, `successes`, `failures`,
-    /// `load`, `elapsed_mean`, `elapsed_min`, `elapsed_max`, `latency_mean`, `latency_min`, `latency_max`,
-    /// the percentiles of elapsed as in `p50` and `p99.9`, the view's goals as in `within_200ms_percent`, and `cpu`.
-    /// Times are in ms.
+    /// Returns the per-second table. Its columns are the same in all formats: `second`, `successes`, `failures`,
+    /// `load`, `elapsed_mean`, `elapsed_min`, `elapsed_max`, `latency_mean`, `latency_min`, `latency_max`, the
+    /// percentiles of elapsed as in `p50` and `p99.9`, the view's goals as in `within_200ms_percent`, and `cpu`. Times
+    /// are in ms.
     pub fn table(&self) -> Table {
         second_table(&self.seconds, &self.percentiles, &self.view.goals)
     }
 
-    /// The same table as a polars `DataFrame`: `u64` and `i64` for whole numbers, `f64` for the others, null
-    /// for what is absent.
+    /// Returns the per-second table as a polars `DataFrame`: integers are `u64` or `i64`, other numbers `f64`, absent
+    /// values null.
     ///
     /// # Errors
-    /// None that a timeline can cause.
+    /// None in practice: the columns have different names.
     #[cfg(feature = "frames")]
     pub fn frame(&self) -> crate::error::Result<polars::prelude::DataFrame> {
         self.table().frame()
     }
 
-    /// The run in one row: its key, when it began (`t0_ms`, epoch ms), what was counted in the seconds looked
-    /// at and how long they lasted (`duration`; `duration_estimated` where the run's last end is not known; `last_wait`
-    /// from the run's last start to its last end), the transactions and rejects of the whole run, and whether that is only a part of what was logged. Times are in ms, shares from 0 to 1; the
-    /// percentiles are those asked for and p50, p95 and p99.
+    /// Returns the summary as a table with one row.
+    ///
+    /// It contains the run's key, its start (`t0_ms`, epoch ms), the counts and the `duration` of the selected seconds,
+    /// `duration_estimated` (true if the run's last end is not known), `last_wait` (from the run's last start to its
+    /// last end), the transactions and rejects of the whole run, and `partial` (true if only a part of the log could be
+    /// read). Times are in ms, durations in seconds, shares from 0 to 1. The percentiles are the requested ones, p50,
+    /// p95 and p99.
     pub fn summary_table(&self) -> Table {
         let (info, summary) = (&self.info, &self.summary);
         let table = Table::of(std::slice::from_ref(summary))

@@ -1,4 +1,4 @@
-//! Goals for response times: which share of the requests keeps them.
+//! Goals for response times, and the share of requests that meet them.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,9 +6,9 @@ use std::str::FromStr;
 use crate::error::{Error, Result};
 use crate::table::TableBuilder;
 
-/// A goal for response times, and how well requests keep it.
+/// A goal for response times.
 ///
-/// Both are over all requests: a failed one has not been served, however fast it failed, and keeps none.
+/// Its figure is over all requests: a failed request was not served, however fast it failed, and does not meet a goal.
 ///
 /// ```
 /// use perfpipe_analyze::Goal;
@@ -21,39 +21,40 @@ use crate::table::TableBuilder;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Goal {
-    /// The percentage of all requests that succeeded within so many ms.
+    /// The percentage of all requests that succeeded within this many ms.
     Within(u32),
-    /// The Apdex of this T, in ms (Apdex Technical Specification 1.1): (satisfied + tolerating ÷ 2) ÷ requests, from 0 to 1.
-    /// Satisfied are successes up to T, tolerating such up to 4 T; all others, and failures, are frustrated.
+    /// The Apdex for this T in ms (Apdex Technical Specification 1.1): (satisfied + tolerating ÷ 2) ÷ requests, from 0
+    /// to
+    /// 1. Successes up to T are satisfied, those up to 4 T tolerating; all others, and failures, are frustrated.
     Apdex(u32),
 }
 
-/// How well requests keep some goals, added up.
+/// Counts of requests that meet some goals.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Kept {
     requests: u64,
-    /// For each goal twice the requests that keep it; once for such that do by half.
+    /// For each goal, twice the number of requests that meet it; those that meet it by half count once.
     halves: Vec<u64>,
 }
 
 impl Goal {
-    /// Success within a time, as in `200ms` or `1.5s`.
+    /// Parses a goal of success within a time, as in `200ms` or `1.5s`.
     ///
     /// # Errors
-    /// When it is no time of whole milliseconds.
+    /// [`Error::Time`] if the time is not a whole number of milliseconds.
     pub fn within(time: &str) -> Result<Self> {
         Ok(Self::Within(milliseconds(time)?))
     }
 
-    /// The Apdex of a T, as in `500ms` or `0.5s`.
+    /// Parses a goal of Apdex with a T, as in `500ms` or `0.5s`.
     ///
     /// # Errors
-    /// When it is no time of whole milliseconds.
+    /// [`Error::Time`] if the time is not a whole number of milliseconds.
     pub fn apdex(time: &str) -> Result<Self> {
         Ok(Self::Apdex(milliseconds(time)?))
     }
 
-    /// The name of its column: `within_200ms_percent`, `apdex_500ms`.
+    /// Returns the name of the goal's column: `within_200ms_percent`, `apdex_500ms`.
     pub fn column(self) -> String {
         match self {
             Self::Within(ms) => format!("within_{ms}ms_percent"),
@@ -61,7 +62,7 @@ impl Goal {
         }
     }
 
-    /// Adds its column to a table.
+    /// Adds the goal's column to a table.
     pub(crate) fn add_to<'a, R>(
         self,
         table: TableBuilder<'a, R>,
@@ -71,7 +72,8 @@ impl Goal {
         table.column(self.column(), value).title(&self.to_string()).unit(unit, 2)
     }
 
-    /// Of successes with these elapsed times, ascending, twice those that keep it, and once those that do by half.
+    /// Counts successes with these elapsed times, which are in ascending order: twice for those that meet the goal,
+    /// once for those that do by half.
     fn halves(self, elapsed: &[(i32, u64)]) -> u64 {
         let upto = |limit: u64| -> u64 {
             let fast = elapsed.iter().take_while(|(ms, _)| u64::try_from(*ms).unwrap_or(0) <= limit);
@@ -85,7 +87,7 @@ impl Goal {
 }
 
 impl Kept {
-    /// Adds requests, of which `elapsed` has the times where they succeeded.
+    /// Adds requests; `elapsed` has the times of successful ones.
     pub(crate) fn add(&mut self, goals: &[Goal], requests: u64, elapsed: Option<&[(i32, u64)]>) {
         self.requests = self.requests.saturating_add(requests);
         self.halves.resize(goals.len(), 0);
@@ -94,7 +96,7 @@ impl Kept {
         }
     }
 
-    /// Adds what another has of the same goals.
+    /// Adds counts of the same goals.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.requests = self.requests.saturating_add(other.requests);
         self.halves.resize(self.halves.len().max(other.halves.len()), 0);
@@ -103,7 +105,7 @@ impl Kept {
         }
     }
 
-    /// How well each goal is kept; nothing is known of it where there was no request.
+    /// Returns the figure of each goal; `None` without requests.
     pub(crate) fn values(&self, goals: &[Goal]) -> Vec<Option<f64>> {
         let value = |at: usize, goal: &Goal| {
             let share = *self.halves.get(at)? as f64 / (2.0 * self.requests as f64);
@@ -114,10 +116,10 @@ impl Kept {
     }
 }
 
-/// A time of whole milliseconds, at least one, as in `200ms`, `2s` or `1.5 s`.
+/// Parses a time of whole milliseconds, at least one, as in `200ms`, `2s` or `1.5 s`.
 ///
 /// # Errors
-/// When it is none.
+/// [`Error::Time`] if the text is not such a time.
 pub fn milliseconds(text: &str) -> Result<u32> {
     let unread = || Error::Time { text: text.to_owned() };
     let trimmed = text.trim();
@@ -126,7 +128,7 @@ pub fn milliseconds(text: &str) -> Result<u32> {
         (None, Some(number)) => (number, 1000.0),
         (None, None) => return Err(unread()),
     };
-    // To the nearest µs first, so that 1.1 s are 1,100 ms.
+    // Rounded to the nearest µs first, so that 1.1 s is 1,100 ms.
     let number = f64::from_str(number.trim()).map_err(|_| unread())?;
     let ms = (number * factor * 1000.0).round() / 1000.0;
     let is_whole = ms.fract() == 0.0 && (1.0..=f64::from(i32::MAX)).contains(&ms);
@@ -159,7 +161,7 @@ mod tests {
         }
     }
 
-    /// The example of the specification: 100 samples at T = 3 s, 60 satisfied, 30 tolerating, 10 frustrated.
+    /// The example in the specification: 100 samples at T = 3 s, 60 satisfied, 30 tolerating, 10 frustrated.
     #[test]
     fn the_apdex_is_that_of_its_specification() {
         let goals = [Goal::Apdex(3000), Goal::Within(3000), Goal::Within(12_000)];

@@ -1,4 +1,4 @@
-//! How a stored run is looked at: every choice that acts when reading, never when storing.
+//! Views of a stored run: all choices that take effect on reading, not on storing.
 
 pub(crate) mod goal;
 pub(crate) mod phases;
@@ -8,36 +8,36 @@ use perfpipe_ingest::{CpuJoin, RunInfo};
 use self::goal::Goal;
 use self::phases::Phase;
 
-/// The reader's choices.
+/// The choices of a reader.
 ///
-/// [`View::of`] is that of a stored run; [`View::default`] knows nothing of any.
+/// [`View::of`] returns the view that suits a stored run; [`View::default`] knows of no run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct View {
-    /// Percentiles to compute, in percent, as in 99.9.
+    /// The percentiles to compute, in percent, as in 99.9.
     pub percentiles: Vec<f64>,
-    /// First second, inclusive.
+    /// The first second, inclusive.
     pub from: Option<u32>,
-    /// Last second, inclusive.
+    /// The last second, inclusive.
     pub to: Option<u32>,
-    /// Only the seconds of this phase of the run.
+    /// Selects only the seconds of this phase of the run.
     pub phase: Option<Phase>,
-    /// Only samples of this label.
+    /// Selects only samples of this label.
     pub label: Option<String>,
-    /// Count transaction controllers' own records as requests.
+    /// Counts transaction controllers' own records as requests.
     pub transactions: bool,
-    /// Take averages and percentiles over failures too.
+    /// Includes failures in averages and percentiles.
     pub include_failures: bool,
-    /// Whether the run was read without its sub-samples (`Store::top_level` of the ingesting crate), so that pages and
-    /// documents say so. It takes none out itself.
+    /// True if the run was read without its sub-samples (`Store::top_level` of the ingest crate), so that pages and
+    /// documents say so. The field itself removes nothing.
     pub top_level: bool,
-    /// Goals for response times: how well they are kept is told of each second, of the run and in the league.
+    /// Goals for response times, computed for each second, for the run and for the league.
     pub goals: Vec<Goal>,
-    /// The time that a client was to leave between two requests, in ms: the summary then has percentiles corrected by it
-    /// beside its own, and the distribution of percentiles is corrected ([`crate::Histogram::corrected`]).
+    /// The interval in ms between two requests of one client. If set, the summary has corrected percentiles beside its
+    /// own, and the distribution of percentiles is corrected ([`crate::Histogram::corrected`]).
     pub corrected: Option<u32>,
-    /// How many injectors sent the load, where the log can't tell them apart.
+    /// The number of injectors that sent the load, if the log does not distinguish them.
     pub injectors: u32,
-    /// How CPU readings find their seconds.
+    /// How CPU readings are joined to seconds.
     pub cpu: CpuJoin,
 }
 
@@ -61,18 +61,18 @@ impl Default for View {
 }
 
 impl View {
-    /// The option of a run ([`RunInfo::options`]) under which its ingest notes how many injectors sent the load.
+    /// The key in [`RunInfo::options`] of the number of injectors given at ingest.
     pub const INJECTORS: &str = "injectors";
 
-    /// The option of a run under which it is noted what its CPU readings were measured in, where that was told. Stored
-    /// are percent of one core.
+    /// The key in [`RunInfo::options`] of the scale of the CPU readings, if it was given. Stored readings are in
+    /// percent of one core.
     pub const CPU_SCALE: &str = "cpu-scale";
 
-    /// The option of a run under which its server's cores are noted, where they were told with its CPU scale.
+    /// The key in [`RunInfo::options`] of the number of the server's cores, if it was given with the CPU scale.
     pub const CORES: &str = "cores";
 
-    /// The view of a stored run that nothing is said about: what was told when it was ingested, its injectors and its CPU
-    /// clock, holds for it.
+    /// Returns the default view of a stored run, with the injectors and the CPU clock that were given when it was
+    /// ingested.
     ///
     /// ```
     /// use perfpipe_analyze::View;

@@ -1,23 +1,23 @@
-//! Parts of a run: spans of seconds, and the phases by what its load does.
+//! Spans of seconds, and the phases of a run.
 
 use std::fmt;
 
-/// A part of a run, by what its load does.
+/// A phase of a run, defined by its load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Phase {
-    /// All that comes before the hold; in a run without a hold, a climb all the way.
+    /// The seconds before the hold; in a run without a hold, a climb all the way.
     Ramp,
-    /// The load is level, at its peak.
+    /// The seconds in which the load is level.
     Hold,
-    /// All that comes after the hold.
+    /// The seconds after the hold.
     Tail,
 }
 
 impl Phase {
-    /// The three, in the order of time.
+    /// All phases, in the order of time.
     pub const ALL: [Self; 3] = [Self::Ramp, Self::Hold, Self::Tail];
 
-    /// The phase's name: `ramp`, `hold` or `tail`.
+    /// Returns the phase's name: `ramp`, `hold` or `tail`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ramp => "ramp",
@@ -33,7 +33,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// Seconds from a first to a last one, both included.
+/// Consecutive seconds from a first to a last one, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Span {
     /// The first second.
@@ -43,53 +43,54 @@ pub struct Span {
 }
 
 impl Span {
-    /// How many seconds there are.
+    /// Returns the number of seconds.
     pub fn seconds(self) -> u32 {
         self.last.saturating_sub(self.first).saturating_add(1)
     }
 
-    /// Whether a second is one of them.
+    /// Returns true if the span contains a second.
     pub fn holds(self, second: u32) -> bool {
         (self.first..=self.last).contains(&second)
     }
 
-    /// The seconds that two spans share.
+    /// Returns the intersection of two spans, if they overlap.
     pub fn shared(self, other: Self) -> Option<Self> {
         let (first, last) = (self.first.max(other.first), self.last.min(other.last));
         (first <= last).then_some(Self { first, last })
     }
 }
 
-/// Which seconds of a run are its ramp, its hold and its tail.
+/// The seconds of a run's ramp, hold and tail.
 ///
-/// The rule, on the load of the seconds (a second in which nobody reported has that of the second before it; where they
-/// are more in a row than 20 times the usual distance of seconds with a report, they are a *silence*, of load 0):
+/// They follow from the load of the seconds. A second without a report has the load of the one before it. A longer gap
+/// than 20 times the usual distance of seconds with a report is a *silence*, with load 0. The rule:
 ///
-/// 1. Odd seconds are taken out by the median of five. The *peak* is the largest load then.
-/// 2. The load is held from the first second to the last in which it is within a band below the peak, if it is
-///    there in nine of ten seconds between them. The *level* is the median of these seconds; at their ends, those
-///    are left out that are further from it than 1 % and than three times the median distance from it.
-/// 3. It is a hold if it has 5 seconds or more, if its first third is as high as its last (medians; to 3 %, or to
-///    four standard errors, where the load is noisy), and if it is at least one and a half times as long, and three
-///    seconds more, as any other stretch in which the load is as level: a load that climbs in steps is not held at
-///    the last of them, nor is one that only passes through its peak.
+/// 1. A moving median of five removes outliers. The *peak* is the largest load after that.
+/// 2. The load is held from the first to the last second within a band below the peak, if at least nine in ten seconds
+///    between them are within the band. The *level* is the median of these seconds. Seconds at either end are cut off
+///    if they are further from the level than 1 % and than three times the median distance from it.
+/// 3. It is a hold if it has at least 5 seconds, if the medians of its first and its last third are equal (to 3 %, or
+///    to four standard errors for a noisy load), and if it is at least three seconds longer than one and a half times
+///    any other stretch in which the load is as level. So a load that climbs in steps is not held at the
+///    last of them, nor is one that only passes through its peak.
 /// 4. Bands of 1, 2, 5, 10 and 20 % of the peak are tried; the longest hold is taken.
-/// 5. A load that is not held at its peak is held where it is level for longest, silence apart: within such a band, of
-///    the usual load (the median), with the dips and spikes in between that are no longer than the level seconds on either
-///    side, a fifth of the hold together, if that is a fifth of the run. Of several about as long (as in 3) it is the one
-///    of the highest load, which is what a test is made for, and of equal ones the first; if the load climbs to it from
-///    one of the others without coming down, there is no hold.
-/// 6. What comes before the hold is the ramp, what comes after it the tail. Without a hold, all of the run is ramp
-///    if the load climbs all the way (the medians of its tenths gain more than a fifth of the peak, and lose at most
-///    a fifth of what they gain); else there are no phases.
+/// 5. A load that is not held at its peak is held where it is level for longest, apart from silences, if that is at
+///    least a fifth of the run. Bands are then shares of the usual load (the median). Dips and spikes in between belong
+///    to the hold if they are no longer than the level seconds on either side, and at most a fifth of the hold in
+///    total. Of several stretches of similar length (as in 3) the one with the highest load is taken, since that is
+///    what a test is made for, and of equal ones the first. There is no hold if the load climbs to it from one of the
+///    others without coming down.
+/// 6. The seconds before the hold are the ramp, those after it the tail. Without a hold, the whole run is ramp if the
+///    load climbs all the way: the medians of its tenths gain more than a fifth of the peak, and lose at most a fifth
+///    of that gain. Otherwise there are no phases.
 ///
-/// Multiplying the load changes nothing.
+/// The result does not change if the load is multiplied by a constant.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Phases {
-    /// Before the hold.
+    /// The seconds before the hold.
     pub ramp: Option<Span>,
-    /// The load is level.
+    /// The seconds in which the load is level.
     pub hold: Option<Span>,
-    /// After the hold.
+    /// The seconds after the hold.
     pub tail: Option<Span>,
 }
