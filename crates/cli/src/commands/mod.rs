@@ -88,10 +88,9 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     /// Repair damaged runs, and set aside those that can't be repaired
     Repair(RepairArgs),
-    /// Delete a run from the store
     /// Rewrite a database of an older layout as the newest
     Migrate(MigrateArgs),
-    /// Take one run out of the store
+    /// Delete a run from the store
     Drop(DropArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),

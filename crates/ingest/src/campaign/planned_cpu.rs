@@ -1,4 +1,4 @@
-//! The CPU export with which a run of a campaign is ingested.
+//! The CPU export that a run of a campaign is ingested with.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use crate::series::cpu::CpuJoin;
 pub struct PlannedCpu {
     /// The file.
     pub file: PathBuf,
-    /// How the export was found to belong to the log.
+    /// By what it was found.
     pub paired: Paired,
     pub(super) source: SourceFile,
-    /// How the readings are joined.
+    /// How its readings are joined.
     pub(super) join: CpuJoin,
 }
 

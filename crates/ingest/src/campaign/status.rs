@@ -1,4 +1,4 @@
-//! The status of a run compared with the store: new, changed, or already stored.
+//! How a run of a folder stands to what the store has: new, changed, or stored before.
 
 use std::collections::HashSet;
 
@@ -13,23 +13,23 @@ use crate::source::log::last_part;
 use super::name::bare;
 use super::planned_cpu::PlannedCpu;
 
-/// The status of a run compared with the store.
+/// How a run stands to what is stored.
 #[derive(Debug)]
 pub enum Stand {
-    /// The run is not stored yet.
+    /// It is not stored yet.
     New,
-    /// The run is stored, but an ingest would give a different result now. The reason is a clause.
+    /// It is stored, and would be another run now: why, as a clause.
     Changed(String),
-    /// The run is stored and has not changed.
+    /// It is stored as it is.
     Unchanged(Box<RunInfo>),
-    /// The run is stored, and only reading the whole log can show whether it has changed.
+    /// It is stored, and nothing tells it from that but what only reading the whole log can tell.
     Unread(Box<RunInfo>),
-    /// The run can't be ingested.
+    /// It can't be ingested.
     Failed(Error),
 }
 
 impl Stand {
-    /// The name of the status: `new`, `changed`, `unchanged` or `failed`.
+    /// The word for it.
     pub fn name(&self) -> &'static str {
         match self {
             Self::New => "new",
@@ -40,11 +40,11 @@ impl Stand {
     }
 }
 
-/// A run of the campaign, compared with stored runs.
+/// A run as it would be ingested now.
 pub(super) struct Candidate<'a> {
-    /// The keys that its log may give, the most likely first.
+    /// The keys that its log may give, the likeliest first.
     pub(super) keys: &'a [RunKey],
-    /// The smallest timeStamp in its beginning, epoch ms.
+    /// The smallest timeStamp of its head, epoch ms.
     pub(super) t0_ms: Option<i64>,
     pub(super) logs: &'a [LogSource],
     pub(super) cpu: Option<&'a PlannedCpu>,
@@ -52,8 +52,7 @@ pub(super) struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// The stored run with the same logs, and true if their content is known to be the same. Runs in `taken` are
-    /// excluded.
+    /// The stored run that has its logs, by their content, and whether that is sure. Those that are `taken` are others'.
     pub(super) fn same_logs<'a>(
         &self,
         stored: &'a [RunInfo],
@@ -72,8 +71,8 @@ impl Candidate<'_> {
         unsure
     }
 
-    /// The stored run that is an earlier state of this one: made from logs of the same names, at the same time. Runs in
-    /// `taken` are excluded.
+    /// The stored run of which it is a later state: made from logs of the same names, and, where it may be beside it
+    /// as another repeat, of the same time.
     pub(super) fn earlier_state<'a>(
         &self,
         stored: &'a [RunInfo],
@@ -86,18 +85,18 @@ impl Candidate<'_> {
         })
     }
 
-    /// The reason why an ingest would differ from the stored run of the same logs, if there is one.
+    /// Why it would be another run than the stored one of the same logs.
     pub(super) fn change(&self, stored: &RunInfo) -> Option<String> {
         let options = self.options;
         let cpu = stored.sources.iter().find(|source| source.kind == "cpu");
         let cpu = match (self.cpu, cpu) {
-            // A CPU export that was attached later, or that is missing now, is kept.
+            // One that was attached, or is not here any more, is kept.
             (None, _) => None,
             (Some(now), Some(then)) if same_content(&now.source, then) => None,
             (Some(_), Some(_)) => Some("its CPU export has changed"),
             (Some(_), None) => Some("it has a CPU export now"),
         };
-        // The interval of readings that are kept is not known here.
+        // Of readings that are kept, the interval is not known here.
         let lookback = self.cpu.map(|cpu| cpu.join.lookback).or(options.cpu.lookback);
         let join = stored.cpu_offset != options.cpu.offset
             || lookback.is_some_and(|lookback| lookback != stored.cpu_lookback);
@@ -115,7 +114,7 @@ impl Candidate<'_> {
         cpu.or(samples).or_else(|| other.into_iter().flatten().next()).map(str::to_owned)
     }
 
-    /// The refusal to replace a stored run, if there is one.
+    /// The refusal to put it in the place of a stored run, if there is one.
     pub(super) fn refusal(&self, stored: &RunInfo) -> Option<Error> {
         let told = self.options.framework.is_some() && self.options.test.is_some();
         let replace = match told {
@@ -128,7 +127,7 @@ impl Candidate<'_> {
         (!replace.allows(stored, &new)).then(|| Replace::refusal(stored, &new))
     }
 
-    /// Returns true if the stored run is known to be made from the same logs, whatever its key.
+    /// Whether a stored run was surely made from its logs, whatever its key is.
     pub(super) fn is_of(&self, stored: &RunInfo) -> bool {
         self.has_logs_of(stored) == Some(true)
     }
@@ -138,7 +137,7 @@ impl Candidate<'_> {
         self.keys.iter().any(|may| may.framework == key.framework && may.test == key.test)
     }
 
-    /// Returns `Some(true)` if the stored run was made from logs of the same content, and `None` if that is not known.
+    /// Whether a stored run was made from logs of this content.
     fn has_logs_of(&self, stored: &RunInfo) -> Option<bool> {
         let mut left: Vec<&SourceFile> = logs_of(stored).collect();
         if left.len() != self.logs.len() {
@@ -146,7 +145,7 @@ impl Candidate<'_> {
         }
         let mut sure = true;
         for log in self.logs {
-            // Several injectors' logs are matched by name too.
+            // The logs of several injectors are known by their names.
             let named = |then: &SourceFile| self.logs.len() == 1 || own_name(then) == log.file_name();
             let held = |then: &SourceFile| log.holds(then.bytes, then.crc32);
             let at = left
@@ -159,18 +158,18 @@ impl Candidate<'_> {
         sure.then_some(true)
     }
 
-    /// Returns true if the log begins within the time of the stored run.
+    /// Whether its head is of a stored run's time.
     fn begins_in(&self, stored: &RunInfo) -> bool {
         self.t0_ms.is_some_and(|t0_ms| (stored.t0_ms..=stored.last_ms).contains(&t0_ms))
     }
 
-    /// Returns true if the stored run was made from a file of this name, apart from the extensions.
+    /// Whether a stored run was made from a file of this name, however that was packed.
     fn has_stem_of(&self, stored: &RunInfo) -> bool {
         let ours = self.logs.first().map(|log| bare(&log.place().file));
         ours == logs_of(stored).next().map(|log| bare(log.file.as_ref()))
     }
 
-    /// Returns true if the stored run was made from logs of these names.
+    /// Whether a stored run was made from logs of these names.
     fn is_named_as(&self, stored: &RunInfo) -> bool {
         let names = |sources: Vec<SourceFile>| {
             let mut names: Vec<_> = sources.into_iter().map(|source| (source.file, source.member)).collect();
@@ -186,12 +185,12 @@ fn logs_of(stored: &RunInfo) -> impl Iterator<Item = &SourceFile> {
     stored.sources.iter().filter(|source| source.kind == "log")
 }
 
-/// Returns true if two sources have the same size and checksum.
+/// Whether two sources hold the same bytes.
 pub(super) fn same_content(one: &SourceFile, other: &SourceFile) -> bool {
     (one.bytes, one.crc32) == (other.bytes, other.crc32)
 }
 
-/// Returns true if these are the logs of the stored run, whatever the files are called.
+/// Whether these are the logs of a stored run, in whatever files they are.
 pub(super) fn are_logs_of(logs: &[SourceFile], stored: &RunInfo) -> bool {
     let mut left: Vec<&SourceFile> = logs_of(stored).collect();
     let is_there = |log: &SourceFile| {
@@ -202,7 +201,7 @@ pub(super) fn are_logs_of(logs: &[SourceFile], stored: &RunInfo) -> bool {
     logs.iter().all(is_there) && left.is_empty()
 }
 
-/// The log's name without folders, as `LogSource::file_name` returns it.
+/// A log's name without folders, as `LogSource::file_name` gives it.
 fn own_name(source: &SourceFile) -> &str {
     match source.member.as_deref().map(last_part) {
         Some(member) if !member.is_empty() && member != "-" => member,
@@ -210,7 +209,7 @@ fn own_name(source: &SourceFile) -> &str {
     }
 }
 
-/// The source file of a log, with its names only.
+/// The source that a log will be, as far as it is known by its name.
 fn named_source(log: &LogSource) -> SourceFile {
     let place = log.place();
     SourceFile {

@@ -1,19 +1,19 @@
-//! The columns of a log: the missing ones with the consequences, and the ignored ones.
+//! The columns of a log: which are read, which are missing, and what is lost by that.
 
 use serde::Serialize;
 
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 
-/// One of JMeter's default columns that a log lacks.
+/// A column of JMeter's default ones that a log lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct MissingColumn {
-    /// The name of the column.
+    /// Its name.
     pub name: &'static str,
-    /// What is lost without it, as a clause.
+    /// What there will not be without it, as a clause.
     pub lost: &'static str,
 }
 
-/// What is lost without each optional one of JMeter's default columns. The other three that are read are required.
+/// What is lost without each of JMeter's default columns that is read; the three others a log must have.
 const LOST: [MissingColumn; 13] = [
     lost("label", "requests are not told apart"),
     lost("responseCode", "failures are not told apart by code"),
@@ -37,11 +37,11 @@ const fn lost(name: &'static str, lost: &'static str) -> MissingColumn {
 /// The columns of a log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ColumnNames {
-    /// All columns, in order.
+    /// All of them, in their order.
     pub(super) all: Vec<String>,
-    /// The missing columns.
+    /// Those that are missing.
     pub(super) missing: Vec<MissingColumn>,
-    /// The columns that are not kept: unknown ones, repeated names, and numbers that are only checked.
+    /// Those that are not kept: unknown ones, a name that stands twice, numbers that are only checked.
     pub(super) ignored: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ mod tests {
         );
     }
 
-    /// If one of the default columns is left out, it is reported as missing, provided that it is read at all.
+    /// Without any one of the default columns, that one is missing, if it is read at all.
     #[test]
     fn whatever_is_missing_is_told() {
         let names: Vec<&str> = DEFAULT_COLUMNS.split(',').collect();
