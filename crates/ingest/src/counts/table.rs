@@ -87,11 +87,13 @@ impl CellTable {
     }
 
     /// Iterates over the cells without their counts ([`Cell::elapsed`] is empty), which takes a fraction of the time.
+    /// Order and errors are those of [`CellTable::iter`].
     pub fn sums(&self) -> impl Iterator<Item = Result<(CellKey, Cell)>> + Send + use<'_> {
         self.cells.sums()
     }
 
-    /// Iterates over the cells of the seconds from `first` to `last`, both inclusive, ascending by key.
+    /// Iterates over the cells of the seconds from `first` to `last`, both inclusive, ascending by key. Errors are
+    /// those of [`CellTable::iter`].
     pub fn between(
         &self,
         first: u32,

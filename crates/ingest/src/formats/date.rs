@@ -22,6 +22,9 @@ impl FromStr for TimeZone {
     type Err = Error;
 
     /// Reads an IANA name (`Europe/Warsaw`), `UTC`, or an offset (`+01:00`, `-0530`).
+    ///
+    /// # Errors
+    /// When the zone is unknown, or the offset is out of range.
     fn from_str(name: &str) -> Result<Self> {
         if let Some(seconds) = offset_seconds(name.as_bytes()) {
             return Ok(Self(Offset::from_seconds(seconds).map_err(|_| unknown(name))?.to_time_zone()));

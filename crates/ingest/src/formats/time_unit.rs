@@ -71,6 +71,9 @@ impl FromStr for TimeUnit {
     type Err = Error;
 
     /// Reads `s`, `ms`, `us` or `ns`.
+    ///
+    /// # Errors
+    /// For any other text.
     fn from_str(name: &str) -> Result<Self> {
         let units = [Self::Seconds, Self::Milliseconds, Self::Microseconds, Self::Nanoseconds];
         units

@@ -1,4 +1,4 @@
-//! A CPU export beside the logs: what it holds, how much of their time it covers, and whether its clock is off.
+//! Inspects the CPU export of a run: its readings, how much of the logs' time they cover, and whether its clock is off.
 
 use serde::Serialize;
 
@@ -8,82 +8,82 @@ use crate::operations::ingest::{IngestOptions, Prepared};
 use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::source::cpu_export::CpuFacts;
 
-/// What a CPU export holds. Times have the told `--cpu-offset` added.
+/// The facts about a CPU export. Times include the given `--cpu-offset`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CpuInspection {
     /// The file's name.
     pub file: String,
     /// The member inside a zip.
     pub member: Option<String>,
-    /// What it is, in words.
+    /// The format of the export, in words.
     pub form: &'static str,
-    /// How its first time is written, in the letters of JMeter's `timestamp_format`; `None` where times are epoch
+    /// The pattern of its first time, in the notation of JMeter's `timestamp_format`; `None` if times are epoch
     /// seconds.
     pub date_pattern: Option<String>,
-    /// Whether its dates name no zone, so that they are read in that of `--time-zone`.
+    /// True if its dates name no zone, so that the one of `--time-zone` applies.
     pub zone_assumed: bool,
-    /// Readings by item, where it names items.
+    /// The number of readings of each item, if the export names items.
     pub items: Vec<(String, u64)>,
-    /// Seconds with a reading, of the item that is read.
+    /// The number of seconds with a reading of the selected item.
     pub readings: u64,
-    /// The first and the last of them, epoch seconds.
+    /// The epoch second of the first reading.
     pub first_second: Option<i64>,
-    /// The last of them, epoch second.
+    /// The epoch second of the last reading.
     pub last_second: Option<i64>,
-    /// The smallest reading, percent.
+    /// The smallest reading, in percent of one core.
     pub min: Option<f64>,
-    /// The largest reading, percent.
+    /// The largest reading, in percent of one core.
     pub max: Option<f64>,
-    /// Seconds from one reading to the next: the median.
+    /// The median time between readings, in seconds.
     pub step: Option<i64>,
-    /// How many seconds before the sample's own a reading may be, as told, or else as `step` asks for.
+    /// The look-back in seconds, as given or as derived from `step`.
     pub lookback: u32,
-    /// How often a reading is so long before the next that seconds between them have none.
+    /// The number of gaps: times between two readings that the look-back does not cover.
     pub gaps: u64,
-    /// The longest such gap.
+    /// The longest gap.
     pub longest_gap: Option<Gap>,
-    /// Epoch seconds of the logs' known time, from `t0_ms` to `last_ms`; `None` where no record was accepted.
+    /// The number of epoch seconds from `t0_ms` to `last_ms` of the logs; `None` if no record was accepted.
     pub seconds: Option<u64>,
-    /// How many of them have a reading, their own or one within the look-back.
+    /// The number of these seconds that have a reading, their own or one within the look-back.
     pub covered: u64,
-    /// Seconds by which the first reading comes after t0; negative if before.
+    /// The time from t0 to the first reading, in seconds; negative if the reading is earlier.
     pub begins_after_t0: Option<i64>,
-    /// Seconds by which the last reading comes before the last known record; negative if after.
+    /// The time from the last reading to the last known record, in seconds; negative if the reading is later.
     pub ends_before_last: Option<i64>,
-    /// What may be wrong with the clocks, where the readings miss the logs.
+    /// A guess at what is wrong with the clocks, if the readings miss the logs.
     pub clock: Option<ClockGuess>,
 }
 
-/// Seconds without a reading.
+/// A gap in the readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Gap {
-    /// The reading before it, epoch second.
+    /// The epoch second of the reading before the gap.
     pub after: i64,
-    /// How many seconds have no reading.
+    /// The number of seconds that have no reading, not even by look-back.
     pub seconds: i64,
 }
 
-/// A shift of the readings by hours, half-hours or quarters with which they would cover the logs.
+/// A shift of the readings' clock, by hours, half or quarter hours, with which they would cover the logs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ClockGuess {
-    /// Seconds to add to the readings' clock.
+    /// The shift to add to the readings' clock, in seconds.
     pub shift: i64,
-    /// How many seconds would have a reading then.
+    /// The number of seconds that would then have a reading.
     pub covered: u64,
-    /// The value of `--cpu-offset` that does so.
+    /// The value of `--cpu-offset` that causes the shift.
     pub cpu_offset: i64,
-    /// The value of `--time-zone` that does so, where either the logs or the export, and not both, have dates that
-    /// name no zone.
+    /// The value of `--time-zone` that causes the shift. `None` unless exactly one of the logs and the export has dates
+    /// that name no zone.
     pub time_zone: Option<String>,
 }
 
-/// The widest shift that zones account for, in seconds.
+/// The largest shift that time zones explain, in seconds.
 const WIDEST: i64 = 14 * 3600;
 
-/// Shifts that zones make, in seconds, the usual ones first.
+/// The steps of shifts between time zones, in seconds, the most common first.
 const SHIFTS: [i64; 3] = [3600, 1800, 900];
 
-/// Epoch seconds, both inclusive.
+/// A range of epoch seconds, both ends inclusive.
 #[derive(Debug, Clone, Copy)]
 struct Span {
     first: i64,
@@ -97,7 +97,7 @@ impl Span {
 }
 
 impl CpuInspection {
-    /// The CPU export of a run, beside its logs, whose known times go from one moment to another (epoch ms).
+    /// Inspects the CPU export of a run. `times` is the known time span of the logs (epoch ms, both inclusive).
     pub(super) fn of(
         prepared: &Prepared,
         options: &IngestOptions,
@@ -144,25 +144,25 @@ impl CpuInspection {
 }
 
 impl ClockGuess {
-    /// The shift with which readings that miss more than half of a run, from `t0_ms` to `last_ms`, would cover it; `None`
-    /// where there is none, or several would do. It knows of no zone.
+    /// Guesses the shift if the readings miss more than half of the run from `t0_ms` to `last_ms`. `None` if no shift
+    /// would make them cover it, or several would. `time_zone` is always `None`.
     pub fn of(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Self> {
         guess(cpu, join, Span { first: t0_ms.div_euclid(1000), last: last_ms.div_euclid(1000) })
     }
 }
 
-/// Whether the export's dates name no zone.
+/// Returns true if the export's dates name no zone.
 fn assumes_zone(facts: &CpuFacts) -> bool {
     facts.date.as_ref().is_some_and(|date| !date.names_zone)
 }
 
-/// Whether the dates of all logs name no zone.
+/// Returns true if the dates of all logs name no zone.
 fn assume_zone(logs: &[LogInspection]) -> bool {
     let mut forms = logs.iter().filter_map(|log| log.time_stamp.as_ref()).peekable();
     forms.peek().is_some() && forms.all(|form| matches!(form, TimeForm::Date { names_zone: false, .. }))
 }
 
-/// How many gaps there are between readings, and the first of the longest.
+/// The number of gaps between readings, and the first one of the longest.
 fn gaps(series: &CpuSeries, join: CpuJoin) -> (u64, Option<Gap>) {
     let (mut count, mut longest) = (0, None::<Gap>);
     for pair in series.readings().windows(2) {
@@ -179,7 +179,7 @@ fn gaps(series: &CpuSeries, join: CpuJoin) -> (u64, Option<Gap>) {
     (count, longest)
 }
 
-/// How many seconds of a span have a reading.
+/// The number of seconds in a span that have a reading.
 fn covered(series: &CpuSeries, join: CpuJoin, span: Span) -> u64 {
     let readings = series.readings();
     let lookback = i64::from(join.lookback);
@@ -189,7 +189,7 @@ fn covered(series: &CpuSeries, join: CpuJoin, span: Span) -> u64 {
     let within = readings.get(begin..end).unwrap_or_default();
     let mut seconds = 0;
     for (at, (clock, _)) in within.iter().enumerate() {
-        // A reading holds until the next one, the look-back is over, or the span is.
+        // A reading counts until the next one, or until the look-back or the span ends.
         let next = within.get(at + 1).map_or(i64::MAX, |(next, _)| *next);
         let until = next.min(clock.saturating_add(lookback).saturating_add(1)).min(last.saturating_add(1));
         seconds += u64::try_from(until.saturating_sub((*clock).max(first))).unwrap_or(0);
@@ -197,7 +197,7 @@ fn covered(series: &CpuSeries, join: CpuJoin, span: Span) -> u64 {
     seconds
 }
 
-/// The only shift by which readings that miss more than half of a span would cover 80 % of it.
+/// The only shift with which readings that miss more than half of a span would cover at least 80 % of it.
 fn guess(series: &CpuSeries, join: CpuJoin, span: Span) -> Option<ClockGuess> {
     if series.is_empty() || covered(series, join, span) * 2 >= span.seconds() {
         return None;
@@ -210,13 +210,13 @@ fn guess(series: &CpuSeries, join: CpuJoin, span: Span) -> Option<ClockGuess> {
     SHIFTS.into_iter().find_map(|step| {
         let shifts = (-WIDEST / step..=WIDEST / step).map(|steps| shifted(steps * step));
         let mut fitting = shifts.filter(|guess| guess.covered * 5 >= span.seconds() * 4);
-        // Where several fit, the export is much longer than the log, and none of them is likely.
+        // If several fit, the export is much longer than the log, and none of them is likely.
         let only = fitting.next()?;
         fitting.next().is_none().then_some(only)
     })
 }
 
-/// The zone with which a shift comes about, where dates of one side only are read in the zone told.
+/// The zone that causes a shift, if the dates of exactly one side depend on the given zone.
 fn other_zone(
     guess: &ClockGuess,
     zone: &TimeZone,
@@ -225,7 +225,7 @@ fn other_zone(
     cpu_assumes: bool,
 ) -> Option<String> {
     let east = zone.seconds_east(span.first.saturating_mul(1000));
-    // A log read in a zone too far west is late, as readings in one too far east are early.
+    // A log read in a zone too far west appears late; readings in a zone too far east appear early.
     let east = match (logs_assume, cpu_assumes) {
         (true, false) => east + guess.shift,
         (false, true) => east - guess.shift,
@@ -282,7 +282,7 @@ mod tests {
             }
         }
 
-        /// Readings that cover a log, moved by a shift that zones make, are found to be, and no others are.
+        /// Readings that cover a log, shifted by a difference of time zones, are recognised; unshifted ones are not.
         #[test]
         fn a_shifted_clock_is_found(steps in -56i64..=56, length in 10i64..600, ahead in 5i64..35) {
             let span = Span { first: 1_795_203_738, last: 1_795_203_738 + length };
@@ -291,7 +291,7 @@ mod tests {
             let guess = guess(&series, join(5, 3), span);
             match shift {
                 0 => prop_assert_eq!(guess, None),
-                // The offset of 5 s that was told is a mistake of seconds, and within what is covered.
+                // The given offset of 5 s is a small mistake that coverage tolerates.
                 shift => {
                     let guess = guess.unwrap();
                     prop_assert_eq!((guess.shift, guess.cpu_offset), (shift, shift + 5));

@@ -52,10 +52,11 @@ pub struct PipelineOptions {
     pub workers: usize,
     /// The approximate size of a block, in bytes of the unpacked log.
     pub block_size: usize,
-    /// The number of bytes, over all inputs, that are searched ahead for the smallest timeStamp. For a single file: the
-    /// number of bytes within which a record before t0 makes the pass restart.
+    /// The number of bytes, over all inputs, that are searched ahead for the smallest timeStamp. In a single file: if a
+    /// record before t0 comes within this many bytes, the pass restarts after them, otherwise after the end of the
+    /// file.
     pub look_ahead: usize,
-    /// The memory budget of the counts and buffers, in bytes. Counts beyond a third of it go to a temporary file.
+    /// The memory budget in bytes for what is collected of a run. Counts beyond a third of it go to a temporary file.
     pub memory: usize,
 }
 

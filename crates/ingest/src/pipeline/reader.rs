@@ -25,8 +25,8 @@ const RECORDS: usize = 8 << 10;
 /// The minimum size of a block, in bytes.
 const LEAST: usize = 64 << 10;
 
-/// The number of bytes to look ahead in one of several files: at most a quarter of it, but at least 4 MiB. Looking
-/// ahead costs time, and so does reading a small file twice.
+/// The maximum number of bytes to look ahead in one of several files: a quarter of its packed size, but at least 4 MiB.
+/// Looking ahead costs time, and so does reading a small file twice.
 fn worth_a_look(source: &LogSource) -> usize {
     let quarter = source.packed_size().map_or(u64::MAX, |bytes| bytes / 4);
     usize::try_from(quarter).unwrap_or(usize::MAX).max(4 << 20)

@@ -22,7 +22,11 @@ pub trait RunStore: Sync {
     /// The writer of one run.
     type Writer: RunWriter;
 
-    /// Begins a run. If the key is known from the start, a second writer of the same key fails at once.
+    /// Begins a run. If the key is known from the start, a second writer of the same key fails at once. With
+    /// `keep_samples`, the samples are stored too, not only their counts.
+    ///
+    /// # Errors
+    /// When the store fails, or another writer is storing a run of the same key.
     fn begin(
         &self,
         key: Option<&RunKey>,
@@ -61,6 +65,9 @@ pub trait BatchEncoder: Send + 'static {
 
     /// Encodes one batch; `None` if nothing of it is to be written. An encoder keeps no samples between calls, so the
     /// chunks can be written in the order of the log, whichever encoder made them.
+    ///
+    /// # Errors
+    /// When the batch can't be encoded.
     fn encode(&mut self, batch: &SampleBatch) -> Result<Option<Self::Chunk>>;
 }
 
@@ -70,6 +77,9 @@ pub trait RunWriter: Send {
     type Encoder: BatchEncoder;
 
     /// Creates an encoder for one worker thread.
+    ///
+    /// # Errors
+    /// When the encoder can't be set up.
     fn encoder(&self) -> Result<Self::Encoder>;
 
     /// A folder for temporary files, if the writer has one that is cleaned up even after a kill.
@@ -78,6 +88,9 @@ pub trait RunWriter: Send {
     }
 
     /// Writes an encoded chunk. Chunks must come in the order of the log.
+    ///
+    /// # Errors
+    /// When the store fails.
     fn write(
         &mut self,
         chunk: <Self::Encoder as BatchEncoder>::Chunk,
@@ -106,5 +119,8 @@ pub trait RunWriter: Send {
     }
 
     /// Makes the run visible as a whole, replacing any earlier run of its key.
+    ///
+    /// # Errors
+    /// When the store fails, or an earlier run may not be replaced.
     fn commit(self, run: FinishedRun<'_>) -> impl Future<Output = Result<()>> + Send;
 }
