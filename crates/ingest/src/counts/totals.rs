@@ -30,7 +30,7 @@ const ERROR_LIMIT: usize = 500_000;
 /// The maximum size of all names of one sort together, in bytes. A single name may be megabytes long.
 const NAME_BYTES: usize = 16 << 20;
 
-/// The default memory budget of perfpipe's own buffers, in bytes.
+/// The default of `PipelineOptions::memory`, in bytes.
 pub(crate) const DEFAULT_MEMORY: usize = 128 << 20;
 
 /// A second is packed when it is this many seconds older than the newest one. A late record unpacks it again.
