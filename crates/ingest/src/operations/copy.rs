@@ -1,4 +1,4 @@
-//! Runs from one store to another, and proof that they are the same there; or to the same store with other CPU readings.
+//! Copies runs between stores and checks the copy; rewrites runs with other CPU readings.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -22,20 +22,19 @@ use crate::sample::batch::{Nullable, SampleBatch};
 use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::source::cpu_export::CpuExport;
 
-/// Batches on their way from one store to the other.
+/// The maximum number of batches in transit between the two stores.
 const ON_THE_WAY: usize = 4;
 
-/// How often it is begun anew where the run gives way to another meanwhile.
+/// The number of attempts if the run is replaced while it is read.
 const ATTEMPTS: usize = 5;
-/// Copies a run, with its samples and rejects, and checks that what the other store gives back is the same.
+/// Copies a run with its samples and rejects, reads the copy back and compares it.
 ///
-/// The run appears there whole or not at all, in the place of any earlier one of its key where `replace` allows it.
-/// What was read of the samples is compared by a hash of all their values, everything else value by value.
+/// The run appears in `to` as a whole or not at all. It replaces an earlier run of its key if `replace` allows it. The
+/// samples are compared by a hash of all their values, everything else value by value.
 ///
 /// # Errors
-/// When the run is not stored, a store fails or refuses, or what was written reads back as something else: then the
-/// error says so, and the copy is there to be looked at. [`Error::Replaced`] when the run is replaced again and again
-/// while it is being read.
+/// If the run is not stored, if a store fails or refuses, or if the copy differs: then the error says so, and the copy
+/// stays for inspection. [`Error::Replaced`] if the run is replaced repeatedly while it is read.
 pub async fn copy_run(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Replace) -> Result<RunInfo> {
     let mut attempt = 1;
     loop {
@@ -57,12 +56,12 @@ async fn copy_once(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Re
     Ok(run.info)
 }
 
-/// Gives a stored run another CPU export: its samples are joined to the new readings, everything else stays. What the
-/// run says of the former export goes with it: its name, its damage, and those options that `noted` names, which get
-/// the value there, if any.
+/// Replaces the CPU readings of a stored run and joins its samples to the new ones. Everything else stays, except what
+/// the run's metadata states about the former export: its name, its damage, and the options in `noted`, which are set
+/// to the given values or removed.
 ///
 /// # Errors
-/// When the run is not stored, or the store fails; the run is as it was then.
+/// If the run is not stored, or the store fails. The run is unchanged then.
 pub async fn attach_cpu(
     store: &Arc<Store>,
     key: &RunKey,
@@ -94,7 +93,7 @@ async fn attach_once(
     Ok(run.info)
 }
 
-/// Makes a run's row say that it has these CPU readings in the place of its former ones.
+/// Replaces the former CPU export by the new one in a run's metadata.
 fn with_export(info: &mut RunInfo, export: &CpuExport, join: CpuJoin, noted: &[(&str, Option<String>)]) {
     let (former, logs): (Vec<_>, Vec<_>) =
         std::mem::take(&mut info.sources).into_iter().partition(|source| source.kind == export.file.kind);
@@ -109,18 +108,18 @@ fn with_export(info: &mut RunInfo, export: &CpuExport, join: CpuJoin, noted: &[(
     (info.cpu_offset, info.cpu_lookback) = (join.offset, join.lookback);
 }
 
-/// Writes a run again with the samples that are stored of it.
+/// Rewrites a run with its stored samples.
 pub(crate) async fn rewrite(store: &Arc<Store>, run: &StoredRun) -> Result<()> {
     write((store, &run.info), run, store, Replace::Any, None).await.map(drop)
 }
 
-/// Whether damage is in one of these files, or in a zip that holds it.
+/// Returns true if damage is in one of these files, or in a zip that holds one.
 fn is_of(damage: &Damage, sources: &[SourceFile]) -> bool {
     let within = |source: &SourceFile| damage.member.is_none() || damage.member == source.member;
     sources.iter().any(|source| source.file == damage.file && within(source))
 }
 
-/// Writes a run with the samples that a store has of it under another row; returns their digest.
+/// Writes `run` with the stored samples of `from`. Returns the digest of the samples.
 async fn write(
     from: (&Arc<Store>, &RunInfo),
     run: &StoredRun,
@@ -144,8 +143,8 @@ async fn write_into<S: RunStore>(
     let key = &run.info.key;
     let mut rejects = RejectSpool::default();
     let mut writer = to.begin(Some(key), run.info.samples_stored).await?;
-    // Where the run is written to the store that it is read from, nobody else replaces it from here on; until here
-    // somebody may have.
+    // If both stores are the same, nobody can replace the run from here on, since the writer holds its key. It may have
+    // been replaced before.
     if !from.info(key).await?.is_some_and(|stored| row.is_row_of(&stored)) {
         return Err(Error::replaced(key));
     }
@@ -182,7 +181,7 @@ async fn write_into<S: RunStore>(
     Ok(digest.0.finish())
 }
 
-/// Reads the samples of a run where waiting for whoever takes them holds up nothing else.
+/// Starts to read the samples of a run on a thread for blocking work.
 fn read(from: &Arc<Store>, row: &RunInfo) -> (JoinHandle<Result<()>>, Receiver<SampleBatch>) {
     let (send, batches) = bounded(ON_THE_WAY);
     let (from, row, runtime) = (Arc::clone(from), row.clone(), Handle::current());
@@ -192,18 +191,18 @@ fn read(from: &Arc<Store>, row: &RunInfo) -> (JoinHandle<Result<()>>, Receiver<S
     (spawn_blocking(move || runtime.block_on(from.samples_of(&row, &mut each))), batches)
 }
 
-/// The next batch; `None` after the last.
+/// Receives the next batch; `None` after the last one.
 async fn next(batches: &Receiver<SampleBatch>) -> Result<Option<SampleBatch>> {
     let batches = batches.clone();
     spawn_blocking(move || batches.recv().ok()).await.map_err(|error| Error::store("reading samples", error))
 }
 
-/// The readings that samples are joined to.
+/// Returns the reading that each sample of a batch is joined to.
 fn readings(batch: &SampleBatch, cpu: &CpuSeries, join: CpuJoin, t0_ms: i64) -> Nullable<f64> {
     batch.t_ms.iter().map(|t_ms| cpu.at(t0_ms.saturating_add(*t_ms).div_euclid(1000), join)).collect()
 }
 
-/// The digest of the samples that a store has of a run.
+/// Returns the digest of the stored samples of a run.
 async fn digest(store: &Arc<Store>, run: &StoredRun) -> Result<u64> {
     let mut digest = Digest::default();
     if run.info.samples_stored {
@@ -235,7 +234,7 @@ fn differs(key: &RunKey, what: &str) -> Error {
     Error::store(format!("comparing the copy of {key} with the run"), format!("the {what} differ"))
 }
 
-/// A hash of samples in their order, however they are cut into batches.
+/// A hash of samples in their order, independent of how they are cut into batches.
 #[derive(Default)]
 struct Digest(DefaultHasher);
 

@@ -1,4 +1,4 @@
-//! One ingest from files to a committed run.
+//! Ingests one run, from its files to the commit.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,40 +27,40 @@ use crate::source::cpu_export::CpuFacts;
 use crate::source::{Inputs, LogSource, SourceOptions};
 use crate::store::counted;
 
-/// The longest span that a run's milliseconds fit into: 12 days on either side of its head.
+/// The maximum span of a run in ms: 12 days before and after its first accepted record.
 const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
 
-/// How a run is to be read and stored.
+/// Options for reading and storing a run.
 #[derive(Debug, Clone)]
 pub struct IngestOptions {
-    /// The system under test; inferred if left out.
+    /// The system under test. `None` infers it.
     pub framework: Option<String>,
-    /// The test; inferred if left out.
+    /// The test. `None` infers it.
     pub test: Option<String>,
-    /// The frameworks by port, for the framework that is inferred.
+    /// The frameworks by port, from which a framework is inferred.
     pub frameworks: Frameworks,
-    /// Which repeat of framework and test it is: the first, unless told.
+    /// The repeat of framework and test; by default the first.
     pub repeat: Repeat,
-    /// Replace whatever run has the same key, even if the key was inferred.
+    /// True if any stored run of the same key may be replaced, even if the key was inferred.
     pub replace: bool,
-    /// t0 in epoch ms, which must be the smallest timeStamp of the run; needed only for pipes whose earliest
+    /// t0 in epoch ms, which must be the smallest timeStamp of the run. It is needed only for pipes whose earliest
     /// record comes late.
     pub origin: Option<i64>,
-    /// How far from the first accepted record others may be, in ms, at most 12 days.
+    /// The maximum distance of a record from the first accepted one, in ms; at most 12 days.
     pub max_span_ms: u64,
-    /// How many records may be rejected.
+    /// The maximum number of rejected records.
     pub max_rejects: u64,
-    /// A regular expression that finds the injector's host in threadName.
+    /// A regular expression that finds the injector's host name in threadName.
     pub injector_pattern: Option<String>,
-    /// Time zone, the CPU export's item, and the logs' layout where it can't be found out.
+    /// The time zone, the CPU export's item, and the logs' layout if it can't be detected.
     pub source: SourceOptions,
-    /// How CPU readings find their samples.
+    /// The rule by which samples are joined to CPU readings.
     pub cpu: CpuChoice,
-    /// Whether the samples themselves are stored, not only their counts.
+    /// True if the samples are stored besides their counts.
     pub keep_samples: bool,
-    /// The sizes of the pipeline.
+    /// The numbers of threads and the sizes of buffers.
     pub sizes: PipelineOptions,
-    /// Other options to be noted with the run, by flag name.
+    /// Further options to be recorded with the run, by flag name.
     pub noted: BTreeMap<String, String>,
 }
 
@@ -85,28 +85,28 @@ impl Default for IngestOptions {
     }
 }
 
-/// What came of an ingest.
+/// Result of an ingest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ingested {
-    /// The run's own row, as stored.
+    /// The run's metadata as stored.
     pub info: RunInfo,
-    /// What was inferred, and from what; empty where framework and test were told.
+    /// The parts of the key that were inferred, and from what. Empty if framework and test were given.
     pub inferred: Vec<String>,
-    /// Other things the user should know, as sentences.
+    /// Notes for the user, as sentences.
     pub notes: Vec<String>,
-    /// Whether the log had to be read twice, its earliest record being beyond the look-ahead.
+    /// True if the log was read twice because its earliest record was beyond the look-ahead.
     pub read_twice: bool,
-    /// How many of the run's seconds have a CPU reading.
+    /// The number of the run's seconds that have a CPU reading.
     pub cpu_seconds: u32,
 }
 
-/// Reads the logs and the CPU export of one run into a store. The run appears whole or not at all.
+/// Reads the logs and the CPU export of one run into a store. The run appears as a whole or not at all.
 ///
-/// Samples stream through; memory does not grow with the log. `progress` can be watched meanwhile.
+/// Samples are streamed, so memory does not grow with the log. `progress` can be read meanwhile.
 ///
 /// # Errors
-/// When a file is not what it should be, the rejects are too many, the store refuses or fails: nothing was
-/// stored then.
+/// If a file can't be read or is not recognised, if there are too many rejects, or if the store refuses or fails.
+/// Nothing is stored then.
 ///
 /// ```
 /// use perfpipe_ingest::{IngestOptions, ingest, store::parquet::ParquetStore};
@@ -129,7 +129,7 @@ pub async fn ingest<S: RunStore>(
     ingest_as(store, files, options, progress, &|_| Ok(())).await
 }
 
-/// The same, of a key that has to be admitted once it is known: before that, nothing is stored.
+/// Ingests a run as [`ingest`] does. `admit` may refuse the key once it is known, before anything is stored.
 pub(crate) async fn ingest_as<S: RunStore>(
     store: &S,
     files: &[PathBuf],
@@ -165,13 +165,13 @@ pub(crate) async fn ingest_as<S: RunStore>(
     }
 }
 
-/// Whether a run may have this key.
+/// A check that may refuse a run's key.
 pub(crate) type Admit<'a> = &'a (dyn Fn(&RunKey) -> Result<()> + Sync);
 
-/// Says what of the options can't be meant.
+/// Checks the options.
 ///
 /// # Errors
-/// When there is any.
+/// If one of them is out of range or empty.
 pub(crate) fn check(options: &IngestOptions) -> Result<()> {
     if options.max_span_ms > LONGEST_SPAN_MS {
         return Err(Error::usage("--max-span is more than 12 days", "Give at most 12 days."));
@@ -191,14 +191,14 @@ pub(crate) fn check(options: &IngestOptions) -> Result<()> {
 }
 
 impl IngestOptions {
-    /// The key, where all of it was told.
+    /// Returns the key if all of it was given.
     fn told_key(&self) -> Option<RunKey> {
         let Repeat::Number(repeat) = self.repeat else { return None };
         Some(RunKey::new(self.framework.clone()?, self.test.clone()?).with_repeat(repeat))
     }
 }
 
-/// The note on CPU readings none of which is of the run's time.
+/// Returns the note on CPU readings of which none falls within the run.
 fn apart(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<String> {
     let ((first, _), (last, _)) = (cpu.readings().first()?, cpu.readings().last()?);
     let shown = |second: i64| match jiff::Timestamp::from_second(second) {
@@ -215,14 +215,14 @@ fn apart(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Str
     ))
 }
 
-/// Recognises the files where waiting for them holds up nothing else: a pipe may be slow to say anything.
+/// Recognises the files on a thread for blocking work, since a pipe may be slow.
 pub(crate) async fn recognise(files: Vec<PathBuf>, options: SourceOptions) -> Result<Inputs> {
     tokio::task::spawn_blocking(move || Inputs::recognise(&files, &options))
         .await
         .map_err(|error| Error::store("looking at the files", error))?
 }
 
-/// Says that there is no log among the inputs, if there is none.
+/// Returns an error if there is no log among the inputs.
 pub(crate) fn lacks_log(inputs: &Inputs) -> Option<Error> {
     if !inputs.logs.is_empty() {
         return None;
@@ -234,20 +234,20 @@ pub(crate) fn lacks_log(inputs: &Inputs) -> Option<Error> {
     ))
 }
 
-/// The inputs of a run, recognised, and their CPU readings.
+/// The recognised inputs of a run, with its CPU readings.
 pub(crate) struct Prepared {
     pub(crate) logs: Arc<Mutex<Vec<LogSource>>>,
     place: Place,
     stems: Vec<String>,
     can_restart: bool,
     pub(crate) cpu: Arc<CpuSeries>,
-    /// How they are joined.
+    /// The rule by which samples are joined to the readings.
     pub(crate) join: CpuJoin,
     pub(crate) cpu_file: Option<SourceFile>,
-    /// How the CPU export is written.
+    /// The form in which the CPU export is written.
     pub(crate) cpu_facts: Option<CpuFacts>,
     pub(crate) notes: Vec<String>,
-    /// What was found to be damaged before the logs were read.
+    /// Damage that was found before the logs were read.
     pub(crate) damage: Vec<Damage>,
 }
 
@@ -260,7 +260,7 @@ impl Prepared {
         }
     }
 
-    /// Reads the CPU readings of inputs that were recognised.
+    /// Prepares recognised inputs by reading their CPU readings.
     pub(crate) async fn of(inputs: Inputs, options: &IngestOptions) -> Result<Self> {
         let first = inputs.logs.first();
         let mut prepared = Self {
@@ -309,7 +309,7 @@ impl Prepared {
         Ok(parser.in_unit(options.source.time_unit.unwrap_or_default()))
     }
 
-    /// Says why reading again does not help, if it does not.
+    /// Fails if reading the log again would not help to find t0.
     pub(crate) fn check_earlier(
         &self,
         earliest: i64,
@@ -333,7 +333,7 @@ impl Prepared {
         Err(Error::input(self.place.clone(), problem, format!("Run it again with --origin {earliest}.")))
     }
 
-    /// Says that another t0 was told than the log has, if one was.
+    /// Fails if the given t0 is not that of the log.
     pub(crate) fn check_origin(&self, t0_ms: i64, options: &IngestOptions) -> Result<()> {
         match options.origin.filter(|origin| *origin != t0_ms) {
             None => Ok(()),
@@ -400,7 +400,7 @@ impl Prepared {
         Ok(Ingested { info, inferred: inferred.notes, notes, read_twice, cpu_seconds })
     }
 
-    /// Says that there is no record to make a run of, and why the first one was rejected.
+    /// Returns the error for a log without an accepted record, with the reason why the first one was rejected.
     pub(crate) fn nothing_taken(&self, collected: &mut Collected) -> Error {
         if let Some(damage) = collected.take_damage(&self.damage).first() {
             return Fault::harm(damage.problem.clone()).lost().at(self.place.clone());

@@ -1,4 +1,4 @@
-//! What a caller asks for: runs ingested, copied, recounted, verified and repaired.
+//! The operations of the library: runs are ingested, streamed, copied, recounted, verified and repaired.
 
 pub(crate) mod copy;
 pub(crate) mod ingest;

@@ -1,4 +1,4 @@
-//! The stages of the pipeline one by one, for benchmarks: not part of the API, and free to change.
+//! The stages of the pipeline one by one, for benchmarks. Not part of the API; may change at any time.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::sample::batch::SampleBatch;
 use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::store::postgres::SampleEncoder;
 
-/// The stages over blocks of one log.
+/// The stages of the pipeline, applied to blocks of one log.
 pub struct Parts {
     layout: Layout,
     parser: Parser,
@@ -26,10 +26,10 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Stages for a log that begins like this, its samples joined to these CPU readings.
+    /// Prepares the stages for a log that begins with `head`. Its samples are joined to these CPU readings.
     ///
     /// # Errors
-    /// When it is no log.
+    /// If `head` does not begin a log.
     pub fn new(head: &[u8], cpu: CpuSeries) -> Result<Self> {
         let layout = Layout::detect(head, &LayoutOptions::default(), &Place::file("-"))?;
         let dates = DateParser::new(TimeZone::default());
@@ -45,7 +45,7 @@ impl Parts {
         Ok(parts)
     }
 
-    /// Finds the delimiters, quotes and line feeds of a block; returns how many there are.
+    /// Finds the delimiters, quotes and line feeds of a block. Returns their number.
     pub fn scan(&self, block: &[u8]) -> usize {
         let mut scanner = Scanner::new(block, self.layout.delimiter);
         let mut found = 0;
@@ -55,7 +55,7 @@ impl Parts {
         found
     }
 
-    /// Cuts a block into records and fields; returns how many fields there are.
+    /// Splits a block into records and fields. Returns the number of fields.
     pub fn split(&self, block: &[u8]) -> usize {
         let mut records = Records::new(block, self.layout.delimiter);
         let mut fields = 0;
@@ -71,15 +71,15 @@ impl Parts {
         &self.parsed.batch
     }
 
-    /// Counts what was parsed last; returns how many cells it fills.
+    /// Counts the batch that was parsed last. Returns the number of its cells.
     pub fn count(&mut self) -> usize {
         self.counter.tally(&mut self.parsed, &self.clock).cells().count()
     }
 
-    /// Encodes what was parsed last for Postgres; returns whether it came to a chunk.
+    /// Encodes the batch that was parsed last for Postgres. Returns true if it gave a chunk.
     ///
     /// # Errors
-    /// When a sample does not fit its row.
+    /// If a sample does not fit its row.
     pub fn encode_copy(&self, encoder: &mut SampleEncoder) -> Result<bool> {
         Ok(encoder.encode(&self.parsed.batch)?.is_some())
     }

@@ -1,4 +1,4 @@
-//! The counts of a stored run taken anew from its samples, so that one more label has cells of its own.
+//! Counts the stored samples of a run again, so that one more label gets cells of its own.
 
 use crate::counts::LabelCount;
 use crate::counts::counter::Counter;
@@ -10,9 +10,9 @@ use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::run::info::RunInfo;
 use crate::sample::batch::SampleBatch;
 
-/// Counts the samples of a run again, as they were counted at its ingest.
+/// Counts the samples of a run again, in the same way as its ingest.
 ///
-/// The run's labels keep their cells, and one label gets its own in addition; the rest share [`crate::OTHER`].
+/// The run's labels keep their cells, and one more label gets its own. All other labels share [`crate::OTHER`].
 pub struct Recount {
     clock: Clock,
     parsed: Parsed,
@@ -21,17 +21,17 @@ pub struct Recount {
 }
 
 impl Recount {
-    /// A count of `run` in which `label` has cells of its own, no sample counted yet.
+    /// Starts a count of `run` in which `label` has cells of its own.
     pub fn new(run: &StoredRun, label: &str) -> Self {
         Self::of(&run.info, run.cells.labels.iter().map(String::as_str).chain([label]))
     }
 
-    /// A count of `run` in which its labels have the cells that they have.
+    /// Starts a count of `run` with the labels that have cells already.
     pub(crate) fn again(run: &StoredRun) -> Self {
         Self::of(&run.info, run.cells.labels.iter().map(String::as_str))
     }
 
-    /// A count of a run of which only its own row is known.
+    /// Starts a count of a run of which only the metadata is known.
     pub(crate) fn anew(run: &RunInfo) -> Self {
         Self::of(run, std::iter::empty())
     }
@@ -45,24 +45,24 @@ impl Recount {
         }
     }
 
-    /// Counts a batch of the run's samples; batches can come in any order.
+    /// Counts a batch of the run's samples. Batches may come in any order.
     ///
     /// # Errors
-    /// When counts don't fit into memory, and a temporary file can't be written.
+    /// If counts don't fit into memory and a temporary file can't be written.
     pub fn add(&mut self, batch: SampleBatch) -> Result<()> {
         self.parsed.batch = batch;
         self.totals.add(&self.counter.tally(&mut self.parsed, &self.clock))
     }
 
-    /// The whole-run counts of all batches so far, ascending by label.
+    /// Returns the whole-run counts of all batches so far, ascending by label.
     pub(crate) fn label_counts(&self) -> Vec<LabelCount> {
         self.totals.label_counts()
     }
 
-    /// The counts of all batches so far.
+    /// Returns the counts by second of all batches so far.
     ///
     /// # Errors
-    /// As [`Recount::add`].
+    /// As for [`Recount::add`].
     pub fn cells(&self) -> Result<CellTable> {
         let (labels, injectors) = (self.totals.labels(), self.totals.injectors());
         CellTable::from_ascending(labels, injectors, self.totals.cells())
@@ -78,7 +78,7 @@ mod tests {
     use crate::sample::reserved::OTHER;
     use crate::series::cpu::CpuSeries;
 
-    /// Two samples of each of 260 labels, a second apart.
+    /// Returns two samples of each of 260 labels, one second apart.
     fn batch() -> SampleBatch {
         let mut batch = SampleBatch::default();
         for row in 0..520u32 {

@@ -1,4 +1,4 @@
-//! Runs that are damaged, put right where that can be done from what is whole; what can't is set aside, never deleted.
+//! Repairs damaged runs from their intact parts. Runs that can't be repaired are set aside, never deleted.
 
 use std::sync::Arc;
 
@@ -15,27 +15,27 @@ use crate::store::held::unequal;
 use crate::store::repairer::{Repaired, Repairer};
 
 impl Repairer<'_> {
-    /// Puts the store itself right: its own file, leftovers of killed writers, runs in the folder of another.
+    /// Repairs the store itself: its marker, leftovers of killed writers, runs in the wrong folder.
     ///
     /// # Errors
-    /// When the store can't be read or written.
+    /// If the store can't be read or written.
     pub fn store(&mut self, store: &Store) -> Result<()> {
         match store {
             Store::Parquet(store) => self.folder(store),
-            // A server undoes what was begun and not committed.
+            // A server rolls back what was not committed.
             Store::Postgres(..) => Ok(()),
         }
     }
 
-    /// The same of a store in a folder.
+    /// Repairs a store in a folder, as [`store`](Self::store) does.
     pub(crate) fn folder(&mut self, store: &ParquetStore) -> Result<()> {
         store.repair(self)
     }
 
-    /// Puts a run right where it is damaged. `progress` counts the samples that are read.
+    /// Repairs a run if it is damaged. `progress` counts the samples that are read.
     ///
     /// # Errors
-    /// When the run is not stored, is being written, or the store can't be read or written.
+    /// If the run is not stored, is being written, or the store can't be read or written.
     pub async fn run(&mut self, store: &Arc<Store>, key: &RunKey, progress: &Progress) -> Result<()> {
         let faults = verify_run(store, key, progress).await?;
         if faults.is_empty() {
@@ -65,13 +65,13 @@ impl Repairer<'_> {
         }
     }
 
-    /// What came of it all.
+    /// Returns the result of the repair.
     pub fn done(self) -> Repaired {
         self.done
     }
 }
 
-/// A run with its counts taken anew from its samples, all else as it is stored.
+/// Returns a run with counts taken from its samples, and everything else as stored.
 async fn counted_anew(store: &Store, key: &RunKey) -> Result<StoredRun> {
     let mut run = store.without_counts(key).await?;
     let mut rejects = 0;

@@ -1,24 +1,23 @@
-//! Whether two stores have the same counts of a run, whatever numbers they give to its labels and injectors.
+//! Compares the counts of a run in two stores, which may number its labels and injectors differently.
 
 use crate::counts::table::CellTable;
 use crate::counts::{Cell, CellKey};
 use crate::error::Result;
 
-/// A cell by its label, its flags and the injectors' names.
+/// A cell with the names of its label and injectors.
 #[derive(Debug, PartialEq)]
 struct Named<'a> {
     key: (&'a str, bool, bool),
-    /// All but the injectors.
+    /// The counts without the injectors.
     cell: Cell,
-    /// Each injector's samples and threads.
+    /// The name, samples and threads of each injector.
     loads: Vec<(&'a str, u64, i64)>,
 }
 
-/// The first second in which two tables have other cells, by the names of their labels and injectors; `None` where
-/// they are alike.
+/// Returns the first second in which the cells of two tables differ by name; `None` if they are equal.
 ///
 /// # Errors
-/// When one of them can't be read.
+/// If a table can't be read.
 pub(crate) fn differ(one: &CellTable, other: &CellTable) -> Result<Option<u32>> {
     let (mut one, mut other) = (by_second(one), by_second(other));
     loop {
@@ -31,7 +30,7 @@ pub(crate) fn differ(one: &CellTable, other: &CellTable) -> Result<Option<u32>> 
     }
 }
 
-/// The cells of each second, by names.
+/// Returns the named cells of each second.
 fn by_second(table: &CellTable) -> impl Iterator<Item = Result<(u32, Vec<Named<'_>>)>> {
     let mut cells = table.iter().peekable();
     std::iter::from_fn(move || {

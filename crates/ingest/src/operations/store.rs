@@ -1,4 +1,4 @@
-//! The two stores behind one face, for whoever does not care which one it is.
+//! A store of either kind behind a common interface.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -23,13 +23,13 @@ use crate::store::postgres::{Migration, PostgresConfig, PostgresStore};
 ///
 /// # Blocking
 ///
-/// Of a folder, the async functions too read and write files on the thread that polls them. Where that thread has to stay
-/// free for others, poll them within `tokio::task::spawn_blocking` by `Handle::block_on`, as the command `perfpipe` does. Of
-/// a database, they wait for the server without blocking; what a caller hands in (`each`) runs on the thread that polls.
+/// The async functions of a folder store read and write files on the thread that polls them. If that thread must stay
+/// responsive, poll them with `Handle::block_on` within `tokio::task::spawn_blocking`, as the command `perfpipe` does.
+/// Those of a database wait for the server without blocking. The caller's closures (`each`) run on the polling thread.
 pub enum Store {
     /// A folder of Parquet files.
     Parquet(ParquetStore),
-    /// A Postgres database, and its name: user, server and database, without a password.
+    /// A Postgres database with its name: user, server and database, without a password.
     Postgres(Box<PostgresStore>, String),
 }
 
@@ -43,18 +43,18 @@ impl fmt::Display for Store {
 }
 
 impl Store {
-    /// The store in this folder; it need not exist yet.
+    /// Opens the store in this folder, which need not exist yet.
     ///
     /// # Errors
-    /// When the folder holds something that is not a store of this layout.
+    /// If the folder holds something that is not a store of this layout version.
     pub fn folder(path: PathBuf) -> Result<Self> {
         ParquetStore::open(path).map(Self::Parquet)
     }
 
-    /// The store in a database.
+    /// Connects to the store in a database.
     ///
     /// # Errors
-    /// When no server answers, or none lets the user in.
+    /// If no server answers or accepts the user.
     pub async fn database(config: PostgresConfig) -> Result<Self> {
         Ok(Self::Postgres(Box::new(PostgresStore::connect(&config).await?), config.to_string()))
     }
@@ -62,7 +62,7 @@ impl Store {
     /// Reads the logs and the CPU export of one run into the store; see [`ingest`](crate::ingest()).
     ///
     /// # Errors
-    /// As [`ingest`](crate::ingest()).
+    /// As for [`ingest`](crate::ingest()).
     pub async fn ingest(
         &self,
         files: &[PathBuf],
@@ -72,7 +72,7 @@ impl Store {
         self.ingest_as(files, options, progress, &|_| Ok(())).await
     }
 
-    /// The same, of a key that has to be admitted once it is known.
+    /// Ingests a run as [`ingest`](Self::ingest) does. `admit` may refuse the key once it is known.
     pub(crate) async fn ingest_as(
         &self,
         files: &[PathBuf],
@@ -86,10 +86,10 @@ impl Store {
         }
     }
 
-    /// The runs that are stored, by test, framework and repeat.
+    /// Returns the stored runs, sorted by test, framework and repeat.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store or one of its runs can't be read.
     pub async fn runs(&self) -> Result<Vec<RunInfo>> {
         match self {
             Self::Parquet(store) => store.runs(),
@@ -97,10 +97,10 @@ impl Store {
         }
     }
 
-    /// What is stored: the runs, and why others can't be read.
+    /// Returns the stored runs, and the errors of those that can't be read.
     ///
     /// # Errors
-    /// When the store as a whole can't be read.
+    /// If the store as a whole can't be read.
     pub async fn look(&self) -> Result<Listing> {
         match self {
             Self::Parquet(store) => store.look(),
@@ -108,10 +108,10 @@ impl Store {
         }
     }
 
-    /// The repeats that are stored of a framework and a test, ascending.
+    /// Returns the stored repeats of a framework and a test, ascending.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store can't be read.
     pub async fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
         match self {
             Self::Parquet(store) => store.repeats(framework, test),
@@ -119,13 +119,13 @@ impl Store {
         }
     }
 
-    /// One run, all but its samples.
+    /// Reads a run without its samples.
     ///
-    /// Of a run that was stored before its last end was ([`RunInfo::last_end_ms`]), that is taken from its samples: a
-    /// pass over all of them. Where they were not stored, or can't be read, it stays absent.
+    /// Runs of earlier versions lack their last end ([`RunInfo::last_end_ms`]). It is then computed from the samples,
+    /// which costs a pass over all of them. It stays absent if the samples were not stored or can't be read.
     ///
     /// # Errors
-    /// When the run is not stored, or the store can't be read.
+    /// If the run is not stored, or the store can't be read.
     pub async fn read(&self, key: &RunKey) -> Result<StoredRun> {
         let run = match self {
             Self::Parquet(store) => store.read(key)?,
@@ -140,7 +140,7 @@ impl Store {
         Ok(run)
     }
 
-    /// When the last answers of a run came, by its samples.
+    /// Computes the last ends of a run from its samples.
     async fn ends(&self, run: &RunInfo) -> Result<Ends> {
         let mut ends = Ends::default();
         let mut add = |batch: SampleBatch| {
@@ -151,10 +151,10 @@ impl Store {
         Ok(ends)
     }
 
-    /// Streams the samples of a run, batch by batch.
+    /// Streams the samples of a run to `each`, batch by batch.
     ///
     /// # Errors
-    /// When the run is not stored, was stored without samples, the store can't be read, or `each` fails.
+    /// If the run is not stored, was stored without samples, the store can't be read, or `each` fails.
     pub async fn samples(
         &self,
         key: &RunKey,
@@ -166,10 +166,11 @@ impl Store {
         }
     }
 
-    /// The same of a run that was read before, as it was then.
+    /// Streams the samples of a run that was read before, as [`samples`](Self::samples) does. It is an error if another
+    /// run has replaced it.
     ///
     /// # Errors
-    /// As [`Store::samples`]; [`Error::Replaced`] when the run gave way to another since.
+    /// As for [`Store::samples`]; [`Error::Replaced`] if the run was replaced.
     pub async fn samples_of(
         &self,
         run: &RunInfo,
@@ -181,12 +182,12 @@ impl Store {
         }
     }
 
-    /// Reads the samples of a run to give one label cells of its own, where it shares those of others.
+    /// Counts the samples of a run again, so that `label` gets cells of its own if it shares those of [`crate::OTHER`].
     ///
-    /// It costs a pass over all samples. The run's other labels keep their cells.
+    /// This costs a pass over all samples. The run's other labels keep their cells.
     ///
     /// # Errors
-    /// As [`Store::samples`].
+    /// As for [`Store::samples`].
     pub async fn recount(&self, run: &mut StoredRun, label: &str) -> Result<()> {
         let key = run.info.key.clone();
         if !run.info.samples_stored {
@@ -204,15 +205,16 @@ impl Store {
         Ok(())
     }
 
-    /// Takes the sub-samples out of a run, and returns their labels: JMeter writes the parts of a sample (redirects,
-    /// embedded resources) as records of their own beside it, named after it (`Page-0`, `Page-1`). Parts are told by
-    /// their names, and by lying within a sample of their parent's label that was written before; that costs a pass
-    /// over all samples, where there are such names. A log whose parts were not renamed
+    /// Removes the sub-samples from a run and returns their labels. JMeter writes the parts of a sample (redirects,
+    /// embedded resources) as separate records after it, named after it (`Page-0`, `Page-1`).
+    ///
+    /// A part is recognised by its name, and by lying within a sample of the parent's label that was written before. If
+    /// the run has such names, this costs a pass over all samples. A log whose parts were not renamed
     /// (`subresults.disable_renaming`) keeps them all.
     ///
     /// # Errors
-    /// As [`Store::samples`], when it can't be told of a label whether its samples are parts, and when there are such
-    /// names and the samples were not stored, or the label shares its counts with others.
+    /// As for [`Store::samples`]. Also if it is undecidable whether the samples of a label are parts, and if there are
+    /// such names but the samples were not stored or the label shares its counts with others.
     pub async fn top_level(&self, run: &mut StoredRun) -> Result<Vec<String>> {
         let mut found = SubSamples::new(run.labels.iter().map(|label| label.label.as_str()));
         if found.is_empty() {
@@ -243,10 +245,10 @@ impl Store {
         Ok(labels)
     }
 
-    /// Streams the rejected records of a run, in the order of the log.
+    /// Streams the rejected records of a run to `each`, in the order of the log.
     ///
     /// # Errors
-    /// When the run is not stored, the store can't be read, or `each` fails.
+    /// If the run is not stored, the store can't be read, or `each` fails.
     pub async fn rejects(
         &self,
         key: &RunKey,
@@ -258,10 +260,11 @@ impl Store {
         }
     }
 
-    /// The same of a run that was read before, as it was then.
+    /// Streams the rejected records of a run that was read before, as [`rejects`](Self::rejects) does. It is an error
+    /// if another run has replaced it.
     ///
     /// # Errors
-    /// As [`Store::rejects`]; [`Error::Replaced`] when the run gave way to another since.
+    /// As for [`Store::rejects`]; [`Error::Replaced`] if the run was replaced.
     pub async fn rejects_of(
         &self,
         run: &RunInfo,
@@ -273,7 +276,7 @@ impl Store {
         }
     }
 
-    /// A run without its counts, which may be damaged.
+    /// Reads a run without its counts, which may be damaged.
     pub(crate) async fn without_counts(&self, key: &RunKey) -> Result<StoredRun> {
         let run = match self {
             Self::Parquet(store) => store.without_counts(key)?,
@@ -282,10 +285,10 @@ impl Store {
         run.ok_or_else(|| Error::missing_run(key))
     }
 
-    /// A run's own row, if it is stored.
+    /// Reads a run's metadata; `None` if it is not stored.
     ///
     /// # Errors
-    /// When the store can't be read.
+    /// If the store can't be read.
     pub async fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
         match self {
             Self::Parquet(store) => store.info(key),
@@ -293,10 +296,10 @@ impl Store {
         }
     }
 
-    /// Takes a run away.
+    /// Removes a run.
     ///
     /// # Errors
-    /// When it is not stored, is being written or read all the while, or can't be removed.
+    /// If it is not stored, stays locked by a writer or reader, or can't be removed.
     pub async fn drop_run(&self, key: &RunKey) -> Result<()> {
         let dropped = match self {
             Self::Parquet(store) => store.drop_run(key)?,
@@ -305,10 +308,11 @@ impl Store {
         if dropped { Ok(()) } else { Err(Error::missing_run(key)) }
     }
 
-    /// What [`Store::migrate`] is going to do; `None` where there is nothing to do. All folders have the newest layout.
+    /// Describes what [`Store::migrate`] would do; `None` if there is nothing to do. Folders always have the newest
+    /// layout.
     ///
     /// # Errors
-    /// When the role may not do it, something of others' is in the way, or the store can't be read.
+    /// If the role lacks the rights, objects of others are in the way, or the store can't be read.
     pub async fn migration(&self) -> Result<Option<Migration>> {
         match self {
             Self::Parquet(_) => Ok(None),
@@ -316,10 +320,11 @@ impl Store {
         }
     }
 
-    /// Rewrites an older layout as the newest, whole or not at all; `false` where there is nothing to do.
+    /// Migrates a store of an older layout to the newest one, as a whole or not at all. Returns `false` if there is
+    /// nothing to do.
     ///
     /// # Errors
-    /// As [`PostgresStore::migrate`].
+    /// As for [`PostgresStore::migrate`].
     pub async fn migrate(&self) -> Result<bool> {
         match self {
             Self::Parquet(_) => Ok(false),

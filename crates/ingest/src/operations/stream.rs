@@ -1,4 +1,4 @@
-//! A log streamed into another program's own sink, in the place of a store.
+//! Streams the samples of a log into a sink of the calling program, instead of a store.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,18 +11,18 @@ use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
 
-/// Something that takes samples as they stream past, batch by batch, in the order of the log; a closure is one.
+/// A receiver of samples, batch by batch in the order of the log. Closures implement it.
 pub trait SampleSink: Send + 'static {
-    /// Takes a batch.
+    /// Receives a batch.
     ///
     /// # Errors
-    /// Whatever ends the stream.
+    /// Any error ends the stream.
     fn batch(&mut self, batch: SampleBatch) -> Result<()>;
 
-    /// Forgets what came so far: a record earlier than t0 was found, and the log is read again.
+    /// Discards everything received so far: a record earlier than t0 was found, and the log is read again.
     ///
     /// # Errors
-    /// When it can't, as closures can't, and whatever does not say how.
+    /// If the sink can't restart. The default implementation always fails, also for closures.
     fn restart(&mut self) -> Result<()> {
         Err(Error::refused(
             "the earliest record stands late in the log, so what was streamed so far would have to be forgotten",
@@ -37,13 +37,13 @@ impl<F: FnMut(SampleBatch) -> Result<()> + Send + 'static> SampleSink for F {
     }
 }
 
-/// Streams the samples of a run into a sink, and returns the sink with what is known of the run.
+/// Streams the samples of a run into a sink. Returns the sink, and what is known about the run.
 ///
 /// # Errors
-/// As [`ingest`], and whatever the sink returns.
+/// As for [`ingest`], and any error of the sink.
 ///
 /// # Examples
-/// See `examples/stream.rs`, which adds up the bytes of a log.
+/// See `examples/stream.rs`, which sums the bytes of a log.
 pub async fn stream<S: SampleSink>(
     sink: S,
     files: &[PathBuf],
@@ -61,7 +61,7 @@ struct SinkStore<S> {
 }
 
 impl<S: SampleSink> RunStore for SinkStore<S> {
-    // Not every sink can forget.
+    // Not every sink can restart.
     const BEGINS_ANEW: bool = false;
 
     type Writer = SinkWriter<S>;
@@ -77,7 +77,7 @@ impl<S: SampleSink> RunStore for SinkStore<S> {
 
 struct SinkWriter<S>(Arc<Mutex<Option<S>>>);
 
-/// Hands batches on as they are.
+/// Passes batches on unchanged.
 struct Whole;
 
 impl BatchEncoder for Whole {

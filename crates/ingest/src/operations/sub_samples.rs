@@ -1,4 +1,4 @@
-//! Which labels of a run are those of sub-samples: parts of other samples, which JMeter writes as records of their own.
+//! Recognises the labels of sub-samples: parts of other samples, which JMeter writes as separate records.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -8,11 +8,11 @@ use crate::counts::table::CellTable;
 use crate::error::{Error, Result};
 use crate::sample::batch::SampleBatch;
 
-/// Samples of a parent's label that are remembered: those whose records stand last.
+/// The number of samples of a parent's label that are remembered, the latest ones in the log.
 const REMEMBERED: usize = 1024;
 
-/// The name of the parent in the name of a sub-sample, and the sub-sample's number: JMeter calls the parts of `Page`
-/// `Page-0`, `Page-1` and so on.
+/// Splits the label of a sub-sample into its parent's label and its number. JMeter names the parts of `Page` `Page-0`,
+/// `Page-1` and so on.
 ///
 /// ```
 /// use perfpipe_ingest::sub_sample_of;
@@ -29,14 +29,14 @@ pub fn sub_sample_of(label: &str) -> Option<(&str, u32)> {
     Some((parent, number.parse().ok()?))
 }
 
-/// The labels of some that are named as the parts of another one among them.
+/// Returns those of the labels that are named like parts of another one among them.
 pub fn sub_sample_names<'a>(labels: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let labels: BTreeSet<&str> = labels.into_iter().collect();
     let is_named = |label: &&str| sub_sample_of(label).is_some_and(|(parent, _)| labels.contains(parent));
     labels.iter().copied().filter(is_named).collect()
 }
 
-/// When one sample began and ended, and which injector sent it.
+/// The start and end of a sample, in ms since t0, and the injector that sent it.
 struct Sent {
     start_ms: i64,
     end_ms: i64,
@@ -57,28 +57,30 @@ impl Sent {
     }
 }
 
-/// How many samples of a label lie within one of its parent's.
+/// The numbers of a label's samples within and outside a sample of its parent's label.
 #[derive(Default)]
 struct Fit {
     within: u64,
     outside: u64,
 }
 
-/// Looks for the labels of sub-samples among a run's samples.
+/// Finds the labels of sub-samples among a run's samples.
 ///
-/// JMeter writes the parts of a sample right behind it, named `X-0`, `X-1` after its label X. A label is taken for one of
-/// sub-samples where it is so named, the run has the label X, and of each of its samples there is one of X, sent by the
-/// same injector and written before, that began no later and ended no earlier. A sampler that merely bears such a name
-/// is written when it ends, after the samples that ended before it: few of its samples fit, and by chance.
+/// JMeter writes the parts of a sample with label X directly after it, labelled `X-0`, `X-1` and so on. A label is
+/// taken for one of sub-samples if it is named like that, the run has the label X, and every sample of it lies within a
+/// sample of X: one of the same injector that was written before it, began no later and ended no earlier.
+///
+/// An independent sampler of such a name is written when it ends, after the samples that ended before it. Few of its
+/// samples lie within another one, and only by chance.
 pub(crate) struct SubSamples {
-    /// By label.
+    /// The counts by label.
     fits: HashMap<String, Fit>,
     /// The latest samples of each label that may be a parent's.
     parents: HashMap<String, VecDeque<Sent>>,
 }
 
 impl SubSamples {
-    /// No sample seen yet of a run with these labels.
+    /// Prepares the search in a run with these labels.
     pub(crate) fn new<'a>(labels: impl IntoIterator<Item = &'a str>) -> Self {
         let named = sub_sample_names(labels);
         let parents = named.iter().filter_map(|label| sub_sample_of(label));
@@ -88,12 +90,12 @@ impl SubSamples {
         }
     }
 
-    /// Whether no label is so named.
+    /// Returns true if no label is named like a sub-sample's.
     pub(crate) fn is_empty(&self) -> bool {
         self.fits.is_empty()
     }
 
-    /// Sees a batch; they come in the order of the log.
+    /// Examines a batch. Batches must come in the order of the log.
     pub(crate) fn add(&mut self, batch: &SampleBatch) {
         for row in 0..batch.len() {
             let label = batch.label.get(row).unwrap_or_default();
@@ -122,10 +124,10 @@ impl SubSamples {
         }
     }
 
-    /// The labels of sub-samples, ascending.
+    /// Returns the labels of sub-samples, ascending.
     ///
     /// # Errors
-    /// When half or more of a label's samples fit, but not all: then it can't be told.
+    /// If half or more of a label's samples lie within a parent's, but not all, so that it is undecidable.
     pub(crate) fn labels(self) -> Result<Vec<String>> {
         let mut labels = Vec::new();
         for (label, Fit { within, outside }) in self.fits {
@@ -146,10 +148,10 @@ impl SubSamples {
 }
 
 impl StoredRun {
-    /// Takes the records of some labels out of the run: its counts, its failures and its own totals.
+    /// Removes the records of these labels from the run's counts, failures and totals.
     ///
     /// # Errors
-    /// When the counts can't be read, or don't fit into memory.
+    /// If the counts can't be read or don't fit into memory.
     pub(crate) fn leave_out(&mut self, labels: &[String]) -> Result<()> {
         let is_out = |label: &str| labels.iter().any(|out| out == label);
         let kept: Vec<String> = self.cells.labels.iter().filter(|label| !is_out(label)).cloned().collect();
@@ -160,7 +162,7 @@ impl StoredRun {
             place
         });
         let places: Vec<Option<u32>> = places.collect();
-        // The order of the labels that stay is the same, so the cells still ascend.
+        // The remaining labels keep their order, so the cells still ascend.
         let cells = self.cells.iter().filter_map(|cell| match cell {
             Ok((key, cell)) => {
                 let label = places.get(key.label as usize).copied().flatten()?;
@@ -183,7 +185,7 @@ impl StoredRun {
 mod tests {
     use super::*;
 
-    /// Records as (label, start, elapsed), in the order of the log.
+    /// Searches records, given as (label, start, elapsed) in the order of the log.
     fn found(records: &[(&str, i64, i32)]) -> Result<Vec<String>> {
         let mut batch = SampleBatch::default();
         for (label, start, elapsed) in records {
@@ -226,7 +228,7 @@ mod tests {
         assert!(error.contains("1 of 2 lie within"), "{error}");
     }
 
-    /// Numbers that look random, the same for a seed (xorshift).
+    /// Reproducible pseudo-random numbers (xorshift).
     struct Random(u64);
 
     impl Random {
@@ -238,7 +240,7 @@ mod tests {
         }
     }
 
-    /// A record: when it is written, ties in the order of chance, and its label, start and elapsed.
+    /// A record: the time of writing, a random number that orders records of the same time, label, start and elapsed.
     type Written = (i64, u32, &'static str, i64, i32);
 
     fn in_order(mut records: Vec<Written>) -> Vec<(&'static str, i64, i32)> {
@@ -246,7 +248,7 @@ mod tests {
         records.into_iter().map(|(_, _, label, start, elapsed)| (label, start, elapsed)).collect()
     }
 
-    /// So many threads, each with one request after the other of two samplers, the second one shorter.
+    /// Returns records of `threads` threads that send requests of two samplers in turn, the second one shorter.
     fn samplers(random: &mut Random, threads: u32, rounds: u32) -> Vec<(&'static str, i64, i32)> {
         let mut records = Vec::new();
         for _ in 0..threads {
@@ -263,7 +265,8 @@ mod tests {
         in_order(records)
     }
 
-    /// So many threads, whose requests have two parts each, written behind them; other threads write in between.
+    /// Returns records of `threads` threads whose requests have two parts each, written after them. Records of other
+    /// threads lie between them.
     fn parts(random: &mut Random, threads: u32, rounds: u32) -> Vec<(&'static str, i64, i32)> {
         let mut records = Vec::new();
         for _ in 0..threads {
@@ -287,7 +290,7 @@ mod tests {
             let mut random = Random(seed * 0x9e37_79b9 + 1);
             let threads = [1, 5, 50, 400][seed as usize % 4];
             let rounds = 400 / threads + 2;
-            // At 400 threads 20 and more requests end in each millisecond: most fit by chance, but never all.
+            // At 400 threads, 20 and more requests end in each millisecond: most fit by chance, but never all.
             let taken = found(&samplers(&mut random, threads, rounds)).unwrap_or_default();
             assert!(taken.is_empty(), "{threads} threads, seed {seed}: {taken:?}");
             let told = found(&parts(&mut random, threads, rounds)).unwrap();

@@ -1,4 +1,4 @@
-//! Everything that is stored of a run, read and held against each other: its own row, its counts, its samples.
+//! Verifies a stored run: its metadata, its counts and its samples are read and compared with each other.
 
 use std::sync::atomic::Ordering;
 
@@ -15,15 +15,15 @@ use crate::series::cpu::CpuJoin;
 use crate::store::held::{self, Counted, unequal};
 use crate::store::unreadable::fault;
 
-/// How often a run is begun anew that gives way to another meanwhile.
+/// The number of attempts if the run is replaced while it is read.
 const ATTEMPTS: usize = 5;
 
-/// Reads everything that is stored of a run, and says what is wrong with it; nothing, where it is whole. `progress`
-/// counts its samples meanwhile.
+/// Reads everything that is stored of a run and returns its faults; none if it is intact. `progress` counts the samples
+/// that are read.
 ///
 /// # Errors
-/// When the run is not stored, or can't be read for a reason that says nothing of what is stored: rights, a disk or a
-/// server that fails.
+/// If the run is not stored, or can't be read for a reason other than damage: missing rights, or a failing disk or
+/// server.
 pub async fn verify_run(store: &Store, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
     let mut attempt = 1;
     loop {
@@ -66,10 +66,10 @@ async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result
     Ok(faults)
 }
 
-/// Where the counts of a run do not add up to what its own row says.
+/// Returns the contradictions between the counts of a run and its totals.
 ///
 /// # Errors
-/// When the counts can't be read.
+/// If the counts can't be read.
 pub(crate) fn sums(run: &StoredRun) -> Result<Vec<String>> {
     let mut faults = held::faults(run, Counted::of(&run.cells)?);
     let seconds = run.info.seconds;
@@ -81,7 +81,7 @@ pub(crate) fn sums(run: &StoredRun) -> Result<Vec<String>> {
     Ok(faults)
 }
 
-/// Where the samples of a run are not what was counted.
+/// Returns the contradictions between the samples of a run and its counts.
 async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<Vec<String>> {
     let info = &run.info;
     let join = CpuJoin { offset: info.cpu_offset, lookback: info.cpu_lookback };
@@ -117,7 +117,7 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
     Ok(faults)
 }
 
-/// How many samples of a batch have another reading than the one that belongs to them.
+/// Counts the samples of a batch that are joined to another CPU reading than they should be.
 fn joined_otherwise(batch: &SampleBatch, run: &StoredRun, join: CpuJoin) -> u64 {
     let reading = |t_ms: i64| run.cpu.at(run.info.t0_ms.saturating_add(t_ms).div_euclid(1000), join);
     let same = |(row, t_ms): &(usize, &i64)| {
