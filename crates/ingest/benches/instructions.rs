@@ -1,7 +1,7 @@
-//! Instructions that each stage of the pipeline takes, the same at every run of the same build:
+//! Counts the instructions of each stage of the pipeline, which are the same in every run of the same build:
 //! `cargo bench -p perfpipe-ingest --features parts --bench instructions`. Needs valgrind.
 //!
-//! The program runs itself under callgrind, once a stage, on one block of 1 MiB of a generated log.
+//! The program runs itself under callgrind, once per stage, with one block of 1 MiB of a generated log.
 
 #![allow(
     clippy::print_stdout,
@@ -38,7 +38,7 @@ fn main() {
     }
 }
 
-/// What callgrind counts within `measured` while a stage runs.
+/// Returns the number of instructions within `measured` while a stage runs.
 fn instructions(stage: &str) -> u64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*measured*"])
@@ -78,7 +78,7 @@ fn stage(name: &str) {
     }
 }
 
-/// What runs in here is counted.
+/// Runs the work whose instructions are counted.
 #[inline(never)]
 fn measured<T>(work: impl FnOnce() -> T) {
     black_box(work());

@@ -1,6 +1,6 @@
-//! The stages of the pipeline one by one: `cargo bench -p perfpipe-ingest --features parts --bench parts`.
+//! Times the stages of the pipeline one by one: `cargo bench -p perfpipe-ingest --features parts --bench parts`.
 //!
-//! Each is run on one block of 1 MiB of a generated log and told in bytes of log and in samples a second.
+//! Each stage runs on one block of 1 MiB of a generated log. Results are bytes of log and samples per second.
 
 #![allow(clippy::unwrap_used, reason = "a benchmark stops at the first thing that is amiss")]
 

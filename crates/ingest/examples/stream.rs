@@ -1,4 +1,4 @@
-//! Streams a log into a sink of one's own: the bytes that its requests received, added up.
+//! Streams a log into a sink that sums the bytes received by its requests.
 //!
 //! `cargo run -p perfpipe-ingest --example stream -- fixtures/Results-2048-9000.csv.zip`
 

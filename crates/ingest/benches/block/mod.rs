@@ -1,4 +1,4 @@
-//! The block of log that the stages are measured on.
+//! The block of a log with which the stages of the pipeline are measured.
 
 #[allow(dead_code, reason = "the generator uses all of it")]
 #[path = "../../examples/generate/options.rs"]
@@ -25,7 +25,7 @@ pub(crate) static BLOCK: LazyLock<Vec<u8>> = LazyLock::new(|| {
     log
 });
 
-/// The same block, deflated as in a zip.
+/// The block, compressed by deflate as in a zip.
 pub(crate) static DEFLATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let mut packed = Vec::new();
     flate2::read::DeflateEncoder::new(BLOCK.as_slice(), flate2::Compression::new(5))
@@ -34,7 +34,7 @@ pub(crate) static DEFLATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     packed
 });
 
-/// The stages, for that block.
+/// Prepares the stages for the block.
 pub(crate) fn parts() -> Parts {
     let readings = (0..600).map(|second| (1_795_000_000 + second, 50.0 + second as f64)).collect();
     Parts::new(&BLOCK, CpuSeries::new(readings)).unwrap()

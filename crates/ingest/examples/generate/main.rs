@@ -1,4 +1,4 @@
-//! Writes a JMeter log as large and as awkward as a test needs it: `generate --help` says how.
+//! Generates JMeter logs for tests, of any size and with any awkward content: see `generate --help`.
 
 mod load;
 mod options;
@@ -17,7 +17,7 @@ use options::Options;
 fn main() -> ExitCode {
     let message = match run(&Options::parse()) {
         Ok(summary) => summary,
-        // Whoever read the pipe has had enough.
+        // The reader of the pipe has closed it.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
         Err(error) => {
             _ = writeln!(io::stderr(), "error: {error}");

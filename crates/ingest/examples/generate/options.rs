@@ -1,4 +1,4 @@
-//! The command line, and how it becomes a plan.
+//! The command line, and its conversion to a plan.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -7,15 +7,15 @@ use clap::Parser;
 
 use super::load::Plan;
 
-/// Requests a second where nothing says otherwise.
+/// The default number of requests per second.
 const RATE: f64 = 1800.0;
-/// Seconds where nothing says otherwise.
+/// The default duration in seconds.
 const SECONDS: f64 = 60.0;
-/// The usual response time from which the number of threads follows, ms.
+/// The mean response time from which the default number of threads follows, in ms.
 const RESPONSE_MS: f64 = 30.0;
-/// The longest mean response time, s, whose tail still fits into the log's numbers.
+/// The maximum mean response time in seconds, whose longest times still fit into the log's numbers.
 const LONGEST_RESPONSE: f64 = 100_000.0;
-/// The share of a linear ramp's requests that are missing, against the full rate.
+/// The fraction of requests that are missing during a linear ramp, compared with the full rate.
 const LOST_IN_RAMP: f64 = 0.25;
 
 const EXAMPLES: &str = "\
@@ -26,73 +26,73 @@ Examples, each after `cargo run --release -p perfpipe-ingest --example generate 
   --injectors 3 --transactions - | head                 three machines' records, to a pipe
   --late-first 45000 late.csv                           the earliest record stands far into the file";
 
-/// Makes a JMeter log of a load test that never was, and the CPU export to go with it.
+/// Generates the JMeter log of a simulated load test, and its CPU export.
 ///
 /// The same options give the same bytes.
 #[derive(Debug, Parser)]
 #[command(name = "generate", after_help = EXAMPLES)]
 pub(crate) struct Options {
-    /// The log to write: a zip with one member by the ending .zip, `-` for standard output, else plain CSV
+    /// Log to write: a zip with one member if it ends in .zip, `-` for standard output, otherwise plain CSV
     #[arg(value_name = "OUT")]
     pub(crate) out: PathBuf,
-    /// Records to write, exactly; --seconds then says at about which rate
+    /// Exact number of records; --seconds then determines the approximate rate
     #[arg(long)]
     rows: Option<u64>,
     /// Seconds in which requests start [default: 60, or as long as --rows takes]
     #[arg(long)]
     seconds: Option<f64>,
-    /// Requests a second once all threads are up [default: 1800]
+    /// Requests per second once all threads are started [default: 1800]
     #[arg(long)]
     rate: Option<f64>,
-    /// Threads of all injectors together [default: rate / 33, for a mean of some 30 ms]
+    /// Threads of all injectors together [default: rate / 33, for a mean of about 30 ms]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     threads: Option<u32>,
-    /// Seconds in which the threads come up [default: a sixth of the run]
+    /// Seconds in which the threads start [default: a sixth of the run]
     #[arg(long)]
     ramp: Option<f64>,
-    /// Steps in which the threads come up; 0 for one after another
+    /// Steps in which the threads start; 0 for one after another
     #[arg(long, default_value_t = 6)]
     steps: u32,
-    /// Percent of requests that fail, in several ways
+    /// Percentage of requests that fail, in several ways
     #[arg(long, default_value_t = 0.0, value_name = "PERCENT", value_parser = percent)]
     failures: f64,
-    /// Seconds in which every connection is refused, as in 20..30
+    /// Seconds in which every connection is refused, such as 20..30
     #[arg(long, value_name = "FROM..TO", value_parser = outage)]
     outage: Option<Range<i64>>,
-    /// How many labels there are
+    /// Number of labels
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=50_000))]
     labels: u32,
-    /// Percent of labels that hold commas, quotes, tabs or other alphabets
+    /// Percentage of labels with commas, quotes, tabs or non-Latin letters
     #[arg(long, default_value_t = 0.0, value_name = "PERCENT", value_parser = percent)]
     quoted: f64,
     /// Machines that send the load; several report in batches of 100, and name themselves in threadName
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=60_000))]
     injectors: u32,
-    /// Adds a transaction controller's record after every three requests of a thread
+    /// Add a transaction controller's record after every three requests of a thread
     #[arg(long)]
     transactions: bool,
-    /// Where the pseudo-random numbers begin
+    /// Seed of the pseudo-random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The earliest timeStamp
+    /// Earliest timeStamp
     #[arg(long, value_name = "EPOCH_MS", default_value_t = 1_795_000_000_250, value_parser = clap::value_parser!(i64).range(0..=4_000_000_000_000))]
     start: i64,
-    /// The path of the URL
+    /// Path of the URL
     #[arg(long, default_value = "2048")]
     test: String,
     /// Host and port of the URL
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:8181")]
     server: String,
-    /// Writes the CPU export to this file
+    /// Write the CPU export to this file
     #[arg(long, value_name = "FILE")]
     pub(crate) cpu: Option<PathBuf>,
-    /// Leaves seconds out of the CPU export
+    /// Leave seconds out of the CPU export
     #[arg(long, requires = "cpu")]
     pub(crate) cpu_gaps: bool,
-    /// Makes the earliest request a slow one, so that it is logged late
+    /// Make the earliest request slow, so that it is logged late
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(i64).range(1..=2_000_000_000))]
     late_first: Option<i64>,
-    /// Leaves out the line with the names of the columns
+    /// Leave out the header
     #[arg(long)]
     no_header: bool,
     /// One ASCII character, or `tab`
@@ -101,7 +101,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// The plan that these options ask for, or what is wrong with them.
+    /// Returns the plan for these options, or what is wrong with them.
     pub(crate) fn plan(&self) -> Result<Plan, String> {
         let rate = self.rate()?;
         let seconds = self.expected_seconds(rate);
@@ -135,7 +135,7 @@ impl Options {
         })
     }
 
-    /// The rate asked for, or the one at which all rows fit into the seconds.
+    /// Returns the requested rate, or the one at which all rows fit into the seconds.
     fn rate(&self) -> Result<f64, String> {
         let rate = match (self.rate, self.rows, self.seconds) {
             (Some(_), Some(_), Some(_)) => {
@@ -169,7 +169,7 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Seconds, as ms.
+/// Parses a range of seconds into one of ms.
 fn outage(text: &str) -> Result<Range<i64>, String> {
     let seconds = |text: &str| text.parse::<f64>().ok().filter(|s| (0.0..1e9).contains(s));
     match text.split_once("..").map(|(from, to)| (seconds(from), seconds(to))) {

@@ -1,4 +1,4 @@
-//! Where the log goes: into a zip, a plain file or standard output.
+//! Writes the log to a zip, a plain file or standard output.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -9,12 +9,12 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 
 use super::load::{Plan, Tally, write_log};
 
-/// As small as JMeter's logs get for a bearable time: 15 bytes of log to about one.
+/// The compression level, at which 15 bytes of log take about one; higher ones are too slow.
 const LEVEL: i64 = 5;
-/// Bytes that a record may have at most, to know beforehand whether a member passes 4 GiB.
+/// The maximum size of a record in bytes, by which is decided whether a member may exceed 4 GiB.
 const RECORD: f64 = 400.0;
 
-/// Writes the log of a plan to where its name says.
+/// Writes the log of a plan to the file that `out` names.
 pub(crate) fn write(plan: &Plan, out: &Path) -> io::Result<Tally> {
     if out.as_os_str() == "-" {
         return write_log(plan, &mut io::stdout().lock());
@@ -26,7 +26,7 @@ pub(crate) fn write(plan: &Plan, out: &Path) -> io::Result<Tally> {
     }
 }
 
-/// One member, named like the zip, with a fixed date: the same plan gives the same bytes.
+/// Writes a zip with one member of a fixed date, so that the same plan gives the same bytes.
 fn write_zip(plan: &Plan, out: &Path, file: File) -> io::Result<Tally> {
     let seconds = plan.duration as f64 / 1000.0;
     let records = (plan.records as f64).min(seconds * plan.rate * 4.0);
@@ -42,7 +42,7 @@ fn write_zip(plan: &Plan, out: &Path, file: File) -> io::Result<Tally> {
     Ok(tally)
 }
 
-/// `run.zip` and `run.csv.zip` both hold `run.csv`.
+/// Returns the name of the zip's member: `run.csv` for both `run.zip` and `run.csv.zip`.
 fn member(out: &Path) -> String {
     let stem = out.file_stem().unwrap_or_default().to_string_lossy();
     if stem.ends_with(".csv") || stem.ends_with(".jtl") { stem.into_owned() } else { format!("{stem}.csv") }

@@ -1,10 +1,11 @@
-//! Packed counts: any bytes are a cell or none, any cell comes back, and parts merge in any order.
+//! Packed counts: any bytes give a cell or nothing, any cell survives packing, and the order of merging does not
+//! matter.
 
 use super::Taker;
 use crate::counts::pack::{pack, unpack};
 use crate::counts::{Cell, InjectorLoad, Spread};
 
-/// A cell in the order that its lists must have, of counts that occur.
+/// Makes a cell whose lists are in the required order, with plausible counts.
 pub(crate) fn cell(taker: &mut Taker<'_>, injectors: u32) -> Cell {
     let count = |taker: &mut Taker<'_>| u64::from(u32::from_le_bytes(taker.number()) >> 1).max(1);
     let mut elapsed = taker.list(|taker| (taker.i32(), count(taker)));
@@ -36,7 +37,7 @@ fn merged(a: &Cell, b: &Cell) -> Cell {
     all
 }
 
-/// The same in a range in which no sum reaches its limit, where order would count.
+/// Reduces the sums of a cell so that none reaches its limit, where the order of merging would matter.
 fn small(cell: &Cell) -> Cell {
     let mut cell = cell.clone();
     cell.latency.sum >>= 8;
@@ -47,7 +48,7 @@ fn small(cell: &Cell) -> Cell {
     cell
 }
 
-/// Bytes as a packed cell, and bytes as values of cells.
+/// Reads the bytes as a packed cell, and as values of cells.
 pub fn cells(data: &[u8]) {
     if let Some(cell) = unpack(data) {
         assert_eq!(unpack(&pack(&cell)).as_ref(), Some(&cell));

@@ -1,11 +1,11 @@
-//! CPU exports of any bytes.
+//! Reads any bytes as CPU exports.
 
 use super::inputs::{RUNTIME, as_file, as_pipe};
 use crate::error::{Error, Result};
 use crate::series::cpu::CpuSeries;
 use crate::source::{Inputs, SourceOptions};
 
-/// The readings of the CPU export among the inputs; `None` where there is none.
+/// Reads the CPU export among the inputs; `None` if there is none.
 fn readings(inputs: Result<Inputs>) -> Option<Result<CpuSeries>> {
     let cpu = inputs.ok()?.cpu?;
     let export = RUNTIME.block_on(cpu.read(&SourceOptions::default()));
@@ -19,11 +19,11 @@ fn problem(error: &Error) -> String {
     }
 }
 
-/// An export of any bytes: readings in the order of their clocks, each a number that can be meant, or an error;
-/// a pipe gives what a file gives, and what was read can be written and read again.
+/// Reads any bytes as an export. The result is an error, or plausible readings in the order of their clocks. A pipe
+/// gives the same as a file, and readings survive being written and read again.
 pub fn cpu(data: &[u8]) {
     let (&step, data) = data.split_first().unwrap_or((&0, data));
-    // A zip from a pipe can have what a file must not have, and the other way round.
+    // Some zips are valid only from a pipe, others only as a file.
     if data.starts_with(b"PK") {
         let (file, _held) = as_file(data);
         drop((readings(file), readings(as_pipe(data, usize::from(step) + 1))));
@@ -34,7 +34,7 @@ pub fn cpu(data: &[u8]) {
     match (&found, readings(as_pipe(data, usize::from(step) + 1))) {
         (Some(Ok(file)), Some(Ok(pipe))) => assert_eq!(*file, pipe),
         (Some(Err(file)), Some(Err(pipe))) => assert_eq!(problem(file), problem(&pipe)),
-        // What is wrong with a packed pipe may be found while it is taken out of it.
+        // The damage of a packed pipe may be found while the export is copied out of it.
         (Some(Err(_)), None) | (None, None) => {}
         (file, pipe) => panic!("{file:?} out of a file, {pipe:?} out of a pipe"),
     }

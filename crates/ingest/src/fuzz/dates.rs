@@ -1,4 +1,4 @@
-//! The date parser against a regular expression and a calendar.
+//! Compares the date parser with a regular expression and a calendar.
 
 use std::sync::LazyLock;
 
@@ -7,14 +7,14 @@ use regex_lite::Regex;
 use super::Taker;
 use crate::formats::date::{DateParser, TimeZone};
 
-/// A date as its parts.
+/// The parts of a date.
 static FORM: LazyLock<Regex> = LazyLock::new(|| {
     let date = r"(\d{4})([/-])(\d\d)([/-])(\d\d)";
     let time = r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{3}(?:\d{3}){0,2}))?";
     Regex::new(&format!(r"^{date}[ T]{time}(Z|[+-]\d\d(?::?\d\d)?)?$")).unwrap()
 });
 
-/// A date by the calendar, epoch ms, `None` where it is none; years at the ends of time are left out.
+/// Parses a date by the calendar into epoch ms; `None` if it is invalid. The first and last years are not supported.
 pub(super) fn slow(text: &[u8], zone: &str) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
     let parts = FORM.captures(text)?;
@@ -41,7 +41,7 @@ pub(super) fn slow(text: &[u8], zone: &str) -> Option<i64> {
     Some((local - offset) * 1000 + fraction)
 }
 
-/// Seconds east of Greenwich.
+/// Parses an offset from UTC in seconds.
 fn offset_in(text: &str) -> Option<i64> {
     let digits = text[1..].replace(':', "") + "00";
     let (hours, minutes): (i64, i64) = (digits[..2].parse().unwrap(), digits[2..4].parse().unwrap());
@@ -56,23 +56,23 @@ fn offset_of(zone: &str, parts: &regex_lite::Captures<'_>, second: i64) -> Optio
     let civil = format!("{}-{}-{}T{}:{}:{second:02}", &parts[1], &parts[3], &parts[5], &parts[6], &parts[7]);
     let civil: jiff::civil::DateTime = civil.parse().ok()?;
     let zoned = civil.to_zoned(jiff::tz::TimeZone::get(zone).unwrap()).unwrap();
-    // In the hour that the clocks left out, the offset that was in force before counts, not the one told.
+    // In the hour skipped by daylight saving time, the offset before the change applies.
     let utc = civil.to_zoned(jiff::tz::TimeZone::UTC).unwrap().timestamp().as_second();
     Some(utc - zoned.timestamp().as_second())
 }
 
-/// Lines of any text, in any zone: each is the date that the calendar says, or none, whatever was read before.
+/// Parses each line in some zone. The result must be the date by the calendar, or none, whatever was parsed before.
 pub fn dates(data: &[u8]) {
     let mut taker = Taker::new(data);
     let zone = ["UTC", "Europe/Warsaw", "America/New_York", "Asia/Kathmandu"][usize::from(taker.byte() % 4)];
     let mut parser = DateParser::new(zone.parse::<TimeZone>().unwrap());
     for line in taker.rest().split(|byte| *byte == b'\n') {
         let found = parser.parse(line);
-        // The calendar has no year 0, and ends in the middle of a day of 9999.
+        // The calendar has no year 0, and ends on a day of 9999.
         if line.starts_with(b"0000") || line.starts_with(b"9999") {
             continue;
         }
-        // Clocks were set by odd seconds before there was a standard time.
+        // Before standard time, offsets had odd seconds.
         if zone != "UTC" && line < &b"1950"[..] {
             continue;
         }

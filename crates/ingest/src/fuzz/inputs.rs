@@ -1,4 +1,4 @@
-//! Files of any bytes, as files and as pipes: what comes out of them is whole and right, or an error says why not.
+//! Reads any bytes as files and as pipes. The result is complete and correct content, or an error.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
@@ -11,14 +11,14 @@ use crate::error::Result;
 use crate::source::zip::member::printable;
 use crate::source::{Inputs, LogReader, SourceOptions};
 
-/// Bytes read of a log; of a larger one, which small files can hold, no more is asked for.
+/// The maximum number of bytes read of a log. Small files can hold much larger ones.
 const READ: usize = 1 << 20;
 
-/// For what only runs on one.
+/// A runtime for async functions.
 pub(super) static RUNTIME: LazyLock<Runtime> =
     LazyLock::new(|| Builder::new_current_thread().build().unwrap());
 
-/// A reader that hands out at most so many bytes at a time, and owns them.
+/// A reader of owned bytes that returns at most the given number of bytes per read.
 pub(super) struct Pipe(pub(super) Cursor<Vec<u8>>, pub(super) usize);
 
 impl Read for Pipe {
@@ -28,7 +28,7 @@ impl Read for Pipe {
     }
 }
 
-/// The inputs in a file of these bytes, which is there as long as the file is held.
+/// Recognises a file of these bytes. The file exists as long as the second value.
 pub(super) fn as_file(bytes: &[u8]) -> (Result<Inputs>, NamedTempFile) {
     file_by(bytes, &SourceOptions::default())
 }
@@ -39,7 +39,7 @@ fn file_by(bytes: &[u8], options: &SourceOptions) -> (Result<Inputs>, NamedTempF
     (Inputs::recognise(&[file.path().to_owned()], options), file)
 }
 
-/// The inputs in a pipe of these bytes.
+/// Recognises a pipe of these bytes.
 pub(super) fn as_pipe(bytes: &[u8], step: usize) -> Result<Inputs> {
     pipe_by(bytes, step, &SourceOptions::default())
 }
@@ -48,10 +48,10 @@ fn pipe_by(bytes: &[u8], step: usize, options: &SourceOptions) -> Result<Inputs>
     Inputs::of_reader("-", Pipe(Cursor::new(bytes.to_vec()), step), options)
 }
 
-/// A log's member, and what it holds.
+/// The member name and the content of a log.
 type Log = (Option<String>, Vec<u8>);
 
-/// A log that was read to its end; `None` where it is too long for that.
+/// Reads a log to its end; `None` if it is too long for that.
 fn read(mut log: LogReader<'_>) -> Result<Option<Log>> {
     let mut content = Vec::new();
     if let Err(error) = log.by_ref().take(READ as u64).read_to_end(&mut content) {
@@ -67,7 +67,7 @@ fn read(mut log: LogReader<'_>) -> Result<Option<Log>> {
     Ok(Some((member, content)))
 }
 
-/// All logs, read to their checked ends; `None` where one is too long for that.
+/// Reads all logs to their checked ends; `None` if one is too long for that.
 fn logs(inputs: Inputs) -> Result<Option<Vec<Log>>> {
     Ok(salvaged(inputs)?.map(|(logs, damaged)| {
         assert!(!damaged, "damage is an error, unless it is asked to be passed over");
@@ -75,7 +75,7 @@ fn logs(inputs: Inputs) -> Result<Option<Vec<Log>>> {
     }))
 }
 
-/// The same, and whether anything is damaged.
+/// Reads all logs as `logs` does. The flag is true if anything is damaged.
 fn salvaged(inputs: Inputs) -> Result<Option<(Vec<Log>, bool)>> {
     let mut all = Vec::new();
     let mut damaged = !inputs.damage.is_empty();
@@ -92,7 +92,7 @@ fn salvaged(inputs: Inputs) -> Result<Option<(Vec<Log>, bool)>> {
     Ok(Some((all, damaged)))
 }
 
-/// The members of a zip by another reader of zips, where that can read them.
+/// Unpacks the members of a zip by another zip reader, as far as it can read them.
 fn members(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).unwrap();
     let mut members = BTreeMap::new();
@@ -107,7 +107,7 @@ fn members(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
     members
 }
 
-/// The bytes of a packed file by the libraries' own readers.
+/// Unpacks a file by the libraries' own readers.
 fn unpacked(bytes: &[u8]) -> Vec<u8> {
     let mut content = Vec::new();
     match bytes {
@@ -120,7 +120,7 @@ fn unpacked(bytes: &[u8]) -> Vec<u8> {
     content
 }
 
-/// What the libraries' own readers make of a packed file, byte by byte, before they fail.
+/// Unpacks a file by the libraries' own readers, byte by byte, up to their first error.
 fn unpacked_so_far(bytes: &[u8]) -> Vec<u8> {
     let mut reader: Box<dyn Read + '_> = match bytes {
         [0x1f, 0x8b, ..] => Box::new(flate2::read::MultiGzDecoder::new(bytes)),
@@ -136,8 +136,8 @@ fn unpacked_so_far(bytes: &[u8]) -> Vec<u8> {
     content
 }
 
-/// With salvage asked for, what can be read without is read the same; and of a packed file that can't be, what
-/// another reader makes of it.
+/// Checks that salvaging reads undamaged data as reading without it does, and damaged packed files as far as other
+/// readers do.
 fn check_salvage(data: &[u8], whole: Option<Vec<Log>>, salvage: Result<Inputs>) {
     let is_zip = data.starts_with(b"PK\x03\x04") || data.starts_with(b"PK\x05\x06");
     let Ok(Some((logs, damaged))) = salvage.and_then(salvaged) else {
@@ -154,8 +154,8 @@ fn check_salvage(data: &[u8], whole: Option<Vec<Log>>, salvage: Result<Inputs>) 
     }
 }
 
-/// A file of any bytes: each log in it comes out as another reader has it, or as an error; out of a pipe it has
-/// a checksum that stands in the file.
+/// Reads any bytes as a file. Each log in it must equal what another reader gives, or be an error. Read from a pipe,
+/// its checksum must occur in the file.
 pub fn inputs(data: &[u8]) {
     let (&step, data) = data.split_first().unwrap_or((&0, data));
     let is_zip = data.starts_with(b"PK\x03\x04") || data.starts_with(b"PK\x05\x06");

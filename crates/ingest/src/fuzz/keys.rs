@@ -1,4 +1,4 @@
-//! What a run is called: inferred from any URLs, labels and names, and made into names of tables and folders.
+//! Keys of runs: inferred from any URLs, labels and names, and converted to names of tables and folders.
 
 use super::Taker;
 use crate::formats::endpoint::Endpoints;
@@ -12,7 +12,8 @@ fn endpoints(urls: &[&[u8]]) -> Endpoints {
     endpoints
 }
 
-/// What URLs agree on, wherever the parts of a run end and in whatever order they come.
+/// Returns what all URLs agree on. The result must not depend on how they are divided and in which order they are
+/// merged.
 fn agreed(urls: &[&[u8]], cut: usize) -> (Option<String>, Option<String>) {
     let (head, tail) = urls.split_at(cut.min(urls.len()));
     let both = |first: &[&[u8]], second: &[&[u8]]| {
@@ -26,7 +27,7 @@ fn agreed(urls: &[&[u8]], cut: usize) -> (Option<String>, Option<String>) {
     all
 }
 
-/// Names of tables and folders are safe and their own.
+/// Checks that the names of tables and folders are safe and unique.
 fn check_names(key: &RunKey, other: &RunKey) {
     use crate::store::parquet::fuzz::folder;
     use crate::store::postgres::fuzz::table_names;
@@ -34,7 +35,7 @@ fn check_names(key: &RunKey, other: &RunKey) {
     let safe = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+%~".contains(&byte);
     assert!(!name.is_empty() && name.len() <= 150 && name.bytes().all(safe), "{name}");
     assert!(!name.starts_with('.'), "{name}");
-    // Not all file systems tell capital letters apart.
+    // Some file systems are case-insensitive.
     assert_eq!(folder(other).eq_ignore_ascii_case(&name), key == other);
     let next = key.clone().with_repeat(key.repeat % LAST_REPEAT + 1);
     assert_ne!(folder(&next), name);
@@ -42,7 +43,7 @@ fn check_names(key: &RunKey, other: &RunKey) {
     assert!(table_names(key).iter().all(|name| !name.is_empty() && name.len() <= 63));
 }
 
-/// Any clues give a key, that which was told as it was told; of a URL's user and password nothing is kept.
+/// Infers a key from any clues. Given parts stay as they are, and nothing of a URL's user and password is kept.
 pub fn keys(data: &[u8]) {
     let mut taker = Taker::new(data);
     let cut = taker.byte().into();

@@ -1,7 +1,7 @@
-//! What must hold for any bytes: one function a target, which panics where it does not.
+//! Properties that must hold for any bytes: one function per target, which panics if its property does not hold.
 //!
-//! The fuzz targets in `fuzz/` call them, and so do the tests, over what `fuzz/corpus` keeps. Not part of the
-//! API, and free to change.
+//! They are called by the fuzz targets in `fuzz/`, and by tests with the files in `fuzz/corpus`. Not part of the API;
+//! may change at any time.
 
 #![allow(
     clippy::unwrap_used,
@@ -35,10 +35,10 @@ pub use crate::store::postgres::fuzz::{copy, passfile, rows, settings};
 pub(crate) use self::records::Trickle;
 pub(crate) use self::taker::Taker;
 
-/// A property, which panics where it does not hold.
+/// A property that panics if it does not hold.
 pub type Target = fn(&[u8]);
 
-/// The targets by the names of their programs and of their folders in `fuzz/corpus`.
+/// The targets by name. Their programs and the folders in `fuzz/corpus` have the same names.
 pub const TARGETS: [(&str, Target); 14] = [
     ("cells", cells),
     ("copy", copy),
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!(failed, Vec::<String>::new(), "what panicked is told above");
     }
 
-    /// A file of a target's corpus.
+    /// Returns a file of a target's corpus.
     fn kept(name: &str, which: Index) -> Vec<u8> {
         let folder = top().join("corpus").join(name);
         let files: Vec<String> = names(&folder).into_iter().collect();

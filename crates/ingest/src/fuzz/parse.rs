@@ -1,4 +1,4 @@
-//! Parsing and counting a log: against a slow reader, and by blocks of any size in any order.
+//! Parses and counts a log: compared with a slow reader, and with blocks of any size in any order.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LazyLock};
@@ -25,14 +25,14 @@ use crate::source::head::text;
 
 const DAY_MS: u64 = 86_400_000;
 
-/// One sample in words: everything that a batch says of it, its failure's message last.
+/// All values of one sample; the failure message is the last.
 type Row =
     (i64, Option<String>, i32, Option<String>, [bool; 2], [Option<i64>; 6], Option<String>, Option<String>);
 
-/// A reject: its line and byte, and itself.
+/// A reject: its line, its offset in bytes, and its text.
 type Rejected = (u64, u64, Vec<u8>);
 
-/// What a log holds.
+/// The content of a log.
 #[derive(Debug, Default, PartialEq)]
 struct Content {
     rows: Vec<Row>,
@@ -43,13 +43,13 @@ struct Content {
     latest_ms: Option<i64>,
 }
 
-/// Second, label, success and transaction.
+/// Second, label, success and transaction of a cell.
 type Key = (u32, String, bool, bool);
 
 /// Samples and threads by injector.
 type Loads = BTreeMap<String, (u64, i64)>;
 
-/// What is gathered of a log, in names.
+/// The counts of a log, by name.
 #[derive(Debug, PartialEq)]
 struct Gathered {
     cells: BTreeMap<Key, (Cell, Loads)>,
@@ -63,7 +63,7 @@ fn parser() -> Parser {
     Parser::new(dates, Injectors::default(), Arc::new(CpuSeries::default()), CpuJoin::default())
 }
 
-/// A number as JMeter writes one, of at most 19 digits and not the smallest of all.
+/// Parses an integer as JMeter writes it, of at most 19 digits. `i64::MIN` is not accepted.
 fn whole(text: &[u8]) -> Option<i64> {
     let text = std::str::from_utf8(text).ok()?;
     let digits = text.strip_prefix('-').unwrap_or(text);
@@ -71,22 +71,22 @@ fn whole(text: &[u8]) -> Option<i64> {
     text.parse().ok().filter(|number| plain && *number != i64::MIN)
 }
 
-/// Whether a number that may be empty is one.
+/// Parses an integer that may be empty. `None` if it is invalid.
 fn optional(text: &[u8]) -> Option<Option<i64>> {
     if text.is_empty() { Some(None) } else { whole(text).map(Some) }
 }
 
-/// `host:port` or an IPv4 address before the first `-` behind one.
+/// Returns the injector in a thread's name: an IPv4 address or `host:port` before a `-`.
 fn injector(thread: &[u8]) -> Option<String> {
     static HOST: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^([A-Za-z0-9._\[\]:-]+?:[0-9]+)-").unwrap());
-    // Bytes that are not ASCII end a host, whatever they are.
+    // A byte that is not ASCII ends a host name.
     let ascii: String = thread.iter().map(|byte| if byte.is_ascii() { *byte as char } else { ' ' }).collect();
     let address = ascii.split_once('-').map(|(host, _)| host.to_owned());
     let address = address.filter(|host| host.parse::<std::net::Ipv4Addr>().is_ok());
     address.or_else(|| HOST.captures(&ascii).map(|found| found[1].to_owned()))
 }
 
-/// The sample of a record, at its timeStamp, or `None` for a reject.
+/// Parses a record into its timeStamp and sample; `None` for a reject.
 fn sample(found: &Found, layout: &Layout) -> Option<(i64, Row)> {
     if found.fields.len() != layout.width || found.open {
         return None;
@@ -134,7 +134,7 @@ fn sample(found: &Found, layout: &Layout) -> Option<(i64, Row)> {
     Some((time_ms, row))
 }
 
-/// The records of a log, in which a quote that is never closed costs its own line only, if a whole record follows.
+/// Returns the records of a log. An unclosed quote costs only its own line if a complete record follows.
 fn resumed(log: &[u8], layout: &Layout) -> Vec<Found> {
     let mut records = slow(log, layout.delimiter);
     let Some(last) = records.last_mut().filter(|last| last.open) else { return records };
@@ -157,7 +157,7 @@ fn resumed(log: &[u8], layout: &Layout) -> Vec<Found> {
     records
 }
 
-/// The whole log by the slow reader; its clock begins at the earliest sample.
+/// Reads the whole log by the slow reader. Its clock begins at the earliest sample.
 fn slow_content(log: &[u8], layout: &Layout, max_span_ms: u64) -> (Content, Clock) {
     let records = resumed(log, layout);
     let mut content = Content::default();
@@ -207,7 +207,7 @@ fn row(batch: &SampleBatch, at: usize, message: Option<&str>) -> Row {
     )
 }
 
-/// What the parser finds, block by block, each with the byte at which it begins.
+/// Collects what the parser finds in consecutive blocks, each given with its offset in bytes.
 fn content(log: &[u8], parsed: &[(u64, Parsed)]) -> Content {
     let mut all = Content::default();
     let mut lines = 0;
@@ -255,7 +255,7 @@ fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) 
     Gathered { cells, errors: totals.errors().unwrap(), labels: totals.label_counts(), sums }
 }
 
-/// The elapsed times of the cells are those of the rows.
+/// Checks that the elapsed times in the cells are those of the rows.
 fn check_counts(gathered: &Gathered, rows: &[Row]) {
     let mut expected: BTreeMap<Key, BTreeMap<i32, u64>> = BTreeMap::new();
     for (t_ms, label, elapsed, _, [success, transaction], ..) in rows {
@@ -270,8 +270,8 @@ fn check_counts(gathered: &Gathered, rows: &[Row]) {
     assert_eq!(failed, rows.iter().filter(|(.., [success, _], _, _, _)| !success).count() as u64);
 }
 
-/// Any log: its samples and rejects are those of a slow reader, and the same come out of blocks of any size; the
-/// counts are the same whatever the order of the blocks.
+/// Parses any log. Its samples and rejects must be those of a slow reader for any block size, and the order of blocks
+/// must not change the counts.
 pub fn parse(data: &[u8]) {
     let mut taker = Taker::new(data);
     let sizes = Sizes::take(&mut taker).unlimited();

@@ -1,4 +1,4 @@
-//! Cutting a log into blocks and records: against the `csv` crate, and by pieces of any size.
+//! Cuts a log into blocks and records: compared with the `csv` crate, and with reads of any size.
 
 use std::io::Read;
 
@@ -8,7 +8,7 @@ use crate::formats::jtl::record::Records;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::pool::NewBuffers;
 
-/// A reader that hands out at most so many bytes at a time.
+/// A reader that returns at most the given number of bytes per read.
 pub(crate) struct Trickle<'a>(pub(crate) &'a [u8], pub(crate) usize);
 
 impl Read for Trickle<'_> {
@@ -23,12 +23,12 @@ impl Read for Trickle<'_> {
 
 impl LogBytes for Trickle<'_> {}
 
-/// How a log is cut into blocks.
+/// The sizes by which a log is read and cut into blocks, in bytes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sizes {
-    /// Bytes read before the cutter was made.
+    /// The number of bytes that were read before the cutter was created.
     head: usize,
-    /// The most bytes that one read gives.
+    /// The maximum number of bytes per read.
     step: usize,
     block: usize,
     limit: usize,
@@ -40,7 +40,7 @@ impl Sizes {
         Self { head: size(), step: size() + 1, block: size() + 1, limit: size() + 2 }
     }
 
-    /// The same, but for records of any length.
+    /// Returns the same sizes with an unlimited record length.
     pub(super) fn unlimited(self) -> Self {
         Self { limit: usize::MAX / 4, ..self }
     }
@@ -55,18 +55,18 @@ impl Sizes {
     }
 }
 
-/// A record by its place and content; blank lines are none.
+/// A record with its place and content. Blank lines are no records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) start: usize,
     pub(super) line: u64,
     pub(super) open: bool,
-    /// As logged, without its line end.
+    /// The bytes as logged, without the line end.
     pub(super) raw: Vec<u8>,
     pub(super) fields: Vec<Vec<u8>>,
 }
 
-/// The records of a block, and the line feeds in it.
+/// Returns the records of a block and the number of its line feeds.
 fn read(bytes: &[u8], delimiter: u8) -> (Vec<Found>, u64) {
     let mut records = Records::new(bytes, delimiter);
     let mut all = Vec::new();
@@ -90,10 +90,10 @@ fn read(bytes: &[u8], delimiter: u8) -> (Vec<Found>, u64) {
     (all, records.lines())
 }
 
-/// The records as the `csv` crate has them, whose fields keep the carriage return of a CR LF.
+/// Returns the records as the `csv` crate reads them. Their fields keep the carriage return of a CR LF.
 pub(super) fn slow(log: &[u8], delimiter: u8) -> Vec<Found> {
     let whole = csv_records(log, delimiter);
-    // A quote that is never closed takes whatever is put behind it.
+    // An unclosed quote swallows whatever is appended.
     let open = csv_records(&[log, b"\nx"].concat(), delimiter).len() == whole.len();
     let last = whole.len();
     let mut found = Vec::new();
@@ -114,7 +114,7 @@ pub(super) fn slow(log: &[u8], delimiter: u8) -> Vec<Found> {
     found
 }
 
-/// Where each record begins and ends, and its fields.
+/// Returns the start and end of each record, and its fields.
 fn csv_records(log: &[u8], delimiter: u8) -> Vec<(usize, usize, Vec<Vec<u8>>)> {
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -125,7 +125,7 @@ fn csv_records(log: &[u8], delimiter: u8) -> Vec<(usize, usize, Vec<Vec<u8>>)> {
     let mut record = csv::ByteRecord::new();
     let mut all = Vec::new();
     while reader.read_byte_record(&mut record).unwrap() {
-        // The crate has a record begin with the blank lines before it.
+        // The crate counts blank lines as part of the record after them.
         let from = record.position().unwrap().byte() as usize;
         let start = from + log[from..].iter().take_while(|byte| **byte == b'\n').count();
         let end = reader.position().byte() as usize;
@@ -134,7 +134,7 @@ fn csv_records(log: &[u8], delimiter: u8) -> Vec<(usize, usize, Vec<Vec<u8>>)> {
     all
 }
 
-/// The records of blocks by their places in the log.
+/// Returns the records of blocks with their places in the log.
 fn of_blocks(blocks: &[Block], delimiter: u8) -> Vec<Found> {
     let mut lines = 0;
     let mut all = Vec::new();
@@ -150,7 +150,7 @@ fn of_blocks(blocks: &[Block], delimiter: u8) -> Vec<Found> {
     all
 }
 
-/// What becomes of each record where their length is limited: its place, its bytes, and why it is a reject.
+/// Applies a limit to the length of records. Returns the place and bytes of each, and the reason if it is rejected.
 fn limited(blocks: &[Block], delimiter: u8) -> Vec<(u64, u64, Vec<u8>, Option<RejectReason>)> {
     let mut lines = 0;
     let mut all = Vec::new();
@@ -170,8 +170,8 @@ fn limited(blocks: &[Block], delimiter: u8) -> Vec<(u64, u64, Vec<u8>, Option<Re
     all
 }
 
-/// Any log with any delimiter: its records are those of the `csv` crate, whatever blocks it is cut into, and with
-/// a limit to their length it is the same records that are rejected.
+/// Cuts any log with any delimiter. Its records must be those of the `csv` crate for any block size, and a limit to
+/// their length must reject the same ones.
 pub fn records(data: &[u8]) {
     let mut taker = Taker::new(data);
     let delimiter = match taker.byte() {
@@ -180,7 +180,7 @@ pub fn records(data: &[u8]) {
     };
     let (sizes, others) = (Sizes::take(&mut taker), Sizes::take(&mut taker));
     let log = taker.rest();
-    // The crate leaves a byte-order mark out.
+    // The crate skips a byte-order mark.
     let log = log.strip_prefix(b"\xef\xbb\xbf").unwrap_or(log);
     if log.starts_with(b"\xef\xbb\xbf") {
         return;

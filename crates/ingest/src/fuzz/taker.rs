@@ -1,6 +1,6 @@
-//! Values out of a fuzzer's bytes; beyond their end everything is zero, empty or absent.
+//! Takes values out of a fuzzer's bytes. Beyond their end all values are zero, empty or absent.
 
-/// The bytes that are left.
+/// The remaining bytes.
 pub(crate) struct Taker<'a>(&'a [u8]);
 
 impl<'a> Taker<'a> {
@@ -12,7 +12,7 @@ impl<'a> Taker<'a> {
         self.0.is_empty()
     }
 
-    /// All that is left.
+    /// Returns all remaining bytes.
     pub(crate) fn rest(self) -> &'a [u8] {
         self.0
     }
@@ -31,7 +31,7 @@ impl<'a> Taker<'a> {
         self.byte() & 1 == 1
     }
 
-    /// The bytes of a number.
+    /// Takes the bytes of a number.
     pub(crate) fn number<const N: usize>(&mut self) -> [u8; N] {
         let mut bytes = [0; N];
         let taken = self.take(N);
@@ -51,18 +51,18 @@ impl<'a> Taker<'a> {
         self.flag().then(|| value(self))
     }
 
-    /// At most 255 bytes.
+    /// Takes up to 255 bytes.
     pub(crate) fn bytes(&mut self) -> &'a [u8] {
         let length = self.byte();
         self.take(length.into())
     }
 
-    /// A text of at most 255 bytes, what is not UTF-8 in it replaced.
+    /// Takes a text of up to 255 bytes. Invalid UTF-8 is replaced.
     pub(crate) fn text(&mut self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
     }
 
-    /// As many values as the next byte says.
+    /// Takes a list, whose length is the next byte.
     pub(crate) fn list<T>(&mut self, mut value: impl FnMut(&mut Self) -> T) -> Vec<T> {
         (0..self.byte()).map_while(|_| (!self.is_empty()).then(|| value(self))).collect()
     }

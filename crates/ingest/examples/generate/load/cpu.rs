@@ -1,16 +1,16 @@
-//! The CPU export that goes with a log: readings that follow the requests of each second, newest first.
+//! Writes the CPU export for a log: readings that follow the requests of each second, newest first.
 
 use std::io::{self, Write};
 
 use super::random::Random;
 use super::{Plan, Tally};
 
-/// The reading at the plan's full rate, percent of one core.
+/// The reading at the plan's full rate, in percent of one core.
 const FULL: f64 = 144.0;
-/// Seconds before and after the log in which the machine idles.
+/// The number of idle seconds before and after the log.
 const IDLE: i64 = 3;
 
-/// Writes `clock,value`, a line a second; with `gaps`, some seconds are missing.
+/// Writes `clock,value`, one line per second. With `gaps`, some seconds are left out.
 pub(crate) fn write_cpu(plan: &Plan, tally: &Tally, gaps: bool, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "clock,value")?;
     let Some((first, last)) =
@@ -32,7 +32,7 @@ pub(crate) fn write_cpu(plan: &Plan, tally: &Tally, gaps: bool, out: &mut impl W
     Ok(())
 }
 
-/// A failure costs the server a tenth of a success.
+/// Returns the reading of a second. A failure costs the server a tenth of a success.
 fn reading(plan: &Plan, requests: Option<&(u64, u64)>, random: &mut Random) -> f64 {
     let noise = random.share();
     let Some((successes, failures)) = requests else { return noise };
@@ -40,7 +40,7 @@ fn reading(plan: &Plan, requests: Option<&(u64, u64)>, random: &mut Random) -> f
     (2.0 + FULL * work.min(1.2) + 12.0 * (noise - 0.5)).max(0.0)
 }
 
-/// Seven seconds around the middle, and one in 37.
+/// Returns true for seven seconds around the middle, and for one second in 37.
 fn is_gap(second: i64, seconds: i64) -> bool {
     (0..7).contains(&(second - seconds / 2)) || second.rem_euclid(37) == 11
 }

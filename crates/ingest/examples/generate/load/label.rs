@@ -1,9 +1,9 @@
-//! The names of the samplers, plain and awkward ones.
+//! The labels of the samplers, plain and awkward ones.
 
 use super::Plan;
 use super::record::quoted;
 
-/// The labels of a plan, each as it stands in the log.
+/// Returns the labels of a plan as they are written to the log.
 pub(super) fn labels(plan: &Plan) -> Vec<Vec<u8>> {
     (0..plan.labels).map(|index| quoted(&name(plan, index), plan.delimiter)).collect()
 }

@@ -1,4 +1,5 @@
-//! JMeter's side: each finished request becomes a record, written at once or, over a network, in batches.
+//! Writes the log as JMeter does: each finished request becomes a record, written at once or, by remote injectors, in
+//! batches.
 
 use std::io::{self, Write};
 
@@ -6,15 +7,15 @@ use super::outcome::Outcome;
 use super::record::{COLUMNS, Line, fields, integer, quoted};
 use super::{Plan, Tally, label};
 
-/// Bytes gathered before they are written.
+/// The number of bytes that are collected before they are written.
 const PIECE: usize = 1 << 20;
-/// Records that an injector gathers before it reports them.
+/// The number of records in a batch of an injector.
 const BATCH: u32 = 100;
-/// The longest time, ms, that an injector keeps a record to itself.
+/// The maximum time that an injector holds a record, in ms.
 const BATCH_MS: i64 = 60_000;
 const TRANSACTION_LABEL: &str = "Visit";
 
-/// One request. Times in ms, the start from the start of the run.
+/// One request. Times are in ms; the start is relative to the start of the run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sample {
     pub(super) start: i64,
@@ -27,7 +28,7 @@ pub(super) struct Sample {
     pub(super) label: u32,
 }
 
-/// The requests that a transaction controller has seen so far.
+/// The requests of a transaction so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Group {
     pub(super) children: u32,
@@ -42,7 +43,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Adds a child.
+    /// Adds a request.
     pub(super) fn add(&mut self, sample: &Sample, outcome: &Outcome) {
         if self.children == 0 {
             self.start = sample.start;
@@ -58,19 +59,19 @@ impl Group {
     }
 }
 
-/// One machine that sends load.
+/// A machine that sends load.
 #[derive(Debug, Clone, Default)]
 struct Injector {
     active: u32,
-    /// grpThreads and allThreads, as they stand in the log.
+    /// grpThreads and allThreads, as written to the log.
     threads: Vec<u8>,
-    /// Records not yet reported, and when the first of them was made.
+    /// Records that are not reported yet, their number, and the time of the first one.
     held: Vec<u8>,
     records: u32,
     since: i64,
 }
 
-/// The log in the making.
+/// The log that is being written.
 pub(super) struct Log<'a, W> {
     plan: &'a Plan,
     out: &'a mut W,
@@ -80,7 +81,7 @@ pub(super) struct Log<'a, W> {
     names: Vec<Vec<u8>>,
     injectors: Vec<Injector>,
     tally: Tally,
-    /// Ms from an epoch second to the start of the run.
+    /// The start of the run within its epoch second, in ms.
     into_second: i64,
 }
 
@@ -104,7 +105,7 @@ impl<'a, W: Write> Log<'a, W> {
         }
     }
 
-    /// Counts a thread in (1) or out (-1).
+    /// Changes the number of active threads by 1 or -1.
     pub(super) fn count_thread(&mut self, thread: u32, change: i32) {
         let injector = &mut self.injectors[(thread % self.plan.injectors) as usize];
         injector.active = injector.active.saturating_add_signed(change);
@@ -142,7 +143,7 @@ impl<'a, W: Write> Log<'a, W> {
         self.written(now, thread)
     }
 
-    /// Logs a transaction controller's own record.
+    /// Logs the record of a transaction controller.
     pub(super) fn transaction(&mut self, now: i64, thread: u32, group: &Group) -> io::Result<()> {
         self.tally.transactions += 1;
         let (plan, injector) = (self.plan, (thread % self.plan.injectors) as usize);
@@ -169,7 +170,7 @@ impl<'a, W: Write> Log<'a, W> {
         self.written(now, thread)
     }
 
-    /// Writes what is left.
+    /// Writes all remaining records.
     pub(super) fn finish(mut self) -> io::Result<Tally> {
         for injector in &mut self.injectors {
             self.buffer.append(&mut injector.held);
@@ -195,7 +196,7 @@ impl<'a, W: Write> Log<'a, W> {
         self.tally.span_ms = Some((first.min(stamp), last.max(stamp)));
     }
 
-    /// Passes on what is due, after a record was made.
+    /// Writes what is due after a record.
     #[inline]
     fn written(&mut self, now: i64, thread: u32) -> io::Result<()> {
         if self.plan.injectors > 1 {
@@ -210,7 +211,7 @@ impl<'a, W: Write> Log<'a, W> {
 }
 
 impl Injector {
-    /// Counts a record just made, and hands over the batch if it is complete or old.
+    /// Counts a new record, and passes on the batch if it is complete or old.
     fn report(&mut self, now: i64, buffer: &mut Vec<u8>) {
         if self.records == 0 {
             self.since = now;

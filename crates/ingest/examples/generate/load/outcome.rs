@@ -1,10 +1,10 @@
-//! How requests end: answered, or failed in one of the ways that real logs show.
+//! The outcomes of requests: success, and the failures that occur in real logs.
 
 use super::Plan;
 use super::random::Random;
 use super::record::{fields, quoted};
 
-/// What an outcome means for the times of a request.
+/// The effect of an outcome on the times of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timing {
     /// The server answered.
@@ -15,7 +15,7 @@ pub(super) enum Timing {
     Refused,
 }
 
-/// One way to end, with the fields that are the same for all its requests.
+/// An outcome, with the fields that are the same for all its requests.
 pub(super) struct Outcome {
     pub(super) timing: Timing,
     pub(super) success: bool,
@@ -25,11 +25,11 @@ pub(super) struct Outcome {
     pub(super) verdict: Vec<u8>,
     pub(super) bytes: i64,
     pub(super) sent_bytes: i64,
-    /// How often, in relation to the other failures.
+    /// The frequency relative to the other failures.
     weight: u64,
 }
 
-/// All the ways to end.
+/// All outcomes.
 pub(super) struct Outcomes {
     pub(super) all: Vec<Outcome>,
     failures: f64,
@@ -46,7 +46,7 @@ impl Outcomes {
         Self { all, failures: plan.failures, weights }
     }
 
-    /// The index of the next request's outcome.
+    /// Returns the index of the next request's outcome.
     #[inline]
     pub(super) fn draw(&self, outage: bool, random: &mut Random) -> usize {
         if outage {
@@ -65,7 +65,7 @@ impl Outcomes {
     }
 }
 
-/// An outcome before it is put into bytes.
+/// An outcome before it is formatted.
 struct Kind {
     timing: Timing,
     code: &'static str,
@@ -95,7 +95,7 @@ impl Kind {
     }
 }
 
-/// Success first, refusal second, then the failures that happen now and then.
+/// Returns success first, refusal second, then the occasional failures.
 fn kinds(plan: &Plan) -> Vec<Kind> {
     let mut kinds = vec![success(plan), refused(plan)];
     kinds.extend(wrong_bodies());
@@ -134,7 +134,7 @@ fn refused(plan: &Plan) -> Kind {
     }
 }
 
-/// Answers with a good code whose assertion failed; the messages span lines and hold quotes and delimiters.
+/// Returns successful responses with a failed assertion. The messages have several lines, quotes and delimiters.
 fn wrong_bodies() -> [Kind; 2] {
     let body =
         |text: &str| Kind { message: "OK".into(), failure: Some(text.into()), bytes: 171, ..failure(3) };
@@ -185,7 +185,7 @@ fn lost_connections(plan: &Plan) -> [Kind; 2] {
     ]
 }
 
-/// What most failures have in common.
+/// Returns the values that most failures share.
 fn failure(weight: u64) -> Kind {
     Kind {
         timing: Timing::Served,

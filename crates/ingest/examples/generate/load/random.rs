@@ -1,6 +1,6 @@
-//! Pseudo-random numbers that are the same on every machine, and the shape of response times.
+//! Pseudo-random numbers that are the same on every machine, and the distribution of response times.
 
-/// SplitMix64: small, quick, and good enough for a log.
+/// SplitMix64, which is small and fast.
 #[derive(Debug, Clone)]
 pub(super) struct Random(u64);
 
@@ -9,7 +9,7 @@ impl Random {
         Self(seed)
     }
 
-    /// 64 bits.
+    /// Returns 64 random bits.
     #[inline]
     pub(super) fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -19,22 +19,22 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 to below 1.
+    /// Returns a number from 0 to below 1.
     #[inline]
     pub(super) fn share(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A whole number from 0 to below `end`.
+    /// Returns an integer from 0 to below `end`.
     #[inline]
     pub(super) fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(end)) >> 64) as u64
     }
 }
 
-/// Points (share of requests, multiple of the usual time) of a curve like a log-normal one, with a long tail.
+/// Points (fraction of requests, multiple of the usual time) of a curve like a log-normal one, with a long tail.
 ///
-/// Straight lines between them need no function whose last digit differs from machine to machine.
+/// It is piecewise linear, since the last digits of other functions differ from machine to machine.
 const CURVE: [(f64, f64); 11] = [
     (0.0, 0.25),
     (0.05, 0.5),
@@ -51,9 +51,9 @@ const CURVE: [(f64, f64); 11] = [
 
 const STEPS: usize = 4096;
 
-/// Response times around a mean.
+/// A distribution of response times around a mean.
 pub(super) struct Times {
-    /// Multiples of the mean, each as likely as any other.
+    /// Multiples of the mean, all equally likely.
     multiples: Vec<f64>,
 }
 
@@ -64,7 +64,7 @@ impl Times {
         Self { multiples: raw.iter().map(|multiple| multiple / mean).collect() }
     }
 
-    /// A time in whole ms; on average, `mean`.
+    /// Returns a time in whole ms, whose average is `mean`.
     #[inline]
     pub(super) fn draw(&self, mean: f64, random: &mut Random) -> i64 {
         let bits = random.bits();

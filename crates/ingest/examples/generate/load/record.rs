@@ -1,6 +1,6 @@
-//! The parts of a record as bytes, written by hand because a log of 100 GB has a billion of them.
+//! Formats the parts of a record, by hand since a log of 100 GB has a billion of them.
 
-/// The columns of JMeter 5.6.3's log by default.
+/// The default columns of JMeter 5.6.3's log.
 pub(super) const COLUMNS: [&str; 17] = [
     "timeStamp",
     "elapsed",
@@ -21,7 +21,7 @@ pub(super) const COLUMNS: [&str; 17] = [
     "Connect",
 ];
 
-/// A field as JMeter writes it: in quotes where it holds the delimiter, a quote or a line break.
+/// Formats a field as JMeter does: in quotes if it contains the delimiter, a quote or a line break.
 pub(super) fn quoted(field: &str, delimiter: u8) -> Vec<u8> {
     if !field.bytes().any(|byte| byte == delimiter || matches!(byte, b'"' | b'\n' | b'\r')) {
         return field.as_bytes().to_vec();
@@ -29,12 +29,12 @@ pub(super) fn quoted(field: &str, delimiter: u8) -> Vec<u8> {
     format!("\"{}\"", field.replace('"', "\"\"")).into_bytes()
 }
 
-/// Several fields, quoted where need be, with a delimiter between them.
+/// Formats several fields with a delimiter between them.
 pub(super) fn fields(fields: &[&str], delimiter: u8) -> Vec<u8> {
     fields.iter().map(|field| quoted(field, delimiter)).collect::<Vec<_>>().join(&delimiter)
 }
 
-/// All pairs of digits, from 00 to 99.
+/// The pairs of digits from 00 to 99.
 const PAIRS: [[u8; 2]; 100] = {
     let mut pairs = [[0; 2]; 100];
     let mut value = 0;
@@ -45,7 +45,7 @@ const PAIRS: [[u8; 2]; 100] = {
     pairs
 };
 
-/// Appends a whole number, 0 or more.
+/// Appends a non-negative integer.
 #[inline]
 pub(super) fn integer(out: &mut Vec<u8>, value: i64) {
     let mut rest = value as u64;
@@ -67,7 +67,7 @@ pub(super) fn integer(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// A record being written, field by field.
+/// A record that is being written, field by field.
 pub(super) struct Line<'a> {
     out: &'a mut Vec<u8>,
     delimiter: u8,
@@ -78,7 +78,7 @@ impl<'a> Line<'a> {
         Self { out, delimiter }
     }
 
-    /// Appends fields as they stand in the log, and a delimiter.
+    /// Appends formatted fields and a delimiter.
     #[inline]
     pub(super) fn text(&mut self, field: &[u8]) -> &mut Self {
         self.out.extend_from_slice(field);
@@ -86,7 +86,7 @@ impl<'a> Line<'a> {
         self
     }
 
-    /// Appends a whole number and a delimiter.
+    /// Appends an integer and a delimiter.
     #[inline]
     pub(super) fn number(&mut self, value: i64) -> &mut Self {
         integer(self.out, value);
@@ -94,7 +94,7 @@ impl<'a> Line<'a> {
         self
     }
 
-    /// Appends the last field and the line's end.
+    /// Appends the last field and the line end.
     #[inline]
     pub(super) fn end(&mut self, value: i64) {
         integer(self.out, value);

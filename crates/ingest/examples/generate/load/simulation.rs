@@ -1,4 +1,4 @@
-//! The threads: when each starts, how long its requests take, and when it stops.
+//! Simulates the threads: when each starts, how long its requests take, and when it stops.
 
 use std::io::{self, Write};
 
@@ -8,22 +8,22 @@ use super::random::{Random, Times};
 use super::wheel::Wheel;
 use super::{Plan, Tally};
 
-/// Requests in one transaction.
+/// The number of requests in a transaction.
 const CHILDREN: u32 = 3;
-/// The load, as a share of all threads, from which on more threads only make each request slower.
+/// The load, as a fraction of all threads, beyond which more threads only make each request slower.
 const KNEE: f64 = 0.5;
-/// How many mean response times the client waits before it gives up.
+/// The client's timeout, as a multiple of the mean response time.
 const PATIENCE: f64 = 8.0;
-/// In an outage, a refused client is back this much sooner than a served one.
+/// The factor by which a refused client returns sooner than a served one during an outage.
 const HASTE: f64 = 3.0;
-/// Ms by which the other threads come after an unusually slow first request.
+/// The time in ms by which the other threads start after an unusually slow first request.
 const HEAD_START: i64 = 250;
 
-/// One client, with the request that it waits for.
+/// A client with its current request.
 #[derive(Debug, Clone, Default)]
 struct Thread {
     sample: Option<Sample>,
-    /// Index of the next label.
+    /// The index of the next label.
     label: u32,
     group: Group,
     started: bool,
@@ -37,14 +37,14 @@ struct Simulation<'a, W> {
     wheel: Wheel,
     threads: Vec<Thread>,
     log: Log<'a, W>,
-    /// Mean response time with all threads up, ms.
+    /// The mean response time with all threads active, in ms.
     mean: f64,
     active: u32,
-    /// Records that may still be begun.
+    /// The number of records that may still be started.
     left: u64,
 }
 
-/// Writes the log of a plan, and says what is in it.
+/// Writes the log of a plan and returns its content.
 pub(crate) fn write_log(plan: &Plan, out: &mut impl Write) -> io::Result<Tally> {
     Simulation::new(plan, out).run()
 }
@@ -80,7 +80,7 @@ impl<'a, W: Write> Simulation<'a, W> {
         self.log.finish()
     }
 
-    /// When a thread starts: the first at 0, which is why the run's first timeStamp is the plan's.
+    /// Returns when a thread starts. The first one starts at 0, so the run's first timeStamp is the plan's.
     fn arrival(&mut self, thread: u32) -> i64 {
         if thread == 0 {
             return 0;
@@ -103,7 +103,7 @@ impl<'a, W: Write> Simulation<'a, W> {
         self.begin(now, thread);
     }
 
-    /// Sends a thread's next request, or sends the thread home.
+    /// Starts a thread's next request, or stops the thread.
     #[inline]
     fn begin(&mut self, now: i64, thread: u32) {
         if self.left == 0 || now >= self.plan.duration {
@@ -121,7 +121,7 @@ impl<'a, W: Write> Simulation<'a, W> {
         self.wheel.wake(thread, now + sample.elapsed + lag);
     }
 
-    /// A thread's next request, with all that will come of it.
+    /// Simulates a thread's next request.
     #[inline]
     fn request(&mut self, now: i64, thread: u32) -> Sample {
         let outage = self.plan.outage.as_ref().is_some_and(|outage| outage.contains(&now));
@@ -147,14 +147,14 @@ impl<'a, W: Write> Simulation<'a, W> {
         sample
     }
 
-    /// The times of a request that is answered.
+    /// Sets the times of a request that is answered.
     #[inline]
     fn serve(&mut self, thread: u32, sample: &mut Sample) {
         let load = f64::from(self.active) / f64::from(self.plan.threads);
         sample.elapsed = self.times.draw(self.mean * load.max(KNEE), &mut self.random);
         let bits = self.random.bits();
         if !self.threads[thread as usize].started {
-            // The very first also waits for the client to warm up, and so is seldom logged first.
+            // The very first request also waits for the client to warm up, and so is rarely logged first.
             let warm_up = if thread == 0 { 16 } else { 0 };
             sample.connect = 9 + warm_up + (bits % 16) as i64;
             sample.elapsed += sample.connect + 5;
@@ -169,14 +169,14 @@ impl<'a, W: Write> Simulation<'a, W> {
         sample.latency = (sample.elapsed - body).max(0);
     }
 
-    /// How long a thread that is done waits for its turn to log, ms.
+    /// Returns how long a finished thread waits before it logs, in ms.
     #[inline]
     fn lag(&mut self) -> i64 {
         let bits = self.random.bits();
         if bits.is_multiple_of(256) { 1 + (bits >> 32) as i64 % 5 } else { 0 }
     }
 
-    /// Logs a request, and its transaction where it was the last of one.
+    /// Logs a request, and its transaction if it was the last of one.
     #[inline]
     fn end(&mut self, now: i64, thread: u32, sample: &Sample) -> io::Result<()> {
         let outcome = &self.outcomes.all[sample.outcome];

@@ -1,11 +1,11 @@
-//! The clock of the simulation: threads by the millisecond in which each has something to do.
+//! The simulation's timer wheel: threads by the millisecond in which they act next.
 
-/// Milliseconds in one turn; what lies further ahead waits for a later turn.
+/// The milliseconds of one turn. Later events wait for a later turn.
 const TURN: usize = 4096;
 
 pub(super) struct Wheel {
     slots: Vec<Vec<(i64, u32)>>,
-    /// Threads due now.
+    /// The threads that are due now.
     ready: Vec<u32>,
     now: i64,
     waiting: usize,
@@ -16,7 +16,7 @@ impl Wheel {
         Self { slots: vec![Vec::new(); TURN], ready: Vec::new(), now: 0, waiting: 0 }
     }
 
-    /// Wakes a thread at a time, or at once where that time has passed.
+    /// Wakes a thread at a time in ms, or at once if that has passed.
     #[inline]
     pub(super) fn wake(&mut self, thread: u32, at: i64) {
         if at <= self.now {
@@ -27,7 +27,7 @@ impl Wheel {
         }
     }
 
-    /// The next thread and its time, or `None` when none has anything left to do.
+    /// Returns the next thread and its time, or `None` if none is left.
     #[inline]
     pub(super) fn next(&mut self) -> Option<(i64, u32)> {
         loop {
