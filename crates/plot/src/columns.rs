@@ -1,16 +1,16 @@
-//! A run's seconds, gathered into as many columns as a page can show.
+//! The seconds of a run, gathered into columns that fit on a page.
 
 use perfpipe_analyze::{Second, Timeline};
 
 use crate::style::ColorBy;
 
-/// More columns than this a page can't show.
+/// The largest number of columns on a page.
 const MOST: u32 = 1500;
 
-/// Widths that a reader takes in at once, in seconds.
+/// Round widths of columns, in seconds.
 const WIDTHS: [u32; 16] = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400];
 
-/// The values that fell into one column.
+/// The mean, minimum and maximum of the values in a column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) mean: f64,
@@ -30,26 +30,26 @@ impl Spread {
 }
 
 impl Spread {
-    /// One of its values, as if it were the only one.
+    /// Returns a spread that has only one of this one's values.
     pub(crate) fn at(self, value: impl Fn(Self) -> f64) -> Self {
         let value = value(self);
         Self { mean: value, min: value, max: value }
     }
 }
 
-/// One column of the charts.
+/// A column of the charts.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Column {
-    /// Where it begins, in seconds from t0.
+    /// The start, in seconds from t0.
     pub(crate) start: f64,
-    /// Where it ends.
+    /// The end, in seconds from t0.
     pub(crate) end: f64,
     pub(crate) successes: Spread,
     pub(crate) failures: Spread,
     pub(crate) cpu: Option<Spread>,
-    /// In the order of the timeline's percentiles.
+    /// Elapsed times, in the order of the timeline's percentiles.
     pub(crate) percentiles: Vec<Option<Spread>>,
-    /// What it is coloured by.
+    /// The mean of the measure that the column is coloured by.
     pub(crate) measure: Option<f64>,
 }
 
@@ -68,13 +68,13 @@ impl Column {
         })
     }
 
-    /// The middle, in seconds from t0.
+    /// Returns the middle, in seconds from t0.
     pub(crate) fn middle(&self) -> f64 {
         (self.start + self.end) / 2.0
     }
 }
 
-/// What a second is coloured by.
+/// Returns the measure that a second is coloured by.
 pub(crate) fn measure(second: &Second, by: ColorBy) -> Option<f64> {
     match by {
         ColorBy::Load => second.load,
@@ -83,19 +83,19 @@ pub(crate) fn measure(second: &Second, by: ColorBy) -> Option<f64> {
     }
 }
 
-/// A run's columns.
+/// The columns of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Columns {
-    /// Seconds a column stands for.
+    /// The width of a column, in seconds.
     pub(crate) width: u32,
-    /// First second and the end of the last.
+    /// The first second, and the end of the last, in seconds from t0.
     pub(crate) span: (f64, f64),
-    /// Ascending.
+    /// The columns in ascending order; those without any second are left out.
     pub(crate) columns: Vec<Column>,
 }
 
 impl Columns {
-    /// The columns of a run, each `width` seconds.
+    /// Gathers a run's seconds into columns of `width` seconds.
     pub(crate) fn new(timeline: &Timeline, width: u32, by: ColorBy) -> Self {
         let (first, end) = span(timeline);
         let column = |rows: &[Second]| {
@@ -113,20 +113,20 @@ impl Columns {
         }
     }
 
-    /// Whether a column stands for more than a second.
+    /// Returns true if a column is more than one second.
     pub(crate) fn binned(&self) -> bool {
         self.width > 1
     }
 }
 
-/// The first second and the end of the last one.
+/// Returns the first second, and the end of the last one.
 pub(crate) fn span(timeline: &Timeline) -> (u32, u32) {
     let first = timeline.seconds.first().map_or(0, |s| s.second);
     let last = timeline.seconds.last().map_or(first, |s| s.second.max(first));
     (first, last.saturating_add(1))
 }
 
-/// How wide a column must be, in seconds, for `span` seconds to fit on a page.
+/// Returns the width of columns, in seconds, with which `span` seconds fit on a page.
 pub(crate) fn width(span: u32) -> u32 {
     let least = span.div_ceil(MOST);
     WIDTHS.into_iter().find(|width| *width >= least).unwrap_or(least)

@@ -1,7 +1,8 @@
-//! Pages of load-test charts as SVG, PDF, PNG and HTML, drawn in process: no system fonts, no display, no other program.
+//! Pages of load-test charts as SVG, PDF, PNG and HTML, drawn in process without system fonts, display or other
+//! programs.
 //!
-//! A [`Page`] is laid out once from [`perfpipe_analyze::Timeline`]s and then written in any format, or drawn
-//! onto any plotters backend with [`Page::draw`]. The same input gives the same bytes.
+//! A [`Page`] is laid out once from [`perfpipe_analyze::Timeline`]s, and then written in any format or drawn onto any
+//! plotters backend with [`Page::draw`]. The same input gives the same bytes.
 //!
 //! ```no_run
 //! # fn timeline() -> perfpipe_analyze::Timeline { unimplemented!() }
@@ -41,7 +42,7 @@ pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};
 pub use style::{ColorBy, Palette, Paper, Style};
 
-// The example of the README is compiled.
+// Compiles the example of the README.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}

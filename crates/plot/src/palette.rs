@@ -1,4 +1,4 @@
-//! The colours: a scale for the load, by palette, and fixed ones for all else.
+//! Colours: a scale for a measure, by palette, and fixed colours for everything else.
 
 use crate::style::Palette;
 
@@ -6,22 +6,22 @@ use crate::style::Palette;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Color(pub(crate) u8, pub(crate) u8, pub(crate) u8);
 
-/// Titles and figures.
+/// The colour of titles and figures.
 pub(crate) const INK: Color = Color(0x1a, 0x1a, 0x1a);
-/// Labels and small print.
+/// The colour of labels and small print.
 pub(crate) const SOFT: Color = Color(0x55, 0x55, 0x55);
-/// Frames of charts.
+/// The colour of charts' frames.
 pub(crate) const FRAME: Color = Color(0x8a, 0x8a, 0x8a);
-/// Grid lines.
+/// The colour of grid lines.
 pub(crate) const GRID: Color = Color(0xdd, 0xdd, 0xdd);
-/// The paper.
+/// The colour of the paper.
 pub(crate) const PAPER: Color = Color(0xff, 0xff, 0xff);
-/// Failures, a colour that the scale does not have.
+/// The colour of failures, which the scale does not contain.
 pub(crate) const FAILURE: Color = Color(0x11, 0x11, 0x11);
-/// Where there is nothing to colour by.
+/// The colour of data without a measure to colour by.
 pub(crate) const NEUTRAL: Color = Color(0x8c, 0x96, 0xa0);
 
-/// How many colours the scale has.
+/// The number of colours in the scale.
 pub(crate) const STEPS: usize = 64;
 
 /// Purple, blue, cyan, green, yellow, orange and red, evenly spaced.
@@ -35,7 +35,7 @@ const ORIGINAL: [Color; 7] = [
     Color(0xd4, 0x1a, 0x1f),
 ];
 
-/// Matplotlib's viridis at every eighth but the last, whose yellow is lost on white.
+/// Matplotlib's viridis at every eighth, except the last: its yellow is not visible on white.
 const VIRIDIS: [Color; 8] = [
     Color(0x44, 0x01, 0x54),
     Color(0x47, 0x2d, 0x7b),
@@ -47,10 +47,11 @@ const VIRIDIS: [Color; 8] = [
     Color(0xad, 0xdc, 0x30),
 ];
 
-/// Colours for lines over each other, that people of any colour vision can tell apart and that can be read on white.
+/// Colours for lines drawn over each other on white, distinguishable with any kind of colour vision.
 ///
-/// They began as those of Okabe & Ito (2008), and were moved until the two most alike were as unlike as could be to
-/// normal, protan, deutan and tritan eyes, with a contrast of 3 to white and the first four farther apart than the rest.
+/// They were derived from those of Okabe & Ito (2008) by maximising the least difference between two of them for
+/// normal, protan, deutan and tritan eyes, with a contrast to white of at least 3. The first four differ more than the
+/// rest.
 pub(crate) const SERIES: [Color; 10] = [
     Color(0x29, 0x49, 0x76),
     Color(0xa4, 0x34, 0x05),
@@ -64,7 +65,7 @@ pub(crate) const SERIES: [Color; 10] = [
     Color(0x29, 0x0b, 0x73),
 ];
 
-/// The same for lines on a dark screen, in the same order, with a contrast of 3 to it.
+/// The colours of [`SERIES`] for a dark background, in the same order, with a contrast to it of at least 3.
 pub(crate) const SERIES_DARK: [Color; 10] = [
     Color(0x58, 0x7d, 0xd1),
     Color(0xd8, 0x5a, 0x00),
@@ -78,12 +79,12 @@ pub(crate) const SERIES_DARK: [Color; 10] = [
     Color(0x9a, 0xb4, 0xe5),
 ];
 
-/// The palest and the darkest of the thin percentile lines.
+/// The palest and the darkest colour of the thin percentile lines.
 const PALE: Color = Color(0x9d, 0xbd, 0xd6);
 const DARK: Color = Color(0x16, 0x3a, 0x5f);
 
 impl Color {
-    /// The colour `share` of the way to `other`.
+    /// Mixes the colour with `other`; `share` is that of `other`, 0 to 1.
     pub(crate) fn toward(self, other: Self, share: f64) -> Self {
         let mix = |a: u8, b: u8| {
             (f64::from(a) + (f64::from(b) - f64::from(a)) * share.clamp(0.0, 1.0)).round() as u8
@@ -91,7 +92,7 @@ impl Color {
         Self(mix(self.0, other.0), mix(self.1, other.1), mix(self.2, other.2))
     }
 
-    /// The colour thinned with white.
+    /// Mixes the colour with white; `share` is that of white, 0 to 1.
     pub(crate) fn tint(self, share: f64) -> Self {
         self.toward(PAPER, share)
     }
@@ -105,7 +106,7 @@ impl Palette {
         }
     }
 
-    /// The scale's colour of step `step`, from 0 to [`STEPS`] − 1.
+    /// Returns the colour of a step of the scale, from 0 to [`STEPS`] − 1.
     pub(crate) fn step(self, step: usize) -> Color {
         let stops = self.stops();
         let along = step.min(STEPS - 1) as f64 / (STEPS - 1) as f64 * (stops.len() - 1) as f64;
@@ -117,18 +118,18 @@ impl Palette {
     }
 }
 
-/// The colour of the thin percentile line `index` of `count`, paler for the lower.
+/// Returns the colour of the thin percentile line `index` of `count`; lower ones are paler.
 pub(crate) fn quantile_color(index: usize, count: usize) -> Color {
     let share = if count < 2 { 0.6 } else { index as f64 / (count - 1) as f64 };
     PALE.toward(DARK, share)
 }
 
-/// The colour of the framework line `index`.
+/// Returns the colour of a framework's line.
 pub(crate) fn series_color(index: usize) -> Color {
     SERIES.get(index % SERIES.len()).copied().unwrap_or(INK)
 }
 
-/// What colours a run's page: a measure from 0 to its largest value.
+/// The colour scale of a run's page, for a measure from 0 to its largest value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct ColorScale {
     pub(crate) palette: Palette,
@@ -136,17 +137,17 @@ pub(crate) struct ColorScale {
 }
 
 impl ColorScale {
-    /// A scale for `values`.
+    /// Creates a scale for `values`.
     pub(crate) fn new(palette: Palette, values: impl Iterator<Item = f64>) -> Self {
         Self { palette, max: values.filter(|value| value.is_finite()).reduce(f64::max) }
     }
 
-    /// The value at the scale's far end; `None` where there is no value at all.
+    /// Returns the value at the upper end of the scale; `None` if there are no values.
     pub(crate) fn max(&self) -> Option<f64> {
         self.max
     }
 
-    /// The colour of a value, grey for an absent one.
+    /// Returns the colour of a value, grey for an absent one.
     pub(crate) fn color(&self, value: Option<f64>) -> Color {
         match (value, self.max) {
             (Some(value), Some(max)) if max > 0.0 => {

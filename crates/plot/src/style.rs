@@ -1,22 +1,22 @@
-//! The choices of the reader of a page: paper, colours and fixed axes.
+//! The style of pages: paper, colours and fixed axes.
 
-/// How pages are to look.
+/// The style of pages.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Style {
-    /// The paper to lay pages out for.
+    /// The paper format.
     pub paper: Paper,
-    /// What colours the bars and lines of a run's page.
+    /// The measure that the bars and lines of a run's page are coloured by.
     pub color_by: ColorBy,
-    /// The colours that stand for the measure.
+    /// The palette of the measure.
     pub palette: Palette,
-    /// The top of the CPU axis, in percent of one core; the data decide where it is `None`.
+    /// The top of the CPU axis, in percent of one core; `None` lets the data decide.
     pub cpu_max: Option<f64>,
-    /// Cores of the server: the CPU axis goes to 100 for each, where `cpu_max` is not given.
+    /// The number of the server's cores: without `cpu_max`, the CPU axis ends at 100 % for each core.
     pub cores: Option<u32>,
 }
 
 impl Style {
-    /// The asked-for top of the CPU axis, if it is one.
+    /// Returns the requested top of the CPU axis, in percent of one core, if it is valid.
     pub(crate) fn cpu_top(&self) -> Option<f64> {
         self.cpu_max
             .or(self.cores.map(|cores| f64::from(cores) * 100.0))
@@ -38,7 +38,7 @@ impl Paper {
     /// Both formats.
     pub const ALL: [Self; 2] = [Self::A4, Self::Letter];
 
-    /// The name of the format: `a4` or `letter`.
+    /// Returns the name of the format: `a4` or `letter`.
     pub fn name(self) -> &'static str {
         match self {
             Self::A4 => "a4",
@@ -46,7 +46,7 @@ impl Paper {
         }
     }
 
-    /// Width and height of the upright sheet, in points of 1/72 inch.
+    /// Returns width and height in portrait format, in points of 1/72 inch.
     pub(crate) fn portrait(self) -> (f64, f64) {
         match self {
             Self::A4 => (595.28, 841.89),
@@ -54,32 +54,33 @@ impl Paper {
         }
     }
 
-    /// Width and height of the sheet laid on its side, in points.
+    /// Returns width and height in landscape format, in points.
     pub(crate) fn landscape(self) -> (f64, f64) {
         let (width, height) = self.portrait();
         (height, width)
     }
 }
 
-/// What the colours of a run's page stand for.
+/// The measure that a run's page is coloured by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum ColorBy {
-    /// Active client threads over all injectors.
+    /// The load: active client threads over all injectors.
     #[default]
     Load,
-    /// CPU utilisation.
+    /// The CPU.
     Cpu,
-    /// Successful requests per second.
+    /// Successes per second.
     Throughput,
 }
 
-/// The colours that stand for a measure, from its least value to its greatest.
+/// The colours of a measure, from its smallest value to its largest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Palette {
     /// Purple, blue, cyan, green, yellow, orange, red.
     #[default]
     Original,
-    /// Viridis: from dark purple over green to yellow, ever lighter, so that eyes that see few colours read it too.
+    /// Viridis: from dark purple over green to yellow, with increasing lightness, so that it works for any colour
+    /// vision.
     Viridis,
 }
 
@@ -87,7 +88,7 @@ impl ColorBy {
     /// All measures.
     pub const ALL: [Self; 3] = [Self::Load, Self::Cpu, Self::Throughput];
 
-    /// The name of the measure: `load`, `cpu` or `throughput`.
+    /// Returns the name of the measure: `load`, `cpu` or `throughput`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Load => "load",
@@ -96,7 +97,7 @@ impl ColorBy {
         }
     }
 
-    /// What stands beside the colour bar.
+    /// Returns the title of the colour bar.
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::Load => "Load (active threads)",
@@ -105,7 +106,7 @@ impl ColorBy {
         }
     }
 
-    /// The measure in the middle of a sentence.
+    /// Returns the name of the measure within a sentence.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Self::Load => "load",
@@ -119,7 +120,7 @@ impl Palette {
     /// Both palettes.
     pub const ALL: [Self; 2] = [Self::Original, Self::Viridis];
 
-    /// The name of the palette: `original` or `viridis`.
+    /// Returns the name of the palette: `original` or `viridis`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Original => "original",

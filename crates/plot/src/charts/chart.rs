@@ -1,4 +1,4 @@
-//! What the charts of a page have in common: heading, axis, room, and data on a frame.
+//! The parts common to all charts of a page: heading, axis, height, and data on a frame.
 
 use crate::layout::axis::Axis;
 use crate::layout::frame::{Frame, Rect, TimeAxis};
@@ -6,30 +6,30 @@ use crate::layout::legend::Legend;
 use crate::layout::phase_band::PhaseBand;
 use crate::output::drawing::Drawing;
 
-/// Room for the labels of a time axis, in points.
+/// The height of the labels of a time axis, in points.
 pub(crate) const TIME_LABELS: f64 = 15.0;
 
-/// How high a chart's frame is to be.
+/// The height of a chart's frame.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Height {
-    /// This many points.
+    /// A number of points.
     Fixed(f64),
-    /// This share of what the others leave, by weight.
+    /// A share, by weight, of the height that fixed charts leave.
     Share(f64),
 }
 
-/// One chart over time.
+/// A chart over time.
 pub(crate) trait Chart {
-    /// Its heading and key.
+    /// Returns the heading and the key.
     fn legend(&self) -> Legend;
 
-    /// Its value axis; the words to show in its place where there is nothing to draw.
+    /// Returns the value axis, or the words to show if there is nothing to draw.
     fn axis(&self) -> Result<Axis, &'static str>;
 
-    /// How high it is to be.
+    /// Returns the height of the frame.
     fn height(&self) -> Height;
 
-    /// Whether the times stand below it.
+    /// Returns true if labels of the time axis are drawn below the chart.
     fn has_time_labels(&self) -> bool {
         true
     }
@@ -38,7 +38,7 @@ pub(crate) trait Chart {
     fn draw(&self, drawing: &mut Drawing, frame: &Frame);
 }
 
-/// Draws a chart whose frame is `area`, with its legend above.
+/// Draws a chart whose frame is `area`, with its legend above it. Returns the frame.
 pub(crate) fn draw(
     chart: &dyn Chart,
     drawing: &mut Drawing,

@@ -1,4 +1,4 @@
-//! The colour bar: which colour stands for which value of the measure.
+//! The colour bar, which shows the values that colours stand for.
 
 use crate::layout::axis::{Axis, LABEL};
 use crate::layout::frame::Rect;
@@ -7,7 +7,7 @@ use crate::output::drawing::{Anchor, Drawing, Text};
 use crate::palette::{ColorScale, FRAME, SOFT, STEPS};
 use crate::style::{ColorBy, Palette};
 
-/// From the charts to the bar, the bar's width, from it to its labels, from them to its title, the title.
+/// Widths in points: the gap before the bar, the bar, the gap before its labels, the gap before its title, the title.
 const WIDTHS: (f64, f64, f64, f64, f64) = (14.0, 10.0, 5.0, 5.0, 8.0);
 
 /// The colour bar of a page.
@@ -18,18 +18,18 @@ pub(crate) struct ColorBar {
 }
 
 impl ColorBar {
-    /// The bar for `scale`; `None` where there is nothing to colour by.
+    /// Creates the bar for a scale; `None` if there is nothing to colour by.
     pub(crate) fn new(by: ColorBy, scale: &ColorScale) -> Option<Self> {
         let max = scale.max().filter(|max| *max > 0.0)?;
         Some(Self { by, palette: scale.palette, axis: Axis::ending_at(max, 10) })
     }
 
-    /// The width it takes to the right of the charts, in points.
+    /// Returns the width it takes to the right of the charts, in points.
     pub(crate) fn width(&self) -> f64 {
         WIDTHS.0 + WIDTHS.1 + WIDTHS.2 + self.axis.label_width() + WIDTHS.3 + WIDTHS.4
     }
 
-    /// Draws it within the upper and lower edge of `area`, to the right of it.
+    /// Draws the bar to the right of `area`, as high as `area`.
     pub(crate) fn draw(&self, drawing: &mut Drawing, area: Rect) {
         let bar = Rect { left: area.right + WIDTHS.0, right: area.right + WIDTHS.0 + WIDTHS.1, ..area };
         let y = |share: f64| bar.bottom - share * bar.height();

@@ -1,4 +1,4 @@
-//! The chart of CPU utilisation.
+//! The chart of CPU.
 
 use super::chart::{Chart, Height};
 use super::run::Run;
@@ -9,13 +9,13 @@ use crate::layout::ticks::Values;
 use crate::output::drawing::Drawing;
 use crate::text::number::measured;
 
-/// Width of the line, in points.
+/// The width of the line, in points.
 const WIDTH: f64 = 1.3;
 
-/// Height of the chart where there is nothing to draw.
+/// The height of the chart if there is nothing to draw, in points.
 const NOTHING: f64 = 40.0;
 
-/// CPU utilisation.
+/// The chart of CPU.
 pub(crate) struct Cpu<'a>(pub(crate) &'a Run<'a>);
 
 impl Chart for Cpu<'_> {

@@ -1,4 +1,4 @@
-//! The strip of failures per second, below the response times.
+//! The chart of failures per second, a strip below the response times.
 
 use super::chart::{Chart, Height};
 use super::run::Run;
@@ -12,13 +12,13 @@ use crate::palette::{Color, FAILURE};
 use crate::text::clock::stamp;
 use crate::text::number::count;
 
-/// The least height and width of what is there at all, in points.
+/// The least height and width of a bar, in points, so that every failure is visible.
 const LEAST: (f64, f64) = (1.6, 0.7);
 
-/// The colour of a column's bar above its mean.
+/// The colour of a bar above the column's mean.
 const GREATEST: Color = Color(0x99, 0x99, 0x99);
 
-/// Failures per second.
+/// The chart of failures per second.
 pub(crate) struct Failures<'a>(pub(crate) &'a Run<'a>);
 
 impl Chart for Failures<'_> {

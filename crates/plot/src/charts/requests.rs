@@ -12,16 +12,16 @@ use crate::output::drawing::Drawing;
 use crate::palette::{Color, FAILURE, INK, PAPER};
 use crate::text::number::measured;
 
-/// Bars wider than this, in points, stand apart.
+/// Bars are separated by gaps above this width, in points.
 const WIDE: f64 = 4.0;
-/// The widest bar, in points.
+/// The largest width of a bar, in points.
 const WIDEST: f64 = 48.0;
-/// The least height of what is there at all, in points.
+/// The least height of a bar, in points, so that every request is visible.
 const LEAST: f64 = 0.6;
-/// How much of a column's bar is thinned above its least and above its mean second.
+/// How much a binned bar is lightened above the column's minimum and above its mean.
 const TINTS: (f64, f64) = (0.3, 0.65);
 
-/// Requests per second.
+/// The chart of requests per second.
 pub(crate) struct Requests<'a>(pub(crate) &'a Run<'a>);
 
 impl Chart for Requests<'_> {
@@ -77,7 +77,7 @@ impl Requests<'_> {
 
     /// Stacks the failures on the successes.
     fn failures(&self, drawing: &mut Drawing, frame: &Frame) {
-        // Specks among the shades of binned seconds would look like a line; the strip below has every failure.
+        // In binned charts, small bars among the shades would look like a line; the strip below shows every failure.
         let least = if self.0.columns.binned() { LEAST } else { 0.0 };
         let seen = |c: &Column| frame.y(0.0) - frame.y(c.failures.mean) >= least;
         self.bars(drawing, frame, |c| {
@@ -86,7 +86,7 @@ impl Requests<'_> {
         });
     }
 
-    /// Draws a bar for each column, from one value up to another.
+    /// Draws a bar for each column, from one value to another.
     fn bars(&self, drawing: &mut Drawing, frame: &Frame, bar: impl Fn(&Column) -> (f64, f64, Color)) {
         let step = |column: &Column| {
             let (low, high, color) = bar(column);
@@ -99,7 +99,7 @@ impl Requests<'_> {
         stairs::draw(drawing, &steps);
     }
 
-    /// Draws the average, edged with white to be seen on every colour.
+    /// Draws the average, with a white edge that makes it visible on every colour.
     fn average(&self, drawing: &mut Drawing, frame: &Frame) {
         let throughput = self.0.summary().throughput;
         if throughput > 0.0 {
@@ -111,7 +111,7 @@ impl Requests<'_> {
     }
 }
 
-/// A bar's left and right edge: the column's own, or further in where the column is wide.
+/// Returns a bar's left and right edge: those of the column, inset if the column is wide.
 fn edges(frame: &Frame, column: &Column) -> (f64, f64) {
     let (left, right) = (frame.x(column.start), frame.x(column.end));
     let width = right - left;

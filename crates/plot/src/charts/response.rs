@@ -12,24 +12,24 @@ use crate::output::drawing::Drawing;
 use crate::palette::{Color, quantile_color};
 use crate::text::number::{LONG_MS, trimmed};
 
-/// Width of the highest percentile's line, in points.
+/// The width of the highest percentile's line, in points.
 const THICK: f64 = 1.9;
-/// Width of the others' lines.
+/// The width of the other lines, in points.
 const THIN: f64 = 0.85;
 
-/// Response times.
+/// The chart of response times.
 pub(crate) struct Response<'a> {
     run: &'a Run<'a>,
-    /// The percentiles but the highest, as places in the timeline's list, ascending.
+    /// All percentiles but the highest, as indexes in the timeline's list, in ascending order.
     thin: Vec<usize>,
-    /// The highest one.
+    /// The highest percentile, as an index in the timeline's list.
     thick: Option<usize>,
-    /// ms in the unit of the axis: 1 or 1000.
+    /// The unit of the axis in ms: 1 or 1000.
     unit: f64,
 }
 
 impl<'a> Response<'a> {
-    /// The chart of `run`.
+    /// Creates the chart of a run.
     pub(crate) fn new(run: &'a Run<'a>) -> Self {
         let percentiles = &run.timeline.percentiles;
         let mut thin: Vec<usize> = (0..percentiles.len()).collect();
@@ -59,12 +59,12 @@ impl<'a> Response<'a> {
     }
 }
 
-/// The percentile at a place, in percent.
+/// Returns the percentile at an index, in percent.
 fn name(percentiles: &[f64], at: usize) -> f64 {
     percentiles.get(at).copied().unwrap_or_default()
 }
 
-/// The largest value of any percentile, in ms.
+/// Returns the largest value of any percentile, in ms.
 fn max(run: &Run<'_>) -> Option<f64> {
     run.columns.columns.iter().flat_map(|c| &c.percentiles).flatten().map(|s| s.max).reduce(f64::max)
 }

@@ -1,4 +1,4 @@
-//! A run as its charts draw it: its columns, its colours, and lines with their bands.
+//! A run prepared for its charts: columns, colours, and lines with bands.
 
 use perfpipe_analyze::{Summary, Timeline};
 
@@ -12,13 +12,14 @@ use crate::palette::{Color, ColorScale, NEUTRAL};
 use crate::style::Style;
 use crate::text::clock::duration;
 
-/// How much a band is thinned with white.
+/// How much a band is mixed with white, as a share.
 const BAND: f64 = 0.6;
-/// Width of a band's edges, in points, and how much they are thinned.
+/// The width of a band's edges, in points.
 const EDGE: f64 = 0.4;
+/// How much a band's edges are mixed with white, as a share.
 const EDGE_TINT: f64 = 0.35;
 
-/// A run with all that its charts need.
+/// A run with the data that all its charts need.
 pub(crate) struct Run<'a> {
     pub(crate) timeline: &'a Timeline,
     pub(crate) style: &'a Style,
@@ -45,7 +46,7 @@ impl<'a> Run<'a> {
         &self.timeline.summary
     }
 
-    /// What a key says of what is coloured by the measure.
+    /// Returns the words that a key appends to the name of what is coloured by the measure.
     pub(crate) fn colored_by(&self) -> String {
         match self.scale.max() {
             Some(_) => format!(", coloured by {}", self.style.color_by.noun()),
@@ -53,12 +54,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The swatch of bars coloured by the measure.
+    /// Returns the swatch of bars coloured by the measure.
     pub(crate) fn scale_swatch(&self) -> Swatch {
         if self.scale.max().is_some() { Swatch::ScaleBar(self.scale.palette) } else { Swatch::Bar(NEUTRAL) }
     }
 
-    /// The swatch of a line coloured by the measure.
+    /// Returns the swatch of a line coloured by the measure.
     pub(crate) fn scale_line(&self, width: f64) -> Swatch {
         if self.scale.max().is_some() {
             Swatch::ScaleLine(self.scale.palette, width)
@@ -67,7 +68,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What a chart says of its columns, where each stands for more than a second.
+    /// Returns the note on columns of more than one second; `None` if a column is one second.
     pub(crate) fn binning(&self, meaning: &str) -> Option<String> {
         let width = self.columns.width;
         self.columns.binned().then(|| format!("Each column stands for {}: {meaning}.", duration(width)))
@@ -88,7 +89,7 @@ impl<'a> Run<'a> {
         Line { values, color, width }.draw(drawing, frame, &self.columns.columns);
     }
 
-    /// Draws the band between the columns' least and greatest values.
+    /// Draws the band between the columns' minima and maxima.
     pub(crate) fn band(
         &self,
         drawing: &mut Drawing,
@@ -108,7 +109,7 @@ impl<'a> Run<'a> {
         self.edge(drawing, frame, |column| Some(values(column)?.at(|s| s.max)), &color);
     }
 
-    /// Draws the edge of a band, so that peaks of one narrow column are seen.
+    /// Draws the edge of a band, which makes peaks in narrow columns visible.
     pub(crate) fn edge(
         &self,
         drawing: &mut Drawing,

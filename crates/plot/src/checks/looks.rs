@@ -1,4 +1,4 @@
-//! Tests of pages as they are laid out: nothing overlaps, nothing vanishes, nothing is made up.
+//! Tests of the layout of pages: no text overlaps, no data vanish, none are made up.
 
 use perfpipe_analyze::Phases;
 
@@ -10,7 +10,7 @@ use crate::style::{ColorBy, Paper, Style};
 use crate::support::{self, Dice};
 use crate::text::font;
 
-/// Left, top, right and bottom of a text.
+/// The left, top, right and bottom of a text.
 fn bounds(text: &Text) -> [f64; 4] {
     let width = font::width(&text.text, text.size);
     let lead = match text.anchor {
@@ -110,7 +110,7 @@ fn sweeps_are_tidy_and_name_their_knee() {
     }
 }
 
-/// Whether `point` lies within a filled area (by crossings).
+/// True if `point` is within a filled area, by the number of crossings.
 fn covers(area: &[Point], (x, y): Point) -> bool {
     let ends = area.iter().cycle().skip(1);
     let crossed = area
@@ -120,7 +120,7 @@ fn covers(area: &[Point], (x, y): Point) -> bool {
     crossed.count() % 2 == 1
 }
 
-/// The areas of the requests chart, and where it stands: left, right and bottom.
+/// The areas of the requests chart, and its left, right and bottom.
 fn requests(page: &Page) -> (Vec<&[Point]>, [f64; 3]) {
     let frame = page.drawing().shapes.iter().find_map(|shape| match shape {
         Shape::Line { points, .. } if points.len() == 5 => Some(points),
@@ -151,7 +151,7 @@ fn every_busy_second_has_a_bar_and_no_silent_one() {
             row
         };
         let mut run = support::timeline("spring", "2048", (0..length).map(row).collect());
-        // Their shades are areas too.
+        // Phases would add areas of their own.
         run.phases = Phases::default();
         let page = Page::run(&run, &Style::default());
         let (areas, [left, right, bottom]) = requests(&page);
@@ -176,7 +176,7 @@ fn what_is_not_the_hold_is_shaded_and_all_phases_are_named() {
     assert!(names.iter().any(|text| text.starts_with("Hold  ·  throughput")), "{names:?}");
 
     let (areas, [left, right, bottom]) = requests(&page);
-    // The bars begin with the first request: just below the upper edge of the frame there is nothing but shade.
+    // The bars begin with the first request: just below the frame's upper edge, there is only shade.
     let top = areas.iter().flat_map(|area| area.iter().map(|(_, y)| *y)).fold(f64::MAX, f64::min);
     let shaded = |share: f64| {
         let at = (left + share * (right - left), top + 0.1);
@@ -205,9 +205,9 @@ fn a_single_failure_in_a_day_is_drawn() {
     assert_eq!(count(&run), 0);
     run.seconds[50_000].failures = 1;
     (run.summary.failures, run.info.failures) = (1, 1);
-    // The bar in the strip, and a swatch in each key; on top of a minute's successes it would be a speck.
+    // The bar in the strip, and a swatch in each of two keys; on a minute's successes it would be too small to draw.
     assert_eq!(count(&run), 3);
-    // A failing minute stands on top of its successes too.
+    // A minute of failures is stacked on its successes too.
     run.seconds[60_000..60_060].iter_mut().for_each(|second| second.failures = 500);
     run.summary.failures += 30_000;
     assert_eq!(count(&run), 5);

@@ -1,4 +1,4 @@
-//! Tests of whole pages: that nothing overlaps or vanishes, and that colours can be told apart by all.
+//! Tests of whole pages: layout, and colours for all kinds of colour vision.
 
 pub(crate) mod looks;
 pub(crate) mod vision;

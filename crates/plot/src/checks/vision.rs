@@ -1,4 +1,4 @@
-//! Tests of the colours as people of any colour vision see them.
+//! Tests of the colours for all kinds of colour vision.
 
 use crate::layout::legend::Swatch;
 use crate::pages::sweep;
@@ -6,8 +6,8 @@ use crate::palette::{Color, SERIES, SERIES_DARK, STEPS, quantile_color};
 use crate::style::{Palette, Style};
 use crate::support;
 
-/// Full protanopia, deuteranopia and tritanopia, on linear RGB: Machado, Oliveira & Fernandes, "A Physiologically-based
-/// Model for Simulation of Color Vision Deficiency" (2009), severity 1.0; and normal eyes.
+/// Normal vision, and full protanopia, deuteranopia and tritanopia, on linear RGB: Machado, Oliveira & Fernandes, "A
+/// Physiologically-based Model for Simulation of Color Vision Deficiency" (2009), severity 1.0.
 const EYES: [(&str, [[f64; 3]; 3]); 4] = [
     ("normal", [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
     (
@@ -42,7 +42,7 @@ fn linear(Color(red, green, blue): Color) -> [f64; 3] {
     })
 }
 
-/// A colour in CIELAB as some eyes see it.
+/// A colour in CIELAB, as seen by given eyes.
 fn seen(color: Color, eyes: [[f64; 3]; 3]) -> [f64; 3] {
     let white = times(XYZ, [1.0; 3]);
     let light = times(XYZ, times(eyes, linear(color)).map(|part| part.clamp(0.0, 1.0)));
@@ -53,7 +53,7 @@ fn seen(color: Color, eyes: [[f64; 3]; 3]) -> [f64; 3] {
     [116.0 * y - 16.0, 500.0 * (x - y), 200.0 * (y - z)]
 }
 
-/// How unlike the two most alike of some colours are (CIE76), and to whom.
+/// The smallest difference of two colours for any eyes (CIE76), and a description of the pair.
 fn least_difference(colors: &[Color]) -> (f64, String) {
     let mut least = (f64::INFINITY, String::new());
     for (name, eyes) in EYES {
@@ -84,7 +84,7 @@ fn contrast(one: Color, other: Color) -> f64 {
 
 #[test]
 fn the_simulation_knows_what_is_known() {
-    // Black and white are 100 apart to all; pure red and a dark green of its lightness are one to protan eyes.
+    // Black and white differ by 100 for all; pure red and a dark green of the same lightness look alike to protan eyes.
     assert!((least_difference(&[Color(0, 0, 0), Color(255, 255, 255)]).0 - 100.0).abs() < 0.1);
     assert!((contrast(Color(0, 0, 0), Color(255, 255, 255)) - 21.0).abs() < 1e-3);
     let [red, olive] = [Color(0xff, 0, 0), Color(0x6c, 0x5f, 0)];
@@ -97,7 +97,7 @@ fn the_simulation_knows_what_is_known() {
 
 #[test]
 fn the_frameworks_lines_can_be_told_apart_by_anyone() {
-    // The dark ground is the `--paper` of the HTML report.
+    // The dark background is `--paper` in the HTML report.
     for (colors, ground) in [(SERIES, Color(0xff, 0xff, 0xff)), (SERIES_DARK, Color(0x16, 0x19, 0x1d))] {
         assert_apart(&colors, 20.0);
         assert_apart(&colors[..6], 26.0);

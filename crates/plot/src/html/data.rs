@@ -1,4 +1,4 @@
-//! The figures that the charts are drawn from, as JSON that can stand within a script element.
+//! The data of the charts, as JSON that is safe within a script element.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -13,26 +13,26 @@ use crate::output::svg::hex;
 use crate::palette::{SERIES, STEPS};
 use crate::style::{ColorBy, Style};
 
-/// All that the charts need.
+/// The data of all charts.
 #[derive(Serialize)]
 pub(super) struct Data<'a> {
-    /// The colours of the measure, from its least value to its greatest.
+    /// The colours of the measure, from its smallest value to its largest.
     scale: Vec<String>,
-    /// How many colours there are for lines.
+    /// The number of colours for lines.
     series: usize,
     runs: Vec<Run<'a>>,
 }
 
-/// A run, its values by second from `first` on.
+/// The data of a run; values by second begin at `first`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Run<'a> {
     name: String,
     color_by: &'static str,
-    /// The values that the colours stand for.
+    /// The name of the field that the colours stand for.
     measure: &'static str,
     cpu_top: Option<f64>,
-    /// The first and last second of the hold, where it is not all.
+    /// The first and the last second of the hold; `None` without a hold, or if it is all of the selection.
     hold: Option<(u32, u32)>,
     first: u32,
     successes: BySecond<'a, u64>,
@@ -40,40 +40,41 @@ struct Run<'a> {
     load: BySecond<'a, Number>,
     cpu: BySecond<'a, Number>,
     percentiles: &'a [f64],
-    /// Values by second for each of the percentiles.
+    /// Values by second, for each of the percentiles.
     elapsed: Vec<BySecond<'a, Number>>,
     heat: Heat,
     curve: Vec<(f64, Number)>,
     sweep: Option<ByLoad>,
 }
 
-/// The run by its load: a value for each step.
+/// The run by load: one value for each step.
 #[derive(Serialize)]
 struct ByLoad {
     loads: Vec<Number>,
     throughput: Vec<Number>,
-    /// The standard deviation of the throughput of the seconds.
+    /// The standard deviation of the seconds' throughput.
     spread: Vec<Number>,
     /// Values for each of the percentiles.
     elapsed: Vec<Vec<Number>>,
     cpu: Vec<Number>,
-    /// The load of the knee, and the throughput there.
+    /// The load of the knee.
     knee: Option<Number>,
+    /// The throughput of the knee.
     capacity: Option<Number>,
-    /// Whether the sweep begins beyond the knee.
+    /// True if the sweep begins beyond the knee.
     beyond: bool,
 }
 
-/// A heat map: for each column bucket and count by turns.
+/// A heat map. In each column, buckets and counts alternate.
 #[derive(Serialize)]
 struct Heat {
     width: u32,
-    /// The buckets' least times, up to that behind the last one that is used.
+    /// The lower edges of the buckets in ms, up to the upper edge of the last one used.
     edges: Vec<u64>,
     columns: Vec<Vec<u64>>,
 }
 
-/// A number to a thousandth, whole ones without a point; absent where it is not finite.
+/// A number with at most three decimals; integers have no decimal point. `null` if absent or not finite.
 struct Number(Option<f64>);
 
 impl Serialize for Number {
@@ -86,7 +87,7 @@ impl Serialize for Number {
     }
 }
 
-/// A value of every second from the first to the last, taken as it is written: a run may have a million of them.
+/// A value of every second from the first to the last, computed while it is written: a run may have a million seconds.
 struct BySecond<'a, T> {
     seconds: &'a [Second],
     value: Box<dyn Fn(&Second) -> T + 'a>,
@@ -107,13 +108,13 @@ impl<'a> Data<'a> {
         }
     }
 
-    /// Appends JSON in which nothing ends a script element or a line of script.
+    /// Appends the JSON, with nothing in it that could end a script element or a line of script.
     pub(super) fn write(&self, out: &mut String) -> Result<()> {
         serde_json::to_writer(Escaped(out), self).map_err(|error| Error::Html(error.to_string()))
     }
 }
 
-/// Appends JSON, escaping what can only stand within its texts.
+/// Appends JSON, and escapes characters that can only occur within its strings.
 struct Escaped<'a>(&'a mut String);
 
 impl Write for Escaped<'_> {
@@ -136,7 +137,7 @@ impl Write for Escaped<'_> {
     }
 }
 
-/// What tells a run from the others of its test.
+/// Returns the name that distinguishes a run from the others of its test.
 fn name(timeline: &Timeline) -> String {
     let key = &timeline.info.key;
     if key.repeat == 1 { key.framework.clone() } else { format!("{}#{}", key.framework, key.repeat) }
@@ -177,7 +178,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// The seconds from the first to the last, none left out.
+/// Returns every second from the first to the last; missing ones are empty.
 fn every_second(seconds: &[Second]) -> impl Iterator<Item = Cow<'_, Second>> {
     let mut expected = seconds.first().map_or(0, |first| first.second);
     seconds.iter().flat_map(move |second| {

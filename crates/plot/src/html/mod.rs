@@ -1,4 +1,4 @@
-//! A whole report as one HTML file: pages, tables and data, with charts that can be asked, and no network.
+//! The report as a single HTML file: pages, tables, and interactive charts with their data.
 
 mod data;
 mod parts;
@@ -15,15 +15,16 @@ use crate::pages::{footer, sweep, test};
 use crate::palette::{Color, SERIES, SERIES_DARK};
 use crate::style::Style;
 
-/// Kinds of failures that are told one by one.
+/// The largest number of kinds of failures listed for a run.
 const ERRORS: usize = 200;
 
-/// Writes the report of a test as one HTML file that needs no network: the league table, the page of all frameworks,
-/// and of each run its page, its failures by response code and message, and its labels.
+/// Writes the report of a test as a single HTML file that needs no network. It contains the league table, the page of
+/// all frameworks, and for each run its page, its failures by response code and message, and its labels.
 ///
-/// Where scripts run, charts take the place of the pages: a cross-hair reads all of them at a second, dragging looks at
-/// a part of the time, keys in the charts' headings hide series, and tables are sorted by their headings. A click or a key shows the
-/// page as it is printed, too, and without scripts there is nothing else. The file's policy lets it load nothing.
+/// With scripts enabled, interactive charts replace the pages: a cross-hair reads all charts at a second, dragging
+/// zooms in, the keys in the headings of the charts hide series, and tables can be sorted by their headings. A button
+/// shows the page as printed as well. Without scripts, only the pages are shown. The file's content security policy
+/// forbids it to load anything.
 ///
 /// The same runs give the same text. A run of 7 minutes takes 0.2 MB, one of a day 4 MB.
 ///
@@ -36,7 +37,7 @@ pub fn html<'a>(
     style: &Style,
 ) -> Result<String> {
     let mut runs: Vec<_> = runs.into_iter().collect();
-    // As on the page of all, so that each has the same colour there.
+    // In the order of the page of all frameworks, so that each run has the same colour there.
     let ranked = in_league_order(runs.iter().map(|(timeline, _)| *timeline));
     runs.sort_by_key(|(timeline, _)| test::place(&ranked, timeline));
     let all = Page::test(test, runs.iter().map(|(timeline, _)| *timeline), style);
@@ -49,7 +50,7 @@ pub fn html<'a>(
     parts::document(&title, all.title(), &body, &Data::new(&runs, style), &colors())
 }
 
-/// The range of the repeats' throughput, which stands beneath their median.
+/// The range of the repeats' throughput, shown beneath the median.
 const RANGE: [Beneath; 1] = [Beneath {
     column: "throughput",
     names: &["throughput_min", "throughput_max"],
@@ -57,7 +58,7 @@ const RANGE: [Beneath; 1] = [Beneath {
     before: "",
 }];
 
-/// The league, and what people should know who read it.
+/// Returns the section of the league, with its notes.
 fn league_section(league: &League) -> String {
     let table = table::folded(&league.table(), &RANGE);
     let note = |note: &String| format!("<p>{}</p>\n", escaped(note));
@@ -65,7 +66,7 @@ fn league_section(league: &League) -> String {
     format!("<div class=\"league narrow\">\n<h2>League</h2>\n{table}{notes}</div>\n")
 }
 
-/// What there is of a run.
+/// Returns the section of a run.
 fn section(at: usize, timeline: &Timeline, details: &Details, style: &Style) -> Result<String> {
     let page = Page::run(timeline, style);
     let mut section = format!("<section id=\"run-{at}\">\n<h2>{}</h2>\n", escaped(page.title()));
@@ -90,7 +91,7 @@ fn section(at: usize, timeline: &Timeline, details: &Details, style: &Style) -> 
     Ok(section)
 }
 
-/// The run by its load: charts, a page, and a row for each load.
+/// Returns the part of a run by load: charts, a page, and a table with a row for each load.
 fn by_load(at: usize, sweep: &Sweep, style: &Style) -> Result<String> {
     let page = Page::sweep(sweep, style);
     let mut part = heading(&page, "By load");
@@ -101,7 +102,7 @@ fn by_load(at: usize, sweep: &Sweep, style: &Style) -> Result<String> {
     Ok(part)
 }
 
-/// What stands beneath the figures of a load.
+/// The columns shown beneath the figures of a load step.
 const STEPS: [Beneath; 2] = [
     Beneath { column: "load", names: &["load_min", "load_max"], heading: "least – greatest", before: "" },
     Beneath {
@@ -112,12 +113,12 @@ const STEPS: [Beneath; 2] = [
     },
 ];
 
-/// The heading of a table, which names the run where it is printed on a sheet of its own.
+/// Returns the heading of a table. It names the run, for tables that are printed on a sheet of their own.
 fn heading(page: &Page, text: &str) -> String {
     format!("<h3><span class=\"run\">{}: </span>{text}</h3>\n", escaped(page.title()))
 }
 
-/// The lines' colours as the style sheet knows them.
+/// Returns the colours of lines as CSS variables.
 fn colors() -> String {
     let color = |(at, (light, dark)): (usize, (&Color, &Color))| {
         format!("--series-{at}:light-dark({},{});", hex(*light), hex(*dark))

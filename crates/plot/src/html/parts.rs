@@ -1,4 +1,4 @@
-//! The parts of the HTML file that are the same whatever the runs.
+//! The parts of the HTML file that do not depend on the runs.
 
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha2::{Digest as _, Sha256};
@@ -10,7 +10,7 @@ use crate::output::svg::escaped;
 
 const STYLE: &str = include_str!("page/style.css");
 
-/// The scripts, each after what it needs.
+/// The scripts, each after those that it needs.
 const SCRIPTS: [&str; 17] = [
     include_str!("page/format.js"),
     include_str!("charts/scale.js"),
@@ -31,12 +31,12 @@ const SCRIPTS: [&str; 17] = [
     include_str!("page/main.js"),
 ];
 
-/// How the charts are used.
+/// The help text on using the charts.
 const HELP: &str = "Point at a chart to read all of them at that second; drag to look at a part of the time, \
     double-click for the whole. In the charts: <kbd>←</kbd> <kbd>→</kbd> a second, <kbd>+</kbd> <kbd>−</kbd> nearer and \
     farther, <kbd>Esc</kbd> the whole. In those by percentile and by load: <kbd>←</kbd> <kbd>→</kbd> from point to point.";
 
-/// The whole file.
+/// Returns the whole file.
 pub(super) fn document(
     title: &str,
     heading: &str,
@@ -65,7 +65,7 @@ pub(super) fn document(
     Ok(html)
 }
 
-/// What the file may load and run: its own style and script, and nothing from anywhere.
+/// Returns the content security policy: the file may use its own style and script, and load nothing.
 fn policy(script: &str, style: &str) -> String {
     let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
     format!(
@@ -75,13 +75,13 @@ fn policy(script: &str, style: &str) -> String {
     )
 }
 
-/// The page of all frameworks, and the place of the charts that compare them where there are several.
+/// Returns the section of all frameworks, with an element for the interactive comparison if there are several runs.
 pub(super) fn all_frameworks(page: &Page, runs: usize) -> Result<String> {
     let live = if runs > 1 { "<div class=\"interactive\" id=\"compare\"></div>\n" } else { "" };
     Ok(format!("<section>\n<h2>{}</h2>\n{live}{}</section>\n", escaped(page.title()), sheet(page, "lying")?))
 }
 
-/// A page as it is printed, with the button that shows it where charts have taken its place.
+/// Returns a page as printed, with the button that shows it if interactive charts have replaced it.
 pub(super) fn sheet(page: &Page, way: &str) -> Result<String> {
     let svg = page.svg()?;
     let button = "<button type=\"button\" class=\"tool sheet-switch\" aria-expanded=\"false\">Page as printed</button>";

@@ -4,20 +4,20 @@ use perfpipe_analyze::{Column, Table, Value};
 
 use crate::output::svg::escaped;
 
-/// Columns that stand in one with another, in small print beneath its values.
+/// Columns that are shown in another column, in small print beneath its values.
 pub(super) struct Beneath {
-    /// The column's name.
+    /// The name of the other column.
     pub(super) column: &'static str,
-    /// The names of those beneath it.
+    /// The names of the columns beneath it.
     pub(super) names: &'static [&'static str],
-    /// What stands beneath its heading.
+    /// The text beneath the other column's heading.
     pub(super) heading: &'static str,
-    /// What stands before their values.
+    /// The text before the values.
     pub(super) before: &'static str,
 }
 
 impl Beneath {
-    /// What stands beneath a value; nothing where people see none of the columns.
+    /// Returns the text beneath a value; empty if none of the columns is shown.
     fn of(&self, table: &Table, row: usize) -> String {
         let value = |(at, column): (usize, &Column)| column.shown(&table.value(row, at));
         let values: Vec<String> = self.columns(table).map(value).collect();
@@ -39,12 +39,12 @@ fn small(before: &str, text: &str) -> String {
     format!("<small>{before}{}</small>", escaped(text))
 }
 
-/// A table whose cells carry their exact values, by which they are sorted.
+/// Returns a table whose cells contain their exact values for sorting.
 pub(super) fn of(table: &Table) -> String {
     folded(table, &[])
 }
 
-/// The same, with columns beneath others.
+/// Returns a table like [`of`], with some columns shown beneath others.
 pub(super) fn folded(table: &Table, beneath: &[Beneath]) -> String {
     let stands_beneath = |column: &Column| beneath.iter().any(|one| one.names.contains(&column.name()));
     let shown = |(_, column): &(usize, &Column)| column.is_shown() && !stands_beneath(column);

@@ -1,32 +1,32 @@
-//! A value axis: its top and its labelled ticks.
+//! Value axes: the top and the labelled ticks.
 
 use super::ticks::Values;
 use crate::text::font;
 use crate::text::number::grouped;
 
-/// Size of the axes' labels, in points.
+/// The size of the axes' labels, in points.
 pub(crate) const LABEL: f64 = 7.5;
 
-/// The least room for the label of an axis' top, as a share of a step.
+/// The least room for a label at the axis' top, as a share of a step.
 const LEAST_STEP: f64 = 0.4;
 
-/// A value axis from 0 up.
+/// A value axis that begins at 0.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
-    /// Its top, more than 0.
+    /// The top of the axis, greater than 0.
     pub(crate) top: f64,
-    /// Values with their labels, ascending from 0.
+    /// Values with their labels, in ascending order from 0.
     pub(crate) ticks: Vec<(f64, String)>,
 }
 
 impl Axis {
-    /// An axis with a label at every tick of `values`.
+    /// Creates an axis with a label at every tick of `values`.
     pub(crate) fn new(values: Values) -> Self {
         let label = |tick| (tick, grouped(tick, values.decimals()));
         Self { top: values.top, ticks: values.ticks().map(label).collect() }
     }
 
-    /// An axis that ends at `top` exactly, which has a label too where there is room for it.
+    /// Creates an axis that ends exactly at `top`, with a label there if it fits.
     pub(crate) fn ending_at(top: f64, count: u32) -> Self {
         let values = Values::ending_at(top, count);
         let mut axis = Self::new(values);
@@ -37,12 +37,12 @@ impl Axis {
         axis
     }
 
-    /// An axis with labels at its ends only.
+    /// Creates an axis with labels only at its ends.
     pub(crate) fn ends(top: f64, decimals: usize) -> Self {
         Self { top, ticks: vec![(0.0, "0".to_owned()), (top, grouped(top, decimals))] }
     }
 
-    /// The widest label, in points.
+    /// Returns the width of the widest label, in points.
     pub(crate) fn label_width(&self) -> f64 {
         self.ticks.iter().map(|(_, label)| font::width(label, LABEL)).fold(0.0, f64::max)
     }

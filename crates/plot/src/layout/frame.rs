@@ -1,4 +1,4 @@
-//! A chart's frame: where its data go on the page, its grid, its axes and their labels.
+//! The frame of a chart: the mapping from data to the page, the grid, and the labels of the axes.
 
 use super::axis::Axis;
 use super::axis::LABEL;
@@ -8,13 +8,13 @@ use crate::palette::{FRAME, GRID, PAPER, SOFT};
 use crate::text::clock::TimeFormat;
 use crate::text::font;
 
-/// Size of a notice in the place of data.
+/// The size of a notice in place of data, in points.
 const NOTICE: f64 = 10.0;
-/// From the frame to the labels of the value axis.
+/// The gap between the frame and the labels of the value axis, in points.
 pub(crate) const LABEL_GAP: f64 = 5.0;
-/// Room that two labels of the time axis leave between them.
+/// The least gap between two labels of the time axis, in points.
 const LABEL_SPACE: f64 = 14.0;
-/// From the frame to the middle of the labels of the time axis.
+/// The distance from the frame to the middle of the time axis' labels, in points.
 const TIME_LABEL_DROP: f64 = 9.0;
 
 /// A rectangle of the page, in points.
@@ -35,13 +35,13 @@ impl Rect {
         self.bottom - self.top
     }
 
-    /// The same rectangle with other heights.
+    /// Returns a rectangle with the same left and right, but another top and bottom.
     pub(crate) fn rows(self, top: f64, bottom: f64) -> Self {
         Self { top, bottom, ..self }
     }
 }
 
-/// The axis below a chart, of time or of load: what it spans, and its ticks.
+/// The horizontal axis of a chart, of time or of load: its range and its ticks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TimeAxis {
     start: f64,
@@ -51,7 +51,7 @@ pub(crate) struct TimeAxis {
 }
 
 impl TimeAxis {
-    /// An axis over `span` seconds, drawn `room` points wide.
+    /// Creates an axis over a span of seconds, `room` points wide.
     pub(crate) fn new((start, end): (f64, f64), room: f64) -> Self {
         let format = |step| TimeFormat::of(end, step);
         let label_width = |step| font::width(&format(step).label(end as u32), LABEL) + LABEL_SPACE;
@@ -59,27 +59,27 @@ impl TimeAxis {
         Self { start, end, step: loose, format: format(loose) }
     }
 
-    /// An axis of loads from 0 to `max` threads, drawn `room` points wide.
+    /// Creates an axis of loads from 0 to `max` threads, `room` points wide.
     pub(crate) fn of_load(max: f64, room: f64) -> Self {
         let widest = font::width(&TimeFormat::Threads.label(max as u32), LABEL) + LABEL_SPACE;
         let count = (room / widest.max(40.0)) as u32;
         let values = ticks::Values::up_to(max, count.clamp(1, 10), 1.0);
         let end = (max * 1.04).max(1.0);
-        // A step of 2.5 has no whole numbers.
+        // Rounded up, since a step of 2.5 would not be a whole number.
         Self { start: 0.0, end, step: values.step.ceil().max(1.0) as u32, format: TimeFormat::Threads }
     }
 
-    /// The first second on it.
+    /// Returns the first second of the axis.
     pub(crate) fn start(&self) -> f64 {
         self.start
     }
 
-    /// The end of the last second on it.
+    /// Returns the end of the last second of the axis.
     pub(crate) fn end(&self) -> f64 {
         self.end
     }
 
-    /// The axis title.
+    /// Returns the axis title.
     pub(crate) fn title(&self) -> &'static str {
         self.format.title()
     }
@@ -89,7 +89,7 @@ impl TimeAxis {
     }
 }
 
-/// A chart's frame: data coordinates on a rectangle of the page.
+/// The frame of a chart, which maps data to a rectangle of the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Frame {
     pub(crate) area: Rect,
@@ -99,23 +99,23 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Where a time stands.
+    /// Returns the x coordinate of a time.
     pub(crate) fn x(&self, seconds: f64) -> f64 {
         let share = (seconds - self.time.start) / (self.time.end - self.time.start).max(1e-9);
         self.area.left + share.clamp(0.0, 1.0) * self.area.width()
     }
 
-    /// Where a value stands.
+    /// Returns the y coordinate of a value.
     pub(crate) fn y(&self, value: f64) -> f64 {
         self.area.bottom - (value / self.top).clamp(0.0, 1.0) * self.area.height()
     }
 
-    /// Where a value stands at a time.
+    /// Returns the point of a value at a time.
     pub(crate) fn at(&self, seconds: f64, value: f64) -> Point {
         (self.x(seconds), self.y(value))
     }
 
-    /// Draws the grid's upright lines.
+    /// Draws the vertical lines of the grid.
     pub(crate) fn time_grid(&self, drawing: &mut Drawing) {
         for tick in self.time.ticks() {
             let x = self.x(f64::from(tick));
@@ -123,7 +123,7 @@ impl Frame {
         }
     }
 
-    /// Draws the grid's level lines, with the label of each at the left.
+    /// Draws the horizontal lines of the grid, each with its label to the left.
     pub(crate) fn value_grid(&self, drawing: &mut Drawing, axis: &Axis) {
         for (value, label) in &axis.ticks {
             let y = self.y(*value);
@@ -134,7 +134,7 @@ impl Frame {
         }
     }
 
-    /// Draws the frame's border, over the data so that nothing hides it.
+    /// Draws the frame's border, after the data so that nothing covers it.
     pub(crate) fn border(&self, drawing: &mut Drawing) {
         let Rect { left, top, right, bottom } = self.area;
         drawing.line(
@@ -155,13 +155,13 @@ impl Frame {
         }
     }
 
-    /// Writes the time axis' title below its labels.
+    /// Draws the time axis' title below its labels.
     pub(crate) fn time_title(&self, drawing: &mut Drawing) {
         let place = ((self.area.left + self.area.right) / 2.0, self.area.bottom + TIME_LABEL_DROP + 12.0);
         drawing.text(Text::new(self.time.title(), place, 8.0, Anchor::Middle, SOFT));
     }
 
-    /// Says in words why there are no data.
+    /// Draws the reason why there are no data.
     pub(crate) fn notice(&self, drawing: &mut Drawing, words: &str) {
         let Rect { left, top, right, bottom } = self.area;
         let (x, y) = ((left + right) / 2.0, (top + bottom) / 2.0);

@@ -1,4 +1,4 @@
-//! A chart's heading and, on the same line or below it, the key to its colours.
+//! The heading of a chart and the key to its colours, on the same line or below it.
 
 use super::frame::Rect;
 use crate::output::drawing::{Anchor, Drawing, Text};
@@ -6,31 +6,31 @@ use crate::palette::{Color, INK, SOFT, STEPS};
 use crate::style::Palette;
 use crate::text::font;
 
-/// Size of the heading, in points.
+/// The size of the heading, in points.
 const HEADING: f64 = 10.0;
-/// Size of the key's texts, in points.
+/// The size of the key's texts, in points.
 const SIZE: f64 = 7.5;
-/// Height of a line of the key.
+/// The height of a line of the key, in points.
 pub(crate) const ROW: f64 = 12.0;
-/// Width of a swatch.
+/// The width of a swatch, in points.
 const SWATCH: f64 = 16.0;
-/// From a swatch to its text, and from one entry to the next.
+/// The gap from a swatch to its text, and that between entries, in points.
 const GAPS: (f64, f64) = (4.0, 13.0);
 
-/// What stands before an entry's text.
+/// The sample of colour before an entry's text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Swatch {
     /// Bars of one colour.
     Bar(Color),
     /// Bars coloured by a measure.
     ScaleBar(Palette),
-    /// A line of one colour, in points of width.
+    /// A line of one colour, with its width in points.
     Line(Color, f64),
-    /// A line coloured by a measure.
+    /// A line coloured by a measure, with its width in points.
     ScaleLine(Palette, f64),
 }
 
-/// One entry of a key.
+/// An entry of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Entry {
     pub(crate) swatch: Swatch,
@@ -47,17 +47,17 @@ impl Entry {
     }
 }
 
-/// A chart's heading with its key.
+/// The heading and the key of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Legend {
     pub(crate) heading: String,
     pub(crate) entries: Vec<Entry>,
-    /// How to read the chart, where that is not plain.
+    /// A note on how to read the chart, if needed.
     pub(crate) note: Option<String>,
 }
 
 impl Legend {
-    /// The height it takes above a chart of `width` points.
+    /// Returns the height of the legend above a chart of `width` points, in points.
     pub(crate) fn height(&self, width: f64) -> f64 {
         let rows = self.rows(width).len();
         let below =
@@ -65,7 +65,7 @@ impl Legend {
         HEADING + 6.0 + ROW * below as f64
     }
 
-    /// Draws it from `area.top` down, as wide as `area`.
+    /// Draws the legend from `area.top` down, as wide as `area`.
     pub(crate) fn draw(&self, drawing: &mut Drawing, area: Rect) {
         let mut y = area.top + HEADING / 2.0;
         drawing.text(Text::new(&self.heading, (area.left, y), HEADING, Anchor::Start, INK));
@@ -87,12 +87,12 @@ impl Legend {
         }
     }
 
-    /// Whether heading and key fit side by side.
+    /// Returns true if heading and key fit side by side.
     fn shares_a_line(&self, width: f64) -> bool {
         row_width(&self.entries) + font::width(&self.heading, HEADING) + 2.0 * GAPS.1 <= width
     }
 
-    /// The entries, as many to a line as fit.
+    /// Returns the entries divided into lines.
     fn rows(&self, width: f64) -> Vec<&[Entry]> {
         let mut rows = Vec::new();
         let mut rest = self.entries.as_slice();
@@ -123,7 +123,7 @@ fn draw_entry(drawing: &mut Drawing, entry: &Entry, (x, y): (f64, f64)) {
     drawing.text(Text::new(&entry.text, place, SIZE, Anchor::Start, SOFT));
 }
 
-/// Draws a palette from left to right, so high above and below `y`.
+/// Draws a palette from left to right; `half` is its extent above and below `y`.
 fn draw_scale(drawing: &mut Drawing, palette: Palette, x: impl Fn(f64) -> f64, (y, half): (f64, f64)) {
     for part in 0..16 {
         let color = palette.step(part * STEPS / 16 + 2);

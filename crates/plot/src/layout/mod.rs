@@ -1,4 +1,4 @@
-//! Where things stand: frames, axes, legends, and the room of each.
+//! The layout of charts: frames, axes and legends.
 
 pub(crate) mod axis;
 pub(crate) mod frame;

@@ -1,4 +1,4 @@
-//! The phases of a run on its page: a band of them above the charts, and a light shade within each.
+//! The phases of a run on its page: a band above the charts, and a light shade within each.
 
 use perfpipe_analyze::{Phase, Timeline};
 
@@ -7,27 +7,27 @@ use crate::output::drawing::{Anchor, Drawing, Text};
 use crate::palette::{Color, SOFT};
 use crate::text::font;
 
-/// Height of the band, the room below it, and the size of its words, in points.
+/// The height of the band, the gap below it, and the size of its labels, in points.
 const BAND: f64 = 9.0;
 const BELOW: f64 = 6.0;
 const SIZE: f64 = 6.5;
-/// Width of the edges between phases.
+/// The width of the lines between phases, in points.
 const EDGE: f64 = 0.5;
-/// The colour of the edges.
+/// The colour of the lines between phases.
 const LINE: Color = Color(0x77, 0x7f, 0x8a);
 
-/// A phase and where it begins and ends, in seconds from t0.
+/// A phase with its start and its end, in seconds from t0.
 struct Part {
     phase: Phase,
     start: f64,
     end: f64,
 }
 
-/// The phases that a page shows; none where there are not two of them.
+/// The phases that a page shows; none if there are fewer than two.
 pub(crate) struct PhaseBand(Vec<Part>);
 
 impl PhaseBand {
-    /// The phases within the seconds shown.
+    /// Collects the phases within the seconds shown.
     pub(crate) fn new(timeline: &Timeline, (first, end): (f64, f64)) -> Self {
         let part = |(phase, span): (Phase, perfpipe_analyze::Span)| {
             let start = f64::from(span.first).max(first);
@@ -38,17 +38,17 @@ impl PhaseBand {
         Self(if parts.len() > 1 { parts } else { Vec::new() })
     }
 
-    /// No phases at all.
+    /// Returns a band without phases.
     pub(crate) fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// The room it takes above the charts.
+    /// Returns the height of the band above the charts, in points.
     pub(crate) fn height(&self) -> f64 {
         if self.0.is_empty() { 0.0 } else { BAND + BELOW }
     }
 
-    /// Draws the band at the upper edge of `column`, each phase with its name where there is room for it.
+    /// Draws the band at the upper edge of `column`, each phase with its name if that fits.
     pub(crate) fn draw(&self, drawing: &mut Drawing, column: Rect, time: TimeAxis) {
         let frame = Frame { area: column.rows(column.top, column.top + BAND), time, top: 1.0 };
         for Part { phase, start, end } in &self.0 {
@@ -62,7 +62,7 @@ impl PhaseBand {
         self.edges(drawing, &frame);
     }
 
-    /// Shades what is not the hold.
+    /// Shades the seconds outside of the hold.
     pub(crate) fn shade(&self, drawing: &mut Drawing, frame: &Frame) {
         for Part { phase, start, end } in self.0.iter().filter(|part| part.phase != Phase::Hold) {
             let Rect { top, bottom, .. } = frame.area;
@@ -70,7 +70,7 @@ impl PhaseBand {
         }
     }
 
-    /// Draws a line where a phase ends and the next begins.
+    /// Draws a line between each two phases.
     pub(crate) fn edges(&self, drawing: &mut Drawing, frame: &Frame) {
         for Part { start, .. } in self.0.iter().skip(1) {
             let x = frame.x(*start);
@@ -79,7 +79,7 @@ impl PhaseBand {
     }
 }
 
-/// The colour of a phase's part of the band.
+/// Returns the colour of a phase in the band.
 fn strong(phase: Phase) -> Color {
     match phase {
         Phase::Ramp => Color(0xdf, 0xe6, 0xef),
@@ -88,7 +88,7 @@ fn strong(phase: Phase) -> Color {
     }
 }
 
-/// The colour behind the data.
+/// Returns the colour of a phase behind the data.
 fn light(phase: Phase) -> Color {
     strong(phase).tint(0.6)
 }

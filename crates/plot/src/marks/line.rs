@@ -1,28 +1,28 @@
-//! Lines over time: broken where there is nothing, one path for each run of a colour.
+//! Lines over time, broken at gaps, with one path for each stretch of a colour.
 
 use crate::columns::{Column, Spread};
 use crate::layout::frame::Frame;
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::Color;
 
-/// Values of columns wider than this, in points, are marked.
+/// Values are marked with dots if columns are at least this wide, in points.
 const WIDE: f64 = 16.0;
 
-/// A value of a line and where it stands.
+/// A value of a line, with its place on the page.
 struct Node {
     at: Point,
     color: Color,
-    /// Whether the column before it had a value too.
+    /// True if the column before it has a value too.
     joined: bool,
 }
 
-/// A line of the columns' means.
+/// A line through the columns' means.
 pub(crate) struct Line<V, C> {
-    /// A column's values, `None` for a gap.
+    /// Returns a column's values, `None` for a gap.
     pub(crate) values: V,
-    /// A column's colour.
+    /// Returns a column's colour.
     pub(crate) color: C,
-    /// In points.
+    /// The width in points.
     pub(crate) width: f64,
 }
 
@@ -45,7 +45,7 @@ impl<V: Fn(&Column) -> Option<Spread>, C: Fn(&Column) -> Color> Line<V, C> {
         self.points(drawing, frame, columns);
     }
 
-    /// Marks each value where the columns are wide.
+    /// Marks each value with a dot if the columns are wide.
     fn points(&self, drawing: &mut Drawing, frame: &Frame, columns: &[Column]) {
         if columns.first().is_some_and(|column| frame.x(column.end) - frame.x(column.start) >= WIDE) {
             for node in self.nodes(frame, columns) {

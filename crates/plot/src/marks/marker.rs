@@ -1,14 +1,14 @@
-//! Marks on lines, so that lines can be told apart without their colours.
+//! Markers on lines, which distinguish lines without their colours.
 
 use crate::output::drawing::{Drawing, Point};
 use crate::palette::{Color, PAPER, SERIES};
 
-/// Half the size of a mark, in points.
+/// Half the size of a marker, in points.
 const HALF: f64 = 2.6;
-/// The white edge around it.
+/// The width of the white edge around a marker, in points.
 const EDGE: f64 = 0.8;
 
-/// A mark's form.
+/// The shape of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Disc,
@@ -21,24 +21,24 @@ enum Form {
 
 const FORMS: [Form; 6] = [Form::Disc, Form::Square, Form::Up, Form::Diamond, Form::Down, Form::Cross];
 
-/// A mark.
+/// A marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Marker {
     form: Form,
-    /// Whether its middle is white.
+    /// True if its middle is white.
     hollow: bool,
 }
 
 impl Marker {
-    /// The mark of line `index`: with its colour unlike that of any of 60 lines.
+    /// Returns the marker of the line with this index. Marker and colour together are unique among 60 lines.
     pub(crate) fn of(index: usize) -> Self {
         let form = FORMS.get(index % FORMS.len()).copied().unwrap_or(Form::Disc);
-        // Forms and colours meet again after 30 lines.
+        // Pairs of shapes and colours repeat after 30 lines.
         let round = index / (FORMS.len() * SERIES.len() / 2);
         Self { form, hollow: round % 2 == 1 }
     }
 
-    /// Draws the mark with a white edge.
+    /// Draws the marker with a white edge.
     pub(crate) fn draw(self, drawing: &mut Drawing, at: Point, color: Color) {
         self.form.draw(drawing, at, HALF + EDGE, PAPER);
         self.form.draw(drawing, at, HALF, color);

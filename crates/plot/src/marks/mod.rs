@@ -1,4 +1,4 @@
-//! What data are drawn with: lines, steps and marks.
+//! The marks that data are drawn with: lines, steps and markers.
 
 pub(crate) mod line;
 pub(crate) mod marker;

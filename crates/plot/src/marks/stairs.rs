@@ -1,12 +1,12 @@
-//! Steps over time: bars and bands, joined where they touch and are of one colour.
+//! Steps over time, for bars and bands. Steps of the same colour that touch are drawn as one area.
 
 use crate::output::drawing::{Drawing, Point};
 use crate::palette::Color;
 
-/// How far a step reaches below its neighbour's edge, so that no paper shines through between, in points.
+/// How far a step extends behind the next one, in points, so that no white line shows between them.
 pub(crate) const OVERLAP: f64 = 1.5;
 
-/// One step: a rectangle of the page.
+/// A step: a rectangle of the page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Step {
     pub(crate) left: f64,
@@ -23,7 +23,7 @@ impl Step {
         (next.left - self.right).abs() < 1e-6 && self.top <= next.bottom && next.top <= self.bottom
     }
 
-    /// Whether `next` can be drawn in one piece with this one.
+    /// Returns true if `next` can be drawn as one area with this step.
     fn joins(&self, next: &Self) -> bool {
         self.touches(next) && self.color == next.color
     }
@@ -40,7 +40,7 @@ pub(crate) fn draw(drawing: &mut Drawing, steps: &[Step]) {
     }
 }
 
-/// The outline of touching steps: along their upper edges and back along the lower ones.
+/// Returns the outline of touching steps: along their upper edges and back along the lower ones.
 fn outline(run: &[Step], next: Option<&Step>) -> Vec<Point> {
     let mut points: Vec<Point> = run.iter().flat_map(|s| [(s.left, s.top), (s.right, s.top)]).collect();
     if let (Some(last), Some(next)) =
@@ -87,7 +87,7 @@ mod tests {
     fn a_gap_or_another_color_begins_a_new_area() {
         assert_eq!(areas(&[step(0.0, 5.0, INK), step(2.0, 3.0, INK)]).len(), 2);
         let two = areas(&[step(0.0, 2.0, INK), step(1.0, 6.0, FRAME)]);
-        // The first reaches below the second, but no higher than it.
+        // The first step extends behind the second, but not above it.
         assert!(two[0].contains(&(2.0, 6.0)) && !two[0].contains(&(2.0, 2.0)));
     }
 }

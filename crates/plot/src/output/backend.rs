@@ -1,4 +1,4 @@
-//! The part of a plotters backend that is the same whatever is drawn on: all shapes are lines, areas, circles and texts.
+//! The plotters backend common to all formats: reduces all shapes to lines, areas, circles and texts.
 
 use std::convert::Infallible;
 
@@ -10,9 +10,9 @@ use super::canvas;
 
 type Drawn<T = ()> = Result<T, DrawingErrorKind<Infallible>>;
 
-/// What can be drawn on; places and lengths are in units of the canvas.
+/// A surface to draw on. Places and lengths are in units of the canvas.
 pub(crate) trait Surface {
-    /// Width and height.
+    /// Returns width and height.
     fn size(&self) -> (u32, u32);
 
     /// Draws a line through points.
@@ -24,11 +24,11 @@ pub(crate) trait Surface {
     /// Draws or fills a circle.
     fn circle<S: BackendStyle>(&mut self, center: BackendCoord, radius: u32, style: &S, filled: bool);
 
-    /// Writes a text at a place.
+    /// Draws a text at a place.
     fn text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord);
 }
 
-/// A surface as plotters draws on it.
+/// A plotters backend that draws on a surface.
 pub(crate) struct Backend<S>(pub(crate) S);
 
 impl<T: Surface> DrawingBackend for Backend<T> {

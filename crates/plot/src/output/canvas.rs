@@ -1,19 +1,19 @@
-//! What both vector backends share: a fine grid of units, and where a text begins.
+//! The parts common to the backends: the grid of units, and the placement of texts.
 
 use plotters::style::text_anchor::{HPos, VPos};
 use plotters_backend::{BackendTextStyle, FontTransform};
 
 use crate::text::font;
 
-/// Units of the canvas in a point: plotters counts in whole units.
+/// The number of canvas units in a point. Plotters only has integer coordinates, so units are small.
 pub(crate) const UNITS: f64 = 100.0;
 
-/// The canvas for a page of so many points.
+/// Returns the size in units of the canvas for a page whose size is in points.
 pub(crate) fn size((width, height): (f64, f64)) -> (u32, u32) {
     ((width * UNITS).round() as u32, (height * UNITS).round() as u32)
 }
 
-/// Where a text's baseline lies below its place, in the unit of the text's size.
+/// Returns the distance from a text's place down to its baseline, in the unit of the text's size.
 pub(crate) fn drop<S: BackendTextStyle>(style: &S) -> f64 {
     let ems = match style.anchor().v_pos {
         VPos::Top => font::ASCENT,
@@ -23,7 +23,7 @@ pub(crate) fn drop<S: BackendTextStyle>(style: &S) -> f64 {
     ems * style.size()
 }
 
-/// How much of a text stands to the left of its place, as a share of its width.
+/// Returns the part of a text that is to the left of its place, as a share of its width.
 pub(crate) fn lead<S: BackendTextStyle>(style: &S) -> f64 {
     match style.anchor().h_pos {
         HPos::Left => 0.0,
@@ -32,7 +32,7 @@ pub(crate) fn lead<S: BackendTextStyle>(style: &S) -> f64 {
     }
 }
 
-/// The turn of a text, in degrees clockwise.
+/// Returns the rotation of a text, in degrees clockwise.
 pub(crate) fn turn<S: BackendTextStyle>(style: &S) -> u16 {
     match style.transform() {
         FontTransform::None => 0,
@@ -42,7 +42,7 @@ pub(crate) fn turn<S: BackendTextStyle>(style: &S) -> u16 {
     }
 }
 
-/// The room a text takes, in units.
+/// Returns the width and the height of a text, in units.
 pub(crate) fn text_size<S: BackendTextStyle>(text: &str, style: &S) -> (u32, u32) {
     let height = (font::ASCENT + font::DESCENT) * style.size();
     (font::width(text, style.size()).ceil() as u32, height.ceil() as u32)

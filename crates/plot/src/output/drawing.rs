@@ -1,4 +1,4 @@
-//! A page's shapes and texts, laid out in points, and their way onto any plotters backend.
+//! The shapes and texts of a page, laid out in points, and their drawing onto a plotters backend.
 
 use plotters::coord::Shift;
 use plotters::prelude::{
@@ -10,21 +10,21 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use crate::palette::Color;
 use crate::text::font;
 
-/// A place on the page: points from its left and from its top.
+/// A place on the page, in points from its left and from its top.
 pub(crate) type Point = (f64, f64);
 
-/// Where a text stands as seen from its own place.
+/// The horizontal alignment of a text with its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Anchor {
-    /// To the right of it.
+    /// The text begins at its place.
     Start,
-    /// Around it.
+    /// The text is centred on its place.
     Middle,
-    /// To the left of it.
+    /// The text ends at its place.
     End,
 }
 
-/// A text on one line; its capitals' middle is at the height of its place.
+/// A text on one line. The middle of its capitals is at the height of its place.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Text {
     pub(crate) text: String,
@@ -32,17 +32,17 @@ pub(crate) struct Text {
     pub(crate) size: f64,
     pub(crate) anchor: Anchor,
     pub(crate) color: Color,
-    /// Whether it runs upwards.
+    /// True if it is rotated to run upwards.
     pub(crate) upwards: bool,
 }
 
 impl Text {
-    /// A text at a place.
+    /// Creates a text at a place; `size` is in points.
     pub(crate) fn new(text: &str, at: Point, size: f64, anchor: Anchor, color: Color) -> Self {
         Self { text: Self::clean(text), at, size, anchor, color, upwards: false }
     }
 
-    /// `text` without control characters, which neither XML nor paper can take.
+    /// Replaces control characters, which neither XML nor fonts support.
     pub(crate) fn clean(text: &str) -> String {
         let clean = |c: char| match c {
             '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
@@ -52,7 +52,7 @@ impl Text {
         text.chars().map(clean).collect()
     }
 
-    /// The same text, running upwards.
+    /// Rotates the text to run upwards.
     pub(crate) fn upwards(self) -> Self {
         Self { upwards: true, ..self }
     }
@@ -72,7 +72,7 @@ impl Text {
     }
 }
 
-/// One thing on a page.
+/// A shape on a page.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Shape {
     /// A line through points.
@@ -85,21 +85,21 @@ pub(crate) enum Shape {
     Text(Text),
 }
 
-/// All that is on a page, in the order of drawing.
+/// The shapes on a page, in the order of drawing.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Drawing {
-    /// The page's width and height.
+    /// The page's width and height, in points.
     pub(crate) size: (f64, f64),
     pub(crate) shapes: Vec<Shape>,
 }
 
 impl Drawing {
-    /// An empty page.
+    /// Creates an empty page; its size is in points.
     pub(crate) fn new(size: (f64, f64)) -> Self {
         Self { size, shapes: Vec::new() }
     }
 
-    /// Draws a line; of a single point, a dot as thick as the line would be.
+    /// Draws a line. For a single point, draws a dot as thick as the line.
     pub(crate) fn line(&mut self, points: Vec<Point>, width: f64, color: Color) {
         match points.as_slice() {
             [] => {}
@@ -113,7 +113,7 @@ impl Drawing {
         self.shapes.push(Shape::Area { points, color, alpha: 1.0 });
     }
 
-    /// Fills the area within `points` so that what is below shines through.
+    /// Fills the area within `points` transparently.
     pub(crate) fn veil(&mut self, points: Vec<Point>, color: Color, alpha: f64) {
         self.shapes.push(Shape::Area { points, color, alpha });
     }
@@ -128,12 +128,12 @@ impl Drawing {
         self.shapes.push(Shape::Dot { at, radius, color });
     }
 
-    /// Writes a text.
+    /// Draws a text.
     pub(crate) fn text(&mut self, text: Text) {
         self.shapes.push(Shape::Text(text));
     }
 
-    /// Draws everything onto `area`, scaled to its width.
+    /// Draws all shapes onto `area`, scaled to its width.
     pub(crate) fn draw<DB: DrawingBackend>(
         &self,
         area: &DrawingArea<DB, Shift>,
@@ -143,7 +143,7 @@ impl Drawing {
     }
 }
 
-/// The radius of a dot that stands for a line of so many points.
+/// Returns the radius of a dot in a line of this width, in points.
 pub(crate) fn dot_radius(width: f64) -> f64 {
     (width * 1.05).max(1.2)
 }

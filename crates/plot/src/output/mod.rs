@@ -1,4 +1,4 @@
-//! Pages written: the shapes of a page, and a backend for each format.
+//! Output of pages: shapes, and a backend for each format.
 
 pub(crate) mod backend;
 pub(crate) mod canvas;

@@ -1,4 +1,4 @@
-//! A page: charts laid out on a sheet of paper, to be written in any format.
+//! Pages: charts laid out on paper, which can be written in any format.
 
 use plotters::coord::Shift;
 use plotters::prelude::{DrawingArea, DrawingBackend, IntoDrawingArea};
@@ -16,28 +16,28 @@ pub struct Page {
 }
 
 impl Page {
-    /// A page that was laid out.
+    /// Creates a page from a finished drawing.
     pub(crate) fn new(drawing: Drawing, title: String) -> Self {
         Self { title, drawing }
     }
 
-    /// The page's title.
+    /// Returns the page's title.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// The page's width and height, in points of 1/72 inch.
+    /// Returns the page's width and height, in points of 1/72 inch.
     pub fn size(&self) -> (f64, f64) {
         self.drawing.size
     }
 
-    /// What is on the page.
+    /// Returns the shapes on the page.
     #[cfg(test)]
     pub(crate) fn drawing(&self) -> &Drawing {
         &self.drawing
     }
 
-    /// The page as an SVG document; the same page gives the same text.
+    /// Returns the page as an SVG document. The same page gives the same text.
     ///
     /// # Errors
     /// [`Error::Drawing`] if the page can't be drawn.
@@ -52,7 +52,7 @@ impl Page {
     /// Draws the page onto any plotters backend, scaled to the width of `area`.
     ///
     /// # Errors
-    /// [`Error::Drawing`] if the backend refuses to draw.
+    /// [`Error::Drawing`] if the backend fails to draw.
     pub fn draw<DB: DrawingBackend>(&self, area: &DrawingArea<DB, Shift>) -> Result<()> {
         self.drawing.draw(area).map_err(|cause| Error::drawing::<DB>(&self.title, cause))
     }

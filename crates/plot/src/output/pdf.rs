@@ -1,4 +1,4 @@
-//! The PDF backend: pages of paths and of glyphs of the shipped font.
+//! The PDF backend: pages of paths, and of glyphs of the shipped font.
 
 use krilla::Document;
 use krilla::color::rgb;
@@ -17,13 +17,13 @@ use super::page::Page;
 use crate::error::{Error, Result};
 use crate::text::font;
 
-/// Writes pages into one PDF document, its title that of the first.
+/// Writes pages as one PDF document. Its title is that of the first page.
 ///
-/// The same pages give the same bytes. Text is text, in the glyphs of the shipped font; only the
-/// glyphs used are embedded.
+/// The same pages give the same bytes. Text stays text, in the shipped font; only the glyphs used are embedded.
 ///
 /// # Errors
-/// [`Error::NoPages`] if `pages` is empty, [`Error::Pdf`] if the document can't be put together.
+/// [`Error::NoPages`] if `pages` is empty, [`Error::Drawing`] if a page can't be drawn, [`Error::Pdf`] if the document
+/// can't be written.
 pub fn pdf(pages: &[Page]) -> Result<Vec<u8>> {
     let first = pages.first().ok_or(Error::NoPages)?;
     let font = Font::new(font::BYTES.into(), 0)
@@ -106,7 +106,7 @@ impl Surface for PdfSurface<'_> {
     }
 }
 
-/// The way from a text's own place and direction to the page.
+/// Returns the transform from a text's own coordinates to the page.
 fn turned(degrees: u16, place: BackendCoord) -> Transform {
     let (x, y) = points(place);
     match degrees {
@@ -130,7 +130,7 @@ fn glyphs(text: &str) -> Vec<KrillaGlyph> {
     text.char_indices().zip(font::glyphs(text)).map(glyph).collect()
 }
 
-/// Units as points.
+/// Converts units to points.
 fn points((x, y): BackendCoord) -> (f32, f32) {
     ((f64::from(x) / UNITS) as f32, (f64::from(y) / UNITS) as f32)
 }
@@ -146,9 +146,9 @@ fn path(places: impl IntoIterator<Item = BackendCoord>, closed: bool) -> Option<
     builder.finish()
 }
 
-/// A circle of four curves.
+/// Returns a circle made of four curves.
 fn circle(center: BackendCoord, radius: u32) -> Option<Path> {
-    /// How far the handles of a quarter circle reach, in radii.
+    /// The length of the control handles of a quarter circle, in radii.
     const HANDLE: f32 = 0.552_285;
     let (x, y) = points(center);
     let r = (f64::from(radius) / UNITS) as f32;

@@ -1,4 +1,4 @@
-//! The PNG backend: pages as pixels, with the glyphs of the shipped font.
+//! The PNG backend: pages as pixels, with glyphs of the shipped font.
 
 use std::ops::RangeInclusive;
 
@@ -12,19 +12,20 @@ use super::page::Page;
 use crate::error::{Error, Result};
 use crate::text::font;
 
-/// The scales that a page can be drawn at as PNG, in pixels a point.
+/// The range of scales of a PNG, in pixels per point.
 ///
 /// ```
 /// assert!(perfpipe_plot::PNG_SCALES.contains(&2.0));
 /// ```
 pub const PNG_SCALES: RangeInclusive<f64> = 0.5..=8.0;
 
-/// Writes a page as a PNG picture of `scale` pixels a point: at 2, a page on A4 is 1,191 pixels by 1,684.
+/// Writes a page as a PNG with `scale` pixels per point. At 2, an A4 page has 1,191 by 1,684 pixels.
 ///
-/// The same page gives the same bytes. Memory: 4 bytes a pixel, 128 MB at a scale of 8.
+/// The same page gives the same bytes. Memory: 4 bytes per pixel, 128 MB at a scale of 8.
 ///
 /// # Errors
-/// [`Error::Scale`] if `scale` is not within [`PNG_SCALES`], [`Error::Png`] if the picture can't be put together.
+/// [`Error::Scale`] if `scale` is not within [`PNG_SCALES`], [`Error::Drawing`] if the page can't be drawn,
+/// [`Error::Png`] if the picture can't be encoded.
 pub fn png(page: &Page, scale: f64) -> Result<Vec<u8>> {
     if !PNG_SCALES.contains(&scale) {
         return Err(Error::Scale(scale));
@@ -43,12 +44,12 @@ pub fn png(page: &Page, scale: f64) -> Result<Vec<u8>> {
 struct PngSurface<'a> {
     picture: &'a mut Pixmap,
     size: (u32, u32),
-    /// Pixels in a point.
+    /// The scale in pixels per point.
     scale: f64,
 }
 
 impl PngSurface<'_> {
-    /// From units to pixels.
+    /// Returns the transform from units to pixels.
     fn to_pixels(&self) -> Transform {
         let scale = (self.scale / UNITS) as f32;
         Transform::from_scale(scale, scale)
@@ -98,7 +99,7 @@ impl Surface for PngSurface<'_> {
             outline.x += glyph.advance * size;
         }
         let (x, y) = place(at);
-        // From the baseline to the place, then turned there.
+        // Moves the baseline to the text's place, then rotates the text there.
         let transform = Transform::from_translate(0.0, canvas::drop(style) as f32)
             .post_rotate(f32::from(canvas::turn(style)))
             .post_translate(x, y)
@@ -107,7 +108,7 @@ impl Surface for PngSurface<'_> {
     }
 }
 
-/// Glyphs one after the other as a path, from `x` on; fonts count upwards, pictures downwards.
+/// Collects glyphs as one path, from `x` on. The y axis is inverted, since it points up in fonts and down in pictures.
 struct Outline {
     path: PathBuilder,
     x: f64,

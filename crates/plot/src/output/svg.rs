@@ -1,4 +1,4 @@
-//! The SVG backend: a vector picture with text as text.
+//! The SVG backend: vector graphics, with text as text.
 
 use std::fmt::Write as _;
 
@@ -9,14 +9,14 @@ use super::canvas::{self, UNITS};
 use crate::palette::Color;
 use crate::text::font;
 
-/// Draws into a text that becomes an SVG document.
+/// Writes an SVG document into a string.
 pub(crate) struct SvgSurface<'a> {
     out: &'a mut String,
     size: (u32, u32),
 }
 
 impl<'a> SvgSurface<'a> {
-    /// Begins a document for a page of `points`.
+    /// Begins a document for a page whose size is in points.
     pub(crate) fn new(out: &'a mut String, points: (f64, f64), title: &str) -> Self {
         let size = canvas::size(points);
         let (width, height) = (number(size.0.cast_signed()), number(size.1.cast_signed()));
@@ -38,7 +38,7 @@ impl<'a> SvgSurface<'a> {
         put(self.out, text);
     }
 
-    /// Writes a path's data, each place as seen from the one before.
+    /// Writes a path's data, with coordinates relative to the point before.
     fn places(&mut self, places: impl IntoIterator<Item = BackendCoord>) {
         let mut last: Option<BackendCoord> = None;
         for (x, y) in places {
@@ -127,22 +127,22 @@ impl Surface for SvgSurface<'_> {
     }
 }
 
-/// Ends the document that a surface has become into.
+/// Ends the document.
 pub(crate) fn finish(out: &mut String) {
     out.push_str("</svg>\n");
 }
 
-/// Writing into a String can't fail.
+/// Appends formatted text. Writing to a String can't fail.
 fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// Units as points, in the shortest form.
+/// Converts units to points, displayed in the shortest form.
 fn number(units: i32) -> Points {
     Points(units)
 }
 
-/// A length in units, written in points.
+/// A length in units, displayed in points.
 struct Points(i32);
 
 impl std::fmt::Display for Points {
@@ -158,7 +158,7 @@ impl std::fmt::Display for Points {
     }
 }
 
-/// A colour as CSS writes it.
+/// Returns a colour in CSS notation.
 pub(crate) fn hex(Color(r, g, b): Color) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
@@ -167,7 +167,7 @@ fn rgb(BackendColor { rgb: (r, g, b), .. }: BackendColor) -> Color {
     Color(r, g, b)
 }
 
-/// Text with what XML and HTML take for themselves replaced.
+/// Escapes a text for XML and HTML.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

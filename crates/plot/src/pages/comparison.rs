@@ -1,4 +1,4 @@
-//! The page of two runs over each other: throughput, response times and CPU.
+//! The page that compares two runs: throughput, response times and CPU, drawn over each other.
 
 use perfpipe_analyze::Timeline;
 
@@ -18,9 +18,9 @@ use crate::style::{ColorBy, Style};
 use crate::text::clock::duration;
 use crate::text::number::{measured, response, trimmed};
 
-/// Width of the lines, in points.
+/// The width of the lines, in points.
 const WIDTH: f64 = 1.1;
-/// Height of a chart where there is nothing to draw.
+/// The height of a chart without data, in points.
 const NOTHING: f64 = 40.0;
 
 /// One of the two runs.
@@ -31,19 +31,19 @@ struct Side<'a> {
     color: Color,
 }
 
-/// The value of a column.
+/// Returns the values of a column.
 type Of<'a> = dyn Fn(&Column) -> Option<Spread> + 'a;
 
-/// The value of a whole run, in words.
+/// Returns the figure of a whole run, in words.
 type Told<'a> = dyn Fn(&Timeline) -> Option<String> + 'a;
 
-/// One figure of both runs over time.
+/// The chart of one figure of both runs over time.
 struct Both<'a> {
     sides: &'a [Side<'a>; 2],
     heading: String,
     values: Box<Of<'a>>,
     whole: Box<Told<'a>>,
-    /// What to say where neither run has one.
+    /// The words to show if neither run has the figure.
     missing: &'static str,
 }
 
@@ -82,7 +82,7 @@ impl Side<'_> {
     }
 }
 
-/// Throughput, each percentile, CPU.
+/// Returns the charts: throughput, each percentile, CPU.
 fn charts<'a>(sides: &'a [Side<'a>; 2]) -> Vec<Both<'a>> {
     let mut charts = vec![Both {
         sides,

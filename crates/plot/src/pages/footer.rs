@@ -1,4 +1,4 @@
-//! What a run's page says in words: the figures below its title and the facts at its foot.
+//! The texts of a run's page: the figures below its title, and the facts in its footer.
 
 use perfpipe_analyze::format::damage_read;
 use perfpipe_analyze::{RunInfo, Summary, Timeline, View};
@@ -7,16 +7,16 @@ use crate::charts::run::Run;
 use crate::text::clock::{duration, utc};
 use crate::text::number::{count, measured, percent, response, trimmed};
 
-/// Names of source files told before the rest is only counted.
+/// The number of source files that are named; the rest are counted.
 const FILES: usize = 4;
 
-/// What stands behind the name of a run that was made from damaged files.
+/// The suffix of the name of a partial run.
 pub(crate) const PARTIAL: &str = " (partial)";
 
-/// Damaged files told before the rest is only counted.
+/// The number of damaged files that are described; the rest are counted.
 const DAMAGED: usize = 3;
 
-/// The figures that matter most, and those of the hold beside those of the whole.
+/// Returns the most important figures, with those of the hold in a second line if there is one.
 pub(crate) fn figures(timeline: &Timeline) -> Vec<Vec<String>> {
     let mut whole = figures_of(&timeline.summary);
     if let Some(wait) = timeline.duration.long_wait() {
@@ -36,7 +36,7 @@ fn figures_of(summary: &Summary) -> Vec<String> {
     figures
 }
 
-/// What else is to be known about a run.
+/// Returns further facts on a run.
 pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     let (info, summary) = (&run.timeline.info, run.summary());
     let lasted = run.timeline.duration.seconds.round() as u32;
@@ -63,17 +63,17 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     facts
 }
 
-/// What of the files could not be read.
+/// Describes the damage of a run's files.
 pub(crate) fn damage(info: &RunInfo) -> impl Iterator<Item = String> + '_ {
     let damage = &info.damage;
     let more = damage.len().checked_sub(DAMAGED).filter(|more| *more > 0);
-    // In two parts, so that a line has room for each.
+    // Two parts per file, so that each fits in a line.
     let told =
         damage.iter().take(DAMAGED).flat_map(|damage| [format!("Partial: {damage}"), damage_read(damage)]);
     told.chain(more.map(|more| format!("Partial: {more} more files or members are damaged")))
 }
 
-/// The seconds shown, where they are not the whole run.
+/// Describes the seconds shown, unless they are the whole run.
 fn window(run: &Run<'_>) -> Option<String> {
     let (first, end) = run.columns.span;
     let whole = first == 0.0 && end >= f64::from(run.timeline.info.seconds);
@@ -83,19 +83,19 @@ fn window(run: &Run<'_>) -> Option<String> {
     })
 }
 
-/// Which seconds the hold's figures are of, where they stand beside those of the whole.
+/// Describes the seconds of the hold, if its figures are shown separately.
 fn hold(timeline: &Timeline) -> Option<String> {
     let span = timeline.hold.as_ref().and(timeline.phases.hold)?;
     let (first, last) = (count(span.first.into()), count(span.last.into()));
     Some(format!("Hold: seconds {first} to {last}, in which the load is level at its peak"))
 }
 
-/// Which records are counted, and how, where it is not the plain way.
+/// Describes which records are counted and how, where that differs from the default.
 pub(crate) fn viewed(view: &View) -> impl Iterator<Item = String> + use<> {
     counted(view).chain(averaged(view))
 }
 
-/// Which records are counted, where it is not every request and nothing else.
+/// Describes which records are counted, where that differs from the default.
 pub(crate) fn counted(view: &View) -> impl Iterator<Item = String> + use<> {
     let label =
         view.label.as_ref().map(|label| format!("Only requests of the label \u{201c}{label}\u{201d}"));
@@ -104,7 +104,7 @@ pub(crate) fn counted(view: &View) -> impl Iterator<Item = String> + use<> {
     label.into_iter().chain(transactions).chain(top_level)
 }
 
-/// How they are averaged, where it is not in the plain way.
+/// Describes how records are averaged, where that differs from the default.
 fn averaged(view: &View) -> impl Iterator<Item = String> + use<> {
     let load = view.label.as_ref().map(|_| "Load is that of all labels".to_owned());
     let failures = view.include_failures.then(|| "Response times and CPU include failures".to_owned());
@@ -118,7 +118,7 @@ pub(crate) fn percentiles(percentiles: &[f64]) -> String {
     format!("Percentiles ({}): percentile_cont, linear between neighbours", names.join(", "))
 }
 
-/// The files the run was made from.
+/// Names the files that the run was made from.
 fn sources(timeline: &Timeline) -> Option<String> {
     let sources = &timeline.info.sources;
     let mut names: Vec<String> = sources

@@ -1,4 +1,4 @@
-//! The pages: which charts each has, what it says in words, and how they share its room.
+//! The kinds of pages: their charts, their texts and their layout.
 
 pub(crate) mod comparison;
 pub(crate) mod footer;

@@ -1,4 +1,4 @@
-//! The page of one run: its charts one under another over one time axis.
+//! The page of one run: its charts, one below the other, over a common time axis.
 
 use perfpipe_analyze::Timeline;
 
@@ -16,7 +16,7 @@ use crate::layout::phase_band::PhaseBand;
 use crate::output::drawing::Drawing;
 use crate::style::Style;
 
-/// The charts, from top to bottom.
+/// Returns the charts, from top to bottom.
 fn charts<'a>(run: &'a Run<'a>) -> Vec<Box<dyn Chart + 'a>> {
     let mut charts: Vec<Box<dyn Chart>> =
         vec![Box::new(Requests(run)), Box::new(Cpu(run)), Box::new(Response::new(run))];
@@ -49,7 +49,7 @@ pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
     drawing
 }
 
-/// The height from the first chart's frame to the last one's, for the colour bar.
+/// Returns the area from the first chart's frame to the last one's, for the colour bar.
 fn bar_area(charts: &[Box<dyn Chart + '_>], column: Rect) -> Rect {
     let above = charts.first().map_or(0.0, |chart| chart.legend().height(column.width()));
     column.rows(column.top + above, column.bottom - stack::BELOW)

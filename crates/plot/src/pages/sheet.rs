@@ -1,4 +1,4 @@
-//! What stands around the charts: title and figures above them, facts below.
+//! The texts around the charts of a page: title and figures above, facts below.
 
 use crate::layout::frame::Rect;
 use crate::output::drawing::{Anchor, Drawing, Text};
@@ -7,26 +7,26 @@ use crate::text::font;
 
 /// The page's margin, in points.
 const MARGIN: f64 = 36.0;
-/// Sizes of the title, the line below it, and the footer.
+/// The sizes of the title, the line below it, and the footer, in points.
 const SIZES: (f64, f64, f64) = (17.0, 9.0, 7.0);
-/// From one line below the title to the next.
+/// The distance between the lines below the title, in points.
 const SUBTITLE: f64 = 12.0;
-/// From one line of the footer to the next.
+/// The distance between the lines of the footer, in points.
 const LEADING: f64 = 10.0;
-/// Room for labels at the left of charts, even where there are none.
+/// The least room for labels to the left of charts, in points.
 pub(crate) const LEAST_LABEL: f64 = 14.0;
 
-/// A page's words.
+/// The texts of a page.
 pub(crate) struct Sheet<'a> {
     pub(crate) title: &'a str,
-    /// The figures that matter most, on a line or two.
+    /// The most important figures, on one or two lines.
     pub(crate) subtitle: &'a [Vec<String>],
-    /// What else is to be known, broken over lines as need be.
+    /// Further facts, wrapped between facts.
     pub(crate) footer: &'a [String],
 }
 
 impl Sheet<'_> {
-    /// Writes the words and gives back the room between them.
+    /// Draws the texts and returns the room between them.
     pub(crate) fn draw(&self, drawing: &mut Drawing) -> Rect {
         let (width, height) = drawing.size;
         let page = Rect { left: MARGIN, top: MARGIN, right: width - MARGIN, bottom: height - MARGIN };
@@ -48,10 +48,10 @@ impl Sheet<'_> {
     }
 }
 
-/// What stands between two figures or facts.
+/// The separator of figures and of facts.
 const SEPARATOR: &str = "  ·  ";
 
-/// Parts joined to lines no wider than `room`, never breaking a part.
+/// Joins parts to lines no wider than `room`, without breaking a part.
 fn wrapped(parts: &[String], size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {

@@ -1,18 +1,18 @@
-//! Charts one under another over one axis: who gets how much room.
+//! Charts one below the other over a common axis, and the distribution of their heights.
 
 use crate::charts::chart::{self, Chart, Height, TIME_LABELS};
 use crate::layout::frame::{Rect, TimeAxis};
 use crate::layout::phase_band::PhaseBand;
 use crate::output::drawing::Drawing;
 
-/// Room between one chart's time labels and the next one's heading, in points.
+/// The gap between a chart's time labels and the next heading, in points.
 const GAP: f64 = 9.0;
-/// Room for the time axis' title.
+/// The height of the time axis' title, in points.
 const TIME_TITLE: f64 = 12.0;
-/// The room below the last chart's frame.
+/// The room below the last chart's frame, in points.
 pub(crate) const BELOW: f64 = TIME_LABELS + TIME_TITLE;
 
-/// Draws charts one under another, over one axis.
+/// Draws charts one below the other, over a common axis.
 pub(crate) fn draw(
     drawing: &mut Drawing,
     charts: &[Box<dyn Chart + '_>],
@@ -35,12 +35,12 @@ pub(crate) fn draw(
     }
 }
 
-/// The room below a chart's frame.
+/// Returns the room below a chart's frame, in points.
 fn below(chart: &dyn Chart) -> f64 {
     GAP + if chart.has_time_labels() { TIME_LABELS } else { 0.0 }
 }
 
-/// How high the charts' frames are for the charts to fill `column`.
+/// Returns the heights of the charts' frames that make the charts fill `column`, in points.
 fn heights(charts: &[Box<dyn Chart + '_>], column: Rect) -> Vec<f64> {
     let legends: f64 = charts.iter().map(|chart| chart.legend().height(column.width())).sum();
     let gaps: f64 = charts.iter().map(|chart| below(chart.as_ref())).sum::<f64>() - GAP + TIME_TITLE;

@@ -1,4 +1,4 @@
-//! The page of one run by its load: throughput, response times and CPU over the load, with the knee.
+//! The page of one run by load: throughput, response times and CPU, with the knee.
 
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Growth, LoadStep, Sweep};
@@ -16,13 +16,13 @@ use crate::palette::{Color, FRAME, INK, quantile_color, series_color};
 use crate::style::Style;
 use crate::text::number::{LONG_MS, measured, trimmed};
 
-/// Widths of the lines of data, of the spread around them, of the bounds and of the knee, in points.
+/// The widths of lines, in points: the data, their spread, the bounds, the knee.
 const WIDTHS: (f64, f64, f64, f64) = (1.4, 0.8, 0.8, 1.0);
 /// The colour of the knee.
 const KNEE: Color = Color(0xc0, 0x39, 0x2b);
-/// How much larger a step's dot is than its line is thick.
+/// The size of a step's dot, relative to the usual dot of a line.
 const DOT: f64 = 1.4;
-/// More steps than this are not marked one by one.
+/// Steps are marked with dots up to this number of steps.
 const MARKED: usize = 60;
 
 /// Draws the page of a sweep.
@@ -38,17 +38,17 @@ pub(crate) fn draw(sweep: &Sweep, style: &Style, title: &str) -> Drawing {
     drawing
 }
 
-/// The charts, from top to bottom.
+/// Returns the charts, from top to bottom.
 pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn Chart + 'a>> {
     vec![Box::new(Throughput(sweep)), Box::new(Response(sweep)), Box::new(Cpu(sweep, style))]
 }
 
-/// The knee in words, as in `stops growing at about 23 threads`.
+/// Returns the number of loads, and the knee in words, as in `throughput stops growing at about 23 threads`.
 pub(crate) fn figures(sweep: &Sweep) -> Vec<String> {
     vec![counted(sweep.steps.len() as u64, "load"), growth(sweep)]
 }
 
-/// What throughput does as the load grows.
+/// Describes how throughput depends on the load.
 fn growth(sweep: &Sweep) -> String {
     if let Some(knee) = sweep.knee {
         let least = if knee.begins_beyond { ", the least load of 3 seconds or more" } else { "" };
@@ -90,12 +90,12 @@ fn facts(sweep: &Sweep) -> Vec<String> {
     facts
 }
 
-/// The largest of a value of the steps.
+/// Returns the largest finite value over the steps.
 fn greatest(sweep: &Sweep, value: impl Fn(&LoadStep) -> Option<f64>) -> Option<f64> {
     sweep.steps.iter().filter_map(value).filter(|value| value.is_finite()).reduce(f64::max)
 }
 
-/// Draws a line through the steps' values, broken where there is none, with a dot at each.
+/// Draws a line through the steps' values, broken at absent ones, with a dot at each.
 fn line(
     drawing: &mut Drawing,
     frame: &Frame,
@@ -113,7 +113,7 @@ fn line(
     }
 }
 
-/// Draws the knee across a chart.
+/// Draws the knee as a vertical line across a chart.
 fn knee(drawing: &mut Drawing, frame: &Frame, sweep: &Sweep) {
     if let Some(knee) = sweep.knee {
         let x = frame.x(knee.load);
@@ -121,11 +121,11 @@ fn knee(drawing: &mut Drawing, frame: &Frame, sweep: &Sweep) {
     }
 }
 
-/// Throughput by load.
+/// The chart of throughput by load.
 struct Throughput<'a>(&'a Sweep);
 
 impl Throughput<'_> {
-    /// A step's throughput, a standard deviation less and more of it.
+    /// Returns a step's throughput minus and plus one standard deviation.
     fn spread(step: &LoadStep) -> (f64, f64) {
         let (mean, sd) = (step.summary.throughput, step.throughput_sd.unwrap_or(0.0));
         ((mean - sd).max(0.0), mean + sd)
@@ -165,7 +165,7 @@ impl Chart for Throughput<'_> {
         let Self(sweep) = self;
         if let Some(found) = sweep.knee {
             let bend = frame.at(found.load, found.throughput);
-            // Beyond the knee the bound N / R was not seen.
+            // Beyond the knee, the bound N / R was not measured.
             let rise = (!found.begins_beyond).then(|| frame.at(0.0, 0.0));
             let bounds = rise.into_iter().chain([bend, (frame.area.right, bend.1)]).collect();
             drawing.line(bounds, WIDTHS.2, FRAME);
@@ -182,11 +182,11 @@ impl Chart for Throughput<'_> {
     }
 }
 
-/// Response times by load.
+/// The chart of response times by load.
 struct Response<'a>(&'a Sweep);
 
 impl Response<'_> {
-    /// The percentiles in ascending order, as places in the sweep's list.
+    /// Returns the indexes of the sweep's percentiles, in ascending order of the percentiles.
     fn ascending(&self) -> Vec<usize> {
         let percentile = |at: &usize| self.0.percentiles.get(*at).copied().unwrap_or_default();
         let mut places: Vec<usize> = (0..self.0.percentiles.len()).collect();
@@ -198,13 +198,13 @@ impl Response<'_> {
         step.summary.percentiles.get(at).copied().flatten()
     }
 
-    /// The largest value, in ms.
+    /// Returns the largest value, in ms.
     fn max(&self) -> Option<f64> {
         let places = self.ascending();
         places.iter().filter_map(|at| greatest(self.0, |step| Self::value(step, *at))).reduce(f64::max)
     }
 
-    /// ms in the unit of the axis, and its name.
+    /// Returns the unit of the axis in ms, and its name.
     fn unit(&self) -> (f64, &'static str) {
         if self.max().is_some_and(|max| max >= LONG_MS) { (1000.0, "s") } else { (1.0, "ms") }
     }
@@ -241,7 +241,7 @@ impl Chart for Response<'_> {
     }
 }
 
-/// CPU by load.
+/// The chart of CPU by load.
 struct Cpu<'a>(&'a Sweep, &'a Style);
 
 impl Chart for Cpu<'_> {

@@ -1,4 +1,4 @@
-//! The page of one test: the frameworks' requests per second over each other.
+//! The page of one test: the frameworks' successes per second, drawn over each other.
 
 use perfpipe_analyze::{Timeline, failing_frameworks, in_league_order, median_repeats};
 
@@ -17,28 +17,29 @@ use crate::text::clock::duration;
 use crate::text::font;
 use crate::text::number::measured;
 
-/// Room for the time axis' labels and title, in points.
+/// The height of the time axis' labels and title, in points.
 const BELOW: f64 = 26.0;
-/// Room for the heading.
+/// The height of the heading, in points.
 const HEADING: f64 = 16.0;
-/// Width of the lines.
+/// The width of the lines, in points.
 const WIDTH: f64 = 0.9;
-/// Width of a band's edges, and how much they are thinned with white.
+/// The width of a band's edges, in points.
 const EDGE: f64 = 0.4;
+/// How much a band's edges are mixed with white, as a share.
 const EDGE_TINT: f64 = 0.5;
-/// Markers on each line.
+/// The number of markers on each line.
 const MARKERS: usize = 8;
-/// The widest name in the key, the width of a swatch, and the gaps around them.
+/// The largest width of a name in the key, the width of a swatch, and the gaps around them, in points.
 const NAME: f64 = 150.0;
 const SWATCH: f64 = 24.0;
 const GAP: f64 = 12.0;
-/// Size of the key's texts and the most room from one line to the next.
+/// The size of the key's texts, and the largest distance between its lines, in points.
 const KEY_SIZE: f64 = 8.0;
 const KEY_LEADING: f64 = 16.0;
-/// The least room from one line of the key to the next; what has no room is counted.
+/// The least distance between lines of the key, in points; entries that do not fit are counted.
 const LEAST_LEADING: f64 = 9.0;
 
-/// One framework's line.
+/// The line of a framework.
 struct Series {
     name: String,
     throughput: f64,
@@ -81,7 +82,7 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     drawing
 }
 
-/// The place of a run among those of its test that stand in the league's order.
+/// Returns the index of a run in the league's order of its test.
 pub(crate) fn place(ranked: &[&Timeline], run: &Timeline) -> Option<usize> {
     ranked.iter().position(|other| std::ptr::eq(*other, run))
 }
@@ -93,7 +94,7 @@ fn chart(drawing: &mut Drawing, series: &[Series], axis: &Axis, area: Rect, span
     if series.is_empty() {
         frame.notice(drawing, "No runs of this test");
     }
-    // The best is drawn last, over the others.
+    // The best is drawn last, above the others.
     for line in series.iter().rev() {
         line.draw(drawing, &frame);
     }
@@ -128,7 +129,7 @@ impl Series {
         line.draw(drawing, frame, &self.columns.columns);
     }
 
-    /// Veils what lies between the columns' least and greatest seconds.
+    /// Draws a transparent band between the columns' minima and maxima.
     fn band(&self, drawing: &mut Drawing, frame: &Frame) {
         let touching = |a: &Column, b: &Column| a.end >= b.start;
         for run in self.columns.columns.chunk_by(touching) {
@@ -143,7 +144,7 @@ impl Series {
         }
     }
 
-    /// Puts markers on the line, at other times than the other lines' ones.
+    /// Draws markers on the line, at other times than those of other lines.
     fn mark(&self, drawing: &mut Drawing, frame: &Frame, rank: usize, lines: usize) {
         let (start, end) = (frame.time.start(), frame.time.end());
         for place in 0..MARKERS {
@@ -158,7 +159,7 @@ impl Series {
     }
 }
 
-/// The names and averages beside the chart.
+/// The layout of the key beside the chart, with names and averages.
 struct Key {
     name: f64,
     value: f64,
@@ -213,7 +214,7 @@ fn value(line: &Series) -> String {
     measured(line.throughput)
 }
 
-/// The time from the first second of any run to the last of any.
+/// Returns the time from the first second of any run to the end of the last, in seconds from t0.
 fn span(timelines: &[&Timeline]) -> (f64, f64) {
     let spans = timelines.iter().map(|timeline| columns::span(timeline));
     let (start, end) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 1));
@@ -225,8 +226,8 @@ fn axis(series: &[Series]) -> Axis {
     Axis::new(Values::up_to(columns.map(|c| c.successes.max).fold(0.0, f64::max), 6, 1.0))
 }
 
-/// How many frameworks there are, whether a line is one of several repeats, and which framework is best of those that
-/// don't fail too often.
+/// Returns the number of frameworks, a remark if lines stand for several repeats, and the best framework that does not
+/// fail too often.
 fn subtitle(series: &[Series], repeated: bool) -> Vec<String> {
     let runs =
         if series.len() == 1 { "1 framework".to_owned() } else { format!("{} frameworks", series.len()) };
@@ -240,7 +241,7 @@ fn facts(timelines: &[&Timeline], width: u32) -> Vec<String> {
     let mut facts = vec![
         "Average: successes ÷ duration, from the first start to the last end, silences counted".to_owned(),
     ];
-    // Whoever draws them together has looked at all in the same way.
+    // All runs on the page have the same view.
     facts.extend(timelines.first().into_iter().flat_map(|timeline| footer::counted(&timeline.view)));
     if width > 1 {
         let column = duration(width);

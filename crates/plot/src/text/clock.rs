@@ -1,6 +1,6 @@
-//! Times as people read them: dates in UTC, durations, and labels of a time axis.
+//! Formatting of times: dates in UTC, durations, and labels of a time axis.
 
-/// An epoch time in ms as a date and time in UTC.
+/// Formats an epoch time in ms as a date and time in UTC.
 pub(crate) fn utc(epoch_ms: i64) -> String {
     match jiff::Timestamp::from_millisecond(epoch_ms) {
         Ok(time) => time.strftime("%-d %B %Y, %H:%M:%S.%3f UTC").to_string(),
@@ -8,7 +8,7 @@ pub(crate) fn utc(epoch_ms: i64) -> String {
     }
 }
 
-/// A duration in words, as in `7 min 3 s`.
+/// Formats a duration in seconds, as in `7 min 3 s`.
 pub(crate) fn duration(seconds: u32) -> String {
     let parts = [
         (seconds / 86_400, "d"),
@@ -21,7 +21,7 @@ pub(crate) fn duration(seconds: u32) -> String {
     if told.is_empty() { "0 s".to_owned() } else { told.join(" ") }
 }
 
-/// A time since the start, to the second, as in `0:54` or `13:53:20`.
+/// Formats a time since the start, in seconds, as in `0:54` or `13:53:20`.
 pub(crate) fn stamp(seconds: u32) -> String {
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
     match hours {
@@ -30,7 +30,7 @@ pub(crate) fn stamp(seconds: u32) -> String {
     }
 }
 
-/// How the labels of a time axis are written.
+/// The format of the labels of a horizontal axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TimeFormat {
     /// Whole seconds.
@@ -39,12 +39,12 @@ pub(crate) enum TimeFormat {
     Minutes,
     /// Hours and minutes, as in 6:00.
     Hours,
-    /// Not a time, but a number of threads.
+    /// Numbers of threads, for an axis of load.
     Threads,
 }
 
 impl TimeFormat {
-    /// The format for an axis that ends at `end` seconds and has a tick every `step`.
+    /// Returns the format for an axis that ends at `end` seconds and has a tick every `step` seconds.
     pub(crate) fn of(end: f64, step: u32) -> Self {
         match end {
             end if end <= 60.0 => Self::Seconds,
@@ -53,7 +53,7 @@ impl TimeFormat {
         }
     }
 
-    /// The axis title.
+    /// Returns the axis title.
     pub(crate) fn title(self) -> &'static str {
         match self {
             Self::Seconds => "Time since start (s)",
@@ -63,7 +63,7 @@ impl TimeFormat {
         }
     }
 
-    /// The label of a time in seconds.
+    /// Formats a time in seconds, or a number of threads.
     pub(crate) fn label(self, seconds: u32) -> String {
         match self {
             Self::Seconds => seconds.to_string(),
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(TimeFormat::of(5.0, 1).label(3), "3");
         assert_eq!(TimeFormat::of(420.0, 30).label(390), "6:30");
         assert_eq!(TimeFormat::of(86_400.0, 7200).label(21_600), "6:00");
-        // A window of ten seconds late in a long run needs its seconds told.
+        // A window of ten seconds late in a long run needs labels with seconds.
         assert_eq!(TimeFormat::of(9_010.0, 2).label(9_002), "150:02");
     }
 }

@@ -1,4 +1,4 @@
-//! The shipped font: its bytes, its widths, and texts cut to a width.
+//! The shipped font: its bytes, its metrics, and the fitting of texts to a width.
 
 use std::sync::LazyLock;
 
@@ -6,21 +6,21 @@ use skrifa::instance::{LocationRef, Size};
 use skrifa::outline::{DrawSettings, OutlinePen};
 use skrifa::{FontRef, GlyphId, MetadataProvider};
 
-/// DejaVu Sans, unmodified; its licence lies beside it.
+/// DejaVu Sans, unmodified. Its licence is in the same folder.
 pub(crate) const BYTES: &[u8] = include_bytes!("../../font/DejaVuSans.ttf");
 
-/// The font families an SVG names: the shipped one, then what is about as wide or narrower.
+/// The font families in SVG: the shipped one, then some that are about as wide or narrower.
 pub(crate) const STACK: &str = "DejaVu Sans,Verdana,Arial,sans-serif";
 
-/// Height of the capital letters, in ems.
+/// The height of capital letters, in ems.
 pub(crate) const CAP_HEIGHT: f64 = 0.729;
 
-/// Height above and depth below the baseline, in ems.
+/// The height above the baseline, in ems.
 pub(crate) const ASCENT: f64 = 0.928;
-/// See [`ASCENT`].
+/// The depth below the baseline, in ems.
 pub(crate) const DESCENT: f64 = 0.236;
 
-/// Advance of a glyph where the font has none, in ems.
+/// The advance of a glyph that the font does not define, in ems.
 const USUAL_ADVANCE: f64 = 0.6;
 
 static FONT: LazyLock<Option<FontRef<'static>>> = LazyLock::new(|| FontRef::new(BYTES).ok());
@@ -28,13 +28,13 @@ static FONT: LazyLock<Option<FontRef<'static>>> = LazyLock::new(|| FontRef::new(
 /// A character's glyph.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Glyph {
-    /// Its number in the font, 0 where the font lacks it.
+    /// The glyph's number in the font; 0 if the font lacks the character.
     pub(crate) id: u32,
-    /// How far the next one stands, in ems.
+    /// The distance to the next glyph, in ems.
     pub(crate) advance: f64,
 }
 
-/// The glyphs of `text`, one a character.
+/// Returns the glyphs of `text`, one per character.
 pub(crate) fn glyphs(text: &str) -> impl Iterator<Item = Glyph> {
     let charmap = FONT.as_ref().map(|font| font.charmap());
     let metrics = FONT.as_ref().map(|font| font.glyph_metrics(Size::new(1.0), LocationRef::default()));
@@ -45,22 +45,22 @@ pub(crate) fn glyphs(text: &str) -> impl Iterator<Item = Glyph> {
     })
 }
 
-/// Draws the outline of a glyph set in `size`, from the baseline at 0 upwards.
+/// Draws the outline of a glyph at `size`, with the baseline at 0 and the y axis pointing up.
 pub(crate) fn outline(glyph: u32, size: f64, pen: &mut impl OutlinePen) {
     let glyphs = FONT.as_ref().map(|font| font.outline_glyphs());
     if let Some(glyph) = glyphs.and_then(|glyphs| glyphs.get(GlyphId::new(glyph))) {
         let settings = DrawSettings::unhinted(Size::new(size as f32), LocationRef::default());
-        // A glyph that can't be drawn leaves its room empty; the shipped font has none.
+        // A glyph that can't be drawn leaves a gap; the shipped font has no such glyph.
         let _ = glyph.draw(settings, pen);
     }
 }
 
-/// The width of `text` set in `size`, in the unit of `size`.
+/// Returns the width of `text` at `size`, in the unit of `size`.
 pub(crate) fn width(text: &str, size: f64) -> f64 {
     glyphs(text).map(|glyph| glyph.advance).sum::<f64>() * size
 }
 
-/// `text`, or as much of its head as fits into `room` with an ellipsis behind it.
+/// Returns `text`, cut off with an ellipsis if it is wider than `room`.
 pub(crate) fn fitted(text: &str, size: f64, room: f64) -> String {
     if width(text, size) <= room {
         return text.to_owned();

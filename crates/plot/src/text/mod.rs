@@ -1,4 +1,4 @@
-//! What is written on pages: numbers, times, and the font.
+//! The texts on pages: numbers, times, and the font.
 
 pub(crate) mod clock;
 pub(crate) mod font;

@@ -1,11 +1,11 @@
-//! Numbers as people read them on a page: with a true minus sign, shares, units.
+//! Formatting of numbers on a page: with a true minus sign, shares in percent, units.
 
 use perfpipe_analyze::format;
 
-/// From here on digits say nothing.
+/// Numbers from here on are written with an exponent.
 const HUGE: f64 = 1e15;
 
-/// A number with `decimals` digits behind the point and separators between thousands.
+/// Formats a number with the given decimals and with commas between thousands.
 pub(crate) fn grouped(value: f64, decimals: usize) -> String {
     if value.abs() >= HUGE {
         return format!("{value:.1e}");
@@ -13,12 +13,12 @@ pub(crate) fn grouped(value: f64, decimals: usize) -> String {
     format::decimals(value, decimals).replace('-', "−")
 }
 
-/// A count with separators between thousands.
+/// Formats a count with commas between thousands.
 pub(crate) fn count(value: u64) -> String {
     grouped(value as f64, 0)
 }
 
-/// A measured value with as many digits as it deserves: 46,333 or 12.3 or 0.45.
+/// Formats a measured value with few digits: 46,333 or 12.3 or 0.45.
 pub(crate) fn measured(value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 || v == 0.0 => 0,
@@ -28,7 +28,7 @@ pub(crate) fn measured(value: f64) -> String {
     grouped(value, decimals)
 }
 
-/// A share of 0 to 1 in percent, never rounded to "none" or to "all" where it is neither.
+/// Formats a share, 0 to 1, in percent. A share that is neither none nor all is never rounded to either.
 pub(crate) fn percent(share: f64) -> String {
     match share {
         s if s <= 0.0 => "0 %".to_owned(),
@@ -39,16 +39,16 @@ pub(crate) fn percent(share: f64) -> String {
     }
 }
 
-/// A number with two digits behind the point at most.
+/// Formats a number with at most two decimals.
 pub(crate) fn trimmed(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Response times from here on are told in seconds, in ms.
+/// Response times from here on, in ms, are shown in seconds.
 pub(crate) const LONG_MS: f64 = 10_000.0;
 
-/// A response time with its unit.
+/// Formats a response time, given in ms, with its unit.
 pub(crate) fn response(ms: f64) -> String {
     if ms >= LONG_MS { format!("{} s", measured(ms / 1000.0)) } else { format!("{} ms", measured(ms)) }
 }

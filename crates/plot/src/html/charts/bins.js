@@ -1,12 +1,12 @@
-// Seconds gathered into as many columns as there are pixels for.
+// Gathering of seconds into as many columns as there are pixels.
 
-// Seconds a column stands for, where `width` pixels show the seconds from `from` up to `to`.
+// Returns the number of seconds in a column if `width` pixels show the seconds from `from` up to `to`.
 function binWidth(from, to, width) {
   return Math.max(1, Math.ceil((to - from) / width));
 }
 
-// The columns of values by second: each with its first second, its end, and its mean, least and greatest value.
-// Columns without a value are left out.
+// Gathers values by second into columns, each with its start, end, mean, minimum and maximum. Columns without a value
+// are left out.
 function columns(values, first, from, to, bin) {
   const found = [];
   for (let start = from; start < to; start += bin) {

@@ -1,4 +1,4 @@
-// Elapsed by percentile, on HdrHistogram's axis: as much room for each nine as for the one before.
+// Elapsed by percentile, on HdrHistogram's axis: each nine takes the same width.
 
 const PERCENTS = [0, 50, 90, 99, 99.9, 99.99];
 

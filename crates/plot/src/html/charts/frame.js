@@ -1,9 +1,9 @@
-// What all charts have in common: a heading with a key, a frame with its grid and labels, and room for the data.
+// The parts common to all charts: a heading with a key, a frame with its grid and labels, and a group for the data.
 
 const MARGIN = { left: 64, right: 26, top: 8, bottom: 22 };
 
 class Chart {
-  // `series` are { name, color, hidden } and whatever the chart itself needs of each.
+  // `series` are { name, color, hidden }, with further fields that the kind of chart needs.
   constructor(host, { heading, height, series }) {
     this.height = height;
     this.series = series;
@@ -19,7 +19,7 @@ class Chart {
     return html("div", { class: "head" }, html("h3", {}, this.heading), this.note, key);
   }
 
-  // An entry of the key: a button that hides its series and shows it again.
+  // Creates an entry of the key: a button that hides its series and shows it again.
   key(series) {
     const swatch = html("i", { class: "swatch" });
     swatch.style.background = series.swatch || series.color;
@@ -36,7 +36,7 @@ class Chart {
     return this.series.filter((series) => !series.hidden);
   }
 
-  // Empties the picture, and gives the group that data are drawn into.
+  // Empties the picture and returns the group that data are drawn into.
   begin() {
     this.width = Math.max(240, (this.picture.parentNode.clientWidth || 960) - MARGIN.left - MARGIN.right);
     const [width, height] = [this.width + MARGIN.left + MARGIN.right, this.height + MARGIN.top + MARGIN.bottom];

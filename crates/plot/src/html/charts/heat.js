@@ -1,6 +1,6 @@
-// The heat map: how many requests took how long, over time; each column of a second, or of some.
+// The heat map: the number of requests by elapsed time, over time.
 
-// Shades of the number of requests.
+// The number of shades for numbers of requests.
 const SHADES = 12;
 
 class HeatChart extends TimeChart {
@@ -40,7 +40,7 @@ class HeatChart extends TimeChart {
     }
   }
 
-  // By the logarithm, so that a single slow request is seen beside thousands of quick ones.
+  // Returns the shade of a count. It is logarithmic, so that one slow request is visible beside thousands of fast ones.
   shade(count) {
     return this.most > 1 ? Math.round((Math.log(count) / Math.log(this.most)) * (SHADES - 1)) : SHADES - 1;
   }

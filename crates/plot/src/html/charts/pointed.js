@@ -1,4 +1,4 @@
-// Charts whose points are read one by one: by the pointer, or by the arrow keys where the chart has the focus.
+// Charts whose points are read one by one, with the pointer or, if the chart has the focus, with the arrow keys.
 
 class PointedChart extends Chart {
   constructor(host, options) {
@@ -17,7 +17,7 @@ class PointedChart extends Chart {
     box.addEventListener("blur", () => this.point(null));
   }
 
-  // Draws over the data what tells of a point.
+  // Draws the cross-hair over the data.
   end() {
     this.border();
     this.plot.append(this.hair);
@@ -42,7 +42,7 @@ class PointedChart extends Chart {
     this.point(next === undefined || last < 0 ? null : Math.min(Math.max(next, 0), last));
   }
 
-  // Tells of a point, or of none.
+  // Shows the values of a point; hides them for null.
   point(at) {
     this.at = at;
     this.told.textContent = at === null ? "" : this.words(at);

@@ -12,7 +12,7 @@ class RequestsChart extends TimeChart {
     return `each bar: ${bin} s, dark up to the mean, light up to the greatest second`;
   }
 
-  // Bars stand on each other, so that an axis must hold their sum.
+  // Bars are stacked, so the axis must reach up to their sum.
   reach(series, column) {
     const [below] = this.series;
     if (series === below || below.hidden) return column.max;
@@ -35,7 +35,7 @@ class RequestsChart extends TimeChart {
     this.plot.append(group);
   }
 
-  // One path for each colour.
+  // Returns one path for each colour.
   paths(series, columns, floor, value) {
     const paths = new Map();
     const bottom = (column) => floor.get(column.start) || 0;

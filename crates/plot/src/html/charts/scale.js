@@ -1,6 +1,6 @@
-// Axes: from data to places, and where their ticks stand.
+// Axes: the mapping from data to pixels, and the ticks.
 
-// The round step that divides a span into about so many parts.
+// Returns the round step that divides a span into about `parts` parts.
 function roundStep(span, parts) {
   const raw = span / Math.max(parts, 1);
   const power = 10 ** Math.floor(Math.log10(raw));
@@ -8,7 +8,7 @@ function roundStep(span, parts) {
   return lead * power;
 }
 
-// An axis from 0 up to a round value not below `max`, or to `end` where that is given.
+// Returns an axis from 0 to a round value of at least `max`, or exactly to `end` if that is given.
 function valueAxis(max, height, end) {
   const top = end || max || 1;
   const step = roundStep(top, Math.max(2, Math.floor(height / 34)));
@@ -21,7 +21,7 @@ function valueAxis(max, height, end) {
   return { top: reach, ticks, y: (value) => height * (1 - Math.min(value / reach, 1)) };
 }
 
-// A logarithmic axis of elapsed times from `low` to `high` ms.
+// Returns a logarithmic axis of elapsed times from `low` to `high` ms.
 function logAxis(low, high, height) {
   const [from, to] = [Math.log(low), Math.log(Math.max(high, low * 2))];
   const y = (value) => height * (1 - (Math.log(Math.max(value, low)) - from) / (to - from));
@@ -37,7 +37,7 @@ function logAxis(low, high, height) {
 
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400];
 
-// The axis of the seconds from `from` up to `to`, `width` wide.
+// Returns the axis of the seconds from `from` up to `to`, `width` pixels wide.
 function timeAxis(from, to, width) {
   const least = ((to - from) * 80) / width;
   const step = TIME_STEPS.find((step) => step >= least) || Math.ceil(least / 86400) * 86400;

@@ -1,4 +1,4 @@
-// Elements, of SVG and of HTML.
+// Creation of SVG and HTML elements.
 
 function svg(name, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
@@ -14,7 +14,7 @@ function html(name, attributes, ...children) {
   return element;
 }
 
-// A place on the page, with no more digits than can be seen.
+// Rounds a coordinate: further digits would not be visible.
 function px(value) {
   return Math.round(value * 100) / 100;
 }

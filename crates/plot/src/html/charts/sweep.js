@@ -1,7 +1,7 @@
-// Values by load, one point for each step of the load, with the knee where there is one.
+// Values by load, one point for each load step, with the knee if there is one.
 
 class SweepChart extends PointedChart {
-  // `series` are { name, values, spread }, by step; `bound` is the capacity, where it is drawn, and `beyond` says that
+  // `series` are { name, values, spread }, by step. `bound` is the capacity, if it is to be drawn. `beyond` is true if
   // the sweep begins beyond the knee.
   constructor(host, options) {
     super(host, options);
@@ -26,7 +26,7 @@ class SweepChart extends PointedChart {
     return (this.width * load) / this.load.top;
   }
 
-  // The knee, and the two bounds that meet there; beyond it the bound N / R was not seen.
+  // Draws the knee and the two bounds that meet there. The bound N / R is left out if the sweep begins beyond the knee.
   mark() {
     const [x, y] = [px(this.x(this.knee)), this.bound && px(this.value.y(this.bound))];
     const rise = this.beyond ? "M" : `M0 ${this.height}L`;

@@ -1,4 +1,4 @@
-// Charts over time: lines, and bars that stand on each other, with the cross-hair and the selection over them.
+// Charts over time: lines or stacked bars, with the cross-hair and the selection above them.
 
 class TimeChart extends Chart {
   constructor(host, options) {
@@ -26,7 +26,7 @@ class TimeChart extends Chart {
     this.draw(this.view);
   }
 
-  // Shades what is not the hold, as the printed pages do.
+  // Shades the seconds outside of the hold, as on the printed pages.
   shade() {
     if (!this.hold) return;
     const [first, last] = this.hold;
@@ -54,17 +54,17 @@ class TimeChart extends Chart {
     for (const { series, columns } of drawn) this.one(series, columns, bin);
   }
 
-  // What stands for the seconds, where there are more than can be shown.
+  // Returns the note on points of more than one second.
   binning(bin) {
     return `each point: ${bin} s, line at the mean, band from the least to the greatest second`;
   }
 
-  // A series may begin at a second of its own.
+  // Gathers a series into columns; a series may have a first second of its own.
   columns({ values, first = this.first }, bin) {
     return columns(values, first, this.view.from, Math.min(this.view.to, this.end), bin);
   }
 
-  // How high a column of a series reaches.
+  // Returns the height of a column, in units of the data.
   reach(series, column) {
     return column.max;
   }
@@ -85,7 +85,7 @@ class TimeChart extends Chart {
     this.hair.setAttribute("d", seen ? `M${px(this.time.x(second + 0.5))} 0v${this.height}` : "");
   }
 
-  // Marks what is being chosen.
+  // Marks the seconds that are being selected.
   select(from, to) {
     const [left, right] = [this.inside(from), this.inside(to)];
     this.selection.setAttribute("x", px(left));
@@ -93,7 +93,7 @@ class TimeChart extends Chart {
   }
 }
 
-// A line through the columns' means, broken where a column is missing; a lone one is a dot.
+// Returns a line through the columns' means, broken at missing columns; a single column is a dot.
 function linePath({ columns, middle, up }) {
   let path = "";
   columns.forEach((column, at) => {
@@ -104,7 +104,7 @@ function linePath({ columns, middle, up }) {
   return path;
 }
 
-// The band between the least and the greatest values.
+// Returns the band between the minima and the maxima.
 function bandPath({ columns, middle, up }) {
   const stretches = [];
   columns.forEach((column, at) => {

@@ -1,8 +1,8 @@
-// Numbers and times as people read them.
+// Formatting of numbers and times.
 
 const MISSING = "–";
 
-// A measured value with as many digits as it deserves: 46,333 or 12.3 or 0.45.
+// Formats a measured value with few digits: 46,333 or 12.3 or 0.45.
 function measured(value) {
   if (value === null || value === undefined) return MISSING;
   const size = Math.abs(value);
@@ -10,7 +10,7 @@ function measured(value) {
   return grouped(value, digits);
 }
 
-// The same of a count, which has no digits behind the point.
+// Formats a count, without decimals.
 function counted(value) {
   return value === null || value === undefined ? MISSING : grouped(value, 0);
 }
@@ -19,7 +19,7 @@ function grouped(value, digits) {
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-// A time since the start, as in 0:54 or 13:53:20.
+// Formats a time since the start, as in 0:54 or 13:53:20.
 function stamp(seconds) {
   const two = (part) => String(part).padStart(2, "0");
   const hours = Math.floor(seconds / 3600);
@@ -27,7 +27,7 @@ function stamp(seconds) {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
-// An elapsed time as the label of a logarithmic axis.
+// Formats an elapsed time for a logarithmic axis.
 function shortTime(ms) {
   return ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`;
 }

@@ -1,4 +1,4 @@
-// Charts one under another over one time axis: drawn when they are seen, read by pointer and by keyboard.
+// Charts with a common time axis, one below the other: drawn once visible, read by pointer and by keyboard.
 
 class Group {
   constructor(host, view, readings) {
@@ -48,7 +48,7 @@ class Group {
     this.charts.forEach((chart) => chart.select(from, to));
   }
 
-  // The second below a place of the window, not rounded.
+  // Returns the second at a horizontal position in the window, not rounded.
   secondAt(clientX) {
     const [chart] = this.charts;
     const left = chart.picture.getBoundingClientRect().left + MARGIN.left;

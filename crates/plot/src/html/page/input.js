@@ -1,9 +1,9 @@
-// Pointer and keyboard on a group of charts.
+// Pointer and keyboard input on a group of charts.
 
-// Pixels that a pointer moves before it is meant to choose seconds.
+// A pointer that moves by at least this many pixels selects seconds.
 const DRAG = 4;
 
-// Hovering moves the cross-hair, dragging chooses what is looked at, a double click shows all again.
+// Hovering moves the cross-hair, dragging selects seconds to zoom in, a double click shows all again.
 function followPointer(group) {
   const { box, view } = group;
   let start = null;
@@ -32,7 +32,7 @@ function followPointer(group) {
   box.addEventListener("dblclick", (event) => event.target.closest("svg") && view.all());
 }
 
-// The whole seconds between two places.
+// Returns the whole seconds between two horizontal positions.
 function chosen(group, one, other) {
   const [from, to] = [one, other].sort((a, b) => a - b).map((place) => group.secondAt(place));
   return [Math.floor(from), Math.ceil(to)];

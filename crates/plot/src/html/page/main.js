@@ -1,4 +1,4 @@
-// Builds the charts from the page's data.
+// Entry point: builds the charts from the data in the page.
 
 const report = JSON.parse(document.getElementById("data").textContent);
 
@@ -43,14 +43,14 @@ function requestsChart(run, group, common) {
   group.add(new RequestsChart(group.box, { ...options, measure: run[run.measure], scale: report.scale }));
 }
 
-// A chart of lines, where there is anything to draw.
+// Adds a chart of lines, if there is anything to draw.
 function lineChart(group, common, heading, series, height) {
   if (series.some(({ values }) => compact(values).length)) {
     group.add(new TimeChart(group.box, { ...common, heading, series, height }));
   }
 }
 
-// The run by its load, where it was swept.
+// Adds the charts of the run by load.
 function sweep(run, host) {
   const { loads, throughput, spread, elapsed, cpu, knee, capacity, beyond } = run.sweep;
   const common = { loads, knee, beyond };
@@ -103,7 +103,7 @@ function build() {
   document.getElementById("whole").addEventListener("click", () => view.all());
 }
 
-// A button that shows the printed page below it, and hides it again.
+// Makes a button show the printed page below it, and hide it again.
 function showsSheet(button) {
   button.addEventListener("click", () => {
     const shown = button.nextElementSibling.classList.toggle("shown");

@@ -1,4 +1,4 @@
-// The values of the second that the cross-hair is on.
+// The values at the second of the cross-hair.
 
 class Readout {
   // `readings` are { name, unit, values, first, show, color }, with the values by second.
@@ -25,7 +25,7 @@ class Readout {
     for (const { place, values, first, show, unit } of this.cells) {
       const value = second === null ? null : values[second - first] ?? null;
       place.textContent = value === null ? MISSING : show(value) + unit;
-      // All digits, for who needs them.
+      // The tooltip has all digits.
       place.title = value === null ? "" : String(value);
     }
   }

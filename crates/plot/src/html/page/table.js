@@ -1,4 +1,4 @@
-// Tables that are sorted by a click on a heading, or Enter on it.
+// Tables that can be sorted by a click on a heading, or Enter on it.
 
 function sortable(table) {
   table.querySelectorAll("th").forEach((heading, column) => {
@@ -10,7 +10,7 @@ function sortable(table) {
 
 function sort(table, heading, column) {
   const number = heading.classList.contains("number");
-  // Numbers begin with the largest, names with the first.
+  // The first click sorts numbers in descending order and names in ascending order.
   const usual = number ? "descending" : "ascending";
   const other = number ? "ascending" : "descending";
   const order = heading.getAttribute("aria-sort") === usual ? other : usual;
@@ -23,7 +23,7 @@ function sort(table, heading, column) {
   body.replaceChildren(...rows.map(({ row }) => row));
 }
 
-// What is absent comes last, whichever way.
+// Compares two values; absent ones come last in either direction.
 function compare(a, b, number, sign) {
   if (a === "" || b === "") return (a === "") - (b === "");
   return sign * (number ? Number(a) - Number(b) : a.localeCompare(b));

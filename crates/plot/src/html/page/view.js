@@ -1,6 +1,6 @@
-// Which seconds are looked at, and which second the cross-hair is on: the same for all charts over time.
+// The selected seconds and the second of the cross-hair, common to all charts over time.
 
-// The fewest seconds that are looked at.
+// The least number of seconds in a selection.
 const LEAST_SECONDS = 4;
 
 class View {
@@ -8,13 +8,13 @@ class View {
     Object.assign(this, { first, end, from: first, to: end, cursor: null, groups: [] });
   }
 
-  // Puts the cross-hair on a second, or takes it away.
+  // Puts the cross-hair on a second; removes it for null.
   point(second) {
     this.cursor = second === null ? null : Math.min(Math.max(second, this.first), this.end - 1);
     this.groups.forEach((group) => group.point(this.cursor));
   }
 
-  // Moves the cross-hair, and what is looked at with it where it would leave that.
+  // Moves the cross-hair, and the selection with it if it would leave that.
   step(by) {
     this.go((this.cursor ?? (by > 0 ? this.from - 1 : this.to)) + by);
   }
@@ -25,7 +25,7 @@ class View {
     if (this.cursor >= this.to) this.look(this.cursor + 1 - this.to + this.from, this.cursor + 1);
   }
 
-  // Looks at the seconds from `from` up to `to`.
+  // Selects the seconds from `from` up to `to`.
   look(from, to) {
     const length = Math.min(Math.max(to - from, LEAST_SECONDS), this.end - this.first);
     this.from = Math.min(Math.max(from, this.first), this.end - length);
@@ -34,7 +34,7 @@ class View {
     this.groups.forEach((group) => group.change());
   }
 
-  // Looks at `factor` times as many seconds, around the cross-hair.
+  // Selects `factor` times as many seconds, around the cross-hair.
   zoom(factor) {
     const center = this.cursor ?? (this.from + this.to) / 2;
     const length = Math.max(Math.round((this.to - this.from) * factor), LEAST_SECONDS);
