@@ -1,4 +1,4 @@
-//! What a file of a campaign is, by its content: a log of which the head is read, a CPU export, or neither.
+//! Recognises a file of a campaign by its content: a log, whose beginning is read, a CPU export, or neither.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,48 +21,48 @@ use crate::source::{Inputs, LogSource};
 
 use super::pairing::Readings;
 
-/// Bytes of a log's beginning that are read to plan by.
+/// The number of bytes of a log that are read to plan its ingest.
 const HEAD: usize = 1 << 20;
 
-/// What a file is.
+/// The kind of a file.
 pub(crate) enum Found {
-    /// A log, or several in a zip: the injectors of one run.
+    /// One log, or several in a zip, which are the injectors of one run.
     Log(Box<LogFile>),
     /// A CPU export.
     Cpu(CpuFile),
-    /// What can't be read.
+    /// A file that can't be read.
     Failed(Error),
-    /// Neither log nor CPU export, and why.
+    /// Neither a log nor a CPU export, with the reason.
     Neither(Error),
 }
 
-/// A file with one log or more.
+/// A file with one or more logs.
 pub(crate) struct LogFile {
     pub(crate) path: PathBuf,
     pub(crate) sources: Vec<LogSource>,
-    /// What its head says of the key.
+    /// The clues in its beginning from which the key is inferred.
     pub(crate) clues: Clues,
-    /// The smallest timeStamp of its head, epoch ms.
+    /// The smallest timeStamp in its beginning, epoch ms.
     pub(crate) t0_ms: Option<i64>,
-    /// About how many counts its ingest will hold: its seconds, as its head goes, times the labels of its head.
+    /// An estimate of the number of cells of its ingest: its seconds times the labels, extrapolated from its beginning.
     pub(crate) cells: u64,
-    /// The CPU export that is in the same zip.
+    /// The CPU export in the same zip, if any.
     pub(crate) cpu: Option<CpuFile>,
 }
 
 /// A CPU export.
 pub(crate) struct CpuFile {
     pub(crate) path: PathBuf,
-    /// Its size and checksum.
+    /// The file's size and checksum.
     pub(crate) file: SourceFile,
-    /// How its readings are joined.
+    /// How the readings are joined.
     pub(crate) join: CpuJoin,
-    /// Its readings, on the log's clock.
+    /// The extent of the readings, on the log's clock.
     pub(crate) readings: Readings,
 }
 
 impl Found {
-    /// Looks at a file: at the head of its logs, and at the whole of its CPU export.
+    /// Recognises a file. Reads the beginning of its logs, and its whole CPU export.
     pub(crate) async fn at(path: &Path, options: &IngestOptions) -> Self {
         match Self::look(path, options).await {
             Ok(found) => found,
@@ -96,7 +96,7 @@ impl Found {
     }
 }
 
-/// A file's logs with what their heads hold, and its CPU export; `Ok(Err(_))` says why it has neither.
+/// The logs of a file with their beginnings, and its CPU export. `Ok(Err(_))` is the reason why it has neither.
 fn recognise(path: &Path, options: &IngestOptions) -> Result<Result<(Inputs, Head)>> {
     let mut inputs = match Inputs::of_file(path, &options.source)? {
         Ok(inputs) => inputs,
@@ -121,7 +121,7 @@ impl CpuFile {
     }
 }
 
-/// About how many counts a log holds that is so many times as long as this part of it.
+/// Estimates the number of cells of a log that is `times` as long as its parsed beginning.
 fn cells(head: &Parsed, times: u64) -> u64 {
     let span_ms =
         head.latest_ms.zip(head.earliest_ms).map_or(0, |(latest, earliest)| latest.abs_diff(earliest));
@@ -129,12 +129,12 @@ fn cells(head: &Parsed, times: u64) -> u64 {
     (span_ms.saturating_mul(times) / 1000).saturating_mul(labels.max(1))
 }
 
-/// What the beginnings of a run's logs hold.
+/// The facts in the beginnings of a run's logs.
 #[derive(Default)]
 struct Head {
     earliest_ms: Option<i64>,
     endpoints: Endpoints,
-    /// Labels of requests, two of them at most.
+    /// The distinct labels of requests, at most two.
     labels: Vec<String>,
     cells: u64,
 }
@@ -164,7 +164,7 @@ impl Head {
         looked.map_err(|error| cutter.into_reader().explain(error))
     }
 
-    /// Parses the beginning of a log of about this size.
+    /// Parses the beginning of a log of about `size` unpacked bytes.
     fn parse(
         &mut self,
         block: &Block,
@@ -176,7 +176,7 @@ impl Head {
         let mut parsed = Parsed::default();
         let mut clock = Clock { origin: 0, head: None, max_span_ms: options.max_span_ms };
         parser.parse_block(block, None, layout, &clock, &mut parsed);
-        // Once more, now that records too far from the first can be told.
+        // Parse again: now the first record is known, and records too far from it are rejected.
         clock.head = parsed.first_ms;
         parser.parse_block(block, None, layout, &clock, &mut parsed);
         self.take(&parsed);
@@ -189,14 +189,14 @@ impl Head {
         let batch = &parsed.batch;
         for (row, transaction) in batch.transaction.iter().enumerate() {
             let label = batch.label.get(row).unwrap_or_default();
-            // Two are as many as have to be told apart.
+            // Two suffice to see that there is more than one.
             if !transaction && self.labels.len() < 2 && !self.labels.iter().any(|known| known == label) {
                 self.labels.push(label.to_owned());
             }
         }
     }
 
-    /// What is known of the key.
+    /// The clues from which the key is inferred.
     fn clues(&self, stems: Vec<String>, options: &IngestOptions) -> Clues {
         let label = match self.labels.as_slice() {
             [only] if !only.is_empty() => Some(only.clone()),

@@ -1,23 +1,23 @@
-//! The files of the folders of a campaign.
+//! Lists the files in the folders of a campaign.
 
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Place, Result};
 
-/// What the folders hold.
+/// The entries of the folders.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
-    /// The regular files, by name.
+    /// The regular files, sorted by name within each folder.
     pub(crate) files: Vec<PathBuf>,
-    /// What is left out, and why, as sentences.
+    /// The skipped entries with the reason, as sentences.
     pub(crate) left_out: Vec<String>,
 }
 
 impl Listing {
-    /// Lists folders, not what is in folders within them.
+    /// Lists the folders. Their subfolders are not searched.
     ///
     /// # Errors
-    /// When one can't be read, or is named twice.
+    /// When a folder can't be read, or is named twice.
     pub(crate) fn of(folders: &[PathBuf]) -> Result<Self> {
         let mut listing = Self::default();
         let mut seen = Vec::new();
@@ -38,7 +38,7 @@ impl Listing {
         let entries = std::fs::read_dir(folder).map_err(failed)?;
         let mut paths =
             entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>().map_err(failed)?;
-        // The file system lists them in an order of its own.
+        // The order of `read_dir` depends on the file system.
         paths.sort();
         for path in paths {
             match reason_to_leave_out(&path) {
@@ -50,7 +50,7 @@ impl Listing {
     }
 }
 
-/// Why an entry of a folder is not even looked into.
+/// The reason to skip an entry of a folder without reading it, if there is one.
 fn reason_to_leave_out(path: &Path) -> Option<&'static str> {
     if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.')) {
         return Some("is hidden");
@@ -58,7 +58,7 @@ fn reason_to_leave_out(path: &Path) -> Option<&'static str> {
     match std::fs::metadata(path) {
         Ok(kind) if kind.is_dir() => Some("is a folder (name it too if its files are of this campaign)"),
         Ok(kind) if !kind.is_file() => Some("is a pipe or a device"),
-        // What can't be looked at is told when it is to be read.
+        // An entry without metadata fails later, when it is read.
         Ok(_) | Err(_) => None,
     }
 }

@@ -1,4 +1,4 @@
-//! Campaigns: folders of logs and CPU exports, as load-test scripts leave them, ingested as their runs.
+//! Campaigns: ingest folders of logs and CPU exports as load-test scripts leave them, many runs at once.
 //!
 //! A campaign is planned, and then ingested:
 //!
@@ -43,13 +43,13 @@ pub use self::progress::{CampaignProgress, CampaignState};
 pub use self::run::CampaignRun;
 pub use self::status::Stand;
 
-/// The runs of some folders.
+/// The runs in some folders.
 pub struct Campaign {
-    /// The runs, by t0, and then the files that can't be read.
+    /// The runs, sorted by t0, followed by the files that can't be read.
     pub runs: Vec<CampaignRun>,
-    /// What is left out of the folders, and why, as sentences.
+    /// The skipped files with the reason, as sentences.
     pub notes: Vec<String>,
-    /// Why runs of the store could not be read: whether one of these is stored already is not known.
+    /// The errors of stored runs that could not be read. It is unknown whether they hold runs of this campaign.
     pub unread: Vec<Error>,
     options: IngestOptions,
 }

@@ -1,18 +1,18 @@
-//! The names by which a log and its CPU export are known to belong together.
+//! The names that mark a log and its CPU export as belonging together.
 
 use std::path::Path;
 
 use crate::source::log::{last_part, stem};
 
-/// What the name of a CPU export may end in besides the name of its log.
+/// The suffixes that the name of a CPU export may add to the name of its log.
 const MARKS: [&str; 3] = [".cpu", "-cpu", "_cpu"];
 
-/// A file's name, in lower case and without the endings of packed and CSV files.
+/// The file's name in lower case, without folders and the extensions of packed and CSV files.
 pub(crate) fn bare(file: &Path) -> String {
     stem(last_part(&file.to_string_lossy())).to_lowercase()
 }
 
-/// The name of the log that a CPU export of this bare name is named after, if its name says that it is one.
+/// The bare name of the log to which a CPU export belongs, if its bare name has one of the suffixes.
 pub(crate) fn log_of(bare: &str) -> Option<&str> {
     let log = MARKS.iter().find_map(|mark| bare.strip_suffix(mark))?;
     Some(stem(log)).filter(|log| !log.is_empty())

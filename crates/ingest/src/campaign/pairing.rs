@@ -1,81 +1,81 @@
-//! Which CPU export belongs to which log: by name, else by time.
+//! Pairs CPU exports with logs: by name, otherwise by time.
 
 use std::path::PathBuf;
 
-/// A log, as far as its CPU export is looked for.
+/// The properties of a log that matter for pairing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Log {
-    /// The folder that it lies in.
+    /// The folder of the file.
     pub(crate) folder: PathBuf,
-    /// Its bare name.
+    /// The bare name of the file.
     pub(crate) name: String,
-    /// The epoch second in which it begins, where its head says.
+    /// The epoch second in which the log begins, if known.
     pub(crate) begins: Option<i64>,
 }
 
-/// A CPU export, as far as a log is looked for.
+/// The properties of a CPU export that matter for pairing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Export {
-    /// The folder that it lies in.
+    /// The folder of the file.
     pub(crate) folder: PathBuf,
-    /// The bare names of logs that it may be named after.
+    /// The bare names of the logs that it may be named after.
     pub(crate) names: Vec<String>,
-    /// Its readings, on the log's clock; `None` where it can't be read.
+    /// The extent of its readings, on the log's clock; `None` if it can't be read.
     pub(crate) readings: Option<Readings>,
 }
 
 /// The extent of a CPU export's readings, on the log's clock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Readings {
-    /// How many there are.
+    /// The number of readings.
     pub(crate) count: u64,
-    /// Epoch second of the first.
+    /// The epoch second of the first reading.
     pub(crate) first: i64,
-    /// Last epoch second that finds one: that of the last and its look-back.
+    /// The last epoch second that has a reading: the second of the last one plus the look-back.
     pub(crate) last: i64,
 }
 
 impl Readings {
-    /// Whether there are readings at this second, or around it.
+    /// Returns true if the second lies within the readings.
     fn contain(&self, second: i64) -> bool {
         self.count > 0 && (self.first..=self.last).contains(&second)
     }
 
-    /// Whether the last reading is older than this second.
+    /// Returns true if all readings are older than this second.
     fn end_before(&self, second: i64) -> bool {
         self.count == 0 || self.last < second
     }
 
-    /// Seconds that they span.
+    /// The time from the first to the last second, in seconds.
     fn length(&self) -> u128 {
         self.last.abs_diff(self.first).into()
     }
 
-    /// How many of their seconds are not before this one.
+    /// The number of their seconds from this one on.
     fn seconds_from(&self, second: i64) -> u64 {
         self.last.abs_diff(second.max(self.first)) + 1
     }
 
-    /// Whether they stand at least half as close as those of `other`.
+    /// Returns true if they are at least half as dense as the readings of `other`.
     fn are_as_dense_as(&self, other: &Self) -> bool {
         let (ours, theirs) = (u128::from(self.count), u128::from(other.count));
         2 * ours * (other.length() + 1) >= theirs * (self.length() + 1)
     }
 }
 
-/// By what a CPU export was found to belong to a log.
+/// How a CPU export was found to belong to a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Paired {
     /// Both are in one zip.
     File,
-    /// It has the name of the log.
+    /// The export has the name of the log.
     Name,
     /// The log begins within its readings.
     Time,
 }
 
 impl Paired {
-    /// The word for it.
+    /// The name of the kind: `file`, `name` or `time`.
     pub fn name(self) -> &'static str {
         match self {
             Self::File => "file",
@@ -85,25 +85,25 @@ impl Paired {
     }
 }
 
-/// The CPU export of a log, by its number.
+/// The result of pairing a log; exports are given by index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// There is none.
+    /// No export belongs to the log.
     None,
-    /// This one; the others have the log's name, and end before it begins.
+    /// This export belongs to the log. The list holds all exports with the log's name that end before it begins.
     One(usize, Paired, Vec<usize>),
-    /// It can't be told which of these.
+    /// Several exports could belong to the log.
     Several(Vec<usize>),
 }
 
-/// The CPU export of each log.
+/// Chooses the CPU export of each log:
 ///
-/// 1. An export of the log's name: those in the log's folder before those in others, and those whose readings end
-///    before the log begins only if there is nothing better.
-/// 2. Else one that is named after no log, and within whose readings the log begins.
+/// 1. An export with the log's name. Exports in the log's folder precede those in others. Exports whose readings end
+/// before the log begins count only if there is nothing better. 2. Otherwise an export with the name of no log, if the
+/// log begins within its readings.
 ///
-/// Of several, the one that covers clearly more: from the log's beginning on, at least twice as many seconds as any
-/// other whose readings stand at least half as dense as the densest.
+/// If there are several, the one that covers clearly more is chosen: from the log's beginning on, at least twice as
+/// many seconds as any other. Only exports at least half as dense as the densest are considered.
 pub(crate) fn pair(logs: &[Log], exports: &[Export]) -> Vec<Choice> {
     let nameless: Vec<usize> = numbers(exports, |export| !logs.iter().any(|log| is_named_after(export, log)));
     logs.iter().map(|log| choose(log, exports, &nameless)).collect()
@@ -113,7 +113,7 @@ fn is_named_after(export: &Export, log: &Log) -> bool {
     export.names.contains(&log.name)
 }
 
-/// The numbers of the exports that are as wanted.
+/// The indexes of the exports that match.
 fn numbers(exports: &[Export], wanted: impl Fn(&Export) -> bool) -> Vec<usize> {
     exports.iter().enumerate().filter(|(_, export)| wanted(export)).map(|(number, _)| number).collect()
 }
@@ -145,7 +145,7 @@ fn choose(log: &Log, exports: &[Export], nameless: &[usize]) -> Choice {
     }
 }
 
-/// The one that covers clearly more than the others, if all can be read.
+/// The export that covers clearly more than the others, if all of them can be read.
 fn clearly_best(
     candidates: &[usize],
     readings: impl Fn(&usize) -> Option<Readings>,
@@ -176,7 +176,7 @@ mod tests {
         Log { folder: PathBuf::new(), name: name.into(), begins: Some(begins) }
     }
 
-    /// An export with a reading a second.
+    /// An export with one reading per second.
     fn export(name: &str, first: i64, last: i64) -> Export {
         let count = u64::try_from(last - first + 1).unwrap();
         let readings = Some(Readings { count, first, last });
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(pair(&logs, &[tail.clone(), own.clone()]), [one(1, Paired::Time)]);
         assert_eq!(pair(&logs, &[tail, own.clone(), night.clone()]), [one(2, Paired::Time)]);
         assert_eq!(pair(&logs, &[night.clone(), night.clone()]), [Choice::Several(vec![0, 1])]);
-        // One of a reading a minute is no better, as far as it may reach.
+        // An export with one reading per minute is not better, however far it reaches.
         let sparse = Readings { count: 166, first: 0, last: 10_000 };
         let sparse = Export { readings: Some(sparse), ..night };
         assert_eq!(pair(&logs, &[sparse, own]), [one(1, Paired::Time)]);
@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(pair(&[unknown], &[export("a", 0, 90), export("n", 0, 90)]), [one(0, Paired::Name)]);
     }
 
-    /// The same, rule by rule and second by second.
+    /// Pairs rule by rule and second by second, to check [`pair`].
     fn slow(logs: &[Log], exports: &[Export]) -> Vec<Choice> {
         let named = |number: usize, log: &Log| exports[number].names.contains(&log.name);
         let seconds = |number: usize| -> Vec<i64> {
@@ -313,7 +313,7 @@ mod tests {
     }
 
     fn exports() -> impl Strategy<Value = Vec<Export>> {
-        // Powers of two, whose densities the slow way finds without rounding.
+        // Powers of two, so that the slow version computes densities without rounding.
         let readings = (0u32..7, 0i64..64, 0u32..5).prop_map(|(long, first, apart)| {
             let length = 1_i64 << long;
             let count = u64::try_from(length >> apart).unwrap();
@@ -325,7 +325,7 @@ mod tests {
         proptest::collection::vec(export, 0..6)
     }
 
-    /// A choice with the exports themselves for their numbers, in an order of their own.
+    /// A choice with the exports themselves instead of their indexes, sorted.
     fn told(choice: &Choice, exports: &[Export]) -> String {
         let sorted = |numbers: &[usize]| {
             let mut names: Vec<String> = numbers.iter().map(|at| format!("{:?}", exports[*at])).collect();

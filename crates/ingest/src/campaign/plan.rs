@@ -1,4 +1,4 @@
-//! From folders to runs: what each file is, which belong together, and what the store has of them.
+//! Plans a campaign: recognises the files, pairs logs with CPU exports, and compares them with the store.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use super::planned_cpu::PlannedCpu;
 use super::run::CampaignRun;
 use super::status::{Candidate, Stand};
 
-/// How many pairs of one key an error names.
+/// The maximum number of examples that an error names.
 const NAMED: usize = 3;
 
-/// A CPU export, or a file that can't be read, which its name may say to be one.
+/// A CPU export, or an unreadable file whose name may mark it as one.
 enum Other {
     Cpu(CpuFile),
     Failed(PathBuf, Option<Error>),
@@ -39,7 +39,7 @@ impl Other {
         let bare = bare(self.path());
         let log = log_of(&bare).map(str::to_owned);
         let (names, readings) = match self {
-            // A CPU export need not say so in its name.
+            // The name of a CPU export may also equal the log's.
             Self::Cpu(cpu) => (log.into_iter().chain([bare]).collect(), Some(cpu.readings)),
             Self::Failed(..) => (log.into_iter().collect(), None),
         };
@@ -51,7 +51,7 @@ fn folder(path: &Path) -> PathBuf {
     path.parent().unwrap_or(Path::new("")).to_owned()
 }
 
-/// The files of a campaign by what they are.
+/// The files of a campaign by kind.
 #[derive(Default)]
 struct Files {
     logs: Vec<LogFile>,
@@ -74,7 +74,7 @@ impl Files {
         Ok(files)
     }
 
-    /// Takes a CPU export, unless it is one that is there already.
+    /// Adds a CPU export, unless it is a copy of a known one.
     fn cpu(&mut self, cpu: CpuFile) {
         let same = self.others.iter().find(|other| match other {
             Other::Cpu(known) => super::status::same_content(&known.file, &cpu.file) && is_copy(known, &cpu),
@@ -90,7 +90,7 @@ impl Files {
         }
     }
 
-    /// The runs, each with its CPU export.
+    /// The runs with their CPU exports, the runs of unreadable files, and the notes.
     fn runs(mut self) -> (Vec<(LogFile, CampaignRun)>, Vec<CampaignRun>, Vec<String>) {
         let exports: Vec<Export> = self.others.iter().map(Other::export).collect();
         let asked: Vec<Log> = self.logs.iter().map(asked).collect();
@@ -173,7 +173,7 @@ impl Files {
     }
 }
 
-/// Whether one CPU export is a copy of another in the place of its own: both belong to the same log.
+/// Returns true if two CPU exports with the same content belong to the same log, by folder and name.
 fn is_copy(one: &CpuFile, other: &CpuFile) -> bool {
     let name = |cpu: &CpuFile| {
         let bare = bare(&cpu.path);
@@ -191,15 +191,15 @@ fn asked(log: &LogFile) -> Log {
 }
 
 impl Campaign {
-    /// Plans the ingest of the files that lie in these folders: which are logs and which CPU exports, which belong
-    /// together, what each run will be called, and whether the store has it already. Each log's head is read, and each
-    /// CPU export; nothing is stored.
+    /// Plans the ingest of the files in `folders`: recognises logs and CPU exports, pairs them, infers the key of each
+    /// run, and checks whether the store already has it. Reads the beginning of each log and the whole of each CPU
+    /// export. Stores nothing.
     ///
-    /// With [`Repeat::Next`], runs of the same framework and test become its repeats, in the order of their t0.
+    /// With [`Repeat::Next`], runs of the same framework and test become its repeats, in order of their t0.
     ///
     /// # Errors
-    /// When a folder can't be read, the folders hold no log, the options can't be meant, or the store can't be read. A
-    /// file that can't be read is a run that [failed](Stand::Failed).
+    /// When a folder can't be read, the folders hold no log, the options are invalid for a campaign, or the store can't
+    /// be read. A file that can't be read is not an error but a run that [failed](Stand::Failed).
     pub async fn plan(folders: &[PathBuf], options: &IngestOptions, store: &Store) -> Result<Self> {
         check(options)?;
         if options.origin.is_some() || !matches!(options.repeat, Repeat::Number(1) | Repeat::Next) {
@@ -217,7 +217,7 @@ impl Campaign {
                 "Name the folder that the logs lie in.",
             ));
         }
-        // Runs find what is stored of them in an order that does not hang on the folders'.
+        // Sorted, so that runs are matched with stored ones in an order that does not depend on the folders.
         runs.sort_by(|(one, _), (other, _)| (one.t0_ms, &one.path).cmp(&(other.t0_ms, &other.path)));
         let stored = store.look().await?;
         settle(&mut runs, options, &stored.runs);
@@ -226,10 +226,10 @@ impl Campaign {
         Ok(Self { runs, notes, unread: stored.unread, options: options.clone() })
     }
 
-    /// Checks that no two runs would take one place in the store.
+    /// Checks that no two runs have the same key.
     ///
     /// # Errors
-    /// When two would: the sentence names their files.
+    /// When two have. The message names their files.
     pub fn check(&self) -> Result<()> {
         let mut places: BTreeMap<&RunKey, Vec<&Path>> = BTreeMap::new();
         for run in self.runs.iter().filter(|run| !matches!(run.stand, Stand::Failed(_))) {
@@ -257,7 +257,7 @@ impl Campaign {
     }
 }
 
-/// Finds out how each run stands to what is stored, and which place it will take.
+/// Compares each run with the stored runs, and assigns its key.
 fn settle(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: &[RunInfo]) {
     let mut taken = HashSet::new();
     let keys: Vec<Vec<RunKey>> = runs.iter().map(|(log, _)| log.clues.possible()).collect();

@@ -1,4 +1,4 @@
-//! The CPU export that a run of a campaign is ingested with.
+//! The CPU export with which a run of a campaign is ingested.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use crate::series::cpu::CpuJoin;
 pub struct PlannedCpu {
     /// The file.
     pub file: PathBuf,
-    /// By what it was found.
+    /// How the export was found to belong to the log.
     pub paired: Paired,
     pub(super) source: SourceFile,
-    /// How its readings are joined.
+    /// How the readings are joined.
     pub(super) join: CpuJoin,
 }
 

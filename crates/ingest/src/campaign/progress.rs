@@ -1,4 +1,4 @@
-//! How far a campaign has come, and what a signal must know of it.
+//! The progress of a campaign, and its commit stage for signal handlers.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::pipeline::Progress;
 use crate::pipeline::stage::Stage;
 
-/// How far the runs have come that are ingested side by side; shared with whoever shows it, or stops them.
+/// The progress of runs that are ingested in parallel, shared with whoever displays or stops them.
 #[derive(Debug, Default)]
 pub struct CampaignProgress {
     runs: Mutex<Runs>,
@@ -19,18 +19,18 @@ struct Runs {
     ended: CampaignState,
 }
 
-/// A campaign at one moment.
+/// The progress of a campaign at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CampaignState {
-    /// Bytes read from the input files, as they are on disk.
+    /// The number of bytes read from the input files, packed as they are on disk.
     pub packed_bytes: u64,
-    /// Samples parsed.
+    /// The number of samples parsed.
     pub samples: u64,
-    /// Runs of the campaign that are to be read; none where a run is ingested that is of no campaign.
+    /// The number of runs to ingest; 0 for the ingest of a run outside any campaign.
     pub runs: usize,
-    /// Runs that have ended, stored or not.
+    /// The number of runs that have ended, stored or not.
     pub ended: usize,
-    /// Runs that were stored.
+    /// The number of runs that were stored.
     pub stored: usize,
 }
 
@@ -42,19 +42,19 @@ impl CampaignState {
 }
 
 impl CampaignProgress {
-    /// A campaign of so many runs begins.
+    /// Begins a campaign of `runs` runs to ingest.
     pub fn start(&self, runs: usize) {
         self.runs().ended.runs = runs;
     }
 
-    /// A run begins.
+    /// Begins a run and returns its progress.
     pub fn begin(&self) -> Arc<Progress> {
         let progress = Arc::<Progress>::default();
         self.runs().at_work.push(Arc::clone(&progress));
         progress
     }
 
-    /// A run has ended.
+    /// Ends a run.
     pub fn end(&self, progress: &Arc<Progress>, stored: bool) {
         let mut runs = self.runs();
         runs.at_work.retain(|other| !Arc::ptr_eq(other, progress));
@@ -63,7 +63,7 @@ impl CampaignProgress {
         runs.ended.stored += usize::from(stored);
     }
 
-    /// How far all of it has come.
+    /// Returns the current progress.
     pub fn now(&self) -> CampaignState {
         let runs = self.runs();
         let mut now = runs.ended;
@@ -71,8 +71,8 @@ impl CampaignProgress {
         now
     }
 
-    /// Whether a run that is at work may be stored already: of several, the one of which only the store knows counts
-    /// before one that is not stored.
+    /// The commit stage of the runs in progress. `Asked` if any of them waits for the store's answer, otherwise
+    /// `Before` if any of them is not stored.
     pub fn stage(&self) -> Stage {
         let runs = self.runs();
         let is = |stage: Stage| runs.at_work.iter().any(|progress| progress.commit.get() == stage);
@@ -83,12 +83,12 @@ impl CampaignProgress {
         }
     }
 
-    /// Lets no further run begin.
+    /// Prevents further runs from beginning.
     pub fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
     }
 
-    /// Whether no further run is to begin.
+    /// Returns true after [`CampaignProgress::stop`] was called.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }

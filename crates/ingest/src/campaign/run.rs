@@ -1,4 +1,4 @@
-//! One run of a campaign: its files, its key, and what becomes of it.
+//! One run of a campaign: its files, its key and its status.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,50 +16,51 @@ use super::file::LogFile;
 use super::pairing::Paired;
 use super::status::{Candidate, Stand, are_logs_of};
 
-/// Packed bytes from which on a run is ingested by itself: such a one keeps all cores busy, and each of its counts may
-/// be of many different times.
+/// The packed size in bytes from which a run is ingested alone: such a run keeps all cores busy, and its cells may have
+/// many distinct times.
 const LARGE: u64 = 512 << 20;
 
-/// Counts from which on a run is ingested by itself: they take some 150 bytes each, and more.
+/// The number of cells from which a run is ingested alone: a cell takes 150 bytes or more.
 const MANY_CELLS: u64 = 100_000;
 
 /// One run of a campaign.
 pub struct CampaignRun {
-    /// The file with its logs; of a file that can't be read, that one.
+    /// The file with the run's logs, or the file that can't be read.
     pub log: PathBuf,
-    /// Its CPU export.
+    /// The run's CPU export, if any.
     pub cpu: Option<PlannedCpu>,
-    /// What it will be called, as its log's head says; then what it is called. None of a file that can't be read.
+    /// The key inferred from the beginning of the log; after the ingest the final key. `None` for a file that can't be
+    /// read.
     pub key: Option<RunKey>,
-    /// The smallest timeStamp of its log's head, epoch ms.
+    /// The smallest timeStamp in the log's beginning, epoch ms.
     pub t0_ms: Option<i64>,
-    /// How it stands to what the store has.
+    /// The status of the run compared with the store.
     pub stand: Stand,
-    /// What came of its ingest, once it was stored.
+    /// The result of the ingest, once the run is stored.
     pub ingested: Option<Ingested>,
-    /// What the user should know, as sentences.
+    /// Notes for the user, as sentences.
     pub notes: Vec<String>,
     pub(super) place: Place,
     sources: Vec<LogSource>,
-    /// About how many counts its ingest will hold.
+    /// An estimate of the number of cells of its ingest.
     cells: u64,
 }
 
-/// Where in the store a run goes.
+/// The place of a run in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) repeat: Repeat,
-    /// Whether it may replace what is there, the logs being the same.
+    /// True if it may replace the stored run, because the logs are the same.
     pub(super) replace: bool,
 }
 
 impl CampaignRun {
-    /// The run of a file's logs, of which nothing else is known yet.
+    /// Creates a run from a file's logs. All else is unknown.
     pub(super) fn of(log: &LogFile) -> Self {
         Self { t0_ms: log.t0_ms, ..Self::at(log.path.clone(), Stand::New) }
     }
 
-    /// A file that can't be read.
+    /// Creates a failed run for a file that can't be read.
     pub(super) fn failed(path: PathBuf, error: Error) -> Self {
         Self::at(path, Stand::Failed(error))
     }
@@ -79,33 +80,34 @@ impl CampaignRun {
         }
     }
 
-    /// The run with its logs, to be read.
+    /// Adds the logs to read.
     pub(super) fn with(self, log: LogFile) -> Self {
         Self { sources: log.sources, cells: log.cells, ..self }
     }
 
-    /// The files to ingest.
+    /// The files to ingest: the log and, unless it is in the same zip, the CPU export.
     pub fn files(&self) -> Vec<PathBuf> {
         let cpu = self.cpu.iter().filter(|cpu| cpu.paired != Paired::File).map(|cpu| cpu.file.clone());
         std::iter::once(self.log.clone()).chain(cpu).collect()
     }
 
-    /// Whether it is to be read: it is new, has changed, or only reading it tells whether it has.
+    /// Returns true if the run has to be read: it is new or has changed, or only reading it shows whether it has.
     pub fn is_due(&self) -> bool {
         !matches!(self.stand, Stand::Unchanged(_) | Stand::Failed(_))
     }
 
-    /// Size of its logs in bytes, packed.
+    /// The packed size of the run's logs, in bytes.
     pub fn packed_size(&self) -> u64 {
         self.sources.iter().filter_map(LogSource::packed_size).sum()
     }
 
-    /// Whether it is ingested by itself, so that memory keeps within its bounds.
+    /// Returns true if the run must be ingested alone, to keep memory within its limits.
     pub(super) fn is_large(&self) -> bool {
         self.cells >= MANY_CELLS || self.packed_size() >= LARGE
     }
 
-    /// Takes the place of the stored run that has the same logs, as far as can be told, or for `sure`.
+    /// Assigns the place of the stored run with the same logs. With `sure`, their content is known to be the same.
+    /// `change` is the reason to ingest the run again, if any.
     pub(super) fn found(&mut self, stored: &RunInfo, sure: bool, change: Option<String>) {
         self.key = Some(stored.key.clone());
         self.place = Place { repeat: Repeat::Number(stored.key.repeat), replace: sure };
@@ -116,7 +118,7 @@ impl CampaignRun {
         };
     }
 
-    /// Takes the place of an earlier state of it, or one of its own.
+    /// Assigns the place of an earlier state of the run, or else a free one.
     pub(super) fn place(
         &mut self,
         candidate: &Candidate<'_>,
@@ -131,7 +133,7 @@ impl CampaignRun {
         let key = match earlier {
             Some(earlier) => {
                 self.stand = match candidate.refusal(earlier) {
-                    // Another run of the folder has that place: which of the two, is asked of all of them together.
+                    // Another run of the campaign has that place. `Campaign::check` reports it for all runs together.
                     _ if taken.contains(&earlier.key) => Stand::New,
                     Some(error) => Stand::Failed(error),
                     None => Stand::Changed("its log has changed".into()),
@@ -151,11 +153,11 @@ impl CampaignRun {
         self.key = Some(key);
     }
 
-    /// Compares the logs with those of the stored run from which nothing but their content may tell them; reads them
-    /// whole.
+    /// Compares the content of the logs with the stored run, if nothing else shows whether they differ. Reads the logs
+    /// to their end.
     ///
     /// # Errors
-    /// When they can't be read.
+    /// When a log can't be read.
     pub(super) async fn compare(&mut self, packed: Arc<AtomicU64>) -> Result<()> {
         let Stand::Unread(stored) = &self.stand else { return Ok(()) };
         let sources = std::mem::take(&mut self.sources);
@@ -169,7 +171,7 @@ impl CampaignRun {
     }
 }
 
-/// Reads logs to their end.
+/// Reads logs to their end and returns their sizes and checksums.
 fn digests(mut sources: Vec<LogSource>, packed: &Arc<AtomicU64>) -> Result<Vec<SourceFile>> {
     let mut digests = Vec::new();
     for source in &mut sources {

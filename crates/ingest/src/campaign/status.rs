@@ -1,4 +1,4 @@
-//! How a run of a folder stands to what the store has: new, changed, or stored before.
+//! The status of a run compared with the store: new, changed, or already stored.
 
 use std::collections::HashSet;
 
@@ -13,23 +13,23 @@ use crate::source::log::last_part;
 use super::name::bare;
 use super::planned_cpu::PlannedCpu;
 
-/// How a run stands to what is stored.
+/// The status of a run compared with the store.
 #[derive(Debug)]
 pub enum Stand {
-    /// It is not stored yet.
+    /// The run is not stored yet.
     New,
-    /// It is stored, and would be another run now: why, as a clause.
+    /// The run is stored, but an ingest would give a different result now. The reason is a clause.
     Changed(String),
-    /// It is stored as it is.
+    /// The run is stored and has not changed.
     Unchanged(Box<RunInfo>),
-    /// It is stored, and nothing tells it from that but what only reading the whole log can tell.
+    /// The run is stored, and only reading the whole log can show whether it has changed.
     Unread(Box<RunInfo>),
-    /// It can't be ingested.
+    /// The run can't be ingested.
     Failed(Error),
 }
 
 impl Stand {
-    /// The word for it.
+    /// The name of the status: `new`, `changed`, `unchanged` or `failed`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::New => "new",
@@ -40,11 +40,11 @@ impl Stand {
     }
 }
 
-/// A run as it would be ingested now.
+/// A run of the campaign, compared with stored runs.
 pub(super) struct Candidate<'a> {
-    /// The keys that its log may give, the likeliest first.
+    /// The keys that its log may give, the most likely first.
     pub(super) keys: &'a [RunKey],
-    /// The smallest timeStamp of its head, epoch ms.
+    /// The smallest timeStamp in its beginning, epoch ms.
     pub(super) t0_ms: Option<i64>,
     pub(super) logs: &'a [LogSource],
     pub(super) cpu: Option<&'a PlannedCpu>,
@@ -52,7 +52,8 @@ pub(super) struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// The stored run that has its logs, by their content, and whether that is sure. Those that are `taken` are others'.
+    /// The stored run with the same logs, and true if their content is known to be the same. Runs in `taken` are
+    /// excluded.
     pub(super) fn same_logs<'a>(
         &self,
         stored: &'a [RunInfo],
@@ -71,8 +72,8 @@ impl Candidate<'_> {
         unsure
     }
 
-    /// The stored run of which it is a later state: made from logs of the same names, and, where it may be beside it
-    /// as another repeat, of the same time.
+    /// The stored run that is an earlier state of this one: made from logs of the same names, at the same time. Runs in
+    /// `taken` are excluded.
     pub(super) fn earlier_state<'a>(
         &self,
         stored: &'a [RunInfo],
@@ -85,18 +86,18 @@ impl Candidate<'_> {
         })
     }
 
-    /// Why it would be another run than the stored one of the same logs.
+    /// The reason why an ingest would differ from the stored run of the same logs, if there is one.
     pub(super) fn change(&self, stored: &RunInfo) -> Option<String> {
         let options = self.options;
         let cpu = stored.sources.iter().find(|source| source.kind == "cpu");
         let cpu = match (self.cpu, cpu) {
-            // One that was attached, or is not here any more, is kept.
+            // A CPU export that was attached later, or that is missing now, is kept.
             (None, _) => None,
             (Some(now), Some(then)) if same_content(&now.source, then) => None,
             (Some(_), Some(_)) => Some("its CPU export has changed"),
             (Some(_), None) => Some("it has a CPU export now"),
         };
-        // Of readings that are kept, the interval is not known here.
+        // The interval of readings that are kept is not known here.
         let lookback = self.cpu.map(|cpu| cpu.join.lookback).or(options.cpu.lookback);
         let join = stored.cpu_offset != options.cpu.offset
             || lookback.is_some_and(|lookback| lookback != stored.cpu_lookback);
@@ -114,7 +115,7 @@ impl Candidate<'_> {
         cpu.or(samples).or_else(|| other.into_iter().flatten().next()).map(str::to_owned)
     }
 
-    /// The refusal to put it in the place of a stored run, if there is one.
+    /// The refusal to replace a stored run, if there is one.
     pub(super) fn refusal(&self, stored: &RunInfo) -> Option<Error> {
         let told = self.options.framework.is_some() && self.options.test.is_some();
         let replace = match told {
@@ -127,7 +128,7 @@ impl Candidate<'_> {
         (!replace.allows(stored, &new)).then(|| Replace::refusal(stored, &new))
     }
 
-    /// Whether a stored run was surely made from its logs, whatever its key is.
+    /// Returns true if the stored run is known to be made from the same logs, whatever its key.
     pub(super) fn is_of(&self, stored: &RunInfo) -> bool {
         self.has_logs_of(stored) == Some(true)
     }
@@ -137,7 +138,7 @@ impl Candidate<'_> {
         self.keys.iter().any(|may| may.framework == key.framework && may.test == key.test)
     }
 
-    /// Whether a stored run was made from logs of this content.
+    /// Returns `Some(true)` if the stored run was made from logs of the same content, and `None` if that is not known.
     fn has_logs_of(&self, stored: &RunInfo) -> Option<bool> {
         let mut left: Vec<&SourceFile> = logs_of(stored).collect();
         if left.len() != self.logs.len() {
@@ -145,7 +146,7 @@ impl Candidate<'_> {
         }
         let mut sure = true;
         for log in self.logs {
-            // The logs of several injectors are known by their names.
+            // Several injectors' logs are matched by name too.
             let named = |then: &SourceFile| self.logs.len() == 1 || own_name(then) == log.file_name();
             let held = |then: &SourceFile| log.holds(then.bytes, then.crc32);
             let at = left
@@ -158,18 +159,18 @@ impl Candidate<'_> {
         sure.then_some(true)
     }
 
-    /// Whether its head is of a stored run's time.
+    /// Returns true if the log begins within the time of the stored run.
     fn begins_in(&self, stored: &RunInfo) -> bool {
         self.t0_ms.is_some_and(|t0_ms| (stored.t0_ms..=stored.last_ms).contains(&t0_ms))
     }
 
-    /// Whether a stored run was made from a file of this name, however that was packed.
+    /// Returns true if the stored run was made from a file of this name, apart from the extensions.
     fn has_stem_of(&self, stored: &RunInfo) -> bool {
         let ours = self.logs.first().map(|log| bare(&log.place().file));
         ours == logs_of(stored).next().map(|log| bare(log.file.as_ref()))
     }
 
-    /// Whether a stored run was made from logs of these names.
+    /// Returns true if the stored run was made from logs of these names.
     fn is_named_as(&self, stored: &RunInfo) -> bool {
         let names = |sources: Vec<SourceFile>| {
             let mut names: Vec<_> = sources.into_iter().map(|source| (source.file, source.member)).collect();
@@ -185,12 +186,12 @@ fn logs_of(stored: &RunInfo) -> impl Iterator<Item = &SourceFile> {
     stored.sources.iter().filter(|source| source.kind == "log")
 }
 
-/// Whether two sources hold the same bytes.
+/// Returns true if two sources have the same size and checksum.
 pub(super) fn same_content(one: &SourceFile, other: &SourceFile) -> bool {
     (one.bytes, one.crc32) == (other.bytes, other.crc32)
 }
 
-/// Whether these are the logs of a stored run, in whatever files they are.
+/// Returns true if these are the logs of the stored run, whatever the files are called.
 pub(super) fn are_logs_of(logs: &[SourceFile], stored: &RunInfo) -> bool {
     let mut left: Vec<&SourceFile> = logs_of(stored).collect();
     let is_there = |log: &SourceFile| {
@@ -201,7 +202,7 @@ pub(super) fn are_logs_of(logs: &[SourceFile], stored: &RunInfo) -> bool {
     logs.iter().all(is_there) && left.is_empty()
 }
 
-/// A log's name without folders, as `LogSource::file_name` gives it.
+/// The log's name without folders, as `LogSource::file_name` returns it.
 fn own_name(source: &SourceFile) -> &str {
     match source.member.as_deref().map(last_part) {
         Some(member) if !member.is_empty() && member != "-" => member,
@@ -209,7 +210,7 @@ fn own_name(source: &SourceFile) -> &str {
     }
 }
 
-/// The source that a log will be, as far as it is known by its name.
+/// The source file of a log, with its names only.
 fn named_source(log: &LogSource) -> SourceFile {
     let place = log.place();
     SourceFile {

@@ -1,4 +1,4 @@
-//! The runs of a campaign, ingested side by side.
+//! Ingests the runs of a campaign in parallel.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,15 +19,18 @@ use super::progress::CampaignProgress;
 use super::run::CampaignRun;
 use super::status::Stand;
 
-/// A run and its number.
+/// A run with its index in the campaign.
 type Numbered = (usize, CampaignRun);
 
 impl Campaign {
-    /// Ingests the runs that are due, so many `jobs` at once, by the workers and the memory that the options name, divided among them.
-    /// One that fails is noted so, and the others go on. Dropped, it leaves the runs that are stored, and nothing of
-    /// the others.
+    /// Ingests the runs that are due, `jobs` of them at once. The workers and the memory of the options are divided
+    /// among the jobs.
     ///
-    /// Memory grows with the number of jobs: each has blocks and encoders of its own. A large run is read by itself.
+    /// A run that fails is marked [`Stand::Failed`], and the others continue. If the future is dropped, the runs that
+    /// are already stored remain, and nothing of the others does.
+    ///
+    /// Memory grows with the number of jobs, since each has its own blocks and encoders. A large run is ingested while
+    /// no other is.
     pub async fn ingest(&mut self, store: &Store, jobs: usize, progress: &CampaignProgress) {
         let jobs = jobs.max(1);
         let desk = Desk {
@@ -51,7 +54,8 @@ impl Campaign {
     }
 }
 
-/// Those that are due, by framework and test, each in their order: repeats are numbered by it; and the others.
+/// Groups the due runs by framework and test, each group in order, since the order numbers its repeats. Also returns
+/// the other runs.
 fn lanes(runs: Vec<CampaignRun>) -> (Vec<Vec<Numbered>>, Vec<Numbered>) {
     let (due, rest): (Vec<Numbered>, Vec<Numbered>) =
         runs.into_iter().enumerate().partition(|(_, run)| run.is_due());
@@ -68,14 +72,14 @@ fn lanes(runs: Vec<CampaignRun>) -> (Vec<Vec<Numbered>>, Vec<Numbered>) {
     (lanes, rest)
 }
 
-/// Which file has a key, of those whose keys are settled.
+/// The log file of each key that is final.
 fn owners(runs: &[CampaignRun]) -> BTreeMap<RunKey, PathBuf> {
     let settled =
         |run: &&CampaignRun| !matches!(run.stand, Stand::Failed(_)) && run.place.repeat != Repeat::Next;
     runs.iter().filter(settled).filter_map(|run| Some((run.key.clone()?, run.log.clone()))).collect()
 }
 
-/// What the runs share while they are ingested.
+/// The state that the runs share while they are ingested.
 struct Desk<'a> {
     store: &'a Store,
     options: &'a IngestOptions,
@@ -96,7 +100,7 @@ impl Desk<'_> {
     async fn run(&self, run: &mut CampaignRun) {
         let alone = run.is_large();
         let permits = if alone { self.jobs } else { 1 };
-        // It is never closed.
+        // The semaphore is never closed, so this can't fail.
         let _permit = self.at_once.acquire_many(permits).await.ok();
         if self.progress.is_stopping() {
             return;
@@ -124,10 +128,10 @@ impl Desk<'_> {
         if !run.is_due() {
             return Ok(None);
         }
-        // What was read to compare it is read again.
+        // The comparison read the logs, and the ingest reads them again.
         progress.packed_bytes.store(0, Ordering::Relaxed);
         let sizes = self.options.sizes;
-        // What can be read of a damaged log may be less than what is stored of it.
+        // A salvaged part of a damaged log may be less than what is stored, so it may not replace that.
         let replace = run.place.replace && !self.options.source.salvage;
         let jobs = usize::try_from(jobs).unwrap_or(usize::MAX).max(1);
         let (workers, memory) = ((sizes.workers / jobs).max(1), sizes.memory / jobs);
@@ -143,8 +147,8 @@ impl Desk<'_> {
         self.store.ingest_as(&files, &options, Arc::clone(progress), &admit).await.map(Some)
     }
 
-    /// Lets a run have its key, unless it is another's of the same campaign: that its whole log gives another key than
-    /// its head did must not make one run replace another.
+    /// Claims a key for a run. Fails if another run of the campaign has it: the whole log may give another key than its
+    /// beginning did, and one run must not replace another for that.
     fn admit(&self, key: &RunKey, log: &Path) -> Result<()> {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         match owners.get(key).filter(|owner| owner.as_path() != log) {

@@ -1,19 +1,19 @@
-//! The columns of a log: which are read, which are missing, and what is lost by that.
+//! The columns of a log: the missing ones with the consequences, and the ignored ones.
 
 use serde::Serialize;
 
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 
-/// A column of JMeter's default ones that a log lacks.
+/// One of JMeter's default columns that a log lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct MissingColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: &'static str,
-    /// What there will not be without it, as a clause.
+    /// What is lost without it, as a clause.
     pub lost: &'static str,
 }
 
-/// What is lost without each of JMeter's default columns that is read; the three others a log must have.
+/// What is lost without each optional one of JMeter's default columns. The other three that are read are required.
 const LOST: [MissingColumn; 13] = [
     lost("label", "requests are not told apart"),
     lost("responseCode", "failures are not told apart by code"),
@@ -37,11 +37,11 @@ const fn lost(name: &'static str, lost: &'static str) -> MissingColumn {
 /// The columns of a log.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ColumnNames {
-    /// All of them, in their order.
+    /// All columns, in order.
     pub(super) all: Vec<String>,
-    /// Those that are missing.
+    /// The missing columns.
     pub(super) missing: Vec<MissingColumn>,
-    /// Those that are not kept: unknown ones, a name that stands twice, numbers that are only checked.
+    /// The columns that are not kept: unknown ones, repeated names, and numbers that are only checked.
     pub(super) ignored: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ mod tests {
         );
     }
 
-    /// Without any one of the default columns, that one is missing, if it is read at all.
+    /// If one of the default columns is left out, it is reported as missing, provided that it is read at all.
     #[test]
     fn whatever_is_missing_is_told() {
         let names: Vec<&str> = DEFAULT_COLUMNS.split(',').collect();

@@ -1,23 +1,23 @@
-//! One log as its sample shows it.
+//! The facts about one log, as found in its sample.
 
 use serde::Serialize;
 
 use super::columns::MissingColumn;
 use crate::formats::time_unit::TimeUnit;
 
-/// How a log tells its injectors apart.
+/// How the injectors of a log are distinguished.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InjectorsBy {
     /// By the column Hostname.
     Hostname,
-    /// By the head of threadName: JMeter's prefix, or what `--injector-pattern` finds.
+    /// By the beginning of threadName: JMeter's prefix, or the match of `--injector-pattern`.
     ThreadName,
     /// Not at all: the log counts as one injector.
     Nothing,
 }
 
-/// How a log writes its times.
+/// The format of a log's timeStamps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case", tag = "form")]
 pub enum TimeForm {
@@ -31,17 +31,17 @@ pub enum TimeForm {
     EpochNs,
     /// As dates.
     Date {
-        /// The pattern of the first one, in the letters of JMeter's `timestamp_format`.
+        /// The pattern of the first date, in the notation of JMeter's `timestamp_format`.
         pattern: String,
-        /// Whether it names its zone.
+        /// True if the date names its zone.
         names_zone: bool,
-        /// The zone in which dates that name none are read.
+        /// The zone for dates that do not name one.
         zone: String,
     },
 }
 
 impl TimeForm {
-    /// Numbers of a unit.
+    /// The format of numbers in a unit.
     pub(super) fn of_unit(unit: TimeUnit) -> Self {
         match unit {
             TimeUnit::Seconds => Self::EpochS,
@@ -52,68 +52,68 @@ impl TimeForm {
     }
 }
 
-/// One log as its sample shows it: counts are the sample's.
+/// The facts about one log. Counts are those of its sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LogInspection {
-    /// The file as it was given; `-` is standard input.
+    /// The file as given; `-` is standard input.
     pub file: String,
     /// The member inside a zip.
     pub member: Option<String>,
-    /// How it is packed: `plain`, `gzip`, `zstd`, `zip, deflate` and the like.
+    /// The packing: `plain`, `gzip`, `zstd`, `zip, deflate` and the like.
     pub packing: String,
-    /// Whether it comes from standard input or a named pipe: what was read of it is gone.
+    /// True if it comes from standard input or a named pipe, so that reading consumed the sample.
     pub pipe: bool,
-    /// Size in bytes, packed, where it is known.
+    /// The packed size in bytes, if known.
     pub packed_bytes: Option<u64>,
-    /// Size in bytes, unpacked: as stated or counted, else estimated. `None` where nothing tells.
+    /// The unpacked size in bytes: stated, counted or estimated. `None` if unknown.
     pub unpacked_bytes: Option<u64>,
-    /// Whether `unpacked_bytes` is an estimate, by how well the sample is packed.
+    /// True if `unpacked_bytes` is estimated from the compression ratio of the sample.
     pub unpacked_estimated: bool,
-    /// Bytes of the sample, unpacked.
+    /// The unpacked size of the sample, in bytes.
     pub sample_bytes: u64,
-    /// Whether the sample is all of the log.
+    /// True if the sample is the whole log.
     pub whole: bool,
     /// The delimiter.
     pub delimiter: char,
-    /// Whether the log has a header; without one it has the columns told, else JMeter's default ones.
+    /// True if the log has a header. Otherwise its columns are those of `--columns`, or JMeter's default ones.
     pub header: bool,
-    /// All columns, in their order.
+    /// All columns, in order.
     pub columns: Vec<String>,
-    /// Columns that perfpipe would read, and the log lacks.
+    /// The columns that perfpipe would read but the log lacks.
     pub missing_columns: Vec<MissingColumn>,
-    /// Columns that are not kept.
+    /// The columns that are not kept.
     pub ignored_columns: Vec<String>,
-    /// How often the header comes again, which is nothing bad: files were joined.
+    /// The number of repeated headers. They are harmless: files were joined.
     pub repeated_headers: u64,
-    /// The line, from 1, of the first of these.
+    /// The line, from 1, of the first repeated header.
     pub first_repeated_header: Option<u64>,
-    /// How times are written; `None` where no record was accepted.
+    /// The format of timeStamps; `None` if no record was accepted.
     pub time_stamp: Option<TimeForm>,
-    /// timeStamp of the first accepted record, epoch ms.
+    /// The timeStamp of the first accepted record, epoch ms.
     pub first_ms: Option<i64>,
-    /// The smallest timeStamp that was seen, epoch ms.
+    /// The smallest timeStamp that was found, epoch ms.
     pub earliest_ms: Option<i64>,
-    /// The largest timeStamp that was seen, epoch ms.
+    /// The largest timeStamp that was found, epoch ms.
     pub latest_ms: Option<i64>,
-    /// Whether the end of the log was seen, so that `latest_ms` is the log's.
+    /// True if the end of the log was read, so that `latest_ms` is the log's.
     pub end_seen: bool,
-    /// Records of the sample that would be accepted, transactions among them.
+    /// The number of records in the sample that would be accepted, including transactions.
     pub accepted: u64,
-    /// Records of the sample that would be rejected.
+    /// The number of records in the sample that would be rejected.
     pub rejects: u64,
-    /// Records of the log: exact if `whole`, else estimated from the mean length of the sample's.
+    /// The number of records in the log: exact if `whole`, otherwise estimated from their mean length in the sample.
     pub records_estimate: Option<u64>,
-    /// How its injectors are told apart.
+    /// How its injectors are distinguished.
     pub injectors_by: InjectorsBy,
 }
 
 impl LogInspection {
-    /// Records of the sample.
+    /// The number of records in the sample.
     pub fn records(&self) -> u64 {
         self.accepted + self.rejects
     }
 
-    /// Settles what the sample as a whole tells: `packed` bytes were read of the log.
+    /// Completes the figures after the sample was read. `packed` is the number of packed bytes that were read.
     pub(super) fn settle(&mut self, packed: u64) {
         if self.whole {
             self.unpacked_bytes = Some(self.sample_bytes);
@@ -129,7 +129,7 @@ impl LogInspection {
     }
 }
 
-/// `count` times `all` / `part`, rounded, and not less than `count`; `None` where the part is nothing.
+/// Returns `count` · `all` / `part`, rounded, but at least `count`. `None` if `part` is 0.
 pub(super) fn scaled(count: u64, all: u64, part: u64) -> Option<u64> {
     let scaled = (u128::from(count) * u128::from(all) + u128::from(part) / 2).checked_div(part.into())?;
     Some(u64::try_from(scaled).unwrap_or(u64::MAX).max(count))

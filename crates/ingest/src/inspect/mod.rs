@@ -1,4 +1,4 @@
-//! What an ingest would find, said after a look at the beginning of each log, with nothing stored.
+//! Inspects the files of a run: reports what an ingest would find, without storing anything.
 
 mod columns;
 mod cpu;
@@ -21,21 +21,21 @@ pub use self::log::{InjectorsBy, LogInspection, TimeForm};
 pub use self::rejects::RejectKind;
 use self::sampler::Sampler;
 
-/// Bytes of a block: small, as the last one of a log that is not read to its end is left out.
+/// The block size in bytes. It is small, since the last block of a log that is not read to its end is dropped.
 const BLOCK: usize = 64 << 10;
 
-/// Bytes that are read of a log at least, however many there are.
+/// The minimum number of bytes to read of each log.
 const LEAST: u64 = 256 << 10;
 
-/// Looks at the files of a run as [`ingest`](crate::ingest()) would read them, and says what it would find.
+/// Inspects the files of a run as [`ingest`](crate::ingest()) would read them, and reports what it would find.
 ///
-/// All is inferred by the code of the ingest. Of all logs together `options.sizes.look_ahead` bytes are read, unpacked
-/// (and at least 256 KiB of each), besides the end of those that are not packed. No store is opened. What is read of
-/// standard input or a named pipe is consumed.
+/// It uses the code of the ingest. It reads `options.sizes.look_ahead` unpacked bytes of all logs together (but at
+/// least 256 KiB of each), and the end of those that are not packed. No store is opened. What is read of standard input
+/// or a named pipe is consumed.
 ///
 /// # Errors
-/// As `ingest` when the files are recognised: what can't be read, is neither log nor CPU export, or is damaged where
-/// that shows. What is found later is told in [`Inspection::refusal`].
+/// As for `ingest` while the files are recognised: when a file can't be read, is neither a log nor a CPU export, or is
+/// visibly damaged. Later errors are in [`Inspection::refusal`].
 ///
 /// ```
 /// use perfpipe_ingest::{IngestOptions, inspect};
@@ -64,7 +64,7 @@ pub async fn inspect(files: &[PathBuf], options: &IngestOptions) -> Result<Inspe
     Ok(found)
 }
 
-/// Reads the samples, and puts together what they show.
+/// Reads the samples and combines their results.
 fn look(prepared: Prepared, options: &IngestOptions) -> Result<Inspection> {
     let parser = prepared.parser(options)?;
     let logs = prepared.logs.lock().unwrap_or_else(PoisonError::into_inner).len().max(1) as u64;

@@ -1,4 +1,4 @@
-//! The records of a sample that would be rejected, by reason.
+//! The rejects of a sample, grouped by reason.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use crate::error::Result;
 use crate::run::reject_reason::RejectReason;
 use crate::run::rejects::{Reject, RejectSpool};
 
-/// How many rejects are shown.
+/// The number of rejects that are shown.
 const SHOWN: usize = 5;
 
-/// Characters of a record that are shown.
+/// The maximum length of a shown record, in characters.
 const RECORD: usize = 500;
 
-/// How often records were rejected for one reason.
+/// The number of rejects with one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RejectKind {
-    /// The reason's code: [`RejectReason::code`].
+    /// The reason's code, see [`RejectReason::code`].
     pub code: String,
-    /// The reason as a clause, without the value at fault.
+    /// The reason as a clause, without the offending value.
     pub reason: String,
-    /// How many records.
+    /// The number of records.
     pub count: u64,
 }
 
@@ -37,7 +37,7 @@ pub(super) fn kinds(counts: &BTreeMap<RejectReason, u64>) -> Vec<RejectKind> {
     kinds
 }
 
-/// The first few rejects.
+/// The first rejects, with long records cut.
 pub(super) fn first(rejects: &mut RejectSpool) -> Result<Vec<Reject>> {
     let shown = |mut reject: Reject| {
         if let Some((end, _)) = reject.record.char_indices().nth(RECORD) {

@@ -1,4 +1,4 @@
-//! Reads the beginnings of the logs, as an ingest reads all of them, and counts what they hold.
+//! Reads the beginnings of the logs with the code of an ingest, and counts their records.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -28,10 +28,10 @@ use crate::sample::pool::NewBuffers;
 use crate::sample::texts::Texts;
 use crate::source::LogSource;
 
-/// Bytes at the end of a log that are looked at.
+/// The number of bytes at the end of a log that are read.
 const TAIL: u64 = 1 << 20;
 
-/// What is known of a log, or a pipe of logs, before it is read.
+/// The facts about a log, or a pipe of logs, before it is read.
 struct Source {
     place: Place,
     packing: String,
@@ -52,38 +52,38 @@ impl Source {
     }
 }
 
-/// A log while it is read.
+/// A log that is being read.
 struct Sample {
     place: Place,
     found: LogInspection,
     layout: Option<Arc<Layout>>,
     file: Option<Arc<str>>,
-    /// Line feeds in the blocks so far.
+    /// The number of line feeds in the blocks so far.
     lines: u64,
     header_seen: bool,
-    /// Packed bytes of all logs that had been read before.
+    /// The number of packed bytes of all logs before this one.
     packed_before: u64,
 }
 
-/// Takes blocks as the pipeline of an ingest does, on one thread.
+/// Receives blocks like the pipeline of an ingest, but on one thread.
 pub(super) struct Sampler {
     parser: Parser,
     counter: Counter,
     parsed: Parsed,
     buffers: NewBuffers,
     clock: Option<Clock>,
-    /// t0 as an ingest would begin with it.
+    /// The t0 with which an ingest would start, epoch ms.
     origin: Option<i64>,
     zone: TimeZone,
     layout: LayoutOptions,
-    /// Bytes that are read of each log, at most.
+    /// The maximum number of bytes to read of each log.
     limit: u64,
     sources: Vec<Source>,
     samples: Vec<Sample>,
     collected: Collected,
-    /// Packed bytes read so far.
+    /// The number of packed bytes read so far.
     pub(super) packed: Arc<AtomicU64>,
-    /// Why an ingest would stop here.
+    /// The error with which an ingest would stop here.
     pub(super) refusal: Option<Error>,
 }
 
@@ -91,7 +91,7 @@ impl LogFeed for Sampler {
     type Buffers = NewBuffers;
 
     fn start(&mut self, clock: Clock) {
-        // How seconds are counted does not matter here; but none may come before the first.
+        // The numbering of seconds does not matter here, but none may be negative.
         let origin = clock.head.map_or(0, |head| head.saturating_sub_unsigned(clock.max_span_ms));
         self.origin = Some(clock.origin);
         self.clock = Some(Clock { origin, ..clock });
@@ -171,7 +171,7 @@ impl Sampler {
         }
     }
 
-    /// What is known of a log before it is read. Of a pipe's later logs, what is known of the pipe.
+    /// The facts about a log before it is read. For the later logs of a pipe: the facts about the pipe.
     fn begun(&self, place: &Place) -> LogInspection {
         let exact = self.sources.iter().find(|source| source.place == *place);
         let source = exact.or_else(|| self.sources.iter().find(|source| source.place.file == place.file));
@@ -204,7 +204,7 @@ impl Sampler {
         }
     }
 
-    /// Settles what the log that was read last is known to be.
+    /// Completes the figures of the last log.
     fn settle_last(&mut self) {
         let packed = self.packed.load(Ordering::Relaxed);
         if let Some(sample) = self.samples.last_mut() {
@@ -223,7 +223,7 @@ impl Sampler {
         sample.found.sample_bytes = block.first_byte + block.bytes.len() as u64;
         if let Some(reason) = block.oversized {
             sample.found.rejects += 1;
-            // It goes on to the next block, or to where no more is read.
+            // The sample extends to the next block or to the limit.
             sample.found.sample_bytes = self.limit;
             sample.lines += block.skipped_lines;
             return self.collected.add(BlockCounts::oversized(0, log, &block, reason), &block.bytes);
@@ -241,7 +241,7 @@ impl Sampler {
         self.collected.add(counts, &block.bytes)
     }
 
-    /// Looks at the ends of logs whose ends can be had, for their last times.
+    /// Reads the ends of unpacked log files to find their last times.
     pub(super) fn look_at_ends(&mut self, prepared: &Prepared) -> Result<()> {
         self.settle_last();
         let Some(clock) = self.clock else { return Ok(()) };
@@ -249,7 +249,7 @@ impl Sampler {
         for sample in self.samples.iter_mut().filter(|sample| !sample.found.whole) {
             let Some(log) = logs.iter().find(|log| *log.place() == sample.place) else { continue };
             let (Some(tail), Some(layout)) = (log.tail(TAIL)?, &sample.layout) else { continue };
-            // What is left of a record at the beginning of the tail is not accepted, or else was one.
+            // A partial record at the beginning of the tail is skipped.
             let begin = memchr::memchr(b'\n', &tail).map_or(tail.len(), |feed| feed + 1);
             let records = tail.get(begin..).unwrap_or_default();
             self.parser.parse(records, sample.file.as_deref(), layout, &clock, &mut self.parsed);
@@ -260,7 +260,7 @@ impl Sampler {
         Ok(())
     }
 
-    /// All that was found; `broken` is what ended the reading.
+    /// Completes the inspection. `broken` is the error that ended the reading, if any.
     pub(super) fn found(
         mut self,
         prepared: Prepared,
@@ -321,7 +321,7 @@ impl Sampler {
     }
 }
 
-/// Why an ingest would refuse logs that were read to their end, when it comes to the commit.
+/// The error with which an ingest of completely read logs would be refused at the commit, if any.
 fn objection(
     prepared: &Prepared,
     collected: &mut Collected,
@@ -337,7 +337,7 @@ fn objection(
     earlier.and_then(|()| prepared.check_origin(t0_ms, options)).err()
 }
 
-/// The names of injectors that have one.
+/// The names of the injectors, without the unnamed one.
 fn named(mut injectors: Vec<String>) -> Vec<String> {
     injectors.retain(|name| !name.is_empty());
     injectors
@@ -348,14 +348,14 @@ fn min(one: Option<i64>, other: Option<i64>) -> Option<i64> {
 }
 
 impl Source {
-    /// Whether a log that was read is in this file.
+    /// Returns true if the log is in this file.
     fn is_file_of(&self, log: &LogInspection) -> bool {
         self.place.file.to_string_lossy() == log.file && (self.pipe || self.place.member == log.member)
     }
 }
 
 impl Sample {
-    /// Notes how the log is laid out.
+    /// Records the layout of the log.
     fn describe(&mut self, layout: &Arc<Layout>, options: &LayoutOptions) {
         let names = ColumnNames::of(layout, options);
         let found = &mut self.found;
@@ -366,7 +366,7 @@ impl Sample {
         self.layout = Some(Arc::clone(layout));
     }
 
-    /// Counts what a block holds.
+    /// Adds the counts of a block.
     fn see(&mut self, parsed: &Parsed, file: Option<&str>) {
         let found = &mut self.found;
         found.accepted += parsed.batch.len() as u64;
@@ -380,7 +380,7 @@ impl Sample {
         }
     }
 
-    /// Looks for the header in a block of the log.
+    /// Searches a block for repeated headers.
     fn see_headers(&mut self, block: &[u8], layout: &Layout) {
         let Some(header) = layout.header.as_deref().filter(|header| !header.is_empty()) else { return };
         for at in memchr::memmem::find_iter(block, header) {
@@ -388,7 +388,7 @@ impl Sample {
             let behind = block.get(at + header.len()..).unwrap_or_default();
             let alone = before.is_none_or(|byte| *byte == b'\n')
                 && (behind.is_empty() || behind.starts_with(b"\n") || behind.starts_with(b"\r\n"));
-            // The first one is the log's own.
+            // The first header is the log's own.
             if !alone || !std::mem::replace(&mut self.header_seen, true) {
                 continue;
             }
@@ -398,7 +398,7 @@ impl Sample {
         }
     }
 
-    /// Looks at the first accepted record, whose time is known.
+    /// Examines the first accepted record, given its time.
     fn see_first(
         &mut self,
         block: &Block,
@@ -434,7 +434,7 @@ impl Sample {
     }
 }
 
-/// Whether injectors have names of their own, besides their log's.
+/// Returns true if injectors have names other than their log's.
 fn hosts(injectors: &Texts, file: Option<&str>) -> bool {
     injectors.values().iter().any(|name| Some(name) != file)
 }

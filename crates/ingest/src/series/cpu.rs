@@ -1,17 +1,17 @@
-//! The CPU series of a run: readings by epoch second, and the rule by which a second finds its reading.
+//! The CPU readings of a run, and the rule that finds the reading of a second.
 
-/// CPU readings by epoch second, ascending, one a second.
+/// CPU readings by epoch second, ascending, at most one per second.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CpuSeries {
     readings: Vec<(i64, f64)>,
 }
 
-/// How readings are joined: the clock's shift and how far back a reading may lie.
+/// How readings are joined to samples: the shift of their clock, and the look-back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuJoin {
     /// Seconds added to the clock of every reading.
     pub offset: i64,
-    /// How many seconds before the sample's own a reading may be.
+    /// The maximum age of a reading, in seconds before the sample's own second.
     pub lookback: u32,
 }
 
@@ -21,24 +21,24 @@ impl Default for CpuJoin {
     }
 }
 
-/// The look-back of readings that come as often as every few seconds.
+/// The default look-back in seconds, for readings that come every few seconds.
 const LOOKBACK: u32 = 3;
 
-/// The most seconds that the readings' own interval makes of it: what is older tells nothing of now.
+/// The maximum look-back in seconds that is derived from the readings' interval: an older reading says nothing.
 const LONGEST: u32 = 3600;
 
-/// How readings are to be joined that were not read yet.
+/// How readings should be joined, chosen before they are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CpuChoice {
     /// Seconds added to the clock of every reading.
     pub offset: i64,
-    /// How many seconds before the sample's own a reading may be; `None` for 3, or the readings' own interval where
-    /// that is longer, so that one counts until the next is due, but for an hour at most.
+    /// The maximum age of a reading, in seconds before the sample's own second. `None` for 3 s or, if longer, the
+    /// median interval of the readings, so that each counts until the next one is due, but at most an hour.
     pub lookback: Option<u32>,
 }
 
 impl CpuChoice {
-    /// How these readings are joined.
+    /// Determines how the given readings are joined.
     ///
     /// ```
     /// use perfpipe_ingest::{CpuChoice, CpuSeries};
@@ -52,7 +52,7 @@ impl CpuChoice {
         CpuJoin { offset: self.offset, lookback: self.lookback.unwrap_or_else(own) }
     }
 
-    /// What the user should know of it, as a sentence: a look-back that the readings' interval made longer than usual.
+    /// A note for the user, as a sentence, if the readings' interval makes the look-back longer than the default.
     pub fn note(self, cpu: &CpuSeries) -> Option<String> {
         let lookback = self.join(cpu).lookback;
         let longer = self.lookback.is_none() && lookback > LOOKBACK;
@@ -66,7 +66,8 @@ impl CpuChoice {
 }
 
 impl CpuSeries {
-    /// A series of readings (epoch second, percent) in any order; of one second's readings the last wins.
+    /// Creates a series from readings (epoch second, percent of one core) in any order. Of several in one second, the
+    /// last counts.
     pub fn new(mut readings: Vec<(i64, f64)>) -> Self {
         readings.sort_by_key(|(clock, _)| *clock);
         readings.reverse();
@@ -75,12 +76,12 @@ impl CpuSeries {
         Self { readings }
     }
 
-    /// The readings, (epoch second, percent), ascending, one a second.
+    /// The readings as (epoch second, percent of one core), ascending, at most one per second.
     pub fn readings(&self) -> &[(i64, f64)] {
         &self.readings
     }
 
-    /// Seconds from one reading to the next: the median; `None` of fewer than two.
+    /// The median time between readings, in seconds. `None` for fewer than two readings.
     pub fn interval(&self) -> Option<u32> {
         let pairs = self.readings.iter().zip(self.readings.iter().skip(1));
         let mut steps: Vec<i64> = pairs.map(|((one, _), (next, _))| next.saturating_sub(*one)).collect();
@@ -89,12 +90,12 @@ impl CpuSeries {
         Some(u32::try_from(median).unwrap_or(u32::MAX))
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no readings.
     pub fn is_empty(&self) -> bool {
         self.readings.is_empty()
     }
 
-    /// The reading of an epoch second, else the latest of up to `join.lookback` seconds before it.
+    /// The reading of an epoch second, otherwise the latest one of up to `join.lookback` seconds before it.
     ///
     /// ```
     /// use perfpipe_ingest::{CpuJoin, CpuSeries};

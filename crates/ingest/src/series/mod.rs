@@ -1,4 +1,4 @@
-//! Readings of the server by time: the CPU series, its scale, and the exports it is read from.
+//! Time series of the server: CPU readings and their unit.
 
 pub(crate) mod cpu;
 pub(crate) mod scale;

@@ -1,29 +1,29 @@
-//! What the readings of a CPU export are measured in.
+//! The unit of the readings in a CPU export.
 
-/// What 1 stands for in a CPU export. All that is stored and shown is in percent of one core, whatever the export was
-/// in: a figure whose unit hangs on an option elsewhere would be misread, by SQL as by a rule of `check`.
+/// The unit of the readings in a CPU export. All that is stored and shown is in percent of one core, whatever the unit
+/// of the export: a figure whose unit depended on an option would be misread, in SQL as well as in a rule of `check`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CpuScale {
-    /// 100 is one core, so that a machine of 72 cores goes to 7200.
+    /// 100 is one core, so a machine with 72 cores reaches 7200.
     #[default]
     PercentOfCore,
     /// 100 is the whole machine.
     PercentOfMachine {
-        /// How many cores it has.
+        /// The number of cores.
         cores: u32,
     },
     /// 1 is the whole machine.
     Fraction {
-        /// How many cores it has.
+        /// The number of cores.
         cores: u32,
     },
 }
 
-/// A machine may be read as a little more than busy, where two clocks measure.
+/// The tolerance factor: a busy machine may read slightly more than its maximum, since two clocks are involved.
 const SLACK: f64 = 1.05;
 
 impl CpuScale {
-    /// Percent of one core that a reading of 1 stands for.
+    /// The factor from a reading to percent of one core.
     ///
     /// ```
     /// use perfpipe_ingest::CpuScale;
@@ -40,8 +40,8 @@ impl CpuScale {
     }
 }
 
-/// What speaks against the scale that readings are taken for, as a sentence; `largest` is the largest as exported, and
-/// `cores` are those of the server, where they are known.
+/// A sentence that doubts the unit of the readings, if they do not fit it. `told` is the unit if given, `largest` the
+/// largest reading as exported, and `cores` the server's number of cores, if known.
 pub(crate) fn doubt(told: Option<CpuScale>, cores: Option<u32>, largest: f64) -> Option<String> {
     let given = || cores.map_or_else(|| "N".to_owned(), |cores| cores.to_string());
     let beyond = |limit: f64| largest > limit * SLACK;
