@@ -35,7 +35,6 @@ pub use error::{Error, Result};
 pub use interchange::{LabelTimes, jmeter_statistics, percentile_distribution, run_document};
 pub use league::repeats::{failing_frameworks, median_repeats};
 pub use league::{League, Standing, in_league_order};
-pub use stats::curve::percentile_curve;
 pub use stats::histogram::Histogram;
 pub use sweep::knee::{Growth, Knee};
 pub use sweep::{LoadStep, Sweep};

@@ -67,7 +67,7 @@ pub use counts::stored_run::StoredRun;
 pub use counts::table::CellTable;
 pub use counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, Spread};
 pub use error::{Error, Place, Result};
-pub use formats::date::{DateParser, TimeZone};
+pub use formats::date::TimeZone;
 pub use formats::jtl::layout::{DEFAULT_COLUMNS, LayoutOptions};
 pub use formats::time_unit::TimeUnit;
 pub use inspect::{
@@ -79,10 +79,9 @@ pub use operations::ingest::{IngestOptions, Ingested, ingest};
 #[cfg(feature = "parts")]
 #[doc(hidden)]
 pub use operations::parts;
-pub use operations::recount::Recount;
 pub use operations::store::Store;
 pub use operations::stream::{SampleSink, stream};
-pub use operations::sub_samples::{sub_sample_names, sub_sample_of};
+pub use operations::sub_samples::sub_sample_names;
 pub use operations::verify::verify_run;
 pub use pipeline::sink::RunStore;
 pub use pipeline::{PipelineOptions, Progress};
@@ -96,7 +95,7 @@ pub use run::replace::Replace;
 pub use sample::batch::{Nullable, SampleBatch};
 pub use sample::reserved::{OTHER, set_apart};
 pub use sample::text_list::TextList;
-pub use sample::texts::{Texts, clean_text};
+pub use sample::texts::Texts;
 pub use series::cpu::{CpuChoice, CpuJoin, CpuSeries};
 pub use series::scale::CpuScale;
 pub use source::cpu_export::{CpuExport, CpuSource};

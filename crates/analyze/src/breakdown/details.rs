@@ -17,7 +17,7 @@ use crate::view::View;
 pub struct Details {
     /// How often each elapsed time occurred, over time.
     pub heatmap: Heatmap,
-    /// Elapsed times in ms by percentile, as [`percentile_curve`] returns them.
+    /// Elapsed times by percentile from 0 % to 99.99 %, as (percent, ms), in ascending order.
     pub curve: Vec<(f64, f64)>,
     /// Failures by response code and message, the most frequent first.
     pub errors: Vec<ErrorKind>,

@@ -13,14 +13,7 @@ const NAMED: [f64; 4] = [25.0, 50.0, 75.0, 95.0];
 
 /// Returns elapsed times from 0 % to 99.99 %, each as (percent, ms), in ascending order: at equal steps of log
 /// 1 / (1 − p), as in HdrHistogram's plots, and at the usual percentiles. Empty if nothing was counted.
-///
-/// ```
-/// let elapsed: perfpipe_analyze::Histogram = (0..=10_000).collect();
-/// let curve = perfpipe_analyze::percentile_curve(&elapsed);
-/// assert!(curve.contains(&(50.0, 5000.0)) && curve.contains(&(99.9, 9990.0)));
-/// assert_eq!(curve.last(), Some(&(99.99, 9999.0)));
-/// ```
-pub fn percentile_curve(elapsed: &Histogram) -> Vec<(f64, f64)> {
+pub(crate) fn percentile_curve(elapsed: &Histogram) -> Vec<(f64, f64)> {
     let percents = percents();
     let times = elapsed.percentiles(&percents);
     percents.into_iter().zip(times).filter_map(|(percent, ms)| Some((percent, ms?))).collect()
@@ -53,5 +46,8 @@ mod tests {
         let curve = percentile_curve(&elapsed);
         assert!(curve.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{curve:?}");
         assert_eq!(percentile_curve(&Histogram::new()), []);
+        let even = percentile_curve(&(0..=10_000).collect());
+        assert!(even.contains(&(50.0, 5000.0)) && even.contains(&(99.9, 9990.0)));
+        assert_eq!(even.last(), Some(&(99.99, 9999.0)));
     }
 }

@@ -88,17 +88,8 @@ const MINUTE: usize = 16;
 /// An hour that occurs twice when clocks are put back is read as the first of the two, since a date alone does not say
 /// which one it is. (An ingest notes where the dates of a log go back by an hour.) An hour that is skipped when clocks
 /// are put forward is read as if they had not been changed yet.
-///
-/// ```
-/// use perfpipe_ingest::{DateParser, TimeZone};
-/// let mut dates = DateParser::new("+01:00".parse::<TimeZone>()?);
-/// assert_eq!(dates.parse(b"2026/11/20 20:45:08.046"), Some(1_795_203_908_046));
-/// assert_eq!(dates.parse(b"2026-11-20T19:45:08Z"), Some(1_795_203_908_000));
-/// assert_eq!(dates.parse(b"yesterday"), None);
-/// # Ok::<(), perfpipe_ingest::Error>(())
-/// ```
 #[derive(Debug, Clone)]
-pub struct DateParser {
+pub(crate) struct DateParser {
     zone: TimeZone,
     last: Option<Minute>,
     /// True if a date without a zone was parsed since the last call of `take_assumed`.
@@ -107,13 +98,13 @@ pub struct DateParser {
 
 impl DateParser {
     /// Creates a parser for dates in `zone`.
-    pub fn new(zone: TimeZone) -> Self {
+    pub(crate) fn new(zone: TimeZone) -> Self {
         Self { zone, last: None, assumed: false }
     }
 
     /// Parses a date to epoch milliseconds. `None` if the text is not exactly a date. Fractions of a millisecond are
     /// dropped.
-    pub fn parse(&mut self, text: &[u8]) -> Option<i64> {
+    pub(crate) fn parse(&mut self, text: &[u8]) -> Option<i64> {
         let (minute, rest) = text.split_first_chunk::<MINUTE>()?;
         let (seconds, rest) = rest.split_first_chunk::<3>()?;
         let seconds = match seconds {
@@ -221,6 +212,14 @@ mod tests {
 
     fn parse(zone: &str, text: &str) -> Option<i64> {
         DateParser::new(zone.parse().unwrap()).parse(text.as_bytes())
+    }
+
+    #[test]
+    fn a_date_that_names_a_zone_is_read_by_it_and_others_by_that_of_the_log() {
+        let mut dates = DateParser::new("+01:00".parse().unwrap());
+        assert_eq!(dates.parse(b"2026/11/20 20:45:08.046"), Some(1_795_203_908_046));
+        assert_eq!(dates.parse(b"2026-11-20T19:45:08Z"), Some(1_795_203_908_000));
+        assert_eq!(dates.parse(b"yesterday"), None);
     }
 
     #[test]

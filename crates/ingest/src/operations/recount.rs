@@ -13,7 +13,7 @@ use crate::sample::batch::SampleBatch;
 /// Counts the samples of a run again, in the same way as its ingest.
 ///
 /// The run's labels keep their cells, and one more label gets its own. All other labels share [`crate::OTHER`].
-pub struct Recount {
+pub(crate) struct Recount {
     clock: Clock,
     parsed: Parsed,
     counter: Counter,
@@ -22,7 +22,7 @@ pub struct Recount {
 
 impl Recount {
     /// Starts a count of `run` in which `label` has cells of its own.
-    pub fn new(run: &StoredRun, label: &str) -> Self {
+    pub(crate) fn new(run: &StoredRun, label: &str) -> Self {
         Self::of(&run.info, run.cells.labels.iter().map(String::as_str).chain([label]))
     }
 
@@ -49,7 +49,7 @@ impl Recount {
     ///
     /// # Errors
     /// If counts don't fit into memory and a temporary file can't be written.
-    pub fn add(&mut self, batch: SampleBatch) -> Result<()> {
+    pub(crate) fn add(&mut self, batch: SampleBatch) -> Result<()> {
         self.parsed.batch = batch;
         self.totals.add(&self.counter.tally(&mut self.parsed, &self.clock))
     }
@@ -63,7 +63,7 @@ impl Recount {
     ///
     /// # Errors
     /// As for [`Recount::add`].
-    pub fn cells(&self) -> Result<CellTable> {
+    pub(crate) fn cells(&self) -> Result<CellTable> {
         let (labels, injectors) = (self.totals.labels(), self.totals.injectors());
         CellTable::from_ascending(labels, injectors, self.totals.cells())
     }

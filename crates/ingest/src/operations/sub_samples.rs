@@ -13,15 +13,7 @@ const REMEMBERED: usize = 1024;
 
 /// Splits the label of a sub-sample into its parent's label and its number. JMeter names the parts of `Page` `Page-0`,
 /// `Page-1` and so on.
-///
-/// ```
-/// use perfpipe_ingest::sub_sample_of;
-///
-/// assert_eq!(sub_sample_of("Page-12"), Some(("Page", 12)));
-/// assert_eq!(sub_sample_of("Page-0-1"), Some(("Page-0", 1)));
-/// assert_eq!((sub_sample_of("Page-01"), sub_sample_of("Page-x"), sub_sample_of("-1")), (None, None, None));
-/// ```
-pub fn sub_sample_of(label: &str) -> Option<(&str, u32)> {
+fn sub_sample_of(label: &str) -> Option<(&str, u32)> {
     let (parent, number) = label.rsplit_once('-')?;
     let is_number = number.bytes().all(|byte| byte.is_ascii_digit());
     let as_written = number == "0" || !number.starts_with('0');
@@ -197,6 +189,14 @@ mod tests {
         let mut found = SubSamples::new(records.iter().map(|(label, ..)| *label));
         found.add(&batch);
         found.labels()
+    }
+
+    #[test]
+    fn a_parts_name_is_its_parents_and_a_number() {
+        assert_eq!(sub_sample_of("Page-12"), Some(("Page", 12)));
+        assert_eq!(sub_sample_of("Page-0-1"), Some(("Page-0", 1)));
+        let others = ["Page-01", "Page-x", "-1"].map(sub_sample_of);
+        assert_eq!(others, [None; 3]);
     }
 
     #[test]

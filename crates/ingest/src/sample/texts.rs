@@ -121,7 +121,7 @@ impl Texts {
 }
 
 /// Converts a text to what the stores can hold: UTF-8 without NUL. Every invalid part becomes U+FFFD.
-pub fn clean_text(text: &[u8]) -> String {
+pub(crate) fn clean_text(text: &[u8]) -> String {
     let text = String::from_utf8_lossy(text);
     if text.contains('\0') { text.replace('\0', "\u{FFFD}") } else { text.into_owned() }
 }
