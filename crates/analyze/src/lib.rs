@@ -3,6 +3,10 @@
 //! Everything is computed from the exact counts that the store keeps for each second, not from the samples. A report
 //! takes milliseconds for a run of any size, and its figures are exact. Percentiles are those of PostgreSQL's
 //! `percentile_cont`. An absent value is `None`, never zero.
+//!
+//! # Features
+//!
+//! `frames` gives tables as polars frames, `parquet` as Parquet files. Both are on by default.
 
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]

@@ -22,6 +22,11 @@
 //! tokio runtime. The async functions of the folder store read and write files, which blocks the calling thread: on a
 //! single-threaded runtime, run them on a thread of their own.
 //!
+//! # Features
+//!
+//! `parquet` is the store in a folder, `postgres` the one in a database; both are on by default, and each brings its
+//! own dependencies. Without them, [`inspect`], [`stream`] and an [`ingest`] into a store of your own are left.
+//!
 //! # Example
 //!
 //! ```
@@ -45,12 +50,15 @@
 
 // No input may cause a panic, so the lint forbids indexing that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
+// Much is there for the stores alone, and idle where one of them is left out.
+#![cfg_attr(not(all(feature = "parquet", feature = "postgres")), allow(dead_code, unused_imports))]
 
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 mod campaign;
 mod counts;
 mod error;
 mod formats;
-#[cfg(any(test, feature = "fuzzing"))]
+#[cfg(any(all(test, feature = "parquet", feature = "postgres"), feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzz;
 mod inspect;
@@ -62,6 +70,7 @@ mod series;
 mod source;
 pub mod store;
 
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use campaign::{Campaign, CampaignProgress, CampaignRun, CampaignState, Paired, PlannedCpu, Stand};
 pub use counts::stored_run::StoredRun;
 pub use counts::table::CellTable;
@@ -74,14 +83,18 @@ pub use inspect::{
     ClockGuess, CpuInspection, Gap, InjectorsBy, Inspection, LogInspection, MissingColumn, RejectKind,
     TimeForm, inspect,
 };
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::copy::{attach_cpu, copy_run};
 pub use operations::ingest::{IngestOptions, Ingested, ingest};
 #[cfg(feature = "parts")]
 #[doc(hidden)]
 pub use operations::parts;
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::store::Store;
 pub use operations::stream::{SampleSink, stream};
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::sub_samples::sub_sample_names;
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::verify::verify_run;
 pub use pipeline::sink::RunStore;
 pub use pipeline::{PipelineOptions, Progress};

@@ -6,6 +6,7 @@ mod csv;
 mod frame;
 mod json;
 mod markdown;
+#[cfg(feature = "parquet")]
 mod parquet;
 mod pieces;
 mod rows;

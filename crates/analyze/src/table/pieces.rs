@@ -2,12 +2,16 @@
 
 use std::io::Write;
 
+#[cfg(feature = "parquet")]
 use parquet::arrow::ArrowWriter;
 
 use super::Table;
+#[cfg(feature = "parquet")]
 use super::parquet::{begin, record_batch};
 use super::writer::{Format, RowWriter};
-use crate::error::{Error, Result};
+#[cfg(feature = "parquet")]
+use crate::error::Error;
+use crate::error::Result;
 
 /// Writes several tables with the same columns as one.
 pub struct TableWriter<W: Write + Send>(Form<W>);
@@ -15,19 +19,26 @@ pub struct TableWriter<W: Write + Send>(Form<W>);
 enum Form<W: Write + Send> {
     /// A text format.
     Rows(Box<RowWriter<W>>),
+    #[cfg(feature = "parquet")]
     Parquet(Box<ArrowWriter<W>>),
 }
 
 impl<W: Write + Send> TableWriter<W> {
-    /// Starts a table with the columns of another, in a text format or, for `None`, as Parquet.
+    /// Starts a table with the columns of another, in a text format.
     ///
     /// # Errors
     /// If `out` can't be written.
-    pub fn new(format: Option<Format>, like: &Table, out: W) -> Result<Self> {
-        Ok(Self(match format {
-            Some(format) => Form::Rows(Box::new(RowWriter::new(format, like.written_columns(format), out)?)),
-            None => Form::Parquet(Box::new(begin(like, out)?)),
-        }))
+    pub fn new(format: Format, like: &Table, out: W) -> Result<Self> {
+        Ok(Self(Form::Rows(Box::new(RowWriter::new(format, like.written_columns(format), out)?))))
+    }
+
+    /// Starts a Parquet file with the columns of another table.
+    ///
+    /// # Errors
+    /// If `out` can't be written.
+    #[cfg(feature = "parquet")]
+    pub fn parquet(like: &Table, out: W) -> Result<Self> {
+        Ok(Self(Form::Parquet(Box::new(begin(like, out)?))))
     }
 
     /// Writes the rows of a piece.
@@ -37,6 +48,7 @@ impl<W: Write + Send> TableWriter<W> {
     pub fn write(&mut self, piece: &Table) -> Result<()> {
         match &mut self.0 {
             Form::Rows(rows) => piece.write_rows(rows),
+            #[cfg(feature = "parquet")]
             Form::Parquet(file) => {
                 file.write(&record_batch(piece)?).map_err(|error| Error::convert("Parquet", error))
             }
@@ -50,12 +62,13 @@ impl<W: Write + Send> TableWriter<W> {
     pub fn finish(self) -> Result<W> {
         match self.0 {
             Form::Rows(rows) => rows.finish(),
+            #[cfg(feature = "parquet")]
             Form::Parquet(file) => file.into_inner().map_err(|error| Error::convert("Parquet", error)),
         }
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "parquet"))]
 mod tests {
     use arrow_array::RecordBatch;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -68,7 +81,10 @@ mod tests {
     }
 
     fn written(pieces: &[&[(u64, Option<f64>)]], format: Option<Format>) -> Vec<u8> {
-        let mut writer = TableWriter::new(format, &table(&[]), Vec::new()).unwrap();
+        let mut writer = match format {
+            Some(format) => TableWriter::new(format, &table(&[]), Vec::new()).unwrap(),
+            None => TableWriter::parquet(&table(&[]), Vec::new()).unwrap(),
+        };
         pieces.iter().for_each(|piece| writer.write(&table(piece)).unwrap());
         writer.finish().unwrap()
     }

@@ -142,7 +142,7 @@ impl Timeline {
 /// # };
 /// let view = View::default();
 /// let mut pieces = SecondTables::new(&run, &view)?;
-/// let mut csv = TableWriter::new(Some(Format::Csv), &pieces.columns(), Vec::new())?;
+/// let mut csv = TableWriter::new(Format::Csv, &pieces.columns(), Vec::new())?;
 /// while let Some(piece) = pieces.next_piece()? {
 ///     csv.write(&piece)?;
 /// }

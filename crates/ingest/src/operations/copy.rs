@@ -128,7 +128,9 @@ async fn write(
     join: Option<CpuJoin>,
 ) -> Result<u64> {
     match to {
+        #[cfg(feature = "parquet")]
         Store::Parquet(store) => write_into(from, run, store, replace, join).await,
+        #[cfg(feature = "postgres")]
         Store::Postgres(store, _) => write_into(from, run, store.as_ref(), replace, join).await,
     }
 }

@@ -1,14 +1,21 @@
 //! The operations of the library: runs are ingested, streamed, copied, recounted, verified and repaired.
 
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod copy;
 pub(crate) mod ingest;
 #[cfg(feature = "parts")]
 #[doc(hidden)]
 pub mod parts;
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod recount;
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod repair;
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod same_counts;
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod store;
 pub(crate) mod stream;
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod sub_samples;
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod verify;

@@ -10,6 +10,7 @@ use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
 use crate::pipeline::Progress;
 use crate::run::key::RunKey;
+#[cfg(feature = "parquet")]
 use crate::store::ParquetStore;
 use crate::store::held::unequal;
 use crate::store::repairer::{Repaired, Repairer};
@@ -21,13 +22,16 @@ impl Repairer<'_> {
     /// If the store can't be read or written.
     pub fn store(&mut self, store: &Store) -> Result<()> {
         match store {
+            #[cfg(feature = "parquet")]
             Store::Parquet(store) => self.folder(store),
             // A server rolls back what was not committed.
+            #[cfg(feature = "postgres")]
             Store::Postgres(..) => Ok(()),
         }
     }
 
     /// Repairs a store in a folder, as [`store`](Self::store) does.
+    #[cfg(feature = "parquet")]
     pub(crate) fn folder(&mut self, store: &ParquetStore) -> Result<()> {
         store.repair(self)
     }
@@ -57,7 +61,9 @@ impl Repairer<'_> {
 
     fn set_aside(&mut self, store: &Store, key: &RunKey, faults: &str) -> Result<()> {
         match store {
+            #[cfg(feature = "parquet")]
             Store::Parquet(store) => store.set_aside(key, faults, self),
+            #[cfg(feature = "postgres")]
             Store::Postgres(..) => {
                 self.leave(format!("{key}: {faults} (drop it, and ingest it again)"));
                 Ok(())

@@ -16,7 +16,9 @@ use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 use crate::sample::ends::Ends;
 use crate::store::Listing;
+#[cfg(feature = "parquet")]
 use crate::store::parquet::ParquetStore;
+#[cfg(feature = "postgres")]
 use crate::store::postgres::{Migration, PostgresConfig, PostgresStore};
 
 /// A store of either kind.
@@ -28,15 +30,19 @@ use crate::store::postgres::{Migration, PostgresConfig, PostgresStore};
 /// Those of a database wait for the server without blocking. The caller's closures (`each`) run on the polling thread.
 pub enum Store {
     /// A folder of Parquet files.
+    #[cfg(feature = "parquet")]
     Parquet(ParquetStore),
     /// A Postgres database with its name: user, server and database, without a password.
+    #[cfg(feature = "postgres")]
     Postgres(Box<PostgresStore>, String),
 }
 
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => write!(f, "{}", store.path().display()),
+            #[cfg(feature = "postgres")]
             Self::Postgres(_, name) => f.write_str(name),
         }
     }
@@ -47,6 +53,7 @@ impl Store {
     ///
     /// # Errors
     /// If the folder holds something that is not a store of this layout version.
+    #[cfg(feature = "parquet")]
     pub fn folder(path: PathBuf) -> Result<Self> {
         ParquetStore::open(path).map(Self::Parquet)
     }
@@ -55,6 +62,7 @@ impl Store {
     ///
     /// # Errors
     /// If no server answers or accepts the user.
+    #[cfg(feature = "postgres")]
     pub async fn database(config: PostgresConfig) -> Result<Self> {
         Ok(Self::Postgres(Box::new(PostgresStore::connect(&config).await?), config.to_string()))
     }
@@ -81,7 +89,9 @@ impl Store {
         admit: Admit<'_>,
     ) -> Result<Ingested> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => ingest_as(store, files, options, progress, admit).await,
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => ingest_as(store.as_ref(), files, options, progress, admit).await,
         }
     }
@@ -92,7 +102,9 @@ impl Store {
     /// If the store or one of its runs can't be read.
     pub async fn runs(&self) -> Result<Vec<RunInfo>> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.runs(),
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.runs().await,
         }
     }
@@ -103,7 +115,9 @@ impl Store {
     /// If the store as a whole can't be read.
     pub async fn look(&self) -> Result<Listing> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.look(),
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.look().await,
         }
     }
@@ -114,7 +128,9 @@ impl Store {
     /// If the store can't be read.
     pub async fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.repeats(framework, test),
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.repeats(framework, test).await,
         }
     }
@@ -128,7 +144,9 @@ impl Store {
     /// If the run is not stored, or the store can't be read.
     pub async fn read(&self, key: &RunKey) -> Result<StoredRun> {
         let run = match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.read(key)?,
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.read(key).await?,
         };
         let mut run = run.ok_or_else(|| Error::missing_run(key))?;
@@ -161,7 +179,9 @@ impl Store {
         each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
     ) -> Result<()> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.samples(key, each),
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.samples(key, each).await,
         }
     }
@@ -177,7 +197,9 @@ impl Store {
         each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
     ) -> Result<()> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.samples_of(run, each),
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.samples_of(run, each).await,
         }
     }
@@ -255,7 +277,9 @@ impl Store {
         each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
     ) -> Result<()> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.rejects(key, each),
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.rejects(key, each).await,
         }
     }
@@ -271,7 +295,9 @@ impl Store {
         each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
     ) -> Result<()> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.rejects_of(run, each),
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.rejects_of(run, each).await,
         }
     }
@@ -279,7 +305,9 @@ impl Store {
     /// Reads a run without its counts, which may be damaged.
     pub(crate) async fn without_counts(&self, key: &RunKey) -> Result<StoredRun> {
         let run = match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.without_counts(key)?,
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.without_counts(key).await?,
         };
         run.ok_or_else(|| Error::missing_run(key))
@@ -291,7 +319,9 @@ impl Store {
     /// If the store can't be read.
     pub async fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.info(key),
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.info(key).await,
         }
     }
@@ -302,7 +332,9 @@ impl Store {
     /// If it is not stored, stays locked by a writer or reader, or can't be removed.
     pub async fn drop_run(&self, key: &RunKey) -> Result<()> {
         let dropped = match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(store) => store.drop_run(key)?,
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.drop_run(key).await?,
         };
         if dropped { Ok(()) } else { Err(Error::missing_run(key)) }
@@ -313,9 +345,12 @@ impl Store {
     ///
     /// # Errors
     /// If the role lacks the rights, objects of others are in the way, or the store can't be read.
+    #[cfg(feature = "postgres")]
     pub async fn migration(&self) -> Result<Option<Migration>> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(_) => Ok(None),
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.migration().await,
         }
     }
@@ -325,9 +360,12 @@ impl Store {
     ///
     /// # Errors
     /// As for [`PostgresStore::migrate`].
+    #[cfg(feature = "postgres")]
     pub async fn migrate(&self) -> Result<bool> {
         match self {
+            #[cfg(feature = "parquet")]
             Self::Parquet(_) => Ok(false),
+            #[cfg(feature = "postgres")]
             Self::Postgres(store, _) => store.migrate().await,
         }
     }

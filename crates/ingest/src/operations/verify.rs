@@ -36,7 +36,9 @@ pub async fn verify_run(store: &Store, key: &RunKey, progress: &Progress) -> Res
 
 async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
     let checked = match store {
+        #[cfg(feature = "parquet")]
         Store::Parquet(store) => store.check_files(key),
+        #[cfg(feature = "postgres")]
         Store::Postgres(..) => Ok(Vec::new()),
     };
     let mut faults = match checked {

@@ -2,14 +2,18 @@
 
 pub(crate) mod counted;
 pub(crate) mod held;
+#[cfg(feature = "parquet")]
 pub mod parquet;
+#[cfg(feature = "postgres")]
 pub mod postgres;
 pub(crate) mod repairer;
 pub(crate) mod unreadable;
 
 use crate::error::{Error, Result};
 
+#[cfg(feature = "parquet")]
 pub use self::parquet::{ParquetStore, ParquetWriter};
+#[cfg(feature = "postgres")]
 pub use self::postgres::{MigratedTable, Migration, PostgresConfig, PostgresStore, PostgresWriter};
 pub use crate::counts::stored_run::StoredRun;
 pub use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};

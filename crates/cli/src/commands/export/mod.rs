@@ -63,7 +63,7 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
         What::Percentiles | What::Codes => sample_figures(&store, &key, args).await?,
         _ => table(&view::read(&store, &key, &args.view).await?, args)?,
     };
-    let mut writer = TableWriter::new(args.form(), &table, output)?;
+    let mut writer = writer(args, &table, output)?;
     writer.write(&table)?;
     writer.finish()?;
     Ok(())
@@ -147,7 +147,7 @@ fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
 fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let look = look(args, &run.info);
     let mut pieces = SecondTables::new(run, &look)?;
-    let mut writer = TableWriter::new(args.form(), &pieces.columns(), output)?;
+    let mut writer = writer(args, &pieces.columns(), output)?;
     while let Some(piece) = pieces.next_piece()? {
         writer.write(&piece)?;
     }
@@ -157,7 +157,7 @@ fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()
 
 /// Writes the rejects, many at a time.
 async fn rejects(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
-    let mut writer = TableWriter::new(args.form(), &reject_table(&[]), output)?;
+    let mut writer = writer(args, &reject_table(&[]), output)?;
     let (mut piece, mut bytes, mut failure) = (Vec::new(), 0, None);
     let read = store
         .rejects(key, &mut |reject| {
@@ -178,6 +178,14 @@ async fn rejects(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Ou
     writer.write(&reject_table(&piece))?;
     writer.finish()?;
     Ok(())
+}
+
+/// Begins a table of the columns that another has, in the format that is asked for.
+fn writer<W: Write + Send>(args: &ExportArgs, like: &Table, out: W) -> Result<TableWriter<W>> {
+    Ok(match args.form() {
+        Some(format) => TableWriter::new(format, like, out)?,
+        None => TableWriter::parquet(like, out)?,
+    })
 }
 
 fn reject_table(rejects: &[Reject]) -> Table {
