@@ -3,10 +3,9 @@
 use std::io::Write;
 
 use anyhow::Result;
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use super::Cli;
 use crate::args::{NoStoreArgs, StoreArgs};
 use crate::input::idle_flags;
 use crate::output::Output;
@@ -24,11 +23,11 @@ pub(crate) struct CompletionsArgs {
     pub(crate) no_store: NoStoreArgs,
 }
 
-/// Prints the script for a shell.
-pub(crate) fn run(args: &CompletionsArgs, store: &StoreArgs) -> Result<()> {
+/// Prints the script by which a shell completes the command line that `perfpipe` has.
+pub(crate) fn run(args: &CompletionsArgs, store: &StoreArgs, mut perfpipe: Command) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "perfpipe", &mut script);
+    clap_complete::generate(args.shell, &mut perfpipe, "perfpipe", &mut script);
     let mut output = Output::open(None)?;
     output.write_all(&script)?;
     output.finish()

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{Args, Command, CommandFactory};
+use clap::{Args, Command};
 use clap_mangen::Man;
 
-use super::Cli;
 use crate::args::{NoStoreArgs, StoreArgs};
 use crate::input::idle_flags;
 use crate::output::{note, page_folder, write_file};
@@ -24,10 +23,10 @@ pub(crate) struct ManArgs {
 }
 
 /// Writes the page of perfpipe, and that of each command.
-pub(crate) fn run(args: &ManArgs, store: &StoreArgs) -> Result<()> {
+pub(crate) fn run(args: &ManArgs, store: &StoreArgs, perfpipe: Command) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
     page_folder(&args.out)?;
-    let mut perfpipe = Cli::command().disable_help_subcommand(true);
+    let mut perfpipe = perfpipe.disable_help_subcommand(true);
     perfpipe.build();
     let commands: Vec<Command> = perfpipe.get_subcommands().cloned().collect();
     for command in std::iter::once(perfpipe).chain(commands) {

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use perfpipe_ingest::CampaignProgress;
 
 use self::attach_cpu::AttachArgs;
@@ -129,7 +129,7 @@ pub(crate) async fn run(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()>
         Command::Repair(args) => repair::run(&args, &store).await,
         Command::Migrate(args) => migrate::run(&args, &store).await,
         Command::Drop(args) => drop::run(&args, &store).await,
-        Command::Completions(args) => completions::run(&args, &store),
-        Command::Man(args) => man::run(&args, &store),
+        Command::Completions(args) => completions::run(&args, &store, Cli::command()),
+        Command::Man(args) => man::run(&args, &store, Cli::command()),
     }
 }
