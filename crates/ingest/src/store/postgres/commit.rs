@@ -1,4 +1,4 @@
-//! Whether a run is stored, where the answer to its COMMIT was lost: the server is asked on another connection.
+//! Finds out whether a run was stored if the answer to its COMMIT was lost, by asking the server on a new connection.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use super::schema::layout;
 use super::transaction::{Mode, begin};
 use super::{holders, locks, runs};
 
-/// How long the server is asked, where `connect_timeout` does not say: a restart takes some seconds.
+/// The time for asking the server if `connect_timeout` is not set. A restart takes some seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How long between two tries.
+/// The pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Says whether a run is stored whose commit failed as `lost` says.
+/// Finds out whether a run was stored after its commit failed with `lost`. Returns an error if it was not.
 pub(super) async fn settle(config: &PostgresConfig, info: &RunInfo, number: i64, lost: Error) -> Result<()> {
     let mut why = "it did not answer".to_owned();
     let asking = async {
@@ -46,11 +46,11 @@ pub(super) async fn settle(config: &PostgresConfig, info: &RunInfo, number: i64,
     }
 }
 
-/// Whether the run is there, once its transaction has ended.
+/// Returns true if the run is stored, once its transaction has ended.
 async fn ask(config: &PostgresConfig, info: &RunInfo, number: i64) -> Result<bool> {
     let what = "asking whether the run is stored";
     let session = connect::open(config).await?;
-    // The writer's transaction holds the lock on its key until it has ended.
+    // The writer's transaction holds the lock on its key until it ends.
     begin(&session, what, Mode::Reading).await?;
     holders::wait_for(&session, what, &locks::lock_of(&info.key), "the lock on the run").await?;
     let found = runs::find(&session, layout::read(&session).await?, &info.key).await?;

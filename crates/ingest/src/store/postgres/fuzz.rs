@@ -1,4 +1,4 @@
-//! What must hold of rows on their way to Postgres and back, and of the texts that say where it is.
+//! Properties of rows for Postgres, of connection settings and of password files that must hold for any bytes.
 
 #![allow(
     clippy::unwrap_used,
@@ -23,10 +23,10 @@ use super::copy::samples::{self, SampleEncoder};
 use super::copy::seconds::{self, CellReader, Names};
 use super::schema::version::RowsOf;
 
-/// A row's fields as bytes, null where there is none.
+/// The fields of a row as bytes; null is `None`.
 type Row = Vec<Option<Vec<u8>>>;
 
-/// The first names that a run's table could have.
+/// Returns the first candidates for the name of a run's table.
 pub(crate) fn table_names(key: &RunKey) -> Vec<String> {
     super::schema::names::candidates(key, "").take(3).collect()
 }
@@ -55,7 +55,7 @@ fn batch(taker: &mut Taker<'_>) -> SampleBatch {
     batch
 }
 
-/// The rows that a batch is to become; `None` where a time is none that a row can hold.
+/// Returns the rows that a batch must become; `None` if a time does not fit its column.
 fn expected(batch: &SampleBatch) -> Option<Vec<Row>> {
     let row = |at: usize| -> Option<Row> {
         let text = |text: Option<&str>| text.map(|text| text.as_bytes().to_vec());
@@ -81,7 +81,7 @@ fn expected(batch: &SampleBatch) -> Option<Vec<Row>> {
     (0..batch.len()).map(row).collect()
 }
 
-/// Rows taken apart field by field, as the format is written down.
+/// Decodes rows field by field, as the format is specified.
 fn slow(mut bytes: &[u8]) -> Vec<Row> {
     let mut take = |length: usize| {
         let (taken, rest) = bytes.split_at(length);
@@ -103,8 +103,8 @@ fn slow(mut bytes: &[u8]) -> Vec<Row> {
     }
 }
 
-/// What a function makes of each row of a COPY that arrives in pieces, and whether the COPY came to its end; the
-/// first error ends it.
+/// Decodes a COPY that arrives in pieces of `piece` bytes. Returns the results of `row` up to the first error, and
+/// whether the COPY was complete; `None` after an error.
 fn decode<T>(
     bytes: &[u8],
     piece: usize,
@@ -126,8 +126,8 @@ fn decode<T>(
     (rows, Some(decoder.ended()))
 }
 
-/// Any batch becomes rows that a plain reader of the format finds the same values in, and the reader of the store
-/// the same batch, whatever pieces they come in.
+/// Encodes any batch. A simple reader of the format and the reader of the store must both find the same values, in
+/// pieces of any size.
 pub fn copy(data: &[u8]) {
     let mut taker = Taker::new(data);
     let piece = taker.byte().into();
@@ -147,12 +147,12 @@ pub fn copy(data: &[u8]) {
     let mut back = SampleBatch::default();
     let (rows, ended) = decode(&bytes, piece, |fields| samples::get(fields, &mut back));
     assert_eq!((rows.len(), ended), (batch.len(), Some(true)));
-    // Of numbers that are none, no two are equal.
+    // Values are compared as bytes, since NaN is not equal to itself.
     assert_eq!(self::expected(&back), Some(expected));
 }
 
-/// Any bytes as what a server sends: the same rows or the same error, whatever pieces they come in; and any cell
-/// comes back as it was.
+/// Decodes any bytes as sent by a server. Rows or errors must be the same in pieces of any size, and any cell must
+/// survive encoding and decoding.
 pub fn rows(data: &[u8]) {
     let labels = ["", "a", "Ä\n"].map(String::from);
     let injectors = ["", "x", "10.0.0.1:1099"].map(String::from);
@@ -187,7 +187,7 @@ pub fn rows(data: &[u8]) {
     assert_eq!(back.iter().map(Result::unwrap).collect::<Vec<_>>(), [(key, cell)]);
 }
 
-/// The fields of a row of `seconds` that a reader asks for: after what tells the run, those up to `samples`, and the last.
+/// Returns the fields of a row of `seconds` that a reader requests: those from `second` to `samples`, and the last.
 fn asked_for(row: &Row) -> Vec<u8> {
     let mut bytes = Vec::new();
     for field in row[1..6].iter().chain(row.last()).flatten() {
@@ -197,13 +197,13 @@ fn asked_for(row: &Row) -> Vec<u8> {
     bytes
 }
 
-/// Settings as libpq's `name='text'`.
+/// Formats settings as libpq's `name='text'`.
 fn as_pairs(settings: &Settings) -> String {
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('\'', "\\'");
     settings.iter().map(|(name, text)| format!("{name} = '{}' ", quoted(text))).collect()
 }
 
-/// Settings as a URL, all of them in its query.
+/// Formats settings as the query of a URL.
 fn as_url(settings: &Settings) -> String {
     let coded = |text: &str| text.bytes().map(|byte| format!("%{byte:02x}")).collect::<String>();
     let pairs: Vec<String> =
@@ -211,15 +211,15 @@ fn as_url(settings: &Settings) -> String {
     format!("postgres://?{}", pairs.join("&"))
 }
 
-/// Any text as a connection string: settings or an error, settings that read the same in both forms, and a
-/// password that is in no message.
+/// Parses any text as a connection string. The result is settings or an error; settings must read the same in both
+/// forms, and no message may contain the password.
 pub fn settings(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let none = |_: &str| None;
     let Ok(settings) = settings::parse(&text) else { return };
     let named =
         |name: &String| !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || "=:".contains(c));
-    // Other names can't be written as pairs: what is made of them is another text.
+    // Other names can't be written as pairs.
     if !settings.keys().all(named) {
         return;
     }
@@ -240,7 +240,7 @@ pub fn settings(data: &[u8]) {
     }
 }
 
-/// Any text as a password file, and any login: the password is found again in the line that is written for it.
+/// Parses any text as a password file, and looks up any login. The password of a line written for it must be found.
 pub fn passfile(data: &[u8]) {
     let mut taker = Taker::new(data);
     let port = u16::from_le_bytes(taker.number());

@@ -1,4 +1,4 @@
-//! Locks that are waited for, and who holds one that was waited for in vain.
+//! Waits for locks, and names the holder of a lock that was not released in time.
 
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use super::connection::session::{Session, value};
 use super::transaction::{Mode, begin};
 
-/// Locks of these modes on tables of the schema, which `$1` names; of any mode where `$2` is null.
+/// Holders of locks of the modes `$2` (any mode if null) on the schema's tables `$1`.
 const OF_TABLES: &str = "
   select l.pid, a.usename::text as role, a.application_name as application, c.relname::text as held
   from pg_catalog.pg_locks l
@@ -20,7 +20,7 @@ const OF_TABLES: &str = "
     and ($2 is null or l.mode = any ($2))
   order by l.mode, l.pid";
 
-/// Holders of the advisory lock of a text.
+/// Holders of the advisory lock named by the text `$1`.
 const OF_TEXT: &str = "
   select l.pid, a.usename::text as role, a.application_name as application, null::text as held
   from pg_catalog.pg_locks l left join pg_catalog.pg_stat_activity a on a.pid = l.pid
@@ -28,16 +28,17 @@ const OF_TEXT: &str = "
     and l.database = (select oid from pg_catalog.pg_database where datname = current_database())
     and (l.classid::bigint << 32) | l.objid::bigint = pg_catalog.hashtextextended($1, 0::bigint)";
 
-/// Modes of locks that keep others from writing to a table, the first of them from reading it too.
+/// Lock modes that prevent others from writing to a table; the first one also prevents reading.
 const EXCLUDING: [&str; 4] = ["AccessExclusiveLock", "ExclusiveLock", "ShareRowExclusiveLock", "ShareLock"];
 
-/// The error of who waited in vain to read tables of the schema, or to write to them; the transaction that waited is
-/// undone.
+/// Returns the error for a transaction that waited too long to read tables of the schema, or to write to them. Rolls
+/// the transaction back.
 pub(super) async fn of_tables(session: &Session, what: &str, tables: &[&str], write: bool) -> Error {
     of_modes(session, what, tables, Some(if write { &EXCLUDING } else { &EXCLUDING[..1] })).await
 }
 
-/// The error of who waited in vain to have tables of the schema alone; the transaction that waited is undone.
+/// Returns the error for a transaction that waited too long for exclusive access to tables of the schema. Rolls it
+/// back.
 pub(super) async fn of_any(session: &Session, what: &str, tables: &[&str]) -> Error {
     of_modes(session, what, tables, None).await
 }
@@ -62,13 +63,13 @@ async fn of_modes(session: &Session, what: &str, tables: &[&str], modes: Option<
     }
 }
 
-/// Who holds the advisory lock of a text, where that can be seen.
+/// Returns the holder of the advisory lock named by a text, if it is visible.
 pub(super) async fn of_text(session: &Session, text: &str) -> Result<Option<String>> {
     let rows = session.query("asking who holds a lock", OF_TEXT, &[(&text as _, Type::TEXT)]).await?;
     rows.first().map(name).transpose()
 }
 
-/// The same as the error of who waited for it in vain; the transaction that waited is undone.
+/// Returns the error for a transaction that waited too long for the advisory lock named by a text. Rolls it back.
 pub(super) async fn in_the_way(session: &Session, what: &str, text: &str, lock: &str) -> Error {
     let asked = async {
         session.run(what, "rollback").await?;
@@ -83,7 +84,7 @@ pub(super) async fn in_the_way(session: &Session, what: &str, text: &str, lock: 
     }
 }
 
-/// A session, as one would look for it.
+/// Describes a session so that it can be found on the server.
 fn name(row: &tokio_postgres::Row) -> Result<String> {
     let Some(process) = value::<Option<i32>>(row, "pid")? else { return Ok("a prepared transaction".into()) };
     let role: Option<String> = value(row, "role")?;
@@ -102,7 +103,7 @@ fn refusal(what: &str, problem: &str, holder: Option<String>) -> Error {
     )
 }
 
-/// Waits for the lock of a text, as long as the transaction waits for any; `lock` says which it is.
+/// Waits for the advisory lock named by `text`, up to the transaction's lock timeout. `lock` describes it in errors.
 pub(crate) async fn wait_for(session: &Session, what: &str, text: &str, lock: &str) -> Result<()> {
     let sql = "select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint))";
     let Err(error) = session.client().query_typed(sql, &[(&text, Type::TEXT)]).await else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! Who may write a run, and how a new table takes the place of an old one without holding readers up for long.
+//! The locks of runs' keys, and the replacement of tables without blocking readers for long.
 
 use std::time::{Duration, Instant};
 
@@ -14,24 +14,27 @@ use super::schema::names::{candidates, in_schema, lock_text, quoted};
 use super::transaction::waiting;
 use super::{holders, runs};
 
-/// How long one try for a lock may hold up readers that come after it.
+/// The duration of one attempt to lock a table, during which new readers have to wait.
 const TRY: Duration = Duration::from_secs(1);
 
-/// How long readers have between two tries.
+/// The pause between two attempts, in which readers proceed.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// What the lock on the names of tables is named by.
+/// Name of the lock on the names of tables.
 const NAMES: &str = "perfpipe names";
 
-/// Undoes a try for a lock.
+/// Undoes an attempt to lock a table.
 const GIVE_UP: &str = "rollback to savepoint swap; release savepoint swap";
 
-/// What the lock that the writer of a key holds is named by.
+/// Returns the name of the lock on a run's key.
 pub(super) fn lock_of(key: &RunKey) -> String {
     format!("perfpipe run {}", lock_text(key))
 }
 
-/// Makes this transaction the only writer of a key, or says that there is another.
+/// Locks a run's key for this transaction.
+///
+/// # Errors
+/// If another writer holds it.
 pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
     if try_claim(session, key).await? {
         return Ok(());
@@ -44,14 +47,14 @@ pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
     ))
 }
 
-/// Makes this transaction the only writer of a key; false if there is another.
+/// Locks a run's key for this transaction; returns false if another writer holds it.
 async fn try_claim(session: &Session, key: &RunKey) -> Result<bool> {
     let sql =
         "select pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint)) as claimed";
     value(&session.query_one("claiming the run", sql, &[(&lock_of(key), Type::TEXT)]).await?, "claimed")
 }
 
-/// Makes this transaction the only writer of the lowest repeat of a key that is neither stored nor claimed by another.
+/// Locks the lowest repeat of a key that is neither stored nor locked by another writer.
 pub(super) async fn claim_next(session: &Session, key: RunKey) -> Result<RunKey> {
     let stored = runs::repeats(session, &key.framework, &key.test).await?;
     for repeat in (1..=LAST_REPEAT).filter(|repeat| stored.binary_search(repeat).is_err()) {
@@ -59,7 +62,7 @@ pub(super) async fn claim_next(session: &Session, key: RunKey) -> Result<RunKey>
         if !try_claim(session, &key).await? {
             continue;
         }
-        // Whoever had claimed it may have stored it before it was free.
+        // The former holder of the lock may have stored the run just before releasing it.
         let stored = runs::repeats(session, &key.framework, &key.test).await?;
         if stored.binary_search(&repeat).is_err() {
             return Ok(key);
@@ -68,7 +71,7 @@ pub(super) async fn claim_next(session: &Session, key: RunKey) -> Result<RunKey>
     Err(Error::store("looking for a free repeat", format!("all repeats of {key} are taken")))
 }
 
-/// Drops the table of a run's samples, waiting for its readers as long as the session's patience lasts.
+/// Drops the table of a run's samples. Waits for its readers up to the session's patience.
 pub(super) async fn drop_table(session: &Session, table: &str) -> Result<()> {
     let what = "dropping the old samples";
     if layout::is_own(table) {
@@ -84,24 +87,24 @@ pub(super) async fn drop_table(session: &Session, table: &str) -> Result<()> {
         Exclusive::Held => {
             session.run(what, &format!("drop table {}; release savepoint swap", in_schema(table))).await
         }
-        // Somebody dropped the table by hand.
+        // The table was dropped by hand.
         Exclusive::Gone => Ok(()),
         Exclusive::Busy => Err(still_read(table)),
     }
 }
 
-/// What came of trying to keep all others from tables.
+/// Result of trying to lock tables exclusively.
 pub(super) enum Exclusive {
-    /// They are locked, within the savepoint `swap`.
+    /// The tables are locked within the savepoint `swap`.
     Held,
-    /// Others were at work on them as long as the session's patience lasted.
+    /// Others used the tables for the whole time.
     Busy,
-    /// A table is not there.
+    /// A table does not exist.
     Gone,
 }
 
-/// Keeps all others from tables, waiting for those at work on them as long as the session's patience lasts; whoever
-/// comes later gets a turn between the tries.
+/// Locks tables exclusively. Waits for their users up to the session's patience; between the attempts, new users get
+/// access.
 pub(super) async fn exclusively(session: &Session, what: &str, tables: &str) -> Result<Exclusive> {
     let until = Instant::now() + session.patience();
     let lock = format!("savepoint swap; {}; lock table {tables} in access exclusive mode", waiting(TRY));
@@ -133,7 +136,7 @@ fn still_read(table: &str) -> Error {
     )
 }
 
-/// Gives the loaded table and its index their final names, and returns the table's.
+/// Gives the loaded table and its index their final names. Returns the table's name.
 pub(super) async fn rename(session: &Session, key: &RunKey, loaded: &str) -> Result<String> {
     let what = "naming the run's table";
     session.run(what, &waiting(session.patience())).await?;
@@ -147,12 +150,12 @@ pub(super) async fn rename(session: &Session, key: &RunKey, loaded: &str) -> Res
     Ok(table)
 }
 
-/// The name of a table's index while it is being loaded.
+/// Returns the name of a table's index while it is being loaded.
 pub(super) fn index_of(loaded: &str) -> String {
     format!("{loaded} t_ms")
 }
 
-/// The first candidate that nothing in the schema has.
+/// Returns the first candidate that is not used in the schema.
 async fn free_name(session: &Session, key: &RunKey, ending: &str) -> Result<String> {
     let sql = "select exists (select from pg_catalog.pg_class c join pg_catalog.pg_namespace n \
                on n.oid = c.relnamespace where n.nspname = 'perfpipe' and c.relname = $1::name) as taken";

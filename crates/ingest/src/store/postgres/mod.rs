@@ -1,8 +1,8 @@
-//! The store in Postgres: one table of samples a run, beside tables of all runs, in the schema `perfpipe`.
+//! The store in Postgres: a table of samples for each run, and tables shared by all runs, in the schema `perfpipe`.
 //!
-//! A run is written in one transaction on a connection of its own, so it appears whole or not at all, and until then
-//! readers see the run that it replaces. Samples travel by binary COPY both ways; memory does not grow with the run,
-//! but for the counts by second that [`PostgresStore::read`] returns.
+//! A run is written in one transaction on a separate connection, so it appears as a whole or not at all. Until then,
+//! readers see the run that it replaces. Samples are sent and read by binary COPY. Memory does not grow with the run,
+//! except for the counts by second that [`PostgresStore::read`] returns.
 
 mod commit;
 pub(crate) mod connection;
@@ -40,7 +40,7 @@ use self::connection::session::{self, Session};
 use self::schema::{layout, migrate, privileges};
 use self::transaction::{Mode, begin};
 
-/// Runs stored in a Postgres database.
+/// A store of runs in a Postgres database.
 ///
 /// ```no_run
 /// # async fn list() -> perfpipe_ingest::Result<()> {
@@ -56,32 +56,32 @@ use self::transaction::{Mode, begin};
 pub struct PostgresStore {
     config: PostgresConfig,
     patience: Duration,
-    /// A connection at rest, outside any transaction.
+    /// An unused connection outside any transaction.
     idle: Mutex<Option<Session>>,
 }
 
 impl PostgresStore {
-    /// Connects, within a tokio runtime. The schema is made by the first writer.
+    /// Connects, within a tokio runtime. The first writer creates the schema.
     ///
     /// # Errors
-    /// When no server answers, or none lets the user in; the sentence names each one tried.
+    /// If no server answers or accepts the user. The message names each server that was tried.
     pub async fn connect(config: &PostgresConfig) -> Result<Self> {
         let session = connect::open(config).await?;
         Ok(Self { config: config.clone(), patience: session::PATIENCE, idle: Mutex::new(Some(session)) })
     }
 
-    /// Sets how long a writer waits for the readers of samples that it is to replace, and for any other lock: 5 minutes
-    /// unless told. New readers get their turn meanwhile. A reader waits for a lock as long, but never more than 30 s.
+    /// Sets the time that a writer waits for the readers of samples to be replaced, and for any other lock. The default
+    /// is 5 minutes. New readers proceed meanwhile. Readers wait for a lock equally long, but at most 30 s.
     #[must_use]
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// The runs stored, by test, then framework, then repeat.
+    /// Returns the stored runs, sorted by test, framework and repeat.
     ///
     /// # Errors
-    /// When the schema has a layout of another version, or the server fails.
+    /// If a run can't be read, the schema has an unknown layout version, or the server fails.
     pub async fn runs(&self) -> Result<Vec<RunInfo>> {
         let found = self.look().await?;
         match found.unread.into_iter().next() {
@@ -90,10 +90,10 @@ impl PostgresStore {
         }
     }
 
-    /// What is stored: the runs, and why others can't be read.
+    /// Returns the stored runs, and the errors of those that can't be read.
     ///
     /// # Errors
-    /// When the schema has a layout of another version, or the server fails.
+    /// If the schema has an unknown layout version, or the server fails.
     pub async fn look(&self) -> Result<Listing> {
         let session = self.take().await?;
         let found = reader::look(&session).await?;
@@ -101,10 +101,10 @@ impl PostgresStore {
         Ok(found)
     }
 
-    /// The repeats that are stored of a framework and a test, ascending.
+    /// Returns the stored repeats of a framework and a test, ascending.
     ///
     /// # Errors
-    /// When the schema has a layout of another version, or the server fails.
+    /// If the schema has an unknown layout version, or the server fails.
     pub async fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
         let session = self.take().await?;
         let repeats = reader::repeats(&session, framework, test).await?;
@@ -112,10 +112,10 @@ impl PostgresStore {
         Ok(repeats)
     }
 
-    /// A run, all but its samples, as of one moment.
+    /// Reads a run without its samples, in one snapshot; `None` if it is not stored.
     ///
     /// # Errors
-    /// When the schema has a layout of another version, or the server fails.
+    /// If the schema has an unknown layout version, the run's rows contradict each other, or the server fails.
     pub async fn read(&self, key: &RunKey) -> Result<Option<StoredRun>> {
         let session = self.take().await?;
         let run = reader::read(&session, key).await?;
@@ -123,7 +123,7 @@ impl PostgresStore {
         Ok(run)
     }
 
-    /// A run without its counts, which may be damaged; `None` if it is not stored.
+    /// Reads a run without its counts, which may be damaged; `None` if it is not stored.
     pub(crate) async fn without_counts(&self, key: &RunKey) -> Result<Option<StoredRun>> {
         let session = self.take().await?;
         let run = reader::without_counts(&session, key).await?;
@@ -131,10 +131,10 @@ impl PostgresStore {
         Ok(run)
     }
 
-    /// A run's own row; `None` if it is not stored.
+    /// Reads a run's metadata; `None` if it is not stored.
     ///
     /// # Errors
-    /// When the schema has a layout of another version, or the server fails.
+    /// If the schema has an unknown layout version, or the server fails.
     pub async fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
         let session = self.take().await?;
         let found = reader::info(&session, key).await?;
@@ -142,11 +142,10 @@ impl PostgresStore {
         Ok(found)
     }
 
-    /// Hands a run's samples to `each`, some thousands at a time, in the order in which they were written: that of
-    /// the log.
+    /// Streams the samples of a run to `each`, in batches of some thousands, in the order of the log.
     ///
     /// # Errors
-    /// When there is no such run, when it was stored without samples, when `each` fails, or when the server does.
+    /// If the run is not stored, was stored without samples, `each` fails, or the server fails.
     pub async fn samples(
         &self,
         key: &RunKey,
@@ -158,10 +157,11 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// The same of a run that was read before, as it was then.
+    /// Streams the samples of a run that was read before, as [`samples`](Self::samples) does. It is an error if another
+    /// run has replaced it.
     ///
     /// # Errors
-    /// As [`PostgresStore::samples`]; [`Error::Replaced`](crate::Error::Replaced) when the run gave way to another since.
+    /// As for [`PostgresStore::samples`]; [`Error::Replaced`](crate::Error::Replaced) if the run was replaced.
     pub async fn samples_of(
         &self,
         run: &RunInfo,
@@ -173,10 +173,10 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Hands a run's rejected records, in the order of the log, to `each`.
+    /// Passes the rejected records of a run to `each`, in the order of the log.
     ///
     /// # Errors
-    /// When there is no such run, when `each` fails, or when the server does.
+    /// If the run is not stored, `each` fails, or the server fails.
     pub async fn rejects(
         &self,
         key: &RunKey,
@@ -188,10 +188,11 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// The same of a run that was read before, as it was then.
+    /// Passes the rejected records of a run that was read before to `each`, as [`rejects`](Self::rejects) does. It is
+    /// an error if another run has replaced it.
     ///
     /// # Errors
-    /// As [`PostgresStore::rejects`]; [`Error::Replaced`](crate::Error::Replaced) when the run gave way to another since.
+    /// As for [`PostgresStore::rejects`]; [`Error::Replaced`](crate::Error::Replaced) if the run was replaced.
     pub async fn rejects_of(
         &self,
         run: &RunInfo,
@@ -203,10 +204,10 @@ impl PostgresStore {
         Ok(())
     }
 
-    /// Takes a run away; `false` if there is none.
+    /// Removes a run; returns `false` if it is not stored.
     ///
     /// # Errors
-    /// When a writer is at work on it, when its samples are being read all the while, or when the server fails.
+    /// If it is being written, its samples are being read for the whole waiting time, or the server fails.
     pub async fn drop_run(&self, key: &RunKey) -> Result<bool> {
         let session = self.take().await?;
         let dropped = drop_run(&session, key).await?;
@@ -214,10 +215,11 @@ impl PostgresStore {
         Ok(dropped)
     }
 
-    /// What [`PostgresStore::migrate`] is going to do; `None` where the schema has the newest layout, or is not there.
+    /// Describes what [`PostgresStore::migrate`] would do; `None` if the schema does not exist or has the newest
+    /// layout.
     ///
     /// # Errors
-    /// When the role may not do it, something of others' is in the way, or the server fails.
+    /// If the role lacks the rights, objects of others are in the way, or the server fails.
     pub async fn migration(&self) -> Result<Option<Migration>> {
         let session = self.take().await?;
         let found = migrate::plan(&session).await?;
@@ -225,12 +227,12 @@ impl PostgresStore {
         Ok(found)
     }
 
-    /// Rewrites an older layout as the newest, in one transaction; `false` where there is none. Older versions of
-    /// perfpipe can't read it then. Whoever reads or writes meanwhile waits.
+    /// Migrates a schema of an older layout to the newest one, in one transaction. Returns `false` if there is nothing
+    /// to do. Older versions of perfpipe can't read it afterwards. Other readers and writers wait meanwhile.
     ///
     /// # Errors
-    /// As [`PostgresStore::migration`], and when others are at work on the tables all the while: nothing is changed then.
-    /// Where the connection is lost meanwhile, [`PostgresStore::migration`] tells whether it is done.
+    /// As for [`PostgresStore::migration`], or if others use the tables for the whole waiting time. Nothing is changed
+    /// then. If the connection is lost, call [`PostgresStore::migration`] to find out whether the migration is done.
     pub async fn migrate(&self) -> Result<bool> {
         let session = self.take().await?;
         let migrated = migrate::migrate(&session).await?;
@@ -238,7 +240,7 @@ impl PostgresStore {
         Ok(migrated)
     }
 
-    /// The connection at rest, or a new one. Whoever fails with it drops it, and its transaction with it.
+    /// Takes the unused connection or opens a new one. If its user fails, it is dropped, which ends its transaction.
     async fn take(&self) -> Result<Session> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).take();
         let session = match idle.filter(|session| !session.client().is_closed()) {

@@ -1,4 +1,4 @@
-//! Reading runs back: all but the samples in one snapshot, the samples as a stream.
+//! Reads runs: everything but the samples in one snapshot, the samples as a stream.
 
 use tokio_postgres::error::SqlState;
 
@@ -26,16 +26,16 @@ use super::schema::version::RowsOf;
 use super::schema::{layout, ownership};
 use super::transaction::Mode;
 
-/// Samples in a batch.
+/// The maximum number of samples in a batch.
 const BATCH: usize = 8192;
 
-/// Bytes of texts in a batch, about.
+/// The approximate maximum size in bytes of the texts in a batch.
 const TEXTS: usize = 4 << 20;
 
-/// The tables that a run's counts are read from.
+/// The tables that hold a run's counts.
 const COUNTS: [&str; 5] = ["runs", "seconds", "cpu", "errors", "labels"];
 
-/// The rows of all runs, by test, then framework, then repeat, and why others can't be read.
+/// Returns the metadata of all runs, sorted by test, framework and repeat, and the errors of those that can't be read.
 pub(super) async fn look(session: &Session) -> Result<Listing> {
     let what = "reading the runs";
     let mut found = Listing::default();
@@ -52,7 +52,7 @@ pub(super) async fn look(session: &Session) -> Result<Listing> {
     Ok(found)
 }
 
-/// The repeats that are stored of a framework and a test, ascending.
+/// Returns the stored repeats of a framework and a test, ascending.
 pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> Result<Vec<u32>> {
     let what = "reading the repeats of a run";
     if layout::open(session, what, Mode::Snapshot, &["runs"]).await?.is_none() {
@@ -63,9 +63,9 @@ pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> R
     Ok(repeats)
 }
 
-/// Reads a run, all but its samples.
+/// Reads a run without its samples.
 pub(super) async fn read(session: &Session, key: &RunKey) -> Result<Option<StoredRun>> {
-    // What does not add up may have been changed at this moment.
+    // A contradiction may mean that the run was just replaced, so read it once more.
     match held::whole(read_once(session, key).await?) {
         Err(_) => held::whole(read_once(session, key).await?),
         run => run,
@@ -80,7 +80,7 @@ async fn read_once(session: &Session, key: &RunKey) -> Result<Option<(StoredRun,
     Ok(Some(run))
 }
 
-/// Reads a run, all but its samples and its counts.
+/// Reads a run without its samples and counts.
 pub(super) async fn without_counts(session: &Session, key: &RunKey) -> Result<Option<StoredRun>> {
     let what = "reading a run";
     let found = find(session, what, Mode::Snapshot, &["runs", "cpu", "errors"], key).await?;
@@ -90,7 +90,7 @@ pub(super) async fn without_counts(session: &Session, key: &RunKey) -> Result<Op
     Ok(Some(StoredRun { info: stored.info, cells: CellTable::default(), cpu, errors, labels: Vec::new() }))
 }
 
-/// A run's own row.
+/// Reads a run's metadata.
 pub(super) async fn info(session: &Session, key: &RunKey) -> Result<Option<RunInfo>> {
     let what = "reading the run's row";
     let Some(stored) = find(session, what, Mode::Snapshot, &["runs"], key).await? else { return Ok(None) };
@@ -98,7 +98,8 @@ pub(super) async fn info(session: &Session, key: &RunKey) -> Result<Option<RunIn
     Ok(Some(stored.info))
 }
 
-/// Begins a transaction that holds these tables, and finds the run of a key; where there is none, it is ended again.
+/// Begins a transaction that locks these tables, and finds the run of a key. If there is none, the transaction is
+/// ended.
 async fn find(
     session: &Session,
     what: &str,
@@ -130,7 +131,7 @@ async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Cou
     Ok((StoredRun { info, cells, cpu, errors, labels }, counted))
 }
 
-/// A run's CPU readings, and its failures, ascending.
+/// Reads a run's CPU readings, and its failures in ascending order.
 async fn read_events(session: &Session, run: &RowsOf) -> Result<(CpuSeries, Vec<ErrorCount>)> {
     let cpu = select(session, "cpu", facts::CPU, run).await?.gather(facts::get_cpu).await?;
     let mut texts = Shared::default();
@@ -140,13 +141,13 @@ async fn read_events(session: &Session, run: &RowsOf) -> Result<(CpuSeries, Vec<
     Ok((CpuSeries::new(cpu), errors))
 }
 
-/// A run's rows of a table of all runs.
+/// Selects a run's rows of a table that all runs share.
 async fn select<'a>(session: &'a Session, table: &str, columns: &str, run: &RowsOf) -> Result<CopyOut<'a>> {
     let query = format!("select {columns} from {} where {}", in_schema(table), run.condition());
     CopyOut::begin(session, "reading a run", &query).await
 }
 
-/// Hands a run's rejects, in the order of the log, to a function.
+/// Passes a run's rejects to `each`, in the order of the log.
 pub(super) async fn rejects(
     session: &Session,
     wanted: Wanted<'_>,
@@ -171,7 +172,7 @@ pub(super) async fn rejects(
     held::rejects(&stored.info, read)
 }
 
-/// The same of the run that is wanted, which must be there.
+/// Begins a transaction as `find` does. It is an error if the wanted run is not stored.
 async fn require(
     session: &Session,
     what: &str,
@@ -185,7 +186,7 @@ async fn require(
     Ok(stored)
 }
 
-/// Hands a run's samples, as they were written, to a function, a batch at a time.
+/// Passes a run's samples to `each`, batch by batch in the order in which they were written.
 pub(super) async fn samples(
     session: &Session,
     wanted: Wanted<'_>,
@@ -216,8 +217,8 @@ pub(super) async fn samples(
     held::samples(&info, counted)
 }
 
-/// Begins a transaction in which the table of a run's samples can't be replaced, and returns the run's row and
-/// the table's name.
+/// Begins a transaction in which the table of a run's samples can't be replaced. Returns the run's metadata and the
+/// table's name.
 async fn hold_table(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, String)> {
     let (what, key) = ("reading samples", wanted.key());
     loop {
@@ -239,7 +240,7 @@ async fn hold_table(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, S
                 ownership::check(session, &[&table], false).await?;
                 return Ok((stored.info, table));
             }
-            // The table is gone though its run was not replaced: trying again would not help.
+            // The run was not replaced, but its table is missing, so trying again would not help.
             Err(error) if same => return Err(session.error(what, &error)),
             _ => session.run(what, "rollback").await?,
         }

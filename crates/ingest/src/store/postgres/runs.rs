@@ -1,4 +1,4 @@
-//! The table `runs`: a run's own row, written and read.
+//! Reads and writes the table `runs`, which has one row per run.
 
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
@@ -15,13 +15,13 @@ use super::copy::seconds::{Names, whole};
 use super::schema::names::{literal, run_text};
 use super::schema::version::{Layout, RowsOf};
 
-/// A run's row, with what it says of the run's other rows.
+/// A row of `runs`.
 pub(super) struct Stored {
-    /// A number that no other run has, nor one that was replaced or dropped.
+    /// A number that is unique among all runs, including replaced and dropped ones.
     pub(super) number: i64,
-    /// What tells its rows in the other tables.
+    /// The identification of its rows in the other tables.
     pub(super) rows: RowsOf,
-    /// The table of its samples, where they are stored.
+    /// The table of its samples, if they are stored.
     pub(super) table: Option<String>,
     pub(super) info: RunInfo,
     labels: Vec<String>,
@@ -29,31 +29,31 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// The names that its cells point to.
+    /// Returns the names that its cells refer to.
     pub(super) fn names(&self) -> Names<'_> {
         Names { labels: &self.labels, injectors: &self.injectors }
     }
 
-    /// The same, to be kept.
+    /// Converts it into the metadata and the names that its cells refer to: labels and injectors.
     pub(super) fn into_names(self) -> (RunInfo, Vec<String>, Vec<String>) {
         (self.info, self.labels, self.injectors)
     }
 }
 
-/// All runs, by test, then framework, then repeat, or why one can't be read.
+/// Reads all runs, sorted by test, framework and repeat. The inner error is that of one run.
 pub(super) async fn all(session: &Session, layout: Layout) -> Result<Vec<Result<Stored>>> {
     let sql = r#"select * from perfpipe.runs order by test collate "C", framework collate "C", repeat"#;
     Ok(session.query("reading the runs", sql, &[]).await?.iter().map(|row| read(layout, row)).collect())
 }
 
-/// The run of a key.
+/// Reads the run of a key.
 pub(super) async fn find(session: &Session, layout: Layout, key: &RunKey) -> Result<Option<Stored>> {
     let rows =
         of_key(session, layout, "reading the run's row", "select * from perfpipe.runs", key, "").await?;
     rows.first().map(|row| read(layout, row)).transpose()
 }
 
-/// Runs a statement on the row of a key, which it ends with, but for what comes after.
+/// Runs a statement on the row of a key: `statement`, the condition on the key, and `after`.
 async fn of_key(
     session: &Session,
     layout: Layout,
@@ -77,7 +77,7 @@ async fn of_key(
     }
 }
 
-/// The repeats that are stored of a framework and a test, ascending.
+/// Returns the stored repeats of a framework and a test, ascending.
 pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> Result<Vec<u32>> {
     let sql = "select repeat from perfpipe.runs where framework = $1 and test = $2 order by repeat";
     let rows = session
@@ -86,38 +86,38 @@ pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> R
     rows.iter().map(|row| whole(value::<i32>(row, "repeat")?)).collect()
 }
 
-/// What is left of a run whose rows were taken away.
+/// The remaining part of a run whose row was deleted.
 pub(super) struct TakenAway {
-    /// The table of its samples, where they are stored.
+    /// The table of its samples, if they are stored.
     pub(super) table: Option<String>,
 }
 
-/// Takes the run of a key away, all but its samples, whatever else its row says; its rows in other tables go with it.
+/// Deletes the row of a key, whatever else it contains, and the run's rows in the other tables. The samples remain.
 pub(super) async fn take_away(session: &Session, layout: Layout, key: &RunKey) -> Result<Option<TakenAway>> {
     let (what, after) = ("taking the old run away", "returning table_name");
     let rows = of_key(session, layout, what, "delete from perfpipe.runs", key, after).await?;
     rows.first().map(|row| Ok(TakenAway { table: value(row, "table_name")? })).transpose()
 }
 
-/// Says which table holds the samples of a run.
+/// Records the table that holds the samples of a run.
 pub(super) async fn name_table(session: &Session, layout: Layout, key: &RunKey, table: &str) -> Result<()> {
     let statement = format!("update perfpipe.runs set table_name = {}", literal(table));
     of_key(session, layout, "naming the run's table", &statement, key, "").await.map(drop)
 }
 
-/// Columns of a run's row that each layout has, as they are written.
+/// The columns of `runs` in all layouts, in the order in which they are written.
 const COLUMNS: &str = "framework, test, repeat, t0_ms, last_ms, last_end_ms, transactions_end_ms, seconds, successes, \
      failures, transactions, rejects, samples_stored, inferred, sources, options, cpu_offset, cpu_lookback, labels, \
      injectors, tool_version, ingested_at, damage";
 
-/// Their values, by place.
+/// The placeholders of their values.
 const VALUES: &str = "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, \
      $22, $23";
 
-/// The statement that writes a run's row.
+/// Returns the statement that inserts a row.
 fn insertion(layout: Layout) -> String {
     let (columns, values) = match layout {
-        // The server made the others of these.
+        // The server generates the other columns.
         Layout::Numbered => ("", ""),
         Layout::Keyed => (", run, t0, requests", ", $24, pg_catalog.to_timestamp($4 / 1000.0), $9 + $10"),
     };
@@ -125,7 +125,7 @@ fn insertion(layout: Layout) -> String {
     format!("insert into perfpipe.runs ({COLUMNS}{columns}) values ({VALUES}{values}) returning {number}")
 }
 
-/// Writes a run's row, as yet without a table of samples, and returns its number.
+/// Inserts a run's row, without a table of samples, and returns the run's number.
 pub(super) async fn insert(
     session: &Session,
     layout: Layout,
@@ -174,7 +174,7 @@ pub(super) async fn insert(
     value(&row, layout.number_column())
 }
 
-/// Reads a row; one that can't be read is named.
+/// Parses a row. The error names the run.
 fn read(layout: Layout, row: &Row) -> Result<Stored> {
     parse(layout, row).map_err(|error| {
         let text = |column| value::<String>(row, column).unwrap_or_else(|_| "?".into());
@@ -227,7 +227,7 @@ fn parse(layout: Layout, row: &Row) -> Result<Stored> {
     })
 }
 
-/// A value of a column that a schema made before it was thought of has not.
+/// Returns the value of a column that older schemas lack.
 fn later(row: &Row, column: &str) -> Result<Option<i64>> {
     match row.columns().iter().any(|known| known.name() == column) {
         true => value(row, column),

@@ -1,5 +1,5 @@
-//! How each transaction begins: what its names mean, what it may see, and how long it waits. None of it outlives the
-//! transaction, since a pooler may give the server's session to somebody else after it.
+//! How transactions begin: the settings for looking up names, for visibility and for waiting. They end with the
+//! transaction, since a pooler may give the server session to another client afterwards.
 
 use std::time::Duration;
 
@@ -7,30 +7,30 @@ use crate::error::Result;
 
 use super::connection::session::Session;
 
-/// The longest that a reader waits for whoever keeps a table from being read.
+/// The maximum time that a reader waits for a lock.
 const READING: Duration = Duration::from_secs(30);
 
-/// What a transaction is to do.
+/// The purpose of a transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Reads all as of one moment.
+    /// Reads everything in one snapshot.
     Snapshot,
-    /// Reads what there is at each statement.
+    /// Reads the present state at each statement.
     Reading,
     /// Writes.
     Writing,
 }
 
-/// Names are those of the catalogue, whatever somebody has made of the same name; rows that row security would hide are
-/// an error; and rows come in the order in which they were written, though somebody else be scanning the table already.
+/// Names refer to the catalogue, even if other objects have the same name. Rows that row security would hide are an
+/// error. Rows come in the order in which they were written, even while another session scans the table.
 const PINNED: &str = "set local search_path = pg_catalog, pg_temp; set local row_security = off; \
      set local synchronize_seqscans = off";
 
-/// Time limits, meant for people's queries, that must not end a long load; older servers lack some of them.
+/// Disables the time limits for queries, which must not end a long load. Older servers lack some of them.
 const NO_LIMITS: &str = "select pg_catalog.set_config(name, '0', true) from pg_catalog.pg_settings where name in \
      ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout'); ";
 
-/// The statements that begin a transaction.
+/// Returns the statements that begin a transaction.
 pub(super) fn sql(mode: Mode, patience: Duration) -> String {
     let (level, limits, patience) = match mode {
         Mode::Snapshot => ("repeatable read read only", "", patience.min(READING)),
@@ -40,7 +40,7 @@ pub(super) fn sql(mode: Mode, patience: Duration) -> String {
     format!("begin isolation level {level}; {PINNED}; {limits}{}", waiting(patience))
 }
 
-/// The statement that says how long a lock is waited for: never without end.
+/// Returns the statement that limits the time to wait for a lock, to at least 1 s.
 pub(super) fn waiting(patience: Duration) -> String {
     let ms = patience.max(Duration::from_secs(1)).as_millis().min(i32::MAX as u128);
     format!("set local lock_timeout = {ms}")

@@ -1,4 +1,4 @@
-//! Writing one run: one transaction on a connection of its own, from the first sample to the commit.
+//! Writes one run in one transaction on a separate connection, from the first sample to the commit.
 
 use crate::error::{Error, Result};
 use crate::pipeline::sink::{FinishedRun, RunWriter};
@@ -21,32 +21,32 @@ use super::schema::{layout, privileges};
 use super::transaction::{Mode, begin};
 use super::{commit, locks, runs};
 
-/// Bytes after which a COPY is ended and the next begun. A server that fails in the middle of a COPY says so only
-/// at its end: this is how much may be sent in vain.
+/// The size in bytes after which a COPY is ended and the next one begun. A server that fails during a COPY reports it
+/// only at the end, so this is the amount that may be sent in vain.
 const STRETCH: usize = 64 << 20;
 
 const COPYING: &str = "copying samples to Postgres (the run is not stored)";
 
-/// Writes one run to Postgres. Dropped before it was committed, it leaves nothing.
+/// Writes one run to Postgres. If it is dropped before the commit, nothing is stored.
 pub struct PostgresWriter {
     session: Session,
-    /// How to reach the server again.
+    /// The settings for another connection.
     config: PostgresConfig,
     samples: Option<Loading>,
 }
 
-/// The table that samples are being copied to, under a name of its own until the run is whole.
+/// The table that samples are copied to. It has a temporary name until the run is complete.
 struct Loading {
     table: String,
     copy: Option<CopyIn>,
-    /// Bytes sent in the present COPY.
+    /// The number of bytes sent in the present COPY.
     sent: usize,
-    /// Rows that ended COPYs stored.
+    /// The number of rows that ended COPYs stored.
     rows: u64,
 }
 
 impl PostgresWriter {
-    /// Begins the transaction, alone on the key where it is known.
+    /// Begins the transaction and locks the key, if it is known.
     pub(super) async fn begin(
         session: Session,
         config: &PostgresConfig,
@@ -82,7 +82,7 @@ impl RunWriter for PostgresWriter {
 
     async fn claim_next(&mut self, key: RunKey) -> Result<RunKey> {
         if let Some(samples) = &mut self.samples {
-            // Nothing else can be asked in the middle of a COPY.
+            // No other statement is possible during a COPY.
             samples.end_copy(&self.session).await?;
         }
         locks::claim_next(&self.session, key).await
@@ -90,9 +90,9 @@ impl RunWriter for PostgresWriter {
 
     async fn give_up(self) -> Result<()> {
         let Self { session, samples, .. } = self;
-        // The server ends the COPY with an error that nobody waits for.
+        // The server ends the COPY with an error, which can be ignored.
         drop(samples);
-        // Else the lock on the key would be held until the server sees that the connection is gone.
+        // Otherwise the lock on the key would be held until the server notices the closed connection.
         session.run("giving up a run that is read anew", "rollback").await
     }
 
@@ -123,7 +123,7 @@ impl RunWriter for PostgresWriter {
     }
 }
 
-/// Commits. Where that fails, the answer may only have been lost: then the server is asked.
+/// Commits. If that fails, only the answer may be lost, so the server is asked whether the run is stored.
 async fn finish(
     session: Session,
     config: &PostgresConfig,
@@ -133,7 +133,7 @@ async fn finish(
 ) -> Result<()> {
     stage.set(Stage::Asked);
     let Err(lost) = session.run("committing the run", "commit").await else { return Ok(()) };
-    // If that connection still stands, its transaction ends with it.
+    // If the connection is still open, this ends its transaction.
     drop(session);
     commit::settle(config, info, number, lost).await
 }
@@ -151,7 +151,7 @@ fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
     ))
 }
 
-/// Takes the row of an earlier run of the key away where it may be replaced, and returns its table of samples.
+/// Deletes the row of an earlier run of the key if it may be replaced. Returns its table of samples.
 async fn make_way(
     session: &Session,
     layout: Layout,
@@ -166,7 +166,7 @@ async fn make_way(
     Ok(runs::take_away(session, layout, &info.key).await?.and_then(|run| run.table))
 }
 
-/// A small index by time: samples lie nearly in its order.
+/// Creates a small index by time, since samples are nearly in its order.
 async fn index(session: &Session, loaded: &str) -> Result<()> {
     let (index, table) = (quoted(&locks::index_of(loaded)), in_schema(loaded));
     let sql = format!("create index {index} on {table} using brin (t_ms)");
@@ -177,7 +177,7 @@ impl Loading {
     async fn begin(session: &Session) -> Result<Self> {
         let what = "making a table for the samples";
         let row = session.query_one(what, "select pg_catalog.pg_backend_pid() as process", &[]).await?;
-        // No run's table has a name without an underscore, and no other open transaction this process.
+        // Run tables have an underscore in their names, and no other open transaction has this process number.
         let table = format!("loading {}", value::<i32>(&row, "process")?);
         session.run(what, &include_str!("samples.sql").replace("{table}", &in_schema(&table))).await?;
         Ok(Self { table, copy: None, sent: 0, rows: 0 })
@@ -187,7 +187,7 @@ impl Loading {
         self.sent += rows.bytes.len();
         let mut copy = match self.copy.take() {
             Some(copy) => copy,
-            // Rows that are frozen need no second writing by a vacuum later.
+            // Rows that are frozen now need not be rewritten by a vacuum later.
             None => CopyIn::begin(session, COPYING, &in_schema(&self.table), COLUMNS, ", freeze").await?,
         };
         copy.send(session, rows).await?;
@@ -195,7 +195,7 @@ impl Loading {
         if self.sent < STRETCH { Ok(()) } else { self.end_copy(session).await }
     }
 
-    /// Ends the present COPY, where there is one.
+    /// Ends the present COPY, if there is one.
     async fn end_copy(&mut self, session: &Session) -> Result<()> {
         self.sent = 0;
         if let Some(copy) = self.copy.take() {
@@ -204,7 +204,7 @@ impl Loading {
         Ok(())
     }
 
-    /// Ends the copying, checks that every sample counted is there, and returns the table's name.
+    /// Ends the copying, checks that all counted samples were stored, and returns the table's name.
     async fn finish(mut self, session: &Session, info: &RunInfo) -> Result<String> {
         self.end_copy(session).await?;
         let counted = info.requests() + info.transactions;
@@ -220,7 +220,7 @@ fn names<'a>(run: &FinishedRun<'a>) -> Names<'a> {
     Names { labels: run.labels, injectors: run.injectors }
 }
 
-/// Copies all of a run but its samples.
+/// Copies everything of a run except its samples.
 async fn copy_facts(session: &Session, rows_of: &RowsOf, run: FinishedRun<'_>) -> Result<()> {
     let names = names(&run);
     let mut cells = CountedCells::new(run.cells);
@@ -250,7 +250,7 @@ async fn copy_facts(session: &Session, rows_of: &RowsOf, run: FinishedRun<'_>) -
     .await
 }
 
-/// Copies items to a table of all runs, each encoded as one row.
+/// Copies items to a shared table, each encoded as one row.
 async fn copy_rows<T: Send>(
     session: &Session,
     rows_of: &RowsOf,

@@ -1,6 +1,6 @@
-//! What a certificate says, read as leniently as OpenSSL reads it: of any version, with or without extensions.
+//! Parses certificates as leniently as OpenSSL: of any version, with or without extensions.
 
-/// DER's tags of what is looked at.
+/// DER tags.
 mod tag {
     pub(crate) const BITS: u8 = 0x03;
     pub(crate) const OBJECT: u8 = 0x06;
@@ -15,15 +15,15 @@ mod tag {
 /// The object identifier of a common name.
 const COMMON_NAME: &[u8] = &[0x55, 0x04, 0x03];
 
-/// The object identifier of the extension that lists a certificate's other names.
+/// The object identifier of the subject alternative name extension.
 const OTHER_NAMES: &[u8] = &[0x55, 0x1d, 0x11];
 
-/// Elements of DER, one after the other.
+/// A sequence of DER elements.
 #[derive(Debug, Clone, Copy)]
 struct Der<'a>(&'a [u8]);
 
 impl<'a> Der<'a> {
-    /// The next element: its tag and its content.
+    /// Takes the next element. Returns its tag and content.
     fn next(&mut self) -> Option<(u8, &'a [u8])> {
         let (tag, rest) = self.0.split_first()?;
         let (first, rest) = rest.split_first()?;
@@ -40,12 +40,12 @@ impl<'a> Der<'a> {
         Some((*tag, content))
     }
 
-    /// The content of the next element, which must have this tag.
+    /// Takes the next element, which must have this tag. Returns its content.
     fn take(&mut self, tag: u8) -> Option<&'a [u8]> {
         self.next().filter(|(found, _)| *found == tag).map(|(_, content)| content)
     }
 
-    /// The same of an element that may be left out.
+    /// Takes the next element if it has this tag. Returns its content.
     fn take_if(&mut self, tag: u8) -> Option<&'a [u8]> {
         if self.0.first() == Some(&tag) { self.take(tag) } else { None }
     }
@@ -57,14 +57,14 @@ pub(crate) struct Certificate<'a> {
     validity: Der<'a>,
     subject: Der<'a>,
     extensions: Der<'a>,
-    /// The public key's algorithm, as in DER but without the head of its sequence.
+    /// The public key's algorithm in DER, without the header of its sequence.
     pub(crate) algorithm: &'a [u8],
     /// The public key.
     pub(crate) key: &'a [u8],
 }
 
 impl<'a> Certificate<'a> {
-    /// Reads one; `None` where it is none.
+    /// Parses a certificate; `None` if it is invalid.
     pub(crate) fn read(der: &'a [u8]) -> Option<Self> {
         let mut outer = Der(Der(der).take(tag::SEQUENCE)?);
         let mut fields = Der(outer.take(tag::SEQUENCE)?);
@@ -88,13 +88,13 @@ impl<'a> Certificate<'a> {
         })
     }
 
-    /// From when to when it holds, both as `YYYYMMDDHHMMSS`, UTC.
+    /// Returns the start and end of the validity as `YYYYMMDDHHMMSS`, in UTC.
     pub(crate) fn validity(&self) -> Option<(String, String)> {
         let mut times = self.validity;
         Some((time(times.next()?)?, time(times.next()?)?))
     }
 
-    /// The name that it bears where it lists no other names.
+    /// Returns the subject's common name, unless the certificate has alternative names.
     pub(crate) fn common_name(&self) -> Option<&'a str> {
         let mut extensions = self.extensions;
         while let Some(extension) = extensions.take(tag::SEQUENCE) {
@@ -114,12 +114,12 @@ impl<'a> Certificate<'a> {
     }
 }
 
-/// A time in either of its forms, with the century.
+/// Parses a time of either form. The result has a four-digit year.
 fn time((tag, text): (u8, &[u8])) -> Option<String> {
     let text = std::str::from_utf8(text).ok()?.strip_suffix('Z')?;
     match tag {
         tag::SHORT_TIME if text.len() == 12 => {
-            // The years from 1950 to 2049.
+            // Two-digit years are from 1950 to 2049.
             let century = if text < "50" { "20" } else { "19" };
             Some(format!("{century}{text}"))
         }
@@ -128,7 +128,7 @@ fn time((tag, text): (u8, &[u8])) -> Option<String> {
     }
 }
 
-/// Whether a host is the one that a common name names, with `*` for its first part, as libpq has it.
+/// Returns true if a common name matches a host, as in libpq. It may have `*` as its first part.
 pub(crate) fn names(common_name: &str, host: &str) -> bool {
     let same = common_name.eq_ignore_ascii_case(host);
     let wild = common_name.strip_prefix("*.").zip(host.split_once('.'));

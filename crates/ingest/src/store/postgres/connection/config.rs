@@ -1,4 +1,4 @@
-//! Where the database is and how to reach it: a connection string, completed as libpq would complete it.
+//! The address of the database and how to connect: a connection string, completed in the same way as by libpq.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use super::passfile::{Login, Passfile, SOCKET_FOLDERS};
 use super::settings::{self, Settings};
 use super::tls::{Roots, SslMode};
 
-/// Looks an environment variable up.
+/// A function that returns the value of an environment variable.
 type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 const DEFAULT_PORT: u16 = 5432;
 
-/// Settings that the environment completes, with their variables.
+/// Settings with the environment variables that complete them.
 const VARIABLES: [(&str, &str); 14] = [
     ("host", "PGHOST"),
     ("hostaddr", "PGHOSTADDR"),
@@ -37,7 +37,7 @@ const VARIABLES: [(&str, &str); 14] = [
     ("channel_binding", "PGCHANNELBINDING"),
 ];
 
-/// Settings that no variable completes.
+/// Settings without an environment variable.
 const OTHER_SETTINGS: [&str; 8] = [
     "fallback_application_name",
     "client_encoding",
@@ -49,7 +49,7 @@ const OTHER_SETTINGS: [&str; 8] = [
     "tcp_user_timeout",
 ];
 
-/// How to reach the database: all that is needed, resolved. Neither `Debug` nor any error shows a password.
+/// The resolved connection settings. Neither `Debug` nor any error shows a password.
 #[derive(Clone)]
 pub struct PostgresConfig {
     pub(crate) servers: Vec<Server>,
@@ -66,10 +66,10 @@ pub struct PostgresConfig {
     notes: Vec<String>,
 }
 
-/// One server to be tried, with the password that belongs to it.
+/// A server to try, with its password.
 #[derive(Clone)]
 pub(crate) struct Server {
-    /// A name, an address, or a socket's folder.
+    /// A name, an address, or the folder of a socket.
     pub(crate) host: String,
     pub(crate) address: Option<std::net::IpAddr>,
     pub(crate) port: u16,
@@ -77,9 +77,9 @@ pub(crate) struct Server {
 }
 
 impl PostgresConfig {
-    /// Resolves a connection string (a URL or `key=value`, any part of it left out, or empty) as libpq would:
-    /// what it leaves out comes from `PG*` variables and `.pgpass`, looked up by `environment`, else from
-    /// libpq's defaults.
+    /// Resolves a connection string in the same way as libpq. It is a URL or `key=value` pairs; any part may be
+    /// omitted, and it may be empty. Missing settings are taken from `PG*` variables, which `environment` returns, and
+    /// from `.pgpass`, or else are libpq's defaults.
     ///
     /// ```
     /// use perfpipe_ingest::store::PostgresConfig;
@@ -90,7 +90,7 @@ impl PostgresConfig {
     /// ```
     ///
     /// # Errors
-    /// When a setting is unknown or not understood.
+    /// If a setting is unknown or invalid.
     pub fn resolve(dsn: &str, environment: Environment<'_>) -> Result<Self> {
         let mut settings = settings::parse(dsn)?;
         complete(&mut settings, environment);
@@ -123,7 +123,7 @@ impl PostgresConfig {
         })
     }
 
-    /// What the user should be told about how the settings were found, as sentences.
+    /// Notes for the user on how the settings were found, as sentences.
     pub fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -153,7 +153,7 @@ impl fmt::Display for Server {
 }
 
 impl Server {
-    /// Whether it is reached by a socket in a folder.
+    /// Returns true if the server is reached by a socket in a folder.
     pub(crate) fn is_socket(&self) -> bool {
         self.address.is_none() && self.host.starts_with('/')
     }
@@ -220,7 +220,7 @@ fn application(settings: &Settings) -> String {
     told.cloned().unwrap_or_else(|| "perfpipe".into())
 }
 
-/// The servers to be tried, in order: as many as there are hosts or addresses.
+/// Returns the servers to try in order, one for each host or address.
 fn servers(settings: &Settings) -> Result<Vec<Server>> {
     let list = |name: &str| settings.get(name).map(|text| text.split(',').collect::<Vec<_>>());
     let addresses = list("hostaddr").unwrap_or_default();
@@ -244,7 +244,7 @@ fn servers(settings: &Settings) -> Result<Vec<Server>> {
     hosts.into_iter().zip(ports).enumerate().map(one).collect()
 }
 
-/// A port for each host: one for all, or one each; an empty one is the default.
+/// Returns the port of each host. One port may be given for all hosts, or one for each; an empty one is the default.
 fn ports(texts: Vec<&str>, hosts: usize) -> Result<Vec<u16>> {
     let number = |text: &&str| match *text {
         "" => Ok(DEFAULT_PORT),
@@ -262,7 +262,7 @@ fn ports(texts: Vec<&str>, hosts: usize) -> Result<Vec<u16>> {
     }
 }
 
-/// The socket of a server on this machine where there is one, else `localhost`.
+/// Returns the folder of the local server's socket if there is one, otherwise `localhost`.
 fn default_host(port: u16) -> String {
     let socket = |folder: &&&str| Path::new(folder).join(format!(".s.PGSQL.{port}")).exists();
     SOCKET_FOLDERS.iter().find(socket).map_or_else(|| "localhost".into(), |folder| (*folder).to_owned())

@@ -1,4 +1,4 @@
-//! Opening connections: each server in turn, with and without TLS as `sslmode` allows.
+//! Opens connections: tries each server in turn, with and without TLS as `sslmode` allows.
 
 use tokio_postgres::config::SslMode as Wire;
 use tokio_postgres::error::SqlState;
@@ -11,7 +11,7 @@ use super::config::{PostgresConfig, Server};
 use super::session::{Session, sentence};
 use super::tls::{SslMode, connector};
 
-/// Opens a connection to the first server that answers.
+/// Connects to the first server that answers.
 pub(crate) async fn open(config: &PostgresConfig) -> Result<Session> {
     let mut problems = Vec::new();
     for server in &config.servers {
@@ -26,7 +26,7 @@ pub(crate) async fn open(config: &PostgresConfig) -> Result<Session> {
     ))
 }
 
-/// Tries one server; the inner error is a sentence, and the next server may do better.
+/// Tries one server. The inner error is a sentence; another server may succeed then.
 async fn reach(config: &PostgresConfig, server: &Server) -> Result<Result<Session, String>> {
     let mut problems: Vec<String> = Vec::new();
     for attempt in attempts(config.ssl, server) {
@@ -45,7 +45,7 @@ async fn reach(config: &PostgresConfig, server: &Server) -> Result<Result<Sessio
     Ok(Err(problems.join("; then ")))
 }
 
-/// With TLS or without, in the order of trying. A socket is never encrypted.
+/// Returns whether to use TLS, in the order of trying. Sockets are never encrypted.
 fn attempts(mode: SslMode, server: &Server) -> &'static [Wire] {
     if server.is_socket() {
         return &[Wire::Disable];
@@ -58,11 +58,11 @@ fn attempts(mode: SslMode, server: &Server) -> &'static [Wire] {
     }
 }
 
-/// How the client says that a server which can encrypt could not be agreed with: then the other way would be one
-/// without encryption, which nobody asked for.
+/// Start of the client's message about a failed TLS handshake. Trying without TLS then would send data unencrypted to a
+/// server that supports encryption.
 const HANDSHAKE: &str = "error performing TLS handshake";
 
-/// Why an attempt failed, and whether the other way of encryption may fare better.
+/// The reason why an attempt failed. `may_differ` is true if it may succeed with the other choice of encryption.
 struct Problem {
     sentence: String,
     may_differ: bool,

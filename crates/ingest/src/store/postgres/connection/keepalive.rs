@@ -1,4 +1,5 @@
-//! How a server that is gone without a word is noticed: `keepalives` and `tcp_user_timeout`, as libpq means them.
+//! Detects unresponsive servers: the settings `keepalives` and `tcp_user_timeout`, with the meaning that libpq gives
+//! them.
 
 use std::time::Duration;
 
@@ -8,16 +9,16 @@ use crate::error::Result;
 
 use super::settings::{Settings, bad};
 
-/// What TCP does on a connection on which nothing comes.
+/// The TCP settings for idle connections.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Alive {
-    /// Whether the other end is asked for a sign of life.
+    /// True if keepalive probes are sent.
     asks: bool,
-    /// Silence before the first question. The system's 2 hours would be long for a load that waits.
+    /// The idle time before the first probe. The system's default of 2 hours is too long for a waiting load.
     idle: Duration,
     interval: Duration,
     count: u32,
-    /// How long what was sent may be without an answer, or wait to be sent; the system's limit unless told.
+    /// The maximum time that sent data may stay unacknowledged or unsent; `None` for the system's limit.
     unanswered: Option<Duration>,
 }
 
@@ -29,7 +30,7 @@ impl Default for Alive {
 }
 
 impl Alive {
-    /// What the settings ask for; 0 or nothing is the default, as with libpq.
+    /// Reads the settings. As in libpq, 0 and empty values mean the default.
     pub(crate) fn resolve(settings: &Settings) -> Result<Self> {
         let usual = Self::default();
         let seconds = |name: &str| Ok(number(settings, name)?.map(|n| Duration::from_secs(u64::from(n))));
@@ -42,7 +43,7 @@ impl Alive {
         })
     }
 
-    /// Puts them into the client's settings.
+    /// Applies them to the client's configuration.
     pub(crate) fn apply(&self, config: &mut Config) {
         config.keepalives(self.asks);
         config.keepalives_idle(self.idle).keepalives_interval(self.interval).keepalives_retries(self.count);
@@ -52,7 +53,7 @@ impl Alive {
     }
 }
 
-/// A number that is more than 0.
+/// Parses an integer setting; `None` if it is missing or not positive.
 fn number(settings: &Settings, name: &str) -> Result<Option<u32>> {
     let Some(text) = settings.get(name).map(|text| text.trim()).filter(|text| !text.is_empty()) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Connections: where the server is, how it is reached, and how it is trusted.
+//! Connections: the server's address, the settings, and the verification of its certificate.
 
 pub(crate) mod certificate;
 pub(crate) mod config;

@@ -1,17 +1,17 @@
-//! The password file `.pgpass`: which password it holds for a host, port, database and user.
+//! The password file `.pgpass`, which holds passwords by host, port, database and user.
 
 use std::path::Path;
 
-/// Where servers put their sockets; passwords for these go by `localhost`.
+/// The usual folders of server sockets. The password file lists them as `localhost`.
 pub(crate) const SOCKET_FOLDERS: [&str; 2] = ["/var/run/postgresql", "/tmp"];
 
-/// The lines of a password file.
+/// The entries of a password file.
 #[derive(Default, Clone)]
 pub(crate) struct Passfile {
     entries: Vec<[String; 5]>,
 }
 
-/// What a connection is to be found by.
+/// The connection that a password is looked up for.
 #[derive(Clone, Copy)]
 pub(crate) struct Login<'a> {
     pub(crate) host: &'a str,
@@ -21,7 +21,7 @@ pub(crate) struct Login<'a> {
 }
 
 impl Passfile {
-    /// Reads a file; one that is not there is empty, one that may not be used is left out with a note.
+    /// Reads a password file. A missing file is empty. An unusable one is skipped, with a note.
     pub(crate) fn load(path: &Path) -> (Self, Option<String>) {
         let Ok(about) = std::fs::metadata(path) else { return Default::default() };
         let text = if !about.is_file() {
@@ -39,13 +39,13 @@ impl Passfile {
         }
     }
 
-    /// The entries of a file's text: `host:port:database:user:password`, `\` before a `:` or `\` that is meant.
+    /// Parses entries of the form `host:port:database:user:password`, in which `:` and `\` are escaped by `\`.
     pub(crate) fn parse(text: &str) -> Self {
         let lines = text.lines().filter(|line| !line.starts_with('#'));
         Self { entries: lines.filter_map(|line| split(line).try_into().ok()).collect() }
     }
 
-    /// The password of the first line that fits.
+    /// Returns the password of the first matching line.
     pub(crate) fn password(&self, login: Login<'_>) -> Option<&str> {
         let port = login.port.to_string();
         let wanted = [host(login.host), &port, login.database, login.user];
@@ -56,12 +56,12 @@ impl Passfile {
     }
 }
 
-/// Sockets in a usual folder go by `localhost`, as with libpq.
+/// Returns `localhost` for sockets in a usual folder, as libpq does.
 fn host(host: &str) -> &str {
     if SOCKET_FOLDERS.contains(&host) { "localhost" } else { host }
 }
 
-/// The fields of a line; the password is the rest after the fourth colon.
+/// Splits a line into its fields. The password is everything after the fourth colon.
 fn split(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut rest = line.chars();

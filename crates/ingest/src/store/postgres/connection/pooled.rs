@@ -1,14 +1,14 @@
-//! What other clients leave on a session of the server that a pooler shares among them.
+//! Cleans up what other clients left in a server session that a connection pooler shares.
 
 use crate::error::Result;
 
 use super::session::{Session, value};
 use crate::store::postgres::schema::names::quoted;
 
-/// Statements of the names that this client gives to its own. Of its own none is left when a transaction begins.
+/// Selects prepared statements with the names that this client uses. Its own ones are gone when a transaction begins.
 const LEFT: &str = "select name from pg_catalog.pg_prepared_statements where name ~ '^s[0-9]+$'";
 
-/// Takes away prepared statements in whose place this transaction's own have to come.
+/// Deallocates prepared statements whose names this transaction needs.
 pub(crate) async fn clear(session: &Session) -> Result<()> {
     let what = "looking for what other clients of a pooler left";
     let mut sql = String::new();

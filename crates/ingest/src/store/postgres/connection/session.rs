@@ -1,4 +1,4 @@
-//! One connection to the server, with its transaction and the words for what goes wrong on it.
+//! A connection to the server, its statements, and the wording of its errors.
 
 use std::error::Error as _;
 use std::sync::{Arc, OnceLock};
@@ -11,26 +11,26 @@ use tokio_postgres::{Client, Connection, Row};
 
 use crate::error::{Error, Result};
 
-/// Where the grants are found that a role may lack.
+/// The remedy for a role that lacks rights.
 pub(crate) const GRANTS: &str = "Use a role that has the grant: docs/reference/roles.md has those of one that ingests and of one that reads.";
 
-/// A value of a statement, and its type: told, it needs no prepared statement, which would belong to a session that a
-/// pooler may share.
+/// A value of a statement with its type. With the type known, no prepared statement is needed; a pooler may give the
+/// session that holds it to other clients.
 pub(crate) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
-/// How long a session waits for whoever holds a lock, unless told otherwise.
+/// The default time that a session waits for a lock.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
-/// A connection and the task that drives it. Dropped, it is closed, and an open transaction undone.
+/// A connection and the task that drives it. Dropping it closes the connection and rolls back an open transaction.
 pub(crate) struct Session {
     client: Client,
-    /// Why the connection ended; set before anyone waiting on it is told.
+    /// The reason why the connection ended. It is set before any waiting caller is notified.
     ended: Arc<OnceLock<String>>,
     patience: Duration,
 }
 
 impl Session {
-    /// Starts the task that drives a connection.
+    /// Spawns the task that drives a connection.
     pub(crate) fn drive<S, T>(client: Client, mut connection: Connection<S, T>) -> Self
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -46,28 +46,28 @@ impl Session {
         Self { client, ended, patience: PATIENCE }
     }
 
-    /// The same, of other patience.
+    /// Sets how long the session waits for a lock.
     pub(crate) fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
     }
 
-    /// How long it waits for a lock.
+    /// Returns how long the session waits for a lock.
     pub(crate) fn patience(&self) -> Duration {
         self.patience
     }
 
-    /// The client, for COPY.
+    /// Returns the client, for COPY.
     pub(crate) fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Runs statements that give no rows and take no values.
+    /// Runs statements without rows and values.
     pub(crate) async fn run(&self, what: &str, sql: &str) -> Result<()> {
         self.client.batch_execute(sql).await.map_err(|e| self.error(what, &e))
     }
 
-    /// Ends a transaction that has only read.
+    /// Ends a transaction that only read.
     pub(crate) async fn end(&self, what: &str) -> Result<()> {
         self.run(what, "rollback").await
     }
@@ -82,7 +82,7 @@ impl Session {
         self.client.query_typed_one(sql, values).await.map_err(|e| self.error(what, &e))
     }
 
-    /// What was being done, and why it failed, as one sentence.
+    /// Returns an error that names the action and the cause in one sentence.
     pub(crate) fn error(&self, what: &str, error: &tokio_postgres::Error) -> Error {
         let why = if error.is_closed() {
             let cause = self.ended.get().map_or_else(String::new, |cause| format!(" ({cause})"));
@@ -97,7 +97,7 @@ impl Session {
     }
 }
 
-/// What the server or the network said, without the layers that passed it on.
+/// Returns the message of the server or the network, without the layers that passed it on.
 pub(crate) fn sentence(error: &tokio_postgres::Error) -> String {
     let Some(said) = error.as_db_error() else {
         return error.source().map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"));
@@ -106,7 +106,7 @@ pub(crate) fn sentence(error: &tokio_postgres::Error) -> String {
     more.fold(said.message().to_owned(), |sentence, more| format!("{sentence} ({more})"))
 }
 
-/// What the user can do about it, where the server's code says so.
+/// Returns the remedy for the server's error code, if there is one.
 fn remedy(error: &tokio_postgres::Error) -> Option<&'static str> {
     let Some(code) = error.code() else {
         return Some("See whether the server runs and what its log says, then run the command again.");
@@ -128,7 +128,7 @@ fn remedy(error: &tokio_postgres::Error) -> Option<&'static str> {
     }
 }
 
-/// A value of a row, by the column's name.
+/// Returns a value of a row by column name.
 pub(crate) fn value<'a, T: tokio_postgres::types::FromSql<'a>>(row: &'a Row, column: &str) -> Result<T> {
     row.try_get(column).map_err(|e| Error::store("reading from Postgres", sentence(&e)))
 }

@@ -1,4 +1,4 @@
-//! Connection strings as libpq takes them: `postgres://…` URLs and lists of `key=value`.
+//! Parses connection strings of libpq: `postgres://…` URLs and lists of `key=value`.
 
 use std::collections::BTreeMap;
 use std::iter::Peekable;
@@ -6,10 +6,10 @@ use std::str::Chars;
 
 use crate::error::{Error, Result};
 
-/// Settings by libpq's names.
+/// Settings by their names in libpq.
 pub(crate) type Settings = BTreeMap<String, String>;
 
-/// The settings that a connection string names. Its text never goes into an error: it may hold a password.
+/// Parses a connection string. Its text never appears in an error, since it may hold a password.
 pub(crate) fn parse(dsn: &str) -> Result<Settings> {
     let dsn = dsn.trim();
     match dsn.strip_prefix("postgres://").or_else(|| dsn.strip_prefix("postgresql://")) {
@@ -18,7 +18,7 @@ pub(crate) fn parse(dsn: &str) -> Result<Settings> {
     }
 }
 
-/// An error about a setting, which never shows the setting's text where that may be secret.
+/// Returns the error for an invalid setting. `problem` must not contain secret text.
 pub(crate) fn bad(name: &str, problem: impl std::fmt::Display, remedy: &str) -> Error {
     Error::usage(format!("the database setting {name} {problem}"), remedy)
 }
@@ -53,7 +53,7 @@ fn parse_url(rest: &str) -> Result<Settings> {
     Ok(settings)
 }
 
-/// Keeps a parameter; `ssl=true`, which other drivers write, asks for TLS where `sslmode` does not say more.
+/// Adds a parameter. `ssl=true`, which other drivers use, requires TLS unless `sslmode` is set.
 fn insert_parameter(settings: &mut Settings, name: &str, text: String) {
     if (name, text.as_str()) == ("ssl", "true") {
         settings.entry("sslmode".into()).or_insert_with(|| "require".into());
@@ -62,7 +62,7 @@ fn insert_parameter(settings: &mut Settings, name: &str, text: String) {
     }
 }
 
-/// The hosts and the ports of `host:port,[::1]:port`, as two lists with commas.
+/// Splits `host:port,[::1]:port` into a list of hosts and a list of ports, both separated by commas.
 fn split_hosts(text: &str) -> Result<(String, String)> {
     let mut hosts = Vec::new();
     let mut ports = Vec::new();
@@ -83,7 +83,7 @@ fn split_hosts(text: &str) -> Result<(String, String)> {
     Ok((hosts.join(","), ports))
 }
 
-/// A part of a URL with its `%41` turned into characters.
+/// Decodes the percent-encoding of a part of a URL.
 fn decoded(text: &str) -> Result<String> {
     let broken = || unreadable("the database URL has a % that does not begin a character's code");
     let mut bytes = Vec::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! Encryption: what `sslmode` asks for, and the certificates that are trusted for it.
+//! Encryption: the meaning of `sslmode`, and the trusted certificates.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,35 +15,35 @@ use super::certificate::Certificate;
 use super::settings::{Settings, bad};
 use super::verifier::{Trusted, Verifier};
 
-/// What `sslmode` asks for, as libpq means it.
+/// The values of `sslmode`, with their meaning in libpq.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SslMode {
     /// Never encrypted.
     Disable,
-    /// Encrypted only if the server refuses otherwise.
+    /// Encrypted only if the server requires it.
     Allow,
-    /// Encrypted if the server can.
+    /// Encrypted if the server supports it.
     Prefer,
-    /// Encrypted; whoever answers is believed.
+    /// Encrypted; any server is accepted.
     Require,
-    /// Encrypted; the certificate must come from a trusted authority.
+    /// Encrypted; the certificate must be signed by a trusted authority.
     VerifyCa,
-    /// Encrypted; the certificate must also name the host.
+    /// Encrypted; the certificate must also match the host.
     VerifyFull,
 }
 
-/// Whose certificates are trusted.
+/// The source of trusted certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Roots {
-    /// Nothing is checked.
+    /// None; certificates are not checked.
     None,
-    /// The operating system's.
+    /// The operating system.
     System,
-    /// Those of a PEM file.
+    /// A PEM file.
     File(PathBuf),
 }
 
-/// What the settings `sslmode` and `sslrootcert` ask for.
+/// Resolves the settings `sslmode` and `sslrootcert`.
 pub(crate) fn resolve(settings: &Settings, home: Option<&Path>) -> Result<(SslMode, Roots)> {
     let told = settings.get("sslrootcert").map(String::as_str);
     let mode = settings.get("sslmode").map(|mode| parse(mode)).transpose()?;
@@ -61,7 +61,7 @@ pub(crate) fn resolve(settings: &Settings, home: Option<&Path>) -> Result<(SslMo
             "asks to verify the server, and no trusted certificate is named",
             "Set sslrootcert=FILE, or sslrootcert=system for the operating system's.",
         )),
-        // A certificate at hand is used, as with libpq.
+        // As in libpq, the server is verified if a root certificate exists.
         (SslMode::Require, roots @ Roots::File(_)) => Ok((SslMode::VerifyCa, roots)),
         (mode, roots) => Ok((mode, roots)),
     }
@@ -83,7 +83,7 @@ fn parse(mode: &str) -> Result<SslMode> {
     }
 }
 
-/// The TLS client that checks as much of a server's certificate as the mode asks for.
+/// Creates the TLS client that checks a server's certificate as the mode requires.
 pub(crate) fn connector(mode: SslMode, roots: &Roots) -> Result<MakeRustlsConnect> {
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
@@ -104,14 +104,14 @@ pub(crate) fn connector(mode: SslMode, roots: &Roots) -> Result<MakeRustlsConnec
     Ok(MakeRustlsConnect::new(config.with_no_client_auth()))
 }
 
-/// The operating system's.
+/// Returns the trusted certificates of the operating system.
 fn of_the_system() -> Result<RootCertStore> {
     let mut store = RootCertStore::empty();
     store.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     if store.is_empty() { Err(none()) } else { Ok(store) }
 }
 
-/// Those of a file, where one is named.
+/// Reads the trusted certificates of a file, if one is named.
 fn trusted(roots: &Roots) -> Result<Trusted> {
     let Roots::File(path) = roots else { return Err(none()) };
     let unusable = |why: &dyn std::fmt::Display| {
@@ -125,7 +125,7 @@ fn trusted(roots: &Roots) -> Result<Trusted> {
     for certificate in CertificateDer::pem_file_iter(path).map_err(|e| unusable(&e))? {
         let certificate = certificate.map_err(|e| unusable(&e))?;
         let added = trusted.authorities.add(certificate.clone());
-        // One that can't be an authority's may still be the server's own.
+        // A certificate that is not accepted as an authority's may still be the server's own.
         if Certificate::read(&certificate).is_none() {
             added.map_err(|e| unusable(&e))?;
         }

@@ -1,4 +1,4 @@
-//! How a server's certificate is checked: as libpq would, which takes more forms of certificates than rustls does.
+//! Verifies a server's certificate as libpq does, which accepts more forms of certificates than rustls.
 
 use std::sync::Arc;
 
@@ -11,27 +11,27 @@ use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, Sign
 
 use super::certificate::{Certificate, names};
 
-/// Certificates that are trusted.
+/// The trusted certificates.
 #[derive(Debug)]
 pub(crate) struct Trusted {
-    /// Those that may have signed others.
+    /// The certificates that may have signed others.
     pub(crate) authorities: RootCertStore,
-    /// The same as they are: a server may show one of them as its own.
+    /// The same certificates as given. The server may present one of them as its own.
     pub(crate) known: Vec<CertificateDer<'static>>,
 }
 
-/// Checks a certificate as far as there is something to hold it against.
+/// Checks a server's certificate against the trusted ones.
 #[derive(Debug)]
 pub(crate) struct Verifier {
-    /// Without them every certificate is believed.
+    /// The trusted certificates. Without them every certificate is accepted.
     pub(crate) trusted: Option<Trusted>,
-    /// Whether it must name the host, too.
+    /// True if the certificate must also match the host.
     pub(crate) named: bool,
     pub(crate) provider: Arc<CryptoProvider>,
 }
 
 impl Verifier {
-    /// Checks that the signature was made with the key of a certificate of any form.
+    /// Checks that a signature was made with the key of a certificate of any form.
     fn check_signature(
         &self,
         message: &[u8],
@@ -53,7 +53,7 @@ impl Verifier {
     }
 }
 
-/// Schemes that TLS 1.3 leaves to older versions.
+/// Returns true for schemes that TLS 1.3 does not allow.
 fn is_older(scheme: SignatureScheme) -> bool {
     use SignatureScheme as Scheme;
     [Scheme::RSA_PKCS1_SHA1, Scheme::RSA_PKCS1_SHA256, Scheme::RSA_PKCS1_SHA384, Scheme::RSA_PKCS1_SHA512]
@@ -121,7 +121,7 @@ impl ServerCertVerifier for Verifier {
     }
 }
 
-/// Whether the certificate's time has come and not gone.
+/// Fails if the certificate is not valid at this time.
 fn check_time(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), Error> {
     let read = Certificate::read(certificate).and_then(|read| read.validity());
     let (from, until) = read.ok_or(CertificateError::BadEncoding)?;
@@ -135,7 +135,7 @@ fn check_time(certificate: &CertificateDer<'_>, now: UnixTime) -> Result<(), Err
     }
 }
 
-/// Whether the certificate is the host's; one that lists no names at all is known by its common name.
+/// Fails if the certificate is not for this host. One without alternative names is checked by its common name.
 fn check_name(certificate: &CertificateDer<'_>, host: &ServerName<'_>) -> Result<(), Error> {
     let common_name = Certificate::read(certificate).and_then(|read| read.common_name());
     match common_name {

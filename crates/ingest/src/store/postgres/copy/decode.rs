@@ -1,28 +1,28 @@
-//! Rows in the binary form of COPY, decoded from a stream cut anywhere.
+//! Decodes rows of a binary COPY from a stream in pieces of any size.
 
 use crate::error::{Error, Result};
 
 use super::encode::HEADER;
 
-/// Cuts a binary COPY into rows, whatever the pieces it arrives in.
+/// Splits a binary COPY into rows, in whatever pieces it arrives.
 #[derive(Debug, Default)]
 pub(crate) struct RowDecoder {
     buffer: Vec<u8>,
-    /// Where the first byte not yet handed out is.
+    /// The position of the first byte that was not returned yet.
     at: usize,
     begun: bool,
     ended: bool,
 }
 
 impl RowDecoder {
-    /// Takes the next piece.
+    /// Adds the next piece.
     pub(crate) fn feed(&mut self, piece: &[u8]) {
         self.buffer.drain(..self.at.min(self.buffer.len()));
         self.at = 0;
         self.buffer.extend_from_slice(piece);
     }
 
-    /// The next row, or `None` until more was fed.
+    /// Returns the next row; `None` if more pieces are needed or the COPY has ended.
     pub(crate) fn next_row(&mut self) -> Result<Option<Fields<'_>>> {
         if self.ended || !self.passed_header()? {
             return Ok(None);
@@ -42,7 +42,7 @@ impl RowDecoder {
         Ok(Some(Fields::new(self.buffer.get(start..self.at).unwrap_or_default())))
     }
 
-    /// Whether the stream said that it was whole.
+    /// Returns true if the end of the COPY was received.
     pub(crate) fn ended(&self) -> bool {
         self.ended
     }
@@ -61,7 +61,7 @@ impl RowDecoder {
     }
 }
 
-/// The bytes of a row's fields with their lengths, or `None` when they are not all there yet.
+/// Returns the size of a row's fields in bytes, with their lengths; `None` if they are incomplete.
 fn row_length(bytes: &[u8], fields: i16) -> Option<usize> {
     let mut at = 0_usize;
     for _ in 0..fields {
@@ -75,19 +75,19 @@ fn damaged(problem: &str) -> Error {
     Error::store("reading rows from Postgres", problem)
 }
 
-/// The fields of one row, taken one by one in the order of the columns.
+/// The fields of a row, which are taken in the order of the columns.
 #[derive(Debug)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of a row without its head.
+    /// Wraps the fields of a row without its header.
     pub(crate) fn new(rest: &'a [u8]) -> Self {
         Self { rest }
     }
 
-    /// The next field's bytes, `None` where it is null.
+    /// Takes the bytes of the next field; `None` if it is null.
     #[inline]
     fn next(&mut self) -> Result<Option<&'a [u8]>> {
         let short = || damaged("a row has fewer fields than asked for");

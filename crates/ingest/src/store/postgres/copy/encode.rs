@@ -1,41 +1,41 @@
-//! Rows in the binary form of COPY, encoded by hand into large chunks.
+//! Encodes rows for a binary COPY into large chunks.
 
 use bytes::Bytes;
 
 use crate::error::{Error, Result};
 
-/// What a binary COPY starts with: signature, flags, length of the header's extension.
+/// Start of a binary COPY: signature, flags, length of the header extension.
 pub(crate) const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 
-/// What a binary COPY ends with.
+/// End of a binary COPY.
 pub(crate) const TRAILER: &[u8] = &[0xff, 0xff];
 
-/// The size, in bytes, from which encoded rows are handed on.
+/// The size in bytes at which encoded rows are sent.
 pub(crate) const CHUNK: usize = 1 << 20;
 
-/// Postgres's type numbers of the arrays' elements.
+/// Postgres's type OIDs of array elements.
 const INT4: u32 = 23;
 const INT8: u32 = 20;
 const TEXT: u32 = 25;
 
-/// Encoded rows of one table, and how many they are.
+/// Encoded rows of one table, with their number.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Rows {
     pub(crate) bytes: Bytes,
     pub(crate) rows: u64,
 }
 
-/// Encodes rows: `row`, then each of its fields in the order of the columns.
+/// Encodes rows. Call `row`, then add its fields in the order of the columns.
 #[derive(Debug, Default)]
 pub(crate) struct RowEncoder {
     bytes: Vec<u8>,
     rows: u64,
-    /// A field was longer than the format can say.
+    /// True if a field exceeded the maximum length of the format.
     too_long: bool,
 }
 
 impl RowEncoder {
-    /// Bytes encoded and not yet taken.
+    /// Returns the number of bytes that were encoded and not taken yet.
     pub(crate) fn len(&self) -> usize {
         self.bytes.len()
     }
@@ -50,7 +50,7 @@ impl RowEncoder {
         Ok(Rows { bytes: Bytes::from(bytes), rows: std::mem::take(&mut self.rows) })
     }
 
-    /// Makes room for rows to come.
+    /// Reserves space for more bytes.
     pub(crate) fn reserve(&mut self, bytes: usize) {
         self.bytes.reserve(bytes);
     }
@@ -87,7 +87,7 @@ impl RowEncoder {
         self.fixed(value.to_be_bytes());
     }
 
-    /// A value where there is one, else null.
+    /// Adds a value, or null for `None`.
     #[inline]
     pub(crate) fn maybe<T>(&mut self, value: Option<T>, put: impl FnOnce(&mut Self, T)) {
         match value {
@@ -96,7 +96,7 @@ impl RowEncoder {
         }
     }
 
-    /// A text that is known to hold no NUL.
+    /// Adds a text that is known to contain no NUL.
     #[inline]
     pub(crate) fn text(&mut self, text: &str) {
         self.bytes(text.as_bytes());
@@ -108,7 +108,7 @@ impl RowEncoder {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// A text from elsewhere; NUL, which Postgres can't hold, becomes U+FFFD.
+    /// Adds any text. NUL, which Postgres can't store, becomes U+FFFD.
     pub(crate) fn any_text(&mut self, text: &str) {
         if text.contains('\0') {
             self.text(&text.replace('\0', "\u{FFFD}"));
@@ -152,7 +152,7 @@ impl RowEncoder {
         }
     }
 
-    /// A field of four or eight bytes, its length before it, in one write.
+    /// Adds a field of fixed size, with its length, in one write.
     #[inline]
     fn fixed<const N: usize>(&mut self, value: [u8; N]) {
         self.bytes.extend_from_slice(&(N as i32).to_be_bytes());

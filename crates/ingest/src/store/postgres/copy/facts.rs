@@ -1,4 +1,4 @@
-//! The small tables of a run (CPU, errors, labels, rejects): their columns, and their rows there and back.
+//! Encodes and decodes the rows of a run's small tables: CPU, errors, labels, rejects.
 
 use crate::counts::{ErrorCount, LabelCount};
 use crate::error::Result;
@@ -10,19 +10,19 @@ use super::encode::RowEncoder;
 use super::seconds::whole;
 use crate::store::postgres::schema::version::RowsOf;
 
-/// The columns of `cpu` after what tells the run.
+/// The columns of `cpu` after the one that identifies the run.
 pub(crate) const CPU: &str = "clock, value";
 
-/// The columns of `errors` after what tells the run.
+/// The columns of `errors` after the one that identifies the run.
 pub(crate) const ERRORS: &str = "second, label, response_code, message, transaction, count";
 
-/// The columns of `labels` after what tells the run.
+/// The columns of `labels` after the one that identifies the run.
 pub(crate) const LABELS: &str = "label, successes, failures, transactions";
 
-/// The columns of `rejects` after what tells the run.
+/// The columns of `rejects` after the one that identifies the run.
 pub(crate) const REJECTS: &str = "number, file, member, line, byte, reason, record, code";
 
-/// The same of a schema that was made before reasons had codes.
+/// The columns of `rejects` in schemas that were created before rejects had codes.
 pub(crate) const REJECTS_WITHOUT_CODE: &str = "number, file, member, line, byte, reason, record, null::text";
 
 pub(crate) fn put_cpu(rows: &mut RowEncoder, run: &RowsOf, (clock, value): (i64, f64)) {

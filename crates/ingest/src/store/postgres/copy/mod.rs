@@ -1,4 +1,4 @@
-//! COPY in both directions: encoded rows to a table, and a query's rows back.
+//! Sends encoded rows to a table and receives the rows of a query, by binary COPY.
 
 pub(crate) mod decode;
 pub(crate) mod encode;
@@ -20,7 +20,7 @@ use self::decode::{Fields, RowDecoder};
 use self::encode::{CHUNK, HEADER, RowEncoder, Rows, TRAILER};
 use super::connection::session::Session;
 
-/// A COPY to a table that is under way. Dropped, it is undone with its transaction.
+/// A COPY to a table in progress. If dropped, it is rolled back with its transaction.
 pub(super) struct CopyIn {
     sink: Pin<Box<CopyInSink<Bytes>>>,
     what: String,
@@ -28,7 +28,7 @@ pub(super) struct CopyIn {
 }
 
 impl CopyIn {
-    /// Begins one, into a table and columns as they stand in SQL.
+    /// Begins a COPY into a table and columns, both given as SQL.
     pub(super) async fn begin(
         session: &Session,
         what: &str,
@@ -49,12 +49,15 @@ impl CopyIn {
         self.feed(session, rows.bytes).await
     }
 
-    /// Sends what the encoder holds once it is worth a chunk.
+    /// Sends the encoder's rows if they fill a chunk.
     pub(super) async fn send_full(&mut self, session: &Session, encoder: &mut RowEncoder) -> Result<()> {
         if encoder.len() < CHUNK { Ok(()) } else { self.send(session, encoder.take()?).await }
     }
 
-    /// Ends it, checking that the server counted the rows that were sent.
+    /// Ends the COPY and returns the number of rows.
+    ///
+    /// # Errors
+    /// If the server stored another number of rows than was sent, or fails.
     pub(super) async fn finish(mut self, session: &Session) -> Result<u64> {
         self.feed(session, Bytes::from_static(TRAILER)).await?;
         let stored = self.sink.as_mut().finish().await.map_err(|e| session.error(&self.what, &e))?;
@@ -70,7 +73,7 @@ impl CopyIn {
     }
 }
 
-/// A COPY of a query's rows that is under way.
+/// A COPY of a query's rows in progress.
 pub(super) struct CopyOut<'a> {
     session: &'a Session,
     stream: Pin<Box<CopyOutStream>>,
@@ -79,14 +82,14 @@ pub(super) struct CopyOut<'a> {
 }
 
 impl<'a> CopyOut<'a> {
-    /// Begins one.
+    /// Begins a COPY of the rows of `query`.
     pub(super) async fn begin(session: &'a Session, what: &'a str, query: &str) -> Result<Self> {
         let sql = format!("copy ({query}) to stdout (format binary)");
         let stream = session.client().copy_out(&sql).await.map_err(|e| session.error(what, &e))?;
         Ok(Self { session, stream: Box::pin(stream), decoder: RowDecoder::default(), what })
     }
 
-    /// Hands every row to a function, in order.
+    /// Passes every row to a function, in order.
     pub(super) async fn each(
         mut self,
         mut row: impl FnMut(&mut Fields<'_>) -> Result<()> + Send,
@@ -104,7 +107,7 @@ impl<'a> CopyOut<'a> {
         Err(Error::store(self.what, "the server stopped in the middle of the rows"))
     }
 
-    /// Gathers what a function makes of each row.
+    /// Collects the results of a function for all rows.
     pub(super) async fn gather<T: Send>(
         self,
         mut row: impl FnMut(&mut Fields<'_>) -> Result<T> + Send,

@@ -1,4 +1,4 @@
-//! The encoder of samples against tokio-postgres's own writer, byte for byte, and the decoders against the encoders.
+//! Tests the encoder of samples against tokio-postgres's writer, byte by byte, and the decoders against the encoders.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ use super::decode::{Fields, RowDecoder};
 use super::encode::{HEADER, TRAILER};
 use super::samples::{self, SampleEncoder};
 
-/// What a server answers, message by message: enough to be sent one binary COPY.
+/// A minimal server that receives one binary COPY.
 struct Server(DuplexStream);
 
 impl Server {
@@ -43,7 +43,7 @@ impl Server {
         while self.hear().await.0 != last {}
     }
 
-    /// Plays a whole session and returns what was copied.
+    /// Plays a whole session and returns the copied bytes.
     async fn play(mut self) -> Vec<u8> {
         self.hear_body().await;
         self.say(b'R', &0_i32.to_be_bytes()).await;
@@ -70,7 +70,7 @@ impl Server {
     }
 }
 
-/// What tokio-postgres's writer sends for a batch.
+/// Returns what tokio-postgres's writer sends for a batch.
 async fn sent_by_the_oracle(batch: &SampleBatch) -> Vec<u8> {
     let (here, there) = duplex(1 << 20);
     let server = tokio::spawn(Server(there).play());
@@ -119,7 +119,7 @@ async fn sent_by_the_oracle(batch: &SampleBatch) -> Vec<u8> {
     server.await.unwrap()
 }
 
-/// What our encoder makes of some batches, as a whole COPY.
+/// Returns the output of our encoder for these batches, as a complete COPY.
 fn encoded(batches: &[SampleBatch]) -> Vec<u8> {
     let mut encoder = SampleEncoder::new(true);
     let mut chunks = Vec::new();
@@ -132,7 +132,7 @@ fn encoded(batches: &[SampleBatch]) -> Vec<u8> {
     parts.flatten().copied().collect()
 }
 
-/// The rows of a COPY that arrives in pieces of some size.
+/// Decodes the rows of a COPY that arrives in pieces of `piece` bytes.
 fn decode<T>(bytes: &[u8], piece: usize, mut row: impl FnMut(&mut Fields<'_>) -> T) -> Vec<T> {
     let mut decoder = RowDecoder::default();
     let mut rows = Vec::new();

@@ -1,4 +1,4 @@
-//! A run's samples: the columns of their table, and how a batch becomes its rows and comes back from them.
+//! Encodes and decodes the rows of a run's samples.
 
 use crate::error::{Error, Result};
 use crate::pipeline::sink::BatchEncoder;
@@ -8,17 +8,17 @@ use crate::sample::texts::Texts;
 use super::decode::Fields;
 use super::encode::{RowEncoder, Rows};
 
-/// The columns, in the order in which the rows are encoded.
+/// The columns, in the order in which rows are encoded.
 pub(crate) const COLUMNS: &str = "t_ms, elapsed, latency, connect, idle_time, all_threads, bytes, sent_bytes, cpu, \
      success, transaction, label, response_code, injector";
 
-/// How many they are.
+/// The number of columns.
 const FIELDS: i16 = 14;
 
-/// The most bytes of a row without its texts.
+/// The maximum size in bytes of a row without its texts.
 const FIXED_BYTES: usize = 2 + 14 * 4 + 9 * 4 + 3 * 8;
 
-/// Encodes batches as rows of a binary COPY, handed out batch by batch: so the table has them in the log's order.
+/// Encodes batches as rows of a binary COPY. Each batch is returned at once, so the table keeps the log's order.
 #[derive(Debug)]
 pub struct SampleEncoder {
     rows: RowEncoder,
@@ -26,7 +26,7 @@ pub struct SampleEncoder {
 }
 
 impl SampleEncoder {
-    /// An encoder; where samples are not kept it hands out nothing.
+    /// Creates an encoder. If samples are not kept, it returns no rows.
     pub fn new(kept: bool) -> Self {
         Self { rows: RowEncoder::default(), kept }
     }
@@ -63,7 +63,7 @@ fn put(rows: &mut RowEncoder, batch: &SampleBatch) -> Result<()> {
         rows.bool(*transaction);
         rows.maybe(batch.label.get(row), RowEncoder::text);
         rows.maybe(batch.response_code.get(row), RowEncoder::text);
-        // A null would cost every row eight bytes for telling which of its columns are null.
+        // A null would add a null bitmap of eight bytes to every row.
         rows.text(batch.injector.get(row).unwrap_or_default());
     }
     Ok(())
@@ -78,7 +78,7 @@ fn offset(t_ms: i64) -> Result<i32> {
     })
 }
 
-/// Appends a row as it comes from the table to a batch.
+/// Decodes a row of the table and appends it to a batch.
 pub(crate) fn get(fields: &mut Fields<'_>, batch: &mut SampleBatch) -> Result<()> {
     batch.t_ms.push(i64::from(fields.i32()?));
     batch.elapsed.push(fields.i32()?);

@@ -1,4 +1,4 @@
-//! The per-second counts: the columns of their table, and how cells become its rows and come back from them.
+//! Encodes and decodes the rows of the counts by second.
 
 use hashbrown::HashMap;
 
@@ -12,18 +12,18 @@ use super::decode::Fields;
 use super::encode::RowEncoder;
 use crate::store::postgres::schema::version::RowsOf;
 
-/// The columns, in the order in which the rows are encoded, but for what tells the run before them.
+/// The columns after the one that identifies the run, in the order in which rows are encoded.
 pub(crate) const COLUMNS: &str = "second, label, success, transaction, samples, elapsed, counts, latency_n, \
      latency_sum, latency_min, latency_max, connect_sum, bytes_sum, sent_bytes_sum, before_boundary, \
      injectors, injector_samples, injector_threads, packed";
 
-/// How many they are, with what tells the run.
+/// The number of columns, with the one that identifies the run.
 const FIELDS: i16 = 20;
 
-/// The columns that are read back: a server takes several times as long to send arrays.
+/// The columns that are read back. Without arrays, the server sends them several times as fast.
 pub(crate) const PACKED: &str = "second, label, success, transaction, samples, packed";
 
-/// The names that cells point to by index.
+/// The names that cells refer to by index.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'a> {
     pub(crate) labels: &'a [String],
@@ -87,27 +87,27 @@ fn named(names: &[String], index: u32) -> Result<&str> {
     })
 }
 
-/// A count as the column's type.
+/// Converts a count between the types of a column and of this program.
 pub(crate) fn whole<T: Copy + std::fmt::Display, U: TryFrom<T>>(count: T) -> Result<U> {
     U::try_from(count).map_err(|_| {
         Error::store("converting a count between perfpipe and Postgres", format!("{count} is out of range"))
     })
 }
 
-/// Reads cells back, turning labels into indexes again.
+/// Decodes cells and converts labels to indexes.
 pub(crate) struct CellReader<'a> {
     labels: HashMap<&'a str, u32>,
     injectors: usize,
 }
 
 impl<'a> CellReader<'a> {
-    /// A reader of a run with these names.
+    /// Creates a reader for a run with these names.
     pub(crate) fn new(names: Names<'a>) -> Self {
         let labels = names.labels.iter().map(String::as_str).zip(0..).collect();
         Self { labels, injectors: names.injectors.len() }
     }
 
-    /// Adds the cell of a row of the columns [`PACKED`].
+    /// Decodes a row of the columns [`PACKED`] and adds its cell.
     pub(crate) fn get(
         &self,
         fields: &mut Fields<'_>,

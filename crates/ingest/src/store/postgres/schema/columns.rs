@@ -1,4 +1,4 @@
-//! Columns that came after the first schemas of this layout: the first write adds them, and until then they are null.
+//! Columns that older schemas of the present layouts lack. The first write adds them; until then they are null.
 
 use tokio_postgres::error::SqlState;
 
@@ -10,14 +10,14 @@ use crate::store::postgres::transaction::{Mode, begin};
 use super::names::{ALL, LOCK};
 use super::ownership;
 
-/// Each with its table and its type; what they have of earlier runs is null.
+/// The added columns: table, name and type. They are null for earlier runs.
 const ADDED: [(&str, &str, &str); 3] = [
     ("runs", "last_end_ms", "bigint"),
     ("runs", "transactions_end_ms", "bigint"),
     ("rejects", "code", "text"),
 ];
 
-/// Gives the tables of all runs the columns that they lack.
+/// Adds the missing columns to the tables that all runs share.
 pub(super) async fn add(session: &Session) -> Result<()> {
     let what = "adding columns to the tables of perfpipe";
     begin(session, what, Mode::Reading).await?;
@@ -52,17 +52,17 @@ pub(super) async fn add(session: &Session) -> Result<()> {
     }
 }
 
-/// A statement that adds a column where it is lacking.
+/// Returns the statement that adds a column if it is missing.
 fn addition(table: &str, column: &str, kind: &str) -> String {
     format!("alter table perfpipe.{table} add column if not exists {column} {kind}")
 }
 
-/// Statements that add all columns that are lacking.
+/// Returns the statements that add all missing columns.
 pub(super) fn additions() -> String {
     ADDED.map(|(table, column, kind)| addition(table, column, kind) + ";").concat()
 }
 
-/// Whether a table of all runs has a column. Asked in a transaction, as all is: only there is it sure where names and
+/// Returns true if a table has a column. Must be called within a transaction, which determines where names and
 /// operators are looked up.
 pub(crate) async fn has(session: &Session, what: &str, table: &str, column: &str) -> Result<bool> {
     let sql = format!(

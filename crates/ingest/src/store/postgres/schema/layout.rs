@@ -1,4 +1,4 @@
-//! The schema: made on the first write, and checked before every use.
+//! The schema `perfpipe`, which is created on the first write and checked before every use.
 
 use tokio_postgres::error::SqlState;
 
@@ -12,25 +12,25 @@ use crate::store::postgres::connection::session::{Session, value};
 use crate::store::postgres::holders;
 use crate::store::postgres::transaction::{self, Mode, begin};
 
-/// What makes the tables of the newest layout.
+/// The statements that create the tables of the newest layout.
 const MADE: &str = include_str!("tables.sql");
 
-/// What makes its views, or puts them in the place of an older layout's.
+/// The statements that create its views, replacing those of an older layout.
 pub(super) const VIEWS: &str = include_str!("views.sql");
 
-/// What says of each table, view and column what it is.
+/// The comments on tables, views and columns.
 pub(super) const COMMENTS: &str = include_str!("comments.sql");
 
-/// The tables of all runs.
+/// The tables that all runs share.
 pub(super) const TABLES: [&str; 7] = ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects"];
 
-/// Whether a name is that of something of the layout's own, which no run's table can have.
+/// Returns true if a name belongs to the layout itself, so that no run's table can have it.
 pub(crate) fn is_own(table: &str) -> bool {
     ALL.contains(&table)
 }
 
-/// Begins a transaction in which these tables, and the layout's own, stay what they are, and checks them; `None`
-/// where there is no store, and then no transaction either.
+/// Begins a transaction that locks these tables and `layout` against changes of their definition, and checks them.
+/// Without a store it returns `None`, and the transaction is ended.
 pub(crate) async fn open(
     session: &Session,
     what: &str,
@@ -53,7 +53,7 @@ pub(crate) async fn open(
         };
         match not_held(session, what, &tables, &error).await? {
             NotHeld::NoStore => return Ok(None),
-            // It has been made meanwhile.
+            // The store was created meanwhile.
             NotHeld::JustMade if !last => {}
             NotHeld::JustMade => return Err(session.error(what, &error)),
         }
@@ -61,14 +61,14 @@ pub(crate) async fn open(
     Ok(None)
 }
 
-/// Why tables could not be held.
+/// The reason why tables could not be locked.
 enum NotHeld {
     NoStore,
-    /// There was no store, and now there is one.
+    /// The store was created after the attempt to lock its tables.
     JustMade,
 }
 
-/// Why tables could not be held, where that is no fault.
+/// Returns why tables could not be locked, if the reason is no error.
 async fn not_held(
     session: &Session,
     what: &str,
@@ -95,22 +95,21 @@ async fn not_held(
     }
 }
 
-/// Whether there is a table of layouts. A look into the catalogue sees what others have just committed.
+/// Returns true if the table `layout` exists. A query of the catalogue sees what others have just committed.
 async fn exists(session: &Session, what: &str) -> Result<bool> {
     let sql = "select exists (select from pg_catalog.pg_tables where schemaname = 'perfpipe' \
                and tablename = 'layout') as there";
     value(&session.query_one(what, sql, &[]).await?, "there")
 }
 
-/// The layout of the schema, which is there, as the transaction sees it.
+/// Returns the layout of the schema, which must exist, as the transaction sees it.
 pub(crate) async fn read(session: &Session) -> Result<Layout> {
     let rows = session.query("reading the layout", "select version from perfpipe.layout", &[]).await?;
     let found = rows.first().map(|row| value::<i32>(row, "version")).transpose()?;
     found.and_then(Layout::of).ok_or_else(|| other_layout(found))
 }
 
-/// Makes the schema where there is none, and gives an older one the columns that it lacks. Two that come first at the
-/// same time do it one after the other.
+/// Creates the schema if it does not exist, and adds missing columns to an older one. Concurrent calls are serialized.
 pub(crate) async fn ensure(session: &Session) -> Result<()> {
     if check(session).await?.is_some() {
         return columns::add(session).await;
@@ -120,7 +119,7 @@ pub(crate) async fn ensure(session: &Session) -> Result<()> {
     check_server(session).await?;
     holders::wait_for(session, what, LOCK, "the lock on making the schema").await?;
     if !exists(session, what).await? {
-        // One made by hand may belong to a role that may not make others.
+        // A schema created by hand may belong to a role that can't create schemas.
         let sql = "select exists (select from pg_catalog.pg_namespace where nspname = 'perfpipe') as there";
         if !value::<bool>(&session.query_one(what, sql, &[]).await?, "there")? {
             session.run(what, "create schema perfpipe").await?;
@@ -131,7 +130,7 @@ pub(crate) async fn ensure(session: &Session) -> Result<()> {
     session.run(what, "commit").await
 }
 
-/// The layout of the schema, where it is there and such that it can be written to.
+/// Returns the layout of the schema if it exists. It is an error if it can't be written to.
 async fn check(session: &Session) -> Result<Option<Layout>> {
     let what = "looking at the schema perfpipe";
     begin(session, what, Mode::Reading).await?;
@@ -148,7 +147,7 @@ async fn check(session: &Session) -> Result<Option<Layout>> {
     Ok(layout)
 }
 
-/// Keeps the tables of all runs, which are about to be written to, as they are until the transaction ends, and checks
+/// Locks the shared tables for writing until the transaction ends, against changes of their definition, and checks
 /// them.
 pub(crate) async fn hold(session: &Session, what: &str) -> Result<Layout> {
     let names: Vec<String> = TABLES.iter().skip(1).map(|table| format!("perfpipe.{table}")).collect();
@@ -166,10 +165,10 @@ pub(crate) async fn hold(session: &Session, what: &str) -> Result<Layout> {
     read(session).await
 }
 
-/// The oldest server whose SQL has all that the layout uses, and its number as the server tells it.
+/// The oldest server version that supports the SQL of the layout, and its version number.
 const OLDEST: (&str, i32) = ("12", 120_000);
 
-/// Checks that the database can hold the layout, and every label and message, which are Unicode.
+/// Checks that the server is new enough, and that the database's encoding can hold every label and message.
 async fn check_server(session: &Session) -> Result<()> {
     let sql = "select pg_catalog.current_setting('server_encoding') as encoding, \
                pg_catalog.current_setting('server_version_num')::int as version";

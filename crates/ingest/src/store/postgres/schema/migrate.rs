@@ -1,7 +1,7 @@
-//! An older layout rewritten as the newest, in one transaction: killed at any moment, the database has one or the other,
-//! whole.
+//! Migrates an older layout to the newest one in one transaction, so that an interruption leaves the old layout or the
+//! new one.
 //!
-//! Tables are changed in place, so that their owners stay, and the grants on them, and other people's views of them.
+//! Tables are altered in place, which keeps their owners, their grants, and the views of others on them.
 
 use serde_json::{Map, Value};
 use tokio_postgres::error::SqlState;
@@ -18,27 +18,27 @@ use super::names::{ALL, LOCK, in_schema, literal, quoted, run_text};
 use super::version::Layout;
 use super::{columns, ownership, privileges};
 
-/// What is done, as errors tell it.
+/// The action that error messages name.
 const WHAT: &str = "migrating the schema perfpipe";
 
-/// The tables whose rows are told by their run, but for `runs` itself.
+/// The tables whose rows belong to a run, without `runs` itself.
 const FACTS: [&str; 5] = ["seconds", "cpu", "errors", "labels", "rejects"];
 
 /// All tables that are rewritten.
 const SHARED: [&str; 6] = ["runs", "seconds", "cpu", "errors", "labels", "rejects"];
 
-/// The oldest server that can make a generated column a plain one, and its number as the server tells it.
+/// The oldest server version that can drop the expression of a generated column, and its version number.
 const OLDEST: (&str, i32) = ("13", 130_000);
 
-/// What a migration of a database is going to do.
+/// A description of what a migration would do.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Migration {
-    /// The layout that the database has.
+    /// The present layout version.
     pub from: i32,
-    /// The layout that it gets.
+    /// The layout version after the migration.
     pub to: i32,
-    /// How many runs are stored.
+    /// The number of stored runs.
     pub runs: u64,
     /// The tables that are rewritten.
     pub tables: Vec<MigratedTable>,
@@ -48,15 +48,15 @@ pub struct Migration {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MigratedTable {
-    /// Its name, with the schema's.
+    /// The name with the schema.
     pub name: String,
-    /// How many rows it has.
+    /// The number of rows.
     pub rows: u64,
-    /// The room that it takes with its indexes, in bytes; as much is taken once more until the migration has ended.
+    /// The size in bytes, with indexes. The same amount is needed again until the migration has ended.
     pub bytes: u64,
 }
 
-/// What a migration is going to do; `None` where the layout is the newest, or there is no store.
+/// Describes what a migration would do; `None` if the layout is the newest, or there is no store.
 pub(crate) async fn plan(session: &Session) -> Result<Option<Migration>> {
     let what = "looking at what is to be migrated";
     let found = layout::open(session, what, Mode::Snapshot, &SHARED).await?;
@@ -94,7 +94,7 @@ async fn measure(session: &Session, table: &str) -> Result<MigratedTable> {
     })
 }
 
-/// Rewrites an older layout as the newest; false where there is none.
+/// Migrates an older layout to the newest one. Returns false if there is nothing to do.
 pub(crate) async fn migrate(session: &Session) -> Result<bool> {
     if plan(session).await?.is_none() {
         return Ok(false);
@@ -116,7 +116,7 @@ pub(crate) async fn migrate(session: &Session) -> Result<bool> {
     Ok(true)
 }
 
-/// Keeps all others from the tables, whose readers get their turn meanwhile.
+/// Locks the tables exclusively. Readers proceed while it waits.
 async fn hold(session: &Session) -> Result<()> {
     let names: Vec<String> = TABLES.iter().map(|table| in_schema(table)).collect();
     match locks::exclusively(session, WHAT, &names.join(", ")).await? {
@@ -127,7 +127,8 @@ async fn hold(session: &Session) -> Result<()> {
     }
 }
 
-/// Refuses what would fail: a role that may not change the tables, a server that is too old, views that need what goes.
+/// Fails if the migration would: the role may not alter the tables, the server is too old, or views use a removed
+/// column.
 async fn check(session: &Session) -> Result<()> {
     let what = "asking whether the schema can be migrated";
     let sql =
@@ -155,7 +156,7 @@ async fn check(session: &Session) -> Result<()> {
     }
 }
 
-/// What belongs to a role that the present one is no member of.
+/// Objects that belong to a role of which the present one is no member.
 const NOT_OWNED: &str = "
   select c.relname::text as name, r.rolname::text as owner
   from pg_catalog.pg_class c
@@ -166,7 +167,7 @@ const NOT_OWNED: &str = "
     and not pg_catalog.pg_has_role(c.relowner, 'usage')
   order by c.relname limit 1";
 
-/// Other people's views of the number of a run, which goes.
+/// Views of others on the run number, which the migration removes.
 const VIEWS_OF_NUMBERS: &str = "
   select v.oid::pg_catalog.regclass::text as view
   from pg_catalog.pg_depend d
@@ -188,7 +189,7 @@ fn in_the_way(view: &str) -> Error {
     )
 }
 
-/// The error of statements that failed; the transaction is undone.
+/// Returns the error for failed statements. The transaction is rolled back.
 fn refused(session: &Session, error: &tokio_postgres::Error) -> Error {
     match error.code() {
         Some(&(SqlState::FEATURE_NOT_SUPPORTED | SqlState::DEPENDENT_OBJECTS_STILL_EXIST)) => Error::refused(
@@ -199,7 +200,7 @@ fn refused(session: &Session, error: &tokio_postgres::Error) -> Error {
     }
 }
 
-/// All that changes layout 3 into layout 4.
+/// Returns the statements that change layout 3 into layout 4.
 async fn statements(session: &Session) -> Result<String> {
     let keys = keys(session).await?;
     let told = |table: &str| {
@@ -229,7 +230,7 @@ async fn statements(session: &Session) -> Result<String> {
     Ok(sql + VIEWS + COMMENTS)
 }
 
-/// The views without the tables, which could not be changed else. They stay, with whatever others have granted on them.
+/// Detaches the views from the tables, which could not be altered otherwise. The views keep the grants of others.
 const UNTIED_VIEWS: &str = "
   create or replace view perfpipe.elapsed_counts as
     select null::text as framework, null::text as test, null::int as repeat, null::int as second, null::text as label,
@@ -238,15 +239,15 @@ const UNTIED_VIEWS: &str = "
     select null::text as framework, null::text as test, null::int as repeat, null::int as second,
       null::bigint as successes, null::bigint as failures, null::float8 as elapsed_mean;";
 
-/// What changes of `runs` before its number gives way to its key: the number is kept, since who reads a run at this
-/// moment knows it by that.
+/// Changes to `runs` before its number is replaced by the key. The number is kept in `generation`, since present
+/// readers of a run identify it by that.
 const RUNS_BEFORE: &str = "
   alter table perfpipe.runs add column generation bigint;
   update perfpipe.runs set generation = run_id;
   alter table perfpipe.runs alter column run_id drop identity, alter column t0 drop expression,
     alter column requests drop expression;";
 
-/// The key of each run as text by its number, as an object in SQL.
+/// Returns an SQL object that maps each run's number to its key as text.
 async fn keys(session: &Session) -> Result<String> {
     let sql = "select run_id, framework, test, repeat from perfpipe.runs";
     let mut keys = Map::new();
@@ -258,7 +259,7 @@ async fn keys(session: &Session) -> Result<String> {
     Ok(format!("{}::jsonb", literal(&Value::Object(keys).to_string())))
 }
 
-/// Statements that drop references among the tables, and what is unique in `runs` but its key.
+/// Returns the statements that drop foreign keys to `runs`, and its unique constraints except for the primary key.
 async fn unbound(session: &Session) -> Result<String> {
     let sql = "
       select t.relname::text as name, c.conname::text as bond
@@ -276,7 +277,7 @@ async fn unbound(session: &Session) -> Result<String> {
     session.query(WHAT, sql, &[]).await?.iter().map(drop).collect()
 }
 
-/// The number of the next run, which no run had before.
+/// Returns the number of the next run, which no run has had yet.
 async fn next_number(session: &Session) -> Result<i64> {
     let sql = "select coalesce(pg_catalog.pg_sequence_last_value(pg_catalog.pg_get_serial_sequence('perfpipe.runs', \
                'run_id')::pg_catalog.regclass), 0) + 1 as next";

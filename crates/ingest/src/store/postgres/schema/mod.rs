@@ -1,4 +1,4 @@
-//! The schema: how it is laid out, who may use it, and whether it is perfpipe's own.
+//! The schema: its layout, the rights to use it, and checks that perfpipe created it.
 
 pub(crate) mod columns;
 pub(crate) mod layout;

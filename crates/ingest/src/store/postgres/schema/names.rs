@@ -1,31 +1,31 @@
-//! Names in the database: how they are quoted, and how a run's table gets one of its own.
+//! Names in the database: quoting, and unique names for the tables of runs.
 
 use crate::run::key::RunKey;
 
-/// The schema that holds all that perfpipe stores.
+/// The schema that holds everything that perfpipe stores.
 pub(crate) const SCHEMA: &str = "perfpipe";
 
-/// All that the layout makes.
+/// The names of all tables and views of the layout.
 pub(super) const ALL: [&str; 9] =
     ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects", "elapsed_counts", "per_second"];
 
-/// What the lock on making the schema is named by.
+/// Name of the lock for creating or migrating the schema.
 pub(super) const LOCK: &str = "perfpipe layout";
 
-/// The most bytes that Postgres keeps of a name.
+/// The maximum length of a name in Postgres, in bytes.
 const LIMIT: usize = 63;
 
-/// A name as it stands in SQL. Every identifier that is not a constant of this crate passes through here.
+/// Quotes an identifier for SQL. Every identifier that is not a constant of this crate must be quoted by it.
 pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// A table of the schema, quoted.
+/// Returns the quoted name of a table with its schema.
 pub(crate) fn in_schema(table: &str) -> String {
     format!("{SCHEMA}.{}", quoted(table))
 }
 
-/// A text as it stands in SQL, whatever `standard_conforming_strings` says.
+/// Quotes a text for SQL. The result does not depend on `standard_conforming_strings`.
 pub(crate) fn literal(text: &str) -> String {
     let quoted = text.replace('\'', "''");
     match quoted.contains('\\') {
@@ -34,10 +34,10 @@ pub(crate) fn literal(text: &str) -> String {
     }
 }
 
-/// A run's key as one text, which no other key has: `spring_2048`, and `spring_2048#2` of its second repeat.
+/// Returns a run's key as a unique text: `spring_2048`, or `spring_2048#2` for its second repeat.
 ///
-/// The framework ends at the first `_`, and the test at the first `#`. Where these stand in names they are escaped, and so
-/// is `%`, which escapes them; a test may have `_` as it is.
+/// The framework ends at the first `_`, and the test at the first `#`. These characters are percent-encoded within
+/// names, and so is `%`; only in a test `_` stays as it is.
 pub(crate) fn run_text(key: &RunKey) -> String {
     let escaped = |name: &str| name.replace('%', "%25").replace('#', "%23");
     let framework = escaped(&key.framework).replace('_', "%5F");
@@ -48,7 +48,8 @@ pub(crate) fn run_text(key: &RunKey) -> String {
     }
 }
 
-/// Names for something of a run, the natural one first if it fits, then shortened ones with a hash of the key.
+/// Returns candidates for a name of a run's object: first the natural one if it is short enough, then shortened ones
+/// with a hash of the key.
 pub(crate) fn candidates(key: &RunKey, ending: &str) -> impl Iterator<Item = String> {
     let natural = format!("{}{ending}", key.name());
     let text = lock_text(key);
@@ -60,14 +61,14 @@ pub(crate) fn candidates(key: &RunKey, ending: &str) -> impl Iterator<Item = Str
     first.into_iter().chain(hashed)
 }
 
-/// The name cut so that it fits together with a suffix.
+/// Shortens a name so that it fits together with a suffix.
 fn shortened(name: &str, suffix: &str) -> String {
     let end = name.floor_char_boundary(LIMIT.saturating_sub(suffix.len()));
     let head = name.get(..end).unwrap_or_default();
     format!("{head}{suffix}")
 }
 
-/// A text that tells every key from every other one: `a_b` and `c` from `a` and `b_c`, and each repeat from the others.
+/// Returns a text that is unique for each key, also for `a_b` and `c` and for `a` and `b_c`.
 pub(crate) fn lock_text(key: &RunKey) -> String {
     format!("{}\u{1f}{}\u{1f}{}", key.framework, key.test, key.repeat)
 }
@@ -94,7 +95,7 @@ mod tests {
         assert_eq!(literal(r"a\'b"), r"E'a\\''b'");
     }
 
-    /// The key that a text was made of.
+    /// Returns the key that a text was made of.
     fn key_of(text: &str) -> RunKey {
         let plain = |name: &str| name.replace("%5F", "_").replace("%23", "#").replace("%25", "%");
         let (framework, rest) = text.split_once('_').unwrap();

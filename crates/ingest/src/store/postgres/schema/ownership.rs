@@ -1,5 +1,5 @@
-//! Whether the tables are those that perfpipe made: whoever may create a schema can have made one of this name, with
-//! code in it that would run with the rights of whoever uses it.
+//! Checks that perfpipe created the tables. Anyone who may create a schema could have created this one, with code in it
+//! that runs with the rights of its users.
 
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -11,11 +11,12 @@ use crate::store::postgres::connection::session::{Session, value};
 
 const SQL: &str = include_str!("guard.sql");
 
-/// What a finding says and what can be done, with `{name}` for the table, `{table}` for the same in SQL, and `{detail}` for what was found.
+/// The problem and the remedy of a finding. They may contain `{name}` for the table, `{table}` for the table in SQL,
+/// and `{detail}` for what was found.
 type Words = (&'static str, &'static str);
 
-/// Refuses tables that would run somebody's code, or show other rows than are stored; `write` asks for more than
-/// reading needs.
+/// Refuses tables that would run code of others, or show other rows than are stored. With `write`, the checks for
+/// writing are made too.
 pub(crate) async fn check(session: &Session, tables: &[&str], write: bool) -> Result<()> {
     let what = "looking at the schema perfpipe";
     let tables: Vec<String> = tables.iter().map(|name| (*name).to_owned()).collect();
@@ -35,7 +36,7 @@ fn refusal(found: &Row) -> Result<Error> {
     Ok(Error::refused(told(problem), told(remedy)))
 }
 
-/// How each kind of finding is told.
+/// Returns the message for each kind of finding.
 fn words(kind: &str) -> Words {
     const DROP: &str =
         "If nobody knows why it is there, drop it, and see who may have made it; or use another database.";

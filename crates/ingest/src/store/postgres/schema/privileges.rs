@@ -1,4 +1,4 @@
-//! Whether the role may write, asked before a long load rather than found out at its end.
+//! Checks before a long load that the role may write.
 
 use crate::error::{Error, Result};
 use crate::store::postgres::connection::session::GRANTS;
@@ -21,7 +21,7 @@ const SQL: &str = "
     left join pg_catalog.pg_namespace n on n.nspname = 'perfpipe'
     left join pg_catalog.pg_class r on r.relnamespace = n.oid and r.relname = 'runs'";
 
-/// Refuses where nothing can be written: to a standby, a database that is only read, or without the grants.
+/// Fails if the role can't write: to a standby, to a read-only database, or without the grants.
 pub(crate) async fn check_write(session: &Session) -> Result<()> {
     let what = "asking what the role may do";
     begin(session, what, Mode::Reading).await?;

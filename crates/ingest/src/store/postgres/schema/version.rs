@@ -1,29 +1,29 @@
-//! The layouts that this version reads and writes, and what tells a run's rows in each.
+//! The layout versions that are supported, and how each identifies a run's rows.
 
 use crate::run::key::RunKey;
 use crate::store::postgres::copy::encode::RowEncoder;
 
 use super::names::{literal, run_text};
 
-/// A layout of the tables of all runs.
+/// A layout of the tables that all runs share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// Layout 3: a run's rows are told by the run's number.
+    /// Layout 3: a run's rows have the run's number.
     Numbered,
-    /// Layout 4: a run's rows are told by its key as text.
+    /// Layout 4: a run's rows have its key as text.
     Keyed,
 }
 
 impl Layout {
-    /// The one that new schemas get.
+    /// The layout of new schemas.
     pub(crate) const NEWEST: Self = Self::Keyed;
 
-    /// The layout of this number, if it is known.
+    /// Returns the layout with this version number, if it is supported.
     pub(crate) fn of(version: i32) -> Option<Self> {
         [Self::Numbered, Self::Keyed].into_iter().find(|layout| layout.version() == version)
     }
 
-    /// Its number.
+    /// Returns the version number.
     pub(crate) fn version(self) -> i32 {
         match self {
             Self::Numbered => 3,
@@ -31,7 +31,7 @@ impl Layout {
         }
     }
 
-    /// The column of `runs` with a number that no other run has, nor one that was replaced or dropped.
+    /// Returns the column of `runs` with a number that is unique among all runs, including replaced and dropped ones.
     pub(crate) fn number_column(self) -> &'static str {
         match self {
             Self::Numbered => "run_id",
@@ -39,7 +39,7 @@ impl Layout {
         }
     }
 
-    /// What tells the rows of the run with this key and number.
+    /// Returns the identification of the rows of the run with this key and number.
     pub(crate) fn rows_of(self, key: &RunKey, number: i64) -> RowsOf {
         match self {
             Self::Numbered => RowsOf::Number(number),
@@ -48,7 +48,7 @@ impl Layout {
     }
 }
 
-/// What tells the rows of one run in the tables of all runs.
+/// The identification of one run's rows in the shared tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RowsOf {
     /// The run's number.
@@ -58,7 +58,7 @@ pub(crate) enum RowsOf {
 }
 
 impl RowsOf {
-    /// The column that it stands in: the first of each table.
+    /// Returns the column that holds it, the first one of each table.
     pub(crate) fn column(&self) -> &'static str {
         match self {
             Self::Number(_) => "run_id",
@@ -66,7 +66,7 @@ impl RowsOf {
         }
     }
 
-    /// The condition that finds the rows.
+    /// Returns the SQL condition that selects the rows.
     pub(crate) fn condition(&self) -> String {
         let value = match self {
             Self::Number(number) => number.to_string(),
