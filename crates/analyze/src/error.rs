@@ -104,7 +104,7 @@ pub enum Error {
     /// A rule that can't be parsed.
     #[error("the rule `{rule}` can't be read: {problem}")]
     Rule {
-        /// The rule, as it was written.
+        /// The text of the rule.
         rule: String,
         /// The problem, as a clause.
         problem: String,
@@ -114,7 +114,7 @@ pub enum Error {
     /// A rule that compares with a baseline, while none is given.
     #[error("the rule `{rule}` compares with a baseline, and none was given")]
     NoBaseline {
-        /// The rule, as it was written.
+        /// The text of the rule.
         rule: String,
     },
     /// A row that does not fit the table's columns.

@@ -1,4 +1,4 @@
-//! Errors on their way out: a sentence, a remedy, and an exit code.
+//! Reporting of errors: a sentence, a remedy, and an exit code.
 
 use std::error::Error;
 use std::io::Write;
@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use crate::output::sentence;
 use crate::signals::Interrupted;
 
-/// The exit code of wrong usage.
+/// The exit code for wrong usage.
 const USAGE: u8 = 2;
-/// The exit code of input that is bad beyond the limits, and of stored runs that are damaged.
+/// The exit code for invalid input, too many rejects, and damaged runs.
 const BAD_INPUT: u8 = 3;
-/// The exit code of a check that found a rule broken.
+/// The exit code for a broken rule.
 const CHECK: u8 = 4;
 
-/// Rules that do not hold.
+/// The error on rules that do not hold.
 #[derive(Debug, thiserror::Error)]
 #[error("{broken} of {all} {} {} not hold", plural(*all, "rule", "rules"), plural(*broken, "does", "do"))]
 pub(crate) struct Broken {
@@ -26,7 +26,7 @@ fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
 
-/// Runs that are not whole.
+/// The error on damaged runs.
 #[derive(Debug, thiserror::Error)]
 #[error("{found} of {all} runs and files {} damaged: see `perfpipe repair --dry-run`", if *found == 1 { "is" } else { "are" })]
 pub(crate) struct Damaged {
@@ -34,27 +34,27 @@ pub(crate) struct Damaged {
     pub(crate) all: usize,
 }
 
-/// Runs of a campaign that failed; the others are stored.
+/// The error on runs of a campaign that failed; the others are stored.
 #[derive(Debug, thiserror::Error)]
 #[error("{failed} of {all} runs failed, and nothing of them was stored")]
 pub(crate) struct RunsFailed {
     pub(crate) failed: usize,
     pub(crate) all: usize,
-    /// The exit code of the worst.
+    /// The largest exit code of the failed runs.
     pub(crate) code: u8,
 }
 
-/// Says what went wrong and what to do about it, and gives the exit code.
+/// Prints an error with its remedy, and returns the exit code.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     if broken_pipe(error) {
-        // Whoever read the output has seen enough.
+        // The reader of the output closed it, which is not a failure.
         return ExitCode::SUCCESS;
     }
     tell("perfpipe", error.as_ref());
     ExitCode::from(code(error.as_ref()))
 }
 
-/// Says what went wrong, with `who` or what, and what to do about it.
+/// Prints an error with its remedy; `who` comes before the message.
 pub(crate) fn tell(who: &str, error: &(dyn Error + 'static)) {
     let mut text = format!("{who}: {}\n", sentence(&error.to_string()));
     for cause in chain(error).skip(1) {
@@ -66,11 +66,11 @@ pub(crate) fn tell(who: &str, error: &(dyn Error + 'static)) {
     if let Some(remedy) = remedy(error) {
         text.push_str(&format!("  {}\n", sentence(&remedy)));
     }
-    // There is nowhere left to complain to.
+    // If standard error can't be written, nothing is left to report to.
     let _ = std::io::stderr().write_all(text.as_bytes());
 }
 
-/// An error and its causes.
+/// Returns an error and its causes.
 fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
 }
@@ -89,7 +89,7 @@ fn remedy(error: &(dyn Error + 'static)) -> Option<String> {
     })
 }
 
-/// The exit code of an error.
+/// Returns the exit code of an error.
 pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
     use perfpipe_analyze::Error as Analyze;
     use perfpipe_ingest::Error as Ingest;

@@ -1,4 +1,4 @@
-//! The perfpipe command: flags in, a plan of the libraries' work out, and an exit code.
+//! The perfpipe command: parses flags, runs the libraries, and returns an exit code.
 
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]
@@ -23,7 +23,7 @@ use crate::args::renamed;
 use crate::commands::{Cli, patience};
 use crate::work::Work;
 
-/// Bytes of the stack of a thread that a command works on, as the system gives them to the first.
+/// The stack size, in bytes, of the thread on which a command runs; that of the main thread on Linux.
 const STACK: usize = 8 << 20;
 
 fn main() -> ExitCode {
@@ -41,12 +41,12 @@ fn run(cli: Cli) -> Result<()> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(1).thread_stack_size(STACK).enable_all().build()?;
     let result = runtime.block_on(attend(cli));
-    // A task that still waits for a server must not keep the command from ending.
+    // A task that still waits for a server must not keep the process from ending.
     runtime.shutdown_background();
     result
 }
 
-/// Lets the command work until it has done, or is to end.
+/// Runs the command until it ends or is stopped by a signal.
 async fn attend(cli: Cli) -> Result<()> {
     let _heard = signals::large_files_fail();
     let mut signals = signals::Signals::hear()?;

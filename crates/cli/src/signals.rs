@@ -1,4 +1,4 @@
-//! Signals that ask the command to end, and what had come of its work by then.
+//! Signals that stop the command, and how far its work had come by then.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use perfpipe_ingest::store::Stage;
 
 use crate::output::note;
 
-/// A signal that asked the command to end.
+/// The error of a command that was stopped by a signal.
 #[derive(Debug, thiserror::Error)]
 #[error("stopped by {name}; {}{}", outcome(*stage, *done), before(*stored))]
 pub(crate) struct Interrupted {
     name: &'static str,
-    /// The exit code that is usual for it.
+    /// The usual exit code for the signal.
     pub(crate) code: u8,
     stage: Stage,
-    /// Runs of a campaign that were stored.
+    /// The number of runs of a campaign that were stored.
     stored: usize,
-    /// Whether the command had done its work.
+    /// True if the command had finished its work.
     done: bool,
 }
 
-/// What is known of other runs.
+/// Describes the runs that were stored before.
 fn before(stored: usize) -> String {
     match stored {
         0 => String::new(),
@@ -30,10 +30,10 @@ fn before(stored: usize) -> String {
     }
 }
 
-/// How often it is looked whether a commit has been answered.
+/// The time between two checks for the answer to a commit.
 const BEAT: Duration = Duration::from_millis(20);
 
-/// What is known of a run when the command is stopped.
+/// Describes what is known of the run that was being stored.
 fn outcome(stage: Stage, done: bool) -> &'static str {
     match stage {
         Stage::Before if done => "what it was to do had been done before",
@@ -45,14 +45,14 @@ fn outcome(stage: Stage, done: bool) -> &'static str {
     }
 }
 
-/// A signal, by its name and the exit code that is usual for it.
+/// A signal, with its name and its usual exit code.
 pub(crate) struct Heard {
     name: &'static str,
     code: u8,
 }
 
-/// Waits for a signal that ends the command. While the server is committing, one does not: only its answer tells
-/// whether the run is stored. A second one does.
+/// Waits for a signal that stops the command. While the server is committing, the first signal still waits for the
+/// answer, since only that tells whether the run is stored; a second signal does not wait.
 pub(crate) async fn signalled(signals: &mut Signals, progress: &CampaignProgress) -> Heard {
     let mut heard = signals.next().await;
     if progress.stage() == Stage::Asked {
@@ -70,22 +70,23 @@ pub(crate) async fn signalled(signals: &mut Signals, progress: &CampaignProgress
 }
 
 impl Heard {
-    /// The error that the command was ended by this, and how far it had come: whether all of it was `done`.
+    /// Returns the error for a command that was stopped; `done` is true if all its work was finished.
     pub(crate) fn ended(self, progress: &CampaignProgress, done: bool) -> Interrupted {
         let Self { name, code } = self;
         Interrupted { name, code, stage: progress.stage(), stored: progress.now().stored, done }
     }
 }
 
-/// Waits until the server has answered all commits of a campaign. The answer to a single run's ends the command.
+/// Waits until the server has answered all commits of a campaign. Never returns for a single run: the answer ends the
+/// command.
 async fn answered(progress: &CampaignProgress) {
     while progress.now().runs == 0 || progress.stage() == Stage::Asked {
         tokio::time::sleep(BEAT).await;
     }
 }
 
-/// The signals that ask the command to end. They are heard from the making of this on: one that comes while nobody
-/// waits is not lost.
+/// The signals that stop the command. They are recorded from the creation of this value on, so that none is lost while
+/// nobody waits.
 #[cfg(unix)]
 pub(crate) struct Signals {
     int: tokio::signal::unix::Signal,
@@ -94,13 +95,13 @@ pub(crate) struct Signals {
 
 #[cfg(unix)]
 impl Signals {
-    /// Hears SIGINT and SIGTERM from now on.
+    /// Starts to listen for SIGINT and SIGTERM.
     pub(crate) fn hear() -> std::io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
         Ok(Self { int: signal(SignalKind::interrupt())?, term: signal(SignalKind::terminate())? })
     }
 
-    /// Waits for the next one.
+    /// Waits for the next signal.
     pub(crate) async fn next(&mut self) -> Heard {
         tokio::select! {
             Some(()) = self.int.recv() => Heard { name: "SIGINT", code: 130 },
@@ -110,7 +111,7 @@ impl Signals {
     }
 }
 
-/// The signal that asks the command to end, where there is only Ctrl-C.
+/// The signal that stops the command on systems that only have Ctrl-C.
 #[cfg(not(unix))]
 pub(crate) struct Signals;
 
@@ -126,14 +127,14 @@ impl Signals {
     }
 }
 
-/// For as long as this lives, a file that grows beyond what the system allows (`ulimit -f`) gives an error like any
-/// other, in the place of a death by SIGXFSZ that would leave a half-written run and no word.
+/// Makes writing fail with an ordinary error, while the returned value lives, if a file exceeds the system's limit
+/// (`ulimit -f`). Otherwise SIGXFSZ would kill the process, and leave a half-written run without a message.
 #[cfg(unix)]
 pub(crate) fn large_files_fail() -> Option<tokio::signal::unix::Signal> {
     use tokio::signal::unix::{SignalKind, signal};
     signal(SignalKind::from_raw(libc::SIGXFSZ)).ok()
 }
 
-/// Elsewhere there is no such signal.
+/// Does nothing: other systems do not have this signal.
 #[cfg(not(unix))]
 pub(crate) fn large_files_fail() {}

@@ -1,4 +1,4 @@
-//! The command at work on a thread of its own: whatever it waits for there, signals are heard.
+//! The running command, on a thread of its own, so that signals are handled whatever it waits for.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use crate::output::{note, unfinished};
 use crate::signals::Signals;
 
-/// How long it is waited without a word until a command that is stopped has tidied up.
+/// How long a stopped command may clean up before a message is printed.
 const SILENCE: Duration = Duration::from_secs(1);
 
-/// A command at work.
+/// A running command.
 pub(crate) struct Work {
     ended: JoinHandle<Option<Result<()>>>,
     stop: oneshot::Sender<()>,
 }
 
 impl Work {
-    /// Begins it.
+    /// Starts the command.
     pub(crate) fn begin<W, F>(work: W) -> Self
     where
         W: FnOnce() -> F + Send + 'static,
@@ -40,14 +40,15 @@ impl Work {
         Self { ended: spawn_blocking(at_work), stop }
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the command.
     pub(crate) async fn end(&mut self) -> Result<()> {
-        // Nobody has stopped it: it has a result.
+        // Without a stop, there is always a result.
         result(&mut self.ended).await.unwrap_or(Ok(()))
     }
 
-    /// Stops it: what it began is undone, as after an error. What does not end in time, or until a second signal, is left
-    /// as a kill would leave it, but for files without a name. Whether it had done its work.
+    /// Stops the command, which undoes what it began, as after an error. If that takes longer than `patience`, or until
+    /// a second signal, everything is left as by a kill, except that unfinished files are removed. Returns true if the
+    /// command had finished its work.
     pub(crate) async fn stop(mut self, signals: &mut Signals, patience: Duration) -> bool {
         unfinished::stop();
         let _ = self.stop.send(());
@@ -61,7 +62,7 @@ impl Work {
     }
 }
 
-/// What came of it; `None` where it was stopped.
+/// Returns the result of the command; `None` if it was stopped.
 async fn result(ended: &mut JoinHandle<Option<Result<()>>>) -> Option<Result<()>> {
     match ended.await.map_err(JoinError::try_into_panic) {
         Ok(result) => result,
@@ -70,7 +71,7 @@ async fn result(ended: &mut JoinHandle<Option<Result<()>>>) -> Option<Result<()>
     }
 }
 
-/// Waits so long, and says how it ends sooner.
+/// Waits for this long, and prints how to end it sooner.
 async fn pass(patience: Duration) {
     tokio::time::sleep(SILENCE.min(patience)).await;
     if patience > SILENCE {

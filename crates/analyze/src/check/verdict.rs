@@ -21,7 +21,7 @@ const DECIMALS: std::ops::RangeInclusive<u8> = 2..=17;
 pub struct Verdict {
     /// The run's key.
     pub run: String,
-    /// The rule, as it was written.
+    /// The text of the rule.
     pub rule: String,
     /// True if the rule holds; false also where there is no figure to judge by.
     pub holds: bool,

@@ -39,7 +39,8 @@ mod tests {
 
     #[test]
     fn a_chain_shares_a_rank_and_a_gap_ends_it() {
-        // Each of the first three can't be told from the next; the last two are slower than all above.
+        // Neighbours among the first three can't be told apart, nor can the last two; the first three are faster than
+        // those.
         let told = |one: usize, other: usize| other >= 3 && one < 3 || other - one > 1;
         assert_eq!(ranks(5, told), [1, 1, 1, 4, 4]);
     }

@@ -175,7 +175,7 @@ mod tests {
             let expected: Vec<Option<f64>> = percents.iter().map(|p| by_sorting(&values, *p)).collect();
             let sweep = Percentiles::new(&percents);
             prop_assert_eq!(&sweep.of(values.len() as u64, counted(&values)), &expected);
-            // The same value several times, as in concatenated and sorted lists.
+            // A value may occur several times, as in concatenated and sorted lists.
             let mut singly: Vec<(i32, u64)> = values.iter().map(|value| (*value, 1)).collect();
             singly.sort_unstable();
             prop_assert_eq!(&sweep.of(values.len() as u64, singly), &expected);

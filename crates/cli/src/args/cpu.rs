@@ -1,4 +1,4 @@
-//! How CPU readings are read, and how they find their seconds.
+//! Flags on CPU readings: how they are read, and how they are joined to seconds.
 
 use clap::{Args, ValueEnum};
 
@@ -19,7 +19,7 @@ pub(crate) struct CpuReadArgs {
     pub(crate) join: CpuJoinArgs,
 }
 
-/// The help of `--cpu-lookback` where readings are read in.
+/// The help of `--cpu-lookback` for commands that read a CPU export.
 pub(crate) const LOOKBACK: &str = "Maximum age of a CPU reading, in seconds, when it is joined to a sample [default: 3, or \
      the interval of the readings if that is longer]";
 

@@ -1,4 +1,4 @@
-//! Goals for response times.
+//! Flags on goals for response times.
 
 use clap::Args;
 use perfpipe_analyze::Goal;
@@ -16,7 +16,7 @@ pub(crate) struct GoalArgs {
 }
 
 impl GoalArgs {
-    /// All of them.
+    /// Returns all goals.
     pub(crate) fn goals(&self) -> Vec<Goal> {
         [&self.within[..], &self.apdex].concat()
     }

@@ -1,8 +1,8 @@
-//! How many injectors sent the load.
+//! The flag for the number of injectors.
 
 use clap::Args;
 
-/// The help of `--injectors` where a run is read in.
+/// The help of `--injectors` for commands that read a log.
 pub(crate) const INJECTORS: &str =
     "Injectors that sent the load, if the log can't tell them apart [default: 1]";
 

@@ -1,4 +1,4 @@
-//! Flags that several commands share, a set a file. What belongs to one command stands beside it.
+//! Flags that several commands share, one set per file. The flags of a single command are beside that command.
 
 mod cpu;
 mod goals;

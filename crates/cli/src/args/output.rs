@@ -1,4 +1,4 @@
-//! Where a table is printed, and how.
+//! Flags on the output of a table: file and format.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! How logs are read.
+//! Flags on the reading of logs.
 
 use clap::Args;
 use perfpipe_ingest::TimeUnit;

@@ -1,13 +1,13 @@
-//! Flags that were renamed: for one version the old names still work, with a note.
+//! Renamed flags: for one version the old names still work, with a note.
 
 use std::ffi::{OsStr, OsString};
 
-/// A flag of a command that has another name now.
+/// A flag of a command, with its old and its new name.
 struct Renamed {
     command: &'static str,
     old: &'static str,
     new: &'static str,
-    /// Whether the old name is meant, by its value: it may have got another meaning.
+    /// Returns true if the old flag is meant, given its value, since the old name may have a new meaning.
     is_old: fn(&str) -> bool,
 }
 
@@ -24,7 +24,7 @@ fn is_of_pages(value: &str) -> bool {
     value.split(',').all(|format| ["svg", "pdf", "png", "html"].contains(&format))
 }
 
-/// The command line with the new names, and a note for each old one.
+/// Returns the command line with the new names, and a note for each old one.
 pub(crate) fn translate(words: impl IntoIterator<Item = OsString>) -> (Vec<OsString>, Vec<String>) {
     let mut words: Vec<OsString> = words.into_iter().collect();
     let mut notes = Vec::new();
@@ -43,7 +43,7 @@ pub(crate) fn translate(words: impl IntoIterator<Item = OsString>) -> (Vec<OsStr
     (words, notes)
 }
 
-/// Where the command stands, behind the program and flags.
+/// Returns the index of the command, which comes after the program's name and flags.
 fn command(words: &[OsString]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = words.get(at) {
@@ -55,7 +55,7 @@ fn command(words: &[OsString]) -> Option<usize> {
     None
 }
 
-/// Where a flag stands under its old name.
+/// Returns the indexes at which a flag has its old name.
 fn places(words: &[OsString], command: usize, renamed: &Renamed) -> impl Iterator<Item = usize> {
     let flags = words.iter().enumerate().skip(command).take_while(|(_, word)| *word != "--");
     flags.filter(|(at, word)| stands(word, words.get(at + 1), renamed)).map(|(at, _)| at)

@@ -1,8 +1,8 @@
-//! Which runs are meant.
+//! Flags that name runs.
 //!
-//! A run is named as it is printed, `framework_test`, with `#repeat` behind it from the second on, or by its parts. A
-//! name is matched against what is stored, and never split: frameworks and tests may hold `_`. The forms `…@c64`,
-//! `…@w4` and `…:tool` are reserved for runs of several points, which are not stored yet.
+//! A run is named as it is printed, `framework_test`, with `#repeat` from the second repeat on, or by its parts. A name
+//! is matched against the stored runs, and never split, since frameworks and tests may contain `_`. The forms `…@c64`,
+//! `…@w4` and `…:tool` are reserved for runs of several points, which can't be stored yet.
 
 use clap::Args;
 use perfpipe_ingest::LAST_REPEAT;
@@ -50,7 +50,7 @@ pub(crate) struct RunsArgs {
 }
 
 impl RunsArgs {
-    /// Whether none is named, and so all are meant.
+    /// Returns true if no run is named, so that all are meant.
     pub(crate) fn is_all(&self) -> bool {
         self.run.is_empty() && self.of.test.is_none()
     }
@@ -70,7 +70,7 @@ pub(crate) struct TestArgs {
     pub(crate) repeat: Vec<u32>,
 }
 
-/// The numbers that a repeat may have.
+/// Returns the parser for numbers of repeats.
 pub(crate) fn repeat() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(LAST_REPEAT))
 }

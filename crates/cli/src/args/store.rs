@@ -1,4 +1,4 @@
-//! Where runs are kept.
+//! Flags that name the store.
 
 use std::path::PathBuf;
 
@@ -27,7 +27,7 @@ pub(crate) struct NoStoreArgs {
 }
 
 impl NoStoreArgs {
-    /// The flag that was given all the same, before the command or behind it.
+    /// Returns the flag that was given nevertheless, before or after the command.
     pub(crate) fn given(&self, global: &StoreArgs) -> Option<&'static str> {
         let store = self.store.is_some() || global.store.is_some();
         let database = self.database.is_some() || global.database.is_some();

@@ -1,4 +1,4 @@
-//! How pages look.
+//! Flags on the style of pages.
 
 use clap::{Args, ValueEnum};
 use perfpipe_plot::{ColorBy, PNG_SCALES, Palette, Paper, Style};
@@ -53,34 +53,34 @@ pub(crate) enum PageFormat {
     Html,
 }
 
-/// All that was said of the pages of a command.
+/// All flags on the pages of a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PageOptions<'a> {
-    /// The flag of their formats.
+    /// The name of the flag for their formats.
     pub(crate) flag: &'static str,
     pub(crate) format: Option<&'a [PageFormat]>,
     pub(crate) sheet: &'a SheetArgs,
-    /// None, where only lines are drawn, whose colours and axes nobody chooses.
+    /// The flags on charts; `None` if only lines are drawn, which have no such choices.
     pub(crate) charts: Option<&'a ChartArgs>,
 }
 
 impl<'a> PageOptions<'a> {
-    /// The formats that are written.
+    /// Returns the formats to write.
     pub(crate) fn formats(&self) -> &'a [PageFormat] {
         self.format.unwrap_or(&[PageFormat::Svg, PageFormat::Pdf])
     }
 
-    /// Whether the one-file report is among the formats.
+    /// Returns true if the single-file report is among the formats.
     pub(crate) fn wants_html(&self) -> bool {
         self.formats().contains(&PageFormat::Html)
     }
 
-    /// Whether any format is written a file a page.
+    /// Returns true if any of the formats has one file per page.
     pub(crate) fn wants_pages(&self) -> bool {
         self.formats().iter().any(|format| *format != PageFormat::Html)
     }
 
-    /// The look of the pages.
+    /// Returns the style of the pages.
     pub(crate) fn style(&self) -> Style {
         let charts = self.charts;
         Style {
@@ -92,7 +92,7 @@ impl<'a> PageOptions<'a> {
         }
     }
 
-    /// The flags that were given.
+    /// Returns the names of the flags that were given.
     pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
         let SheetArgs { scale, paper } = self.sheet;
         let of_charts = self.charts.map(|charts| {
@@ -111,7 +111,7 @@ impl<'a> PageOptions<'a> {
     }
 }
 
-/// A scale that PNG pages can have.
+/// Parses a scale that PNG pages can have.
 fn png_scale(text: &str) -> Result<f64, String> {
     let scale = text.parse().ok().filter(|scale| PNG_SCALES.contains(scale));
     scale.ok_or_else(|| format!("not a number from {} to {}", PNG_SCALES.start(), PNG_SCALES.end()))

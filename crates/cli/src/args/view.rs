@@ -1,4 +1,4 @@
-//! What of a run is looked at.
+//! Flags on the view of a run.
 
 use clap::Args;
 use perfpipe_analyze::{Phase, View};
@@ -19,7 +19,7 @@ pub(crate) struct ViewArgs {
 }
 
 impl ViewArgs {
-    /// The percentiles, by default those that the figures of a run have.
+    /// Returns the percentiles, by default those of [`View::default`].
     pub(crate) fn percentiles(&self) -> Vec<f64> {
         self.percentiles.clone().unwrap_or_else(|| View::default().percentiles)
     }

@@ -1,4 +1,4 @@
-//! `perfpipe attach-cpu`: other CPU readings for a stored run.
+//! `perfpipe attach-cpu`: replaces the CPU readings of a stored run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     if !args.replace {
         cover.check(&run, &export, join)?;
     }
-    // It is read again where it is written: what is held of it here is in the way of that.
+    // The run is read again when it is written; dropping it frees the memory for that.
     drop(run);
     let readings = export.series.readings().len();
     let [scale, cores] = cpu_scale::noted(args.reading.cpu_scale, args.cores.cores);
@@ -65,14 +65,14 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     Ok(())
 }
 
-/// How its readings are to be joined: by the shift of the clock that the run was told of, but with a look-back of their
-/// own, which hangs on how often they come.
+/// Returns how readings are to be joined: with the clock offset of the run's ingest by default, but with a look-back of
+/// their own, which depends on their interval.
 fn choice(args: &CpuJoinArgs, run: &StoredRun) -> CpuChoice {
     let CpuChoice { lookback, .. } = view::cpu_choice(args);
     CpuChoice { offset: args.cpu_offset.unwrap_or(run.info.cpu_offset), lookback }
 }
 
-/// The export that is to be attached.
+/// Reads the export that is to be attached.
 async fn read(args: &AttachArgs) -> Result<CpuExport> {
     let time_zone = args.reading.time_zone.parse()?;
     let source = SourceOptions {
@@ -96,7 +96,7 @@ async fn read(args: &AttachArgs) -> Result<CpuExport> {
     Ok(export)
 }
 
-/// How many seconds of a run have a reading.
+/// The number of seconds of a run that have a reading, with the old and with the new readings.
 struct Cover {
     seconds: u32,
     before: u32,
@@ -116,7 +116,7 @@ impl Cover {
         format!("{:.1} %", f64::from(seconds) / f64::from(self.seconds.max(1)) * 100.0)
     }
 
-    /// Refuses readings that say less of the run than those that it has, or nothing.
+    /// Refuses readings that cover less of the run than its present ones, or nothing of it.
     fn check(&self, run: &StoredRun, export: &CpuExport, join: CpuJoin) -> Result<()> {
         let key = &run.info.key;
         let problem = if self.after == 0 {
@@ -139,7 +139,7 @@ impl Cover {
     }
 }
 
-/// From when to when there are readings, and the run was.
+/// Describes the time of the readings and that of the run.
 fn times(run: &StoredRun, export: &CpuExport, join: CpuJoin) -> String {
     let moment = |reading: Option<&(i64, f64)>| {
         reading.map_or_else(String::new, |(clock, _)| second(clock.saturating_add(join.offset)))

@@ -1,4 +1,4 @@
-//! `perfpipe compare`: runs side by side.
+//! `perfpipe compare`: compares runs with a baseline.
 
 use std::path::{Path, PathBuf};
 
@@ -56,22 +56,22 @@ pub(crate) struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// All that was said of the pages.
+    /// Returns all flags on the pages.
     pub(crate) fn pages(&self) -> PageOptions<'_> {
         let format = self.page_format.page_format.as_deref();
         PageOptions { flag: "--page-format", format, sheet: &self.sheet, charts: None }
     }
 
-    /// The folder of the other store that A is in.
+    /// Returns the folder of the store with the baseline, if it is another one.
     fn baseline_store(&self) -> Option<&Path> {
         self.baseline_store.baseline_store.as_deref()
     }
 }
 
-/// What one name on the command line stands for, as it was read.
+/// One side of the comparison, as read from the store.
 struct Read {
     side: Side,
-    /// The run that is drawn for it: of repeats the one in the middle.
+    /// The run that is drawn for the side: the median repeat.
     drawn: Option<Timeline>,
 }
 
@@ -82,7 +82,7 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let other = args.baseline_store().map(store::existing_folder).transpose()?;
     let mut left_out = LeftOut::default();
     let runs = left_out.runs(&store).await?;
-    // What else is damaged in the other store is not asked for.
+    // Other runs that are damaged in the other store do not matter.
     let others = match &other {
         Some(other) => other.look().await?.runs,
         None => runs.clone(),
@@ -113,7 +113,7 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     left_out.end()
 }
 
-/// Refuses flags of pages that can't be, or that act on nothing.
+/// Refuses flags on pages that are invalid or have no effect.
 fn check_flags(args: &CompareArgs) -> Result<()> {
     let pages = args.pages();
     if pages.wants_html() {
@@ -130,7 +130,7 @@ fn check_flags(args: &CompareArgs) -> Result<()> {
 /// The repeats of A, and those of each B.
 type Sides = (Vec<RunKey>, Vec<Vec<RunKey>>);
 
-/// The runs that are named. A run beside another of its repeats is one run, not all of them.
+/// Finds the runs that are named. If another repeat of the same run is named by its number, a name means a single run.
 fn by_name(args: &CompareArgs, a: &str, others: &[RunInfo], runs: &[RunInfo]) -> Result<Sides> {
     let near = |at: usize| -> Vec<&str> {
         let near =
@@ -143,7 +143,7 @@ fn by_name(args: &CompareArgs, a: &str, others: &[RunInfo], runs: &[RunInfo]) ->
     Ok((of_a, of_b.collect::<Result<_>>()?))
 }
 
-/// The runs that are told by their parts: a side for each framework, or for each repeat of the only one.
+/// Finds the runs that are given by flags: a side for each framework, or for each repeat of a single framework.
 fn by_parts(args: &CompareArgs, others: &[RunInfo], runs: &[RunInfo]) -> Result<Sides> {
     let TestArgs { framework, repeat, .. } = &args.of;
     let mut sides: Vec<TestArgs> = match framework.as_slice() {
@@ -168,7 +168,7 @@ fn by_parts(args: &CompareArgs, others: &[RunInfo], runs: &[RunInfo]) -> Result<
     }
 }
 
-/// Reads runs one after the other, and keeps of each only what is compared, and what is drawn.
+/// Reads runs one by one, and keeps of each only what is compared and what is drawn.
 async fn read(store: &Store, keys: &[RunKey], args: &CompareArgs) -> Result<Read> {
     let (mut runs, mut timelines) = (Vec::with_capacity(keys.len()), Vec::new());
     for key in keys {
@@ -183,7 +183,7 @@ async fn read(store: &Store, keys: &[RunKey], args: &CompareArgs) -> Result<Read
     Ok(Read { side: Side::of(runs), drawn })
 }
 
-/// Says what the differences were held against, and what would tell more.
+/// Prints what the noise of the differences is, and what would make more of them decidable.
 fn tell_noise(baseline: &Side, sides: &[Side], changes: &[Change]) {
     for side in std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1) {
         note(&format!("{}: {} repeats, their means are compared", side.name, side.runs.len()));

@@ -1,4 +1,4 @@
-//! `perfpipe completions`: what a shell completes the command line by.
+//! `perfpipe completions`: prints the completion script of a shell.
 
 use std::io::Write;
 
@@ -23,7 +23,7 @@ pub(crate) struct CompletionsArgs {
     pub(crate) no_store: NoStoreArgs,
 }
 
-/// Prints the script by which a shell completes the command line that `perfpipe` has.
+/// Prints the completion script of a shell.
 pub(crate) fn run(args: &CompletionsArgs, store: &StoreArgs, mut perfpipe: Command) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
     let mut script = Vec::new();

@@ -1,4 +1,4 @@
-//! `perfpipe copy`: runs from one store to another.
+//! `perfpipe copy`: copies runs from one store to another.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(crate) struct CopyArgs {
     pub(crate) replace: bool,
 }
 
-/// Copies the runs that are named, or all.
+/// Copies the runs that are named, or all runs.
 pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     let from = Arc::new(store::existing(from).await?);
     let to = Arc::new(target(args).await?);

@@ -1,4 +1,4 @@
-//! `perfpipe diagnose`: what stands out in a run.
+//! `perfpipe diagnose`: finds what stands out in a run.
 
 use anyhow::Result;
 use clap::Args;

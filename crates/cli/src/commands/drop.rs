@@ -1,4 +1,4 @@
-//! `perfpipe drop`: one run out of the store.
+//! `perfpipe drop`: deletes a run from the store.
 
 use anyhow::Result;
 use clap::Args;
@@ -16,7 +16,7 @@ pub(crate) struct DropArgs {
     pub(crate) run: RunArgs,
 }
 
-/// Takes one run out of the store.
+/// Deletes a run from the store.
 pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let key = runs::one(&args.run, &store).await?;

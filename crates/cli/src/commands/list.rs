@@ -1,4 +1,4 @@
-//! `perfpipe list`: the runs that are stored.
+//! `perfpipe list`: lists the stored runs.
 
 use anyhow::Result;
 use clap::Args;
@@ -18,7 +18,7 @@ pub(crate) struct ListArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// Lists the runs that are stored.
+/// Lists the stored runs.
 pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();

@@ -1,4 +1,4 @@
-//! `perfpipe man`: a manual page for each command.
+//! `perfpipe man`: writes a manual page for each command.
 
 use std::path::PathBuf;
 
@@ -22,7 +22,7 @@ pub(crate) struct ManArgs {
     pub(crate) no_store: NoStoreArgs,
 }
 
-/// Writes the page of perfpipe, and that of each command.
+/// Writes the manual page of perfpipe and those of its commands.
 pub(crate) fn run(args: &ManArgs, store: &StoreArgs, perfpipe: Command) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
     page_folder(&args.out)?;

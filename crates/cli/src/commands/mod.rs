@@ -1,4 +1,4 @@
-//! The commands, a file each, with their flags.
+//! The commands, one per file, with their flags.
 
 mod attach_cpu;
 mod check;
@@ -98,7 +98,7 @@ pub(crate) enum Command {
     Man(ManArgs),
 }
 
-/// How long a command that is stopped has to tidy up: one that writes to a store may leave something there.
+/// Returns how long a stopped command has for cleaning up: one that writes to a store may leave something there.
 pub(crate) fn patience(command: &Command) -> Duration {
     match command {
         Command::Ingest(_)
@@ -111,7 +111,7 @@ pub(crate) fn patience(command: &Command) -> Duration {
     }
 }
 
-/// Does what the command line asks for.
+/// Runs the command of the command line.
 pub(crate) async fn run(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()> {
     let Cli { command, store } = cli;
     match command {

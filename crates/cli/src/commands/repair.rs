@@ -1,4 +1,4 @@
-//! `perfpipe repair`: what can be done where what is stored is not whole.
+//! `perfpipe repair`: repairs damaged runs, and sets aside those that can't be repaired.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ pub(crate) struct RepairArgs {
     pub(crate) dry_run: bool,
 }
 
-/// Puts right what can be put right of the store, and of the runs that are named or of all, and sets aside what can't.
+/// Repairs the store and its runs, or the runs that are named, and sets aside what can't be repaired.
 pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
     let store = Arc::new(store::existing(at).await?);
     let mut say =
@@ -56,7 +56,7 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
     .into())
 }
 
-/// Repairs a run; one that is dropped meanwhile needs none.
+/// Repairs a run, unless it is dropped meanwhile.
 async fn one(repairer: &mut Repairer<'_>, store: &Arc<Store>, key: &RunKey) -> Result<()> {
     let campaign = Arc::<CampaignProgress>::default();
     let bar = Bar::start(None, Arc::clone(&campaign));

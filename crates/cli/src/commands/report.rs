@@ -1,4 +1,4 @@
-//! `perfpipe report`: pages of a test's runs, and its league table.
+//! `perfpipe report`: draws the pages of a test's runs, and prints its league table.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -64,7 +64,7 @@ pub(crate) enum Chart {
 }
 
 impl ReportArgs {
-    /// All that was said of the pages.
+    /// Returns all flags on the pages.
     pub(crate) fn pages(&self) -> PageOptions<'_> {
         PageOptions {
             flag: "--format",
@@ -74,7 +74,7 @@ impl ReportArgs {
         }
     }
 
-    /// The pages that are drawn.
+    /// Returns the kinds of pages to draw.
     pub(crate) fn charts(&self) -> &[Chart] {
         self.chart.as_deref().unwrap_or(&[Chart::Time])
     }
@@ -105,7 +105,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     }
     let LookedAt { timelines, details, sweeps } = looked_at;
     if timelines.is_empty() {
-        // None of them has the phase: what is asked for is not there.
+        // No run has the phase, so the request can't be satisfied.
         return lacking.into_iter().next().map_or_else(|| left_out.end(), |(_, error)| Err(error));
     }
     for (key, error) in &lacking {
@@ -129,10 +129,10 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     left_out.end()
 }
 
-/// Refuses flags of a report that would act on nothing.
+/// Refuses flags of a report that have no effect.
 ///
 /// # Errors
-/// When there is one.
+/// If there is such a flag.
 fn check_flags(args: &ReportArgs) -> Result<()> {
     let pages = args.pages();
     idle_flags::check_formats(&pages)?;
@@ -151,21 +151,21 @@ fn check_flags(args: &ReportArgs) -> Result<()> {
     }
 }
 
-/// What is looked at of a test's runs.
+/// The data computed from a test's runs.
 #[derive(Default)]
 struct LookedAt {
     timelines: Vec<Timeline>,
-    /// For the report in one file.
+    /// The details of each run, for the single-file report.
     details: Vec<Details>,
-    /// Where they are drawn.
+    /// The sweep of each run, if sweeps are drawn.
     sweeps: Vec<Sweep>,
 }
 
 impl LookedAt {
-    /// Adds a run; nothing of it where it can't be looked at so.
+    /// Adds a run; adds nothing of it after an error.
     fn add(&mut self, run: &StoredRun, args: &ReportArgs) -> Result<()> {
         let view = || view::of(&args.view, &run.info);
-        // The seconds last, as they take the most: what is needed only to find the others is gone by then.
+        // The seconds take the most memory, and come last: by then, temporary data of the others are freed.
         let details = args.pages().wants_html().then(|| Details::new(run, &view())).transpose()?;
         let drawn = args.charts().contains(&Chart::Sweep);
         let sweep = drawn.then(|| Sweep::new(run, &view())).transpose()?;
@@ -177,20 +177,20 @@ impl LookedAt {
     }
 }
 
-/// An error that says that a run does not have the phase asked for: one without a hold hides no other. Any other error is
-/// given back as one.
+/// Returns an error as a value if it says that a run does not have the requested phase, so that other runs are still
+/// shown. Fails with any other error.
 fn lacking_phase(error: anyhow::Error) -> Result<anyhow::Error> {
     let lacks = matches!(error.downcast_ref(), Some(perfpipe_analyze::Error::NoPhase { .. }));
     if lacks { Ok(error) } else { Err(error) }
 }
 
-/// What was chosen of a test.
+/// Returns the choices of a report as parts of a file name.
 fn choices_of_test(args: &ReportArgs) -> Vec<String> {
     let goals = args.goals.goals().into_iter().map(Goal::column).collect();
     [chosen_runs(&args.runs), choices(&args.view), goals].concat()
 }
 
-/// Draws the pages of each run, and the one of all of them.
+/// Draws the pages of each run, and the overview of all of them.
 fn draw(
     args: &ReportArgs,
     test: &str,
@@ -212,7 +212,7 @@ fn draw(
     Ok(())
 }
 
-/// Writes the table, and for people what they should know of it beneath.
+/// Writes the league table, followed by its notes in text formats.
 fn write_league(league: &League, format: Format, output: &mut Output) -> Result<()> {
     league.table().write(format, &mut *output)?;
     for note in league.notes().iter().filter(|_| format.is_for_people()) {
@@ -221,7 +221,7 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
     Ok(())
 }
 
-/// Draws the page of one run that was just stored, and its report.
+/// Draws the page of a run that was just stored, and its single-file report.
 pub(crate) fn run_report(run: &StoredRun, pages: &mut Pages<'_>, options: PageOptions<'_>) -> Result<()> {
     let (view, key) = (View::of(&run.info), &run.info.key);
     let (timeline, drawn) = (Timeline::new(run, &view)?, options.style());

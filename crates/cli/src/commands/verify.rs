@@ -1,4 +1,4 @@
-//! `perfpipe verify`: whether all that is stored is whole.
+//! `perfpipe verify`: verifies that stored runs are intact.
 
 use std::sync::Arc;
 
@@ -29,13 +29,14 @@ pub(crate) struct VerifyArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// One run, or file, and what is wrong with it.
+/// A run or a file, with its faults.
 struct Verdict {
     run: Option<RunKey>,
     faults: Vec<String>,
 }
 
-/// Reads everything that is stored of the runs that are named, or of all.
+/// Verifies the runs that are named, or all of them. Without names, anything in the store that can't be read is a
+/// fault.
 pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     let store = store::existing(at).await?;
     let found = store.look().await?;
@@ -59,7 +60,7 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     if damaged > 0 { Err(Damaged { found: damaged, all: verdicts.len() }.into()) } else { Ok(()) }
 }
 
-/// Nothing, where a run could not be read since it was dropped after the store was looked at.
+/// Returns success if a run could not be read because it was dropped meanwhile; otherwise fails with the error.
 pub(super) async fn gone(store: &Store, key: &RunKey, error: Error) -> Result<()> {
     match store.info(key).await {
         Ok(None) => {

@@ -1,4 +1,4 @@
-//! The flags that say what CPU readings are measured in, and how they are noted with a run.
+//! The scale of CPU readings given by flags, and its note with the run.
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -7,7 +7,7 @@ use perfpipe_ingest::{CpuScale, Error};
 
 use crate::args::CpuScaleArg;
 
-/// The scale that the flags tell.
+/// Returns the scale that the flags describe.
 pub(crate) fn of(scale: Option<CpuScaleArg>, cores: Option<u32>) -> Result<Option<CpuScale>> {
     let whole = |name: &str| {
         let problem =
@@ -24,7 +24,7 @@ pub(crate) fn of(scale: Option<CpuScaleArg>, cores: Option<u32>) -> Result<Optio
     })
 }
 
-/// What of it is noted with the run.
+/// Returns the options to note with the run.
 pub(crate) fn noted(scale: Option<CpuScaleArg>, cores: Option<u32>) -> [(&'static str, Option<String>); 2] {
     let name = scale.and_then(|scale| scale.to_possible_value()).map(|value| value.get_name().to_owned());
     let cores = cores.filter(|_| scale.is_some());

@@ -1,14 +1,15 @@
-//! Flags that would act on nothing: they are refused, since whoever gives one takes what comes to be of it.
+//! Refusal of flags that have no effect: whoever gives one expects the output to depend on it.
 
 use anyhow::Result;
 use perfpipe_ingest::Error;
 
 use crate::args::{NoStoreArgs, PageFormat, PageOptions, StoreArgs};
 
-/// Refuses flags of pages where none are drawn; `by` would have some drawn. Those in `others` act on more than pages.
+/// Refuses flags on pages if none are drawn. `by` is the flag that draws pages; flags in `others` have other effects
+/// too.
 ///
 /// # Errors
-/// When there is one.
+/// If there is such a flag.
 pub(crate) fn check_no_pages(pages: &PageOptions<'_>, by: &str, others: &[&str]) -> Result<()> {
     match pages.given().find(|flag| !others.contains(flag)) {
         None => Ok(()),
@@ -19,10 +20,10 @@ pub(crate) fn check_no_pages(pages: &PageOptions<'_>, by: &str, others: &[&str])
     }
 }
 
-/// Refuses flags of pages that are of another format than those asked for.
+/// Refuses flags on pages that are for another format than the requested ones.
 ///
 /// # Errors
-/// When there is one.
+/// If there is such a flag.
 pub(crate) fn check_formats(pages: &PageOptions<'_>) -> Result<()> {
     let flag = pages.flag;
     if pages.sheet.scale.is_some() && !pages.formats().contains(&PageFormat::Png) {
@@ -37,10 +38,10 @@ pub(crate) fn check_formats(pages: &PageOptions<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Refuses the flags of the store with a command that opens none.
+/// Refuses the flags of the store for a command that opens none.
 ///
 /// # Errors
-/// When there is one.
+/// If there is such a flag.
 pub(crate) fn check_no_store(args: &NoStoreArgs, global: &StoreArgs) -> Result<()> {
     match args.given(global) {
         None => Ok(()),

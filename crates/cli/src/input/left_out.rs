@@ -1,4 +1,4 @@
-//! Runs that can't be read: each is named, the others are gone on with, and the command fails at its end.
+//! Runs that can't be read: each is reported and skipped, and the command fails at its end.
 
 use anyhow::Result;
 use perfpipe_ingest::Store;
@@ -6,25 +6,25 @@ use perfpipe_ingest::{Error, RunInfo, RunKey};
 
 use crate::error::tell;
 
-/// How many runs were left out.
+/// The number of runs that were left out.
 #[derive(Debug, Default)]
 pub(crate) struct LeftOut(usize);
 
 impl LeftOut {
-    /// The runs of a store that can be read; the others are named.
+    /// Returns the runs of a store that can be read, and reports the others.
     pub(crate) async fn runs(&mut self, store: &Store) -> Result<Vec<RunInfo>> {
         let found = store.look().await?;
         found.unread.iter().for_each(|error| self.add(error));
         Ok(found.runs)
     }
 
-    /// Names what is left out.
+    /// Reports a run as left out.
     pub(crate) fn add(&mut self, error: &(dyn std::error::Error + 'static)) {
         self.0 += 1;
         tell("left out", error);
     }
 
-    /// What was read of a run; `None`, and the run is named, where it is damaged.
+    /// Returns what was read of a run. If the run is damaged, reports it and returns `None`.
     pub(crate) fn or_leave_out<T>(&mut self, key: &RunKey, read: Result<T>) -> Result<Option<T>> {
         match read {
             Err(error) if is_damage(&error) => {
@@ -36,12 +36,12 @@ impl LeftOut {
         }
     }
 
-    /// Whether any were left out.
+    /// Returns true if any run was left out.
     pub(crate) fn any(&self) -> bool {
         self.0 > 0
     }
 
-    /// The error that some were left out, if any were.
+    /// Fails if any run was left out.
     pub(crate) fn end(self) -> Result<()> {
         let problem = match self.0 {
             0 => return Ok(()),
@@ -58,13 +58,13 @@ impl LeftOut {
     }
 }
 
-/// Names a run that is left out, and says why; once, where the error names it.
+/// Reports a run that is left out, with the reason. The run is named only once if the error names it.
 pub(crate) fn name(key: &RunKey, error: &(dyn std::error::Error + 'static)) {
     let is_named = error.to_string().contains(&key.to_string());
     tell(&if is_named { "left out".to_owned() } else { format!("left out: {key}") }, error);
 }
 
-/// Whether an error says that what is stored of a run can't be read.
+/// Returns true if an error says that a stored run can't be read.
 fn is_damage(error: &anyhow::Error) -> bool {
     let stored = |cause: &Error| matches!(cause, Error::Store { .. } | Error::Io { .. });
     error.chain().any(|cause| cause.downcast_ref::<Error>().is_some_and(stored))

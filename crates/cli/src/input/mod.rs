@@ -1,4 +1,4 @@
-//! What the flags mean: stores, runs, views, and flags that would do nothing.
+//! Interpretation of flags: stores, runs, views, and flags without effect.
 
 pub(crate) mod cpu_scale;
 pub(crate) mod idle_flags;

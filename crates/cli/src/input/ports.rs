@@ -1,4 +1,4 @@
-//! `--frameworks`: a file that says which framework listens on which port.
+//! The file of `--frameworks`, which names frameworks by port.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use toml::de::{DeTable, DeValue};
 
 use crate::output::line_of;
 
-/// How such a file is written.
+/// Remedy that shows the format of the file.
 const EXAMPLE: &str = "Write a port and a name on each line, as in: 8181 = \"perfectnio\"";
 
-/// The frameworks that a file names by port.
+/// Reads the frameworks that a file names by port.
 pub(crate) fn of_file(path: &Path) -> Result<Frameworks> {
     let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
     let wrong = |at: usize, problem: &str| {

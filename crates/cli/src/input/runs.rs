@@ -1,4 +1,4 @@
-//! Which runs of a store are meant.
+//! The runs of a store that flags and names select.
 
 use std::cmp::Reverse;
 
@@ -9,10 +9,10 @@ use perfpipe_ingest::{Error, RunInfo, RunKey};
 use crate::args::{RunArgs, TestArgs};
 use crate::error::tell;
 
-/// Names of runs that are listed beside one that is not there, at most.
+/// The largest number of known names listed in the error on an unknown run.
 const LISTED: usize = 10;
 
-/// The runs that are named, or those of the test; all, where nothing is said.
+/// Returns the runs that are named or those of the test; all runs if neither is given.
 pub(crate) fn several(runs: &[RunInfo], names: &[String], of: &TestArgs) -> Result<Vec<RunKey>> {
     if of.test.is_some() {
         return of_test(runs, of);
@@ -20,7 +20,7 @@ pub(crate) fn several(runs: &[RunInfo], names: &[String], of: &TestArgs) -> Resu
     named_or_all(runs, names)
 }
 
-/// The runs of a test, of the frameworks and repeats asked for or of all.
+/// Returns the runs of a test, limited to the requested frameworks and repeats, if any.
 pub(crate) fn of_test(runs: &[RunInfo], args: &TestArgs) -> Result<Vec<RunKey>> {
     let TestArgs { test, framework: frameworks, repeat: repeats } = args;
     let test = test.as_deref().unwrap_or_default();
@@ -49,7 +49,7 @@ pub(crate) fn of_test(runs: &[RunInfo], args: &TestArgs) -> Result<Vec<RunKey>> 
     Ok(of_frameworks.into_iter().filter(asked).cloned().collect())
 }
 
-/// The test of runs that are looked at together.
+/// Returns the common test of runs that are shown together.
 pub(crate) fn only_test(keys: &[RunKey]) -> Result<&str> {
     let tests = distinct(keys.iter().map(|key| &key.test));
     match tests.as_slice() {
@@ -62,12 +62,12 @@ pub(crate) fn only_test(keys: &[RunKey]) -> Result<&str> {
     }
 }
 
-/// The key of the one run that is meant, by its name or by its parts.
+/// Returns the key of the selected run, given by its name or by its parts.
 pub(crate) async fn one(args: &RunArgs, store: &Store) -> Result<RunKey> {
     match args {
         RunArgs { run: Some(name), .. } => {
             let found = store.look().await?;
-            // It may be one that can't be read.
+            // The run may be one that can't be read.
             let unread = |_: &anyhow::Error| found.unread.iter().for_each(|error| tell("left out", error));
             named(&found.runs, name).inspect_err(unread)
         }
@@ -81,8 +81,8 @@ pub(crate) async fn one(args: &RunArgs, store: &Store) -> Result<RunKey> {
     }
 }
 
-/// The run of these parts: the repeat that was told, else the only one. Where there are several, none of them stands for
-/// all.
+/// Returns the run with these parts: the given repeat, or the only one. Fails if there are several, since none of them
+/// stands for all.
 async fn of_parts(key: RunKey, repeat: Option<u32>, store: &Store) -> Result<RunKey> {
     if let Some(repeat) = repeat {
         return Ok(key.with_repeat(repeat));
@@ -103,8 +103,8 @@ async fn of_parts(key: RunKey, repeat: Option<u32>, store: &Store) -> Result<Run
     }
 }
 
-/// The run that is called so: `spring_2048#2` is the second repeat, `spring_2048` the first, or the only one that there
-/// is; `spring/2048` is the same where several read alike.
+/// Returns the run with a name: `spring_2048#2` is the second repeat, `spring_2048` the first or the only one. The form
+/// `spring/2048` distinguishes runs whose names are equal.
 pub(crate) fn named(runs: &[RunInfo], name: &str) -> Result<RunKey> {
     let called = |is_called: &dyn Fn(&RunKey, &str) -> bool| -> Vec<&RunKey> {
         let any = |key: &&RunKey| spellings(key).iter().any(|own| is_called(key, own));
@@ -124,8 +124,8 @@ pub(crate) fn named(runs: &[RunInfo], name: &str) -> Result<RunKey> {
     }
 }
 
-/// The run that is called so with all its repeats, where none is told by its number; but as [`named`], where one of
-/// them is called by its number among `others`.
+/// Returns all repeats of the run with this name. Returns a single run, as [`named`] does, if the name has a repeat
+/// number, or if one of the repeats is named by its number in `others`.
 pub(crate) fn with_repeats(runs: &[RunInfo], name: &str, others: &[&str]) -> Result<Vec<RunKey>> {
     let repeats: Vec<RunKey> = runs
         .iter()
@@ -148,7 +148,7 @@ pub(crate) fn with_repeats(runs: &[RunInfo], name: &str, others: &[&str]) -> Res
     Ok(vec![named(runs, name)?])
 }
 
-/// The runs that are called so; all, where none is named.
+/// Returns the runs with these names; all runs if there are none.
 fn named_or_all(runs: &[RunInfo], names: &[String]) -> Result<Vec<RunKey>> {
     if names.is_empty() {
         return Ok(runs.iter().map(|run| run.key.clone()).collect());
@@ -163,12 +163,12 @@ fn named_or_all(runs: &[RunInfo], names: &[String]) -> Result<Vec<RunKey>> {
     Ok(keys)
 }
 
-/// The names of a framework's test, of which the second tells the two apart.
+/// Returns the names of a framework's test; the second shows where the framework ends.
 fn spellings(key: &RunKey) -> [String; 2] {
     [RunKey::new(&key.framework, &key.test).to_string(), format!("{}/{}", key.framework, key.test)]
 }
 
-/// The name of a run that tells all of its parts apart.
+/// Returns the name of a run that shows all its parts.
 fn spelt_out(key: &RunKey) -> String {
     let [_, parts] = spellings(key);
     if key.repeat == 1 { parts } else { format!("{parts}#{}", key.repeat) }
@@ -181,7 +181,7 @@ fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
     names
 }
 
-/// The error that no run is called so.
+/// Returns the error for a name that no run has.
 fn unknown(runs: &[RunInfo], name: &str) -> anyhow::Error {
     let known: Vec<String> = runs.iter().map(|run| run.key.to_string()).collect();
     let mut known = distinct(known.iter());
@@ -200,7 +200,7 @@ fn unknown(runs: &[RunInfo], name: &str) -> anyhow::Error {
     Error::refused(problem, format!("The nearest that it has: {}.", known.join(", "))).into()
 }
 
-/// Whether a name ends in what is reserved for the points of a run: `@c64`, `@w4`, `:tool`.
+/// Returns true if a name ends in a form that is reserved for the points of a run: `@c64`, `@w4`, `:tool`.
 fn is_reserved(name: &str) -> bool {
     let is_point = |point: &str| {
         let number = point.strip_prefix(['c', 'w']).unwrap_or_default();

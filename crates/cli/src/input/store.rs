@@ -1,4 +1,4 @@
-//! Which store is meant: flags first, then the environment, then the folder in the current one.
+//! The selected store: by flags first, then by the environment, otherwise a folder in the current one.
 
 use std::path::Path;
 
@@ -11,16 +11,16 @@ use crate::args::StoreArgs;
 use crate::output::note;
 use crate::output::target::folder_of;
 
-/// The folder that runs go to where nothing else is said.
+/// The default folder of the store.
 const FOLDER: &str = "perfpipe-data";
 
-/// The variable that names a database. A plain `DATABASE_URL` is some other project's.
+/// The environment variable that names a database. A plain `DATABASE_URL` may be another project's.
 const DATABASE: &str = "PERFPIPE_DATABASE_URL";
 
-/// Stores beside one that is not there that are named at most.
+/// The largest number of stores suggested in the error on a missing one.
 const NAMED: usize = 5;
 
-/// Opens the store that the flags and the environment name; it need not be there yet.
+/// Opens the selected store, which need not exist yet.
 pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
     match of_database(args) {
         Some(url) => database(&url).await,
@@ -28,7 +28,7 @@ pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
     }
 }
 
-/// Opens the same to read it: it has to be there.
+/// Opens the selected store for reading; it must exist.
 pub(crate) async fn existing(args: &StoreArgs) -> Result<Store> {
     match of_database(args) {
         Some(url) => database(&url).await,
@@ -40,7 +40,7 @@ fn of_folder(args: &StoreArgs) -> &Path {
     args.store.as_deref().unwrap_or(Path::new(FOLDER))
 }
 
-/// The URL of the database, where the store is one.
+/// Returns the URL of the database, if the store is one.
 fn of_database(args: &StoreArgs) -> Option<String> {
     match (&args.store, &args.database) {
         (Some(_), _) => None,
@@ -49,25 +49,25 @@ fn of_database(args: &StoreArgs) -> Option<String> {
     }
 }
 
-/// A variable of the environment, unless it is empty.
+/// Returns an environment variable, unless it is empty.
 fn environment(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// The store in a database; the environment fills in what its URL leaves out.
+/// Opens the store in a database; the environment supplies what the URL omits.
 pub(crate) async fn database(url: &str) -> Result<Store> {
     let config = PostgresConfig::resolve(url, &environment)?;
     config.notes().iter().for_each(|text| note(text));
     Ok(Store::database(config).await?)
 }
 
-/// The store in a folder, which need not be there yet.
+/// Opens the store in a folder, which need not exist yet.
 pub(crate) fn folder(path: &Path) -> Result<Store> {
     refuse_url(path)?;
     Ok(Store::folder(path.to_owned())?)
 }
 
-/// The store in a folder that one is looked for in.
+/// Opens the store in a folder, which must exist.
 pub(crate) fn existing_folder(path: &Path) -> Result<Store> {
     refuse_url(path)?;
     let store = ParquetStore::open(path)?;
@@ -82,7 +82,7 @@ pub(crate) fn existing_folder(path: &Path) -> Result<Store> {
     Err(Error::refused(format!("there is no store at {}", path.display()), remedy).into())
 }
 
-/// Stores in the same folder.
+/// Returns the stores in the same parent folder.
 fn beside(path: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder_of(path)).into_iter().flatten().flatten();
     let is_store = |path: &Path| ParquetStore::open(path).is_ok_and(|store| store.is_there());
@@ -94,7 +94,7 @@ fn beside(path: &Path) -> Vec<String> {
     names
 }
 
-/// Refuses what is no path of a folder, though it could become one.
+/// Refuses a URL, which could also be a valid path of a folder.
 fn refuse_url(path: &Path) -> Result<()> {
     let text = path.to_string_lossy();
     let Some((scheme, rest)) = text.split_once("://").filter(|(scheme, _)| is_scheme(scheme)) else {
@@ -117,7 +117,7 @@ fn refuse_url(path: &Path) -> Result<()> {
     Err(Error::usage(problem, remedy).into())
 }
 
-/// Whether a text is what URLs begin with; one letter is a drive.
+/// Returns true if a text is the scheme of a URL; a single letter is a drive.
 fn is_scheme(text: &str) -> bool {
     text.len() > 1
         && text.starts_with(|c: char| c.is_ascii_alphabetic())

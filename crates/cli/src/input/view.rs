@@ -1,4 +1,4 @@
-//! From flags to the libraries' choices: views, and the runs they look at.
+//! Views from flags, and the reading of runs for them.
 
 use anyhow::Result;
 use perfpipe_analyze::{Timeline, View};
@@ -8,15 +8,15 @@ use perfpipe_ingest::{CpuChoice, CpuJoin, RunInfo, RunKey, StoredRun};
 use crate::args::{CpuJoinArgs, ScopeArgs, ViewArgs};
 use crate::output::note;
 
-/// The option under which it notes the Zabbix item that was taken.
+/// The option of a run under which the chosen Zabbix item is noted.
 pub(crate) const CPU_ITEM: &str = "cpu-item";
 
-/// How readings of an export are to be joined.
+/// Returns how the readings of an export are to be joined.
 pub(crate) fn cpu_choice(args: &CpuJoinArgs) -> CpuChoice {
     CpuChoice { offset: args.cpu_offset.unwrap_or_default(), lookback: args.cpu_lookback }
 }
 
-/// How stored readings are joined: as told, else as at the run's ingest.
+/// Returns how stored readings are joined: as the flags say, by default as at the run's ingest.
 fn cpu_join(args: &CpuJoinArgs, stored: CpuJoin) -> CpuJoin {
     CpuJoin {
         offset: args.cpu_offset.unwrap_or(stored.offset),
@@ -24,12 +24,12 @@ fn cpu_join(args: &CpuJoinArgs, stored: CpuJoin) -> CpuJoin {
     }
 }
 
-/// The view of a run that the flags ask for.
+/// Returns the view of a run that the flags describe.
 pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
     View { percentiles: args.percentiles(), ..scope(&args.scope, info) }
 }
 
-/// The same where no percentiles are asked for.
+/// Returns the view of a run for a command without percentiles.
 pub(crate) fn scope(args: &ScopeArgs, info: &RunInfo) -> View {
     let plain = View::of(info);
     View {
@@ -48,7 +48,7 @@ pub(crate) fn scope(args: &ScopeArgs, info: &RunInfo) -> View {
     }
 }
 
-/// A run with cells for the label that the flags ask for.
+/// Reads a run, with cells for the label in the flags.
 pub(crate) async fn read(store: &Store, key: &RunKey, args: &ViewArgs) -> Result<StoredRun> {
     let mut run = store.read(key).await?;
     if let Some(label) = &args.scope.label {
@@ -58,7 +58,7 @@ pub(crate) async fn read(store: &Store, key: &RunKey, args: &ViewArgs) -> Result
     Ok(run)
 }
 
-/// Takes the sub-samples out of a run where the flags ask for it, and says what they were.
+/// Removes the sub-samples from a run if the flags request it, and prints their labels.
 pub(crate) async fn top_level(store: &Store, run: &mut StoredRun, args: &ScopeArgs) -> Result<()> {
     if args.top_level {
         let left_out = store.top_level(run).await?;
@@ -71,7 +71,7 @@ pub(crate) async fn top_level(store: &Store, run: &mut StoredRun, args: &ScopeAr
     Ok(())
 }
 
-/// Gives a label cells of its own, read from the samples where it shares them.
+/// Makes sure that a label has cells of its own; counts them from the samples if it shares them.
 pub(crate) async fn count_apart(store: &Store, run: &mut StoredRun, label: &str) -> Result<()> {
     if run.shares_cells(label) {
         let key = &run.info.key;
@@ -81,7 +81,7 @@ pub(crate) async fn count_apart(store: &Store, run: &mut StoredRun, label: &str)
     Ok(())
 }
 
-/// The per-second table of a run as the flags ask for it.
+/// Computes the timeline of a run for the view in the flags.
 pub(crate) fn timeline(run: &StoredRun, args: &ViewArgs) -> Result<Timeline> {
     Ok(Timeline::new(run, &of(args, &run.info))?)
 }

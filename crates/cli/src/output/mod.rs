@@ -1,4 +1,4 @@
-//! What is written where: data to standard output or whole files, everything else to standard error.
+//! Output: data to standard output or to whole files, everything else to standard error.
 
 pub(crate) mod pages;
 pub(crate) mod progress;
@@ -14,20 +14,20 @@ use anyhow::{Context, Result};
 use self::target::{Target, folder_of, keep_rights};
 use self::unfinished::{Unfinished, go_on};
 
-/// Bytes gathered before they are written.
+/// The size of the write buffer, in bytes.
 const BUFFER: usize = 256 << 10;
 
-/// Characters of a sentence that are shown at most.
+/// The largest number of characters shown of a sentence.
 const SENTENCE: usize = 1500;
 
-/// Says something to the person at the terminal, in one line.
+/// Prints a message to standard error, on one line.
 pub(crate) fn note(text: &str) {
-    // Where standard error is closed there is nobody to tell.
+    // If standard error is closed, nobody reads the message.
     let _ = writeln!(io::stderr(), "{}", sentence(text));
 }
 
-/// A sentence as a terminal can be given it, whatever the names in it hold: no control characters, and, where it is
-/// very long, its beginning and its end.
+/// Makes a sentence safe for terminals, whatever names it contains: without control characters, and with its middle cut
+/// out if it is very long.
 pub(crate) fn sentence(text: &str) -> String {
     let line = perfpipe_analyze::format::one_line(text);
     let length = line.chars().count();
@@ -39,7 +39,7 @@ pub(crate) fn sentence(text: &str) -> String {
     format!("{begin} … {end}")
 }
 
-/// Where a command's data go. A file appears under its name only when it is whole.
+/// The destination of a command's data. A file gets its name only once it is complete.
 pub(crate) enum Output {
     Stdout(BufWriter<io::Stdout>),
     /// A file, which gets its name at the end.
@@ -54,15 +54,15 @@ pub(crate) enum Output {
     },
 }
 
-/// What a file was called by whoever asked for it, and where it is.
+/// The path of a file as the user gave it, and with links resolved.
 pub(crate) struct Place {
     asked: PathBuf,
     end: PathBuf,
 }
 
 impl Output {
-    /// Opens the file, or standard output where none is named, before any work is done. Links are followed; what is no
-    /// file is written straight through.
+    /// Opens a file, or standard output if none is given, before any work is done. Links are followed; devices and
+    /// pipes are written directly.
     pub(crate) fn open(path: Option<&Path>) -> Result<Self> {
         let Some(path) = path else { return Ok(Self::stdout()) };
         Self::open_target(path).with_context(|| cant_write(path))
@@ -87,7 +87,7 @@ impl Output {
         Self::Stdout(BufWriter::with_capacity(BUFFER, io::stdout()))
     }
 
-    /// Ends the output: a file gets its name now.
+    /// Completes the output; a file gets its name now.
     pub(crate) fn finish(mut self) -> Result<()> {
         self.flush()?;
         match self {
@@ -99,8 +99,8 @@ impl Output {
         }
     }
 
-    /// Ends the output of a command that failed: what is not yet written is not written any more, so that a failure
-    /// at the start leaves no header behind.
+    /// Drops the output of a failed command. Unwritten data are discarded, so that an early failure leaves no header
+    /// behind.
     pub(crate) fn discard(self) {
         match self {
             Self::Stdout(writer) => drop(writer.into_parts()),
@@ -109,7 +109,7 @@ impl Output {
         }
     }
 
-    /// An error of writing, with the place where it happened.
+    /// Adds the destination to an error of writing.
     fn named(&self, error: io::Error) -> io::Error {
         let place = match self {
             Self::Stdout(_) => Path::new("standard output"),
@@ -145,33 +145,33 @@ fn cant_write(path: &Path) -> String {
     format!("can't write {}", path.display())
 }
 
-/// A folder for pages, made if it is not there, and checked to be writable before any work is done.
+/// Creates a folder for pages if necessary, and checks that it can be written, before any work is done.
 pub(crate) fn page_folder(path: &Path) -> Result<()> {
     std::fs::create_dir_all(path)
         .and_then(|()| Unfinished::new(path).map(drop))
         .with_context(|| format!("can't write into {}", path.display()))
 }
 
-/// Writes a file whole.
+/// Writes a whole file, which gets its name once it is complete.
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut output = Output::open(Some(path))?;
     output.write_all(bytes)?;
     output.finish()
 }
 
-/// The line, from 1, of a byte of a text.
+/// Returns the line, from 1, of a byte offset in a text.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Whether a person is looking at standard error.
+/// Returns true if standard error is a terminal.
 pub(crate) fn on_terminal() -> bool {
     use std::io::IsTerminal;
     io::stderr().is_terminal()
 }
 
-/// The size of a file in bytes; `None` of what is no file. It is not opened: who writes into a named pipe would take that
-/// for its reader.
+/// Returns the size of a file in bytes; `None` for anything else. Does not open it, since the writer of a named pipe
+/// would take that for its reader.
 pub(crate) fn size_of(path: &Path) -> Option<u64> {
     let kind = std::fs::metadata(path).ok()?;
     kind.is_file().then_some(kind.len())

@@ -1,4 +1,4 @@
-//! Pages' files: what each is called, so that no two that show something else share a name, and how they are written.
+//! Files of pages: names that are unique for what a page shows, and their writing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,34 +11,34 @@ use perfpipe_plot::Page;
 use super::{note, write_file};
 use crate::args::{PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
 
-/// What stands before each choice in a name; the names of runs and tests have none.
+/// The separator before each choice in a name; names of runs and tests do not contain it.
 const CHOICE: char = '+';
 
-/// Pixels a point of PNG pages, where none are told.
+/// The default scale of PNG pages, in pixels per point.
 const PNG_SCALE: f64 = 2.0;
 
-/// Bytes of a file name, without its ending, at most; file systems take 255.
+/// The largest length of a file name in bytes, without its extension; file systems allow 255.
 const FILE_NAME: usize = 120;
 
-/// What a page shows.
+/// The subject of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Subject<'a> {
     /// A run over time.
     Run(&'a RunKey),
-    /// A run over its load.
+    /// A run by load.
     Sweep(&'a RunKey),
     /// A run's report.
     RunReport(&'a RunKey),
-    /// The runs of a test over each other.
+    /// The runs of a test, drawn over each other.
     Test(&'a str),
     /// A test's report.
     Report(&'a str),
-    /// A run, the first, over another.
+    /// The first run, compared with the second.
     Against(&'a RunKey, &'a RunKey),
 }
 
 impl Subject<'_> {
-    /// A name for it, which others may share.
+    /// Returns a name for the subject, which other subjects may share.
     fn text(self) -> String {
         safe(&match self {
             Self::Run(key) => key.name(),
@@ -50,7 +50,7 @@ impl Subject<'_> {
         })
     }
 
-    /// What no other subject has.
+    /// Returns a text that identifies the subject uniquely.
     fn identity(self) -> String {
         let of_key = |key: &RunKey| format!("{}\0{}\0{}", key.framework, key.test, key.repeat);
         match self {
@@ -64,14 +64,14 @@ impl Subject<'_> {
     }
 }
 
-/// The names of the pages of a store's runs.
+/// The file names of the pages of a store's runs.
 pub(crate) struct Names {
-    /// How many pages have a name, where case makes no difference.
+    /// The number of subjects for each name, in lower case.
     shared: BTreeMap<String, usize>,
 }
 
 impl Names {
-    /// Of these runs, and of their tests.
+    /// Collects the names for these runs and their tests.
     pub(crate) fn of(runs: &[RunInfo]) -> Self {
         let keys = || runs.iter().map(|run| &run.key);
         let of_runs =
@@ -84,8 +84,8 @@ impl Names {
         Self { shared }
     }
 
-    /// The name of a page, without its ending: its subject's, told from others of the same name by a hash, and the choices
-    /// that were made.
+    /// Returns the name of a page's file, without its extension: the subject's name, with a hash if other subjects
+    /// share it, and the choices.
     fn page(&self, subject: Subject<'_>, choices: &[String]) -> String {
         let mut name = subject.text();
         if self.shared.get(&name.to_lowercase()).is_some_and(|pages| *pages > 1) {
@@ -104,7 +104,7 @@ impl Names {
     }
 }
 
-/// What was chosen to be looked at, where it is not all of it: each as a part of a name.
+/// Returns the choices of a view that differ from the default, as parts of a file name.
 pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
     let ScopeArgs { from, to, phase, label, transactions, include_failures, top_level, injectors, cpu } =
         &args.scope;
@@ -132,9 +132,9 @@ pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
     .collect()
 }
 
-/// Which of a test's runs were chosen: each as a part of a name.
+/// Returns the choice of a test's runs, as parts of a file name.
 pub(crate) fn chosen_runs(args: &RunsArgs) -> Vec<String> {
-    // In whatever order they were named, it is the same page.
+    // The order in which they are named makes no difference to the page.
     let runs: BTreeSet<&String> = args.run.iter().collect();
     let frameworks: BTreeSet<&String> = args.of.framework.iter().collect();
     let repeats: BTreeSet<u32> = args.of.repeat.iter().copied().collect();
@@ -143,24 +143,24 @@ pub(crate) fn chosen_runs(args: &RunsArgs) -> Vec<String> {
     runs.chain(frameworks).chain(repeats.into_iter().map(|repeat| format!("repeat-{repeat}"))).collect()
 }
 
-/// A text that was chosen, as a part of a name: where it has to be changed for that, a hash tells it from others.
+/// Returns a chosen text as a part of a file name, with a hash if it has to be changed for that.
 fn text(what: &str, text: &str) -> String {
     let safe = safe(text);
     if safe == text { format!("{what}-{safe}") } else { format!("{what}-{safe}-{:08x}", hash(text) >> 32) }
 }
 
-/// A text as a part of a file name: what is safe everywhere stays, the rest becomes `-`.
+/// Makes a text safe for file names: characters that are not safe everywhere become `-`.
 fn safe(text: &str) -> String {
     text.chars().map(|c| if c.is_alphanumeric() || "._-".contains(c) { c } else { '-' }).collect()
 }
 
-/// FNV-1a: the same in all versions, so that a page is written over by its successor.
+/// Computes FNV-1a, which is the same in all versions, so that a page overwrites its predecessor.
 fn hash(text: &str) -> u64 {
     text.bytes()
         .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The folder that pages are written into, and those that were.
+/// The folder that pages are written into, and the pages written so far.
 pub(crate) struct Pages<'a> {
     out: &'a Path,
     options: PageOptions<'a>,
@@ -169,16 +169,16 @@ pub(crate) struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    /// A folder for pages of these runs, which are all of a store.
+    /// Creates the writer; `runs` are all runs of the store.
     pub(crate) fn new(out: &'a Path, options: PageOptions<'a>, runs: &[RunInfo]) -> Self {
         Self { out, options, names: Names::of(runs), written: Vec::new() }
     }
 
-    /// Writes a page in the formats that are asked for.
+    /// Writes a page in the requested formats.
     pub(crate) fn page(&mut self, page: &Page, subject: Subject<'_>, choices: &[String]) -> Result<()> {
         for format in self.options.formats() {
             let (ending, bytes) = match format {
-                // One file for all pages, not one for each.
+                // HTML is one file for all pages.
                 PageFormat::Html => continue,
                 PageFormat::Svg => ("svg", page.svg()?.into_bytes()),
                 PageFormat::Png => {
@@ -191,7 +191,7 @@ impl<'a> Pages<'a> {
         Ok(())
     }
 
-    /// Writes a report.
+    /// Writes a single-file report.
     pub(crate) fn html(&mut self, html: &str, subject: Subject<'_>, choices: &[String]) -> Result<()> {
         self.write(subject, choices, "html", html.as_bytes())
     }
@@ -203,7 +203,7 @@ impl<'a> Pages<'a> {
         Ok(())
     }
 
-    /// Says which files were written.
+    /// Prints the files that were written.
     pub(crate) fn tell(self) {
         for path in self.written {
             note(&format!("wrote {}", path.display()));
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(pages.len(), keys.len(), "{pages:?}");
         assert!(pages.contains("y_z"), "{pages:?}");
         assert_eq!(page_of_run(&names(&[("a_b", "c")]), "a_b", "c"), "a_b_c");
-        // A run may be called as another's sweep, or as the page of a test.
+        // The name of a run may look like another's sweep, or like the page of a test.
         for (other, taken) in [("2048_sweep", "go_2048_sweep"), ("x", "all-frameworks_x")] {
             let names = names(&[("go", "2048"), ("go", other), ("all-frameworks", other)]);
             assert_ne!(page_of_run(&names, "go", other), taken);

@@ -1,4 +1,4 @@
-//! A progress bar on a terminal; elsewhere, silence.
+//! The progress bar, which is shown only on a terminal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,18 +10,18 @@ use perfpipe_ingest::{CampaignProgress, CampaignState};
 
 use super::on_terminal;
 
-/// How often the bar is drawn.
+/// The time between two updates of the bar.
 const BEAT: Duration = Duration::from_millis(100);
 
-/// A bar that follows an ingest on a thread of its own.
+/// A bar that shows the progress of an ingest, on its own thread.
 pub(crate) struct Bar {
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Bar {
-    /// Starts a bar over so many packed bytes; nothing where nobody looks. The size of a pipe is not known, and so neither
-    /// is the time left.
+    /// Starts a bar for this many compressed bytes, if standard error is a terminal. For a pipe, whose size is not
+    /// known, the bar shows no time left.
     pub(crate) fn start(total: Option<u64>, progress: Arc<CampaignProgress>) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         if !on_terminal() {
@@ -32,7 +32,7 @@ impl Bar {
         Self { stop, thread: Some(thread) }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(mut self) {
         self.stop();
     }
@@ -40,7 +40,7 @@ impl Bar {
     fn stop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
-            // A bar that failed is no reason to fail.
+            // A failed bar is not a failure of the command.
             let _ = thread.join();
         }
     }
@@ -73,7 +73,7 @@ fn follow(total: Option<u64>, progress: &CampaignProgress, stop: &AtomicBool) {
     bar.finish_and_clear();
 }
 
-/// How many runs of a campaign have ended.
+/// Describes how many runs of a campaign have ended.
 fn runs(now: CampaignState) -> String {
     match now.runs {
         0 => String::new(),

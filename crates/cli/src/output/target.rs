@@ -1,31 +1,30 @@
-//! Where a path leads that is to be written: to a file, which is replaced whole, or to something that is written
-//! straight through.
+//! The target of an output path: a file, which is replaced as a whole, or something that is written directly.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Links that are followed at most, as the system does.
+/// The largest number of links that are followed, as on Linux.
 const LINKS: usize = 40;
 
-/// What a path leads to.
+/// The target of a path.
 pub(crate) enum Target {
-    /// A file at the end of all links, which need not be there yet.
+    /// A file at the end of all links, which need not exist yet.
     File(PathBuf),
-    /// A device, a pipe or an open file, which can't be put in its place whole.
+    /// A device, a pipe or an open file, which can't be replaced as a whole.
     Through(File),
-    /// Standard output under one of its names.
+    /// Standard output, given by one of its names.
     Stdout,
 }
 
 impl Target {
-    /// Finds out, and opens what is written straight through; of a named pipe this waits for its reader.
+    /// Finds the target of a path, and opens it if it is written directly; a named pipe waits for its reader.
     pub(crate) fn of(path: &Path) -> io::Result<Self> {
         let mut end = path.to_owned();
         for _ in 0..LINKS {
             match descriptor(&end) {
                 Some(1) => return Ok(Self::Stdout),
-                // Whoever opened it may have written to it already.
+                // Whoever opened the file may have written to it already.
                 Some(_) => return OpenOptions::new().append(true).open(&end).map(Self::Through),
                 None => {}
             }
@@ -49,13 +48,13 @@ impl Target {
         if is_socket(found) {
             return Err(io::Error::other("it is a socket, which can't be written like a file"));
         }
-        // Of a file that one may not write to, this is the error; one that may be written stays as it is.
+        // Fails for a file that can't be written; does not change one that can.
         let opened = OpenOptions::new().write(true).open(&path)?;
         Ok(if found.is_file() { Self::File(path) } else { Self::Through(opened) })
     }
 }
 
-/// The folder that a file is in, or is to be in.
+/// Returns the folder that a file is in, or will be in.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -63,8 +62,8 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// The number of the open file that a path names, as `/dev/fd/3` does: where that is a file, its path is a link, and what
-/// stands there may be another file by now.
+/// Returns the number of the open file that a path names, as in `/dev/fd/3`. If it is a file, the path is a link to a
+/// name, which may belong to another file by now.
 fn descriptor(path: &Path) -> Option<u32> {
     let name = path.file_name()?.to_str()?;
     let folder = fs::canonicalize(folder_of(path)).ok()?;
@@ -83,14 +82,14 @@ fn is_socket(_: &Metadata) -> bool {
     false
 }
 
-/// Gives a new file the owner and the rights of the one whose place it is to take, as far as this user may.
+/// Gives a new file the owner and the permissions of the file that it will replace, as far as this user may.
 #[cfg(unix)]
 pub(crate) fn keep_rights(new: &File, old: &Path) -> io::Result<()> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
     let Ok(old) = fs::metadata(old) else { return Ok(()) };
     let now = new.metadata()?;
     if (now.uid(), now.gid()) != (old.uid(), old.gid()) {
-        // Only root may give files away; who may write to the old one may read the new one then.
+        // Only root may change the owner; otherwise the file stays this user's, with the old permissions.
         let _ = fchown(new, Some(old.uid()), Some(old.gid()));
     }
     new.set_permissions(fs::Permissions::from_mode(old.mode() & 0o777))

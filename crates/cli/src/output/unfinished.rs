@@ -1,4 +1,4 @@
-//! Files that have no name yet: they are removed with whatever stops the command, and get no name after that.
+//! Files without their final names, which are removed if the command is stopped, and get no names after that.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,20 +8,20 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::NamedTempFile;
 
-/// Those that there are now.
+/// The paths of all unfinished files.
 static ALL: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Whether the command is to end.
+/// True once the command is to end.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// A file without its final name, as readable as any other. Dropped, it is gone.
+/// A file without its final name, with the usual permissions. Dropping it removes it.
 pub(crate) struct Unfinished {
     file: NamedTempFile,
-    // It drops after the file.
+    // Dropped after the file.
     _listed: Listed,
 }
 
-/// A path that is among all for as long as this lives.
+/// An entry in the list of unfinished files, which lasts until it is dropped.
 struct Listed(PathBuf);
 
 impl Drop for Listed {
@@ -31,7 +31,7 @@ impl Drop for Listed {
 }
 
 impl Unfinished {
-    /// Makes one in the folder in which it is to get its name.
+    /// Creates a file in the folder in which it will get its name.
     pub(crate) fn new(folder: &Path) -> io::Result<Self> {
         let mut builder = tempfile::Builder::new();
         builder.prefix(".perfpipe-");
@@ -46,12 +46,12 @@ impl Unfinished {
         Ok(Self { file, _listed: Listed(path) })
     }
 
-    /// The open file.
+    /// Returns the open file.
     pub(crate) fn file(&self) -> &File {
         self.file.as_file()
     }
 
-    /// Gives it its name, in the place of whatever has it now.
+    /// Gives the file its name, and replaces any file with that name.
     pub(crate) fn persist(self, path: &Path) -> io::Result<()> {
         go_on()?;
         self.file.persist(path).map(drop).map_err(|error| error.error)
@@ -68,12 +68,12 @@ impl Write for Unfinished {
     }
 }
 
-/// Lets nothing more be written.
+/// Makes all further writing fail.
 pub(crate) fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
-/// An error where the command is to end.
+/// Fails if the command is to end.
 pub(crate) fn go_on() -> io::Result<()> {
     match STOPPED.load(Ordering::Relaxed) {
         true => Err(io::Error::other("the command was stopped")),
@@ -81,10 +81,10 @@ pub(crate) fn go_on() -> io::Result<()> {
     }
 }
 
-/// Removes all of them, when the command ends while they are still being written.
+/// Removes all unfinished files, if the command ends while they are being written.
 pub(crate) fn remove_all() {
     for path in std::mem::take(&mut *all()) {
-        // One that has got its name meanwhile is whole.
+        // A file that has got its name meanwhile is complete, and not at this path any more.
         let _ = std::fs::remove_file(path);
     }
 }

@@ -1,21 +1,21 @@
-//! Choices that the libraries offer, as values of flags.
+//! Enums of the libraries as values of flags.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use perfpipe_analyze::{Format, Phase};
 use perfpipe_plot::{ColorBy, Palette, Paper};
 
-/// One of a library's choices.
+/// An enum of a library whose variants are values of a flag.
 pub(crate) trait Choice: Copy + Send + Sync + 'static {
-    /// Its value on the command line.
+    /// Returns the value on the command line.
     fn name(self) -> &'static str;
 
-    /// What the help says of it; empty where the name says it.
+    /// Returns the help on the value; empty if its name says it.
     fn help(self) -> &'static str {
         ""
     }
 }
 
-/// Parses the name of one of these choices; the help lists all of them.
+/// Returns the parser for one of these choices; the help lists all of them.
 pub(crate) fn choice<T: Choice>(all: &'static [T]) -> impl TypedValueParser<Value = T> {
     let shown = all.iter().map(|one| match one.help() {
         "" => PossibleValue::new(one.name()),

@@ -1,8 +1,8 @@
-//! Spans of time as people write them: `7d`, `36h`, `90m`, `30s`.
+//! Durations as values of flags: `7d`, `36h`, `90m`, `30s`.
 
 use perfpipe_analyze::format::seconds_of_unit;
 
-/// A span in ms.
+/// Parses a duration, and returns it in ms.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

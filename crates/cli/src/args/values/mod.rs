@@ -1,4 +1,4 @@
-//! Values of flags, as people write them.
+//! Parsers for the values of flags.
 
 pub(crate) mod choice;
 pub(super) mod duration;

@@ -1,13 +1,13 @@
-//! Sizes in bytes as people write them.
+//! Sizes in bytes as values of flags.
 
-/// Units and their bytes; each is 1,024 of the one before.
+/// Units with their binary exponents: KB is 2^10 bytes, and so on.
 const UNITS: [(&str, u32); 7] =
     [("KIB", 10), ("MIB", 20), ("GIB", 30), ("KB", 10), ("MB", 20), ("GB", 30), ("B", 0)];
 
-/// The bytes of a size such as `64MB` or `1GB`; without a unit they are bytes.
+/// Parses a size such as `64MB` or `1GB`, and returns it in bytes. A number without a unit is in bytes.
 ///
 /// # Errors
-/// When it is none, or more than can be counted.
+/// If the text is not a size, or if it is too large for a `usize`.
 pub(crate) fn bytes(text: &str) -> Result<usize, String> {
     let upper = text.trim().to_ascii_uppercase();
     let unit = UNITS.iter().find_map(|(unit, shift)| Some((upper.strip_suffix(unit)?, *shift)));

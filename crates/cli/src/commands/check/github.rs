@@ -1,4 +1,4 @@
-//! Verdicts for GitHub's pages: an annotation for each broken rule, and the table in the job's summary.
+//! Verdicts for GitHub: an annotation for each broken rule, and a table in the job's summary.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -10,10 +10,10 @@ use perfpipe_analyze::{Format, Verdict, verdict_table};
 
 use super::sentence::sentence;
 
-/// The variable that names the file of the job's summary.
+/// The environment variable with the path of the job's summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Writes annotations to standard error, where GitHub finds them as well as in the data, and adds to the summary.
+/// Writes annotations to standard error, where GitHub recognises them too, and appends the table to the summary.
 pub(crate) fn write(verdicts: &[Verdict]) -> Result<()> {
     let mut text = String::new();
     for verdict in verdicts.iter().filter(|verdict| !verdict.holds) {
@@ -35,12 +35,12 @@ fn append(path: &PathBuf, verdicts: &[Verdict]) -> Result<()> {
         .with_context(|| format!("can't write {}", path.display()))
 }
 
-/// A message, as workflow commands escape it.
+/// Escapes a message for a workflow command.
 fn data(text: &str) -> String {
     one_line(text).replace('%', "%25")
 }
 
-/// A property's value, as they escape it.
+/// Escapes a property's value for a workflow command.
 fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }

@@ -1,4 +1,4 @@
-//! Verdicts as JUnit XML, which every CI service reads: a suite a run, a case a rule.
+//! Verdicts as JUnit XML, which all CI services read: a suite per run, a case per rule.
 
 use anyhow::Result;
 use perfpipe_analyze::Verdict;
@@ -7,7 +7,7 @@ use quick_xml::Writer;
 
 use super::sentence::sentence;
 
-/// The whole document.
+/// Returns the whole document.
 pub(crate) fn document(verdicts: &[Verdict]) -> Result<Vec<u8>> {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 2);
     writer
@@ -54,7 +54,7 @@ fn counts(name: &str, verdicts: &[Verdict]) -> [(&'static str, String); 3] {
     [("name", name.to_owned()), ("tests", verdicts.len().to_string()), ("failures", broken.to_string())]
 }
 
-/// A text without what XML can't hold at all.
+/// Removes characters that XML can't contain.
 fn text(text: &str) -> String {
     one_line(text).chars().filter(|c| !matches!(c, '\u{fffe}' | '\u{ffff}')).collect()
 }

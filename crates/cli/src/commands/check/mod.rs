@@ -1,4 +1,4 @@
-//! `perfpipe check`: rules that runs must keep, with an exit code for those that are broken.
+//! `perfpipe check`: checks runs against rules, with an exit code for broken rules.
 
 pub(crate) mod github;
 pub(crate) mod junit;
@@ -66,14 +66,14 @@ pub(crate) struct CheckArgs {
     pub(crate) scope: ScopeArgs,
 }
 
-/// A file of rules.
+/// A TOML file of rules.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RuleFile {
     rules: Vec<toml::Spanned<String>>,
 }
 
-/// Judges the runs of a test and prints the verdicts.
+/// Checks runs and prints the verdicts.
 pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     let rules = rules(args)?;
     let store = store::existing(store).await?;
@@ -101,7 +101,7 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     if broken > 0 { Err(Broken { broken, all: verdicts.len() }.into()) } else { left_out.end() }
 }
 
-/// The rules of the command line and of the file.
+/// Returns the rules of the command line and of the file.
 fn rules(args: &CheckArgs) -> Result<Vec<Rule>> {
     let mut rules = args.rule.iter().map(|text| Ok(text.parse()?)).collect::<Result<Vec<Rule>>>()?;
     if let Some(path) = &args.rules {
@@ -133,7 +133,7 @@ fn rules_of_file(path: &Path) -> Result<Vec<Rule>> {
     file.rules.iter().map(read).collect()
 }
 
-/// The run that rules compare with, where one was named, and how it is looked at.
+/// Returns the baseline with its view, if one is named.
 async fn baseline(
     args: &CheckArgs,
     rules: &[Rule],
@@ -143,7 +143,7 @@ async fn baseline(
     let Some(name) = &args.baseline else { return Ok(None) };
     let other = args.baseline_store.baseline_store.as_deref().map(store::existing_folder).transpose()?;
     let key = match &other {
-        // What else is damaged there is not asked for.
+        // Other runs that are damaged there do not matter.
         Some(other) => runs::named(&other.look().await?.runs, name)?,
         None => runs::named(runs, name)?,
     };
@@ -154,7 +154,7 @@ async fn baseline(
     Ok(Some((run, view)))
 }
 
-/// A run with cells for every label that a rule or a flag names.
+/// Reads a run, with cells for every label that a rule or a flag names.
 async fn read(
     store: &Store,
     key: &perfpipe_ingest::RunKey,

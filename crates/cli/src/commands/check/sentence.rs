@@ -1,8 +1,8 @@
-//! A verdict in a sentence.
+//! Verdicts as sentences.
 
 use perfpipe_analyze::Verdict;
 
-/// What is to be said of a rule, in a sentence.
+/// Describes a verdict in a sentence.
 pub(crate) fn sentence(verdict: &Verdict) -> String {
     let round = 10f64.powi(verdict.decimals().max(3).into());
     let figure = |value: Option<f64>| {

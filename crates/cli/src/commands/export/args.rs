@@ -34,7 +34,7 @@ pub(crate) struct ExportArgs {
 }
 
 impl ExportArgs {
-    /// The format of a table that is exported; `None` is Parquet.
+    /// Returns the format of an exported table; `None` means Parquet.
     pub(crate) fn form(&self) -> Option<Format> {
         self.format.unwrap_or(ExportFormat::Table(Format::Csv)).of_table()
     }
@@ -72,7 +72,7 @@ pub(crate) enum What {
     Hgrm,
 }
 
-/// A table's format, or Parquet.
+/// The format of an export: that of a table, or Parquet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExportFormat {
     Table(Format),
@@ -88,7 +88,7 @@ impl ExportFormat {
         Self::Table(Format::Text),
     ];
 
-    /// The table's format; `None` is Parquet.
+    /// Returns the format of a table; `None` means Parquet.
     pub(crate) fn of_table(self) -> Option<Format> {
         match self {
             Self::Table(format) => Some(format),

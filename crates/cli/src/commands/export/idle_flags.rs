@@ -1,5 +1,4 @@
-//! Choices that would act on nothing that is exported: they are refused, since whoever gives one takes the figures to be
-//! of it.
+//! Refusal of flags that have no effect on the export: whoever gives one expects the figures to depend on it.
 
 use anyhow::Result;
 use clap::ValueEnum;
@@ -9,7 +8,7 @@ use perfpipe_ingest::Error;
 use super::args::{ExportArgs, What};
 use crate::args::{CpuJoinArgs, ScopeArgs, ViewArgs};
 
-/// A choice of what is looked at, by its flag.
+/// The names of flags on the view.
 const FROM: &str = "--from";
 const TO: &str = "--to";
 const PHASE: &str = "--phase";
@@ -25,16 +24,16 @@ const WITHIN: &str = "--within";
 const APDEX: &str = "--apdex";
 const CORRECTED: &str = "--corrected";
 
-/// Those that say which seconds.
+/// Flags that select seconds.
 const WHEN: [&str; 3] = [FROM, TO, PHASE];
-/// Those that say which records of them.
+/// Flags that select records.
 const WHICH: [&str; 2] = [LABEL, TRANSACTIONS];
-/// Those that act on load, CPU and percentiles.
+/// Flags that affect load, CPU and percentiles.
 const FIGURES: [&str; 5] = [FAILURES, INJECTORS, OFFSET, LOOKBACK, PERCENTILES];
-/// Goals for response times.
+/// Flags for goals for response times.
 const GOALS: [&str; 2] = [WITHIN, APDEX];
 
-/// The choices that act on what is exported.
+/// Returns the flags that have an effect on an export.
 fn acting(what: What) -> Vec<&'static str> {
     let sets: &[&[&str]] = match what {
         What::Summary => &[&WHEN, &WHICH, &FIGURES, &[TOP_LEVEL], &GOALS, &[CORRECTED]],
@@ -52,7 +51,7 @@ fn acting(what: What) -> Vec<&'static str> {
     sets.concat()
 }
 
-/// Why a choice can't act on what is exported, where there is more to say than where it does.
+/// Returns the reason why a flag has no effect, if there is more to say than what it is for.
 fn why(what: What, flag: &str) -> &'static str {
     match (what, flag) {
         (What::Samples, OFFSET | LOOKBACK) => {
@@ -75,7 +74,7 @@ fn why(what: What, flag: &str) -> &'static str {
     }
 }
 
-/// The choices that were made.
+/// Returns the flags that were given.
 fn made(args: &ExportArgs) -> Vec<&'static str> {
     let ViewArgs { scope, percentiles } = &args.view;
     let ScopeArgs { from, to, phase, label, transactions, include_failures, injectors, top_level, cpu } =
@@ -103,10 +102,10 @@ fn made(args: &ExportArgs) -> Vec<&'static str> {
     .collect()
 }
 
-/// Refuses choices that don't act on what is exported.
+/// Refuses flags that have no effect on the export.
 ///
 /// # Errors
-/// When there is one; the remedy says what it acts on.
+/// If there is such a flag; the remedy names the exports that it is for.
 pub(super) fn check(args: &ExportArgs) -> Result<()> {
     let what = args.what;
     let Some(flag) = made(args).into_iter().find(|flag| !acting(what).contains(flag)) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! `perfpipe export`: the figures of one run in machine formats.
+//! `perfpipe export`: writes the figures of a run in machine formats.
 
 mod args;
 mod idle_flags;
@@ -21,13 +21,13 @@ use crate::args::StoreArgs;
 use crate::input::{runs, store, view};
 use crate::output::{Output, note};
 
-/// Rejects that are written at once, at most.
+/// The largest number of rejects that are written at once.
 const PIECE_ROWS: usize = 4096;
 
-/// Bytes of their records, about.
+/// The approximate size, in bytes, of the rejected records that are written at once.
 const PIECE_BYTES: usize = 4 << 20;
 
-/// Writes what is asked for of one run.
+/// Writes the export of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
     check_format(args)?;
     idle_flags::check(args)?;
@@ -54,7 +54,7 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
         What::Statistics => return statistics(&store, &key, args, output).await,
         What::Rejects => return rejects(&store, &key, args, output).await,
         What::Seconds => return seconds(&view::read(&store, &key, &args.view).await?, args, output),
-        // Failures by message are not in the samples, and readings have no label.
+        // Neither is about single labels: the samples do not have failures by message, and readings have no label.
         What::Errors | What::Cpu => {
             let mut run = store.read(&key).await?;
             view::top_level(&store, &mut run, &args.view.scope).await?;
@@ -69,7 +69,7 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
     Ok(())
 }
 
-/// What writes a form that is no table.
+/// Returns the function that writes an export which is not a table.
 fn document(what: What) -> Option<fn(&StoredRun, &View) -> perfpipe_analyze::Result<String>> {
     match what {
         What::Run => Some(run_document),
@@ -78,7 +78,7 @@ fn document(what: What) -> Option<fn(&StoredRun, &View) -> perfpipe_analyze::Res
     }
 }
 
-/// Writes JMeter's statistics, for which the samples are read where they are stored.
+/// Writes JMeter's statistics; reads the samples for that if they are stored.
 async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let run = view::read(store, key, &args.view).await?;
     let look = look(args, &run.info);
@@ -100,7 +100,7 @@ async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut
     Ok(())
 }
 
-/// Refuses a format in which something can't be written.
+/// Refuses a format that the export does not have.
 fn check_format(args: &ExportArgs) -> Result<()> {
     let only = match args.what {
         What::Run | What::Statistics => ExportFormat::Table(Format::Json),
@@ -113,7 +113,7 @@ fn check_format(args: &ExportArgs) -> Result<()> {
     Err(Error::usage("--what run and statistics are JSON, and hgrm is a text", "Leave out --format.").into())
 }
 
-/// The figures that only the samples hold, as a table.
+/// Computes figures that need the samples, as a table.
 async fn sample_figures(store: &Store, key: &RunKey, args: &ExportArgs) -> Result<Table> {
     let run = view::read(store, key, &args.view).await?;
     let mut figures = SampleFigures::new(&run, &look(args, &run.info))?;
@@ -125,7 +125,7 @@ async fn sample_figures(store: &Store, key: &RunKey, args: &ExportArgs) -> Resul
     Ok(if args.what == What::Codes { figures.code_table() } else { figures.percentile_table() })
 }
 
-/// The view that the flags ask for.
+/// Returns the view that the flags describe.
 pub(crate) fn look(args: &ExportArgs, info: &RunInfo) -> View {
     View { goals: args.goals.goals(), corrected: args.corrected, ..view::of(&args.view, info) }
 }
@@ -143,7 +143,7 @@ fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
     })
 }
 
-/// Writes the seconds, many at a time: a run may have a million of them.
+/// Writes the seconds in pieces, since a run may have a million of them.
 fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let look = look(args, &run.info);
     let mut pieces = SecondTables::new(run, &look)?;
@@ -155,7 +155,7 @@ fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()
     Ok(())
 }
 
-/// Writes the rejects, many at a time.
+/// Writes the rejects in pieces.
 async fn rejects(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let mut writer = writer(args, &reject_table(&[]), output)?;
     let (mut piece, mut bytes, mut failure) = (Vec::new(), 0, None);

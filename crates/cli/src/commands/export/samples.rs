@@ -13,7 +13,7 @@ use crate::args::ViewArgs;
 use crate::input::view;
 use crate::output::Output;
 
-/// Which samples are wanted.
+/// The samples to export.
 struct Wanted<'a> {
     from_ms: i64,
     to_ms: i64,
@@ -27,7 +27,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Writes the samples of a run, those of the label and the seconds asked for.
+/// Writes the samples of a run for the selected label and seconds.
 pub(crate) async fn export(
     store: &Store,
     key: &RunKey,
@@ -40,7 +40,7 @@ pub(crate) async fn export(
         to_ms: to.map_or(i64::MAX, |second| (i64::from(second) + 1) * 1000),
         label: args.view.scope.label.as_deref(),
     };
-    // What fails in a sink of ours must not be taken for the store's failure.
+    // An error of writing must not be reported as an error of the store.
     let mut failure = None;
     let result = match args.form() {
         Some(format) => {
@@ -68,7 +68,7 @@ pub(crate) async fn export(
     }
 }
 
-/// Streams the samples of a run, or those of the run that was read before.
+/// Streams the samples of a run, or of one whose metadata was read before.
 async fn stream(
     store: &Store,
     key: &RunKey,
@@ -81,7 +81,8 @@ async fn stream(
     }
 }
 
-/// The first and the last second asked for; those of a phase are in the counts, and of the run that was read for them.
+/// Returns the first and the last selected second. For a phase, the run is read for its counts, and its metadata
+/// returned.
 async fn seconds(
     store: &Store,
     key: &RunKey,
@@ -93,7 +94,7 @@ async fn seconds(
     Ok((Some(span.first), Some(span.last), Some(run.info)))
 }
 
-/// Keeps a failure for later, and ends the stream.
+/// Keeps an error for later, and ends the stream.
 pub(crate) fn keep(result: Result<()>, failure: &mut Option<anyhow::Error>) -> perfpipe_ingest::Result<()> {
     result.map_err(|error| {
         let sentence = error.to_string();
@@ -102,7 +103,7 @@ pub(crate) fn keep(result: Result<()>, failure: &mut Option<anyhow::Error>) -> p
     })
 }
 
-/// The samples of a batch that are wanted.
+/// Returns the selected samples of a batch.
 fn picked(batch: SampleBatch, wanted: &Wanted<'_>) -> SampleBatch {
     let rows: Vec<usize> = (0..batch.len()).filter(|row| wanted.holds(&batch, *row)).collect();
     if rows.len() == batch.len() { batch } else { batch.select(&rows) }

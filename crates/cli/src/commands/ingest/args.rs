@@ -65,7 +65,7 @@ pub(crate) struct IngestArgs {
 }
 
 impl IngestArgs {
-    /// All that was said of the pages.
+    /// Returns all flags on the pages.
     pub(crate) fn pages(&self) -> PageOptions<'_> {
         PageOptions {
             flag: "--page-format",

@@ -1,4 +1,4 @@
-//! `perfpipe ingest DIR`: folders of logs and CPU exports into the store, and a table of what went where.
+//! `perfpipe ingest DIR`: ingests folders of logs and CPU exports, and prints a table of their runs.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::{Output, note, page_folder};
 
-/// Cores for each run that is ingested at once.
+/// The number of cores for each run that is ingested in parallel.
 const CORES_A_JOB: usize = 4;
 
-/// Refuses what is of folders only.
+/// Refuses flags that are for folders only.
 pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
     let given =
         [("--dry-run", args.dry_run), ("--jobs", args.jobs.is_some()), ("--table", args.table.is_some())];
@@ -35,7 +35,7 @@ pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
     }
 }
 
-/// Ingests the runs of folders, or says how it would.
+/// Ingests the runs of folders, or prints how it would.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
     if args.repeat.is_some() || args.log.origin.is_some() {
         return Err(Error::usage(
@@ -72,7 +72,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Camp
     left_out.end()
 }
 
-/// How many runs are ingested at once: one keeps some cores busy by itself.
+/// Returns the number of runs to ingest in parallel; a single one already keeps several cores busy.
 fn jobs(args: &IngestArgs) -> usize {
     let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     args.campaign.jobs.map_or_else(|| (cores / CORES_A_JOB).clamp(1, 4), usize::from)
@@ -85,7 +85,7 @@ async fn ingest_all(campaign: &mut Campaign, store: &Store, jobs: usize, progres
     bar.finish();
 }
 
-/// Says of each run what has to be said of it, and of all of them how many there are of each kind.
+/// Prints the notes on each run, and the number of runs of each status.
 fn summarise(runs: &[CampaignRun], store: &Store) {
     tell_runs(runs);
     let count = |name: &str| runs.iter().filter(|run| run.stand.name() == name).count();
@@ -94,7 +94,7 @@ fn summarise(runs: &[CampaignRun], store: &Store) {
 }
 
 fn tell_runs(runs: &[CampaignRun]) {
-    // Of what is stored already, all was said when it was.
+    // The notes on unchanged runs were printed when they were stored.
     for run in runs.iter().filter(|run| !matches!(run.stand, Stand::Unchanged(_))) {
         let name = run.key.as_ref().map_or_else(|| shown(&run.log), ToString::to_string);
         let notes = run.notes.iter().chain(run.ingested.iter().flat_map(|done| &done.notes));
@@ -108,10 +108,10 @@ fn tell_runs(runs: &[CampaignRun]) {
     }
 }
 
-/// Prints a row for each run.
+/// Prints a table with a row for each run.
 fn print(runs: &[CampaignRun], format: Option<Format>) -> Result<()> {
     let key = |run: &CampaignRun| run.key.clone();
-    // Of a campaign that is only planned, most figures are not known.
+    // Most figures of a campaign that is only planned are not known.
     let figures = runs.iter().any(|run| info(run).is_some());
     let covered = runs.iter().any(|run| run.ingested.is_some());
     let table = Table::of(runs)
@@ -149,7 +149,7 @@ fn print(runs: &[CampaignRun], format: Option<Format>) -> Result<()> {
     output.finish()
 }
 
-/// The row of the run, as it is stored.
+/// Returns the metadata of a run as it is stored.
 fn info(run: &CampaignRun) -> Option<&RunInfo> {
     match &run.stand {
         Stand::Unchanged(info) | Stand::Unread(info) => Some(info),
@@ -166,12 +166,12 @@ fn why(stand: &Stand) -> Option<String> {
     }
 }
 
-/// A file's name; its folder is known.
+/// Returns a file's name without its folder.
 fn shown(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// Draws the page of each run that was stored now.
+/// Draws the page of each run that was just stored.
 async fn draw(runs: &[CampaignRun], args: &IngestArgs, store: &Store, folder: &Path) -> Result<()> {
     let mut pages = Pages::new(folder, args.pages(), &store.look().await?.runs);
     for done in runs.iter().filter_map(|run| run.ingested.as_ref()) {
@@ -182,7 +182,7 @@ async fn draw(runs: &[CampaignRun], args: &IngestArgs, store: &Store, folder: &P
     Ok(())
 }
 
-/// The error that runs failed, if any did.
+/// Returns the error on failed runs, if any failed.
 fn failures(runs: &[CampaignRun]) -> Result<()> {
     let failed = runs.iter().filter_map(|run| match &run.stand {
         Stand::Failed(error) => Some(code(error)),

@@ -1,4 +1,4 @@
-//! `perfpipe ingest`: files into the store, with progress, a summary, and a page if wanted.
+//! `perfpipe ingest`: reads files into the store, with progress, a summary, and pages if requested.
 
 mod args;
 pub(crate) mod campaign;
@@ -28,7 +28,7 @@ use crate::output::{note, page_folder, size_of};
 /// Ingests the files of one run, or folders of many.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
     if args.report.is_none() {
-        // Cores may be told for the CPU readings alone.
+        // --cores also describes the CPU readings.
         idle_flags::check_no_pages(&args.pages(), "--report", &["--cores"])?;
     }
     idle_flags::check_formats(&args.pages())?;
@@ -55,7 +55,7 @@ async fn one(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgres
     }
     let started = Instant::now();
     let store = store::open(store).await?;
-    // What can't be listed is not in the way of a new run.
+    // A store whose runs can't be listed does not prevent the ingest.
     let before = store.look().await.map(|found| found.runs).unwrap_or_default();
     let total = args.files.iter().map(|file| size_of(file)).sum();
     let bar = Bar::start(total, Arc::clone(&progress));
@@ -73,7 +73,7 @@ async fn one(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgres
     Ok(())
 }
 
-/// What has gone for a run, where that was made from something else.
+/// Describes the run that was replaced, if it was made from other files.
 fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
     let old = before.iter().find(|old| old.key == new.key && old.sources != new.sources)?;
     let names: BTreeSet<String> = old
@@ -95,7 +95,7 @@ fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
     ))
 }
 
-/// Says what was stored.
+/// Prints what was stored.
 fn summarise(done: &Ingested, store: &Store, took: Duration) {
     let info = &done.info;
     for sentence in
@@ -153,7 +153,7 @@ fn summarise(done: &Ingested, store: &Store, took: Duration) {
     }
 }
 
-/// The run's throughput, and how long its last answer was waited for, where that made the run much longer.
+/// Describes the run's throughput, and the wait for its last answer if that made the run much longer.
 fn throughput(info: &RunInfo) -> String {
     let duration = RunDuration::of(info, &View::of(info));
     let figure = (info.successes as f64 / duration.seconds).round() as u64;
@@ -161,7 +161,7 @@ fn throughput(info: &RunInfo) -> String {
     format!("{} successes/s{}", thousands(figure), wait.unwrap_or_default())
 }
 
-/// A name as a shell takes it, whatever is in it: the log may have given it.
+/// Quotes a name for a shell: it may come from the log.
 fn in_quotes(name: &str) -> String {
     format!("'{}'", name.replace('\'', r"'\''"))
 }

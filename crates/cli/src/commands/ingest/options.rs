@@ -1,4 +1,4 @@
-//! From flags to the options of an ingest.
+//! Conversion of flags to the options of an ingest.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::args::IngestArgs;
 use crate::args::LogArgs;
 use crate::input::{cpu_scale, ports, view};
 
-/// From flags to the library's options.
+/// Converts the flags of an ingest to the library's options.
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     Ok(IngestOptions {
         framework: args.name.framework.clone(),
@@ -26,7 +26,7 @@ pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     })
 }
 
-/// How logs are to be read, of a run of which nothing else is told.
+/// Converts the flags on reading to the library's options, with defaults for all others.
 pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Result<IngestOptions> {
     let delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
     let sizes = PipelineOptions::default();
@@ -55,7 +55,7 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Resul
     })
 }
 
-/// The options that a reader of the run may want to know.
+/// Returns the options that are noted with the run for its readers.
 fn noted(log: &LogArgs, cores: Option<u32>) -> BTreeMap<String, String> {
     let named = [
         (View::INJECTORS, log.injectors.injectors.map(|n| n.to_string())),

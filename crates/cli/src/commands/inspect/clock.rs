@@ -1,14 +1,14 @@
-//! Times in words.
+//! Formatting of times.
 
-/// The end of the times, in epoch ms, that are shown as dates.
+/// The epoch times, in ms, that are shown as dates.
 const SHOWN: std::ops::RangeInclusive<i64> = -62_135_596_800_000..=253_400_000_000_000;
 
-/// A moment in epoch ms.
+/// Formats an epoch time in ms.
 pub(super) fn moment(epoch_ms: i64) -> String {
     shown(epoch_ms, "%Y-%m-%d %H:%M:%S%.3f UTC").unwrap_or_else(|| format!("{epoch_ms} ms"))
 }
 
-/// An epoch second.
+/// Formats an epoch second.
 pub(crate) fn second(epoch_second: i64) -> String {
     let epoch_ms = epoch_second.saturating_mul(1000);
     shown(epoch_ms, "%Y-%m-%d %H:%M:%S UTC").unwrap_or_else(|| format!("{epoch_second} s"))
@@ -19,7 +19,7 @@ fn shown(epoch_ms: i64, form: &str) -> Option<String> {
     Some(time.strftime(form).to_string())
 }
 
-/// So many milliseconds, in hours, minutes and seconds.
+/// Formats a number of milliseconds in hours, minutes and seconds.
 pub(super) fn duration(ms: u64) -> String {
     let (seconds, ms) = (ms / 1000, ms % 1000);
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -29,7 +29,7 @@ pub(super) fn duration(ms: u64) -> String {
     }
 }
 
-/// So many seconds, as hours where they are.
+/// Formats a number of seconds, in hours if it has any.
 pub(super) fn hours(seconds: u64) -> String {
     match (seconds / 3600, seconds % 3600) {
         (1, 0) => "1 hour".to_owned(),

@@ -1,4 +1,4 @@
-//! A CPU export in words.
+//! Description of a CPU export.
 
 use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::{ClockGuess, CpuInspection};
@@ -7,7 +7,7 @@ use super::clock::{hours, second};
 use super::log::place;
 use super::text::{LISTED, Rows, short};
 
-/// Whether an end of the readings is told of: a few seconds are usual.
+/// Readings that begin late or end early by up to this many seconds are not reported, since that is usual.
 const NEAR: i64 = 3;
 
 pub(super) fn rows(cpu: &CpuInspection, end_seen: bool, rows: &mut Rows) {
@@ -69,7 +69,7 @@ fn overlap(cpu: &CpuInspection, seconds: u64, end_seen: bool) -> String {
     )
 }
 
-/// Where the readings begin and end, if far from where the logs do.
+/// Describes where the readings begin and end, if that is far from the logs.
 fn ends(cpu: &CpuInspection) -> Vec<String> {
     if cpu.covered == 0 {
         return Vec::new();
@@ -81,7 +81,7 @@ fn ends(cpu: &CpuInspection) -> Vec<String> {
     late.into_iter().chain(early).collect()
 }
 
-/// What may be wrong with the clocks.
+/// Describes a possible difference of the clocks.
 fn perhaps(guess: &ClockGuess, seconds: u64) -> String {
     let (covered, seconds) = (thousands(guess.covered), thousands(seconds));
     let zone = guess.time_zone.as_ref().map(|zone| format!("--time-zone {zone}, or ")).unwrap_or_default();

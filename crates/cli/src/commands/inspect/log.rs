@@ -1,4 +1,4 @@
-//! One log in words.
+//! Description of a log.
 
 use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::{InjectorsBy, LogInspection, Place, TimeForm};
@@ -41,7 +41,7 @@ pub(super) fn rows(log: &LogInspection, rows: &mut Rows) {
     rows.row("injectors", injectors(log.injectors_by));
 }
 
-/// Where a text is.
+/// Returns the place of a text: a file, or a member of one.
 pub(super) fn place(file: &str, member: Option<&str>) -> Place {
     let place = Place::file(file);
     match member {
@@ -101,7 +101,7 @@ fn time_stamp(form: &TimeForm) -> String {
     }
 }
 
-/// A word on a first record that is not the earliest.
+/// Describes a first record that is not the earliest.
 fn late(log: &LogInspection, earliest: i64) -> String {
     match log.first_ms.map(|first| first.abs_diff(earliest)) {
         None | Some(0) => String::new(),

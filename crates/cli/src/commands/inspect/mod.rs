@@ -1,4 +1,4 @@
-//! `perfpipe inspect`: what an ingest would find, said before it is begun.
+//! `perfpipe inspect`: shows in advance what an ingest would find.
 
 mod clock;
 mod cpu;
@@ -56,10 +56,10 @@ pub(crate) struct InspectArgs {
     pub(crate) no_store: NoStoreArgs,
 }
 
-/// The formats of an inspection, which is no table.
+/// The formats of an inspection, which is not a table.
 const FORMATS: [Format; 2] = [Format::Text, Format::Json];
 
-/// Looks at the files of one run, and fails as an ingest would.
+/// Inspects the files of one run, and fails as an ingest would.
 pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
     let mut found = inspect(&args.files, &options(args)?).await?;
@@ -78,7 +78,7 @@ pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
     }
 }
 
-/// From flags to the options of the ingest that is looked ahead to.
+/// Converts the flags to the options of the ingest that is previewed.
 pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
     Ok(IngestOptions {
         framework: args.name.framework.clone(),
@@ -87,7 +87,7 @@ pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
     })
 }
 
-/// An inspection as people read it: a block for each log, for the CPU export, and for the run.
+/// Formats an inspection as text: a block for each log, for the CPU export, and for the run.
 fn rows(found: &Inspection) -> Rows {
     let mut rows = Rows::default();
     found.logs.iter().for_each(|log| log::rows(log, &mut rows));

@@ -1,4 +1,4 @@
-//! The run as a whole in words.
+//! Description of the run as a whole.
 
 use std::cmp::Reverse;
 
@@ -63,7 +63,7 @@ fn requests(found: &Inspection) -> String {
     }
 }
 
-/// The labels with most records.
+/// Lists the labels with the most records.
 fn labels(labels: &[LabelCount]) -> Vec<String> {
     let records = |label: &LabelCount| label.successes + label.failures + label.transactions;
     let mut sorted: Vec<&LabelCount> = labels.iter().collect();
@@ -87,7 +87,7 @@ fn labels(labels: &[LabelCount]) -> Vec<String> {
     rows
 }
 
-/// Whether some labels are named as JMeter names the parts of a sample.
+/// Describes labels that are named as JMeter names the parts of a sample, if there are any.
 fn sub_samples(labels: &[LabelCount]) -> Option<String> {
     let named = sub_sample_names(labels.iter().map(|label| label.label.as_str()));
     let first = short(named.first()?);
@@ -98,7 +98,7 @@ fn sub_samples(labels: &[LabelCount]) -> Option<String> {
     ))
 }
 
-/// The rejects: how many, why, and the first of them.
+/// Lists the rejects: their number, the reasons, and the first of them.
 fn rejects(found: &Inspection) -> Vec<String> {
     if found.rejects == 0 {
         return vec!["none".to_owned()];

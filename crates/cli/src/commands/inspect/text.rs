@@ -1,27 +1,27 @@
-//! Rows of a name and a value, as an inspection is printed.
+//! The text output of an inspection: rows of a name and a value.
 
 use perfpipe_analyze::format::one_line;
 
-/// Columns that the names of rows take.
+/// The width of the column of names.
 const NAMES: usize = 11;
 
-/// Characters of a name or a record that are shown.
+/// The largest number of characters shown of a name or a record.
 const SHOWN: usize = 120;
 
-/// How many names of a list are shown.
+/// The largest number of entries shown of a list.
 pub(super) const LISTED: usize = 10;
 
-/// Rows of a name and what it is, under titles.
+/// Rows of a name and a value, under titles.
 #[derive(Default)]
 pub(super) struct Rows(String);
 
 impl Rows {
-    /// All that was written.
+    /// Returns the text.
     pub(super) fn text(&self) -> &str {
         &self.0
     }
 
-    /// Begins a block.
+    /// Begins a block with a title.
     pub(super) fn title(&mut self, title: &str) {
         if !self.0.is_empty() {
             self.0.push('\n');
@@ -30,12 +30,12 @@ impl Rows {
         self.0.push('\n');
     }
 
-    /// A row; without a name it goes on with the one before it.
+    /// Adds a row; a row without a name continues the one before it.
     pub(super) fn row(&mut self, name: &str, value: &str) {
         self.0.push_str(&format!("{name:>NAMES$}  {}\n", one_line(value)));
     }
 
-    /// A row for each value, of which the first has the name.
+    /// Adds a row for each value; only the first has the name.
     pub(super) fn list(&mut self, name: &str, values: impl IntoIterator<Item = String>) {
         for (at, value) in values.into_iter().enumerate() {
             self.row(if at == 0 { name } else { "" }, &value);
@@ -43,7 +43,7 @@ impl Rows {
     }
 }
 
-/// The beginning of a text that may be long.
+/// Returns the beginning of a long text.
 pub(super) fn short(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
@@ -51,7 +51,7 @@ pub(super) fn short(text: &str) -> String {
     }
 }
 
-/// The first of many names, and how many more there are.
+/// Joins the first names of a list, and the number of further ones.
 pub(super) fn names<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
     let more = names.len().saturating_sub(LISTED);
     let mut list: Vec<String> = names.take(LISTED).map(short).collect();

@@ -1,4 +1,4 @@
-//! `perfpipe migrate`: a database of an older layout becomes one of the newest.
+//! `perfpipe migrate`: rewrites a database of an older layout as the newest.
 
 mod plan;
 
@@ -21,7 +21,7 @@ pub(crate) struct MigrateArgs {
     pub(crate) dry_run: bool,
 }
 
-/// Says what is to be done, and does it.
+/// Prints the plan, and carries it out.
 pub(crate) async fn run(args: &MigrateArgs, at: &StoreArgs) -> Result<()> {
     let store = store::existing(at).await?;
     let Some(migration) = store.migration().await? else {

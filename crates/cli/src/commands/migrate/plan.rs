@@ -1,10 +1,10 @@
-//! What a migration is going to do, in words.
+//! Description of what a migration will do.
 
 use perfpipe_ingest::store::Migration;
 
 use crate::output::note;
 
-/// Says it.
+/// Prints the plan of a migration.
 pub(super) fn tell(store: &str, migration: &Migration) {
     let Migration { from, to, runs, tables, .. } = migration;
     let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };

@@ -1,10 +1,10 @@
-//! The examples of the help are command lines that work.
+//! Tests that the examples in the help are valid command lines.
 
 use clap::CommandFactory;
 
 use super::{Cli, Parser, words};
 
-/// The command lines among the examples of a help: all that begins with `perfpipe`, behind a pipe too.
+/// The command lines in the examples of a help: everything that begins with `perfpipe`, also after a pipe.
 fn examples(command: &clap::Command) -> Vec<String> {
     let text = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let of_line = |line: &str| {

@@ -1,4 +1,4 @@
-//! What the flags of each command are read as, and what is refused.
+//! Tests of how the flags of each command are parsed, and which combinations are refused.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,10 +11,11 @@ use super::options::{INGEST, STYLE, VIEW};
 use super::{Cli, Command, command, refused};
 use crate::commands::report::Chart;
 
-/// Whether a line is read as it is meant.
+/// True if a line was parsed as expected.
 type IsRead = fn(Command) -> bool;
 
-/// Lines, and what is read of them: with the tables of options, every flag of every command stands in one.
+/// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
+/// options.
 const LINES: [(&str, IsRead); 37] = [
     (
         "ingest night --frameworks ports.toml",
@@ -149,7 +150,7 @@ fn flags_are_read_as_they_are_meant() {
     }
 }
 
-/// The flags of the tables, each behind the commands that have it.
+/// The flags in the tables, each after the commands that have it.
 fn tried() -> BTreeSet<String> {
     let lines = LINES.iter().map(|(line, _)| (*line).to_owned());
     let options = INGEST.iter().flat_map(|(line, _)| [format!("ingest {line}"), format!("inspect {line}")]);

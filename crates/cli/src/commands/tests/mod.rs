@@ -1,4 +1,4 @@
-//! The command line against what becomes of it: options, views, looks of pages, and the examples of the help.
+//! Tests of the command line and what becomes of it: options, views, styles of pages, and the examples in the help.
 
 mod examples;
 mod flags;
@@ -8,7 +8,7 @@ use clap::Parser;
 
 use super::{Cli, Command};
 
-/// The words of a line as a shell takes them apart.
+/// Splits a line into words as a shell does.
 fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for character in line.chars() {
@@ -26,14 +26,14 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// What a line asks for, `perfpipe` left out.
+/// Parses a line, given without `perfpipe`.
 fn command(line: &str) -> Command {
     Cli::try_parse_from(words(&format!("perfpipe {line}")))
         .unwrap_or_else(|error| panic!("{line}: {error}"))
         .command
 }
 
-/// The kind of the complaint about a line that can't be meant.
+/// The kind of error for a line that is refused.
 fn refused(line: &str) -> clap::error::ErrorKind {
     match Cli::try_parse_from(words(&format!("perfpipe {line}"))) {
         Ok(cli) => panic!("{line} is taken as {cli:?}"),

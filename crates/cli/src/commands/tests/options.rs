@@ -1,4 +1,4 @@
-//! From flags to the libraries' options.
+//! Tests of the conversion of flags to the libraries' options.
 
 use perfpipe_analyze::{Goal, Phase, View};
 use perfpipe_ingest::{CpuScale, IngestOptions, Repeat, RunInfo, RunKey, TimeUnit};
@@ -9,10 +9,10 @@ use crate::args::{PageFormat, PageOptions};
 use crate::commands::{export, ingest, inspect};
 use crate::input::view;
 
-/// A line, and what it changes of the options of a plain one.
+/// A line, and the changes that it makes to the default options.
 type Changes<'a, T> = (&'a str, fn(&mut T));
 
-/// The options of an ingest, and the flags that change them. Those of pages and folders are below.
+/// Flags of an ingest, with the options that they change. Those on pages and folders are below.
 pub(super) const INGEST: [Changes<'static, IngestOptions>; 29] = [
     ("--framework go", |o| o.framework = Some("go".into())),
     ("--test 2048", |o| o.test = Some("2048".into())),
@@ -86,7 +86,7 @@ fn note(options: &mut IngestOptions, name: &str, value: &str) {
     options.noted.insert(name.to_owned(), value.to_owned());
 }
 
-/// The flags that an inspection does not have, for it reads one run and stores nothing.
+/// The flags that an inspection does not have, since it reads one run and stores nothing.
 const NOT_INSPECTED: [&str; 5] = ["--repeat", "--append-repeat", "--replace", "--no-samples", "--frameworks"];
 
 fn ingest_options(line: &str) -> IngestOptions {
@@ -127,7 +127,7 @@ fn a_scale_of_the_machine_needs_its_cores_and_a_delimiter_is_one_character() {
     }
 }
 
-/// The view of a run, and the flags that change it.
+/// Flags on the view, with the fields that they change.
 pub(super) const VIEW: [Changes<'static, View>; 16] = [
     ("--from 3", |v| v.from = Some(3)),
     ("--to 9", |v| v.to = Some(9)),
@@ -149,7 +149,7 @@ pub(super) const VIEW: [Changes<'static, View>; 16] = [
     ("--corrected 10ms", |v| v.corrected = Some(10)),
 ];
 
-/// A run that was told of injectors and of a clock at its ingest.
+/// A run with injectors and a clock offset given at its ingest.
 fn info() -> RunInfo {
     let mut info = RunInfo::new(RunKey::new("go", "2048"), 0, 0);
     info.options.insert(View::INJECTORS.to_owned(), "2".to_owned());
@@ -190,7 +190,7 @@ fn commands_that_take_no_percentiles_have_the_same_view() {
     }
 }
 
-/// The look of pages, and the flags that change it.
+/// Flags on pages, with the fields of the style that they change.
 pub(super) const STYLE: [Changes<'static, Style>; 8] = [
     ("--paper letter", |s| s.paper = Paper::Letter),
     ("--paper a4", |_| {}),
