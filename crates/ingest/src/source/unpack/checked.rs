@@ -65,7 +65,7 @@ pub(crate) enum Expected {
     Unknown,
     /// The zip states them.
     Stated(Stated),
-    /// The zip's statement is lost, so the data can't be checked.
+    /// The zip stated them, but the statement is lost: reading ends with an error.
     Lost,
 }
 

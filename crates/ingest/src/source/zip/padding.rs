@@ -13,8 +13,9 @@ use crate::source::unpack::metered::read_up_to;
 /// The size of the shortest local header in bytes.
 const SHORTEST_HEADER: u64 = 30;
 
-/// Refuses the file at `path` if it holds another zip before or between the members of this one, or anything but
-/// padding after it. `members` are the places of the members in the directory, and the directory begins at `listed`.
+/// Refuses the file at `path` if it holds another zip before this one, a member that the directory does not list, or
+/// anything but padding after the zip. `members` are the places of the listed members; the directory begins at
+/// `listed`.
 pub(crate) fn refuse_rest(path: &Path, members: Vec<Range<u64>>, listed: u64) -> io::Result<()> {
     for gap in gaps(members, listed) {
         // The file was recognised as a zip by its first bytes, so a gap at its start is one.

@@ -7,8 +7,8 @@ use parquet::arrow::arrow_writer::{ArrowColumnChunk, ArrowColumnWriter, ArrowLea
 
 use crate::error::{Error, Result};
 
-/// The maximum number of threads: enough to keep up with the decompression of one log. More would not help, since
-/// the slowest column takes as long as a few of the others.
+/// The maximum number of threads: enough to keep up with the decompression of one log. Dealing the columns out in turn
+/// balances the threads, since no column takes longer than a few others together.
 const THREADS: usize = 4;
 
 /// The maximum number of batches that wait for a thread, so that a temporarily slow thread does not hold up the others.

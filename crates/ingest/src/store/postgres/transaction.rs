@@ -21,8 +21,9 @@ pub(crate) enum Mode {
     Writing,
 }
 
-/// Names refer to the catalogue, even if other objects have the same name. Rows that row security would hide are an
-/// error. Rows come in the order in which they were written, even while another session scans the table.
+/// Settings of every transaction. Names refer to the catalogue, even if other objects have the same name. Rows that row
+/// security would hide are an error. Rows come in the order in which they were written, even while another session
+/// scans the table.
 const PINNED: &str = "set local search_path = pg_catalog, pg_temp; set local row_security = off; \
      set local synchronize_seqscans = off";
 
