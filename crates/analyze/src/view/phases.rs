@@ -71,8 +71,8 @@ impl Span {
 ///    if they are further from the level than 1 % and than three times the median distance from it.
 /// 3. It is a hold if it has at least 5 seconds, if the medians of its first and its last third are equal (to 3 %, or
 ///    to four standard errors for a noisy load), and if it is at least three seconds longer than one and a half times
-///    any other stretch in which the load is as level. So a load that climbs in steps is not held at the
-///    last of them, nor is one that only passes through its peak.
+///    any other stretch in which the load is as level. So a load that climbs in steps is not held at the last of them,
+///    nor is one that only passes through its peak.
 /// 4. Bands of 1, 2, 5, 10 and 20 % of the peak are tried; the longest hold is taken.
 /// 5. A load that is not held at its peak is held where it is level for longest, apart from silences, if that is at
 ///    least a fifth of the run. Bands are then shares of the usual load (the median). Dips and spikes in between belong
