@@ -180,7 +180,7 @@ async fn rejects(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Ou
     Ok(())
 }
 
-/// Begins a table of the columns that another has, in the format that is asked for.
+/// Starts a table with the columns of another, in the requested format.
 fn writer<W: Write + Send>(args: &ExportArgs, like: &Table, out: W) -> Result<TableWriter<W>> {
     Ok(match args.form() {
         Some(format) => TableWriter::new(format, like, out)?,
