@@ -1,6 +1,33 @@
 //! The error type of the crate, with a remedy for each error.
 
+use std::fmt;
+
 use crate::view::phases::{Phase, Phases};
+
+/// Why a run lacks a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NoPhaseReason {
+    /// Its log tells of no load.
+    NoLoad,
+    /// Its load is held from the first second on, so that it has no ramp.
+    HeldFromFirst,
+    /// Its load is held to the last second, so that it has no tail.
+    HeldToLast,
+    /// Its load is level nowhere for long.
+    LevelNowhere,
+}
+
+impl fmt::Display for NoPhaseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoLoad => "the load is not in the log",
+            Self::HeldFromFirst => "its load is held from the first second on",
+            Self::HeldToLast => "its load is held to the last second",
+            Self::LevelNowhere => "its load is level nowhere for long",
+        })
+    }
+}
 
 /// An error between a stored run and its statistics.
 #[derive(Debug, thiserror::Error)]
@@ -45,8 +72,8 @@ pub enum Error {
         run: String,
         /// The requested phase.
         phase: Phase,
-        /// The reason, as a clause.
-        because: &'static str,
+        /// The reason.
+        because: NoPhaseReason,
         /// The phases of the run.
         phases: Phases,
     },
@@ -150,6 +177,29 @@ impl Error {
         Self::Convert { form, source: source.into() }
     }
 
+    /// Returns the name of what the error is about, which never changes.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Percentile { .. } => "percentile",
+            Self::Time { .. } => "time",
+            Self::Interval { .. } => "interval",
+            Self::Window { .. } => "window",
+            Self::NoPhase { .. } => "no-phase",
+            Self::NoLoad { .. } => "no-load",
+            Self::UnknownLabel { .. } => "unknown-label",
+            Self::SharedLabel { .. } => "shared-label",
+            Self::TransactionLabel { .. } => "transaction-label",
+            Self::MixedTests { .. } => "mixed-tests",
+            Self::UnknownColumn { .. } => "unknown-column",
+            Self::Rule { .. } => "rule",
+            Self::NoBaseline { .. } => "no-baseline",
+            Self::Row { .. } => "row",
+            Self::Counts(error) => error.code(),
+            Self::Io(_) => "io",
+            Self::Convert { .. } => "convert",
+        }
+    }
+
     /// Returns what the user can do about the error, as a sentence, if anything.
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
@@ -161,7 +211,7 @@ impl Error {
             }
             Self::Window { last, .. } => format!("Give a first second from 0 to {last}."),
             Self::NoPhase { phases, .. } if *phases == Phases::default() => {
-                "Choose the seconds yourself (--from, --to).".into()
+                "Choose the seconds yourself (View::from, View::to).".into()
             }
             Self::NoPhase { phases, .. } => format!("Phases of this run: {phases}."),
             Self::NoLoad { .. } => {
@@ -172,15 +222,13 @@ impl Error {
                 let near: Vec<String> = near.iter().map(|label| format!("\"{label}\"")).collect();
                 format!("Labels of this run: {}.", near.join(", "))
             }
-            Self::SharedLabel { .. } => {
-                "Its requests are told apart in the run's samples only (export --what samples).".into()
-            }
-            Self::TransactionLabel { .. } => "Ask for transactions too (--transactions).".into(),
+            Self::SharedLabel { .. } => "Its requests are told apart in the run's samples only.".into(),
+            Self::TransactionLabel { .. } => "Ask for transactions too (View::transactions).".into(),
             Self::Rule { remedy, .. } => format!("{remedy}."),
-            Self::NoBaseline { .. } => "Name the run to compare with (--baseline).".into(),
+            Self::NoBaseline { .. } => "Give the run to compare with.".into(),
             Self::MixedTests { .. } => "Give the runs of one test.".into(),
             Self::UnknownColumn { columns, .. } => format!("Its columns: {}.", columns.join(", ")),
-            Self::Counts(error) => return error.remedy().map(Into::into),
+            Self::Counts(error) => return error.remedy(),
             Self::Row { .. } | Self::Io(_) | Self::Convert { .. } => return None,
         })
     }

@@ -35,7 +35,7 @@ pub use breakdown::sample_figures::SampleFigures;
 pub use check::{Rule, Verdict, check, verdict_table};
 pub use compare::{Change, Measured, Noise, Outcome, Side, change_table, compare, compare_sides};
 pub use diagnose::{Finding, Kind as FindingKind, diagnose, finding_table};
-pub use error::{Error, Result};
+pub use error::{Error, NoPhaseReason, Result};
 pub use interchange::{LabelTimes, jmeter_statistics, percentile_distribution, run_document};
 pub use league::repeats::{failing_frameworks, median_repeats};
 pub use league::{League, Standing, in_league_order};

@@ -5,7 +5,7 @@
 mod support;
 
 use perfpipe_analyze::{
-    Error, Phase, Phases, Span, Timeline, Value, View, cpu_table, label_stats, phase_table,
+    Error, NoPhaseReason, Phase, Phases, Span, Timeline, Value, View, cpu_table, label_stats, phase_table,
 };
 use perfpipe_ingest::{Cell, CellKey, CellTable, StoredRun};
 use proptest::prelude::*;
@@ -432,11 +432,13 @@ fn the_table_of_phases_has_the_figures_of_each() {
 
 #[test]
 fn a_phase_that_is_not_there_is_an_error() {
-    let of = |run: &StoredRun, phase| {
-        let error = Timeline::new(run, &View { phase: Some(phase), ..View::default() }).unwrap_err();
-        assert!(matches!(&error, Error::NoPhase { .. }), "{error}");
-        format!("{error}. {}", error.remedy().unwrap())
-    };
+    let of =
+        |run: &StoredRun, wanted| match Timeline::new(run, &View { phase: Some(wanted), ..View::default() })
+            .unwrap_err()
+        {
+            Error::NoPhase { phase, because, phases, .. } if phase == wanted => (because, phases),
+            error => panic!("{error}"),
+        };
     let mut level = stepped();
     let change = |run: &mut StoredRun, keep: std::ops::Range<u32>, change: fn(&mut (CellKey, Cell))| {
         let kept = run.cells.iter().map(Result::unwrap).filter(|(key, _)| keep.contains(&key.second)).map(
@@ -450,20 +452,14 @@ fn a_phase_that_is_not_there_is_an_error() {
     };
     change(&mut level, 8..32, |(key, _)| key.second -= 8);
     level.info.seconds = 24;
-    assert_eq!(
-        of(&level, Phase::Tail),
-        "the run spring_2048 has no tail: its load is held to the last second. Phases of this run: hold (seconds 0 to 23)."
-    );
-    assert!(of(&level, Phase::Ramp).contains("held from the first second"));
+    let hold = Phases { hold: Some(Span { first: 0, last: 23 }), ..Phases::default() };
+    assert_eq!(of(&level, Phase::Tail), (NoPhaseReason::HeldToLast, hold));
+    assert_eq!(of(&level, Phase::Ramp), (NoPhaseReason::HeldFromFirst, hold));
     change(&mut level, 0..4, |_| ());
     level.info.seconds = 4;
-    assert!(
-        of(&level, Phase::Hold).contains("its load is level nowhere for long. Choose the seconds"),
-        "{}",
-        of(&level, Phase::Hold)
-    );
+    assert_eq!(of(&level, Phase::Hold), (NoPhaseReason::LevelNowhere, Phases::default()));
     change(&mut level, 0..4, |(_, cell)| cell.injectors.clear());
-    assert!(of(&level, Phase::Hold).contains("the load is not in the log"));
+    assert_eq!(of(&level, Phase::Hold), (NoPhaseReason::NoLoad, Phases::default()));
 }
 
 /// Whether the hold of a curve with noise is found where that of the curve without is, to a few seconds.

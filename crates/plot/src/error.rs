@@ -9,7 +9,7 @@ use plotters::prelude::{DrawingAreaErrorKind, DrawingBackend};
 #[non_exhaustive]
 pub enum Error {
     /// A document without a page.
-    #[error("there is no page to write. Give at least one run to draw.")]
+    #[error("there is no page to write")]
     NoPages,
     /// An error of the drawing backend.
     #[error("drawing the page \"{page}\" failed: {cause}")]
@@ -20,7 +20,7 @@ pub enum Error {
         cause: Box<dyn StdError + Send + Sync>,
     },
     /// A scale, in pixels per point, that is out of range.
-    #[error("a scale of {0} pixels a point can't be drawn. Give one from 0.5 to 8.")]
+    #[error("a scale of {0} pixels a point can't be drawn")]
     Scale(f64),
     /// An error of encoding the PNG.
     #[error("writing the PNG failed: {0}")]
@@ -37,6 +37,27 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
+    /// The name of what it is about, which never changes.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NoPages => "no-pages",
+            Self::Drawing { .. } => "drawing",
+            Self::Scale(_) => "scale",
+            Self::Png(_) => "png",
+            Self::Html(_) => "html",
+            Self::Pdf(_) => "pdf",
+        }
+    }
+
+    /// What can be done about it, as a sentence, where there is something.
+    pub fn remedy(&self) -> Option<String> {
+        match self {
+            Self::NoPages => Some("Give at least one run to draw.".to_owned()),
+            Self::Scale(_) => Some("Give one from 0.5 to 8.".to_owned()),
+            Self::Drawing { .. } | Self::Png(_) | Self::Html(_) | Self::Pdf(_) => None,
+        }
+    }
+
     /// Wraps a backend's error while drawing the page with this title.
     pub(crate) fn drawing<DB: DrawingBackend>(
         page: &str,

@@ -107,7 +107,7 @@ fn sources(run: &StoredRun) -> Vec<Source<'_>> {
         .map(|source| Source {
             file: &source.file,
             member: source.member.as_deref(),
-            kind: &source.kind,
+            kind: source.kind.name(),
             bytes: source.bytes,
             crc32: source.crc32,
         })

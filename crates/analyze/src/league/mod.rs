@@ -226,7 +226,7 @@ impl League {
         if !doubted.is_empty() {
             notes.push(format!(
                 "CPU: 100 % is taken for one core, but may be the whole machine in the exports of {}, which have no \
-                 reading above it, so that figures per CPU-second can't be compared: tell --cpu-scale.",
+                 reading above it, so that figures per CPU-second can't be compared unless their scale is told.",
                 doubted.join(", ")
             ));
         }

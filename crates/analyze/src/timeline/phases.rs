@@ -6,7 +6,7 @@ use perfpipe_ingest::StoredRun;
 
 use super::load::LoadCurve;
 use super::{level, stretch};
-use crate::error::{Error, Result};
+use crate::error::{Error, NoPhaseReason, Result};
 use crate::stats::median::upper_median;
 use crate::view::View;
 use crate::view::phases::{Phase, Phases, Span};
@@ -95,19 +95,19 @@ impl Phases {
     }
 
     /// Returns the reason why the run does not have a phase.
-    fn lack(&self, phase: Phase, run: &StoredRun) -> Result<&'static str> {
+    fn lack(&self, phase: Phase, run: &StoredRun) -> Result<NoPhaseReason> {
         let told = |load: &perfpipe_ingest::InjectorLoad| load.samples > 0;
         let mut known = false;
         for cell in run.cells.sums() {
             known |= cell?.1.injectors.iter().any(told);
         }
         if !known {
-            return Ok("the load is not in the log");
+            return Ok(NoPhaseReason::NoLoad);
         }
         Ok(match (phase, self.hold) {
-            (Phase::Ramp, Some(_)) => "its load is held from the first second on",
-            (Phase::Tail, Some(_)) => "its load is held to the last second",
-            _ => "its load is level nowhere for long",
+            (Phase::Ramp, Some(_)) => NoPhaseReason::HeldFromFirst,
+            (Phase::Tail, Some(_)) => NoPhaseReason::HeldToLast,
+            _ => NoPhaseReason::LevelNowhere,
         })
     }
 }

@@ -7,13 +7,15 @@ use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::View;
 use perfpipe_ingest::{
-    ClockGuess, CpuChoice, CpuExport, CpuJoin, Error, Inputs, SourceOptions, StoredRun, attach_cpu,
+    ClockGuess, CpuChoice, CpuExport, CpuJoin, Inputs, SourceOptions, StoredRun, attach_cpu,
 };
 
 use super::inspect::second;
 use crate::args::{CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, RunArgs, StoreArgs};
+use crate::error::CliError;
 use crate::input::{cpu_scale, runs, store, view};
 use crate::output::note;
+use crate::output::notes::told;
 
 #[derive(Debug, Args)]
 #[command(mut_arg("cores", |cores| cores.help("Cores of the server, for --cpu-scale")))]
@@ -44,7 +46,7 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let export = read(args).await?;
     let run = store.read(&key).await?;
     let choice = choice(&args.reading.join, &run);
-    choice.note(&export.series).iter().for_each(|text| note(text));
+    choice.note(&export.series).iter().for_each(|said| note(&told(said)));
     let join = choice.join(&export.series);
     let cover = Cover::of(&run, &export, join)?;
     if !args.replace {
@@ -88,11 +90,12 @@ async fn read(args: &AttachArgs) -> Result<CpuExport> {
         (Some(cpu), None) => cpu,
         _ => {
             let problem = format!("{} is not a CPU export alone", args.cpu.display());
-            return Err(Error::usage(problem, "Name the export of the server that was tested.").into());
+            return Err(CliError::usage(problem, "Name the export of the server that was tested.").into());
         }
     };
     let export = cpu.read(&source).await?;
-    inputs.notes.iter().chain(&export.notes).for_each(|text| note(text));
+    inputs.notes.iter().for_each(|text| note(text));
+    export.notes.iter().for_each(|said| note(&told(said)));
     Ok(export)
 }
 
@@ -135,7 +138,7 @@ impl Cover {
             ),
             None => "Look at --cpu-offset and --time-zone; --replace attaches it as it is.".to_owned(),
         };
-        Err(Error::refused(problem, remedy).into())
+        Err(CliError::refused(problem, remedy).into())
     }
 }
 

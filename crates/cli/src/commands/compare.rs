@@ -8,12 +8,13 @@ use perfpipe_analyze::{
     Change, Measured, Noise, Outcome, Side, Timeline, change_table, compare_sides, median_repeats,
 };
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Error, RunInfo, RunKey};
+use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::Page;
 
 use crate::args::{
     BaselineStoreArgs, OutputArgs, PageFormatArgs, PageOptions, SheetArgs, StoreArgs, TestArgs, ViewArgs,
 };
+use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices};
@@ -119,7 +120,7 @@ fn check_flags(args: &CompareArgs) -> Result<()> {
     if pages.wants_html() {
         let remedy =
             "Give --page-format svg, pdf or png; `perfpipe report --format html` compares frameworks.";
-        return Err(Error::usage("runs side by side can't be written as html", remedy).into());
+        return Err(CliError::usage("runs side by side can't be written as html", remedy).into());
     }
     if args.out.is_none() {
         idle_flags::check_no_pages(&pages, "--out", &[])?;
@@ -160,7 +161,7 @@ fn by_parts(args: &CompareArgs, others: &[RunInfo], runs: &[RunInfo]) -> Result<
             let of_b = b.iter().map(|side| runs::of_test(runs, side));
             Ok((runs::of_test(others, a)?, of_b.collect::<Result<_>>()?))
         }
-        _ => Err(Error::usage(
+        _ => Err(CliError::usage(
             "expected two runs or more to compare",
             "Give --framework twice, or --repeat twice with one framework, or name the runs: go_2048 spring_2048.",
         )

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::Args;
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Error, Replace, copy_run};
+use perfpipe_ingest::{Replace, copy_run};
 
 use crate::args::{RunsArgs, StoreArgs};
+use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{runs, store};
 use crate::output::note;
@@ -38,7 +39,7 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     let from = Arc::new(store::existing(from).await?);
     let to = Arc::new(target(args).await?);
     if from.to_string() == to.to_string() {
-        return Err(Error::usage("both stores are the same", "Name another one with --to.").into());
+        return Err(CliError::usage("both stores are the same", "Name another one with --to.").into());
     }
     let mut left_out = LeftOut::default();
     let keys = runs::several(&left_out.runs(&from).await?, &args.runs.run, &args.runs.of)?;
@@ -59,7 +60,7 @@ async fn target(args: &CopyArgs) -> Result<Store> {
         (Some(folder), _) => store::folder(folder),
         (None, Some(url)) => store::database(url).await,
         (None, None) => {
-            Err(Error::usage("there is no store to copy to", "Name it with --to or --to-database.").into())
+            Err(CliError::usage("there is no store to copy to", "Name it with --to or --to-database.").into())
         }
     }
 }

@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::damage_sentence;
-use perfpipe_analyze::{Finding, View, cpu_scale_in_doubt, diagnose, finding_table};
+use perfpipe_analyze::{Finding, FindingKind, View, cpu_scale_in_doubt, diagnose, finding_table};
 
 use crate::args::{CoresArgs, OutputArgs, RunArgs, ScopeArgs, StoreArgs};
 use crate::input::{runs, store, view};
@@ -50,7 +50,19 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     if findings.iter().all(Finding::is_note) {
         note(&format!("nothing stands out in {key}"));
     }
+    findings.iter().filter_map(|finding| hint(finding.kind)).for_each(note);
     let mut output = Output::open(args.output.file.output.as_deref())?;
     finding_table(&findings).write(args.output.format, &mut output)?;
     output.finish()
+}
+
+/// What flags can do about a finding.
+fn hint(kind: FindingKind) -> Option<&'static str> {
+    match kind {
+        FindingKind::LittlesLaw => Some(
+            "littles-law: where the log can't tell its injectors apart, --injectors says how many sent the load",
+        ),
+        FindingKind::CpuCoverage => Some("cpu-coverage: --cpu-offset shifts the clock of the CPU readings"),
+        _ => None,
+    }
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::Args;
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{CampaignProgress, Error, Repairer, RunKey};
+use perfpipe_ingest::{CampaignProgress, Repairer, RunKey};
 
 use super::verify::gone;
 use crate::args::{RunsArgs, StoreArgs};
+use crate::error::CliError;
 use crate::input::{runs, store};
 use crate::output::note;
 use crate::output::progress::Bar;
@@ -49,7 +50,7 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
     if done.left == 0 {
         return Ok(());
     }
-    Err(Error::refused(
+    Err(CliError::refused(
         format!("{} of what is damaged could not be repaired", done.left),
         "Each is told above.",
     )

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{ArgGroup, Args, ValueEnum};
 use perfpipe_analyze::{Details, Format, Goal, League, Sweep, Timeline, View};
-use perfpipe_ingest::{Error, StoredRun};
+use perfpipe_ingest::StoredRun;
 use perfpipe_plot::Page;
 
 use crate::args::{
     ChartArgs, GoalArgs, PageFormat, PageOptions, RunsArgs, SheetArgs, StoreArgs, ViewArgs, choice,
 };
+use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, left_out, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs};
@@ -85,7 +86,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     check_flags(args)?;
     if let Some(column) = &args.order_by {
         League::check_column(column, &args.goals.goals()).map_err(|error| {
-            Error::usage(format!("--order-by {column}: {error}"), error.remedy().unwrap_or_default())
+            CliError::usage(format!("--order-by {column}: {error}"), error.remedy().unwrap_or_default())
         })?;
     }
     let store = store::existing(store).await?;
@@ -139,13 +140,13 @@ fn check_flags(args: &ReportArgs) -> Result<()> {
     if args.chart.is_some() && !pages.wants_pages() {
         let problem = "--chart is about pages, and an html report has all charts";
         let remedy = "Leave it out, or have pages drawn by --format svg, pdf or png.";
-        return Err(Error::usage(problem, remedy).into());
+        return Err(CliError::usage(problem, remedy).into());
     }
     let is_coloured = args.charts().contains(&Chart::Time) || pages.wants_html();
     match pages.given().find(|flag| ["--color-by", "--palette"].contains(flag)) {
         Some(idle) if !is_coloured => {
             let problem = format!("{idle} is about pages over time, and none are drawn");
-            Err(Error::usage(problem, "Leave it out, or have them drawn by --chart time,sweep.").into())
+            Err(CliError::usage(problem, "Leave it out, or have them drawn by --chart time,sweep.").into())
         }
         _ => Ok(()),
     }
@@ -217,6 +218,10 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
     league.table().write(format, &mut *output)?;
     for note in league.notes().iter().filter(|_| format.is_for_people()) {
         writeln!(output, "\n{}", format.prose(note))?;
+    }
+    if format.is_for_people() && league.standings.iter().any(|standing| standing.cpu_scale_in_doubt) {
+        let told = "The scale is told by --cpu-scale, of `perfpipe ingest` and of `perfpipe attach-cpu`.";
+        writeln!(output, "\n{}", format.prose(told))?;
     }
     Ok(())
 }

@@ -3,16 +3,17 @@
 use anyhow::Result;
 use clap::ValueEnum;
 use perfpipe_analyze::View;
-use perfpipe_ingest::{CpuScale, Error};
+use perfpipe_ingest::CpuScale;
 
 use crate::args::CpuScaleArg;
+use crate::error::CliError;
 
 /// Returns the scale that the flags describe.
 pub(crate) fn of(scale: Option<CpuScaleArg>, cores: Option<u32>) -> Result<Option<CpuScale>> {
     let whole = |name: &str| {
         let problem =
             format!("--cpu-scale {name} says nothing of cores unless it is known how many there are");
-        cores.ok_or_else(|| Error::usage(problem, "Give --cores N, the cores of the server."))
+        cores.ok_or_else(|| CliError::usage(problem, "Give --cores N, the cores of the server."))
     };
     Ok(match scale {
         None => None,

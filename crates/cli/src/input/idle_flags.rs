@@ -1,9 +1,9 @@
 //! Refusal of flags that have no effect: whoever gives one expects the output to depend on it.
 
 use anyhow::Result;
-use perfpipe_ingest::Error;
 
 use crate::args::{NoStoreArgs, PageFormat, PageOptions, StoreArgs};
+use crate::error::CliError;
 
 /// Refuses flags on pages if none are drawn. `by` is the flag that draws pages; flags in `others` have other effects
 /// too.
@@ -15,7 +15,7 @@ pub(crate) fn check_no_pages(pages: &PageOptions<'_>, by: &str, others: &[&str])
         None => Ok(()),
         Some(idle) => {
             let problem = format!("{idle} is about pages, and none are drawn");
-            Err(Error::usage(problem, format!("Leave it out, or have pages drawn by {by} DIR.")).into())
+            Err(CliError::usage(problem, format!("Leave it out, or have pages drawn by {by} DIR.")).into())
         }
     }
 }
@@ -28,12 +28,14 @@ pub(crate) fn check_formats(pages: &PageOptions<'_>) -> Result<()> {
     let flag = pages.flag;
     if pages.sheet.scale.is_some() && !pages.formats().contains(&PageFormat::Png) {
         let problem = "--scale is about PNG pages, and none are drawn";
-        return Err(Error::usage(problem, format!("Leave it out, or have them drawn by {flag} png.")).into());
+        return Err(
+            CliError::usage(problem, format!("Leave it out, or have them drawn by {flag} png.")).into()
+        );
     }
     if pages.sheet.paper.is_some() && !pages.wants_pages() {
         let problem = "--paper is about pages, and an html report has none";
         let remedy = format!("Leave it out, or have pages drawn by {flag} svg, pdf or png.");
-        return Err(Error::usage(problem, remedy).into());
+        return Err(CliError::usage(problem, remedy).into());
     }
     Ok(())
 }
@@ -46,7 +48,8 @@ pub(crate) fn check_no_store(args: &NoStoreArgs, global: &StoreArgs) -> Result<(
     match args.given(global) {
         None => Ok(()),
         Some(flag) => {
-            Err(Error::usage(format!("{flag} does nothing here: no store is opened"), "Leave it out.").into())
+            Err(CliError::usage(format!("{flag} does nothing here: no store is opened"), "Leave it out.")
+                .into())
         }
     }
 }

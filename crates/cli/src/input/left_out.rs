@@ -4,6 +4,7 @@ use anyhow::Result;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunInfo, RunKey};
 
+use crate::error::CliError;
 use crate::error::tell;
 
 /// The number of runs that were left out.
@@ -50,7 +51,7 @@ impl LeftOut {
                 "{count} runs were left out, as is said above, since they can't be read; all else was done"
             ),
         };
-        Err(Error::refused(
+        Err(CliError::refused(
             problem,
             "See `perfpipe verify`, which says what is wrong with each, and `perfpipe repair`.",
         )

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use perfpipe_ingest::{Error, Frameworks};
+use perfpipe_ingest::Frameworks;
 use toml::de::{DeTable, DeValue};
 
+use crate::error::CliError;
 use crate::output::line_of;
 
 /// Remedy that shows the format of the file.
@@ -16,7 +17,7 @@ pub(crate) fn of_file(path: &Path) -> Result<Frameworks> {
     let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
     let wrong = |at: usize, problem: &str| {
         let line = line_of(&text, at);
-        Error::usage(format!("{}, line {line}: {problem}", path.display()), EXAMPLE)
+        CliError::usage(format!("{}, line {line}: {problem}", path.display()), EXAMPLE)
     };
     let table = DeTable::parse(&text)
         .map_err(|error| wrong(error.span().map_or(0, |span| span.start), error.message()))?;
@@ -30,7 +31,7 @@ pub(crate) fn of_file(path: &Path) -> Result<Frameworks> {
             _ => Err(wrong(value.span().start, &format!("port {port} has no name in quotes"))),
         }
     });
-    Ok(named.collect::<Result<_, Error>>()?)
+    Ok(named.collect::<Result<_, CliError>>()?)
 }
 
 #[cfg(test)]

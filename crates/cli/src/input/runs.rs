@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use anyhow::Result;
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Error, RunInfo, RunKey};
+use perfpipe_ingest::{RunInfo, RunKey};
 
 use crate::args::{RunArgs, TestArgs};
-use crate::error::tell;
+use crate::error::{CliError, tell};
 
 /// The largest number of known names listed in the error on an unknown run.
 const LISTED: usize = 10;
@@ -54,7 +54,7 @@ pub(crate) fn only_test(keys: &[RunKey]) -> Result<&str> {
     let tests = distinct(keys.iter().map(|key| &key.test));
     match tests.as_slice() {
         [only] => Ok(only),
-        several => Err(Error::usage(
+        several => Err(CliError::usage(
             format!("expected runs of one test, found runs of {}: {}", several.len(), several.join(", ")),
             "Name runs of one test.",
         )
@@ -74,10 +74,8 @@ pub(crate) async fn one(args: &RunArgs, store: &Store) -> Result<RunKey> {
         RunArgs { framework: Some(framework), test: Some(test), repeat, .. } => {
             of_parts(RunKey::new(framework, test), *repeat, store).await
         }
-        _ => {
-            Err(Error::usage("no run is named", "Name it, as in go_2048, or by --framework and --test.")
-                .into())
-        }
+        _ => Err(CliError::usage("no run is named", "Name it, as in go_2048, or by --framework and --test.")
+            .into()),
     }
 }
 
@@ -94,7 +92,7 @@ async fn of_parts(key: RunKey, repeat: Option<u32>, store: &Store) -> Result<Run
             let keys: Vec<String> =
                 several.iter().map(|repeat| key.clone().with_repeat(*repeat).to_string()).collect();
             let last = several.last().copied().unwrap_or_default();
-            Err(Error::usage(
+            Err(CliError::usage(
                 format!("the store has several repeats of this run: {}", keys.join(", ")),
                 format!("Name one of them, as in --repeat {last}."),
             )
@@ -119,7 +117,7 @@ pub(crate) fn named(runs: &[RunInfo], name: &str) -> Result<RunKey> {
         several => {
             let problem = format!("several runs of the store are called {name}");
             let keys: Vec<String> = several.iter().map(|key| spelt_out(key)).collect();
-            Err(Error::usage(problem, format!("Name one of them: {}.", keys.join(", "))).into())
+            Err(CliError::usage(problem, format!("Name one of them: {}.", keys.join(", "))).into())
         }
     }
 }
@@ -197,7 +195,7 @@ fn unknown(runs: &[RunInfo], name: &str) -> anyhow::Error {
     let likeness = |known: &str| (strsim::normalized_damerau_levenshtein(known, name) * 1e6) as u64;
     known.sort_by_cached_key(|known| Reverse(likeness(known)));
     known.truncate(LISTED);
-    Error::refused(problem, format!("The nearest that it has: {}.", known.join(", "))).into()
+    CliError::refused(problem, format!("The nearest that it has: {}.", known.join(", "))).into()
 }
 
 /// Returns true if a name ends in a form that is reserved for the points of a run: `@c64`, `@w4`, `:tool`.
@@ -216,7 +214,7 @@ fn missing(problem: String, what: &str, known: &[&str]) -> anyhow::Error {
         [] => "Bring a run in with `perfpipe ingest run.zip cpu.csv`.".to_owned(),
         known => format!("The {what} that it has: {}.", known.join(", ")),
     };
-    Error::refused(problem, remedy).into()
+    CliError::refused(problem, remedy).into()
 }
 
 #[cfg(test)]
@@ -233,7 +231,8 @@ mod tests {
     fn found(runs: &[RunInfo], name: &str) -> Result<String, String> {
         let parts = |key: RunKey| format!("{} {} {}", key.framework, key.test, key.repeat);
         named(runs, name).map(parts).map_err(|error| {
-            let remedy = error.downcast_ref::<Error>().and_then(Error::remedy).unwrap_or_default().to_owned();
+            let remedy =
+                error.downcast_ref::<CliError>().map(|error| error.remedy.as_str()).unwrap_or_default();
             format!("{error}. {remedy}")
         })
     }

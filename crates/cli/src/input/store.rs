@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use anyhow::Result;
-use perfpipe_ingest::Error;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::store::{ParquetStore, PostgresConfig};
 
 use crate::args::StoreArgs;
+use crate::error::CliError;
 use crate::output::note;
 use crate::output::target::folder_of;
 
@@ -79,7 +79,7 @@ pub(crate) fn existing_folder(path: &Path) -> Result<Store> {
         [only] => format!("Did you mean {only}?"),
         several => format!("Did you mean one of these: {}?", several.join(", ")),
     };
-    Err(Error::refused(format!("there is no store at {}", path.display()), remedy).into())
+    Err(CliError::refused(format!("there is no store at {}", path.display()), remedy).into())
 }
 
 /// Returns the stores in the same parent folder.
@@ -114,7 +114,7 @@ fn refuse_url(path: &Path) -> Result<()> {
                 .to_owned(),
         ),
     };
-    Err(Error::usage(problem, remedy).into())
+    Err(CliError::usage(problem, remedy).into())
 }
 
 /// Returns true if a text is the scheme of a URL; a single letter is a drive.

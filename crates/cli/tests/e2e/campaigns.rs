@@ -235,7 +235,7 @@ fn a_change_of_log_cpu_export_or_options_is_taken() {
         night.remove("run.cpu.csv");
         assert_eq!(status(&night, &[]), unchanged, "what was joined once is kept");
 
-        let joined = "it was joined by another --cpu-offset or --cpu-lookback";
+        let joined = "it was joined by another CPU offset or look-back";
         assert_eq!(status(&night, &["--cpu-offset", "1"]), told("changed", joined));
         assert_eq!(status(&night, &["--cpu-offset", "1"]), unchanged);
         assert_eq!(status(&night, &["--no-samples", "--cpu-offset", "1"]).1, "it was stored with samples");
@@ -445,7 +445,7 @@ fn what_can_not_be_meant_of_folders_is_wrong_usage() {
         (&["night", "--repeat", "2"], "--repeat"),
         (&["night", "--origin", "1"], "--origin"),
         (&["night", "--jobs", "0"], "--jobs"),
-        (&["night", "--framework", " "], "--framework is empty"),
+        (&["night", "--framework", " "], "Give --framework"),
         (&["night", "--frameworks", "bad.toml"], "bad.toml, line 2: \"http\" is not a port"),
         (&[&file, "--dry-run"], "--dry-run is for folders"),
         (&[&file, "--jobs", "2"], "--jobs is for folders"),

@@ -170,7 +170,10 @@ fn too_many_rejects_in_the_sample_end_as_an_ingest_does() {
         assert!(String::from_utf8(inspect.out).unwrap().contains("would be refused"));
     }
     let found = inspected(&store, &[&log]);
-    assert_eq!(found["reject_kinds"], json!([{ "reason": "success is not true or false", "count": 100 }]));
+    assert_eq!(
+        found["reject_kinds"],
+        json!([{ "code": "not-a-boolean", "reason": "success is not true or false", "count": 100 }])
+    );
 }
 
 #[test]

@@ -467,7 +467,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 /// What a run says that it was made from.
 fn content(info: &RunInfo) -> Content {
     let number = |kind: &str| {
-        let source = info.sources.iter().find(|source| source.kind == kind)?;
+        let source = info.sources.iter().find(|source| source.kind.name() == kind)?;
         source.file.split(['-', '.']).nth(1)?.parse::<usize>().ok()
     };
     Content { log: number("log").unwrap(), cpu: number("cpu"), samples: info.samples_stored }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 
 /// The entries of the folders.
 #[derive(Debug, Default)]
@@ -25,7 +25,7 @@ impl Listing {
             let same = folder.canonicalize().map_err(|e| Error::io(folder, e))?;
             if seen.contains(&same) {
                 let problem = format!("{} is named twice", folder.display());
-                return Err(Error::usage(problem, "Name each folder once."));
+                return Err(Error::usage(ErrorKind::NamedTwice, problem, "Name each folder once."));
             }
             seen.push(same);
             listing.add(folder)?;

@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::operations::ingest::{IngestOptions, check};
 use crate::operations::store::Store;
 use crate::run::info::RunInfo;
 use crate::run::key::{Repeat, RunKey};
+use crate::run::note::{Note, NoteKind};
 
 use super::Campaign;
 use super::file::{CpuFile, Found, LogFile};
@@ -123,13 +124,13 @@ impl Files {
                 use_up(number);
                 run.notes.extend(self.others.get(number).map(|other| {
                     let other = Place::file(other.path());
-                    format!("left out: {other}, since there is a CPU export beside the log in its zip")
+                    format!("left out: {other}, since there is a CPU export beside the log in its zip").into()
                 }));
             }
             return run;
         }
         match choice {
-            Choice::None => run.notes.push("it has no CPU export".into()),
+            Choice::None => run.notes.push("it has no CPU export".to_owned().into()),
             Choice::Several(numbers) => {
                 numbers.iter().copied().for_each(&mut use_up);
                 run.stand = Stand::Failed(self.ambiguous(&log.path, &numbers));
@@ -150,14 +151,14 @@ impl Files {
         run
     }
 
-    fn too_old(&self, number: usize, joined: bool) -> Option<String> {
+    fn too_old(&self, number: usize, joined: bool) -> Option<Note> {
         let path = Place::file(self.others.get(number)?.path());
         let what = if joined {
             "it is kept with the run, and joined to none of its requests"
         } else {
             "another is taken"
         };
-        Some(format!("{path} ends before the log begins: {what}; see --cpu-offset and --time-zone"))
+        Some(Note::new(NoteKind::CpuApart, format!("{path} ends before the log begins: {what}")))
     }
 
     fn ambiguous(&self, log: &Path, numbers: &[usize]) -> Error {
@@ -165,6 +166,7 @@ impl Files {
         let names: Vec<String> = named.map(|other| other.path().display().to_string()).collect();
         let bare = bare(log);
         Error::usage(
+            ErrorKind::AmbiguousCpu,
             format!("{}: it can't be told which CPU export is its own: {}", log.display(), names.join(", ")),
             format!(
                 "Name the right one after the log, as in {bare}.cpu.csv, and take others of that name away."
@@ -183,7 +185,12 @@ fn is_copy(one: &CpuFile, other: &CpuFile) -> bool {
 }
 
 fn unreadable(path: &Path) -> Error {
-    Error::input(path, "its CPU export can't be read", "See the message on the first run that it belongs to.")
+    Error::input(
+        ErrorKind::CpuUnreadable,
+        path,
+        "its CPU export can't be read",
+        "See the message on the first run that it belongs to.",
+    )
 }
 
 fn asked(log: &LogFile) -> Log {
@@ -204,7 +211,8 @@ impl Campaign {
         check(options)?;
         if options.origin.is_some() || !matches!(options.repeat, Repeat::Number(1) | Repeat::Next) {
             return Err(Error::usage(
-                "--origin and --repeat are of one run, and a folder holds many",
+                ErrorKind::OneRunOnly,
+                "an origin and a repeat are of one run, and a folder holds many",
                 "Leave them out, or ingest that run by itself, by the names of its files.",
             ));
         }
@@ -213,6 +221,7 @@ impl Campaign {
             let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
             let why: String = notes.iter().take(NAMED).map(|note| format!("; {note}")).collect();
             return Err(Error::usage(
+                ErrorKind::NoLogInFolder,
                 format!("there is no JMeter log in {}{why}", names.join(", ")),
                 "Name the folder that the logs lie in.",
             ));
@@ -250,9 +259,10 @@ impl Campaign {
         let more = if more > 0 { format!("; and so on for {more} more keys") } else { String::new() };
         let named: Vec<String> = same.into_iter().take(NAMED).collect();
         Err(Error::usage(
+            ErrorKind::SharedKey,
             format!("several logs have one key, and nothing was stored: {}{more}", named.join("; ")),
-            "Keep one of them in the folder, tell frameworks apart by --frameworks FILE, or store them as repeats beside \
-             each other: --append-repeat.",
+            "Keep one of them in the folder, tell frameworks apart by their ports (Frameworks), or store them as repeats beside \
+             each other (Repeat::Append).",
         ))
     }
 }
@@ -283,7 +293,7 @@ fn settle(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: 
         let candidate = candidate(log, cpu.as_ref(), keys.get(number), options);
         run.place(&candidate, stored, &mut taken);
         let copy = stored.iter().find(|info| candidate.is_of(info) && Some(&info.key) != run.key.as_ref());
-        run.notes.extend(copy.map(|info| format!("its log is stored as {} too", info.key)));
+        run.notes.extend(copy.map(|info| format!("its log is stored as {} too", info.key).into()));
     }
 }
 

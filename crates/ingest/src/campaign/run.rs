@@ -10,6 +10,7 @@ use crate::error::{Error, Result};
 use crate::operations::ingest::Ingested;
 use crate::run::info::{RunInfo, SourceFile};
 use crate::run::key::{Repeat, RunKey};
+use crate::run::note::Note;
 use crate::source::LogSource;
 
 use super::file::LogFile;
@@ -39,7 +40,7 @@ pub struct CampaignRun {
     /// The result of the ingest, once the run is stored.
     pub ingested: Option<Ingested>,
     /// Notes for the user, as sentences.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     pub(super) place: Place,
     sources: Vec<LogSource>,
     /// An estimate of the number of cells of its ingest.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::error::Error;
 use crate::operations::ingest::IngestOptions;
-use crate::run::info::{RunInfo, SourceFile};
+use crate::run::info::{RunInfo, SourceFile, SourceKind};
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;
 use crate::source::LogSource;
@@ -89,7 +89,7 @@ impl Candidate<'_> {
     /// The reason why an ingest would differ from the stored run of the same logs, if there is one.
     pub(super) fn change(&self, stored: &RunInfo) -> Option<String> {
         let options = self.options;
-        let cpu = stored.sources.iter().find(|source| source.kind == "cpu");
+        let cpu = stored.sources.iter().find(|source| source.kind == SourceKind::Cpu);
         let cpu = match (self.cpu, cpu) {
             // A CPU export that was attached later, or that is missing now, is kept.
             (None, _) => None,
@@ -107,7 +107,7 @@ impl Candidate<'_> {
             _ => None,
         };
         let other = [
-            join.then_some("it was joined by another --cpu-offset or --cpu-lookback"),
+            join.then_some("it was joined by another CPU offset or look-back"),
             (stored.options != options.noted).then_some("it was read by other options"),
             (stored.rejects > options.max_rejects).then_some("it has more rejects than are allowed now"),
             (stored.is_partial() && !options.source.salvage).then_some("it was stored in part"),
@@ -183,7 +183,7 @@ impl Candidate<'_> {
 }
 
 fn logs_of(stored: &RunInfo) -> impl Iterator<Item = &SourceFile> {
-    stored.sources.iter().filter(|source| source.kind == "log")
+    stored.sources.iter().filter(|source| source.kind == SourceKind::Log)
 }
 
 /// Returns true if two sources have the same size and checksum.
@@ -216,7 +216,7 @@ fn named_source(log: &LogSource) -> SourceFile {
     SourceFile {
         file: last_part(&place.file.to_string_lossy()).to_owned(),
         member: place.member.clone(),
-        kind: "log".into(),
+        kind: SourceKind::Log,
         ..SourceFile::default()
     }
 }

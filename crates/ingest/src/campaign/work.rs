@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::operations::ingest::{IngestOptions, Ingested};
 use crate::operations::store::Store;
 use crate::pipeline::{PipelineOptions, Progress};
@@ -153,8 +153,9 @@ impl Desk<'_> {
         let mut owners = self.owners.lock().unwrap_or_else(PoisonError::into_inner);
         match owners.get(key).filter(|owner| owner.as_path() != log) {
             Some(owner) => Err(Error::refused(
+                ErrorKind::KeyTakenMeanwhile,
                 format!("{}: as a whole it is {key}, and so is {}", log.display(), owner.display()),
-                "Ingest it by itself, and name it with --framework and --test.",
+                "Ingest it by itself, and tell its framework and test.",
             )),
             None => {
                 owners.insert(key.clone(), log.to_owned());

@@ -1,64 +1,13 @@
 //! The one error type of the crate: each carries what went wrong, where, and what to do about it.
 
-use std::fmt;
-use std::path::{Path, PathBuf};
+mod kind;
+mod place;
 
+use crate::run::key::RunKey;
 use crate::run::reject_reason::RejectReason;
 
-/// A place in the input: as much of file, member, line and byte as is known.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Place {
-    /// The file as the user named it (`-` is standard input).
-    pub file: PathBuf,
-    /// The member inside a zip.
-    pub member: Option<String>,
-    /// Line number, from 1, of the first line of the record.
-    pub line: Option<u64>,
-    /// Byte offset, from 0, in the unpacked log.
-    pub byte: Option<u64>,
-}
-
-impl Place {
-    /// A place that is a whole file.
-    pub fn file(path: impl AsRef<Path>) -> Self {
-        Self { file: path.as_ref().to_owned(), ..Self::default() }
-    }
-
-    /// The same place, narrowed to a member of the zip.
-    #[must_use]
-    pub fn member(mut self, member: impl Into<String>) -> Self {
-        self.member = Some(member.into());
-        self
-    }
-
-    /// The same place, narrowed to a line (from 1) and a byte (from 0).
-    #[must_use]
-    pub fn at(mut self, line: u64, byte: u64) -> Self {
-        self.line = Some(line);
-        self.byte = Some(byte);
-        self
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.file.as_os_str() == "-" {
-            write!(f, "standard input")?;
-        } else {
-            write!(f, "{}", self.file.display())?;
-        }
-        if let Some(member) = &self.member {
-            write!(f, ", member {member}")?;
-        }
-        if let Some(line) = self.line {
-            write!(f, ", line {line}")?;
-        }
-        if let Some(byte) = self.byte {
-            write!(f, " (byte {byte})")?;
-        }
-        Ok(())
-    }
-}
+pub use self::kind::ErrorKind;
+pub use self::place::Place;
 
 /// What can go wrong between the files and the store.
 #[derive(Debug, thiserror::Error)]
@@ -75,12 +24,35 @@ pub enum Error {
     /// A file is not what it has to be.
     #[error("{place}: {problem}")]
     Input {
+        /// Which of the known faults it is.
+        kind: ErrorKind,
         /// Where.
         place: Box<Place>,
         /// What is wrong, as a clause.
         problem: String,
         /// What the user can do about it, as a sentence.
         remedy: String,
+    },
+    /// The log's smallest timeStamp is another than the origin that was told or found at its head, and the log can't be
+    /// read again.
+    #[error("{place}: {}", of_origin(*told, *earliest))]
+    Origin {
+        /// Where.
+        place: Box<Place>,
+        /// The origin that was told, epoch ms.
+        told: Option<i64>,
+        /// The smallest timeStamp, epoch ms.
+        earliest: i64,
+    },
+    /// The log's first timeStamp is a time of this century in another unit than milliseconds only.
+    #[error("{place}: {problem}")]
+    TimeUnit {
+        /// Where.
+        place: Box<Place>,
+        /// What is wrong, as a clause.
+        problem: String,
+        /// The unit in which it would be a time of this century: `s`, `us` or `ns`.
+        unit: String,
     },
     /// More records were rejected than the limit allows; nothing was stored.
     #[error("{place}: {}{}", reason.with_value(value.as_deref()), past_limit(*rejects, *limit))]
@@ -99,6 +71,8 @@ pub enum Error {
     /// What was asked for does not fit together.
     #[error("{problem}")]
     Usage {
+        /// Which of the known faults it is.
+        kind: ErrorKind,
         /// What is wrong.
         problem: String,
         /// What the user can do about it.
@@ -107,10 +81,24 @@ pub enum Error {
     /// The store refuses: a run that is not there, one that must not be replaced, another writer at work.
     #[error("{problem}")]
     Refused {
+        /// Which of the known faults it is.
+        kind: ErrorKind,
         /// What is wrong.
         problem: String,
         /// What the user can do about it.
         remedy: String,
+    },
+    /// The run is not stored.
+    #[error("the store has no run {key}")]
+    NoRun {
+        /// Its key.
+        key: RunKey,
+    },
+    /// The run was stored without its samples.
+    #[error("the run {key} was stored without its samples")]
+    NoSamples {
+        /// Its key.
+        key: RunKey,
     },
     /// The run that was being read gave way to another of its key.
     #[error("the run {run} was replaced or dropped while it was being read")]
@@ -132,6 +120,7 @@ pub enum Error {
 #[derive(Debug, thiserror::Error)]
 #[error("{why}")]
 struct Failure {
+    kind: ErrorKind,
     why: String,
     remedy: &'static str,
 }
@@ -144,6 +133,14 @@ fn past_limit(rejects: u64, limit: u64) -> String {
     }
 }
 
+/// What is wrong with an origin.
+fn of_origin(told: Option<i64>, earliest: i64) -> String {
+    match told {
+        Some(told) => format!("its smallest timeStamp is {earliest}, and the origin was told to be {told}"),
+        None => format!("its smallest timeStamp, {earliest}, came too late to be looked ahead for"),
+    }
+}
+
 impl Error {
     /// An operating-system error at a place.
     pub fn io(place: impl Into<Place>, source: std::io::Error) -> Self {
@@ -151,29 +148,28 @@ impl Error {
     }
 
     /// A file that is not what it has to be: what is wrong as a clause, the remedy as a sentence.
-    pub fn input(place: impl Into<Place>, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::Input { place: Box::new(place.into()), problem: problem.into(), remedy: remedy.into() }
+    pub(crate) fn input(
+        kind: ErrorKind,
+        place: impl Into<Place>,
+        problem: impl Into<String>,
+        remedy: impl Into<String>,
+    ) -> Self {
+        Self::Input { kind, place: Box::new(place.into()), problem: problem.into(), remedy: remedy.into() }
     }
 
     /// A refusal of the store: what is wrong, and the remedy as a sentence.
-    pub fn refused(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::Refused { problem: problem.into(), remedy: remedy.into() }
+    pub(crate) fn refused(kind: ErrorKind, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Refused { kind, problem: problem.into(), remedy: remedy.into() }
     }
 
     /// The refusal to read a run that is not stored.
-    pub(crate) fn missing_run(key: &crate::run::key::RunKey) -> Self {
-        Self::refused(
-            format!("the store has no run {key}"),
-            "See `perfpipe list` for the runs that are stored.",
-        )
+    pub(crate) fn missing_run(key: &RunKey) -> Self {
+        Self::NoRun { key: key.clone() }
     }
 
     /// The refusal to read samples of a run that has none.
-    pub(crate) fn without_samples(key: &crate::run::key::RunKey) -> Self {
-        Self::refused(
-            format!("the run {key} was stored without its samples"),
-            "Ingest it again without --no-samples.",
-        )
+    pub(crate) fn without_samples(key: &RunKey) -> Self {
+        Self::NoSamples { key: key.clone() }
     }
 
     /// That the run that was being read gave way to another.
@@ -182,8 +178,8 @@ impl Error {
     }
 
     /// Things asked for that do not fit together, and the remedy as a sentence.
-    pub fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self::Usage { problem: problem.into(), remedy: remedy.into() }
+    pub(crate) fn usage(kind: ErrorKind, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self::Usage { kind, problem: problem.into(), remedy: remedy.into() }
     }
 
     /// That a thread at work panicked.
@@ -194,6 +190,7 @@ impl Error {
     /// That something can't be as perfpipe has it: what was being done, and what was found.
     pub(crate) fn bug(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self::failed(
+            ErrorKind::Bug,
             what,
             why,
             "This is a fault of perfpipe's, not of your files: please report it, with this message.",
@@ -214,29 +211,66 @@ impl Error {
     }
 
     /// An error of the store, with what was being done, why it failed, and the remedy as a sentence.
-    pub(crate) fn failed(what: impl Into<String>, why: impl Into<String>, remedy: &'static str) -> Self {
-        Self::store(what, Failure { why: why.into(), remedy })
+    pub(crate) fn failed(
+        kind: ErrorKind,
+        what: impl Into<String>,
+        why: impl Into<String>,
+        remedy: &'static str,
+    ) -> Self {
+        Self::store(what, Failure { kind, why: why.into(), remedy })
     }
 
-    /// What the user can do about it, where there is something.
-    pub fn remedy(&self) -> Option<&str> {
+    /// What it is about.
+    pub fn kind(&self) -> ErrorKind {
         match self {
-            Self::Input { remedy, .. } | Self::Usage { remedy, .. } | Self::Refused { remedy, .. } => {
-                Some(remedy)
+            Self::Input { kind, .. } | Self::Usage { kind, .. } | Self::Refused { kind, .. } => *kind,
+            Self::Io { .. } => ErrorKind::Io,
+            Self::Rejects { .. } => ErrorKind::TooManyRejects,
+            Self::Origin { .. } => ErrorKind::Origin,
+            Self::TimeUnit { .. } => ErrorKind::TimeUnit,
+            Self::NoRun { .. } => ErrorKind::NoRun,
+            Self::NoSamples { .. } => ErrorKind::NoSamples,
+            Self::Replaced { .. } => ErrorKind::Replaced,
+            Self::Store { source, .. } => {
+                source.downcast_ref::<Failure>().map_or(ErrorKind::StoreFailed, |failure| failure.kind)
             }
-            Self::Rejects { limit: 0, .. } => Some(
-                "Look at the record; with --max-rejects, in the place of --strict, it would be kept aside whole, and the run stored without it.",
-            ),
-            Self::Rejects { .. } => Some(
-                "Look at the records named; if they may be left out, raise --max-rejects (they are kept whole in the store).",
-            ),
-            Self::Replaced { .. } => Some("Run the command again."),
-            Self::Io { source, .. } => io_remedy(source.kind()),
-            Self::Store { source, .. } => match source.downcast_ref::<Failure>() {
-                Some(failure) => Some(failure.remedy),
-                None => io_remedy(source.downcast_ref::<std::io::Error>()?.kind()),
-            },
         }
+    }
+
+    /// The name of what it is about, which never changes: [`ErrorKind::code`].
+    pub fn code(&self) -> &'static str {
+        self.kind().code()
+    }
+
+    /// What can be done about it, as a sentence, where there is something.
+    pub fn remedy(&self) -> Option<String> {
+        Some(match self {
+            Self::Input { remedy, .. } | Self::Usage { remedy, .. } | Self::Refused { remedy, .. } => {
+                remedy.clone()
+            }
+            Self::Origin { earliest, .. } => format!("Set IngestOptions::origin to {earliest}."),
+            Self::TimeUnit { unit, .. } => {
+                format!("Set SourceOptions::time_unit: to {unit}, or to ms for milliseconds.")
+            }
+            Self::Rejects { limit: 0, .. } => {
+                "Look at the record; where a reject is allowed (IngestOptions::max_rejects), it is kept aside whole, and \
+                 the run stored without it."
+                    .to_owned()
+            }
+            Self::Rejects { .. } => "Look at the records named; if they may be left out, raise \
+                                     IngestOptions::max_rejects (they are kept whole in the store)."
+                .to_owned(),
+            Self::NoRun { .. } => "Choose one of the runs that are stored.".to_owned(),
+            Self::NoSamples { .. } => {
+                "Ingest it again with its samples (IngestOptions::keep_samples).".to_owned()
+            }
+            Self::Replaced { .. } => "Read it again.".to_owned(),
+            Self::Io { source, .. } => io_remedy(source.kind())?.to_owned(),
+            Self::Store { source, .. } => match source.downcast_ref::<Failure>() {
+                Some(failure) => failure.remedy.to_owned(),
+                None => io_remedy(source.downcast_ref::<std::io::Error>()?.kind())?.to_owned(),
+            },
+        })
     }
 }
 
@@ -250,18 +284,6 @@ fn io_remedy(kind: std::io::ErrorKind) -> Option<&'static str> {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("Make room there, or name another folder."),
         ErrorKind::FileTooLarge => Some("Allow larger files there (see ulimit -f), or name another folder."),
         _ => None,
-    }
-}
-
-impl From<&Path> for Place {
-    fn from(path: &Path) -> Self {
-        Self::file(path)
-    }
-}
-
-impl From<&PathBuf> for Place {
-    fn from(path: &PathBuf) -> Self {
-        Self::file(path)
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex_lite::Regex;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::sample::long_text::{TEXT_BYTES, shortened};
 use crate::sample::texts::Texts;
 
@@ -30,7 +30,8 @@ impl Injectors {
     pub(crate) fn new(pattern: Option<&str>) -> Result<Self> {
         let pattern = pattern.map(Regex::new).transpose().map_err(|error| {
             Error::usage(
-                format!("--injector-pattern is not a regular expression: {error}"),
+                ErrorKind::InjectorPattern,
+                format!("the pattern of injectors is not a regular expression: {error}"),
                 "Write one whose first group, or whole match, is the host, as in '^(load-[a-z]+)-'.",
             )
         })?;

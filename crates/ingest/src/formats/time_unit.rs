@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The unit of numeric timeStamps. JMeter writes milliseconds, the default. Other units are converted while a log is
 /// read; smaller ones are rounded down to whole milliseconds.
@@ -76,10 +76,13 @@ impl FromStr for TimeUnit {
     /// For any other text.
     fn from_str(name: &str) -> Result<Self> {
         let units = [Self::Seconds, Self::Milliseconds, Self::Microseconds, Self::Nanoseconds];
-        units
-            .into_iter()
-            .find(|unit| unit.to_string() == name)
-            .ok_or_else(|| Error::usage(format!("there is no time unit {name:?}"), "Give s, ms, us or ns."))
+        units.into_iter().find(|unit| unit.to_string() == name).ok_or_else(|| {
+            Error::usage(
+                ErrorKind::UnknownTimeUnit,
+                format!("there is no time unit {name:?}"),
+                "Give s, ms, us or ns.",
+            )
+        })
     }
 }
 

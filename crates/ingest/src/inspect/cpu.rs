@@ -8,7 +8,7 @@ use crate::operations::ingest::{IngestOptions, Prepared};
 use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::source::cpu_export::CpuFacts;
 
-/// The facts about a CPU export. Times include the given `--cpu-offset`.
+/// The facts about a CPU export. Times include the given CPU offset.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CpuInspection {
     /// The file's name.
@@ -20,7 +20,7 @@ pub struct CpuInspection {
     /// The pattern of its first time, in the notation of JMeter's `timestamp_format`; `None` if times are epoch
     /// seconds.
     pub date_pattern: Option<String>,
-    /// True if its dates name no zone, so that the one of `--time-zone` applies.
+    /// True if its dates name no zone, so that the given time zone applies.
     pub zone_assumed: bool,
     /// The number of readings of each item, if the export names items.
     pub items: Vec<(String, u64)>,
@@ -70,10 +70,10 @@ pub struct ClockGuess {
     pub shift: i64,
     /// The number of seconds that would then have a reading.
     pub covered: u64,
-    /// The value of `--cpu-offset` that causes the shift.
+    /// The CPU offset that causes the shift, in seconds.
     pub cpu_offset: i64,
-    /// The value of `--time-zone` that causes the shift. `None` unless exactly one of the logs and the export has dates
-    /// that name no zone.
+    /// The time zone that causes the shift. `None` unless exactly one of the logs and the export has dates that name no
+    /// zone.
     pub time_zone: Option<String>,
 }
 

@@ -1,6 +1,6 @@
 //! The result of an inspection.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::cpu::CpuInspection;
 use super::log::LogInspection;
@@ -9,6 +9,7 @@ use crate::counts::LabelCount;
 use crate::error::Error;
 use crate::run::damage::Damage;
 use crate::run::key::RunKey;
+use crate::run::note::Note;
 use crate::run::rejects::Reject;
 
 /// The facts about a run before it is ingested.
@@ -58,23 +59,13 @@ pub struct Inspection {
     /// The CPU export, if any.
     pub cpu: Option<CpuInspection>,
     /// Notes for the user, as sentences.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The damage of the inputs, if they are to be salvaged, as far as the sample shows.
     pub damage: Vec<Damage>,
-    /// The error with which an ingest would be refused, as far as the sample shows. Serialised as `problem` and
-    /// `remedy`.
-    #[serde(serialize_with = "problem_and_remedy")]
+    /// The error with which an ingest would be refused, as far as the sample shows. It is not serialised: its remedy
+    /// depends on the interface.
+    #[serde(skip)]
     pub refusal: Option<Error>,
-}
-
-fn problem_and_remedy<S: Serializer>(error: &Option<Error>, serializer: S) -> Result<S::Ok, S::Error> {
-    #[derive(Serialize)]
-    struct Refusal<'a> {
-        problem: String,
-        remedy: Option<&'a str>,
-    }
-    let refusal = error.as_ref().map(|error| Refusal { problem: error.to_string(), remedy: error.remedy() });
-    refusal.serialize(serializer)
 }
 
 impl Inspection {

@@ -11,7 +11,7 @@ use crate::formats::time_unit::TimeUnit;
 pub enum InjectorsBy {
     /// By the column Hostname.
     Hostname,
-    /// By the beginning of threadName: JMeter's prefix, or the match of `--injector-pattern`.
+    /// By the beginning of threadName: JMeter's prefix, or the match of the given pattern.
     ThreadName,
     /// Not at all: the log counts as one injector.
     Nothing,
@@ -75,7 +75,7 @@ pub struct LogInspection {
     pub whole: bool,
     /// The delimiter.
     pub delimiter: char,
-    /// True if the log has a header. Otherwise its columns are those of `--columns`, or JMeter's default ones.
+    /// True if the log has a header. Otherwise its columns are the given ones, or JMeter's default ones.
     pub header: bool,
     /// All columns, in order.
     pub columns: Vec<String>,

@@ -24,6 +24,7 @@ use crate::pipeline::reader::LogFeed;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::run::key::Repeat;
+use crate::run::note::Note;
 use crate::sample::pool::NewBuffers;
 use crate::sample::texts::Texts;
 use crate::source::LogSource;
@@ -289,7 +290,7 @@ impl Sampler {
         let records = records.filter(|_| known);
         let (rejected, seen) = (collected.rejects.len(), logs.iter().map(LogInspection::records).sum());
         let mut notes = prepared.notes.clone();
-        notes.extend(collected.take_notes());
+        notes.extend(collected.take_notes().into_iter().map(Note::from));
         let cpu = CpuInspection::of(&prepared, options, &logs, t0_ms.zip(last_ms));
         Ok(Inspection {
             key: key.map(|key| match options.repeat {

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use crate::counts::coverage::seconds_with_reading;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::jtl::parser::Parser;
@@ -20,6 +20,7 @@ use crate::run::fault::Fault;
 use crate::run::infer::Clues;
 use crate::run::info::{RunInfo, SourceFile};
 use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
+use crate::run::note::{Note, NoteKind};
 use crate::run::ports::Frameworks;
 use crate::run::replace::Replace;
 use crate::series::cpu::{CpuChoice, CpuJoin, CpuSeries};
@@ -93,7 +94,7 @@ pub struct Ingested {
     /// The parts of the key that were inferred, and from what. Empty if framework and test were given.
     pub inferred: Vec<String>,
     /// Notes for the user, as sentences.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// True if the log was read twice because its earliest record was beyond the look-ahead.
     pub read_twice: bool,
     /// The number of the run's seconds that have a CPU reading.
@@ -174,18 +175,26 @@ pub(crate) type Admit<'a> = &'a (dyn Fn(&RunKey) -> Result<()> + Sync);
 /// If one of them is out of range or empty.
 pub(crate) fn check(options: &IngestOptions) -> Result<()> {
     if options.max_span_ms > LONGEST_SPAN_MS {
-        return Err(Error::usage("--max-span is more than 12 days", "Give at most 12 days."));
+        return Err(Error::usage(
+            ErrorKind::SpanTooLong,
+            "the span that records may cover is more than 12 days",
+            "Give at most 12 days.",
+        ));
     }
-    for (flag, name) in [("--framework", &options.framework), ("--test", &options.test)] {
+    for (what, name) in [("framework", &options.framework), ("test", &options.test)] {
         if name.as_deref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(Error::usage(format!("{flag} is empty"), "Give it a name, or leave the flag out."));
+            return Err(Error::usage(
+                ErrorKind::EmptyName,
+                format!("the {what} is an empty name"),
+                "Give it a name, or leave it out to have it inferred.",
+            ));
         }
     }
     if let Repeat::Number(repeat) = options.repeat
         && !(1..=LAST_REPEAT).contains(&repeat)
     {
-        let problem = format!("--repeat is not from 1 to {LAST_REPEAT}: {repeat}");
-        return Err(Error::usage(problem, "Count repeats from 1."));
+        let problem = format!("the repeat is not from 1 to {LAST_REPEAT}: {repeat}");
+        return Err(Error::usage(ErrorKind::RepeatRange, problem, "Count repeats from 1."));
     }
     Ok(())
 }
@@ -199,20 +208,20 @@ impl IngestOptions {
 }
 
 /// Returns the note on CPU readings of which none falls within the run.
-fn apart(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<String> {
+fn apart(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Note> {
     let ((first, _), (last, _)) = (cpu.readings().first()?, cpu.readings().last()?);
     let shown = |second: i64| match jiff::Timestamp::from_second(second) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
         Err(_) => second.to_string(),
     };
-    Some(format!(
-        "no CPU reading is of the run's time: they go from {} to {}, the run from {} to {} (UTC); see --cpu-offset \
-         and --time-zone",
+    let text = format!(
+        "no CPU reading is of the run's time: they go from {} to {}, the run from {} to {} (UTC)",
         shown(first.saturating_add(join.offset)),
         shown(last.saturating_add(join.offset)),
         shown(t0_ms.div_euclid(1000)),
         shown(last_ms.div_euclid(1000)),
-    ))
+    );
+    Some(Note::new(NoteKind::CpuApart, text))
 }
 
 /// Recognises the files on a thread for blocking work, since a pipe may be slow.
@@ -229,6 +238,7 @@ pub(crate) fn lacks_log(inputs: &Inputs) -> Option<Error> {
     }
     let cpu = inputs.cpu.as_ref().map(|cpu| format!("{} is a CPU export, and ", cpu.place()));
     Some(Error::usage(
+        ErrorKind::NoLog,
         format!("{}none of the files is a JMeter log", cpu.unwrap_or_default()),
         "Name the log that belongs to the CPU export.",
     ))
@@ -246,7 +256,7 @@ pub(crate) struct Prepared {
     pub(crate) cpu_file: Option<SourceFile>,
     /// The form in which the CPU export is written.
     pub(crate) cpu_facts: Option<CpuFacts>,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
     /// Damage that was found before the logs were read.
     pub(crate) damage: Vec<Damage>,
 }
@@ -271,7 +281,7 @@ impl Prepared {
             join: options.cpu.join(&CpuSeries::default()),
             cpu_file: None,
             cpu_facts: None,
-            notes: inputs.notes,
+            notes: inputs.notes.into_iter().map(Note::from).collect(),
             damage: inputs.damage,
             logs: Arc::new(Mutex::new(inputs.logs)),
         };
@@ -318,6 +328,7 @@ impl Prepared {
     ) -> Result<()> {
         if read_twice {
             return Err(Error::input(
+                ErrorKind::FileChanged,
                 self.place.clone(),
                 "it changed while it was being read",
                 "Ingest it again once nothing writes to it.",
@@ -326,23 +337,19 @@ impl Prepared {
         if self.can_restart && options.origin.is_none() {
             return Ok(());
         }
-        let problem = match options.origin {
-            Some(origin) => format!("its smallest timeStamp is {earliest}, before --origin {origin}"),
-            None => format!("its smallest timeStamp, {earliest}, came too late to be looked ahead for"),
-        };
-        Err(Error::input(self.place.clone(), problem, format!("Run it again with --origin {earliest}.")))
+        Err(self.other_origin(options.origin, earliest))
     }
 
     /// Fails if the given t0 is not that of the log.
     pub(crate) fn check_origin(&self, t0_ms: i64, options: &IngestOptions) -> Result<()> {
         match options.origin.filter(|origin| *origin != t0_ms) {
             None => Ok(()),
-            Some(origin) => Err(Error::input(
-                self.place.clone(),
-                format!("its smallest timeStamp is {t0_ms}, not --origin {origin}"),
-                format!("Run it again with --origin {t0_ms}."),
-            )),
+            told => Err(self.other_origin(told, t0_ms)),
         }
+    }
+
+    fn other_origin(&self, told: Option<i64>, earliest: i64) -> Error {
+        Error::Origin { place: Box::new(self.place.clone()), told, earliest }
     }
 
     async fn commit<W: RunWriter>(
@@ -393,7 +400,7 @@ impl Prepared {
             .await?;
         stage.set(Stage::Stored);
         let mut notes = self.notes;
-        notes.extend(collected.take_notes());
+        notes.extend(collected.take_notes().into_iter().map(Note::from));
         if cpu_seconds == 0 {
             notes.extend(apart(&self.cpu, self.join, t0_ms, last_ms));
         }
@@ -403,7 +410,7 @@ impl Prepared {
     /// Returns the error for a log without an accepted record, with the reason why the first one was rejected.
     pub(crate) fn nothing_taken(&self, collected: &mut Collected) -> Error {
         if let Some(damage) = collected.take_damage(&self.damage).first() {
-            return Fault::harm(damage.problem.clone()).lost().at(self.place.clone());
+            return Fault::harm(damage.kind.into(), damage.problem.clone()).lost().at(self.place.clone());
         }
         let rejects = &mut collected.rejects;
         let mut problem = format!("it has no record that can be taken (rejected: {})", rejects.len());
@@ -411,7 +418,7 @@ impl Prepared {
             problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
         }
         let remedy = "Look at its first lines: is it a JMeter CSV log of a run that was started?";
-        Error::input(self.place.clone(), problem, remedy)
+        Error::input(ErrorKind::NoValidRecord, self.place.clone(), problem, remedy)
     }
 
     pub(crate) fn clues(&self, collected: &Collected, options: &IngestOptions) -> Clues {

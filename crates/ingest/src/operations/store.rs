@@ -8,7 +8,7 @@ use super::ingest::{Admit, IngestOptions, Ingested, ingest_as};
 use super::recount::Recount;
 use super::sub_samples::SubSamples;
 use crate::counts::stored_run::StoredRun;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::Progress;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
@@ -214,11 +214,12 @@ impl Store {
         let key = run.info.key.clone();
         if !run.info.samples_stored {
             return Err(Error::refused(
+                ErrorKind::SharedLabel,
                 format!(
                     "in the run {key}, the label \"{label}\" shares its counts with others, and the samples that \
                      would tell them apart were not stored"
                 ),
-                "Ingest the run again without --no-samples, or look at all labels together.",
+                "Ingest the run again with its samples (IngestOptions::keep_samples), or look at all labels together.",
             ));
         }
         let mut recount = Recount::new(run, label);
@@ -245,10 +246,11 @@ impl Store {
         let key = &run.info.key;
         if !run.info.samples_stored {
             return Err(Error::refused(
+                ErrorKind::SubSamplesUnknown,
                 format!(
                     "the run {key} has labels that read like sub-samples', and the samples that would tell were not stored"
                 ),
-                "Ingest the run again without --no-samples, or look at the labels one by one.",
+                "Ingest the run again with its samples (IngestOptions::keep_samples), or look at the labels one by one.",
             ));
         }
         self.samples_of(&run.info, &mut |batch| {
@@ -259,6 +261,7 @@ impl Store {
         let labels = found.labels()?;
         if let Some(label) = labels.iter().find(|label| run.shares_cells(label)) {
             return Err(Error::refused(
+                ErrorKind::SubSamplesShared,
                 format!("in the run {key}, the sub-samples \"{label}\" share their counts with others"),
                 "Look at the labels one by one, or at all of them.",
             ));

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::path::PathBuf;
 
 use super::ingest::{IngestOptions, Ingested, ingest};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::Progress;
 use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 use crate::run::key::RunKey;
@@ -25,6 +25,7 @@ pub trait SampleSink: Send + 'static {
     /// If the sink can't restart. The default implementation always fails, also for closures.
     fn restart(&mut self) -> Result<()> {
         Err(Error::refused(
+            ErrorKind::CannotRestart,
             "the earliest record stands late in the log, so what was streamed so far would have to be forgotten",
             "Implement SampleSink::restart, or give the smallest timeStamp of the log as IngestOptions::origin.",
         ))

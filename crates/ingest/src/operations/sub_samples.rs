@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use crate::counts::CellKey;
 use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::sample::batch::SampleBatch;
 
 /// The number of samples of a parent's label that are remembered, the latest ones in the log.
@@ -131,7 +131,11 @@ impl SubSamples {
                      their parent's label",
                     within + outside
                 );
-                return Err(Error::refused(problem, "Look at the labels one by one, or at all of them."));
+                return Err(Error::refused(
+                    ErrorKind::SubSamplesShared,
+                    problem,
+                    "Look at the labels one by one, or at all of them.",
+                ));
             }
         }
         labels.sort_unstable();

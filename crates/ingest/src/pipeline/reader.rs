@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::formats::jtl::parsed::{Clock, Parsed};
@@ -194,17 +194,21 @@ impl ReadPlan {
         }
         if let Some(head) = survey.head.filter(|head| !TIMES.contains(head)) {
             return Err(Error::input(
+                ErrorKind::TimeRange,
                 place.clone(),
                 format!("its first record is of {head}, which is no time in milliseconds since 1970"),
-                "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; or say \
-                 their unit by --time-unit.",
+                "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; or tell \
+                 their unit (SourceOptions::time_unit).",
             ));
         }
         if let (Some(origin), Some(head)) = (self.origin, survey.contradicts(self.origin)) {
             return Err(Error::input(
+                ErrorKind::OriginContradicted,
                 place.clone(),
-                format!("its first record is of {head}, so --origin {origin} is not its smallest timeStamp"),
-                "Leave --origin out: perfpipe says which one is needed, if one is.",
+                format!(
+                    "its first record is of {head}, so {origin}, the origin told, is not its smallest timeStamp"
+                ),
+                "Tell no origin: where one is needed, the error says which.",
             ));
         }
         feed.start(survey.clock(self.origin));
@@ -268,14 +272,9 @@ fn in_other_unit(place: &Place, head: i64, unit: TimeUnit) -> Error {
         time.map_or_else(|| "no time at all".to_owned(), |time| time.strftime("of %Y-%m-%d").to_string())
     };
     let (in_unit, in_ms) = (day(unit.to_ms(head)), day(Some(head)));
-    Error::input(
-        place.clone(),
-        format!("its first timeStamp, {head}, is {in_unit} in {}, and {in_ms} in milliseconds", unit.name()),
-        format!(
-            "Say which it is: --time-unit {unit}, or --time-unit {} for milliseconds.",
-            TimeUnit::Milliseconds
-        ),
-    )
+    let problem =
+        format!("its first timeStamp, {head}, is {in_unit} in {}, and {in_ms} in milliseconds", unit.name());
+    Error::TimeUnit { place: Box::new(place.clone()), problem, unit: unit.to_string() }
 }
 
 /// Reads the first bytes of a log and detects its layout.

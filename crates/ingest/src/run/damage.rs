@@ -4,8 +4,62 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::fault::{CUT, Fault};
-use crate::error::Place;
+use super::fault::Fault;
+use crate::error::{ErrorKind, Place};
+
+/// What is wrong with a damaged input.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum DamageKind {
+    /// It ends before it should.
+    FileCut,
+    /// Its bytes make no sense, or their checksum does not match.
+    FileDamaged,
+    /// Something follows the end of a zip that is no part of it.
+    TrailingData,
+    /// It is several zips, one behind the other.
+    JoinedZips,
+    /// None of these, or of a run that was stored before damage had codes.
+    #[default]
+    #[serde(other)]
+    Unknown,
+}
+
+impl DamageKind {
+    /// Its name, which is stored and never changes; `None` where it is not known.
+    pub fn code(self) -> Option<&'static str> {
+        (self != Self::Unknown).then(|| ErrorKind::from(self).code())
+    }
+
+    /// Whether it is not known.
+    fn is_unknown(&self) -> bool {
+        *self == Self::Unknown
+    }
+}
+
+impl From<ErrorKind> for DamageKind {
+    fn from(kind: ErrorKind) -> Self {
+        match kind {
+            ErrorKind::FileCut => Self::FileCut,
+            ErrorKind::FileDamaged => Self::FileDamaged,
+            ErrorKind::TrailingData => Self::TrailingData,
+            ErrorKind::JoinedZips => Self::JoinedZips,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+impl From<DamageKind> for ErrorKind {
+    fn from(kind: DamageKind) -> Self {
+        match kind {
+            DamageKind::FileCut => Self::FileCut,
+            DamageKind::TrailingData => Self::TrailingData,
+            DamageKind::JoinedZips => Self::JoinedZips,
+            DamageKind::FileDamaged | DamageKind::Unknown => Self::FileDamaged,
+        }
+    }
+}
 
 /// One damaged input (or zip member) that was read as far as possible.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,6 +68,9 @@ pub struct Damage {
     pub file: String,
     /// The member inside a zip; `None` if the whole file or the zip's own directory is damaged.
     pub member: Option<String>,
+    /// The kind of problem.
+    #[serde(default, rename = "code", skip_serializing_if = "DamageKind::is_unknown")]
+    pub kind: DamageKind,
     /// The problem, as a clause.
     pub problem: String,
     /// The number of unpacked bytes that were read. For a zip without its directory: of all logs in it.
@@ -41,6 +98,7 @@ impl Damage {
         Self {
             file: place.file.to_string_lossy().into_owned(),
             member: place.member.clone(),
+            kind: fault.kind.into(),
             problem: fault.problem.clone(),
             bytes,
             records: 0,
@@ -56,7 +114,7 @@ impl Damage {
 
     /// Returns true if this is a member that was cut short, which explains why the zip's directory is missing too.
     pub(crate) fn explains(&self, directory: &Self) -> bool {
-        self.member.is_some() && self.file == directory.file && self.problem.starts_with(CUT)
+        self.member.is_some() && self.file == directory.file && self.kind == DamageKind::FileCut
     }
 
     /// Returns true if the damage is in the file of this place, in any member.

@@ -2,12 +2,14 @@
 
 use std::io;
 
-use crate::error::{Error, Place};
+use crate::error::{Error, ErrorKind, Place};
 
 /// A fault in the input's bytes and its remedy.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub(crate) struct Fault {
+    /// The kind of fault.
+    pub(crate) kind: ErrorKind,
     /// The problem, as a clause.
     pub(crate) problem: String,
     /// The remedy for the user, as a sentence.
@@ -28,12 +30,8 @@ pub(crate) struct PackedRead {
     pub(crate) of: Option<u64>,
 }
 
-/// The beginning of the problem of a file that ends too early.
-pub(crate) const CUT: &str = "the file was cut short";
-
 /// The remedy for damaged bytes.
-const COPY_AGAIN: &str =
-    "Copy or export the file again, or keep what can be read of it: --salvage. Nothing was stored.";
+const COPY_AGAIN: &str = "Copy or export the file again, or keep what can be read of it (SourceOptions::salvage). Nothing was stored.";
 
 /// The remedy for damaged bytes if too little is left to salvage.
 const LOST: &str =
@@ -41,18 +39,19 @@ const LOST: &str =
 
 impl Fault {
     /// Creates a fault that is no damage.
-    pub(crate) fn new(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { problem: problem.into(), remedy: remedy.into(), line: None, harm: false, packed: None }
+    pub(crate) fn new(kind: ErrorKind, problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { kind, problem: problem.into(), remedy: remedy.into(), line: None, harm: false, packed: None }
     }
 
     /// Creates a fault for damaged bytes.
-    pub(crate) fn harm(problem: impl Into<String>) -> Self {
-        Self { harm: true, ..Self::new(problem, COPY_AGAIN) }
+    pub(crate) fn harm(kind: ErrorKind, problem: impl Into<String>) -> Self {
+        Self { harm: true, ..Self::new(kind, problem, COPY_AGAIN) }
     }
 
     /// Changes the remedy of damage: nothing of the file can be salvaged.
     pub(crate) fn lost(mut self) -> Self {
         if self.harm {
+            self.kind = ErrorKind::TooLittleLeft;
             LOST.clone_into(&mut self.remedy);
         }
         self
@@ -66,12 +65,12 @@ impl Fault {
 
     /// The fault of an input that ends too early. `what` says what is missing.
     pub(crate) fn cut(what: &str) -> io::Error {
-        Self::harm(format!("{CUT}: {what}")).into()
+        Self::harm(ErrorKind::FileCut, format!("the file was cut short: {what}")).into()
     }
 
     /// The fault of packed bytes that are invalid. `what` says in which way.
     pub(crate) fn damaged(what: &str) -> io::Error {
-        Self::harm(format!("the file is damaged: {what}")).into()
+        Self::harm(ErrorKind::FileDamaged, format!("the file is damaged: {what}")).into()
     }
 
     /// Turns the fault into an error at a place.
@@ -80,7 +79,7 @@ impl Fault {
             Some((line, byte)) => place.at(line, byte),
             None => place,
         };
-        Error::input(place, self.problem, self.remedy)
+        Error::input(self.kind, place, self.problem, self.remedy)
     }
 }
 

@@ -1,11 +1,59 @@
 //! The metadata of a run, and the files it was made from.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::damage::Damage;
 use super::key::RunKey;
+
+/// What a file of a run is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+#[non_exhaustive]
+pub enum SourceKind {
+    /// A log.
+    #[default]
+    Log,
+    /// A CPU export.
+    Cpu,
+    /// What another version of perfpipe calls by this name.
+    Other(String),
+}
+
+impl SourceKind {
+    /// Its name, which is stored and never changes.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Log => "log",
+            Self::Cpu => "cpu",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+impl From<String> for SourceKind {
+    fn from(name: String) -> Self {
+        match name.as_str() {
+            "log" => Self::Log,
+            "cpu" => Self::Cpu,
+            _ => Self::Other(name),
+        }
+    }
+}
+
+impl From<SourceKind> for String {
+    fn from(kind: SourceKind) -> Self {
+        kind.name().to_owned()
+    }
+}
+
+impl fmt::Display for SourceKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// One input file (or zip member) that a run was made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -14,8 +62,8 @@ pub struct SourceFile {
     pub file: String,
     /// The member inside a zip.
     pub member: Option<String>,
-    /// `log` or `cpu`.
-    pub kind: String,
+    /// What it is.
+    pub kind: SourceKind,
     /// Size in bytes, unpacked.
     pub bytes: u64,
     /// CRC-32 (IEEE) of the unpacked bytes.
@@ -59,7 +107,7 @@ pub struct RunInfo {
     pub cpu_offset: i64,
     /// The CPU look-back used at ingest, in seconds.
     pub cpu_lookback: u32,
-    /// The other options used, by flag name.
+    /// The other options used, by name.
     pub options: BTreeMap<String, String>,
     /// The version of perfpipe that wrote the run.
     pub tool_version: String,

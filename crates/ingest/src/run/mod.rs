@@ -5,6 +5,7 @@ pub(crate) mod fault;
 pub(crate) mod infer;
 pub(crate) mod info;
 pub(crate) mod key;
+pub(crate) mod note;
 pub(crate) mod ports;
 pub(crate) mod reject_reason;
 pub(crate) mod rejects;

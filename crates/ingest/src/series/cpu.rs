@@ -1,5 +1,7 @@
 //! The CPU readings of a run, and the rule that finds the reading of a second.
 
+use crate::run::note::{Note, NoteKind};
+
 /// CPU readings by epoch second, ascending, at most one per second.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CpuSeries {
@@ -53,14 +55,14 @@ impl CpuChoice {
     }
 
     /// A note for the user, as a sentence, if the readings' interval makes the look-back longer than the default.
-    pub fn note(self, cpu: &CpuSeries) -> Option<String> {
+    pub fn note(self, cpu: &CpuSeries) -> Option<Note> {
         let lookback = self.join(cpu).lookback;
         let longer = self.lookback.is_none() && lookback > LOOKBACK;
         longer.then(|| {
-            format!(
-                "the CPU readings come every {lookback} s, so one counts for the {lookback} s behind it \
-                 (--cpu-lookback says otherwise)"
-            )
+            let text = format!(
+                "the CPU readings come every {lookback} s, so one counts for the {lookback} s behind it"
+            );
+            Note::new(NoteKind::LongLookback, text)
         })
     }
 }

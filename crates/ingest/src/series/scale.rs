@@ -1,5 +1,7 @@
 //! The unit of the readings in a CPU export.
 
+use crate::run::note::{Note, NoteKind};
+
 /// The unit of the readings in a CPU export. All that is stored and shown is in percent of one core, whatever the unit
 /// of the export: a figure whose unit depended on an option would be misread, in SQL as well as in a rule of `check`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -40,34 +42,41 @@ impl CpuScale {
     }
 }
 
-/// A sentence that doubts the unit of the readings, if they do not fit it. `told` is the unit if given, `largest` the
+/// The note that doubts the unit of the readings, if they do not fit it. `told` is the unit if given, `largest` the
 /// largest reading as exported, and `cores` the server's number of cores, if known.
-pub(crate) fn doubt(told: Option<CpuScale>, cores: Option<u32>, largest: f64) -> Option<String> {
-    let given = || cores.map_or_else(|| "N".to_owned(), |cores| cores.to_string());
+pub(crate) fn doubt(told: Option<CpuScale>, cores: Option<u32>, largest: f64) -> Option<Note> {
     let beyond = |limit: f64| largest > limit * SLACK;
     let is_fraction = largest > 0.0 && largest <= 1.0;
-    match (told, cores) {
-        (None | Some(CpuScale::PercentOfMachine { .. }), _) if is_fraction => Some(format!(
-            "no CPU reading is above 1: if 1 is the whole machine, give --cpu-scale fraction --cores {}",
-            given()
-        )),
-        (None, Some(cores)) if cores > 1 && largest > 0.0 && !beyond(100.0) => Some(format!(
-            "no CPU reading is above 100 %, taken for one of the {cores} cores: if that is the whole machine, give \
-             --cpu-scale percent-of-machine --cores {cores}"
-        )),
-        (None | Some(CpuScale::PercentOfCore), Some(cores)) if beyond(100.0 * f64::from(cores)) => {
-            Some(format!("a CPU reading is {largest} %, which is more than {cores} cores: see --cores"))
-        }
-        (Some(CpuScale::PercentOfMachine { .. }), _) if beyond(100.0) => Some(format!(
-            "a CPU reading is {largest}, where 100 was told to be the whole machine: perhaps it is --cpu-scale \
-             percent-of-core"
-        )),
-        (Some(CpuScale::Fraction { .. }), _) if beyond(1.0) => Some(format!(
-            "a CPU reading is {largest}, where 1 was told to be the whole machine: perhaps it is --cpu-scale \
-             percent-of-machine or percent-of-core"
-        )),
-        _ => None,
-    }
+    let (kind, text) = match (told, cores) {
+        (None | Some(CpuScale::PercentOfMachine { .. }), _) if is_fraction => (
+            NoteKind::PerhapsFraction { cores },
+            "no CPU reading is above 1: perhaps 1 is the whole machine".to_owned(),
+        ),
+        (None, Some(cores)) if cores > 1 && largest > 0.0 && !beyond(100.0) => (
+            NoteKind::PerhapsOfMachine { cores },
+            format!(
+                "no CPU reading is above 100 %, taken for one of the {cores} cores: perhaps that is the whole machine"
+            ),
+        ),
+        (None | Some(CpuScale::PercentOfCore), Some(cores)) if beyond(100.0 * f64::from(cores)) => (
+            NoteKind::MoreThanCores,
+            format!("a CPU reading is {largest} %, which is more than {cores} cores"),
+        ),
+        (Some(CpuScale::PercentOfMachine { .. }), _) if beyond(100.0) => (
+            NoteKind::PerhapsOfCore,
+            format!(
+                "a CPU reading is {largest}, where 100 was told to be the whole machine: perhaps 100 is one core"
+            ),
+        ),
+        (Some(CpuScale::Fraction { .. }), _) if beyond(1.0) => (
+            NoteKind::PerhapsPercent,
+            format!(
+                "a CPU reading is {largest}, where 1 was told to be the whole machine: perhaps it is in percent"
+            ),
+        ),
+        _ => return None,
+    };
+    Some(Note::new(kind, text))
 }
 
 #[cfg(test)]
@@ -78,18 +87,19 @@ mod tests {
     fn readings_that_fit_another_scale_better_are_doubted() {
         let (core, cores) = (CpuScale::PercentOfCore, 4);
         let (machine, fraction) = (CpuScale::PercentOfMachine { cores }, CpuScale::Fraction { cores });
-        for (told, cores, largest, names) in [
-            (None, None, 0.9, "--cpu-scale fraction --cores N"),
-            (None, Some(4), 0.9, "--cpu-scale fraction --cores 4"),
-            (Some(machine), Some(4), 0.9, "--cpu-scale fraction --cores 4"),
-            (None, Some(4), 100.0, "--cpu-scale percent-of-machine --cores 4"),
-            (None, Some(4), 500.0, "more than 4 cores"),
-            (Some(core), Some(4), 500.0, "more than 4 cores"),
-            (Some(machine), Some(4), 180.0, "--cpu-scale percent-of-core"),
-            (Some(fraction), Some(4), 73.0, "--cpu-scale percent-of-machine"),
+        let (one, four) =
+            (NoteKind::PerhapsFraction { cores: None }, NoteKind::PerhapsFraction { cores: Some(4) });
+        for (told, cores, largest, kind) in [
+            (None, None, 0.9, one),
+            (None, Some(4), 0.9, four),
+            (Some(machine), Some(4), 0.9, four),
+            (None, Some(4), 100.0, NoteKind::PerhapsOfMachine { cores: 4 }),
+            (None, Some(4), 500.0, NoteKind::MoreThanCores),
+            (Some(core), Some(4), 500.0, NoteKind::MoreThanCores),
+            (Some(machine), Some(4), 180.0, NoteKind::PerhapsOfCore),
+            (Some(fraction), Some(4), 73.0, NoteKind::PerhapsPercent),
         ] {
-            let told = doubt(told, cores, largest).unwrap();
-            assert!(told.contains(names), "{names}: {told}");
+            assert_eq!(doubt(told, cores, largest).unwrap().kind(), kind, "{told:?} {cores:?} {largest}");
         }
         for (told, cores, largest) in [
             (None, None, 0.0),

@@ -3,7 +3,7 @@
 use super::container::Container;
 use super::cpu_export::CpuForm;
 use super::head::{HEAD, first_line, records, text};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::run::fault::Fault;
 
@@ -27,15 +27,20 @@ impl Content {
         let body = text(whole_lines(head));
         if names_a_time(body) && ends_lines_by_returns(body) {
             let remedy = "Give its lines line feeds: tr '\\r' '\\n' < old.csv > new.csv";
-            return Ok(Self::Other(Fault::new("has lines that end in carriage returns alone", remedy)));
+            return Ok(Self::Other(Fault::new(
+                ErrorKind::CarriageReturns,
+                "has lines that end in carriage returns alone",
+                remedy,
+            )));
         }
         match Layout::detect(body, options, &Place::default()) {
             Ok(layout) => Ok(Self::of_log(body, &layout, head.len() < HEAD)),
-            Err(Error::Input { problem, remedy, place }) => Ok(match CpuForm::of(body) {
+            Err(Error::Input { kind, problem, remedy, place }) => Ok(match CpuForm::of(body) {
                 Some(form) => Self::Cpu(form),
-                None if names_a_time(body) => {
-                    Self::Other(Fault { line: place.line.zip(place.byte), ..Fault::new(problem, remedy) })
-                }
+                None if names_a_time(body) => Self::Other(Fault {
+                    line: place.line.zip(place.byte),
+                    ..Fault::new(kind, problem, remedy)
+                }),
                 None => Self::Other(neither(head)),
             }),
             Err(error) => Err(error),
@@ -54,6 +59,7 @@ impl Content {
             return Self::Log;
         }
         Self::Other(Fault::new(
+            ErrorKind::NoRecords,
             "is a JMeter log that has a header but no records",
             "Leave it out, or give the log of a run that sent requests.",
         ))
@@ -82,26 +88,39 @@ fn whole_lines(head: &[u8]) -> &[u8] {
 fn neither(head: &[u8]) -> Fault {
     let body = text(head);
     if body.is_empty() {
-        return Fault::new("is empty", "Check that the run wrote it, and give the file that it did write.");
+        return Fault::new(
+            ErrorKind::Empty,
+            "is empty",
+            "Check that the run wrote it, and give the file that it did write.",
+        );
     }
     if body.starts_with(b"<?xml") || body.starts_with(b"<testResults") {
         let remedy = "Let JMeter write CSV (jmeter.save.saveservice.output_format=csv), or load the file in a listener and save it as CSV.";
         let log = body.windows(12).any(|window| window == b"<testResults");
-        return Fault::new(if log { "is an XML log" } else { "is XML, not CSV" }, remedy);
+        return Fault::new(ErrorKind::Xml, if log { "is an XML log" } else { "is XML, not CSV" }, remedy);
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
-        return Fault::new("is UTF-16 text", "Save it as UTF-8.");
+        return Fault::new(ErrorKind::Utf16, "is UTF-16 text", "Save it as UTF-8.");
     }
     if let Some(name) = packed_name(head) {
-        return Fault::new(format!("is {name}"), "Unpack it, and give the CSV file, or that in a zip.");
+        return Fault::new(
+            ErrorKind::UnsupportedFormat,
+            format!("is {name}"),
+            "Unpack it, and give the CSV file, or that in a zip.",
+        );
     }
     if body.contains(&0) {
-        return Fault::new("is binary data, not text", "Give a JMeter log or a CPU export in CSV.");
+        return Fault::new(
+            ErrorKind::Binary,
+            "is binary data, not text",
+            "Give a JMeter log or a CPU export in CSV.",
+        );
     }
     let line: String = String::from_utf8_lossy(first_line(body)).chars().take(60).collect();
     Fault::new(
+        ErrorKind::Unrecognised,
         format!("is neither a JMeter log nor a CPU export (it begins with {line:?})"),
-        "A log needs a header with timeStamp and elapsed, or JMeter's default columns (else name them by --columns, and an unusual delimiter by --delimiter); a CPU export needs the columns clock and value.",
+        "A log needs a header with timeStamp and elapsed, or JMeter's default columns (else tell its columns, and an unusual delimiter: LayoutOptions); a CPU export needs the columns clock and value.",
     )
 }
 

@@ -15,7 +15,7 @@ use super::unpack::metered::read_up_to;
 use super::zip::directory::{members, placed_members};
 use super::zip::member::Member;
 use super::zip::recover::scan;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::run::damage::Damage;
 use crate::run::fault::{Fault, explain, harm};
 
@@ -53,7 +53,7 @@ impl Inputs {
             }
             let kind = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;
             if kind.is_dir() {
-                return Err(Error::input(file, "is a folder", "Name the files in it."));
+                return Err(Error::input(ErrorKind::Folder, file, "is a folder", "Name the files in it."));
             } else if kind.is_file() {
                 inputs.regular(file, options)?;
             } else {
@@ -229,6 +229,7 @@ impl Inputs {
     fn cpu(&mut self, cpu: CpuSource) -> Result<()> {
         if let Some(first) = &self.cpu {
             return Err(Error::usage(
+                ErrorKind::SeveralCpuExports,
                 format!("there are two CPU exports: {}, and {}", first.place(), cpu.place()),
                 "Give the one of the server that was tested.",
             ));
@@ -285,7 +286,7 @@ impl Others {
         for (place, fault) in self.list.iter().take(DESCRIBED) {
             problem.push_str(&format!("; {} {fault}", place.member.as_deref().unwrap_or_default()));
         }
-        Err(Fault::new(problem, "Give the zip that holds the log.").at(self.file))
+        Err(Fault::new(ErrorKind::NoLogInZip, problem, "Give the zip that holds the log.").at(self.file))
     }
 }
 
@@ -297,7 +298,7 @@ fn refuse_twins(files: &[PathBuf]) -> Result<()> {
         if let Some(same) = same {
             if seen.contains(&same) {
                 let problem = format!("{} is named twice", Place::file(file));
-                return Err(Error::usage(problem, "Name each file once."));
+                return Err(Error::usage(ErrorKind::NamedTwice, problem, "Name each file once."));
             }
             seen.push(same);
         }

@@ -11,12 +11,12 @@ use super::opened::Opened;
 use super::pipe::{Piece, Pipe};
 use super::unpack::checked::{Digest, Digested};
 use super::unpack::metered::PackedCount;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::LogBytes;
 use crate::formats::jtl::layout::LayoutOptions;
 use crate::run::damage::Damage;
 use crate::run::fault::{Fault, explain};
-use crate::run::info::SourceFile;
+use crate::run::info::{SourceFile, SourceKind};
 
 /// A log, or a pipe that holds at least one.
 pub struct LogSource {
@@ -135,7 +135,12 @@ impl LogSource {
             }
             Origin::Pipe(logs) => {
                 let logs = logs.take().ok_or_else(|| {
-                    Error::input(self.place.clone(), "it can be read only once", "Give it as a file.")
+                    Error::input(
+                        ErrorKind::ReadOnce,
+                        self.place.clone(),
+                        "it can be read only once",
+                        "Give it as a file.",
+                    )
                 })?;
                 logs.pipe.progress.connect(progress);
                 StreamSource::Pipe(logs)
@@ -183,6 +188,7 @@ impl PipedLogs {
 
 fn late_cpu(place: Place) -> Error {
     Error::input(
+        ErrorKind::CpuBehindLog,
         place,
         "a CPU export stands behind the log in a zip from a pipe, where it comes too late",
         "Name the CPU file: extract it and give it beside -, or give the zip as a file.",
@@ -319,7 +325,7 @@ impl<'a> LogReader<'a> {
     pub fn finish(self) -> Result<SourceFile> {
         let place = self.place.clone();
         let digest = self.end().map_err(|e| explain(place.clone(), e))?;
-        Ok(source_file(&place, "log", &digest))
+        Ok(source_file(&place, SourceKind::Log, &digest))
     }
 
     fn end(mut self) -> io::Result<Digest> {
@@ -366,11 +372,11 @@ impl LogBytes for LogReader<'_> {
 }
 
 /// Describes a source that has been read to its end.
-pub(crate) fn source_file(place: &Place, kind: &str, digest: &Digest) -> SourceFile {
+pub(crate) fn source_file(place: &Place, kind: SourceKind, digest: &Digest) -> SourceFile {
     SourceFile {
         file: last_part(&place.file.to_string_lossy()).to_owned(),
         member: place.member.clone(),
-        kind: kind.to_owned(),
+        kind,
         bytes: digest.bytes(),
         crc32: digest.crc32(),
     }

@@ -4,6 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::error::ErrorKind;
 use crate::run::fault::Fault;
 
 /// The size and identity of a regular file when it was recognised.
@@ -70,7 +71,12 @@ impl Seen {
 
 fn changed(how: &str) -> io::Error {
     let problem = format!("it changed while it was being read: {how}");
-    Fault::new(problem, "Ingest it again once nothing writes to it; nothing was stored.").into()
+    Fault::new(
+        ErrorKind::FileChanged,
+        problem,
+        "Ingest it again once nothing writes to it; nothing was stored.",
+    )
+    .into()
 }
 
 /// Returns device and inode number, on systems that have them.

@@ -4,12 +4,12 @@
 use crate::counts::LabelCount;
 use crate::counts::stored_run::StoredRun;
 use crate::counts::table::CellTable;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::sample::batch::SampleBatch;
 
-const REMEDY: &str = "Something of the run was deleted, hidden or changed: `perfpipe verify` says what is wrong with \
-     which run, and `perfpipe repair` mends what can be mended; else ingest it again.";
+const REMEDY: &str = "Something of the run was deleted, hidden or changed: verify the store to see what is wrong with \
+     which run, and repair it to mend what can be mended; else ingest the run again.";
 
 /// The numbers of samples by kind.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -118,7 +118,9 @@ pub(crate) fn rejects(info: &RunInfo, read: u64) -> Result<()> {
 
 fn refuse(info: &RunInfo, faults: impl IntoIterator<Item = String>) -> Result<()> {
     match faults.into_iter().next() {
-        Some(fault) => Err(Error::failed(format!("reading the run {}", info.key), fault, REMEDY)),
+        Some(fault) => {
+            Err(Error::failed(ErrorKind::RunDamaged, format!("reading the run {}", info.key), fault, REMEDY))
+        }
         None => Ok(()),
     }
 }

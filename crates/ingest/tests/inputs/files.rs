@@ -1,5 +1,6 @@
 //! Regular files: every packing, names that mislead, and what is refused.
 
+use perfpipe_ingest::ErrorKind;
 use std::path::Path;
 
 use zip::CompressionMethod;
@@ -43,7 +44,7 @@ fn every_packing_gives_the_same_bytes_by_any_buffer() {
             assert!(logs[0].text == log, "{name} by {size}");
             assert_eq!(logs[0].file.bytes, log.len() as u64);
             assert_eq!(logs[0].file.crc32, crc32fast::hash(&log));
-            assert_eq!((logs[0].file.file.as_str(), logs[0].file.kind.as_str()), (name, "log"));
+            assert_eq!((logs[0].file.file.as_str(), logs[0].file.kind.name()), (name, "log"));
         }
     }
 }
@@ -169,14 +170,11 @@ fn finish_reads_what_was_left() {
 fn folders_missing_files_and_repeated_names_are_refused() {
     let log = on_disk("a.csv", LOG.as_bytes());
     let folder = log.path.parent().unwrap();
-    assert!(failure(recognise(&[folder])).to_string().contains("is a folder"));
+    assert_eq!(failure(recognise(&[folder])).kind(), ErrorKind::Folder);
     assert!(failure(recognise(&[Path::new("/nowhere/a.csv")])).to_string().contains("/nowhere/a.csv"));
-    assert!(failure(recognise(&[&log.path, &log.path])).to_string().contains("named twice"));
-    assert!(
-        failure(recognise(&[Path::new("-"), Path::new("-")]))
-            .to_string()
-            .contains("standard input is named twice")
-    );
+    assert_eq!(failure(recognise(&[&log.path, &log.path])).kind(), ErrorKind::NamedTwice);
+    let twice = failure(recognise(&[Path::new("-"), Path::new("-")]));
+    assert!(twice.kind() == ErrorKind::NamedTwice && twice.to_string().contains("standard input"), "{twice}");
 }
 
 #[test]
@@ -184,6 +182,7 @@ fn two_cpu_exports_are_refused_and_both_named() {
     let (one, two) =
         (on_disk("one.csv", CPU.as_bytes()), on_disk("two.zip", &deflated(&[("c.csv", CPU.as_bytes())])));
     let error = failure(recognise(&[&one.path, &two.path]));
+    assert_eq!(error.kind(), ErrorKind::SeveralCpuExports, "{error}");
     assert!(error.to_string().contains("one.csv") && error.to_string().contains("member c.csv"), "{error}");
 }
 

@@ -138,7 +138,7 @@ pub(crate) fn example(mark: u64, samples: usize) -> Example {
 }
 
 pub(crate) fn source(file: &str, kind: &str) -> SourceFile {
-    SourceFile { file: file.into(), member: None, kind: kind.into(), bytes: 5, crc32: 7 }
+    SourceFile { file: file.into(), member: None, kind: kind.to_owned().into(), bytes: 5, crc32: 7 }
 }
 
 fn batch(mark: u64, samples: usize) -> SampleBatch {

@@ -151,7 +151,7 @@ pub(crate) fn source(file: &str, kind: &str) -> SourceFile {
     SourceFile {
         file: file.into(),
         member: Some("a/b.csv".into()),
-        kind: kind.into(),
+        kind: kind.to_owned().into(),
         bytes: 1 << 50,
         crc32: u32::MAX,
     }

@@ -129,7 +129,10 @@ async fn a_reader_that_stops_early_does_no_harm() {
     let postgres = connect(&server.database()).await;
     let example = example(&key("a", "b"), 20_000);
     store(&postgres, &example).await.unwrap();
-    let mut each = |_| Err(Error::usage("enough", "none"));
-    assert_eq!(postgres.samples(&example.info.key, &mut each).await.unwrap_err().to_string(), "enough");
+    let mut each = |_| Err(Error::store("stopping", "enough"));
+    assert_eq!(
+        postgres.samples(&example.info.key, &mut each).await.unwrap_err().to_string(),
+        "stopping: enough"
+    );
     check_whole(&postgres, &example).await;
 }

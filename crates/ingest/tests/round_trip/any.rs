@@ -1,8 +1,8 @@
 //! Runs of any values that a store has to hold.
 
 use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, Damage, ErrorCount, InjectorLoad, LAST_REPEAT, LabelCount, Reject, RunInfo,
-    RunKey, SampleBatch, SourceFile, Spread, Texts,
+    Cell, CellKey, CpuSeries, Damage, DamageKind, ErrorCount, InjectorLoad, LAST_REPEAT, LabelCount, Reject,
+    RunInfo, RunKey, SampleBatch, SourceFile, Spread, Texts,
 };
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -110,7 +110,7 @@ prop_compose! {
     fn damage()(file in text(), member in option::of(text()), problem in text(), read in any::<[u64; 2]>(),
         packed in any::<[Option<u64>; 2]>()) -> Damage {
         let ([bytes, records], [packed_read, packed_of]) = (read, packed);
-        Damage { file, member, problem, bytes, records, packed_read, packed_of }
+        Damage { file, member, kind: DamageKind::FileCut, problem, bytes, records, packed_read, packed_of }
     }
 }
 
@@ -123,7 +123,7 @@ prop_compose! {
         cpu in any::<(i64, u32)>(), options in btree_map(text(), text(), 0..3), words in any::<[String; 2]>(),
         damage in vec(damage(), 0..3),
     ) -> RunInfo {
-        let source = |(file, member, kind, bytes, crc32)| SourceFile { file, member, kind, bytes, crc32 };
+        let source = |(file, member, kind, bytes, crc32): (_, _, String, _, _)| SourceFile { file, member, kind: kind.into(), bytes, crc32 };
         let [tool_version, ingested_at] = words;
         RunInfo {
             seconds, rejects, inferred, tool_version, ingested_at, options, damage,
@@ -240,7 +240,9 @@ pub(crate) fn within_postgres(mut run: Example) -> Example {
     info.ingested_at = "2026-11-20T21:48:00.123456Z".into();
     without_nul(&mut info.tool_version);
     for source in &mut info.sources {
-        source.member.as_mut().into_iter().chain([&mut source.file, &mut source.kind]).for_each(without_nul);
+        let mut kind = source.kind.name().to_owned();
+        source.member.as_mut().into_iter().chain([&mut source.file, &mut kind]).for_each(without_nul);
+        source.kind = kind.into();
     }
     for damage in &mut info.damage {
         damage

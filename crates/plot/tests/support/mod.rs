@@ -50,7 +50,7 @@ pub fn timeline(framework: &str, test: &str, seconds: Vec<Second>) -> Timeline {
     let source = |file: &str, member: Option<&str>, kind: &str| SourceFile {
         file: file.to_owned(),
         member: member.map(str::to_owned),
-        kind: kind.to_owned(),
+        kind: kind.to_owned().into(),
         ..SourceFile::default()
     };
     let info = RunInfo {

@@ -29,8 +29,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
         last.saturating_add(offset)
     );
     let what = if lacking.len() == rows.len() {
-        "no CPU reading falls into the run: another machine's clock (--cpu-offset), or another run's export"
-            .to_owned()
+        "no CPU reading falls into the run: another machine's clock, or another run's export".to_owned()
     } else {
         format!("{} of the seconds have no CPU reading", percent(share))
     };

@@ -90,8 +90,8 @@ fn waiting(facts: &Facts<'_>, busy: f64) -> (Kind, String) {
 fn too_busy(facts: &Facts<'_>, times: f64) -> String {
     let injectors = (times * f64::from(facts.view.injectors)).round().max(2.0);
     format!(
-        "requests keep more threads busy than there are: several injectors that the log can't tell apart (--injectors \
-         {injectors} fits), or requests that one thread sends in parallel"
+        "requests keep more threads busy than there are: several injectors that the log can't tell apart \
+         ({injectors} would fit), or requests that one thread sends in parallel"
     )
 }
 

@@ -10,11 +10,12 @@ use anyhow::{Context, Result};
 use clap::{ArgGroup, Args};
 use perfpipe_analyze::{Rule, View, check, verdict_table};
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Error, RunInfo, StoredRun};
+use perfpipe_ingest::{RunInfo, StoredRun};
 use serde::Deserialize;
 
 use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, StoreArgs, TestArgs};
 use crate::error::Broken;
+use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{runs, store, view};
 use crate::output::{Output, line_of, write_file};
@@ -110,11 +111,11 @@ fn rules(args: &CheckArgs) -> Result<Vec<Rule>> {
     if rules.is_empty() {
         let remedy =
             "Give one, as in `perfpipe check --test 2048 \"p95 < 200ms\"`, or a file of them (--rules).";
-        return Err(Error::usage("there is no rule to check", remedy).into());
+        return Err(CliError::usage("there is no rule to check", remedy).into());
     }
     if args.baseline.is_some() && !rules.iter().any(Rule::needs_baseline) {
         let remedy = "Leave it out, or write a rule such as \"p95 < baseline * 1.1\".";
-        return Err(Error::usage("--baseline does nothing: no rule compares with it", remedy).into());
+        return Err(CliError::usage("--baseline does nothing: no rule compares with it", remedy).into());
     }
     Ok(rules)
 }
@@ -124,7 +125,7 @@ fn rules_of_file(path: &Path) -> Result<Vec<Rule>> {
     let file: RuleFile = toml::from_str(&text).map_err(|error| {
         let line = error.span().map_or(1, |span| line_of(&text, span.start));
         let problem = format!("{}, line {line}: {}", path.display(), error.message());
-        Error::usage(problem, "Write it as in: rules = [\"p95 < 200ms\", \"failures < 1%\"]")
+        CliError::usage(problem, "Write it as in: rules = [\"p95 < 200ms\", \"failures < 1%\"]")
     })?;
     let read = |rule: &toml::Spanned<String>| {
         let place = || format!("{}, line {}", path.display(), line_of(&text, rule.span().start));

@@ -3,10 +3,10 @@
 use anyhow::Result;
 use clap::ValueEnum;
 use perfpipe_analyze::Goal;
-use perfpipe_ingest::Error;
 
 use super::args::{ExportArgs, What};
 use crate::args::{CpuJoinArgs, ScopeArgs, ViewArgs};
+use crate::error::CliError;
 
 /// The names of flags on the view.
 const FROM: &str = "--from";
@@ -117,5 +117,5 @@ pub(super) fn check(args: &ExportArgs) -> Result<()> {
         .collect();
     let (name, why) = (named(&what).unwrap_or_default(), why(what, flag));
     let problem = format!("{flag} does nothing to --what {name}{why}");
-    Err(Error::usage(problem, format!("Leave it out; it is for --what {}.", good.join(", "))).into())
+    Err(CliError::usage(problem, format!("Leave it out; it is for --what {}.", good.join(", "))).into())
 }

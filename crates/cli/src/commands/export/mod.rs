@@ -13,11 +13,12 @@ use perfpipe_analyze::{
     run_document,
 };
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Error, Reject, RunInfo, RunKey, SampleBatch, StoredRun};
+use perfpipe_ingest::{Reject, RunInfo, RunKey, SampleBatch, StoredRun};
 
 pub(crate) use self::args::ExportArgs;
 use self::args::{ExportFormat, What};
 use crate::args::StoreArgs;
+use crate::error::CliError;
 use crate::input::{runs, store, view};
 use crate::output::{Output, note};
 
@@ -110,7 +111,8 @@ fn check_format(args: &ExportArgs) -> Result<()> {
     if args.format.is_none_or(|format| format == only) {
         return Ok(());
     }
-    Err(Error::usage("--what run and statistics are JSON, and hgrm is a text", "Leave out --format.").into())
+    Err(CliError::usage("--what run and statistics are JSON, and hgrm is a text", "Leave out --format.")
+        .into())
 }
 
 /// Computes figures that need the samples, as a table.

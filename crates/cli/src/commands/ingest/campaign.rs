@@ -7,15 +7,17 @@ use anyhow::Result;
 use perfpipe_analyze::format::damage_sentence;
 use perfpipe_analyze::{Format, Table};
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, Error, RunInfo, Stand};
+use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, RunInfo, Stand};
 
 use super::args::{CampaignArgs, IngestArgs};
 use super::options::options;
 use crate::args::StoreArgs;
 use crate::commands::report;
+use crate::error::CliError;
 use crate::error::{RunsFailed, code, tell};
 use crate::input::left_out::LeftOut;
 use crate::input::store;
+use crate::output::notes::told;
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::{Output, note, page_folder};
@@ -29,7 +31,8 @@ pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
         [("--dry-run", args.dry_run), ("--jobs", args.jobs.is_some()), ("--table", args.table.is_some())];
     match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => {
-            Err(Error::usage(format!("{flag} is for folders, and files were named"), "Leave it out.").into())
+            Err(CliError::usage(format!("{flag} is for folders, and files were named"), "Leave it out.")
+                .into())
         }
         None => Ok(()),
     }
@@ -38,7 +41,7 @@ pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
 /// Ingests the runs of folders, or prints how it would.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
     if args.repeat.is_some() || args.log.origin.is_some() {
-        return Err(Error::usage(
+        return Err(CliError::usage(
             "--repeat and --origin are of one run, and a folder holds many",
             "Leave them out; --append-repeat stores runs of the same test beside each other.",
         )
@@ -98,7 +101,7 @@ fn tell_runs(runs: &[CampaignRun]) {
     for run in runs.iter().filter(|run| !matches!(run.stand, Stand::Unchanged(_))) {
         let name = run.key.as_ref().map_or_else(|| shown(&run.log), ToString::to_string);
         let notes = run.notes.iter().chain(run.ingested.iter().flat_map(|done| &done.notes));
-        notes.for_each(|text| note(&format!("{name}: {text}")));
+        notes.for_each(|said| note(&format!("{name}: {}", told(said))));
         for damage in run.ingested.iter().flat_map(|done| &done.info.damage) {
             note(&format!("{name}: partial: {}", damage_sentence(damage)));
         }

@@ -13,14 +13,16 @@ use anyhow::Result;
 use perfpipe_analyze::format::{damage_sentence, thousands};
 use perfpipe_analyze::{RunDuration, View};
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{CampaignProgress, Error, Ingested, RunInfo};
+use perfpipe_ingest::{CampaignProgress, Ingested, RunInfo};
 
 pub(crate) use self::args::IngestArgs;
 pub(crate) use self::options::{options, reading};
 
 use super::report;
 use crate::args::StoreArgs;
+use crate::error::CliError;
 use crate::input::{idle_flags, store};
+use crate::output::notes::told;
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::{note, page_folder, size_of};
@@ -39,7 +41,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Camp
             campaign::refuse_flags(&args.campaign)?;
             one(args, store, progress).await
         }
-        (Some(folder), Some(file)) => Err(Error::usage(
+        (Some(folder), Some(file)) => Err(CliError::usage(
             format!("{} is a folder, and {} is not", folder.display(), file.display()),
             "Name the files of one run, or folders of many.",
         )
@@ -99,7 +101,7 @@ fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
 fn summarise(done: &Ingested, store: &Store, took: Duration) {
     let info = &done.info;
     for sentence in
-        done.inferred.iter().map(|what| format!("inferred {what}")).chain(done.notes.iter().cloned())
+        done.inferred.iter().map(|what| format!("inferred {what}")).chain(done.notes.iter().map(told))
     {
         note(&sentence);
     }
@@ -167,5 +169,5 @@ fn in_quotes(name: &str) -> String {
 }
 
 fn run_has_cpu(info: &RunInfo) -> bool {
-    info.sources.iter().any(|source| source.kind == "cpu")
+    info.sources.iter().any(|source| source.kind == perfpipe_ingest::SourceKind::Cpu)
 }

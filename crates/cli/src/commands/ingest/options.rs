@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use perfpipe_analyze::View;
-use perfpipe_ingest::{Error, IngestOptions, LayoutOptions, PipelineOptions, Repeat, SourceOptions};
+use perfpipe_ingest::{IngestOptions, LayoutOptions, PipelineOptions, Repeat, SourceOptions};
 
 use super::args::IngestArgs;
 use crate::args::LogArgs;
+use crate::error::CliError;
 use crate::input::{cpu_scale, ports, view};
 
 /// Converts the flags of an ingest to the library's options.
@@ -75,7 +76,7 @@ fn delimiter(text: &str) -> Result<u8> {
     match text.as_bytes() {
         [byte] if byte.is_ascii() && !matches!(byte, b'"' | b'\n' | b'\r') => Ok(*byte),
         _ if matches!(text, "tab" | "\\t") => Ok(b'\t'),
-        _ => Err(Error::usage(
+        _ => Err(CliError::usage(
             format!("--delimiter is not one ASCII character: {text}"),
             "Give one, as in --delimiter ';', or the word tab.",
         )

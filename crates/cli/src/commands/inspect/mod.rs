@@ -12,13 +12,15 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::Format;
-use perfpipe_ingest::{IngestOptions, Inspection, inspect};
+use perfpipe_ingest::{Error, IngestOptions, Inspection, inspect};
+use serde::Serialize;
 
 use self::text::Rows;
 use super::ingest::reading;
 use crate::args::{
     CoresArgs, FileArgs, INJECTORS, LOOKBACK, LogArgs, NoStoreArgs, RunNameArgs, StoreArgs, choice,
 };
+use crate::error::of_ingest;
 use crate::input::idle_flags;
 use crate::output::Output;
 
@@ -66,7 +68,8 @@ pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(args.output.output.as_deref())?;
     match args.format {
         Format::Json => {
-            serde_json::to_writer_pretty(&mut output, &found)?;
+            let refusal = found.refusal.as_ref().map(Refusal::of);
+            serde_json::to_writer_pretty(&mut output, &Document { found: &found, refusal })?;
             writeln!(output)?;
         }
         _ => output.write_all(rows(&found).text().as_bytes())?,
@@ -96,4 +99,26 @@ fn rows(found: &Inspection) -> Rows {
     }
     run::rows(found, &mut rows);
     rows
+}
+
+/// What was found, with the remedies of the command line.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    found: &'a Inspection,
+    refusal: Option<Refusal>,
+}
+
+/// Why an ingest would be refused.
+#[derive(Serialize)]
+struct Refusal {
+    code: &'static str,
+    problem: String,
+    remedy: Option<String>,
+}
+
+impl Refusal {
+    fn of(error: &Error) -> Self {
+        Self { code: error.code(), problem: error.to_string(), remedy: of_ingest(error) }
+    }
 }

@@ -9,6 +9,8 @@ use super::clock::{duration, moment};
 use super::log::place;
 use super::text::{LISTED, Rows, names, short};
 
+use crate::output::notes::told;
+
 pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
     rows.title("the run");
     if let Some(key) = &found.key {
@@ -30,7 +32,7 @@ pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
         }
         rows.list("rejects", rejects(found));
     }
-    rows.list("note", found.notes.iter().map(|note| note.to_owned()));
+    rows.list("note", found.notes.iter().map(told));
     rows.list("damaged", found.damage.iter().map(damage_sentence));
     rows.row("ingest", verdict(found));
 }

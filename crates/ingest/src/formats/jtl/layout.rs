@@ -1,7 +1,7 @@
 //! The layout of a log: its delimiter and its columns.
 
 use super::record::Records;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 
 /// JMeter's default columns, which are assumed for a log without a header.
 pub const DEFAULT_COLUMNS: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
@@ -70,7 +70,7 @@ impl Layout {
         let line = first_line(head);
         if let Some(layout) = Self::from_header(line, options.delimiter) {
             return layout.map_err(|missing| {
-                Error::input(
+                Error::input(ErrorKind::MissingColumn,
                     place.clone().at(1, 0),
                     format!("the header has no column {missing}"),
                     "perfpipe needs timeStamp, elapsed and success; save the log with JMeter's jmeter.save.saveservice.* defaults.",
@@ -96,7 +96,8 @@ impl Layout {
         let names = options.names();
         let columns = Columns::by_name(&names).map_err(|missing| {
             Error::usage(
-                format!("--columns has no {missing}"),
+                ErrorKind::ColumnsIncomplete,
+                format!("the columns told have no {missing}"),
                 "Name every column of the log, among them timeStamp, elapsed and success.",
             )
         })?;
@@ -112,9 +113,10 @@ impl Layout {
         match candidates.into_iter().find(fits) {
             Some(delimiter) => Ok(Self { delimiter, width: names.len(), columns, header: None }),
             None => Err(Error::input(
+                ErrorKind::UnknownColumns,
                 place.clone().at(1, 0),
                 format!("the first line is neither a JMeter header nor a record of {} columns", names.len()),
-                "If the log has no header and other columns than JMeter's default ones, name them with --columns; name an unusual delimiter with --delimiter.",
+                "If the log has no header and other columns than JMeter's default ones, tell them, and an unusual delimiter: LayoutOptions.",
             )),
         }
     }
@@ -270,8 +272,10 @@ mod tests {
     fn what_is_no_log_is_told_with_a_remedy() {
         let error = detect("hello world\n").unwrap_err();
         assert!(error.to_string().contains("log.csv, line 1"), "{error}");
-        assert!(error.remedy().unwrap().contains("--columns"));
-        assert!(detect("timeStamp,elapsed\n").unwrap_err().to_string().contains("success"));
+        assert_eq!(error.kind(), ErrorKind::UnknownColumns);
+        let lacking = detect("timeStamp,elapsed\n").unwrap_err();
+        assert_eq!(lacking.kind(), ErrorKind::MissingColumn);
+        assert!(lacking.to_string().contains("success"), "{lacking}");
     }
 
     #[test]

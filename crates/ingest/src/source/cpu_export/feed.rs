@@ -6,6 +6,7 @@ use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 
+use crate::error::ErrorKind;
 use crate::run::fault::Fault;
 use crate::source::opened::Opened;
 use crate::source::unpack::checked::{Digest, Digested};
@@ -23,7 +24,7 @@ pub(super) fn limit(size: u64) -> io::Result<()> {
         return Ok(());
     }
     let remedy = "Export only the time of the run, and only the item of the CPU.";
-    Err(Fault::new("the CPU export is larger than 256 MiB", remedy).into())
+    Err(Fault::new(ErrorKind::CpuTooLarge, "the CPU export is larger than 256 MiB", remedy).into())
 }
 
 /// Result of feeding an export.
@@ -132,7 +133,9 @@ impl Lines {
     }
 
     fn fault(&self, what: &str) -> io::Error {
-        Fault::new(what, super::row::CORRECT).at_line(self.number + 1, self.begins).into()
+        Fault::new(ErrorKind::CpuReading, what, super::row::CORRECT)
+            .at_line(self.number + 1, self.begins)
+            .into()
     }
 }
 

@@ -17,7 +17,8 @@ use crate::error::{Error, Place, Result};
 use crate::formats::date::DateForm;
 use crate::run::damage::Damage;
 use crate::run::fault::{Fault, explain};
-use crate::run::info::SourceFile;
+use crate::run::info::{SourceFile, SourceKind};
+use crate::run::note::Note;
 use crate::run::spool::Spool;
 use crate::series::cpu::CpuSeries;
 
@@ -50,7 +51,7 @@ pub struct CpuExport {
     /// The file's name, size and checksum.
     pub file: SourceFile,
     /// Notes for the user, as sentences.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     /// The damage, if the export was salvaged.
     pub damage: Option<Damage>,
     /// The form in which it is written.
@@ -127,7 +128,7 @@ impl CpuSource {
             records: series.readings().len() as u64,
             ..Damage::new(&place, &fault, digest.bytes())
         });
-        Ok(CpuExport { series, file: source_file(&place, "cpu", &digest), notes, damage, facts })
+        Ok(CpuExport { series, file: source_file(&place, SourceKind::Cpu, &digest), notes, damage, facts })
     }
 
     /// Opens the text. The fault is the damage that is known to end it early.

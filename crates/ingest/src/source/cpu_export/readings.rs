@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::row::Reading;
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateForm;
+use crate::run::note::Note;
 use crate::series::cpu::CpuSeries;
 use crate::series::scale::doubt;
 use crate::source::SourceOptions;
@@ -18,6 +19,9 @@ const MOST_SERIES: usize = 1000;
 const MOST_PERCENT: f64 = 1_000_000.0;
 /// The maximum number of series that an error lists.
 const LISTED: usize = 20;
+
+/// What to do where an item must be chosen.
+const CHOOSE: &str = "Choose one by its number (SourceOptions::cpu_item).";
 
 /// The readings so far.
 #[derive(Default)]
@@ -58,7 +62,12 @@ impl Readings {
                 "more than 1,000 series"
             };
             let remedy = "Export only the time of the run, and only the item of the CPU.";
-            return Err(Error::input(place.clone(), format!("the CPU export holds {problem}"), remedy));
+            return Err(Error::input(
+                ErrorKind::CpuTooLarge,
+                place.clone(),
+                format!("the CPU export holds {problem}"),
+                remedy,
+            ));
         }
         Ok(())
     }
@@ -72,24 +81,18 @@ impl Readings {
     ///
     /// # Errors
     /// If there are several series and none was chosen, if the chosen one does not exist, or if a reading is too large.
-    pub(super) fn finish(
-        mut self,
-        place: &Place,
-        options: &SourceOptions,
-    ) -> Result<(CpuSeries, Vec<String>)> {
+    pub(super) fn finish(mut self, place: &Place, options: &SourceOptions) -> Result<(CpuSeries, Vec<Note>)> {
         self.check_choice(place, options)?;
-        let mut notes = Vec::new();
+        let mut notes: Vec<Note> = Vec::new();
         if self.empty_values > 0 {
-            notes.push(format!("{place}: rows without a value, left out: {}", self.empty_values));
+            notes.push(format!("{place}: rows without a value, left out: {}", self.empty_values).into());
         }
         if self.kept.is_empty() {
-            notes.push(format!("{place}: the CPU export holds no readings"));
+            notes.push(format!("{place}: the CPU export holds no readings").into());
         }
         let factor = options.cpu_scale.unwrap_or_default().factor();
         let largest = self.check_range(place, factor)?;
-        notes.extend(
-            doubt(options.cpu_scale, options.cores, largest).map(|doubt| format!("{place}: {doubt}")),
-        );
+        notes.extend(doubt(options.cpu_scale, options.cores, largest).map(|doubt| doubt.at(place)));
         // The sort is stable: among readings of the same moment, the last in the file stays last.
         self.kept.sort_by_key(|(clock, ns, _)| (*clock, *ns));
         let differing = self.seconds_that_differ();
@@ -97,7 +100,7 @@ impl Readings {
             notes.push(format!(
                 "{place}: {differing} seconds have several readings that differ, of which the last is taken: are they of \
                  several machines or items?"
-            ));
+            ).into());
         }
         let series = self.kept.into_iter().map(|(clock, _, value)| (clock, value * factor)).collect();
         Ok((CpuSeries::new(series), notes))
@@ -118,7 +121,7 @@ impl Readings {
         );
         let remedy = "Export the item of the CPU, as system.cpu.util of Zabbix, and not that of the memory or another; \
                       take out single readings that can't be meant.";
-        Err(Error::input(place.clone(), problem, remedy))
+        Err(Error::input(ErrorKind::CpuRange, place.clone(), problem, remedy))
     }
 
     /// Counts the seconds with several readings that differ. The readings must be sorted.
@@ -141,12 +144,13 @@ impl Readings {
             Some(item) if numbered => format!("the CPU export has no item {item}; it holds {}", self.list()),
             Some(item) => format!("item {item} was asked for, and the CPU export has no itemid column"),
         };
-        let remedy = match (numbered, options.cpu_item) {
-            (true, _) => "Choose one by --cpu-item ID.",
-            (false, Some(_)) => "Leave out --cpu-item.",
-            (false, None) => "Leave the lines of one series in the file.",
+        let (kind, remedy) = match (numbered, options.cpu_item) {
+            (true, None) => (ErrorKind::CpuItems, CHOOSE),
+            (true, Some(_)) => (ErrorKind::CpuItemMissing, CHOOSE),
+            (false, Some(_)) => (ErrorKind::NoCpuItems, "Choose no item (SourceOptions::cpu_item)."),
+            (false, None) => (ErrorKind::CpuSeries, "Leave the lines of one series in the file."),
         };
-        Err(Error::input(place.clone(), problem, remedy))
+        Err(Error::input(kind, place.clone(), problem, remedy))
     }
 
     fn list(&self) -> String {
@@ -174,7 +178,7 @@ mod tests {
         for clock in 0..MOST_READINGS as i64 {
             add(clock).unwrap();
         }
-        assert!(add(0).unwrap_err().to_string().contains("more than 4,000,000 readings"));
+        assert_eq!(add(0).unwrap_err().kind(), ErrorKind::CpuTooLarge);
     }
 
     #[test]
@@ -187,6 +191,6 @@ mod tests {
         for item in 0..MOST_SERIES {
             add(item).unwrap();
         }
-        assert!(add(MOST_SERIES).unwrap_err().to_string().contains("more than 1,000 series"));
+        assert_eq!(add(MOST_SERIES).unwrap_err().kind(), ErrorKind::CpuTooLarge);
     }
 }

@@ -3,7 +3,7 @@
 use csv_async::ByteRecord;
 
 use super::form::{CpuForm, perfmon_metric};
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::{DateForm, DateParser};
 use crate::source::SourceOptions;
 
@@ -156,13 +156,13 @@ impl<'a> RowReader<'a> {
         let text = text.map(|text| text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text));
         text.ok_or_else(|| {
             let problem = format!("the row ends before field {}, {name} (fields: {})", column + 1, row.len());
-            Error::input(self.place_of(row), problem, CORRECT)
+            Error::input(ErrorKind::CpuReading, self.place_of(row), problem, CORRECT)
         })
     }
 
     fn flaw(&self, row: &ByteRecord, column: &str, text: &[u8], why: &str) -> Error {
         let shown: String = String::from_utf8_lossy(text).chars().take(40).collect();
-        Error::input(self.place_of(row), format!("{column} {shown:?} {why}"), CORRECT)
+        Error::input(ErrorKind::CpuReading, self.place_of(row), format!("{column} {shown:?} {why}"), CORRECT)
     }
 
     fn place_of(&self, row: &ByteRecord) -> Place {

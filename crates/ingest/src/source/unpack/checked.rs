@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 use super::codec::Unpacker;
+use crate::error::ErrorKind;
 use crate::run::fault::Fault;
 
 /// The size and CRC-32 of the bytes that were added.
@@ -35,7 +36,7 @@ impl Digest {
                 "the zip states {} bytes for it, and {} were unpacked: the file is damaged",
                 stated.bytes, self.bytes
             );
-            return Err(Fault::harm(problem).into());
+            return Err(Fault::harm(ErrorKind::FileDamaged, problem).into());
         }
         if self.crc32() != stated.crc32 {
             return Err(wrong_checksum());

@@ -4,6 +4,7 @@ use std::io::{self, Read};
 
 use lzma_rust2::{LzmaReader, XzReader};
 
+use crate::error::ErrorKind;
 use crate::run::fault::Fault;
 
 /// The largest dictionary in MiB: twice that of the strongest preset.
@@ -51,7 +52,7 @@ fn explain(error: io::Error) -> io::Error {
 
 fn too_large() -> io::Error {
     let problem = format!("takes more than {DICTIONARY_MIB} MiB of memory to unpack");
-    Fault::new(problem, "Unpack it, and give the file itself.").into()
+    Fault::new(ErrorKind::UnpackMemory, problem, "Unpack it, and give the file itself.").into()
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use zip::{CompressionMethod, ZipArchive};
 
 use super::member::{MOST_MEMBERS, Member, UNPACK, encrypted, is_litter, misplaced, printable, too_many};
 use super::padding::refuse_rest;
+use crate::error::ErrorKind;
 use crate::run::fault::Fault;
 use crate::source::unpack::checked::Stated;
 use crate::source::unpack::codec::Extent;
@@ -23,7 +24,12 @@ pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
     let file = Directory { file: File::open(path)?, left: LARGEST_DIRECTORY };
     let mut archive = ZipArchive::new(file).map_err(directory_fault)?;
     if archive.has_duplicate_names() {
-        return Err(Fault::new("two members of the zip have the same name", UNPACK).into());
+        return Err(Fault::new(
+            ErrorKind::DuplicateMember,
+            "two members of the zip have the same name",
+            UNPACK,
+        )
+        .into());
     }
     if archive.len() as u64 > MOST_MEMBERS {
         return Err(too_many().into());
@@ -79,7 +85,11 @@ impl Read for Directory {
         let read = self.file.read(out)?;
         self.left = self.left.checked_sub(read).ok_or_else(|| {
             let most = LARGEST_DIRECTORY >> 20;
-            Fault::new(format!("the zip's directory is larger than {most} MiB"), UNPACK)
+            Fault::new(
+                ErrorKind::ZipTooLarge,
+                format!("the zip's directory is larger than {most} MiB"),
+                UNPACK,
+            )
         })?;
         Ok(read)
     }
@@ -120,7 +130,7 @@ fn directory_fault(error: ZipError) -> io::Error {
         ZipError::InvalidArchive(what)
             if what == "Could not find EOCD" || what.starts_with("Unexpected end") =>
         {
-            Fault::harm("the zip's directory is missing: the file was cut short").into()
+            Fault::harm(ErrorKind::FileCut, "the zip's directory is missing: the file was cut short").into()
         }
         ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => encrypted().into(),
         ZipError::InvalidArchive(what) => {

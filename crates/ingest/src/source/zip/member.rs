@@ -2,6 +2,7 @@
 
 use std::io;
 
+use crate::error::ErrorKind;
 use crate::run::fault::Fault;
 use crate::source::unpack::checked::Expected;
 use crate::source::unpack::codec::Extent;
@@ -36,7 +37,7 @@ pub(crate) const UNPACK: &str = "Unpack it and give the files by themselves.";
 
 /// Returns the fault of a zip with too many members.
 pub(crate) fn too_many() -> Fault {
-    Fault::new(format!("the zip has more than {MOST_MEMBERS} members"), UNPACK)
+    Fault::new(ErrorKind::ZipTooLarge, format!("the zip has more than {MOST_MEMBERS} members"), UNPACK)
 }
 
 /// Returns true if a member is a folder or a metadata file of a file manager.
@@ -57,12 +58,13 @@ pub(crate) fn printable(name: &str) -> String {
 
 /// Returns the fault of a member whose bytes can't be read without a password.
 pub(crate) fn encrypted() -> Fault {
-    Fault::new("is encrypted", "Unpack it with its password, and give the file itself.")
+    Fault::new(ErrorKind::Encrypted, "is encrypted", "Unpack it with its password, and give the file itself.")
 }
 
 /// Returns the fault of a member that is packed by an unsupported method.
 pub(crate) fn unsupported(method: &str) -> Fault {
     Fault::new(
+        ErrorKind::UnsupportedMethod,
         format!("is packed by a method that is not supported (number {method})"),
         "Unpack it, and give the file itself.",
     )

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::header::{END, LOCAL, directory, signature};
 use super::recover::Scan;
+use crate::error::ErrorKind;
 use crate::run::fault::Fault;
 use crate::source::unpack::metered::read_up_to;
 
@@ -70,8 +71,7 @@ pub(crate) fn after_padding(input: &mut impl BufRead) -> io::Result<Option<[u8; 
 }
 
 /// The remedy for zips that were joined.
-const APART: &str =
-    "Give each zip as a file of its own, or read all that is in them: --salvage. Nothing was stored.";
+const APART: &str = "Give each zip as a file of its own, or read all that is in them (SourceOptions::salvage). Nothing was stored.";
 
 /// Returns the fault of a member that the directory does not list.
 fn unlisted(gap: &Range<u64>) -> Fault {
@@ -80,7 +80,7 @@ fn unlisted(gap: &Range<u64>) -> Fault {
         0 => format!("another zip stands before this one ({bytes} bytes): its members would be left out"),
         _ => format!("{bytes} bytes between its members hold one that the zip's directory does not list"),
     };
-    Fault { harm: true, ..Fault::new(problem, APART) }
+    Fault { harm: true, ..Fault::new(ErrorKind::JoinedZips, problem, APART) }
 }
 
 /// Returns the fault of bytes that follow a zip, by the first four of them. `bytes` is their number, if known.
@@ -89,8 +89,11 @@ pub(crate) fn behind(first: [u8; 4], bytes: Option<u64>) -> Fault {
     match [LOCAL, END].contains(&first) {
         true => {
             let problem = format!("another zip follows this one{bytes}: its members would be left out");
-            Fault { harm: true, ..Fault::new(problem, APART) }
+            Fault { harm: true, ..Fault::new(ErrorKind::JoinedZips, problem, APART) }
         }
-        false => Fault::harm(format!("something follows the zip's end that is no part of it{bytes}")),
+        false => Fault::harm(
+            ErrorKind::TrailingData,
+            format!("something follows the zip's end that is no part of it{bytes}"),
+        ),
     }
 }

@@ -8,6 +8,7 @@ use super::header::{
 };
 use super::member::{MOST_MEMBERS, encrypted, too_many, unsupported};
 use super::padding::{after_padding, behind};
+use crate::error::ErrorKind;
 use crate::run::fault::{Fault, harm};
 use crate::source::unpack::checked::{Digest, Digested, Stated, wrong_checksum};
 use crate::source::unpack::codec::{Codec, Extent, Unpacker};
@@ -143,7 +144,7 @@ impl ZipPipe {
             "the file is damaged: the zip's directory lists {listed} members, and {} were read",
             self.members
         );
-        Err(Fault::harm(problem).into())
+        Err(Fault::harm(ErrorKind::FileDamaged, problem).into())
     }
 
     /// Prepares to unpack the current member; the error says why it can't be unpacked.
@@ -277,7 +278,12 @@ fn unpacker(header: &LocalHeader) -> io::Result<Unpacker> {
         }
         (Codec::Stored, true) => {
             let problem = "is stored without compression, with its size only behind it";
-            return Err(Fault::new(problem, "Give the zip as a file, not through a pipe.").into());
+            return Err(Fault::new(
+                ErrorKind::ZipNeedsFile,
+                problem,
+                "Give the zip as a file, not through a pipe.",
+            )
+            .into());
         }
         (_, true) => Extent::Own,
     };

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::Path;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// A lock on a file until it is dropped. The system releases it when the process ends, however it ends.
 #[derive(Debug)]
@@ -56,6 +56,7 @@ pub(crate) fn refuse_link(path: &Path) -> Result<()> {
         return Ok(());
     }
     Err(Error::refused(
+        ErrorKind::LinkInStore,
         format!("{} is a link, and within a store none is followed", path.display()),
         "Put what it leads to in its place, or remove it.",
     ))

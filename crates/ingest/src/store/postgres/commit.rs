@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 
 use super::connection::config::PostgresConfig;
@@ -32,13 +32,15 @@ pub(super) async fn settle(config: &PostgresConfig, info: &RunInfo, number: i64,
     match tokio::time::timeout(config.timeout.unwrap_or(PATIENCE), asking).await {
         Ok(true) => Ok(()),
         Ok(false) => Err(Error::refused(
+            ErrorKind::CommitLost,
             format!("{lost}; asked again, the server does not have the run"),
-            lost.remedy().unwrap_or("Run the command again."),
+            lost.remedy().unwrap_or_else(|| "Try again.".to_owned()),
         )),
         Err(_) => Err(Error::refused(
+            ErrorKind::CommitUnknown,
             format!("{lost}; whether the run is stored is not known, since the server can't be asked: {why}"),
             format!(
-                "See `perfpipe list` once it answers: the run {} is stored if it was ingested at {}, else ingest it \
+                "See which runs are stored once it answers: the run {} is stored if it was ingested at {}, else ingest it \
                  again.",
                 info.key, info.ingested_at
             ),

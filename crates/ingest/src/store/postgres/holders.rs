@@ -3,7 +3,7 @@
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 use super::connection::session::{Session, value};
 use super::transaction::{Mode, begin};
@@ -98,8 +98,9 @@ fn name(row: &tokio_postgres::Row) -> Result<String> {
 fn refusal(what: &str, problem: &str, holder: Option<String>) -> Error {
     let holder = holder.unwrap_or_else(|| "a session that has just let go, or that can't be seen".into());
     Error::refused(
+        ErrorKind::TableLocked,
         format!("{what}: {problem}, and was waited for in vain: {holder}"),
-        "Let that session end, or have it ended with select pg_terminate_backend(PROCESS), then run the command again.",
+        "Let that session end, or have it ended with select pg_terminate_backend(PROCESS), then try again.",
     )
 }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::{LAST_REPEAT, RunKey};
 
 use super::connection::session::{Session, value};
@@ -42,8 +42,9 @@ pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
     let holder = holders::of_text(session, &lock_of(key)).await?;
     let holder = holder.map_or_else(String::new, |holder| format!(" ({holder} holds its lock)"));
     Err(Error::refused(
+        ErrorKind::RunBusy,
         format!("another perfpipe is at this moment writing the run {key}{holder}"),
-        "Wait until it has ended, or name this run with --framework and --test.",
+        "Wait until it has ended, or tell another framework or test for this run.",
     ))
 }
 
@@ -76,6 +77,7 @@ pub(super) async fn drop_table(session: &Session, table: &str) -> Result<()> {
     let what = "dropping the old samples";
     if layout::is_own(table) {
         return Err(Error::refused(
+            ErrorKind::SamplesTable,
             format!(
                 "the run's row names perfpipe.{} as the table of its samples, which all runs share",
                 quoted(table)
@@ -128,6 +130,7 @@ pub(super) async fn exclusively(session: &Session, what: &str, tables: &str) -> 
 
 fn still_read(table: &str) -> Error {
     Error::refused(
+        ErrorKind::StillRead,
         format!(
             "the old samples in perfpipe.{} are still being read, so they could not be replaced",
             quoted(table)

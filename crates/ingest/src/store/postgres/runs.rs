@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::sample::texts::clean_text;
@@ -179,8 +179,13 @@ fn read(layout: Layout, row: &Row) -> Result<Stored> {
     parse(layout, row).map_err(|error| {
         let text = |column| value::<String>(row, column).unwrap_or_else(|_| "?".into());
         let run = format!("{}_{}", text("framework"), text("test"));
-        let remedy = "Somebody has changed it: ingest the run again with --replace, or drop it.";
-        Error::failed(format!("reading the row of the run {run}"), error.to_string(), remedy)
+        let remedy = "Somebody has changed it: ingest the run again, replacing it, or drop it.";
+        Error::failed(
+            ErrorKind::RowUnreadable,
+            format!("reading the row of the run {run}"),
+            error.to_string(),
+            remedy,
+        )
     })
 }
 

@@ -1,6 +1,6 @@
 //! Writes one run in one transaction on a separate connection, from the first sample to the commit.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::sink::{FinishedRun, RunWriter};
 use crate::pipeline::stage::{CommitStage, Stage};
 use crate::run::info::RunInfo;
@@ -143,6 +143,7 @@ fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(
+        ErrorKind::WriterMismatch,
         format!(
             "the run's row says samples_stored {}, and its writer was begun with {kept}",
             info.samples_stored

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::store::parquet::checksum::{Sums, damaged};
 use crate::store::parquet::lock::refuse_link;
@@ -34,8 +34,9 @@ impl Marker {
         match self.layout {
             LAYOUT => Ok(()),
             layout => Err(Error::refused(
+                ErrorKind::StoreLayout,
                 format!("{} is of layout {layout}, and this perfpipe knows layout {LAYOUT}", path.display()),
-                "Use the perfpipe that wrote it, or another folder with --store.",
+                "Use the perfpipe that wrote it, or another folder.",
             )),
         }
     }
@@ -51,7 +52,7 @@ pub(crate) fn mark(path: &Path) -> Result<()> {
 pub(crate) fn check_mark(path: &Path) -> Result<bool> {
     let text = match fs::read(path) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(Error::io(path, error)),
     };
     let marker: Marker = serde_json::from_slice(&text).map_err(|error| unmarked(path, &error.to_string()))?;
@@ -62,9 +63,10 @@ pub(crate) fn check_mark(path: &Path) -> Result<bool> {
 /// Returns the error for a damaged marker of the store.
 pub(crate) fn unmarked(path: &Path, problem: &str) -> Error {
     Error::failed(
+        ErrorKind::MarkerDamaged,
         format!("reading {}", path.display()),
         format!("{problem} (the store's own file is damaged)"),
-        "Run `perfpipe repair`, which makes it anew; the runs can be read meanwhile.",
+        "Repair the store, which makes it anew; the runs can be read meanwhile.",
     )
 }
 
@@ -95,7 +97,7 @@ impl Manifest {
         refuse_link(path)?;
         let text = match fs::read(path) {
             Ok(text) => text,
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(None);
             }
             Err(error) => return Err(Error::io(path, error)),

@@ -8,7 +8,7 @@ pub(crate) mod repair;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use self::leftovers::{clear, is_new, settle, sweep};
@@ -17,7 +17,7 @@ use self::paths::{LOCK, MANIFEST, MARKER, SET_ASIDE, has_manifest, read_manifest
 
 use super::checksum::Sums;
 use super::lock::{Lock, refuse_link};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::replace::Replace;
@@ -50,8 +50,9 @@ impl Folder {
             _ => return Ok(()),
         };
         Err(Error::refused(
+            ErrorKind::NoFolder,
             format!("{} {problem}", self.path().display()),
-            "Name another folder with --store, or make that one.",
+            "Name another folder, or make that one.",
         ))
     }
 
@@ -59,7 +60,7 @@ impl Folder {
     fn check_unmarked(&self) -> Result<()> {
         let entries = match fs::read_dir(self.path()) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(Error::io(self.path(), error)),
         };
         let (mut runs, mut other) = (false, false);
@@ -75,8 +76,9 @@ impl Folder {
         }
         if other {
             return Err(Error::refused(
+                ErrorKind::NotAStore,
                 format!("{} is not a perfpipe store, and not empty", self.path().display()),
-                "Name another folder with --store.",
+                "Name another folder.",
             ));
         }
         Err(unmarked(&self.path().join(MARKER), "it is missing"))
@@ -111,8 +113,9 @@ impl Folder {
     pub(super) fn lock(&self, key: &RunKey) -> Result<RunLock> {
         self.try_lock(key)?.ok_or_else(|| {
             Error::refused(
+                ErrorKind::RunBusy,
                 format!("the run {key} is being written or dropped by another perfpipe"),
-                "Wait until it is done, or name this run with --framework and --test.",
+                "Wait until it is done, or tell another framework or test for this run.",
             )
         })
     }
@@ -232,11 +235,12 @@ fn may_name(run: &Path, generation: &str) -> bool {
 /// Returns the error for a change that a power failure may undo.
 fn not_durable(done: &str, error: &Error) -> Error {
     Error::refused(
+        ErrorKind::NotDurable,
         format!(
             "{done}, but it is not sure that this survives a power failure, and what was there before is kept until it \
              is: {error}"
         ),
-        "See what is wrong with the disk (the system's log says so), then look at the run with `perfpipe verify`.",
+        "See what is wrong with the disk (the system's log says so), then verify the run.",
     )
 }
 
@@ -310,7 +314,7 @@ mod tests {
         let folder = Folder::new(dir.path());
         folder.check_layout().unwrap();
         fs::write(dir.path().join("thesis.txt"), "x").unwrap();
-        assert!(folder.check_layout().unwrap_err().to_string().contains("not a perfpipe store"));
+        assert_eq!(folder.check_layout().unwrap_err().kind(), crate::ErrorKind::NotAStore);
         fs::write(dir.path().join(MARKER), "{\"layout\": 99}").unwrap();
         assert!(folder.check_layout().unwrap_err().to_string().contains("layout 99"));
     }

@@ -1,12 +1,12 @@
 //! Finds the runs of a store and their files.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::manifest::Manifest;
 use super::name::{folder_name, former_name, repeat_of};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::parquet::lock::refuse_link;
 
@@ -108,7 +108,7 @@ impl Folder {
             Ok(entries) => {
                 entries.map(|entry| entry.map(|entry| entry.path()).map_err(failed)).collect::<Result<_>>()?
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(failed(error)),
         };
         folders.sort();
@@ -153,11 +153,12 @@ fn holds(run: &Path, key: &RunKey) -> bool {
 /// Returns the error for a run in a folder that belongs to another key.
 pub(super) fn foreign(run: &Path, manifest: &Manifest) -> Error {
     Error::refused(
+        ErrorKind::RunMoved,
         format!(
             "{} holds the run {}, whose folder is another one: it was copied or renamed by hand",
             run.display(),
             manifest.info.key
         ),
-        "Run `perfpipe repair`, which puts it where it belongs, or sets it aside.",
+        "Repair the store, which puts it where it belongs, or sets it aside.",
     )
 }

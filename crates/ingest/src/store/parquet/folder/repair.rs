@@ -2,14 +2,14 @@
 //! repaired are moved to a separate folder, never deleted.
 
 use std::fs::{self, File};
-use std::io::ErrorKind;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::leftovers::{entries, is_earlier, is_generation, sweep};
 use super::manifest::{check_mark, mark, sync_dir};
 use super::name::folder_name;
 use super::paths::{Folder, LOCK, MARKER, SET_ASIDE, read_manifest};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::parquet::lock::{Lock, refuse_link};
 use crate::store::repairer::Repairer;
@@ -98,6 +98,7 @@ impl Folder {
         let lock = Lock::try_new(&folder.join(LOCK))?;
         let _free = lock.ok_or_else(|| {
             Error::refused(
+                ErrorKind::FolderBusy,
                 format!("{} is being written or dropped by another perfpipe", folder.display()),
                 "Wait until it is done.",
             )
@@ -183,7 +184,7 @@ impl Folder {
 fn is_free(lock: &Path) -> bool {
     match File::open(lock) {
         Ok(file) => file.try_lock().is_ok(),
-        Err(error) => error.kind() == ErrorKind::NotFound,
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
 

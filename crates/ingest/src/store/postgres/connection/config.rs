@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio_postgres::config::{ChannelBinding, TargetSessionAttrs};
 
 use super::settings::bad;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 use super::keepalive::Alive;
 use super::passfile::{Login, Passfile, SOCKET_FOLDERS};
@@ -190,6 +190,7 @@ fn check_known(settings: &Settings) -> Result<()> {
 fn os_user(environment: Environment<'_>) -> Result<String> {
     ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| environment(name)).ok_or_else(|| {
         Error::usage(
+            ErrorKind::DatabaseUser,
             "the database URL names no user, and the environment has none",
             "Put it into the URL, as in postgres://USER@HOST/DATABASE, or set PGUSER.",
         )

@@ -5,7 +5,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::{MakeTlsConnect, TlsConnect};
 use tokio_postgres::{Config, NoTls, Socket};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 use super::config::{PostgresConfig, Server};
 use super::session::{Session, sentence};
@@ -21,6 +21,7 @@ pub(crate) async fn open(config: &PostgresConfig) -> Result<Session> {
         }
     }
     Err(Error::refused(
+        ErrorKind::Unreachable,
         format!("connecting to Postgres: {}", problems.join("; ")),
         "Check that a server listens there, and what the URL, the PG* variables and .pgpass say.",
     ))

@@ -9,7 +9,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Connection, Row};
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// The remedy for a role that lacks rights.
 pub(crate) const GRANTS: &str = "Use a role that has the grant: docs/reference/roles.md has those of one that ingests and of one that reads.";
@@ -91,7 +91,7 @@ impl Session {
             sentence(error)
         };
         match remedy(error) {
-            Some(remedy) => Error::failed(what, why, remedy),
+            Some(remedy) => Error::failed(ErrorKind::StoreFailed, what, why, remedy),
             None => Error::store(what, why),
         }
     }
@@ -109,16 +109,16 @@ pub(crate) fn sentence(error: &tokio_postgres::Error) -> String {
 /// Returns the remedy for the server's error code, if there is one.
 fn remedy(error: &tokio_postgres::Error) -> Option<&'static str> {
     let Some(code) = error.code() else {
-        return Some("See whether the server runs and what its log says, then run the command again.");
+        return Some("See whether the server runs and what its log says, then try again.");
     };
     match *code {
         SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
-            Some("See why the server ended the connection (its log says so), then run the command again.")
+            Some("See why the server ended the connection (its log says so), then try again.")
         }
         SqlState::QUERY_CANCELED => {
-            Some("Where nobody cancelled it, raise the role's statement_timeout; then run the command again.")
+            Some("Where nobody cancelled it, raise the role's statement_timeout; then try again.")
         }
-        SqlState::DISK_FULL => Some("Make room on the server's disk, then run the command again."),
+        SqlState::DISK_FULL => Some("Make room on the server's disk, then try again."),
         SqlState::INSUFFICIENT_PRIVILEGE => Some(GRANTS),
         SqlState::DUPLICATE_PSTATEMENT | SqlState::INVALID_SQL_STATEMENT_NAME => Some(
             "A pooler gives one session of the server to several clients: name the server itself in the URL, or have \

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::str::Chars;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 /// Settings by their names in libpq.
 pub(crate) type Settings = BTreeMap<String, String>;
@@ -20,11 +20,12 @@ pub(crate) fn parse(dsn: &str) -> Result<Settings> {
 
 /// Returns the error for an invalid setting. `problem` must not contain secret text.
 pub(crate) fn bad(name: &str, problem: impl std::fmt::Display, remedy: &str) -> Error {
-    Error::usage(format!("the database setting {name} {problem}"), remedy)
+    Error::usage(ErrorKind::DatabaseSetting, format!("the database setting {name} {problem}"), remedy)
 }
 
 fn unreadable(problem: impl Into<String>) -> Error {
     Error::usage(
+        ErrorKind::DatabaseUrl,
         problem,
         "Write it as postgres://USER@HOST:PORT/DATABASE?sslmode=require or as host=HOST dbname=DATABASE.",
     )

@@ -9,7 +9,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::error::{Error, Place, Result};
+use crate::error::{Error, ErrorKind, Place, Result};
 
 use super::certificate::Certificate;
 use super::settings::{Settings, bad};
@@ -116,6 +116,7 @@ fn trusted(roots: &Roots) -> Result<Trusted> {
     let Roots::File(path) = roots else { return Err(none()) };
     let unusable = |why: &dyn std::fmt::Display| {
         Error::input(
+            ErrorKind::Certificates,
             Place::file(path),
             format!("not usable as trusted certificates: {why}"),
             "Set sslrootcert to a PEM file of the authority that signed the server's certificate.",

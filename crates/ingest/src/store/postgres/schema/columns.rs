@@ -2,7 +2,7 @@
 
 use tokio_postgres::error::SqlState;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::postgres::connection::session::{Session, value};
 use crate::store::postgres::holders;
 use crate::store::postgres::transaction::{Mode, begin};
@@ -39,6 +39,7 @@ pub(super) async fn add(session: &Session) -> Result<()> {
         Ok(()) => session.run(what, "commit").await,
         Err(error) => Err(match error.code() {
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Error::refused(
+                ErrorKind::Privileges,
                 "the schema perfpipe was made by an earlier perfpipe, and this role may not add the columns that its \
                  tables lack",
                 format!("Let its owner store a run once, or run: {sql}."),

@@ -36,7 +36,7 @@ comment on column perfpipe.runs.options is 'Options used at ingest, by name.';
 comment on column perfpipe.runs.tool_version is 'The version of perfpipe that stored the run.';
 comment on column perfpipe.runs.ingested_at is 'When the run was stored.';
 comment on column perfpipe.runs.damage is
-  'What of the files was damaged and read as far as it could be (ingest --salvage): such a run is partial. Empty for a whole run.';
+  'What of the files was damaged and read as far as it could be (it was salvaged): such a run is partial. Empty for a whole run.';
 comment on table perfpipe.seconds is
   'Exact counts of each second, by label, success and transaction. perfpipe.elapsed_counts has them one a row.';
 comment on column perfpipe.seconds.run is 'The run: see perfpipe.runs.run.';

@@ -2,7 +2,7 @@
 
 use tokio_postgres::error::SqlState;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 use super::names::{ALL, LOCK};
 use super::version::Layout;
@@ -176,12 +176,14 @@ async fn check_server(session: &Session) -> Result<()> {
     let encoding: String = value(&row, "encoding")?;
     if encoding != "UTF8" {
         return Err(Error::refused(
+            ErrorKind::DatabaseEncoding,
             format!("the database is encoded in {encoding}, which cannot hold every label"),
             "Make one with: create database NAME encoding 'UTF8' template template0.",
         ));
     }
     if value::<i32>(&row, "version")? < OLDEST.1 {
         return Err(Error::refused(
+            ErrorKind::ServerTooOld,
             format!("the server is older than PostgreSQL {}", OLDEST.0),
             "Use a newer one, or leave the database out to store the run in a folder.",
         ));
@@ -192,6 +194,7 @@ async fn check_server(session: &Session) -> Result<()> {
 fn other_layout(found: Option<i32>) -> Error {
     let found = found.map_or_else(|| "no layout".to_owned(), |version| format!("layout {version}"));
     Error::refused(
+        ErrorKind::StoreLayout,
         format!(
             "the database's schema perfpipe has {found}, and this version of perfpipe knows layouts {} and {}",
             Layout::Numbered.version(),

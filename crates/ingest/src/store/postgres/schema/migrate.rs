@@ -6,7 +6,7 @@
 use serde_json::{Map, Value};
 use tokio_postgres::error::SqlState;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::RunKey;
 use crate::store::postgres::connection::session::{Session, sentence, value};
 use crate::store::postgres::copy::seconds::whole;
@@ -136,6 +136,7 @@ async fn check(session: &Session) -> Result<()> {
     let row = session.query_one(what, sql, &[]).await?;
     if value::<i32>(&row, "version")? < OLDEST.1 {
         return Err(Error::refused(
+            ErrorKind::ServerTooOld,
             format!("a server older than PostgreSQL {} can not migrate the schema perfpipe", OLDEST.0),
             "Leave the schema as it is: it is read and written in its own layout.",
         ));
@@ -144,6 +145,7 @@ async fn check(session: &Session) -> Result<()> {
     if let Some(row) = session.query(what, NOT_OWNED, &[]).await?.first() {
         let (table, owner): (String, String) = (value(row, "name")?, value(row, "owner")?);
         return Err(Error::refused(
+            ErrorKind::Privileges,
             format!("the role {role} may not change perfpipe.{table}, which belongs to the role {owner}"),
             format!(
                 "Migrate as the role {owner} or a member of it; PGOPTIONS='-c role={owner}' sets it, where you may."
@@ -184,6 +186,7 @@ const VIEWS_OF_NUMBERS: &str = "
 
 fn in_the_way(view: &str) -> Error {
     Error::refused(
+        ErrorKind::MigrationBlocked,
         format!("{WHAT}: the view {view} uses a run's number (run_id), which the newest layout has not"),
         "Drop the view, migrate, and make it again with the column run.",
     )
@@ -193,6 +196,7 @@ fn in_the_way(view: &str) -> Error {
 fn refused(session: &Session, error: &tokio_postgres::Error) -> Error {
     match error.code() {
         Some(&(SqlState::FEATURE_NOT_SUPPORTED | SqlState::DEPENDENT_OBJECTS_STILL_EXIST)) => Error::refused(
+            ErrorKind::MigrationBlocked,
             format!("{WHAT}: {}; nothing was changed", sentence(error)),
             "Take what is in the way off the table, migrate, and put it back by the column run.",
         ),

@@ -4,7 +4,7 @@
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 
 use super::names::in_schema;
 use crate::store::postgres::connection::session::{Session, value};
@@ -33,7 +33,7 @@ fn refusal(found: &Row) -> Result<Error> {
     let told = |text: &str| {
         text.replace("{name}", &name).replace("{table}", &in_schema(&name)).replace("{detail}", &detail)
     };
-    Ok(Error::refused(told(problem), told(remedy)))
+    Ok(Error::refused(ErrorKind::SchemaForeign, told(problem), told(remedy)))
 }
 
 /// Returns the message for each kind of finding.

@@ -1,6 +1,6 @@
 //! Checks before a long load that the role may write.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::store::postgres::connection::session::GRANTS;
 
 use super::names::{SCHEMA, quoted};
@@ -35,8 +35,13 @@ pub(crate) async fn check_write(session: &Session) -> Result<()> {
         return Ok(());
     }
     Err(match value(&row, "made")? {
-        true => Error::refused(format!("the role {role} may not write to the schema {SCHEMA}"), GRANTS),
+        true => Error::refused(
+            ErrorKind::Privileges,
+            format!("the role {role} may not write to the schema {SCHEMA}"),
+            GRANTS,
+        ),
         false => Error::refused(
+            ErrorKind::Privileges,
             format!("the role {role} may not make the schema {SCHEMA} in the database {database}"),
             format!(
                 "Have the database's owner run: create schema {SCHEMA} authorization {}; see \
@@ -50,10 +55,12 @@ pub(crate) async fn check_write(session: &Session) -> Result<()> {
 fn only_read(database: &str, standby: bool) -> Error {
     match standby {
         true => Error::refused(
+            ErrorKind::ReadOnly,
             format!("the database {database} can only be read: its server is a standby"),
             "Name the primary server, or all servers and target_session_attrs=primary.",
         ),
         false => Error::refused(
+            ErrorKind::ReadOnly,
             format!("the database {database} can only be read: default_transaction_read_only is on"),
             "Use a role and a database for which it is off, or set PGOPTIONS='-c default_transaction_read_only=off'.",
         ),

@@ -1,0 +1,49 @@
+//! Reporting of errors: a sentence, a remedy, and an exit code.
+
+use std::error::Error;
+use std::io::Write;
+use std::process::ExitCode;
+
+use crate::output::sentence;
+
+mod causes;
+mod exit_code;
+mod own;
+mod remedy;
+
+use self::causes::chain;
+pub(crate) use self::exit_code::code;
+pub(crate) use self::own::{Broken, CliError, Damaged, RunsFailed};
+pub(crate) use self::remedy::of_ingest;
+
+/// Prints an error with its remedy, and returns the exit code.
+pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
+    if broken_pipe(error) {
+        // The reader of the output closed it, which is not a failure.
+        return ExitCode::SUCCESS;
+    }
+    tell("perfpipe", error.as_ref());
+    ExitCode::from(code(error.as_ref()))
+}
+
+/// Prints an error with its remedy; `who` comes before the message.
+pub(crate) fn tell(who: &str, error: &(dyn Error + 'static)) {
+    let mut text = format!("{who}: {}\n", sentence(&error.to_string()));
+    for cause in chain(error).skip(1) {
+        let cause = sentence(&cause.to_string());
+        if !text.contains(&cause) {
+            text.push_str(&format!("  because: {cause}\n"));
+        }
+    }
+    if let Some(remedy) = chain(error).find_map(remedy::of) {
+        text.push_str(&format!("  {}\n", sentence(&remedy)));
+    }
+    // If standard error can't be written, nothing is left to report to.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}
+
+fn broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

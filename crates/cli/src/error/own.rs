@@ -1,0 +1,53 @@
+//! The errors of the command itself.
+
+/// What the command itself finds wrong: not the libraries.
+#[derive(Debug, thiserror::Error)]
+#[error("{problem}")]
+pub(crate) struct CliError {
+    problem: String,
+    pub(crate) remedy: String,
+    /// Whether the command was called in a wrong way.
+    pub(super) usage: bool,
+}
+
+impl CliError {
+    /// Arguments that do not fit together: what is wrong as a clause, the remedy as a sentence.
+    pub(crate) fn usage(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { problem: problem.into(), remedy: remedy.into(), usage: true }
+    }
+
+    /// What can't be done with what is stored: what is wrong as a clause, the remedy as a sentence.
+    pub(crate) fn refused(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { problem: problem.into(), remedy: remedy.into(), usage: false }
+    }
+}
+
+/// The error on rules that do not hold.
+#[derive(Debug, thiserror::Error)]
+#[error("{broken} of {all} {} {} not hold", plural(*all, "rule", "rules"), plural(*broken, "does", "do"))]
+pub(crate) struct Broken {
+    pub(crate) broken: usize,
+    pub(crate) all: usize,
+}
+
+fn plural(count: usize, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
+/// The error on damaged runs.
+#[derive(Debug, thiserror::Error)]
+#[error("{found} of {all} runs and files {} damaged: see `perfpipe repair --dry-run`", if *found == 1 { "is" } else { "are" })]
+pub(crate) struct Damaged {
+    pub(crate) found: usize,
+    pub(crate) all: usize,
+}
+
+/// The error on runs of a campaign that failed; the others are stored.
+#[derive(Debug, thiserror::Error)]
+#[error("{failed} of {all} runs failed, and nothing of them was stored")]
+pub(crate) struct RunsFailed {
+    pub(crate) failed: usize,
+    pub(crate) all: usize,
+    /// The largest exit code of the failed runs.
+    pub(crate) code: u8,
+}

@@ -1,0 +1,238 @@
+//! What the user of the command can do about an error: the libraries' remedies, with the flags and commands that help.
+
+use std::error::Error;
+
+use perfpipe_analyze::{Error as Analyze, Phases};
+use perfpipe_ingest::{Error as Ingest, ErrorKind, RejectReason, TimeUnit};
+
+use super::own::CliError;
+
+/// What can be done about more rejects than are allowed.
+const TOO_MANY_REJECTS: &str = "Look at the records named; if they may be left out, raise --max-rejects (they are kept whole in the store).";
+
+/// What can be done about an error, its causes aside, as a sentence.
+pub(super) fn of(error: &(dyn Error + 'static)) -> Option<String> {
+    if let Some(error) = error.downcast_ref::<CliError>() {
+        return Some(error.remedy.clone());
+    }
+    if let Some(error) = error.downcast_ref::<Ingest>() {
+        return of_ingest(error);
+    }
+    if let Some(error) = error.downcast_ref::<Analyze>() {
+        return of_analyze(error);
+    }
+    error.downcast_ref::<perfpipe_plot::Error>().and_then(perfpipe_plot::Error::remedy)
+}
+
+/// What can be done about an error of an ingest or a store.
+pub(crate) fn of_ingest(error: &Ingest) -> Option<String> {
+    match error {
+        Ingest::Origin { earliest, .. } => Some(format!("Run it again with --origin {earliest}.")),
+        Ingest::TimeUnit { unit, .. } => Some(format!(
+            "Say which it is: --time-unit {unit}, or --time-unit {} for milliseconds.",
+            TimeUnit::Milliseconds
+        )),
+        Ingest::Rejects { reason, limit, .. } => Some(of_rejects(reason, *limit)),
+        _ => match (error.kind(), error.remedy()) {
+            (ErrorKind::CommitUnknown, Some(remedy)) => Some(format!("See `perfpipe list`. {remedy}")),
+            (kind, remedy) => of_kind(kind).map(str::to_owned).or(remedy),
+        },
+    }
+}
+
+/// What can be done about a record that is rejected where no more rejects are allowed.
+fn of_rejects(reason: &RejectReason, limit: u64) -> String {
+    let remedy = match limit {
+        0 => {
+            "Look at the record; with --max-rejects, in the place of --strict, it would be kept aside whole, and the \
+             run stored without it."
+        }
+        _ => TOO_MANY_REJECTS,
+    };
+    match reason {
+        RejectReason::FarTime { .. } => format!("{remedy} If records may be so far apart, raise --max-span."),
+        _ => remedy.to_owned(),
+    }
+}
+
+/// What flags or commands can do about a kind of error; `None` where none can.
+fn of_kind(kind: ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::TooManyRejects => TOO_MANY_REJECTS,
+        ErrorKind::Unrecognised => {
+            "A log needs a header with timeStamp and elapsed, or JMeter's default columns (else name them by --columns, and an unusual delimiter by --delimiter); a CPU export needs the columns clock and value."
+        }
+        ErrorKind::UnknownColumns => {
+            "If the log has no header and other columns than JMeter's default ones, name them with --columns; name an unusual delimiter with --delimiter."
+        }
+        ErrorKind::ColumnsIncomplete => {
+            "Name every column of the log by --columns, among them timeStamp, elapsed and success."
+        }
+        ErrorKind::FileCut | ErrorKind::FileDamaged | ErrorKind::TrailingData => {
+            "Copy or export the file again, or keep what can be read of it: --salvage. Nothing was stored."
+        }
+        ErrorKind::JoinedZips => {
+            "Give each zip as a file of its own, or read all that is in them: --salvage. Nothing was stored."
+        }
+        ErrorKind::CpuItems | ErrorKind::CpuItemMissing => "Choose one by --cpu-item ID.",
+        ErrorKind::NoCpuItems => "Leave out --cpu-item.",
+        ErrorKind::TimeRange => {
+            "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; or say their unit by --time-unit."
+        }
+        ErrorKind::OriginContradicted => "Leave --origin out: perfpipe says which one is needed, if one is.",
+        ErrorKind::OneRunOnly => {
+            "Leave --origin and --repeat out, or ingest that run by itself, by the names of its files."
+        }
+        ErrorKind::SharedKey => {
+            "Keep one of them in the folder, tell frameworks apart by --frameworks FILE, or store them as repeats beside each other: --append-repeat."
+        }
+        ErrorKind::SpanTooLong => "Give --max-span at most 12 days.",
+        ErrorKind::EmptyName => "Give --framework and --test a name each, or leave the flag out.",
+        ErrorKind::RepeatRange => "Count repeats from 1: --repeat 1.",
+        ErrorKind::InjectorPattern => {
+            "Write one whose first group, or whole match, is the host, as in --injector-pattern '^(load-[a-z]+)-'."
+        }
+        ErrorKind::UnknownTimeZone => {
+            "Give an IANA name as in --time-zone Europe/Warsaw, or an offset as in --time-zone +01:00."
+        }
+        ErrorKind::NoRun => "See `perfpipe list` for the runs that are stored.",
+        ErrorKind::NoSamples => "Ingest it again without --no-samples.",
+        ErrorKind::KeyTaken => {
+            "Name this run with --framework and --test, or give --replace to put it in the old one's place, or --append-repeat to keep both."
+        }
+        ErrorKind::KeyTakenMeanwhile => "Ingest it by itself, and name it with --framework and --test.",
+        ErrorKind::RunBusy => "Wait until it is done, or name this run with --framework and --test.",
+        ErrorKind::Replaced => "Run the command again.",
+        ErrorKind::SharedLabel => {
+            "Ingest the run again without --no-samples, or look at all labels together."
+        }
+        ErrorKind::SubSamplesUnknown => {
+            "Ingest the run again without --no-samples, or look at the labels one by one."
+        }
+        ErrorKind::NoFolder => "Name another folder with --store, or make that one.",
+        ErrorKind::NotAStore => "Name another folder with --store.",
+        ErrorKind::StoreLayout => {
+            "Use the version of perfpipe that stored its runs, or another store (--store, --database)."
+        }
+        ErrorKind::RunMoved => "Run `perfpipe repair`, which puts it where it belongs, or sets it aside.",
+        ErrorKind::NotDurable => {
+            "See what is wrong with the disk (the system's log says so), then look at the run with `perfpipe verify`."
+        }
+        ErrorKind::RunDamaged => {
+            "Something of the run was deleted, hidden or changed: `perfpipe verify` says what is wrong with which run, and `perfpipe repair` mends what can be mended; else ingest it again."
+        }
+        ErrorKind::RowUnreadable => {
+            "Somebody has changed it: ingest the run again with --replace, or drop it with `perfpipe drop`."
+        }
+        ErrorKind::MarkerDamaged => {
+            "Run `perfpipe repair`, which makes it anew; the runs can be read meanwhile."
+        }
+        _ => return None,
+    })
+}
+
+/// What can be done about an error of the statistics.
+fn of_analyze(error: &Analyze) -> Option<String> {
+    let told = match error {
+        Analyze::NoPhase { phases, .. } if *phases == Phases::default() => {
+            "Choose the seconds yourself (--from, --to)."
+        }
+        Analyze::SharedLabel { .. } => {
+            "Its requests are told apart in the run's samples only (`perfpipe export --what samples`)."
+        }
+        Analyze::TransactionLabel { .. } => "Ask for transactions too (--transactions).",
+        Analyze::NoBaseline { .. } => "Name the run to compare with (--baseline).",
+        Analyze::Counts(error) => return of_ingest(error),
+        _ => return error.remedy(),
+    };
+    Some(told.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::Cli;
+    use clap::CommandFactory;
+    use perfpipe_analyze::{NoPhaseReason, Phase};
+    use perfpipe_ingest::{Place, RunKey};
+
+    /// The words of a text that name something of the command line, without what stands round them.
+    fn named(text: &str) -> Vec<&str> {
+        let words = text.split(|c: char| !(c.is_alphanumeric() || c == '-'));
+        words.filter(|word| word.starts_with("--")).collect()
+    }
+
+    /// Every flag and command that a text names is one that the command line has.
+    fn check(text: &str) {
+        let cli = Cli::command();
+        let has = |flag: &str| {
+            let commands = std::iter::once(&cli).chain(cli.get_subcommands());
+            commands
+                .flat_map(|command| command.get_arguments())
+                .any(|argument| argument.get_long() == flag.strip_prefix("--"))
+        };
+        for flag in named(text) {
+            assert!(has(flag), "{flag} in {text:?}");
+        }
+        for words in text.split("`perfpipe ").skip(1) {
+            let command = words.split([' ', '`']).next().unwrap();
+            assert!(cli.find_subcommand(command).is_some(), "{command} in {text:?}");
+        }
+    }
+
+    #[test]
+    fn flags_and_commands_that_remedies_name_exist() {
+        for (kind, text) in ErrorKind::ALL.iter().filter_map(|kind| Some((kind, of_kind(*kind)?))) {
+            check(text);
+            // All else is for the library to say.
+            let names = !named(text).is_empty() || text.contains("`perfpipe ");
+            assert!(names || *kind == ErrorKind::Replaced, "{kind:?}: {text}");
+        }
+        let place = || Box::new(Place::file("log.csv"));
+        let key = RunKey::new("go", "2048");
+        let run = || key.to_string();
+        let rejects =
+            |reason, limit| Ingest::Rejects { place: place(), reason, value: None, rejects: 1, limit };
+        for error in [
+            Ingest::Origin { place: place(), told: None, earliest: 7 },
+            Ingest::TimeUnit { place: place(), problem: String::new(), unit: TimeUnit::Seconds.to_string() },
+            rejects(RejectReason::OpenQuote, 0),
+            rejects(RejectReason::OpenQuote, 1),
+            rejects(RejectReason::FarTime { first_ms: 0 }, 0),
+            rejects(RejectReason::FarTime { first_ms: 0 }, 1),
+            Ingest::NoRun { key: key.clone() },
+        ] {
+            let text = of_ingest(&error).unwrap();
+            check(&text);
+            assert!(!named(&text).is_empty() || text.contains('`'), "{text}");
+        }
+        for error in [
+            Analyze::NoPhase {
+                run: run(),
+                phase: Phase::Hold,
+                because: NoPhaseReason::NoLoad,
+                phases: Phases::default(),
+            },
+            Analyze::SharedLabel { run: run(), label: "Get".into() },
+            Analyze::TransactionLabel { run: run(), label: "Page".into() },
+            Analyze::NoBaseline { rule: "p95 < 1 x baseline".into() },
+        ] {
+            let text = of_analyze(&error).unwrap();
+            check(&text);
+            assert!(!named(&text).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn remedies_of_the_libraries_name_no_flags() {
+        let key = RunKey::new("go", "2048");
+        for error in [
+            Ingest::Origin { place: Box::new(Place::file("a")), told: None, earliest: 7 },
+            Ingest::NoSamples { key: key.clone() },
+            Ingest::NoRun { key },
+        ] {
+            let remedy = error.remedy().unwrap();
+            assert!(named(&remedy).is_empty() && !remedy.contains('`'), "{remedy}");
+        }
+    }
+}
