@@ -99,8 +99,8 @@ pub(crate) enum Choice {
 /// Chooses the CPU export of each log:
 ///
 /// 1. An export with the log's name. Exports in the log's folder precede those in others. Exports whose readings end
-/// before the log begins count only if there is nothing better. 2. Otherwise an export with the name of no log, if the
-/// log begins within its readings.
+///    before the log begins count only if there is nothing better.
+/// 2. Otherwise an export with the name of no log, if the log begins within its readings.
 ///
 /// If there are several, the one that covers clearly more is chosen: from the log's beginning on, at least twice as
 /// many seconds as any other. Only exports at least half as dense as the densest are considered.
