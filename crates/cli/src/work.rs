@@ -10,7 +10,7 @@ use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 use crate::output::{note, unfinished};
 use crate::signals::Signals;
 
-/// How long a stopped command may clean up before a message is printed.
+/// Time that a stopped command has to clean up before a message is printed.
 const SILENCE: Duration = Duration::from_secs(1);
 
 /// A running command.

@@ -49,7 +49,7 @@ impl Error {
         }
     }
 
-    /// What can be done about it, as a sentence, where there is something.
+    /// Returns the remedy as a sentence, if there is one.
     pub fn remedy(&self) -> Option<String> {
         match self {
             Self::NoPages => Some("Give at least one run to draw.".to_owned()),

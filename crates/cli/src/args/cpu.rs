@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 
-/// How CPU readings are read.
+/// Flags for reading CPU exports.
 #[derive(Debug, Args)]
 pub(crate) struct CpuReadArgs {
     /// Time zone of dates that name none: Europe/Warsaw, +01:00
@@ -23,7 +23,7 @@ pub(crate) struct CpuReadArgs {
 pub(crate) const LOOKBACK: &str = "Maximum age of a CPU reading, in seconds, when it is joined to a sample [default: 3, or \
      the interval of the readings if that is longer]";
 
-/// How CPU readings find their seconds.
+/// Flags for joining CPU readings to seconds.
 #[derive(Debug, Args)]
 pub(crate) struct CpuJoinArgs {
     /// Seconds to add to the clock of the CPU readings

@@ -6,7 +6,7 @@ use clap::Args;
 pub(crate) const INJECTORS: &str =
     "Injectors that sent the load, if the log can't tell them apart [default: 1]";
 
-/// How many injectors sent the load.
+/// Number of injectors that sent the load.
 #[derive(Debug, Args)]
 pub(crate) struct InjectorsArgs {
     /// Injectors that sent the load, if the log can't tell them apart [default: as given at ingest, else 1]

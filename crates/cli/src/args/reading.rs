@@ -7,7 +7,7 @@ use super::cpu::CpuReadArgs;
 use super::injectors::InjectorsArgs;
 use super::values::{duration, size};
 
-/// How a log is read, and the CPU export beside it.
+/// Flags for reading a log and its CPU export.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct LogArgs {

@@ -7,7 +7,7 @@
 use clap::Args;
 use perfpipe_ingest::LAST_REPEAT;
 
-/// What a run that is being read in is called.
+/// Names of the run to ingest.
 #[derive(Debug, Args)]
 pub(crate) struct RunNameArgs {
     /// Framework, the system under test [default: inferred]

@@ -18,7 +18,7 @@ pub(crate) struct SheetArgs {
     pub(crate) paper: Option<Paper>,
 }
 
-/// What is drawn on the pages of runs.
+/// Flags for the charts on the pages of runs.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Pages")]
 pub(crate) struct ChartArgs {

@@ -7,7 +7,7 @@ use super::cpu::CpuJoinArgs;
 use super::injectors::InjectorsArgs;
 use super::values::choice::choice;
 
-/// What of a run is looked at, and the percentiles computed of it.
+/// Flags that select seconds and requests, and the percentiles to compute.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "View")]
 pub(crate) struct ViewArgs {
@@ -25,7 +25,7 @@ impl ViewArgs {
     }
 }
 
-/// What of a run is looked at.
+/// Flags that select seconds and requests.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "View")]
 pub(crate) struct ScopeArgs {

@@ -56,7 +56,7 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     output.finish()
 }
 
-/// What flags can do about a finding.
+/// Flags that help with a finding.
 fn hint(kind: FindingKind) -> Option<&'static str> {
     match kind {
         FindingKind::LittlesLaw => Some(

@@ -6,7 +6,7 @@
 pub(crate) struct CliError {
     problem: String,
     pub(crate) remedy: String,
-    /// Whether the command was called in a wrong way.
+    /// True if the command line is wrong.
     pub(super) usage: bool,
 }
 
@@ -16,7 +16,7 @@ impl CliError {
         Self { problem: problem.into(), remedy: remedy.into(), usage: true }
     }
 
-    /// What can't be done with what is stored: what is wrong as a clause, the remedy as a sentence.
+    /// A command that the stored runs do not allow: the problem as a clause, the remedy as a sentence.
     pub(crate) fn refused(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { problem: problem.into(), remedy: remedy.into(), usage: false }
     }

@@ -1,4 +1,4 @@
-//! What the user of the command can do about an error: the libraries' remedies, with the flags and commands that help.
+//! Remedies of errors on the command line: those of the libraries, with the flags and commands that help.
 
 use std::error::Error;
 
@@ -7,10 +7,10 @@ use perfpipe_ingest::{Error as Ingest, ErrorKind, RejectReason, TimeUnit};
 
 use super::own::CliError;
 
-/// What can be done about more rejects than are allowed.
+/// The remedy for too many rejects.
 const TOO_MANY_REJECTS: &str = "Look at the records named; if they may be left out, raise --max-rejects (they are kept whole in the store).";
 
-/// What can be done about an error, its causes aside, as a sentence.
+/// The remedy for an error, without its causes, as a sentence.
 pub(super) fn of(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<CliError>() {
         return Some(error.remedy.clone());
@@ -24,7 +24,7 @@ pub(super) fn of(error: &(dyn Error + 'static)) -> Option<String> {
     error.downcast_ref::<perfpipe_plot::Error>().and_then(perfpipe_plot::Error::remedy)
 }
 
-/// What can be done about an error of an ingest or a store.
+/// The remedy for an error of an ingest or a store.
 pub(crate) fn of_ingest(error: &Ingest) -> Option<String> {
     match error {
         Ingest::Origin { earliest, .. } => Some(format!("Run it again with --origin {earliest}.")),
@@ -40,7 +40,7 @@ pub(crate) fn of_ingest(error: &Ingest) -> Option<String> {
     }
 }
 
-/// What can be done about a record that is rejected where no more rejects are allowed.
+/// The remedy for a rejected record where no more rejects are allowed.
 fn of_rejects(reason: &RejectReason, limit: u64) -> String {
     let remedy = match limit {
         0 => {
@@ -55,7 +55,7 @@ fn of_rejects(reason: &RejectReason, limit: u64) -> String {
     }
 }
 
-/// What flags or commands can do about a kind of error; `None` where none can.
+/// The flags or commands that help against a kind of error; `None` if none does.
 fn of_kind(kind: ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::TooManyRejects => TOO_MANY_REJECTS,
@@ -131,7 +131,7 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
     })
 }
 
-/// What can be done about an error of the statistics.
+/// The remedy for an error of the statistics.
 fn of_analyze(error: &Analyze) -> Option<String> {
     let told = match error {
         Analyze::NoPhase { phases, .. } if *phases == Phases::default() => {

@@ -1,4 +1,4 @@
-//! What a run's files let the user know, with the flags that help.
+//! Notes about a run's files, with the flags that help.
 
 use perfpipe_ingest::{Note, NoteKind};
 

@@ -2,7 +2,7 @@
 
 macro_rules! kinds {
     ($($(#[$doc:meta])+ $kind:ident = $code:literal,)+) => {
-        /// What an [`Error`](crate::Error) is about. The sentences of errors may change; kinds and their codes do not.
+        /// The kind of an [`Error`](crate::Error). Messages may be reworded; kinds and their codes stay.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum ErrorKind {
@@ -10,10 +10,10 @@ macro_rules! kinds {
         }
 
         impl ErrorKind {
-            /// All of them.
+            /// All kinds.
             pub const ALL: &'static [Self] = &[$(Self::$kind,)+];
 
-            /// Its name, for machines.
+            /// Returns the stable name, in kebab case.
             pub fn code(self) -> &'static str {
                 match self {
                     $(Self::$kind => $code,)+
@@ -29,7 +29,7 @@ kinds! {
     /// More records were rejected than are allowed.
     TooManyRejects = "too-many-rejects",
 
-    // Files that are not what they have to be.
+    // Input files that are not valid.
     /// The file is empty.
     Empty = "empty-file",
     /// A log that has a header but no records.
@@ -115,7 +115,7 @@ kinds! {
     /// The file can't be used as trusted certificates.
     Certificates = "certificates",
 
-    // What was asked for does not fit together.
+    // Arguments or options that contradict each other.
     /// A file or folder is named twice.
     NamedTwice = "named-twice",
     /// None of the files is a log.
@@ -176,7 +176,7 @@ kinds! {
     SubSamplesUnknown = "sub-samples-unknown",
     /// Sub-samples share their counts with others.
     SubSamplesShared = "sub-samples-shared",
-    /// What was streamed so far would have to be forgotten.
+    /// The stream would have to start again, and its sink can't.
     CannotRestart = "cannot-restart",
     /// There is no folder that a store could be in.
     NoFolder = "no-folder",
@@ -190,7 +190,7 @@ kinds! {
     RunMoved = "run-moved",
     /// The run is stored, but it is not sure that it survives a power failure.
     NotDurable = "not-durable",
-    /// What stands in the database's schema is not perfpipe's own.
+    /// The database's schema holds objects that are not perfpipe's.
     SchemaForeign = "schema-foreign",
     /// Something that others have made in the schema keeps it from being migrated.
     MigrationBlocked = "migration-blocked",
@@ -216,7 +216,7 @@ kinds! {
     // The store failed.
     /// The store's own files or server failed.
     StoreFailed = "store-failed",
-    /// What is stored of a run is not what was stored.
+    /// A stored run is damaged.
     RunDamaged = "run-damaged",
     /// The run's row in the database can't be read.
     RowUnreadable = "row-unreadable",

@@ -9,7 +9,7 @@ use crate::run::reject_reason::RejectReason;
 pub use self::kind::ErrorKind;
 pub use self::place::Place;
 
-/// What can go wrong between the files and the store.
+/// An error of reading input files or of a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -28,9 +28,9 @@ pub enum Error {
         kind: ErrorKind,
         /// Where.
         place: Box<Place>,
-        /// What is wrong, as a clause.
+        /// The problem, as a clause.
         problem: String,
-        /// What the user can do about it, as a sentence.
+        /// The remedy, as a sentence.
         remedy: String,
     },
     /// The log's smallest timeStamp is another than the origin that was told or found at its head, and the log can't be
@@ -49,7 +49,7 @@ pub enum Error {
     TimeUnit {
         /// Where.
         place: Box<Place>,
-        /// What is wrong, as a clause.
+        /// The problem, as a clause.
         problem: String,
         /// The unit in which it would be a time of this century: `s`, `us` or `ns`.
         unit: String,
@@ -63,19 +63,19 @@ pub enum Error {
         reason: RejectReason,
         /// The value at fault, where there is one.
         value: Option<String>,
-        /// How many rejects there were by then.
+        /// Number of rejects so far.
         rejects: u64,
         /// The limit.
         limit: u64,
     },
-    /// What was asked for does not fit together.
+    /// The arguments or options contradict each other.
     #[error("{problem}")]
     Usage {
         /// Which of the known faults it is.
         kind: ErrorKind,
-        /// What is wrong.
+        /// The problem, as a clause.
         problem: String,
-        /// What the user can do about it.
+        /// The remedy, as a sentence.
         remedy: String,
     },
     /// The store refuses: a run that is not there, one that must not be replaced, another writer at work.
@@ -83,9 +83,9 @@ pub enum Error {
     Refused {
         /// Which of the known faults it is.
         kind: ErrorKind,
-        /// What is wrong.
+        /// The problem, as a clause.
         problem: String,
-        /// What the user can do about it.
+        /// The remedy, as a sentence.
         remedy: String,
     },
     /// The run is not stored.
@@ -109,7 +109,7 @@ pub enum Error {
     /// The store's own files or server failed.
     #[error("{what}: {source}")]
     Store {
-        /// What was being done, as in "copying samples to Postgres".
+        /// The operation that failed, as in "copying samples to Postgres".
         what: String,
         /// Why it failed.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -125,7 +125,7 @@ struct Failure {
     remedy: &'static str,
 }
 
-/// What makes a reject an error: nothing, where none is allowed, else that there are too many.
+/// The end of the message of a reject that is an error: none is allowed, or there are too many.
 fn past_limit(rejects: u64, limit: u64) -> String {
     match limit {
         0 => ", and no reject is allowed".into(),
@@ -133,7 +133,7 @@ fn past_limit(rejects: u64, limit: u64) -> String {
     }
 }
 
-/// What is wrong with an origin.
+/// The problem with an origin.
 fn of_origin(told: Option<i64>, earliest: i64) -> String {
     match told {
         Some(told) => format!("its smallest timeStamp is {earliest}, and the origin was told to be {told}"),
@@ -220,7 +220,7 @@ impl Error {
         Self::store(what, Failure { kind, why: why.into(), remedy })
     }
 
-    /// What it is about.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Input { kind, .. } | Self::Usage { kind, .. } | Self::Refused { kind, .. } => *kind,
@@ -242,7 +242,7 @@ impl Error {
         self.kind().code()
     }
 
-    /// What can be done about it, as a sentence, where there is something.
+    /// Returns the remedy as a sentence, if there is one.
     pub fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::Input { remedy, .. } | Self::Usage { remedy, .. } | Self::Refused { remedy, .. } => {
@@ -274,7 +274,7 @@ impl Error {
     }
 }
 
-/// What the user can do about an operating-system error, where its kind says so.
+/// The remedy for an operating-system error, if its kind has one.
 fn io_remedy(kind: std::io::ErrorKind) -> Option<&'static str> {
     use std::io::ErrorKind;
     match kind {

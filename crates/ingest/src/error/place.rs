@@ -22,14 +22,14 @@ impl Place {
         Self { file: path.as_ref().to_owned(), ..Self::default() }
     }
 
-    /// The same place, narrowed to a member of the zip.
+    /// Returns this place narrowed to a member of the zip.
     #[must_use]
     pub fn member(mut self, member: impl Into<String>) -> Self {
         self.member = Some(member.into());
         self
     }
 
-    /// The same place, narrowed to a line (from 1) and a byte (from 0).
+    /// Returns this place narrowed to a line (from 1) and a byte (from 0).
     #[must_use]
     pub fn at(mut self, line: u64, byte: u64) -> Self {
         self.line = Some(line);

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::fault::Fault;
 use crate::error::{ErrorKind, Place};
 
-/// What is wrong with a damaged input.
+/// The kind of damage of an input file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
@@ -32,7 +32,7 @@ impl DamageKind {
         (self != Self::Unknown).then(|| ErrorKind::from(self).code())
     }
 
-    /// Whether it is not known.
+    /// Returns true if the kind is unknown.
     fn is_unknown(&self) -> bool {
         *self == Self::Unknown
     }

@@ -18,7 +18,7 @@ pub(crate) struct Fault {
     pub(crate) line: Option<(u64, u64)>,
     /// True if the bytes were damaged, so that what precedes the fault can be salvaged.
     pub(crate) harm: bool,
-    /// How far the packed data was read, if known.
+    /// Number of packed bytes read, if known.
     pub(crate) packed: Option<PackedRead>,
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Clues {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inferred {
     pub(crate) key: RunKey,
-    /// What was inferred, and from what, as clauses; empty if both names were given.
+    /// The inferred names and their sources, as clauses; empty if both names were given.
     pub(crate) notes: Vec<String>,
 }
 

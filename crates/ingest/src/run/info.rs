@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::damage::Damage;
 use super::key::RunKey;
 
-/// What a file of a run is.
+/// The kind of a source file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 #[non_exhaustive]
@@ -18,7 +18,7 @@ pub enum SourceKind {
     Log,
     /// A CPU export.
     Cpu,
-    /// What another version of perfpipe calls by this name.
+    /// A kind that only another version of perfpipe knows, by its name.
     Other(String),
 }
 
@@ -62,7 +62,7 @@ pub struct SourceFile {
     pub file: String,
     /// The member inside a zip.
     pub member: Option<String>,
-    /// What it is.
+    /// The kind of the file.
     pub kind: SourceKind,
     /// Size in bytes, unpacked.
     pub bytes: u64,

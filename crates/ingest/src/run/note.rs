@@ -1,11 +1,11 @@
-//! What the user should know of a run's files, though they can be taken.
+//! Notes about a run's files: oddities that do not prevent the ingest.
 
 use std::fmt;
 use std::ops::Deref;
 
 use serde::{Serialize, Serializer};
 
-/// What a note is about, where something can be done about it.
+/// The kind of a note that has a remedy.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoteKind {
@@ -50,7 +50,7 @@ impl NoteKind {
     }
 }
 
-/// What the user should know, as a sentence without its full stop; it reads as a text.
+/// A note to the user: a sentence without its full stop. It displays as that text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     kind: NoteKind,
@@ -63,7 +63,7 @@ impl Note {
         Self { kind, text: text.into() }
     }
 
-    /// What it is about.
+    /// The kind of the note, if it has a remedy.
     pub fn kind(&self) -> NoteKind {
         self.kind
     }

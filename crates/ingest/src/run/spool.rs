@@ -17,7 +17,7 @@ pub(crate) struct Spool {
     file: SpooledTempFile,
     /// The bytes that follow those of the file.
     gathered: Vec<u8>,
-    /// What the bytes are, for error messages.
+    /// Description of the bytes, for error messages.
     what: &'static str,
 }
 

@@ -76,7 +76,7 @@ impl IngestArgs {
     }
 }
 
-/// How folders are ingested.
+/// Flags for folders.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Folders")]
 pub(crate) struct CampaignArgs {

@@ -101,7 +101,7 @@ fn rows(found: &Inspection) -> Rows {
     rows
 }
 
-/// What was found, with the remedies of the command line.
+/// The findings, with the remedies of the command line.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
