@@ -77,7 +77,7 @@ fn assert_stored(child: Child, store: &Store) {
     clean_after_next(store);
 }
 
-const IN_COPY: [&str; 2] = ["copying samples to Postgres (the run is not stored)", "run the command again"];
+const IN_COPY: [&str; 2] = ["copying samples to Postgres (the run is not stored)", "then try again"];
 
 #[test]
 fn a_server_that_stops_in_the_middle_of_a_copy() {
@@ -104,7 +104,7 @@ fn a_backend_that_is_terminated_in_the_middle_of_a_copy() {
                      where query like 'copy%' and datname = current_database()";
     assert_eq!(psql(store.place(), terminate), "t");
     drop(stdin);
-    assert_lost(child, &store, &before, &["(the run is not stored)", "the server", "run the command again"]);
+    assert_lost(child, &store, &before, &["(the run is not stored)", "the server", "then try again"]);
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn a_connection_that_falls_silent_does_not_keep_a_signal_from_ending_the_ingest(
 }
 
 const NOT_THERE: [&str; 3] =
-    ["committing the run", "the server does not have the run", "run the command again"];
+    ["committing the run", "the server does not have the run", "then try again"];
 
 #[test]
 fn a_commit_that_never_arrives_is_told() {
