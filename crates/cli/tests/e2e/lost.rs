@@ -157,8 +157,7 @@ fn a_connection_that_falls_silent_does_not_keep_a_signal_from_ending_the_ingest(
     assert_unchanged(&store, &before);
 }
 
-const NOT_THERE: [&str; 3] =
-    ["committing the run", "the server does not have the run", "then try again"];
+const NOT_THERE: [&str; 3] = ["committing the run", "the server does not have the run", "then try again"];
 
 #[test]
 fn a_commit_that_never_arrives_is_told() {
