@@ -3,29 +3,14 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 
-use perfpipe_ingest::store::{
-    BatchEncoder, CommitStage, FinishedRun, ParquetStore, ParquetWriter, RunWriter,
-};
+use perfpipe_ingest::store::{BatchEncoder, ParquetStore, ParquetWriter, RunWriter};
 use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, ErrorCount, InjectorLoad, LabelCount, Reject, RejectSpool, Replace, Result,
-    RunInfo, RunKey, RunStore, SampleBatch, SourceFile, Spread,
+    Cell, CellKey, CpuSeries, ErrorCount, InjectorLoad, LabelCount, Reject, Replace, Result, RunInfo, RunKey,
+    RunStore, SampleBatch, SourceFile, Spread,
 };
 
 use crate::read_back::{Row, rows};
-
-/// Everything that a run consists of.
-#[derive(Debug, Clone)]
-pub(crate) struct Example {
-    pub(crate) info: RunInfo,
-    pub(crate) batch: SampleBatch,
-    pub(crate) labels: Vec<String>,
-    pub(crate) injectors: Vec<String>,
-    pub(crate) cells: Vec<(CellKey, Cell)>,
-    pub(crate) cpu: CpuSeries,
-    pub(crate) errors: Vec<ErrorCount>,
-    pub(crate) label_counts: Vec<LabelCount>,
-    pub(crate) rejects: Vec<Reject>,
-}
+pub(crate) use crate::whole_run::{Example, finish};
 
 /// A store in a folder of the test's own.
 pub(crate) struct Place {
@@ -208,25 +193,6 @@ pub(crate) async fn write(writer: &mut impl RunWriter, batch: &SampleBatch) -> R
 
 pub(crate) fn commit(writer: ParquetWriter, example: &Example, replace: Replace) -> Result<()> {
     block_on(finish(writer, example, replace))
-}
-
-/// Commits all of a run but its samples, which have been written.
-pub(crate) async fn finish(writer: impl RunWriter, example: &Example, replace: Replace) -> Result<()> {
-    let mut rejects = RejectSpool::default();
-    example.rejects.iter().for_each(|reject| rejects.push(reject).unwrap());
-    let run = FinishedRun {
-        info: &example.info,
-        labels: &example.labels,
-        injectors: &example.injectors,
-        cells: &mut example.cells.iter().cloned().map(Ok),
-        cpu: &example.cpu,
-        errors: &example.errors,
-        label_counts: &example.label_counts,
-        rejects: &mut rejects,
-        replace,
-        stage: &CommitStage::default(),
-    };
-    writer.commit(run).await
 }
 
 pub(crate) fn store(store: &ParquetStore, example: &Example) -> Result<()> {

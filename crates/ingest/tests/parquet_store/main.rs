@@ -18,3 +18,5 @@ mod folder;
 mod read_back;
 mod replace;
 mod round_trip;
+#[path = "../support/whole_run.rs"]
+mod whole_run;

@@ -3,29 +3,14 @@
 use std::collections::BTreeMap;
 
 use perfpipe_ingest::store::postgres::Rows;
-use perfpipe_ingest::store::{
-    BatchEncoder, CommitStage, FinishedRun, PostgresConfig, PostgresStore, PostgresWriter, RunWriter,
-};
+use perfpipe_ingest::store::{BatchEncoder, PostgresConfig, PostgresStore, PostgresWriter, RunWriter};
 use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, Damage, Error, ErrorCount, InjectorLoad, LabelCount, Nullable, Reject,
-    RejectSpool, Replace, Result, RunInfo, RunKey, RunStore as _, SampleBatch, SourceFile, Spread,
+    Cell, CellKey, CpuSeries, Damage, Error, ErrorCount, InjectorLoad, LabelCount, Nullable, Reject, Replace,
+    Result, RunInfo, RunKey, RunStore as _, SampleBatch, SourceFile, Spread,
 };
 
 use crate::support::psql;
-
-/// Everything of a run, made up but consistent.
-#[derive(Clone)]
-pub(crate) struct Example {
-    pub(crate) info: RunInfo,
-    pub(crate) batch: SampleBatch,
-    pub(crate) labels: Vec<String>,
-    pub(crate) injectors: Vec<String>,
-    pub(crate) cells: Vec<(CellKey, Cell)>,
-    pub(crate) cpu: CpuSeries,
-    pub(crate) errors: Vec<ErrorCount>,
-    pub(crate) label_counts: Vec<LabelCount>,
-    pub(crate) rejects: Vec<Reject>,
-}
+pub(crate) use crate::whole_run::{Example, finish};
 
 pub(crate) fn key(framework: &str, test: &str) -> RunKey {
     RunKey::new(framework, test)
@@ -212,29 +197,11 @@ pub(crate) async fn write(writer: &mut PostgresWriter, example: &Example) {
     }
 }
 
-pub(crate) async fn commit(writer: PostgresWriter, example: &Example, replace: Replace) -> Result<()> {
-    let mut rejects = RejectSpool::default();
-    example.rejects.iter().for_each(|reject| rejects.push(reject).unwrap());
-    let run = FinishedRun {
-        info: &example.info,
-        labels: &example.labels,
-        injectors: &example.injectors,
-        cells: &mut example.cells.iter().cloned().map(Ok),
-        cpu: &example.cpu,
-        errors: &example.errors,
-        label_counts: &example.label_counts,
-        rejects: &mut rejects,
-        replace,
-        stage: &CommitStage::default(),
-    };
-    writer.commit(run).await
-}
-
 pub(crate) async fn store(store: &PostgresStore, example: &Example) -> Result<()> {
     let keep = example.info.samples_stored;
     let mut writer = store.begin(Some(&example.info.key), keep).await?;
     write(&mut writer, example).await;
-    commit(writer, example, Replace::Any).await
+    finish(writer, example, Replace::Any).await
 }
 
 pub(crate) async fn connect(url: &str) -> PostgresStore {

@@ -11,3 +11,5 @@ mod round_trip;
 mod schema;
 #[path = "../support/postgres.rs"]
 mod support;
+#[path = "../support/whole_run.rs"]
+mod whole_run;

@@ -21,7 +21,7 @@ async fn the_old_run_is_read_until_the_new_one_is_committed() {
     write(&mut writer, &new).await;
     check_whole(&other, &old).await;
     assert_eq!(tables(&url), ["spring_2048"]);
-    commit(writer, &new, Replace::Any).await.unwrap();
+    finish(writer, &new, Replace::Any).await.unwrap();
     check_whole(&other, &new).await;
     assert_eq!(tables(&url), ["spring_2048"]);
     assert_eq!(psql(&url, "select count(*) from perfpipe.runs"), "1");
@@ -64,11 +64,11 @@ async fn the_second_writer_of_a_key_is_told() {
     // One that learns its key only at the end is told then.
     let mut third = postgres.begin(None, true).await.unwrap();
     write(&mut third, &example).await;
-    assert!(refusal(commit(third, &example, Replace::Any).await).contains("a_b"));
+    assert!(refusal(finish(third, &example, Replace::Any).await).contains("a_b"));
     // Another key is free.
     let other = postgres.begin(Some(&key("a", "c")), true).await.unwrap();
     write(&mut first, &example).await;
-    commit(first, &example, Replace::Any).await.unwrap();
+    finish(first, &example, Replace::Any).await.unwrap();
     drop(other);
     check_whole(&postgres, &example).await;
 }
@@ -84,7 +84,7 @@ async fn an_inferred_key_replaces_only_a_run_of_the_same_file() {
     for (new, allowed) in [(&other, false), (&old, true)] {
         let mut writer = postgres.begin(None, true).await.unwrap();
         write(&mut writer, new).await;
-        let result = commit(writer, new, Replace::SameFile).await;
+        let result = finish(writer, new, Replace::SameFile).await;
         assert_eq!(result.is_ok(), allowed);
         check_whole(&postgres, &old).await;
     }

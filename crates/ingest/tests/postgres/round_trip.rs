@@ -103,7 +103,7 @@ async fn samples_are_whole_however_many_copies_they_take() {
             *count *= times;
         }
     }
-    commit(writer, &example, Replace::Any).await.unwrap();
+    finish(writer, &example, Replace::Any).await.unwrap();
     let expected = format!(
         "{}|{}",
         20_000 * times,

@@ -17,6 +17,8 @@ mod example;
 mod postgres;
 #[path = "../support/read_back.rs"]
 mod read_back;
+#[path = "../support/whole_run.rs"]
+mod whole_run;
 
 use perfpipe_ingest::Store;
 use perfpipe_ingest::store::{PostgresConfig, RunWriter};

@@ -1,0 +1,40 @@
+//! All that a run consists of, and its commit.
+
+use perfpipe_ingest::store::{CommitStage, FinishedRun, RunWriter};
+use perfpipe_ingest::{
+    Cell, CellKey, CpuSeries, ErrorCount, LabelCount, Reject, RejectSpool, Replace, Result, RunInfo,
+    SampleBatch,
+};
+
+/// Everything that a run consists of.
+#[derive(Debug, Clone)]
+pub(crate) struct Example {
+    pub(crate) info: RunInfo,
+    pub(crate) batch: SampleBatch,
+    pub(crate) labels: Vec<String>,
+    pub(crate) injectors: Vec<String>,
+    pub(crate) cells: Vec<(CellKey, Cell)>,
+    pub(crate) cpu: CpuSeries,
+    pub(crate) errors: Vec<ErrorCount>,
+    pub(crate) label_counts: Vec<LabelCount>,
+    pub(crate) rejects: Vec<Reject>,
+}
+
+/// Commits all of a run but its samples, which have been written.
+pub(crate) async fn finish(writer: impl RunWriter, example: &Example, replace: Replace) -> Result<()> {
+    let mut rejects = RejectSpool::default();
+    example.rejects.iter().for_each(|reject| rejects.push(reject).unwrap());
+    let run = FinishedRun {
+        info: &example.info,
+        labels: &example.labels,
+        injectors: &example.injectors,
+        cells: &mut example.cells.iter().cloned().map(Ok),
+        cpu: &example.cpu,
+        errors: &example.errors,
+        label_counts: &example.label_counts,
+        rejects: &mut rejects,
+        replace,
+        stage: &CommitStage::default(),
+    };
+    writer.commit(run).await
+}
