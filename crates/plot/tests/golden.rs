@@ -1,6 +1,6 @@
 //! Pages of small runs, compared to pictures that were looked at.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p perfpipe-plot --test golden` writes them anew: look at them before keeping them.
+//! `UPDATE_GOLDEN=1 cargo test --workspace --test golden` writes them anew: look at them before keeping them.
 
 mod support;
 

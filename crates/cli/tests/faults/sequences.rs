@@ -14,7 +14,7 @@ use crate::model::{Content, Ended, Key, Op, Stores, outcomes};
 use crate::postgres::psql;
 use crate::random::Random;
 use crate::support::{Done, Store};
-use crate::traced::{Step, Turn, trace};
+use crate::tracer::{Step, Turn, trace};
 
 /// Commands in a sequence, at least.
 const COMMANDS: usize = 30;

@@ -120,9 +120,10 @@ mod tests {
     #[test]
     fn every_target_has_a_program_and_a_corpus() {
         let expected: BTreeSet<String> = TARGETS.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let programs = names(&top().join("fuzz_targets"));
+        let folder = top().join("fuzz_targets");
+        let programs = names(&folder).into_iter().flat_map(|group| names(&folder.join(group)));
         let programs: BTreeSet<String> =
-            programs.iter().map(|name| name.strip_suffix(".rs").unwrap().to_owned()).collect();
+            programs.map(|name| name.strip_suffix(".rs").unwrap().to_owned()).collect();
         assert_eq!(programs, expected);
         assert_eq!(names(&top().join("corpus")), expected);
     }

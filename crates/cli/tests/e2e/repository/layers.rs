@@ -59,6 +59,9 @@ const ANYWHERE: [&str; 1] = ["error"];
 const ENTRIES: usize = 14;
 const FILES: usize = 12;
 
+/// Folders of code beside a crate's `src`.
+const CODE_BESIDE: [&str; 4] = ["tests", "benches", "examples", "fuzz_targets"];
+
 /// Names that say nothing of what is inside.
 const EMPTY_NAMES: [&str; 5] = ["misc", "util", "utils", "common", "helpers"];
 
@@ -139,6 +142,23 @@ fn folders_are_small_and_named_for_what_is_inside() {
                 let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
                 assert!(!EMPTY_NAMES.contains(&stem), "{}: the name says nothing", path.display());
             }
+        }
+    }
+}
+
+#[test]
+fn folders_of_tests_are_small() {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let crates =
+        LAYERS.iter().map(|(name, _)| workspace.join("crates").join(name)).chain([workspace.join("fuzz")]);
+    for folder in
+        crates.flat_map(|path| CODE_BESIDE.map(|folder| path.join(folder))).filter(|path| path.is_dir())
+    {
+        let mut found = BTreeMap::new();
+        files(&folder, &mut found);
+        for (folder, mut files) in found {
+            files.retain(|path| path.extension().is_some_and(|end| end == "rs"));
+            assert!(files.len() <= FILES, "{} has {} files of code", folder.display(), files.len());
         }
     }
 }

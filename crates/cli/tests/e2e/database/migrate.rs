@@ -58,7 +58,7 @@ fn version(store: &Store) -> String {
 fn told(store: &Store, keys: &[[&str; 4]]) -> Vec<String> {
     let of = |[framework, test, repeat, samples]: &[&str; 4]| {
         let key = ["--framework", framework, "--test", test, "--repeat", repeat];
-        crate::same::exports(store, &key, !samples.is_empty())
+        crate::stores::determinism::exports(store, &key, !samples.is_empty())
     };
     let list = store.run(&["list", "--format", "json"]).text();
     keys.iter().flat_map(of).chain([list]).collect()
@@ -206,14 +206,15 @@ fn killed_just_before_its_end_it_leaves_the_database_as_it_was() {
 #[test]
 fn an_ingest_that_began_before_is_stored_in_the_new_layout() {
     let Some(store) = layout_3() else { return };
-    let (store, before) = crate::kills::store_with_run(store);
-    let (child, stdin) = crate::kills::ingest_that_waits(&store, crate::kills::FLOWING);
-    wait_for("samples flow", || crate::kills::samples_are_stored(&store));
+    let (store, before) = crate::interruptions::kills::store_with_run(store);
+    let (child, stdin) =
+        crate::interruptions::kills::ingest_that_waits(&store, crate::interruptions::kills::FLOWING);
+    wait_for("samples flow", || crate::interruptions::kills::samples_are_stored(&store));
     store.run(&["migrate"]).said();
-    assert_eq!(crate::kills::exports(&store), before);
+    assert_eq!(crate::interruptions::kills::exports(&store), before);
     drop(stdin);
     finish(child).said();
-    assert_ne!(crate::kills::exports(&store), before);
+    assert_ne!(crate::interruptions::kills::exports(&store), before);
     store.run(&["verify"]).text();
     assert_eq!(store.leftovers(), [""; 0]);
 }
@@ -263,7 +264,7 @@ fn only_a_role_that_owns_the_tables_migrates_and_rights_stay_as_they_were() {
 #[test]
 fn it_waits_for_readers_and_others_read_meanwhile() {
     let Some(store) = layout_3() else { return };
-    let (store, before) = crate::kills::store_with_run(store);
+    let (store, before) = crate::interruptions::kills::store_with_run(store);
     let reader = "begin; lock table perfpipe.runs in access share mode; select pg_sleep(100)";
     let mut reader =
         psql_command(store.place()).args(["-c", reader]).env("PGAPPNAME", "reader").spawn().unwrap();
@@ -271,12 +272,12 @@ fn it_waits_for_readers_and_others_read_meanwhile() {
     wait_for("the reader reads", || psql(store.place(), held) == "1");
     let child = store.spawn(&["migrate"]);
     wait_for("the migration waits", || psql(store.place(), &held.replace("granted", "not granted")) == "1");
-    assert_eq!(crate::kills::exports(&store), before, "others read meanwhile");
+    assert_eq!(crate::interruptions::kills::exports(&store), before, "others read meanwhile");
     psql(
         store.place(),
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'reader'",
     );
     reader.wait().unwrap();
     finish(child).said();
-    assert_eq!(crate::kills::exports(&store), before);
+    assert_eq!(crate::interruptions::kills::exports(&store), before);
 }

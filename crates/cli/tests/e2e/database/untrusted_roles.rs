@@ -162,7 +162,7 @@ fn a_database_that_looks_elsewhere_first_changes_nothing() {
 fn a_migration_runs_nobodys_operators() {
     let Some(scene) = Scene::new() else { return };
     scene.superuser("create schema perfpipe");
-    crate::migrate::make_layout_3(scene.store.place(), "postgres");
+    crate::database::migrate::make_layout_3(scene.store.place(), "postgres");
     let name = scene.superuser("select current_database()");
     scene.superuser(&format!("alter database {name} set search_path = mallory, public, pg_catalog"));
     for schema in ["mallory", "public"] {

@@ -244,7 +244,7 @@ fn a_run_in_the_folder_of_another_goes_where_it_belongs_or_is_set_aside() {
     let store = filled(Store::embedded());
     let before = exports(&store, "nio");
     std::fs::rename(folder(&store, "nio+2048"), folder(&store, "nio+4096")).unwrap();
-    crate::old::copy(&folder(&store, "go+2048"), &folder(&store, "go+2048.bak"));
+    crate::stores::earlier_versions::copy(&folder(&store, "go+2048"), &folder(&store, "go+2048.bak"));
     let list = assert_left_out(store.run(&["list", "--format", "csv"]), "go+2048.bak");
     assert_eq!(list.lines().count(), 3, "{list}");
     let (code, rows) = verified(&store, &[]);

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::chromium::Chromium;
 use crate::support::*;
+use crate::tools::chromium::Chromium;
 
 /// Two frameworks of one test, one with failures.
 fn ingest_two(store: &Store) {

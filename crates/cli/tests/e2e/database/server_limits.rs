@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::kills::{clean_after_next, exports, ingest_that_waits, store_with_run};
+use crate::interruptions::kills::{clean_after_next, exports, ingest_that_waits, store_with_run};
 use crate::postgres::{TestServer, psql, psql_command};
 use crate::support::*;
 
@@ -46,7 +46,7 @@ fn time_limits_for_people_do_not_end_a_load() {
     }
     limits.iter().for_each(|limit| alter(&store, &format!("set {limit} = '600ms'")));
     let (child, stdin) = ingest_that_waits(&store, 48 << 20);
-    wait_for("samples flow", || crate::kills::samples_are_stored(&store));
+    wait_for("samples flow", || crate::interruptions::kills::samples_are_stored(&store));
     std::thread::sleep(Duration::from_millis(1300));
     drop(stdin);
     let said = finish(child).said();

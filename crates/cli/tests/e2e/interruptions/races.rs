@@ -2,7 +2,7 @@
 
 use crate::postgres::required::skip;
 use crate::support::*;
-use crate::traced::{Step, Traced, Turn, trace};
+use crate::tools::tracer::{Step, Traced, Turn, trace};
 
 const KEY: [&str; 4] = ["--framework", "nio", "--test", "2048"];
 

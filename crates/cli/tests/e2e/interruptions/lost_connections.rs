@@ -4,11 +4,11 @@
 use std::io::Read;
 use std::process::Child;
 
-use crate::kills::{FLOWING, clean_after_next, exports, ingest_that_waits};
-use crate::kills::{samples_are_stored, store_with_run};
+use crate::interruptions::kills::{FLOWING, clean_after_next, exports, ingest_that_waits};
+use crate::interruptions::kills::{samples_are_stored, store_with_run};
 use crate::postgres::{TestServer, psql, required::skip};
-use crate::proxy::{Fault, Proxy, Then};
 use crate::support::*;
+use crate::tools::proxy::{Fault, Proxy, Then};
 
 const TOLD: [&str; 4] = ["--framework", "nio", "--test", "2048"];
 

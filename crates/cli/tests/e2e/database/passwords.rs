@@ -9,8 +9,8 @@ use crate::support::*;
 const SECRET: &str = "hunter2-geheim";
 
 const TLS: Tls = Tls {
-    certificate: include_str!("../../../ingest/tests/support/tls/server.pem"),
-    key: include_str!("../../../ingest/tests/support/tls/server.key"),
+    certificate: include_str!("../../../../ingest/tests/support/tls/server.pem"),
+    key: include_str!("../../../../ingest/tests/support/tls/server.key"),
 };
 
 /// How a command may come to know a password.

@@ -4,9 +4,9 @@ use std::os::unix::fs::{PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-use crate::mount::Mount;
 use crate::postgres::other_user;
 use crate::support::*;
+use crate::tools::mount::Mount;
 
 const TOLD: [&str; 4] = ["--framework", "nio", "--test", "2048"];
 

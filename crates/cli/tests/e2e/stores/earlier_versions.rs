@@ -67,8 +67,8 @@ pub(crate) fn copy(from: &Path, to: &Path) {
 fn exports(store: &Store, framework: &str, test: &str, repeat: &str) -> Vec<String> {
     let told = ["--framework", framework, "--test", test, "--repeat", repeat];
     let with_samples = test != "counts";
-    let mut all = crate::same::exports(store, &told, with_samples);
-    let at = crate::same::EXPORTS.iter().position(|what| *what == "samples");
+    let mut all = crate::stores::determinism::exports(store, &told, with_samples);
+    let at = crate::stores::determinism::EXPORTS.iter().position(|what| *what == "samples");
     if let Some(samples) = at.and_then(|at| all.get_mut(at)).filter(|_| with_samples) {
         let mut lines: Vec<&str> = samples.lines().collect();
         lines.sort_unstable();
@@ -108,7 +108,7 @@ fn old_stores_are_read_as_what_is_ingested_now() {
         for (framework, test, repeat, _) in runs() {
             let (was, is) =
                 (exports(&old, &framework, test, repeat), exports(&fresh, &framework, test, repeat));
-            for ((what, was), is) in crate::same::EXPORTS.iter().zip(was).zip(is) {
+            for ((what, was), is) in crate::stores::determinism::EXPORTS.iter().zip(was).zip(is) {
                 if *what == "rejects" {
                     let (was, is) = (without_codes(&was, true), without_codes(&is, false));
                     assert_eq!(was, is, "{what} of {framework} {test} {repeat} in {}", old.place());

@@ -9,7 +9,7 @@ use nix::libc;
 
 use crate::postgres::required::skip;
 use crate::support::*;
-use crate::traced::{Turn, kill_before_change, trace};
+use crate::tools::tracer::{Turn, kill_before_change, trace};
 
 /// A run as it is read back, with the number of its samples and the sum of their times.
 type Content = Option<(StoredRun, i64, i64)>;

@@ -1,102 +1,14 @@
-//! What the tests share: the command, the two kinds of store, the fixtures and what they must hold.
+//! A store of either kind, with the folder of a test.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
+use super::command::{Done, done, finish, perfpipe, wait_for};
+use super::values::text;
 use crate::postgres::{TestServer, psql};
-
-/// The command, with nothing in its environment that could name another store.
-pub(crate) fn perfpipe() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_perfpipe"));
-    command.env_remove("PERFPIPE_DATABASE_URL").stdin(Stdio::null());
-    for (name, _) in std::env::vars_os() {
-        if name.to_string_lossy().starts_with("PG") {
-            command.env_remove(name);
-        }
-    }
-    command
-}
-
-/// What a command left behind.
-#[derive(Debug)]
-pub(crate) struct Done {
-    pub(crate) code: Option<i32>,
-    pub(crate) out: Vec<u8>,
-    pub(crate) err: String,
-}
-
-impl From<Output> for Done {
-    fn from(output: Output) -> Self {
-        let err = String::from_utf8(output.stderr).unwrap();
-        Self { code: output.status.code(), out: output.stdout, err }
-    }
-}
-
-impl Done {
-    /// Its standard output, once it has succeeded.
-    pub(crate) fn text(self) -> String {
-        assert_eq!(self.code, Some(0), "{}", self.err);
-        String::from_utf8(self.out).unwrap()
-    }
-
-    /// Its standard output as JSON, once it has succeeded.
-    pub(crate) fn json(self) -> Value {
-        serde_json::from_str(&self.text()).unwrap()
-    }
-
-    /// What it said to the person, once it has succeeded and written no data.
-    pub(crate) fn said(self) -> String {
-        assert_eq!(self.code, Some(0), "{}", self.err);
-        assert!(self.out.is_empty(), "data on standard output: {}", String::from_utf8_lossy(&self.out));
-        self.err
-    }
-
-    /// What it complained of, once it has failed with this code and written no data.
-    pub(crate) fn complaint(self, code: i32) -> String {
-        assert_eq!(self.code, Some(code), "{}", self.err);
-        assert!(self.out.is_empty(), "data on standard output: {}", String::from_utf8_lossy(&self.out));
-        assert!(!self.err.contains("panicked"), "{}", self.err);
-        self.err
-    }
-}
-
-/// Runs a command to its end.
-pub(crate) fn done(command: &mut Command) -> Done {
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    finish(command.spawn().unwrap())
-}
-
-/// Waits for a command, and gives what it left behind.
-pub(crate) fn finish(child: Child) -> Done {
-    let _watch = Watch::over(&child);
-    child.wait_with_output().unwrap().into()
-}
-
-/// Kills a command that hangs: its test is to fail, and not to hang with it.
-pub(crate) struct Watch {
-    /// Its end tells the watcher that there is nothing left to watch.
-    _over: Sender<()>,
-}
-
-impl Watch {
-    /// Watches a command for as long as this lives; it must not be waited for after that.
-    pub(crate) fn over(child: &Child) -> Self {
-        let (over, is_over) = channel();
-        let process = child.id();
-        std::thread::spawn(move || {
-            if is_over.recv_timeout(Duration::from_secs(240)) == Err(RecvTimeoutError::Timeout) {
-                eprintln!("process {process} hangs, and is killed");
-                signal("KILL", process);
-            }
-        });
-        Self { _over: over }
-    }
-}
 
 /// A fresh store of either kind, and a folder for the test's files; both go with it.
 pub(crate) struct Store {
@@ -262,37 +174,6 @@ impl Store {
     }
 }
 
-/// Waits for what happens in another process.
-pub(crate) fn wait_for(what: &str, mut happened: impl FnMut() -> bool) {
-    let until = Instant::now() + Duration::from_secs(60);
-    while !happened() {
-        assert!(Instant::now() < until, "waited in vain until {what}");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-/// How many bytes a process has read; without end once it has ended.
-pub(crate) fn read_by(process: u32) -> u64 {
-    let counts = std::fs::read_to_string(format!("/proc/{process}/io")).unwrap_or_default();
-    let read = counts.lines().find_map(|line| line.strip_prefix("rchar: "));
-    read.map_or(u64::MAX, |read| read.parse().unwrap())
-}
-
-/// A log that takes hours to read, and little room: its end is a hole.
-pub(crate) fn endless_log(store: &Store, name: &str) -> String {
-    let mut log = "timeStamp,elapsed,label,success\n".to_owned();
-    log.extend((0..1000).map(|at| format!("{},12,Get,true\n", 1_795_203_738_615_i64 + at)));
-    let path = store.file(name, log);
-    std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1 << 42).unwrap();
-    path
-}
-
-/// Sends a signal to a process.
-pub(crate) fn signal(name: &str, process: u32) {
-    let status = Command::new("sh").args(["-c", &format!("kill -{name} {process}")]).status().unwrap();
-    assert!(status.success());
-}
-
 /// Relations of the schema that are neither the layout's nor a run's, and rows that belong to no run.
 const STRAY: &str = "
   select relname from pg_class
@@ -315,82 +196,5 @@ pub(crate) struct Key {
 impl Key {
     pub(crate) fn new(framework: &str, test: &str) -> Self {
         Self { framework: framework.into(), test: test.into() }
-    }
-}
-
-/// A text of a JSON object.
-pub(crate) fn text<'a>(object: &'a Value, name: &str) -> &'a str {
-    object[name].as_str().unwrap_or_else(|| panic!("no text {name} in {object}"))
-}
-
-/// A whole number of a JSON object.
-pub(crate) fn count(object: &Value, name: &str) -> i64 {
-    object[name].as_i64().unwrap_or_else(|| panic!("no whole number {name} in {object}"))
-}
-
-/// The rows of a CSV with a header, each as its fields by name.
-pub(crate) fn rows(csv_text: &str) -> Vec<std::collections::HashMap<String, String>> {
-    csv::Reader::from_reader(csv_text.as_bytes()).deserialize().map(Result::unwrap).collect()
-}
-
-/// The fields of a CSV's first line.
-pub(crate) fn header(csv_text: &str) -> &str {
-    csv_text.lines().next().unwrap()
-}
-
-/// The path of a file of `fixtures/`.
-pub(crate) fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name).canonicalize().unwrap()
-}
-
-/// A fixture and what it must hold.
-pub(crate) struct Fixture {
-    pub(crate) facts: Value,
-}
-
-impl Fixture {
-    /// All of them.
-    pub(crate) fn all() -> Vec<Self> {
-        let facts = std::fs::read(fixture("facts.json")).unwrap();
-        let facts: Vec<Value> = serde_json::from_slice(&facts).unwrap();
-        assert!(facts.len() >= 13, "a fixture was lost");
-        facts.into_iter().map(|facts| Self { facts }).collect()
-    }
-
-    pub(crate) fn named(name: &str) -> Self {
-        Self::all().into_iter().find(|fixture| fixture.name() == name).unwrap()
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        text(&self.facts, "file")
-    }
-
-    /// Its log, plain and zipped, as far as these are there.
-    pub(crate) fn logs(&self) -> Vec<String> {
-        let names = [self.name().to_owned(), format!("{}.zip", self.name())];
-        let path = |name: &String| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(name);
-        let there = names.iter().map(path).filter(|path| path.is_file());
-        there.map(|path| path.canonicalize().unwrap().to_str().unwrap().to_owned()).collect()
-    }
-
-    /// Its CPU export, where there is one; zipped beside a zipped log.
-    pub(crate) fn cpu(&self, log: &str) -> Option<String> {
-        let name = self.facts["cpu"]["file"].as_str()?;
-        let zipped = fixture("").join(format!("{name}.zip"));
-        let path = if log.ends_with(".zip") && zipped.is_file() { zipped } else { fixture(name) };
-        Some(path.to_str().unwrap().to_owned())
-    }
-
-    /// The log in one of its forms, and the CPU export.
-    pub(crate) fn files(&self, log: &str) -> Vec<String> {
-        std::iter::once(log.to_owned()).chain(self.cpu(log)).collect()
-    }
-
-    /// Ingests it without a flag.
-    pub(crate) fn ingest_into(&self, store: &Store) -> Key {
-        let files = self.files(&self.logs()[0]);
-        let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        store.run(&[&["ingest"], &files[..]].concat()).said();
-        store.only_key()
     }
 }

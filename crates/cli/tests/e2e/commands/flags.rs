@@ -143,7 +143,7 @@ fn failures_of_transactions_are_told_only_where_these_count() {
         rows.iter().map(|row| row["count"].parse::<u64>().unwrap()).sum()
     };
     let failures =
-        |flags: &[&str]| count(flags) as i64 - super::support::count(&summary(&store, flags), "failures");
+        |flags: &[&str]| count(flags) as i64 - crate::support::count(&summary(&store, flags), "failures");
     assert_eq!((count(&[]), count(&["--transactions"])), (68, 102));
     assert_eq!((failures(&[]), failures(&["--transactions"])), (0, 0), "as the summary has it");
 }

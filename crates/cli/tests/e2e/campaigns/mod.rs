@@ -1,0 +1,4 @@
+//! Folders of logs, and several runs of one test.
+
+mod folders;
+mod repeats;

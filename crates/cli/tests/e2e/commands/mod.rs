@@ -1,0 +1,11 @@
+//! Commands one by one: their flags, help and output.
+
+mod attach_cpu;
+mod check;
+mod compare;
+mod diagnose;
+mod flags;
+mod help;
+mod inspect;
+mod output_files;
+mod run_names;

@@ -1,0 +1,10 @@
+//! What only a PostgreSQL store has: roles, layouts, limits of the server.
+
+pub(crate) mod migrate;
+mod missing_rows;
+mod passwords;
+mod pooler;
+mod roles;
+mod server_limits;
+mod sql;
+mod untrusted_roles;

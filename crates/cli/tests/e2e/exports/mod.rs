@@ -1,0 +1,7 @@
+//! Exported figures, against the samples and other tools.
+
+mod goals;
+mod interchange;
+mod parquet;
+mod phases;
+mod sweep;

@@ -1,0 +1,5 @@
+//! Pages and HTML reports.
+
+mod html;
+mod page_names;
+mod pages;

@@ -1,0 +1,4 @@
+//! The source and its documentation.
+
+mod docs;
+mod layers;

@@ -1,0 +1,9 @@
+//! Both kinds of store: the same figures, copies, earlier versions, damage and repair.
+
+mod copies;
+mod damaged_files;
+pub(crate) mod determinism;
+pub(crate) mod earlier_versions;
+mod parity;
+mod unknown_stores;
+mod verify;

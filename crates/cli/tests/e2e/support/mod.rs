@@ -1,0 +1,11 @@
+//! What the tests share: the command, the two kinds of store, the fixtures and what they must hold.
+
+mod command;
+mod fixtures;
+mod store;
+mod values;
+
+pub(crate) use self::command::{Done, Watch, done, finish, perfpipe, read_by, signal, wait_for};
+pub(crate) use self::fixtures::{Fixture, endless_log, fixture};
+pub(crate) use self::store::{Key, Store};
+pub(crate) use self::values::{count, header, rows, text};
