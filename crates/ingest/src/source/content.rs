@@ -149,37 +149,43 @@ fn packed_name(head: &[u8]) -> Option<&'static str> {
 mod tests {
     use super::*;
 
-    fn problem(head: &[u8]) -> String {
+    fn fault(head: &[u8]) -> Fault {
         match Content::of(head, &LayoutOptions::default()).unwrap() {
-            Content::Other(fault) => fault.problem,
+            Content::Other(fault) => fault,
             content => panic!("{content:?}"),
         }
     }
 
     #[test]
-    fn what_is_neither_is_named() {
+    fn content_of_neither_kind_has_a_fault_of_its_own() {
         let mut tar = vec![b'x'; 600];
         tar[257..262].copy_from_slice(b"ustar");
-        for (head, expected) in [
-            (&b""[..], "is empty"),
-            (b"\xef\xbb\xbf\r\n", "is empty"),
-            (b"timeStamp,elapsed,success\n\n", "no records"),
-            (b"timeStamp,elapsed,label\n1,2,a", "no column success"),
-            (b"<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">", "an XML log"),
-            (b"<html>", "neither"),
-            (b"<?xml version=\"1.0\"?><a/>", "is XML"),
-            (b"\xff\xfet\0i\0", "UTF-16"),
-            (b"PK\x03\x04....", "a zip within"),
-            (b"\x1f\x8b\x08", "a gzip file within"),
-            (b"timeStamp,elapsed,success\r1,2,true\r", "carriage returns alone"),
-            (b"7z\xbc\xaf\x27\x1c", "7z"),
-            (b"MZ\x90\0\x03\0\0\0", "a program"),
-            (b"\0\x01\x02", "binary"),
-            (b"hello\nworld", "begins with \"hello\""),
-            (&tar, "tar"),
+        for (head, kind) in [
+            (&b""[..], ErrorKind::Empty),
+            (b"\xef\xbb\xbf\r\n", ErrorKind::Empty),
+            (b"timeStamp,elapsed,success\n\n", ErrorKind::NoRecords),
+            (b"timeStamp,elapsed,label\n1,2,a", ErrorKind::MissingColumn),
+            (b"<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">", ErrorKind::Xml),
+            (b"<testResults version=\"1.2\">\n<httpSample t=\"12\"/>", ErrorKind::Xml),
+            (b"\xef\xbb\xbf\n <testResults version=\"1.2\">", ErrorKind::Xml),
+            (b"<?xml version=\"1.0\"?><a/>", ErrorKind::Xml),
+            (b"<html>", ErrorKind::Unrecognised),
+            (b"\xff\xfet\0i\0", ErrorKind::Utf16),
+            (b"PK\x03\x04....", ErrorKind::UnsupportedFormat),
+            (b"\x1f\x8b\x08", ErrorKind::UnsupportedFormat),
+            (b"timeStamp,elapsed,success\r1,2,true\r", ErrorKind::CarriageReturns),
+            (b"7z\xbc\xaf\x27\x1c", ErrorKind::UnsupportedFormat),
+            (b"MZ\x90\0\x03\0\0\0", ErrorKind::UnsupportedFormat),
+            (b"\0\x01\x02", ErrorKind::Binary),
+            (b"hello\nworld", ErrorKind::Unrecognised),
+            (&tar, ErrorKind::UnsupportedFormat),
         ] {
-            assert!(problem(head).contains(expected), "{}", problem(head));
+            let fault = fault(head);
+            assert_eq!(fault.kind, kind, "{}", fault.problem);
         }
+        assert!(fault(b"hello\nworld").problem.contains("\"hello\""));
+        let xml = fault(b"<testResults version=\"1.2\">");
+        assert!(xml.remedy.contains("jmeter.save.saveservice.output_format=csv"), "{}", xml.remedy);
     }
 
     #[test]

@@ -94,8 +94,7 @@ fn a_member_that_the_directory_does_not_list_is_refused() {
             (zip[end + 8], zip[end + 10]) = (2, 2);
             zip[end + 12..end + 16].copy_from_slice(&size.to_le_bytes());
             for error in *both(&zip).unwrap_err() {
-                let told = ["does not list", "another zip stands before", "lists 2 members, and 3 were read"];
-                assert!(told.iter().any(|told| error.to_string().contains(told)), "{error}");
+                assert!([ErrorKind::JoinedZips, ErrorKind::FileDamaged].contains(&error.kind()), "{error}");
             }
         }
     }
@@ -105,7 +104,7 @@ fn a_member_that_the_directory_does_not_list_is_refused() {
 fn what_unpacks_itself_is_named() {
     let program = [&b"MZ\x90\0\x03\0\0\0"[..], &[7; 2000], &zips()[0]].concat();
     for error in *both(&program).unwrap_err() {
-        assert!(error.to_string().contains("a program, which may unpack itself"), "{error}");
+        assert_eq!(error.kind(), ErrorKind::UnsupportedFormat, "{error}");
     }
 }
 

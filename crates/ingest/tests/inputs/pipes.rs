@@ -1,6 +1,6 @@
 //! Standard input and its like: every packing, what follows a log, and what can't be read twice.
 
-use perfpipe_ingest::ErrorKind;
+use perfpipe_ingest::{ErrorKind, Place};
 use std::io::Cursor;
 
 use zip::CompressionMethod;
@@ -126,21 +126,27 @@ fn a_named_pipe_loses_nothing_and_knows_of_the_cpu_export_beside_it() {
 fn what_can_not_come_by_pipe_is_named_with_a_remedy() {
     let member: &[Member] = &[("a.csv", LOG.as_bytes())];
     let zip = deflated(member);
-    for (bytes, expected) in [
-        (vec![], "standard input: is empty"),
-        (b"<testResults>".to_vec(), "is an XML log"),
-        (b"timeStamp,elapsed,success\n".to_vec(), "no records"),
-        (deflated(&[]), "a zip without a file in it"),
-        (streamed(member, options(CompressionMethod::Stored)), "stored without compression"),
-        (sized(member, options(CompressionMethod::Bzip2)), "not supported (number 12, from a pipe)"),
-        (with_flags(zip.clone(), 1), "member a.csv: is encrypted"),
-        (with_flags(streamed(member, options(CompressionMethod::Deflated)), 1), "member a.csv: is encrypted"),
-        (with_wrong_crc(zip.clone()), "checksum does not match"),
-        (with_wrong_size(zip.clone(), 1), "were unpacked"),
-        (deflated(&[("a.zip", &zip)]), "a zip within a packed file"),
+    for (bytes, kind, member) in [
+        (vec![], ErrorKind::Empty, None),
+        (b"<testResults>".to_vec(), ErrorKind::Xml, None),
+        (b"timeStamp,elapsed,success\n".to_vec(), ErrorKind::NoRecords, None),
+        (deflated(&[]), ErrorKind::NoLogInZip, None),
+        (streamed(member, options(CompressionMethod::Stored)), ErrorKind::ZipNeedsFile, Some("a.csv")),
+        (sized(member, options(CompressionMethod::Bzip2)), ErrorKind::UnsupportedMethod, Some("a.csv")),
+        (with_flags(zip.clone(), 1), ErrorKind::Encrypted, Some("a.csv")),
+        (
+            with_flags(streamed(member, options(CompressionMethod::Deflated)), 1),
+            ErrorKind::Encrypted,
+            Some("a.csv"),
+        ),
+        (with_wrong_crc(zip.clone()), ErrorKind::FileDamaged, Some("a.csv")),
+        (with_wrong_size(zip.clone(), 1), ErrorKind::FileDamaged, Some("a.csv")),
+        (deflated(&[("a.zip", &zip)]), ErrorKind::UnsupportedFormat, Some("a.zip")),
     ] {
         let error = failure(from_pipe(Cursor::new(bytes)));
-        assert!(error.to_string().contains(expected), "{error}");
+        assert_eq!(error.kind(), kind, "{error}");
+        let place = Place { member: member.map(str::to_owned), ..Place::file("-") };
+        assert!(error.to_string().starts_with(&format!("{place}: ")), "{error}");
         assert!(error.remedy().is_some(), "{error}");
     }
 }
