@@ -177,7 +177,7 @@ fn cpu_of(raw: &Raw, lookback: u32) -> Vec<Option<f64>> {
 }
 
 #[test]
-fn a_second_across_two_epoch_seconds_shares_their_readings() {
+fn second_across_two_epoch_seconds_shares_their_readings() {
     // Three of the four requests came before the epoch second turned. In second 1 nothing succeeded: it has
     // the reading of the epoch second in which it begins. Seconds 2 and 3 begin after the last reading.
     let raw = two_readings();
@@ -187,7 +187,7 @@ fn a_second_across_two_epoch_seconds_shares_their_readings() {
 }
 
 #[test]
-fn a_request_without_a_reading_is_left_out_of_the_mean() {
+fn request_without_a_reading_is_left_out_of_the_mean() {
     let mut raw = two_readings();
     raw.cpu.remove(0);
     assert_eq!(cpu_of(&raw, 0), [Some(50.0), Some(50.0), None, None]);
@@ -196,7 +196,7 @@ fn a_request_without_a_reading_is_left_out_of_the_mean() {
 }
 
 #[test]
-fn an_outage_and_a_silence_have_a_load_and_the_unknown_injector_is_multiplied() {
+fn outage_and_a_silence_have_a_load_and_the_unknown_injector_is_multiplied() {
     let view = View { injectors: 3, ..View::default() };
     let timeline = Timeline::new(&two_readings().stored(), &view).unwrap();
     let loads: Vec<Option<f64>> = timeline.seconds.iter().map(|second| second.load).collect();
@@ -216,7 +216,7 @@ fn injectors_that_the_log_tells_apart_are_not_multiplied() {
 }
 
 #[test]
-fn a_label_among_the_others_has_to_be_read_again() {
+fn label_among_the_others_has_to_be_read_again() {
     let mut run = two_readings().stored();
     run.labels.push(LabelCount { label: "rare".into(), successes: 1, ..LabelCount::default() });
     let asked = |label: &str| View { label: Some(label.into()), ..View::default() };
@@ -229,7 +229,7 @@ fn a_label_among_the_others_has_to_be_read_again() {
 }
 
 #[test]
-fn what_can_not_be_is_refused() {
+fn impossible_views_are_refused() {
     let run = two_readings().stored();
     for percentiles in [vec![f64::NAN], vec![50.0, 100.5], vec![-1.0]] {
         let view = View { percentiles, ..View::default() };
@@ -242,7 +242,7 @@ fn what_can_not_be_is_refused() {
 }
 
 #[test]
-fn a_run_of_transactions_only_is_silent() {
+fn run_of_transactions_only_is_silent() {
     let mut raw = two_readings();
     raw.samples.iter_mut().for_each(|sample| sample.transaction = true);
     let run = StoredRun { cpu: CpuSeries::default(), ..raw.stored() };
@@ -270,7 +270,7 @@ fn even(ms: i64, rate: i64) -> Raw {
 }
 
 #[test]
-fn a_begun_second_does_not_lower_throughput() {
+fn begun_second_does_not_lower_throughput() {
     for ms in [9_980, 10_000, 10_020, 30_020, 60_020] {
         let run = even(ms, 1000).stored();
         let timeline = Timeline::new(&run, &View::default()).unwrap();
@@ -284,7 +284,7 @@ fn a_begun_second_does_not_lower_throughput() {
 }
 
 #[test]
-fn a_window_lasts_its_seconds_and_a_cut_one_as_far_as_it_goes() {
+fn window_lasts_its_seconds_and_a_cut_one_as_far_as_it_goes() {
     let run = even(10_020, 1000).stored();
     let of = |from, to| Timeline::new(&run, &View { from, to, ..View::default() }).unwrap().summary;
     assert_eq!((of(Some(2), Some(4)).duration, of(Some(2), Some(4)).throughput), (3.0, 1000.0));
@@ -292,7 +292,7 @@ fn a_window_lasts_its_seconds_and_a_cut_one_as_far_as_it_goes() {
 }
 
 #[test]
-fn a_request_that_hangs_is_told_beside_the_throughput() {
+fn request_that_hangs_is_told_beside_the_throughput() {
     let mut raw = even(10_000, 100);
     raw.samples[3].elapsed = 60_000;
     let timeline = Timeline::new(&raw.stored(), &View::default()).unwrap();

@@ -33,7 +33,7 @@ fn counted(
 
 proptest! {
     #[test]
-    fn a_heat_map_holds_every_sample_once(raw in raw(), view in view()) {
+    fn heat_map_holds_every_sample_once(raw in raw(), view in view()) {
         let run = raw.stored();
         let (Ok(details), Ok(timeline)) = (Details::new(&run, &view), Timeline::new(&run, &view)) else {
             return Ok(());

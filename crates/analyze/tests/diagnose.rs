@@ -232,7 +232,7 @@ fn stalls_are_found_with_their_seconds_and_no_others() {
 }
 
 #[test]
-fn a_burst_of_failures_is_told_apart_from_steady_ones_with_its_causes() {
+fn burst_of_failures_is_told_apart_from_steady_ones_with_its_causes() {
     for seed in 0..50 {
         let failing = |failing| Work { failing, ..busy(10, 50.0) };
         let mut made = Made::new(seed, &[""]);
@@ -249,7 +249,7 @@ fn a_burst_of_failures_is_told_apart_from_steady_ones_with_its_causes() {
 }
 
 #[test]
-fn a_run_that_fails_altogether_is_said_to() {
+fn run_that_fails_altogether_is_said_to() {
     let mut made = Made::new(1, &[""]);
     let findings = made.go_on(60, &[Work { failing: 1.0, ..busy(10, 50.0) }], 50.0).findings();
     assert_eq!(kinds(&findings), [FindingKind::Failures], "{findings:#?}");
@@ -282,7 +282,7 @@ fn think_time_and_wrong_injectors_break_littles_law() {
 }
 
 #[test]
-fn a_tail_that_grows_is_found() {
+fn tail_that_grows_is_found() {
     let mut made = Made::new(1, &[""]);
     for second in 0..120 {
         made.second(&[busy(20, 50.0)], 50.0);
@@ -301,7 +301,7 @@ fn a_tail_that_grows_is_found() {
 }
 
 #[test]
-fn an_injector_out_of_step_is_named() {
+fn injector_out_of_step_is_named() {
     const NAMES: [&str; 3] = ["10.0.0.1", "10.0.0.2", "10.0.0.3"];
     for seed in 0..50 {
         let slow = Work { rate: 40.0, elapsed: 125.0, ..busy(5, 50.0) };
@@ -367,7 +367,7 @@ fn saturation_is_found_in_a_climb_without_steps_too() {
 }
 
 #[test]
-fn what_only_looks_like_a_finding_is_none() {
+fn look_alikes_of_findings_are_none() {
     for seed in 0..20 {
         // The rate follows the threads down.
         let mut fewer = Made::new(seed, &[""]);

@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn a_text_table_has_a_line_a_row(rows in prop::collection::vec(row(), 0..20)) {
+    fn text_table_has_a_line_a_row(rows in prop::collection::vec(row(), 0..20)) {
         prop_assert_eq!(written(&table(&rows), Format::Text).lines().count(), rows.len() + 2);
         prop_assert_eq!(written(&table(&rows), Format::Markdown).lines().count(), rows.len() + 2);
     }
@@ -162,7 +162,7 @@ fn people_see_aligned_columns_of_any_script() {
 }
 
 #[test]
-fn a_row_that_does_not_fit_is_refused() {
+fn row_that_does_not_fit_is_refused() {
     let columns = vec![Column::new("a", Kind::U64), Column::new("b", Kind::Text)];
     let mut writer = RowWriter::new(Format::Csv, columns, Vec::new()).unwrap();
     writer.row(&[1u64.into(), "x".into()]).unwrap();
@@ -191,7 +191,7 @@ impl std::io::Write for Full {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn full_disk_is_told() {
     let table = Table::of(&[1u64; 10]).column("x", |x| Some(*x)).done();
     for format in [Format::Csv, Format::Json, Format::Markdown, Format::Text] {
         for room in [0, 5, 12] {
@@ -235,7 +235,7 @@ fn timeline(framework: &str, requests: i64) -> Timeline {
 }
 
 #[test]
-fn the_per_second_table_has_its_columns() {
+fn per_second_table_has_its_columns() {
     let timeline = timeline("spring", 4);
     assert_eq!(
         written(&timeline.table(), Format::Csv),
@@ -251,7 +251,7 @@ fn the_per_second_table_has_its_columns() {
 }
 
 #[test]
-fn the_summary_is_one_row() {
+fn summary_is_one_row() {
     assert_eq!(
         written(&timeline("spring", 4).summary_table(), Format::Csv),
         "framework,test,repeat,t0_ms,seconds,duration,duration_estimated,last_wait,successes,failures,failure_share,transactions,rejects,partial,throughput,\
@@ -263,7 +263,7 @@ fn the_summary_is_one_row() {
 }
 
 #[test]
-fn the_league_is_ranked_by_throughput_then_by_name() {
+fn league_is_ranked_by_throughput_then_by_name() {
     let mut timelines = [timeline("slow", 2), timeline("b", 4), timeline("a", 4)];
     timelines[0].info.damage.push(perfpipe_ingest::Damage::default());
     timelines[1..].iter_mut().for_each(|timeline| timeline.summary.failures = 0);

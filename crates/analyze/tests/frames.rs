@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn a_frame_holds_what_the_table_holds(raw in raw()) {
+    fn frame_holds_what_the_table_holds(raw in raw()) {
         let timeline = Timeline::new(&raw.stored(), &View::default()).unwrap();
         check(&timeline.table(), &timeline.frame().unwrap())?;
         check(&timeline.summary_table(), &timeline.summary_table().frame().unwrap())?;

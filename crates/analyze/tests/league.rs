@@ -187,7 +187,7 @@ proptest! {
     }
 
     #[test]
-    fn the_middle_repeat_is_one_of_its_framework(runs in runs()) {
+    fn middle_repeat_is_one_of_its_framework(runs in runs()) {
         let timelines: Vec<Timeline> = runs.iter().map(Run::timeline).collect();
         for middle in median_repeats(&timelines) {
             let of: Vec<f64> = runs
@@ -231,7 +231,7 @@ fn more_repeats_tell_smaller_differences() {
 }
 
 #[test]
-fn a_chain_shares_a_rank_and_its_ends_are_told() {
+fn chain_shares_a_rank_and_its_ends_are_told() {
     let runs = [("a", 100.0), ("b", 95.5), ("c", 91.0), ("d", 50.0)];
     let league = league_of(&runs.map(|(name, mean)| repeated(name, &around(mean, 4))));
     assert_eq!(ranks(&league), [1, 1, 1, 4]);
@@ -243,7 +243,7 @@ fn a_chain_shares_a_rank_and_its_ends_are_told() {
 }
 
 #[test]
-fn a_framework_that_spreads_more_does_not_hide_the_others_differences() {
+fn framework_that_spreads_more_does_not_hide_the_others_differences() {
     let mut runs = vec![repeated("wild", &[40.0, 100.0, 160.0, 70.0, 130.0])];
     runs.extend(
         [("a", 100.0), ("b", 90.0), ("c", 80.0)].map(|(name, mean)| repeated(name, &around(mean, 5))),
@@ -284,7 +284,7 @@ fn failures_are_those_of_all_repeats() {
 }
 
 #[test]
-fn a_framework_that_fails_is_below_the_others_and_named() {
+fn framework_that_fails_is_below_the_others_and_named() {
     let run = |framework, throughput, failures| Run { framework, throughput, p95: None, failures, cpu: None };
     let runs = [run("a", 5.0, 0), run("b", 9.0, 11), run("c", 4.0, 10), run("d", 9.5, 999)];
     let timelines: Vec<Timeline> = runs.iter().map(Run::timeline).collect();
@@ -304,7 +304,7 @@ fn a_framework_that_fails_is_below_the_others_and_named() {
 }
 
 #[test]
-fn a_goal_orders_a_league_by_who_keeps_it_best() {
+fn goal_orders_a_league_by_who_keeps_it_best() {
     let run = |framework, throughput, kept| {
         let run = Run { framework, throughput, p95: None, failures: 0, cpu: None };
         let mut timeline = run.timeline();

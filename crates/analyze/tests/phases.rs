@@ -198,7 +198,7 @@ proptest! {
     }
 
     #[test]
-    fn the_hold_of_a_test_is_found_to_a_hundredth_of_its_ramp((curve, hold) in test_run()) {
+    fn hold_of_a_test_is_found_to_a_hundredth_of_its_ramp((curve, hold) in test_run()) {
         let found = curve.phases().hold;
         let found = found.ok_or_else(|| TestCaseError::fail(format!("no hold, but {hold:?}")))?;
         let slack = 1 + hold.first / 100;
@@ -224,7 +224,7 @@ proptest! {
     }
 
     #[test]
-    fn a_climb_has_no_hold(top in 10..10_000u32, seconds in 60..600usize, noise in 0.0..0.002f64, drain in 0..3usize) {
+    fn climb_has_no_hold(top in 10..10_000u32, seconds in 60..600usize, noise in 0.0..0.002f64, drain in 0..3usize) {
         let curve = Curve::default().climb(top.into(), seconds).climb(0.0, drain);
         let noisy = curve.0.iter().zip([1.0, -0.3, 0.7, -1.0, 0.1].iter().cycle());
         let curve = Curve(noisy.map(|(load, roll)| load * (1.0 + noise * roll)).collect());
@@ -234,14 +234,14 @@ proptest! {
     }
 
     #[test]
-    fn a_staircase_has_no_hold(steps in 2..30usize, seconds in 1..60usize) {
+    fn staircase_has_no_hold(steps in 2..30usize, seconds in 1..60usize) {
         let found = Curve::default().steps(600.0, steps, seconds).phases();
         prop_assert_eq!(found.hold, None, "{}", found);
     }
 }
 
 #[test]
-fn a_run_of_one_load_is_one_hold() {
+fn run_of_one_load_is_one_hold() {
     for seconds in [5, 60, 86_400] {
         let phases = Curve(vec![50.0]).stay(seconds - 1).phases();
         let whole = Phases { hold: span(0, seconds as u32 - 1), ..Phases::default() };
@@ -251,7 +251,7 @@ fn a_run_of_one_load_is_one_hold() {
 }
 
 #[test]
-fn a_climb_in_steps_is_held_where_the_last_is_longer() {
+fn climb_in_steps_is_held_where_the_last_is_longer() {
     let steps = Curve::default().steps(60.0, 6, 10);
     assert_eq!(steps.clone().stay(18).phases().hold, span(50, 77));
     assert_eq!(steps.clone().stay(7).phases().hold, None);
@@ -270,7 +270,7 @@ fn odd_seconds_and_silence_within_the_hold_do_not_end_it() {
 }
 
 #[test]
-fn an_overshoot_belongs_to_the_hold_if_it_is_small() {
+fn overshoot_belongs_to_the_hold_if_it_is_small() {
     let curve = Curve::default().climb(110.0, 20).stay(5).climb(100.0, 1).stay(120);
     let hold = curve.phases().hold.unwrap();
     assert!(hold.last == 145 && hold.first <= 26, "{hold:?}");
@@ -284,7 +284,7 @@ fn stretches(parts: &[(f64, usize)]) -> Vec<Option<f64>> {
 }
 
 #[test]
-fn the_longest_level_stretch_is_the_hold_wherever_it_is() {
+fn longest_level_stretch_is_the_hold_wherever_it_is() {
     let hold = |parts: &[(f64, usize)]| Phases::of_loads(&stretches(parts)).hold;
     // One of 10 threads leaves half way: of two as long, the one at the higher load.
     assert_eq!(hold(&[(10.0, 300), (9.0, 300)]), span(0, 299));
@@ -348,7 +348,7 @@ fn seconds_in_which_nobody_reports_for_long_are_a_silence_of_a_run() {
 }
 
 #[test]
-fn what_is_neither_level_nor_a_climb_has_no_phases() {
+fn load_neither_level_nor_climbing_has_no_phases() {
     let mut wave = Curve::default();
     for _ in 0..6 {
         wave = wave.climb(100.0, 20).climb(10.0, 20);
@@ -389,7 +389,7 @@ fn stepped() -> StoredRun {
 }
 
 #[test]
-fn a_phase_is_looked_at_like_its_seconds() {
+fn phase_is_looked_at_like_its_seconds() {
     let run = stepped();
     let phases = Phases::of_run(&run, &View::default()).unwrap();
     assert_eq!((phases.ramp, phases.hold, phases.tail), (span(0, 7), span(8, 31), span(32, 33)));
@@ -406,7 +406,7 @@ fn a_phase_is_looked_at_like_its_seconds() {
 }
 
 #[test]
-fn the_hold_stands_beside_the_whole() {
+fn hold_stands_beside_the_whole() {
     let run = stepped();
     let of = |from, to| Timeline::new(&run, &View { from, to, ..View::default() }).unwrap();
     let held = of(Some(8), Some(31));
@@ -419,7 +419,7 @@ fn the_hold_stands_beside_the_whole() {
 }
 
 #[test]
-fn the_table_of_phases_has_the_figures_of_each() {
+fn table_of_phases_has_the_figures_of_each() {
     let run = stepped();
     let table = phase_table(&run, &View::default()).unwrap();
     let names: Vec<Value<'_>> = (0..table.len()).map(|row| table.value(row, 0)).collect();
@@ -431,7 +431,7 @@ fn the_table_of_phases_has_the_figures_of_each() {
 }
 
 #[test]
-fn a_phase_that_is_not_there_is_an_error() {
+fn phase_that_is_not_there_is_an_error() {
     let of =
         |run: &StoredRun, wanted| match Timeline::new(run, &View { phase: Some(wanted), ..View::default() })
             .unwrap_err()

@@ -166,7 +166,7 @@ fn steps_are_told_from_a_climb_and_the_knee_is_marked() {
 }
 
 #[test]
-fn a_log_without_threads_has_no_sweep() {
+fn log_without_threads_has_no_sweep() {
     let sample = Sample {
         t_ms: 0,
         label: "",

@@ -45,7 +45,7 @@ const SECONDS: [&str; 8] =
     ["export", "--framework", "go", "--test", "many", "--percentiles", "50", "--label"];
 
 #[test]
-fn a_shared_label_is_counted_from_the_samples() {
+fn shared_label_is_counted_from_the_samples() {
     let folder = stored(&[]);
     let output = perfpipe(folder.path(), &[&SECONDS[..], &["page 255"]].concat());
     let note = "label page 255 shares its counts with others: reading the samples of go_many\n";
@@ -67,7 +67,7 @@ fn a_shared_label_is_counted_from_the_samples() {
 }
 
 #[test]
-fn without_samples_the_remedy_is_told() {
+fn shared_label_without_samples_is_refused_with_a_remedy() {
     let folder = stored(&["--no-samples"]);
     let output = perfpipe(folder.path(), &[&SECONDS[..], &["page 255"]].concat());
     assert_eq!(output.status.code(), Some(1));

@@ -227,7 +227,7 @@ fn seconds_of(file: &str) -> Vec<OracleSecond> {
 }
 
 #[test]
-fn the_slow_readers_seconds_add_up_to_the_facts() {
+fn slow_readers_seconds_add_up_to_the_facts() {
     for facts in stated() {
         let seconds = seconds(&facts);
         assert_eq!(seconds.len() as u64, facts.seconds, "{}", facts.file);
@@ -258,13 +258,13 @@ fn silent_seconds_have_rows_without_values() {
 }
 
 #[test]
-fn the_load_of_several_injectors_is_their_sum() {
+fn load_of_several_injectors_is_their_sum() {
     let held: Vec<f64> = seconds_of("distributed.csv")[7..18].iter().filter_map(|s| s.load).collect();
     assert_eq!(held, [9.0; 11]);
 }
 
 #[test]
-fn the_slow_reader_rejects_what_is_no_record() {
+fn slow_reader_rejects_what_is_no_record() {
     let good = "1000,7,a,200,OK,10.0.0.1-g 1-1,text,true,,5,6,1,1,http://h/x,3,0,0";
     let read = |lines: &[&str]| OracleRun::read(&[lines.join("\n").as_bytes()]);
     let bad = [

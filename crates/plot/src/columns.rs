@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_fits_on_a_page() {
+    fn day_fits_on_a_page() {
         assert_eq!(width(420), 1);
         assert_eq!(width(MOST), 1);
         assert_eq!(width(MOST + 1), 2);
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_knows_its_extremes() {
+    fn spread_knows_its_extremes() {
         let spread = Spread::of([1.0, f64::NAN, 5.0].into_iter()).unwrap();
         assert_eq!((spread.mean, spread.min, spread.max), (3.0, 1.0, 5.0));
         assert_eq!(Spread::of(std::iter::once(f64::INFINITY)), None);

@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_scales_run_from_end_to_end() {
+    fn scales_run_from_end_to_end() {
         for palette in [Palette::Original, Palette::Viridis] {
             assert_eq!(palette.step(0), palette.stops()[0]);
             assert_eq!(palette.step(STEPS - 1), *palette.stops().last().unwrap());
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_is_grey() {
+    fn absent_values_are_grey() {
         let scale = |values: &[f64]| ColorScale::new(Palette::Original, values.iter().copied());
         assert_eq!(scale(&[0.0, 10.0]).color(None), NEUTRAL);
         assert_eq!(scale(&[0.0, 10.0]).color(Some(10.0)), ORIGINAL[6]);

@@ -50,7 +50,7 @@ fn svg_is_well_formed_and_finite() {
 }
 
 #[test]
-fn the_same_page_gives_the_same_bytes() {
+fn same_page_gives_the_same_bytes() {
     for ((name, first), (_, second)) in pages().into_iter().zip(pages()) {
         assert_eq!(first.svg().unwrap(), second.svg().unwrap(), "{name}");
         assert!(pdf(&[first]).unwrap() == pdf(&[second]).unwrap(), "{name}");
@@ -91,7 +91,7 @@ fn text_in_the_pdf_is_text() {
 }
 
 #[test]
-fn the_key_lists_the_best_first() {
+fn key_lists_the_best_first() {
     let svg = Page::test("2048", &support::field(), &Style::default()).svg().unwrap();
     let place =
         |name: &str| svg.find(&format!(">{name}</text>")).unwrap_or_else(|| panic!("{name} is missing"));

@@ -23,39 +23,39 @@ fn check(name: &str, page: &Page) -> Checked {
 }
 
 #[test]
-fn a_run_of_five_seconds() -> Checked {
+fn run_of_five_seconds() -> Checked {
     check("five", &Page::run(&support::short(5), &Style::default()))
 }
 
 #[test]
-fn a_run_of_one_second_by_cpu_on_letter_paper() -> Checked {
+fn run_of_one_second_by_cpu_on_letter_paper() -> Checked {
     let style = Style { paper: Paper::Letter, color_by: ColorBy::Cpu, cores: Some(2), ..Style::default() };
     check("one", &Page::run(&support::short(1), &style))
 }
 
 #[test]
-fn a_run_in_viridis() -> Checked {
+fn run_in_viridis() -> Checked {
     let style = Style { palette: Palette::Viridis, ..Style::default() };
     check("viridis", &Page::run(&support::short(5), &style))
 }
 
 #[test]
-fn an_outage() -> Checked {
+fn outage() -> Checked {
     check("outage", &Page::run(&support::outage(), &Style::default()))
 }
 
 #[test]
-fn nothing_succeeds() -> Checked {
+fn run_without_successes() -> Checked {
     check("hopeless", &Page::run(&support::hopeless(), &Style::default()))
 }
 
 #[test]
-fn a_view_that_is_not_the_plain_one() -> Checked {
+fn view_that_is_not_the_plain_one() -> Checked {
     check("chosen", &Page::run(&support::chosen(), &Style::default()))
 }
 
 #[test]
-fn a_sweep_with_its_knee() -> Checked {
+fn sweep_with_its_knee() -> Checked {
     check("sweep", &Page::sweep(&support::sweep(), &Style::default()))
 }
 

@@ -48,7 +48,7 @@ fn size_of_a_run_of_seven_minutes_is_as_documented() {
 }
 
 #[test]
-fn the_file_names_nothing_that_could_be_loaded() {
+fn file_names_nothing_that_could_be_loaded() {
     let html = report(&support::field(), &Style::default());
     for part in ["http:", "https:", "url(", "@import", "src=", "<link", "<base", "<iframe"] {
         // The name space of SVG is a name, and is never asked for.
@@ -61,7 +61,7 @@ fn the_file_names_nothing_that_could_be_loaded() {
 }
 
 #[test]
-fn what_users_wrote_is_text() {
+fn texts_of_users_are_escaped() {
     let mut run = support::short(5);
     run.info.key.framework = "<img src=x onerror=alert(1)></script>\u{0}".to_owned();
     let html = report(&[run], &Style::default());

@@ -16,7 +16,7 @@ fn drawn(page: &Page, scale: f64) -> Pixmap {
 }
 
 #[test]
-fn a_picture_has_the_pixels_of_its_paper() {
+fn picture_has_the_pixels_of_its_paper() {
     for (paper, scale, size) in [
         (Paper::A4, 2.0, (1191, 1684)),
         (Paper::A4, 0.5, (298, 421)),
@@ -51,7 +51,7 @@ fn dark(picture: &Pixmap, [left, top, right, bottom]: [f64; 4], limit: u8) -> f6
 }
 
 #[test]
-fn what_is_on_the_page_is_in_the_picture() {
+fn picture_shows_what_is_on_the_page() {
     let picture = drawn(&page(Paper::A4), 2.0);
     assert!(picture.pixels().iter().all(|pixel| pixel.alpha() == 255), "the paper is not opaque");
     assert_eq!(dark(&picture, [0.0, 0.0, 1.0, 0.04], 255), 0.0, "the margin is not white");
@@ -62,7 +62,7 @@ fn what_is_on_the_page_is_in_the_picture() {
 }
 
 #[test]
-fn a_larger_picture_is_the_same_picture() {
+fn larger_picture_is_the_same_picture() {
     let page = page(Paper::A4);
     let (small, large) = (drawn(&page, 1.0), drawn(&page, 4.0));
     for row in 0..12 {
@@ -76,6 +76,6 @@ fn a_larger_picture_is_the_same_picture() {
 }
 
 #[test]
-fn the_same_page_gives_the_same_bytes() {
+fn same_page_gives_the_same_bytes() {
     assert!(png(&page(Paper::A4), 1.5).unwrap() == png(&page(Paper::A4), 1.5).unwrap());
 }

@@ -113,7 +113,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_time_lies_between_the_edges_of_its_bucket(elapsed in any::<i32>(), small in 0..5000i32) {
+        fn time_lies_between_the_edges_of_its_bucket(elapsed in any::<i32>(), small in 0..5000i32) {
             for elapsed in [elapsed, small] {
                 let bucket = Heatmap::bucket(elapsed);
                 let ms = u64::from(elapsed.max(0).cast_unsigned());

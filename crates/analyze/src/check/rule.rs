@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_misspelt_is_named() {
+    fn misspelt_rule_is_refused_with_what_was_meant() {
         for (text, problem) in [
             ("", "does not begin with a measure"),
             ("p96x < 2", "no measure \"p96x\""),

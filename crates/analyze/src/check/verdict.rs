@@ -222,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_lasting_rule_is_broken_by_as_many_seconds_in_a_row(
+        fn lasting_rule_is_broken_by_as_many_seconds_in_a_row(
             successes in prop::collection::vec(0..6u64, 1..40), limit in 0..6u64, lasting in 1..6usize,
         ) {
             let run = run(&successes);
@@ -238,7 +238,7 @@ mod tests {
 
         /// The verdict must be the same for all values that the unknown seconds might have had.
         #[test]
-        fn a_lasting_rule_holds_where_no_unknown_second_could_break_it(
+        fn lasting_rule_holds_where_no_unknown_second_could_break_it(
             seconds in prop::collection::vec(prop::option::weighted(0.6, any::<bool>()), 1..11), lasting in 1..8usize,
         ) {
             let verdict = judged(&format!("mean < 15 for {lasting}s"), &of_seconds(&seconds), None);
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_seconds_without_a_value_leave_open_is_told() {
+    fn seconds_without_a_value_leave_a_rule_open() {
         let judged = |rule: &str, run: &StoredRun| {
             let verdict = judged(rule, run, None);
             (verdict.holds, verdict.span.map(|span| (span.first, span.last)), verdict.note)
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_run_does_not_have_is_an_error_and_no_pass() {
+    fn figure_that_the_run_lacks_is_an_error_and_no_pass() {
         let run = run(&[1, 2]);
         for rule in ["mean of \"Gett\" < 5", "mean in hold < 5"] {
             assert!(check(&[rule.parse().unwrap()], &run, &View::default(), None).is_err(), "{rule}");

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_vary_differs_surely_or_not_at_all() {
+    fn values_without_scatter_differ_surely_or_not_at_all() {
         let side = |mean| OfMean { mean, error: 0.0, degrees: 9.0 };
         assert_eq!(difference(&side(10.0), &side(10.0)).unwrap().p, 1.0);
         assert_eq!(difference(&side(0.1 + 0.2), &side(0.3)).unwrap().p, 1.0);
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_excludes_zero_just_where_p_is_below_one_percent() {
+    fn interval_excludes_zero_just_where_p_is_below_one_percent() {
         for at in 1..400 {
             let b = OfMean { mean: f64::from(at) / 50.0, error: 1.0, degrees: 12.0 };
             let found = difference(&OfMean { mean: 0.0, error: 1.0, degrees: 12.0 }, &b).unwrap();

@@ -22,7 +22,7 @@ mod tests {
     use super::adjusted;
 
     #[test]
-    fn the_smallest_counts_for_all_and_the_largest_for_itself() {
+    fn smallest_counts_for_all_and_the_largest_for_itself() {
         assert_eq!(adjusted(&[0.5, 0.25, 0.0625]), [0.5, 0.5, 0.1875]);
         assert_eq!(adjusted(&[0.9, 0.8]), [1.0, 1.0]);
         assert_eq!(adjusted(&[]), [0.0; 0]);

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_lies_between_values_that_were_seen() {
+    fn percentile_lies_between_values_that_were_seen() {
         let distribution = Distribution::of((1..=1000).map(|value| (value, 1)));
         let (low, high) = distribution.limits(0.5, 250.0, 2.0);
         assert!((low - 468.0).abs() < 3.0 && (high - 533.0).abs() < 3.0, "{low} {high}");

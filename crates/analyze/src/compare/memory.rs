@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_as_long_as_theory_has_it() {
+    fn block_is_as_long_as_theory_has_it() {
         // For such a process Σ|k|·R(k) ÷ ΣR(k) is 2ρ/(1−ρ²).
         let mut chance = fastrand::Rng::with_seed(1);
         for fade in [0.5, 0.8, 0.9] {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_run_that_wanders_is_seen_though_its_fast_noise_hides_it() {
+    fn short_run_that_wanders_is_seen_though_its_fast_noise_hides_it() {
         let mut chance = fastrand::Rng::with_seed(4);
         let mut seen = |fade: f64, slow: f64| {
             let of = |chance: &mut fastrand::Rng| {
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_again_and_again_is_no_long_memory() {
+    fn periodic_values_have_no_long_memory() {
         let teeth: Vec<f64> = (0..100).map(|at| f64::from(at % 7)).collect();
         let two = [Scatter::of(teeth.clone(), true), Scatter::of(teeth, true)];
         let blocks = 100.0 / length(of(&two.each_ref()), 100);

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_run_tells_nothing() {
+    fn short_run_tells_nothing() {
         let mut chance = fastrand::Rng::with_seed(7);
         let (short, long) = (run(&mut chance, 20, 50, 40), run(&mut chance, 120, 500, 40));
         assert!(outcomes(&short, &long).iter().all(|(_, outcome)| *outcome == Outcome::Unknown));
@@ -117,7 +117,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(12))]
         #[test]
-        fn the_figures_are_those_of_the_summary(
+        fn figures_are_those_of_the_summary(
             seed in any::<u64>(), seconds in 1..300u32, from in 0..300u32,
         ) {
             let run = run(&mut fastrand::Rng::with_seed(seed), seconds, 20, 30);

@@ -130,14 +130,14 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_no_scatter_where_the_load_is_not_level() {
+    fn line_is_no_scatter_where_the_load_is_not_level() {
         let line: Vec<f64> = (0..50).map(f64::from).collect();
         assert!(Scatter::of(line.clone(), false).variance(5) < 1e-12);
         assert!(Scatter::of(line, true).variance(5) > 1000.0);
     }
 
     #[test]
-    fn nothing_and_one_value_have_no_scatter() {
+    fn scatter_needs_two_values() {
         for series in [vec![], vec![7.0]] {
             assert_eq!(Scatter::of(series, false).variance(3), 0.0);
         }

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_is_one() {
+    fn bound_is_one() {
         for expected in [1.0, 5.0, 16.0, 40.0, 200.0] {
             for count in (0..expected as u32).step_by(3) {
                 let bound = (-surprise(count.into(), expected)).exp();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_lies_within_its_interval() {
+    fn share_lies_within_its_interval() {
         // Wilson's 99 % interval of 3 in 60, computed by hand.
         let (low, high) = share(3.0, 60.0);
         assert!((low - 0.0127).abs() < 1e-3 && (high - 0.1770).abs() < 1e-3, "{low} {high}");

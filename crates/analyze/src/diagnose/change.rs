@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_and_a_line_are_told_apart_with_their_ends() {
+    fn step_and_a_line_are_told_apart_with_their_ends() {
         for seed in 0..50 {
             let noise = wander(seed, 200, 0.0);
             let step: Vec<f64> =

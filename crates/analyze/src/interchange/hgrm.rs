@@ -96,7 +96,7 @@ mod tests {
 
     /// The levels are a tenth apart up to a half, a twentieth up to three quarters, and so on.
     #[test]
-    fn it_has_the_form_and_the_levels_of_hdrhistogram() {
+    fn hgrm_has_the_form_and_the_levels_of_hdrhistogram() {
         let elapsed: Histogram = [1, 2, 2, 3, 50].into_iter().collect();
         let text = distribution(&elapsed);
         assert_eq!(

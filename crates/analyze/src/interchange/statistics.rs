@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_percentiles() {
+    fn percentiles_of_nothing_are_absent() {
         assert_eq!(percentiles(&Histogram::new()), [None; 4]);
     }
 }

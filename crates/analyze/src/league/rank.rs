@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_shares_a_rank_and_a_gap_ends_it() {
+    fn chain_shares_a_rank_and_a_gap_ends_it() {
         // Neighbours among the first three can't be told apart, nor can the last two; the first three are faster than
         // those.
         let told = |one: usize, other: usize| other >= 3 && one < 3 || other - one > 1;
@@ -48,7 +48,7 @@ mod tests {
     proptest! {
         /// Follows the definition: looks at every pair for every place.
         #[test]
-        fn a_rank_begins_where_all_above_are_told_from_all_below(
+        fn rank_begins_where_all_above_are_told_from_all_below(
             count in 0..9usize, told in prop::collection::vec(prop::bool::weighted(0.8), 81),
         ) {
             let faster = |one: usize, other: usize| told[one * 9 + other];

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nines_are_on_the_curve_and_it_never_falls() {
+    fn nines_are_on_the_curve_and_it_never_falls() {
         let percents = percents();
         for nine in [0.0, 50.0, 90.0, 95.0, 99.0, 99.9, 99.99] {
             assert!(percents.contains(&nine), "{nine}: {percents:?}");

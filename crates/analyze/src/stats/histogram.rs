@@ -290,7 +290,7 @@ mod tests {
     proptest! {
         /// Records one value after the other with the expected interval, as HdrHistogram does.
         #[test]
-        fn a_correction_adds_what_each_value_kept_from_being_sent(
+        fn correction_adds_what_each_value_kept_from_being_sent(
             values in prop::collection::vec(0..3000i32, 0..60), interval in 1..200u32,
         ) {
             let mut expected = values.clone();
@@ -308,7 +308,7 @@ mod tests {
 
     /// A client that sends every 10 ms for 100 s, during which the server stops for 10 s.
     #[test]
-    fn a_stall_of_ten_seconds_is_a_tenth_of_the_time() {
+    fn stall_of_ten_seconds_is_a_tenth_of_the_time() {
         let mut elapsed: Histogram = std::iter::repeat_n(10, 9000).collect();
         elapsed.add(10_000, 1);
         assert_eq!(elapsed.percentile(99.0), Some(10.0));
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_that_makes_too_many_values_is_refused() {
+    fn interval_that_makes_too_many_values_is_refused() {
         let stall: Histogram = [i32::MAX].into_iter().collect();
         assert!(matches!(stall.corrected(1), Err(Error::Interval { interval: 1, longest: i32::MAX })));
         assert!(stall.corrected(0).is_err() && stall.corrected(1000).is_ok());
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_figures() {
+    fn histogram_of_nothing_has_no_figures() {
         let nothing = Histogram::new();
         assert!(nothing.is_empty());
         assert_eq!((nothing.mean(), nothing.min(), nothing.max()), (None, None, None));

@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_of_an_even_number_is_the_mean_of_the_middle_two() {
+    fn median_of_an_even_number_is_the_mean_of_the_middle_two() {
         assert_eq!(median([]), None);
         assert_eq!(median([3.0]), Some(3.0));
         assert_eq!(median([9.0, 1.0]), Some(5.0));
@@ -31,7 +31,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upper_median_is_one_of_the_values() {
+    fn upper_median_is_one_of_the_values() {
         assert_eq!(upper_median(&[3.0, 1.0, 2.0, 9.0]), Some(3.0));
         assert_eq!(upper_median(&[]), None);
     }

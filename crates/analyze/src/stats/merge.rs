@@ -75,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost_and_all_is_in_order(rounds in prop::collection::vec(lists(), 1..4)) {
+        fn merged_values_are_complete_and_in_order(rounds in prop::collection::vec(lists(), 1..4)) {
             let mut merger = Merger::default();
             for lists in rounds {
                 let lists: Vec<Vec<(i32, u64)>> = lists.into_iter().map(|list| list.into_iter().collect()).collect();

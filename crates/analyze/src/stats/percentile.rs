@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fraction_is_the_number_that_sql_reads() {
+    fn fraction_is_the_number_that_sql_reads() {
         assert_ne!(99.9 / 100.0, 0.999);
         for (percent, wanted) in [(99.9, 0.999), (0.1, 0.001), (100.0, 1.0), (0.0, 0.0), (33.3, 0.333)] {
             assert_eq!(fraction(percent), wanted);
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_percentile_is_refused() {
+    fn percentile_out_of_range_is_refused() {
         for bad in [-0.1, 100.1, f64::NAN, f64::INFINITY] {
             assert!(matches!(checked(&[50.0, bad]), Err(Error::Percentile { .. })));
             assert_eq!(Percentiles::new(&[bad, 50.0]).of(1, [(7, 1)]), [None, Some(7.0)]);

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_likelihood_and_its_distance_belong_together() {
+    fn likelihood_and_its_distance_belong_together() {
         for degrees in [0.7, 1.0, 2.5, 14.0, 90.0, 700.0] {
             for share in [0.9, 0.3, 0.01, 1e-4, 1e-9] {
                 let back = beyond(distance(share, degrees), degrees);

@@ -135,7 +135,7 @@ mod tests {
     const STEPS: [f64; 8] = [5.0, 10.0, 15.0, 20.0, 30.0, 40.0, 60.0, 80.0];
 
     #[test]
-    fn a_closed_system_has_its_knee_where_its_bounds_meet() {
+    fn closed_system_has_its_knee_where_its_bounds_meet() {
         // 20 clients keep the server busy: (0.019 + 0.001) / 0.001.
         let knee = knee_of(closed_system(0.019, 0.001), &STEPS).unwrap();
         assert!((knee.load - 20.0).abs() < 1.5, "{knee:?}");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_that_begins_beyond_its_knee_says_so() {
+    fn sweep_that_begins_beyond_its_knee_says_so() {
         // The knee is at 8 clients.
         let noisy = |load: f64| closed_system(0.007, 0.001)(load) * if load == 60.0 { 1.02 } else { 1.0 };
         let knee = knee_of(noisy, &[20.0, 40.0, 60.0, 80.0]).unwrap();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_throughput_does_without_a_knee_is_told_apart() {
+    fn throughput_without_a_knee_is_classified() {
         let of =
             |throughputs: &[f64]| Growth::of(&throughputs.iter().copied().enumerate().collect::<Vec<_>>());
         assert_eq!(of(&[]), Growth::Untold);

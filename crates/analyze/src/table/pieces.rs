@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parquet_file_in_pieces_is_that_of_the_whole() {
+    fn parquet_file_in_pieces_is_that_of_the_whole() {
         let rows: Vec<_> = (0..300_000).map(|n| (n, (n % 7 > 0).then_some(n as f64 / 7.0))).collect();
         let mut whole = Vec::new();
         table(&rows).write_parquet(&mut whole).unwrap();

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_second_counts_as_far_as_it_goes() {
+    fn cut_second_counts_as_far_as_it_goes() {
         let duration = of(10_010, Some(10_520));
         assert_eq!((duration.seconds, duration.cut(), duration.wait), (10.02, Some(10), Some(0.01)));
         assert!((duration.of_span(Span { first: 8, last: 10 }) - 2.02).abs() < 1e-9);
@@ -97,14 +97,14 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_for_the_last_answer_makes_the_run_longer_and_no_second() {
+    fn wait_for_the_last_answer_makes_the_run_longer_and_no_second() {
         let duration = of(10_010, Some(40_510));
         assert_eq!((duration.seconds, duration.cut(), duration.long_wait()), (40.01, None, Some(30.0)));
         assert_eq!(duration.of_span(Span { first: 0, last: 10 }), 11.0);
     }
 
     #[test]
-    fn an_end_that_is_not_known_is_that_of_the_last_second() {
+    fn end_that_is_not_known_is_that_of_the_last_second() {
         let duration = of(10_010, None);
         assert_eq!((duration.seconds, duration.estimated, duration.cut()), (11.0, true, None));
         assert_eq!(of(0, Some(500)).seconds, 0.001, "a run of one request that took no time");

@@ -162,7 +162,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_longest_level_stretch_is_that_of_all_stretches(
+        fn longest_level_stretch_is_that_of_all_stretches(
             loads in prop::collection::vec((0..12u32).prop_map(f64::from), 0..60),
             width in 0..6u32,
         ) {

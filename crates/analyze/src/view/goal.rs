@@ -163,7 +163,7 @@ mod tests {
 
     /// The example in the specification: 100 samples at T = 3 s, 60 satisfied, 30 tolerating, 10 frustrated.
     #[test]
-    fn the_apdex_is_that_of_its_specification() {
+    fn apdex_is_that_of_its_specification() {
         let goals = [Goal::Apdex(3000), Goal::Within(3000), Goal::Within(12_000)];
         let mut kept = Kept::default();
         kept.add(&goals, 95, Some(&[(1000, 50), (3000, 10), (3001, 29), (12_000, 1), (12_001, 5)]));

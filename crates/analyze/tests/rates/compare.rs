@@ -192,7 +192,7 @@ fn repeats(counts: (u64, u64), times: f64, pairs: u64) -> (Share, Share) {
 }
 
 #[test]
-fn what_is_called_is_seldom_chance() {
+fn called_differences_are_seldom_chance() {
     let found = all(trial(&without_memory(&[60.0], 12)));
     print_figures(&found);
     for (name, share) in &found.figures {

@@ -277,7 +277,7 @@ fn threads_that_end_one_by_one_are_no_fault() {
 }
 
 #[test]
-fn what_is_planted_is_found() {
+fn planted_faults_are_found() {
     for planted in planted() {
         let (found, _, _) = found(&planted, 1, 6);
         assert!(found >= 5, "{}: found in {found} of 6", planted.name);

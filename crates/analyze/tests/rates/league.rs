@@ -143,7 +143,7 @@ const LEAGUES: usize = 2000;
 
 #[test]
 #[ignore = "takes minutes, and prints a table"]
-fn the_whole_trial() {
+fn whole_trial() {
     let mut seed = 10;
     let mut rates = |truth: Truth| {
         seed += 1;

@@ -462,7 +462,7 @@ fn mean_value_analysis(clients: usize, service: f64, think: f64) -> f64 {
 }
 
 #[test]
-fn a_closed_loop_keeps_to_theory() {
+fn closed_loop_keeps_to_theory() {
     for (clients, think) in [(1, 0.0), (3, 0.05), (10, 0.2), (40, 0.2)] {
         let load = Load::Closed { injectors: 1, clients, think, ramp: 0.0 };
         let system = System { lasting: 600.0, load, servers: 1, service: 10.0, ..System::default() };
@@ -485,7 +485,7 @@ fn requests_come_at_their_rate_and_stalls_hold_them_up() {
 }
 
 #[test]
-fn the_same_seed_is_the_same_run() {
+fn same_seed_is_the_same_run() {
     let wander = Some(Wander { correlation: 0.9, deviation: 0.05 });
     let load = Load::Closed { injectors: 3, clients: 10, think: 0.1, ramp: 5.0 };
     let system = System { load, wander, failing: 0.05, cpu: true, ..System::default() };

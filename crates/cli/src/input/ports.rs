@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_port_or_no_name_is_told_with_its_line() {
+    fn invalid_port_or_name_is_refused_with_its_line() {
         for (text, line, part) in [
             ("8181 = \"a\"\nhttp = \"b\"", 2, "\"http\" is not a port"),
             ("70000 = \"a\"", 1, "\"70000\" is not a port"),

@@ -183,7 +183,7 @@ mod tests {
     use super::{SENTENCE, sentence};
 
     #[test]
-    fn a_sentence_is_one_line_of_bounded_length() {
+    fn sentence_is_one_line_of_bounded_length() {
         assert_eq!(sentence("a\nb \u{1b}[31m"), r"a\nb \u{1b}[31m");
         let long = format!("run {} is not there", "x".repeat(10_000));
         let shown = sentence(&long);

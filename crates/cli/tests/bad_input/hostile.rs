@@ -122,7 +122,7 @@ fn labels_made_to_do_harm_are_data() {
 }
 
 #[test]
-fn a_label_made_to_do_harm_can_be_looked_at_and_drawn() {
+fn label_made_to_do_harm_can_be_looked_at_and_drawn() {
     let texts = texts();
     for store in Store::each() {
         let path = store.file("nio_2048.csv", log(&texts));
@@ -171,7 +171,7 @@ fn draw(store: &Store, flags: &[&str], shown: &str) {
 }
 
 #[test]
-fn a_framework_or_test_made_to_do_harm_is_a_name_like_others() {
+fn framework_or_test_made_to_do_harm_is_a_name_like_others() {
     let log = "timeStamp,elapsed,label,success\n1795203738615,12,Get,true\n1795203739615,13,Get,false\n";
     for store in Store::each() {
         let path = store.file("log.csv", log);

@@ -44,7 +44,7 @@ fn check(group: &str, stores: &[Store], happens: impl Fn(&Store, &Value, &str) -
 
 /// What an inspection says of each row is what the table says of an ingest, as far as its sample goes.
 #[test]
-fn an_inspection_says_what_an_ingest_does() {
+fn inspection_says_what_an_ingest_does() {
     let store = Store::embedded();
     let mut wholes = 0;
     for row in table().iter().filter(|row| row["group"] != "cuts") {
@@ -82,7 +82,7 @@ fn an_inspection_says_what_an_ingest_does() {
 }
 
 #[test]
-fn what_is_no_log_is_refused() {
+fn rows_that_are_no_log_are_refused() {
     check("files", &Store::each(), happens);
 }
 
@@ -92,7 +92,7 @@ fn zips_are_not_trusted() {
 }
 
 #[test]
-fn a_cut_zip_is_refused_wherever_it_is_cut() {
+fn cut_zip_is_refused_wherever_it_is_cut() {
     check("cuts", &[Store::embedded()], |store, row, way| {
         let whole = std::fs::read(fixture(text(row, "input"))).unwrap();
         let mut cuts = (1000..whole.len()).step_by(1000);
@@ -105,7 +105,7 @@ fn a_cut_zip_is_refused_wherever_it_is_cut() {
 }
 
 #[test]
-fn a_bomb_takes_no_memory() {
+fn bomb_takes_no_memory() {
     check("bombs", &Store::each(), happens);
 }
 

@@ -125,7 +125,7 @@ SVG, HTML, Markdown or spreadsheets are tried by `crates/cli/tests/bad_input/hos
 ";
 
 #[test]
-fn the_page_is_the_table() {
+fn page_is_the_table() {
     assert!(updating() || std::fs::read_to_string(path("README.md")).unwrap() == readme(&rows()));
 }
 

@@ -36,7 +36,7 @@ const REFUSALS: [&str; 6] = [
 ];
 
 #[test]
-fn a_few_sequences_of_commands_agree_with_the_model() {
+fn few_sequences_of_commands_agree_with_the_model() {
     trial(Store::embedded, 1..3);
     if Store::database().is_some() {
         trial(|| Store::database().unwrap(), 3..5);

@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cpu_export_is_named_after_its_log() {
+    fn cpu_export_is_named_after_its_log() {
         for name in [
             "Results-2048-8181.cpu.csv.zip",
             "results-2048-8181.CPU.csv",

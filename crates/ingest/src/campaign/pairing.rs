@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_speaks_before_the_time() {
+    fn name_speaks_before_the_time() {
         let exports = [export("a", 100, 200), export("night", 0, 10_000), export("b", 300, 400)];
         let logs = [log("a", 110), log("b", 299), log("c", 500), log("d", 20_000)];
         let expected = [one(0, Paired::Name), one(2, Paired::Name), one(1, Paired::Time), Choice::None];
@@ -196,14 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn an_export_of_another_logs_name_is_none_by_time() {
+    fn export_of_another_logs_name_is_none_by_time() {
         let exports = [export("a", 100, 200)];
         assert_eq!(pair(&[log("a", 100), log("b", 150)], &exports), [one(0, Paired::Name), Choice::None]);
         assert_eq!(pair(&[log("b", 150)], &exports), [one(0, Paired::Time)]);
     }
 
     #[test]
-    fn a_namesake_of_another_time_gives_way_to_one_that_overlaps() {
+    fn namesake_of_another_time_gives_way_to_one_that_overlaps() {
         let (old, night) = (export("a", 0, 50), export("night", 0, 1000));
         let paired = pair(&[log("a", 110)], &[old.clone(), night]);
         assert_eq!(paired, [Choice::One(1, Paired::Time, vec![0])]);
@@ -211,14 +211,14 @@ mod tests {
     }
 
     #[test]
-    fn the_same_folder_comes_first() {
+    fn same_folder_comes_first() {
         let there = Export { folder: "there".into(), ..export("a", 0, 900) };
         assert_eq!(pair(&[log("a", 10)], &[there.clone(), export("a", 0, 90)]), [one(1, Paired::Name)]);
         assert_eq!(pair(&[log("a", 10)], &[there]), [one(0, Paired::Name)]);
     }
 
     #[test]
-    fn of_several_the_one_that_covers_clearly_more() {
+    fn export_that_covers_clearly_more_is_chosen() {
         let logs = [log("x", 100)];
         let (tail, own, night) = (export("t", 0, 110), export("o", 90, 400), export("n", 0, 10_000));
         assert_eq!(pair(&logs, &[tail.clone(), own.clone()]), [one(1, Paired::Time)]);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_read_is_known_by_its_name_alone() {
+    fn unreadable_export_is_known_by_its_name_alone() {
         let broken = |name: &str| Export { readings: None, ..export(name, 0, 0) };
         assert_eq!(pair(&[log("a", 10)], &[broken("a")]), [one(0, Paired::Name)]);
         assert_eq!(pair(&[log("a", 10)], &[broken("b")]), [Choice::None]);

@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_only_the_store_knows_counts_first() {
+    fn progress_of_the_store_counts_first() {
         let all = CampaignProgress::default();
         assert_eq!(all.stage(), Stage::Before);
         let (one, two) = (all.begin(), all.begin());

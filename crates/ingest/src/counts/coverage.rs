@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_second_is_covered_by_its_successes_or_else_by_its_beginning() {
+    fn second_is_covered_by_its_successes_or_else_by_its_beginning() {
         // t0 is in the epoch second 100. Each second's samples lie before or after the boundary of epoch seconds.
         let cell = |second, success, before_boundary| {
             let key = CellKey { second, label: 0, success, transaction: false };

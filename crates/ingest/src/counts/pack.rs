@@ -184,7 +184,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_packed_comes_back(cell in any_cell()) {
+        fn packed_counts_come_back(cell in any_cell()) {
             prop_assert_eq!(unpack(&pack(&cell)), Some(cell));
         }
 

@@ -408,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_record_opens_a_packed_second_again() {
+    fn late_record_opens_a_packed_second_again() {
         let mut totals = Totals::default();
         for second in [0, 1, 500, 0, 1000, 1] {
             totals.add(&tally(second, "a", second as i32)).unwrap();

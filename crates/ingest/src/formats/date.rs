@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_that_names_a_zone_is_read_by_it_and_others_by_that_of_the_log() {
+    fn date_that_names_a_zone_is_read_by_it_and_others_by_that_of_the_log() {
         let mut dates = DateParser::new("+01:00".parse().unwrap());
         assert_eq!(dates.parse(b"2026/11/20 20:45:08.046"), Some(1_795_203_908_046));
         assert_eq!(dates.parse(b"2026-11-20T19:45:08Z"), Some(1_795_203_908_000));
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_exactly_a_date_is_none() {
+    fn text_that_is_not_exactly_a_date_is_none() {
         for text in [
             "",
             "1795203908046",
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_tells_how_it_is_written() {
+    fn date_tells_how_it_is_written() {
         let form = |text: &str| DateParser::new(TimeZone::default()).form(text.as_bytes());
         for (text, pattern, names_zone) in [
             ("2026/11/20 19:45:08.046", "yyyy/MM/dd HH:mm:ss.SSS", false),
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zone_and_its_summer_time_are_followed() {
+    fn zone_and_its_summer_time_are_followed() {
         assert_eq!(parse("Europe/Warsaw", "2026-11-20 20:45:08"), Some(1_795_203_908_000));
         assert_eq!(parse("Europe/Warsaw", "2026-07-01 02:00:00"), parse("UTC", "2026-07-01 00:00:00"));
         assert_eq!(parse("Europe/Warsaw", "2026-10-25 02:30:00"), parse("UTC", "2026-10-25 00:30:00"));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_zone_is_refused_with_a_remedy() {
+    fn unknown_zone_is_refused_with_a_remedy() {
         for name in ["Mars/Olympus", "", "+99:00", "+1"] {
             let error = name.parse::<TimeZone>().unwrap_err();
             assert_eq!(error.kind(), crate::ErrorKind::UnknownTimeZone, "{error}");

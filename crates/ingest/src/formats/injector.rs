@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prefix_names_the_injector() {
+    fn prefix_names_the_injector() {
         let some = |name: &str| Some(name.to_owned());
         assert_eq!(
             names(
@@ -205,7 +205,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_threads_before_make_no_difference(
+        fn threads_before_make_no_difference(
             threads in vec("(10\\.0\\.0\\.[12]|a:1|ab?|)(-|)(TG|T-G|b:2-|)( 1-[12]|)", 0..12),
         ) {
             let threads: Vec<&str> = threads.iter().map(String::as_str).collect();

@@ -131,7 +131,7 @@ mod tests {
         }
 
         #[test]
-        fn a_number_within_a_text_is_read_as_alone(
+        fn number_within_a_text_is_read_as_alone(
             before in "[0-9,x]{0,12}", number in "-?[0-9]{0,20}|[0-9x:/ ]{0,18}", after in "[0-9,x]{0,9}",
         ) {
             let text = format!("{before}{number}{after}");

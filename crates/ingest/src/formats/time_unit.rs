@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_numbers_that_are_no_likely_milliseconds_have_another_unit() {
+    fn unit_is_guessed_only_for_numbers_that_are_no_likely_milliseconds() {
         for (number, unit) in [
             (1_795_203_738_615, None),
             (1_795_203_738, Some(TimeUnit::Seconds)),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_unit_is_read_as_it_is_written() {
+    fn unit_is_read_as_it_is_written() {
         for unit in [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds]
         {
             assert_eq!(unit.to_string().parse::<TimeUnit>().unwrap(), unit);

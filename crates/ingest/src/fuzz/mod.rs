@@ -102,7 +102,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1200) })]
 
         #[test]
-        fn what_is_changed_in_the_corpus_holds_too(
+        fn changed_corpus_holds_too(
             target in 0..TARGETS.len(), which in any::<[Index; 2]>(), at in any::<[Index; 4]>(), byte in any::<u8>(),
         ) {
             let (name, target) = TARGETS[target];

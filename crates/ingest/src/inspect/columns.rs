@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_usual_log_lacks_nothing() {
+    fn usual_log_lacks_nothing() {
         let columns = of(DEFAULT_COLUMNS);
         assert_eq!(
             (columns.all.len(), columns.missing, columns.ignored),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_read_is_ignored() {
+    fn columns_that_are_not_read_are_ignored() {
         let columns = of("Filename;timeStamp;elapsed;success;elapsed;Hostname;\"a\"");
         assert_eq!(columns.ignored, ["Filename", "elapsed", "a"]);
         assert_eq!(columns.missing.len(), LOST.len());

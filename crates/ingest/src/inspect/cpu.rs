@@ -284,7 +284,7 @@ mod tests {
 
         /// Readings that cover a log, shifted by a difference of time zones, are recognised; unshifted ones are not.
         #[test]
-        fn a_shifted_clock_is_found(steps in -56i64..=56, length in 10i64..600, ahead in 5i64..35) {
+        fn shifted_clock_is_found(steps in -56i64..=56, length in 10i64..600, ahead in 5i64..35) {
             let span = Span { first: 1_795_203_738, last: 1_795_203_738 + length };
             let shift = steps * 900;
             let series = series((span.first - ahead..=span.last + ahead).map(|clock| clock - shift));
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn the_zone_that_makes_a_shift_is_told() {
+    fn zone_that_makes_a_shift_is_told() {
         let zone = |name: &str, shift: i64, logs, cpu| {
             let guess = ClockGuess { shift, covered: 0, cpu_offset: shift, time_zone: None };
             let span = Span { first: 1_795_203_738, last: 1_795_203_740 };

@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_few_are_shown_and_long_records_cut() {
+    fn first_few_are_shown_and_long_records_cut() {
         let mut spool = RejectSpool::default();
         for line in 2..10 {
             let reject = Reject {

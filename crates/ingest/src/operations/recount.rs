@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_among_the_others_gets_cells_of_its_own() {
+    fn label_among_the_others_gets_cells_of_its_own() {
         let run = stored();
         assert!(run.shares_cells("label 250") && !run.shares_cells("label 7") && !run.shares_cells("none"));
         let mut recount = Recount::new(&run, "label 250");

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_names_and_names_without_a_cell_make_no_difference() {
+    fn order_of_names_and_names_without_a_cell_make_no_difference() {
         let one = table(["a", "b"], ["", "x", "y"], false, 5);
         assert_eq!(differ(&one, &table(["b", "a"], ["unused", "y", "x"], true, 5)).unwrap(), None);
         assert_eq!(

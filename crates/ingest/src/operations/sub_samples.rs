@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parts_name_is_its_parents_and_a_number() {
+    fn parts_name_is_its_parents_and_a_number() {
         assert_eq!(sub_sample_of("Page-12"), Some(("Page", 12)));
         assert_eq!(sub_sample_of("Page-0-1"), Some(("Page-0", 1)));
         let others = ["Page-01", "Page-x", "-1"].map(sub_sample_of);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sampler_of_such_a_name_is_none() {
+    fn sampler_of_such_a_name_is_none() {
         // One after the other, and beside a longer one that ends later.
         let records = [("Page", 0, 100), ("Page-0", 100, 20), ("Page-0", 150, 20), ("Page", 90, 200)];
         assert!(found(&records).unwrap().is_empty());
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_told_is_refused() {
+    fn sub_samples_that_can_not_be_told_apart_are_refused() {
         let records = [("Page", 0, 100), ("Page-0", 0, 20), ("Page-0", 300, 20)];
         let error = found(&records).unwrap_err().to_string();
         assert!(error.contains("1 of 2 lie within"), "{error}");

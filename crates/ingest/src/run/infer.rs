@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_path_names_the_test() {
+    fn shared_path_names_the_test() {
         assert_eq!(key("/2048", "a:9000", "Get", "Results-x-9000"), "a:9000 2048");
         assert_eq!(key("/api/heavy_2048/", "a:1", "Get", "perfectnio_heavy_2048"), "perfectnio heavy_2048");
         assert_eq!(key("/2048", "a:1", "Get", "perfectnio_4096"), "a:1 2048");
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_file_speaks_before_its_member() {
+    fn file_speaks_before_its_member() {
         assert_eq!(key("/2048", "a:1", "Get", "perfectnio_2048 results"), "perfectnio 2048");
         assert_eq!(key("/2048", "a:1", "Get", "monday perfectnio_2048"), "perfectnio 2048");
         assert_eq!(key("", "a:1", "Get", "spring_heavy Results-mix-8181"), "spring heavy");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_names_the_framework_where_that_was_told() {
+    fn port_names_the_framework_where_that_was_told() {
         assert_eq!(framework("a:8181", "monday"), "nio");
         assert_eq!(framework("[::1]:80", "Results-2048-8181"), "web", "requests speak before names");
         assert_eq!(framework("", "Results-2048-8181.killed"), "nio");
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_head_agrees_on_the_whole_log_may_not() {
+    fn key_of_the_head_may_differ_from_that_of_the_whole_log() {
         let clues = Clues {
             path: Some("/2048".into()),
             host: Some("a:1".into()),

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_is_filled_whole_or_not_at_all() {
+    fn column_is_filled_whole_or_not_at_all() {
         let mut column: Nullable<i32> = [Some(3), None].into_iter().collect();
         assert_eq!(column.fill([Some(1), None].into_iter()), None);
         assert_eq!((column.values().len(), column.fill([Some(0), Some(1)].into_iter())), (2, Some(())));

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_end_need_not_be_that_of_the_last_start() {
+    fn last_end_need_not_be_that_of_the_last_start() {
         let mut ends = Ends::default();
         ends.add(&[1_000, 2_000, 3_000], &[9_000, 10, -5], &[false; 3]);
         assert_eq!(ends, Ends { requests: Some(10_000), transactions: None });

@@ -66,7 +66,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_text_at_the_limit_is_whole_and_one_beyond_it_ends_in_its_hash() {
+    fn text_at_the_limit_is_whole_and_one_beyond_it_ends_in_its_hash() {
         assert_eq!(shortened("é".repeat(LABEL_BYTES / 2).as_bytes(), LABEL_BYTES), None);
         let long = format!("{}é", "x".repeat(LABEL_BYTES - 1));
         let kept = shortened(long.as_bytes(), LABEL_BYTES).unwrap();
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_was_cut_is_cut_again() {
+    fn text_that_was_cut_is_cut_again() {
         let kept = shortened(&[b'x'; 100], 64).unwrap();
         let again = shortened(kept.as_bytes(), 64).unwrap();
         assert!(again != kept && again.len() <= 64);
@@ -84,7 +84,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_cut_fits_and_differs_from_all_else(
+        fn cut_text_fits_and_differs_from_all_else(
             texts in prop::collection::vec(prop_oneof![
                 "[aé€😀]{0,40}".prop_map(String::into_bytes),
                 prop::collection::vec(any::<u8>(), 0..120),

@@ -119,20 +119,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_reading_of_a_second_wins() {
+    fn last_reading_of_a_second_wins() {
         let cpu = CpuSeries::new(vec![(5, 1.0), (4, 9.0), (5, 2.0)]);
         assert_eq!(cpu.readings(), [(4, 9.0), (5, 2.0)]);
     }
 
     #[test]
-    fn the_interval_is_the_usual_one() {
+    fn interval_is_the_usual_one() {
         let every = |clocks: &[i64]| CpuSeries::new(clocks.iter().map(|at| (*at, 1.0)).collect()).interval();
         assert_eq!(every(&[0, 10, 20, 20, 30, 300]), Some(10));
         assert_eq!((every(&[5]), every(&[])), (None, None));
     }
 
     #[test]
-    fn an_offset_shifts_the_clock_of_the_readings() {
+    fn offset_shifts_the_clock_of_the_readings() {
         let cpu = CpuSeries::new(vec![(5, 1.0)]);
         let join = CpuJoin { offset: 10, lookback: 0 };
         assert_eq!((cpu.at(15, join), cpu.at(5, join)), (Some(1.0), None));

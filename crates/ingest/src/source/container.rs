@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_that_misleads_is_noted() {
+    fn name_that_misleads_is_noted() {
         assert!(Container::Gzip.misnamed("a.csv.ZIP").is_some_and(|note| note.contains("a gzip file")));
         assert_eq!(Container::Zip.misnamed("a.zip"), None);
         assert_eq!(Container::Gzip.misnamed("a.csv"), None);

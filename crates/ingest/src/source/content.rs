@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_is_known_by_its_header_or_by_its_records() {
+    fn log_is_known_by_its_header_or_by_its_records() {
         let told = LayoutOptions { delimiter: None, columns: Some("success,elapsed,timeStamp".into()) };
         for (head, options) in [
             ("timeStamp,elapsed,success\n1,2,true", LayoutOptions::default()),

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_is_found_by_two_of_its_names_in_any_order_and_delimiter() {
+    fn header_is_found_by_two_of_its_names_in_any_order_and_delimiter() {
         for (line, delimiter) in [
             ("clock,value", b','),
             ("value\tclock", b'\t'),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_first_field_that_is_approved_counts() {
+    fn longest_first_field_that_is_approved_counts() {
         let number = |field: &str| field.parse::<f64>().is_ok();
         assert_eq!(delimiter_behind(b"1.5;2", number), Some(b';'));
         assert_eq!(delimiter_behind(b"\"15\",2", number), Some(b','));

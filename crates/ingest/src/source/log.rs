@@ -410,7 +410,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_log_is_named_by_its_member_where_that_says_anything() {
+    fn log_is_named_by_its_member_where_that_says_anything() {
         let zip = || Place::file("/data/run.csv.zip");
         assert_eq!(own_name(&zip()), "run.csv.zip");
         assert_eq!(own_name(&zip().member("../a/b.jtl")), "b.jtl");

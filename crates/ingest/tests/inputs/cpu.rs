@@ -42,7 +42,7 @@ fn every_form_gives_the_same_readings() {
 }
 
 #[test]
-fn an_export_from_a_pipe_is_kept_aside() {
+fn export_from_a_pipe_is_kept_aside() {
     for bytes in [CPU.as_bytes().to_vec(), gzip(CPU.as_bytes()), zstd(CPU.as_bytes())] {
         let cpu = read_cpu(from_pipe(Drip(Cursor::new(bytes))).unwrap()).unwrap();
         assert_eq!(cpu.series.readings().len(), 2);
@@ -58,7 +58,7 @@ fn dates_are_read_in_the_zone_that_was_told() {
 }
 
 #[test]
-fn within_a_second_the_later_nanosecond_wins_and_else_the_later_row() {
+fn later_nanosecond_of_a_second_wins_and_else_the_later_row() {
     let cpu = read("itemid,clock,value,ns\n1,1795203740,1,900\n1,1795203740,2,100\n").unwrap();
     assert_eq!(cpu.series.readings(), [(1_795_203_740, 1.0)]);
     let cpu = read("clock,value\n1795203740,1\n1795203740,2\n").unwrap();
@@ -66,7 +66,7 @@ fn within_a_second_the_later_nanosecond_wins_and_else_the_later_row() {
 }
 
 #[test]
-fn of_several_items_one_must_be_chosen() {
+fn item_must_be_chosen_among_several() {
     let text = "itemid,clock,value,ns\n7,1795203740,1,0\n8,1795203740,2,0\n8,1795203741,3,0\n";
     let error = failure(read(text));
     assert!(error.to_string().contains("7 (1 ") && error.to_string().contains("8 (2 "), "{error}");
@@ -88,7 +88,7 @@ fn empty_values_are_absent_and_counted() {
 }
 
 #[test]
-fn a_row_that_can_not_be_read_is_named_by_line_and_column() {
+fn row_that_can_not_be_read_is_named_by_line_and_column() {
     for (row, column, value) in [
         ("1795203740,NaN", "value", "NaN"),
         ("1795203740,inf", "value", "inf"),
@@ -119,7 +119,7 @@ fn a_row_that_can_not_be_read_is_named_by_line_and_column() {
 }
 
 #[test]
-fn an_open_quote_or_an_endless_line_is_refused_before_it_fills_memory() {
+fn open_quote_or_an_endless_line_is_refused_before_it_fills_memory() {
     let error = failure(read("clock,value\n1795203739,1\n1795203740,\"2\n1795203741,3\n"));
     assert_eq!(error.kind(), ErrorKind::CpuReading, "{error}");
     assert!(error.to_string().contains("line 3 (byte 25)"), "{error}");

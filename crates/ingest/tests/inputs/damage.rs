@@ -46,7 +46,7 @@ fn input_cut_at_any_byte_is_refused() {
 }
 
 #[test]
-fn a_member_that_can_not_be_read_is_not_left_out_beside_one_that_can() {
+fn member_that_can_not_be_read_is_not_left_out_beside_one_that_can() {
     let bytes = deflated(&[("a.csv", LOG.as_bytes()), ("b.csv", LOG.as_bytes())]);
     let headers: Vec<usize> =
         bytes.windows(4).enumerate().filter(|(_, four)| *four == b"PK\x03\x04").map(|(at, _)| at).collect();

@@ -57,7 +57,7 @@ fn lzma_is_read_from_a_file() {
 }
 
 #[test]
-fn a_zip_may_hold_several_logs_and_the_cpu_export_among_other_things() {
+fn zip_may_hold_several_logs_and_the_cpu_export_among_other_things() {
     let zip = deflated(&[
         ("run/", b""),
         ("__MACOSX/run/._a.csv", b"\0\x05\x16\x07"),
@@ -89,7 +89,7 @@ fn a_zip_may_hold_several_logs_and_the_cpu_export_among_other_things() {
 }
 
 #[test]
-fn a_gzip_file_by_the_name_of_zip_is_read_with_a_note() {
+fn gzip_file_by_the_name_of_zip_is_read_with_a_note() {
     let file = on_disk("a.zip", &gzip(LOG.as_bytes()));
     let mut inputs = recognise(&[&file.path]).unwrap();
     assert!(inputs.notes[0].contains("a.zip") && inputs.notes[0].contains("gzip"), "{:?}", inputs.notes);
@@ -97,7 +97,7 @@ fn a_gzip_file_by_the_name_of_zip_is_read_with_a_note() {
 }
 
 #[test]
-fn what_can_not_be_read_is_named_with_a_remedy() {
+fn unreadable_file_is_refused_with_its_kind_and_a_remedy() {
     let zip = deflated(&[("a.csv", LOG.as_bytes())]);
     let text = |text: &str| text.as_bytes().to_vec();
     for (name, bytes, kind, member) in [
@@ -149,7 +149,7 @@ fn damage_beyond_the_head_is_found_at_the_end() {
 }
 
 #[test]
-fn a_log_is_not_finished_after_a_failed_read() {
+fn log_is_not_finished_after_a_failed_read() {
     let file = on_disk("a.zip", &with_wrong_crc(deflated(&[("a.csv", &long_log())])));
     let mut inputs = recognise(&[&file.path]).unwrap();
     let mut stream = inputs.logs[0].open(Default::default()).unwrap();
@@ -206,7 +206,7 @@ fn bytes_read() -> u64 {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_directory_is_read_a_few_times_however_many_members_it_has() {
+fn directory_is_read_a_few_times_however_many_members_it_has() {
     let name = |member: usize| format!("{member}{}", "n".repeat(30_000));
     let names: Vec<String> = (0..300).map(name).collect();
     for method in [CompressionMethod::Deflated, CompressionMethod::Bzip2] {

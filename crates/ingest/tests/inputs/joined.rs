@@ -59,7 +59,7 @@ fn joined_zips_are_refused_by_file_and_by_pipe() {
 }
 
 #[test]
-fn a_zip_behind_which_another_one_is_cut_is_refused() {
+fn zip_behind_which_another_one_is_cut_is_refused() {
     let (whole, next) = (&zips()[0], &zips()[3]);
     for length in 1..next.len() {
         assert!(both(&[whole, &next[..length]].concat()).is_err(), "{length} bytes of the second");
@@ -82,7 +82,7 @@ fn padding_behind_a_zip_is_none_of_it_and_anything_else_is_refused() {
 }
 
 #[test]
-fn a_member_that_the_directory_does_not_list_is_refused() {
+fn member_that_the_directory_does_not_list_is_refused() {
     let members: &[Member] =
         &[("a.csv", LOG.as_bytes()), ("b.csv", LOG.as_bytes()), ("c.csv", LOG.as_bytes())];
     for zip in [deflated(members), streamed(members, options(CompressionMethod::Deflated))] {
@@ -101,7 +101,7 @@ fn a_member_that_the_directory_does_not_list_is_refused() {
 }
 
 #[test]
-fn what_unpacks_itself_is_named() {
+fn self_extracting_program_is_refused() {
     let program = [&b"MZ\x90\0\x03\0\0\0"[..], &[7; 2000], &zips()[0]].concat();
     for error in *both(&program).unwrap_err() {
         assert_eq!(error.kind(), ErrorKind::UnsupportedFormat, "{error}");
@@ -158,7 +158,7 @@ fn with_large_directory(entries: u16) -> Vec<u8> {
 }
 
 #[test]
-fn a_directory_too_large_for_memory_is_refused() {
+fn directory_too_large_for_memory_is_refused() {
     let file = on_disk("i.zip", &with_large_directory(3000));
     let error = failure(recognise(&[&file.path]));
     assert_eq!(error.kind(), ErrorKind::ZipTooLarge, "{error}");

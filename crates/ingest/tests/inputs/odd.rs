@@ -89,7 +89,7 @@ fn milliseconds_of_1970_are_read_where_they_are_no_likely_seconds_or_told() {
 }
 
 #[test]
-fn a_clock_that_is_put_back_or_forward_is_told_with_its_line() {
+fn clock_that_is_put_back_or_forward_is_told_with_its_line() {
     for (shift_s, what) in [
         (-3600, "the clock goes back by 3600 s"),
         (-20, "the clock goes back by 20 s"),
@@ -107,7 +107,7 @@ fn a_clock_that_is_put_back_or_forward_is_told_with_its_line() {
 }
 
 #[test]
-fn the_end_of_summer_time_in_a_log_of_dates_is_told_and_offsets_behind_them_mend_it() {
+fn end_of_summer_time_in_a_log_of_dates_is_told_and_offsets_behind_them_mend_it() {
     // From 02:50 to 03:00 in summer time, and from 02:00 to 02:10 in that of winter: ten requests a second.
     let log = |offsets: [&str; 2]| {
         let mut log = HEADER.to_owned();
@@ -141,7 +141,7 @@ fn the_end_of_summer_time_in_a_log_of_dates_is_told_and_offsets_behind_them_mend
 }
 
 #[test]
-fn a_clock_that_goes_to_and_fro_is_told_once_with_how_often() {
+fn clock_that_goes_to_and_fro_is_told_once_with_how_often() {
     let mut log = HEADER.to_owned();
     for at in 0..5000 {
         let shift = if at / 1000 % 2 == 0 { 0 } else { -600_000 };
@@ -229,7 +229,7 @@ fn line_breaks_in_a_message_are_none_of_it() {
 }
 
 #[test]
-fn nothing_is_odd_in_any_fixture() {
+fn fixtures_have_no_odd_times() {
     let mut met = 0;
     for entry in std::fs::read_dir(fixture("")).unwrap() {
         let path = entry.unwrap().path();
@@ -246,7 +246,7 @@ fn nothing_is_odd_in_any_fixture() {
 }
 
 #[test]
-fn a_label_that_reads_like_the_rest_of_the_labels_is_none_of_them() {
+fn label_that_reads_like_the_rest_of_the_labels_is_none_of_them() {
     let mut log = HEADER.to_owned();
     for at in 0..600 {
         let label = match at % 3 {

@@ -59,7 +59,7 @@ fn progress_counts_what_was_read_to_recognise_the_pipe() {
 }
 
 #[test]
-fn a_zip_from_a_pipe_may_hold_several_logs_behind_the_cpu_export() {
+fn zip_from_a_pipe_may_hold_several_logs_behind_the_cpu_export() {
     for form in [deflated, |members: &[Member]| streamed(members, options(CompressionMethod::Deflated))] {
         let zip = form(&[
             ("__MACOSX/._a", b"\0\0"),
@@ -83,7 +83,7 @@ fn a_zip_from_a_pipe_may_hold_several_logs_behind_the_cpu_export() {
 }
 
 #[test]
-fn a_log_that_is_dropped_half_read_is_passed_over() {
+fn log_that_is_dropped_half_read_is_passed_over() {
     let zip =
         streamed(&[("a.csv", &long_log()), ("b.csv", LOG.as_bytes())], options(CompressionMethod::Deflated));
     let mut inputs = from_pipe(Cursor::new(zip)).unwrap();
@@ -96,7 +96,7 @@ fn a_log_that_is_dropped_half_read_is_passed_over() {
 }
 
 #[test]
-fn a_cpu_export_behind_the_log_is_refused_unless_one_was_given() {
+fn cpu_export_behind_the_log_is_refused_unless_one_was_given() {
     let zip = deflated(&[("a.csv", LOG.as_bytes()), ("cpu.csv", CPU.as_bytes())]);
     let error = failure(read_logs(&mut from_pipe(Cursor::new(zip.clone())).unwrap(), 100));
     assert!(error.to_string().contains("member cpu.csv"), "{error}");
@@ -105,7 +105,7 @@ fn a_cpu_export_behind_the_log_is_refused_unless_one_was_given() {
 
 #[cfg(unix)]
 #[test]
-fn a_named_pipe_loses_nothing_and_knows_of_the_cpu_export_beside_it() {
+fn named_pipe_loses_nothing_and_knows_of_the_cpu_export_beside_it() {
     let zip = deflated(&[("a.csv", &long_log()), ("cpu.csv", CPU.as_bytes())]);
     let cpu = on_disk("cpu.csv", CPU.as_bytes());
     let fifo = cpu.path.with_file_name("fifo");
@@ -123,7 +123,7 @@ fn a_named_pipe_loses_nothing_and_knows_of_the_cpu_export_beside_it() {
 }
 
 #[test]
-fn what_can_not_come_by_pipe_is_named_with_a_remedy() {
+fn unreadable_pipe_is_refused_with_its_kind_and_a_remedy() {
     let member: &[Member] = &[("a.csv", LOG.as_bytes())];
     let zip = deflated(member);
     for (bytes, kind, member) in [

@@ -22,7 +22,7 @@ fn every_fixture_is_what_it_is() {
 }
 
 #[test]
-fn a_zip_gives_its_plain_twin_from_disk_and_by_pipe() {
+fn zip_gives_its_plain_twin_from_disk_and_by_pipe() {
     for name in [
         "Results-flaky-8181.csv",
         "Results-flaky-8181.semicolon.csv",
@@ -46,7 +46,7 @@ fn a_zip_gives_its_plain_twin_from_disk_and_by_pipe() {
 }
 
 #[test]
-fn the_cpu_exports_hold_what_their_readme_says() {
+fn cpu_exports_hold_what_their_readme_says() {
     for (name, readings, first, last) in [
         ("Results-2048-9000.cpu.csv", 84, 1_795_203_735, 1_795_203_818),
         ("Results-flaky-8181.cpu.csv", 27, 1_795_203_822, 1_795_203_848),

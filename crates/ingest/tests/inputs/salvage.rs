@@ -72,7 +72,7 @@ fn cuts(zip: &[u8]) -> impl Iterator<Item = usize> + use<> {
 }
 
 #[test]
-fn of_a_zip_cut_anywhere_all_is_read_that_another_inflater_reads() {
+fn zip_cut_anywhere_gives_all_that_another_inflater_reads() {
     let file = on_disk("run.zip", b"");
     let mut met = 0;
     for (name, zip) in zips() {
@@ -111,7 +111,7 @@ fn ingested(path: PathBuf, source: SourceOptions) -> Result<(RunInfo, usize)> {
 }
 
 #[test]
-fn the_run_is_that_of_the_whole_lines_before_the_cut() {
+fn run_is_that_of_the_whole_lines_before_the_cut() {
     let (cut_zip, lines) = (on_disk("run.zip", b""), on_disk("run.csv", b""));
     for (name, zip) in zips() {
         for cut in cuts(&zip).step_by(9) {
@@ -176,7 +176,7 @@ fn cut_at_any_byte_every_form_gives_a_beginning_and_whole_logs_before_it() {
 }
 
 #[test]
-fn a_lost_or_garbled_directory_costs_nothing() {
+fn lost_or_garbled_directory_costs_nothing() {
     let file = on_disk("x.zip", b"");
     let (long, short) = (long_log(), LOG.as_bytes());
     let unsigned = described(("a.csv", &long), Descriptor { signed: false, wide: true });
@@ -201,7 +201,7 @@ fn a_lost_or_garbled_directory_costs_nothing() {
 }
 
 #[test]
-fn a_log_that_is_damaged_in_the_middle_costs_the_others_nothing() {
+fn log_that_is_damaged_in_the_middle_costs_the_others_nothing() {
     let file = on_disk("x.zip", b"");
     let (long, short) = (long_log(), LOG.as_bytes());
     for (form, bytes) in forms(&long, short).into_iter().enumerate() {
@@ -223,7 +223,7 @@ fn a_log_that_is_damaged_in_the_middle_costs_the_others_nothing() {
 }
 
 #[test]
-fn of_a_log_with_a_wrong_checksum_or_size_all_is_read() {
+fn log_with_a_wrong_checksum_or_size_is_read_whole() {
     let file = on_disk("x.zip", b"");
     let log = long_log();
     let member: &[Member] = &[("a.csv", &log)];
@@ -258,7 +258,7 @@ fn of_a_log_with_a_wrong_checksum_or_size_all_is_read() {
 }
 
 #[test]
-fn a_record_without_its_line_end_is_a_reject_where_the_log_is_cut() {
+fn record_without_its_line_end_is_a_reject_where_the_log_is_cut() {
     let log = b"timeStamp,elapsed,success\n1795203738615,12,true\n1795203738616,1234,true\n";
     let zip = sized(&[("a.csv", log)], options(CompressionMethod::Stored));
     let data = zip.windows(log.len()).position(|window| window == log).unwrap();
@@ -280,7 +280,7 @@ fn a_record_without_its_line_end_is_a_reject_where_the_log_is_cut() {
 }
 
 #[test]
-fn nothing_is_made_of_input_of_which_no_record_can_be_read() {
+fn input_without_a_readable_record_gives_nothing() {
     let file = on_disk("run.zip", b"");
     let zip = deflated(&[("a.csv", &long_log())]);
     for length in [4, 20, 36, 60] {
@@ -294,7 +294,7 @@ fn nothing_is_made_of_input_of_which_no_record_can_be_read() {
 }
 
 #[test]
-fn of_a_damaged_cpu_export_the_readings_before_the_damage_are_kept() {
+fn damaged_cpu_export_keeps_the_readings_before_the_damage() {
     let mut long = String::from("clock,value\n");
     (0..20_000).for_each(|second| long.push_str(&format!("{},{}\n", 1_795_203_740 + second, second % 97)));
     let packed = gzip(long.as_bytes());

@@ -45,7 +45,7 @@ fn cells_that_are_not_those_of_the_run_are_a_fault_that_is_told_and_nothing_is_s
 }
 
 #[test]
-fn a_cell_of_a_label_that_is_not_in_the_list_is_a_fault_that_is_told() {
+fn cell_of_a_label_that_is_not_in_the_list_is_a_fault_that_is_told() {
     let place = Place::new();
     let mut wrong = example(3, 900);
     wrong.labels.pop();

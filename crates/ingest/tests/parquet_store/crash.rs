@@ -45,7 +45,7 @@ fn assert_next_is_clean(place: &Place) {
 }
 
 #[test]
-fn killed_while_it_was_writing() {
+fn writer_killed_while_it_was_writing() {
     let (place, aside) = old_and_new();
     let staged = place.path().join("staging/run-killed");
     copy(&aside.path().join("generation"), &staged);
@@ -55,21 +55,21 @@ fn killed_while_it_was_writing() {
 }
 
 #[test]
-fn killed_after_its_staging_lost_its_lock() {
+fn writer_killed_after_its_staging_lost_its_lock() {
     let (place, aside) = old_and_new();
     copy(&aside.path().join("generation"), &place.path().join("staging/run-killed"));
     assert_old_and_usable(&place);
 }
 
 #[test]
-fn killed_after_the_generation_moved() {
+fn writer_killed_after_the_generation_moved() {
     let (place, aside) = old_and_new();
     copy(&aside.path().join("generation"), &place.run().join("run-killed"));
     assert_old_and_usable(&place);
 }
 
 #[test]
-fn killed_while_it_wrote_the_manifest() {
+fn writer_killed_while_it_wrote_the_manifest() {
     let (place, aside) = old_and_new();
     copy(&aside.path().join("generation"), &place.run().join("run-killed"));
     fs::write(place.run().join(".new-x1"), "{\"generation\": \"run-k").unwrap();
@@ -77,7 +77,7 @@ fn killed_while_it_wrote_the_manifest() {
 }
 
 #[test]
-fn killed_before_the_old_generation_went() {
+fn writer_killed_before_the_old_generation_went() {
     let (place, aside) = old_and_new();
     copy(&aside.path().join("generation"), &place.run().join("run-killed"));
     fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
@@ -87,7 +87,7 @@ fn killed_before_the_old_generation_went() {
 }
 
 #[test]
-fn killed_while_the_old_generation_went() {
+fn writer_killed_while_the_old_generation_went() {
     let (place, aside) = old_and_new();
     fs::remove_file(place.generation().join("cpu.parquet")).unwrap();
     copy(&aside.path().join("generation"), &place.run().join("run-killed"));
@@ -97,7 +97,7 @@ fn killed_while_the_old_generation_went() {
 }
 
 #[test]
-fn killed_before_the_new_generation_moved_in() {
+fn writer_killed_before_the_new_generation_moved_in() {
     for old_is_there in [true, false] {
         let (place, aside) = old_and_new();
         copy(&aside.path().join("generation"), &place.path().join("staging/run-killed"));
@@ -119,7 +119,7 @@ fn killed_before_the_new_generation_moved_in() {
 }
 
 #[test]
-fn a_run_whose_files_were_not_moved_in_is_replaced_and_leaves_nothing() {
+fn run_whose_files_were_not_moved_in_is_replaced_and_leaves_nothing() {
     let (place, aside) = old_and_new();
     copy(&aside.path().join("generation"), &place.path().join("staging/run-killed"));
     fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
@@ -127,7 +127,7 @@ fn a_run_whose_files_were_not_moved_in_is_replaced_and_leaves_nothing() {
 }
 
 #[test]
-fn what_a_manifest_names_is_not_swept_though_another_can_not_be_read() {
+fn generation_that_a_manifest_names_is_not_swept_though_another_can_not_be_read() {
     let (place, aside) = old_and_new();
     copy(&aside.path().join("generation"), &place.path().join("staging/run-killed"));
     fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
@@ -144,7 +144,7 @@ fn what_a_manifest_names_is_not_swept_though_another_can_not_be_read() {
 }
 
 #[test]
-fn a_manifest_whose_files_are_missing_costs_no_other_files() {
+fn manifest_whose_files_are_missing_costs_no_other_files() {
     let (place, aside) = old_and_new();
     fs::copy(aside.path().join("manifest.json"), place.run().join("manifest.json")).unwrap();
     let old = generations(&place.run());
@@ -157,7 +157,7 @@ fn a_manifest_whose_files_are_missing_costs_no_other_files() {
 }
 
 #[test]
-fn killed_at_the_first_run_of_a_key() {
+fn writer_killed_at_the_first_run_of_a_key() {
     let (place, aside) = old_and_new();
     fs::remove_file(place.run().join("manifest.json")).unwrap();
     copy(&aside.path().join("generation"), &place.run().join("run-killed"));
@@ -168,7 +168,7 @@ fn killed_at_the_first_run_of_a_key() {
 }
 
 #[test]
-fn killed_while_the_store_was_being_made() {
+fn writer_killed_while_the_store_was_being_made() {
     for made in
         [&[][..], &[".lock", ".new-a"], &[".lock", ".new-a", "perfpipe.json"], &["perfpipe.json", "runs/"]]
     {
@@ -189,7 +189,7 @@ fn killed_while_the_store_was_being_made() {
 }
 
 #[test]
-fn what_dead_writers_left_is_swept_and_nothing_else() {
+fn leftovers_of_dead_writers_are_swept_and_nothing_else() {
     let place = Place::new();
     let alive = begin(&place.store, &example(1, 50)).unwrap();
     let staging = place.path().join("staging");
@@ -209,7 +209,7 @@ fn what_dead_writers_left_is_swept_and_nothing_else() {
 }
 
 #[test]
-fn what_was_left_of_any_run_is_removed_by_the_ingest_of_another() {
+fn leftovers_of_any_run_are_removed_by_the_ingest_of_another() {
     let (place, aside) = old_and_new();
     let runs = place.path().join("runs");
     let run = place.run();

@@ -41,7 +41,7 @@ fn complaints(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn a_byte_that_is_changed_is_told() {
+fn byte_that_is_changed_is_told() {
     let place = Place::new();
     store(&place.store, &example(5, 300)).unwrap();
     for path in files(&place) {
@@ -66,7 +66,7 @@ fn a_byte_that_is_changed_is_told() {
 }
 
 #[test]
-fn a_byte_of_the_manifest_that_is_changed_is_told_or_changes_nothing() {
+fn byte_of_the_manifest_that_is_changed_is_told_or_changes_nothing() {
     let place = Place::new();
     store(&place.store, &example(5, 300)).unwrap();
     let path = place.run().join("manifest.json");
@@ -85,7 +85,7 @@ fn a_byte_of_the_manifest_that_is_changed_is_told_or_changes_nothing() {
 }
 
 #[test]
-fn a_run_whose_manifest_is_damaged_can_be_replaced_and_dropped() {
+fn run_whose_manifest_is_damaged_can_be_replaced_and_dropped() {
     use crate::example::{begin, commit};
     use perfpipe_ingest::Replace;
     let place = Place::new();
@@ -105,7 +105,7 @@ fn a_run_whose_manifest_is_damaged_can_be_replaced_and_dropped() {
 }
 
 #[test]
-fn a_manifest_of_another_layout_is_refused_and_left_alone() {
+fn manifest_of_another_layout_is_refused_and_left_alone() {
     let place = Place::new();
     store(&place.store, &example(5, 300)).unwrap();
     let path = place.run().join("manifest.json");
@@ -120,7 +120,7 @@ fn a_manifest_of_another_layout_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_file_that_is_cut_anywhere_gives_an_error() {
+fn file_that_is_cut_anywhere_gives_an_error() {
     let place = Place::new();
     store(&place.store, &example(5, 300)).unwrap();
     assert!(read_all(&place));
@@ -166,7 +166,7 @@ fn bytes_that_are_changed_give_an_error_or_values() {
 }
 
 #[test]
-fn a_file_that_is_missing_is_named() {
+fn file_that_is_missing_is_named() {
     let place = Place::new();
     store(&place.store, &example(5, 300)).unwrap();
     for path in files(&place) {

@@ -19,7 +19,7 @@ fn another_layout_is_refused() {
 }
 
 #[test]
-fn a_folder_of_something_else_is_refused_and_left_alone() {
+fn folder_of_something_else_is_refused_and_left_alone() {
     let place = Place::new();
     fs::create_dir(place.path()).unwrap();
     fs::write(place.path().join("thesis.tex"), "x").unwrap();
@@ -29,7 +29,7 @@ fn a_folder_of_something_else_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_marker_or_manifest_that_is_damaged_is_named() {
+fn marker_or_manifest_that_is_damaged_is_named() {
     let place = Place::new();
     store(&place.store, &example(1, 50)).unwrap();
     let manifest = place.run().join("manifest.json");
@@ -67,7 +67,7 @@ fn opening_and_reading_make_nothing() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_made_is_named() {
+fn folder_that_cannot_be_made_is_named() {
     let place = Place::new();
     fs::write(place.path(), "a file").unwrap();
     for path in [place.path(), place.path().join("below")] {
@@ -78,7 +78,7 @@ fn a_folder_that_cannot_be_made_is_named() {
 
 #[cfg(unix)]
 #[test]
-fn a_read_only_store_can_be_read_and_says_why_it_cannot_be_written() {
+fn read_only_store_can_be_read_and_says_why_it_cannot_be_written() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new();
     store(&place.store, &example(1, 50)).unwrap();
@@ -109,7 +109,7 @@ fn example_of(framework: &str, test: &str, mark: u64) -> crate::example::Example
 }
 
 #[test]
-fn a_folder_that_was_copied_or_renamed_by_hand_is_no_run_and_is_left_alone() {
+fn folder_that_was_copied_or_renamed_by_hand_is_no_run_and_is_left_alone() {
     let place = Place::new();
     let run = example_of("go", "flaky", 3);
     store(&place.store, &run).unwrap();
@@ -146,7 +146,7 @@ fn a_folder_that_was_copied_or_renamed_by_hand_is_no_run_and_is_left_alone() {
 }
 
 #[test]
-fn a_run_that_lies_where_another_belongs_is_not_replaced() {
+fn run_that_lies_where_another_belongs_is_not_replaced() {
     // As on a file system that does not tell capital letters apart, and with names whose hashes are the same.
     for (one, other) in [("go", "Go"), (&*format!("{}a", "x".repeat(200)), &*format!("{}b", "x".repeat(200)))]
     {
@@ -166,7 +166,7 @@ fn a_run_that_lies_where_another_belongs_is_not_replaced() {
 }
 
 #[test]
-fn a_folder_with_capital_letters_of_an_earlier_build_stays_the_run_s() {
+fn folder_with_capital_letters_of_an_earlier_build_stays_the_run_s() {
     let place = Place::new();
     let run = example_of("Go", "API", 3);
     store(&place.store, &run).unwrap();

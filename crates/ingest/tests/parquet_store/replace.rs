@@ -13,7 +13,7 @@ use crate::example::{
 use crate::read_back::rows;
 
 #[test]
-fn the_old_run_is_read_until_the_new_one_is_committed() {
+fn old_run_is_read_until_the_new_one_is_committed() {
     let place = Place::new();
     let (old, new) = (example(1, 200), example(2, 300));
     store(&place.store, &old).unwrap();
@@ -26,7 +26,7 @@ fn the_old_run_is_read_until_the_new_one_is_committed() {
 }
 
 #[test]
-fn a_reader_of_samples_finishes_though_the_run_is_replaced_meanwhile() {
+fn reader_of_samples_finishes_though_the_run_is_replaced_meanwhile() {
     let place = Place::new();
     let (old, new) = (example(1, 40_000), example(2, 50));
     store(&place.store, &old).unwrap();
@@ -71,7 +71,7 @@ fn readers_see_one_run_whole_while_others_take_its_place() {
 }
 
 #[test]
-fn a_dropped_writer_leaves_nothing() {
+fn dropped_writer_leaves_nothing() {
     let place = Place::new();
     drop(begin(&place.store, &example(1, 50)).unwrap());
     assert_eq!(place.store.runs().unwrap(), []);
@@ -86,7 +86,7 @@ fn a_dropped_writer_leaves_nothing() {
 }
 
 #[test]
-fn the_second_writer_of_a_key_is_told_and_writers_of_others_are_not() {
+fn second_writer_of_a_key_is_told_and_writers_of_others_are_not() {
     let place = Place::new();
     let (one, two) = (example(1, 50), example(2, 60));
     let mut other = example(3, 70);
@@ -107,7 +107,7 @@ fn the_second_writer_of_a_key_is_told_and_writers_of_others_are_not() {
 }
 
 #[test]
-fn a_key_known_late_is_told_at_the_end_that_another_writes_it() {
+fn key_known_late_is_told_at_the_end_that_another_writes_it() {
     use perfpipe_ingest::RunStore;
     let place = Place::new();
     let (one, two) = (example(1, 50), example(0, 0));
@@ -141,7 +141,7 @@ fn writers_of_different_keys_work_at_once() {
 }
 
 #[test]
-fn an_inferred_key_replaces_only_a_run_of_the_same_files() {
+fn inferred_key_replaces_only_a_run_of_the_same_files() {
     let place = Place::new();
     let old = example(1, 50);
     store(&place.store, &old).unwrap();
@@ -161,7 +161,7 @@ fn an_inferred_key_replaces_only_a_run_of_the_same_files() {
 }
 
 #[test]
-fn a_run_that_is_dropped_is_gone_unless_it_is_being_written() {
+fn run_that_is_dropped_is_gone_unless_it_is_being_written() {
     let place = Place::new();
     store(&place.store, &example(1, 50)).unwrap();
     let writer = begin(&place.store, &example(2, 60)).unwrap();
@@ -207,7 +207,7 @@ fn writers_and_droppers_of_one_key_at_once_do_their_work_or_are_told() {
 
 #[cfg(unix)]
 #[test]
-fn a_writer_that_is_gone_holds_nothing_though_processes_are_started_meanwhile() {
+fn writer_that_is_gone_holds_nothing_though_processes_are_started_meanwhile() {
     let place = Place::new();
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {

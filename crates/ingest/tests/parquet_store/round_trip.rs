@@ -10,7 +10,7 @@ use perfpipe_ingest::{CpuSeries, Reject, Replace, RunStore, SampleBatch};
 use crate::example::{Example, Place, assert_stored, block_on, commit, example, store, stored_rows};
 
 #[test]
-fn a_run_can_be_stored_without_its_samples() {
+fn run_can_be_stored_without_its_samples() {
     let place = Place::new();
     let mut run = example(3, 50);
     run.info.samples_stored = false;
@@ -21,7 +21,7 @@ fn a_run_can_be_stored_without_its_samples() {
 }
 
 #[test]
-fn a_run_of_nothing_can_be_stored() {
+fn run_of_nothing_can_be_stored() {
     let place = Place::new();
     let mut run = example(0, 0);
     run.cells.clear();
@@ -86,7 +86,7 @@ fn row_groups_are_bounded_and_all_but_the_last_are_full() {
 }
 
 #[test]
-fn the_files_can_be_read_by_people_and_by_other_tools() {
+fn files_can_be_read_by_people_and_by_other_tools() {
     let place = Place::new();
     let run = example(3, 50);
     store(&place.store, &run).unwrap();

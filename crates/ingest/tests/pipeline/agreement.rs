@@ -134,7 +134,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_the_logs_makes_no_difference(
+    fn order_of_the_logs_makes_no_difference(
         logs in vec(log(), 2..4), block_size in 1usize..3000,
     ) {
         let desk = Desk::new();

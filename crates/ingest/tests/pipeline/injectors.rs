@@ -30,7 +30,7 @@ fn names<const N: usize>(expected: [&str; N]) -> BTreeSet<(String, u64)> {
 }
 
 #[test]
-fn the_only_log_gives_its_samples_no_name_and_several_give_their_own() {
+fn only_log_gives_its_samples_no_name_and_several_give_their_own() {
     let desk = Desk::new();
     let (east, west) = (desk.file("east.csv", LOG), desk.file("west.jtl", LOG));
     assert_eq!(injectors(&desk, std::slice::from_ref(&east)), names([""]));
@@ -65,7 +65,7 @@ fn members_of_one_name_are_told_apart_by_their_folders() {
 
 #[cfg(unix)]
 #[test]
-fn of_a_pipes_logs_each_after_the_first_has_a_name_of_its_own() {
+fn logs_of_a_pipe_after_the_first_have_names_of_their_own() {
     let desk = Desk::new();
     let members = [("a/log.csv", LOG), ("b/log.csv", LOG), ("c/log.csv", LOG), ("d.csv", LOG)];
     let found = crate::support::through_pipe(&desk, "pipe", &zip(&members), |fifo| {
@@ -77,7 +77,7 @@ fn of_a_pipes_logs_each_after_the_first_has_a_name_of_its_own() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_beside_a_file_has_its_own_name() {
+fn pipe_beside_a_file_has_its_own_name() {
     let desk = Desk::new();
     let file = desk.file("log.csv", LOG);
     let found =

@@ -74,7 +74,7 @@ fn zip(logs: &[String]) -> Vec<u8> {
 }
 
 #[test]
-fn a_zip_of_any_number_of_logs_is_read_by_any_number_of_workers() {
+fn zip_of_any_number_of_logs_is_read_by_any_number_of_workers() {
     for count in [1, 2, 5, 8, 24, 64] {
         let (logs, records) = logs(count, 0);
         let desk = Desk::new();
@@ -87,7 +87,7 @@ fn a_zip_of_any_number_of_logs_is_read_by_any_number_of_workers() {
 
 #[test]
 #[cfg(unix)]
-fn a_zip_of_many_logs_from_a_pipe_is_read() {
+fn zip_of_many_logs_from_a_pipe_is_read() {
     let (logs, records) = logs(64, 0);
     let desk = Desk::new();
     let bytes = zip(&logs);
@@ -147,7 +147,7 @@ impl RunWriter for Fragile {
 }
 
 #[test]
-fn a_worker_that_panics_ends_the_ingest_with_an_error() {
+fn worker_that_panics_ends_the_ingest_with_an_error() {
     let desk = Desk::new();
     let file = desk.file("a.csv", log(0, 2000));
     for workers in [1, 2, 5] {

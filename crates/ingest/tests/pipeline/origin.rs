@@ -43,7 +43,7 @@ fn needed(error: Error) -> i64 {
 }
 
 #[test]
-fn a_file_is_read_a_second_time_once_its_earliest_record_is_known() {
+fn file_is_read_a_second_time_once_its_earliest_record_is_known() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", late())];
     let done = desk.ingest(&files, &small()).unwrap();
@@ -58,7 +58,7 @@ fn a_file_is_read_a_second_time_once_its_earliest_record_is_known() {
 }
 
 #[test]
-fn a_file_is_read_once_where_looking_ahead_or_the_user_tells() {
+fn file_is_read_once_where_looking_ahead_or_the_user_tells() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", late())];
     assert!(!desk.ingest(&files, &options(2, 100, 1 << 20)).unwrap().read_twice);
@@ -85,7 +85,7 @@ fn reading_begins_anew_at_once_where_a_record_before_t0_stands_within_the_window
 }
 
 #[test]
-fn a_sink_that_cannot_forget_is_given_no_record_twice() {
+fn sink_that_cannot_forget_is_given_no_record_twice() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", early(false)), desk.file("late.csv", late())];
     let streamed = |file: &PathBuf| {
@@ -104,7 +104,7 @@ fn a_sink_that_cannot_forget_is_given_no_record_twice() {
 }
 
 #[test]
-fn the_earliest_record_may_be_in_any_log_of_several() {
+fn earliest_record_may_be_in_any_log_of_several() {
     let desk = Desk::new();
     let other = late().replace(&T0.to_string(), &(T0 + 1).to_string());
     let files = [desk.file("a.csv", &other), desk.file("b.csv", late()), desk.file("c.csv", &other)];
@@ -113,7 +113,7 @@ fn the_earliest_record_may_be_in_any_log_of_several() {
 }
 
 #[test]
-fn a_told_origin_that_is_wrong_is_refused_with_the_right_one() {
+fn told_origin_that_is_wrong_is_refused_with_the_right_one() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", late())];
     for wrong in [T0 - 1, T0 + 1, T0 + 100_000] {
@@ -129,7 +129,7 @@ fn a_told_origin_that_is_wrong_is_refused_with_the_right_one() {
 }
 
 #[test]
-fn a_told_origin_that_no_record_is_near_is_refused_at_once() {
+fn told_origin_that_no_record_is_near_is_refused_at_once() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", late())];
     for wrong in [0, i64::MIN, i64::MAX, T0 - 8 * 86_400_000] {
@@ -161,7 +161,7 @@ fn files_that_are_read_twice_give_their_notes_and_sizes_once() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_names_the_origin_that_it_needs() {
+fn pipe_names_the_origin_that_it_needs() {
     let desk = Desk::new();
     let ingest = |options: IngestOptions| {
         crate::support::through_pipe(&desk, "pipe", late().as_bytes(), |fifo| desk.ingest(&[fifo], &options))
@@ -178,7 +178,7 @@ fn a_pipe_names_the_origin_that_it_needs() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_and_a_file_are_looked_ahead_in_together() {
+fn pipe_and_a_file_are_looked_ahead_in_together() {
     let desk = Desk::new();
     let head = format!("timeStamp,elapsed,success\n{T0},7,true\n");
     let file = desk.file("file.csv", head);
@@ -194,7 +194,7 @@ fn a_pipe_and_a_file_are_looked_ahead_in_together() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_that_says_nothing_holds_up_nothing_else() {
+fn pipe_that_says_nothing_holds_up_nothing_else() {
     let desk = Desk::new();
     let fifo = desk.path("pipe");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());

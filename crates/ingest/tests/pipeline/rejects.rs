@@ -68,7 +68,7 @@ fn long_lines_may_be_many() {
 }
 
 #[test]
-fn a_quote_never_closed_costs_one_record_where_much_follows() {
+fn quote_never_closed_costs_one_record_where_much_follows() {
     let desk = Desk::new();
     let many: String = (0..250_000).map(good).collect();
     assert!(many.len() > 5 << 20);
@@ -84,7 +84,7 @@ fn a_quote_never_closed_costs_one_record_where_much_follows() {
 }
 
 #[test]
-fn a_quote_never_closed_costs_one_record_where_little_follows() {
+fn quote_never_closed_costs_one_record_where_little_follows() {
     let desk = Desk::new();
     let end = format!("1,\"2\n{}{}", good(1), good(2));
     let files = [desk.file("log.csv", format!("{HEADER}{}{end}", good(0)))];
@@ -98,7 +98,7 @@ fn a_quote_never_closed_costs_one_record_where_little_follows() {
 }
 
 #[test]
-fn a_record_cut_within_a_quote_is_one_reject_of_all_its_lines() {
+fn record_cut_within_a_quote_is_one_reject_of_all_its_lines() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", format!("{HEADER}{}1795203738616,7,\"a,\nb,c", good(0)))];
     let stored = desk.stored(&files, &options(2, 3, 0));
@@ -107,7 +107,7 @@ fn a_record_cut_within_a_quote_is_one_reject_of_all_its_lines() {
 }
 
 #[test]
-fn the_last_line_of_a_killed_run_is_one_reject() {
+fn last_line_of_a_killed_run_is_one_reject() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", format!("{HEADER}{}{}17952037", good(0), good(1)))];
     let stored = desk.stored(&files, &usual());
@@ -140,7 +140,7 @@ fn records_far_from_the_head_are_rejects_as_max_span_says() {
 }
 
 #[test]
-fn a_second_header_of_other_columns_is_an_error_that_names_its_line() {
+fn second_header_of_other_columns_is_an_error_that_names_its_line() {
     let desk = Desk::new();
     let log = format!("{HEADER}{}{}timeStamp,elapsed,success,label\n{}", good(0), good(1), good(2));
     let files = [desk.file("log.csv", &log)];
@@ -155,7 +155,7 @@ fn a_second_header_of_other_columns_is_an_error_that_names_its_line() {
 }
 
 #[test]
-fn a_log_without_a_record_that_can_be_taken_says_so() {
+fn log_without_a_record_that_can_be_taken_says_so() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", format!("{HEADER}noon,7,a,true\n1,x,a,true\n"))];
     for sizes in [usual(), options(3, 1, 0)] {

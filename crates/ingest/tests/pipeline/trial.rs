@@ -425,7 +425,7 @@ fn random_runs_are_stored_as_the_slow_reader_reads_them() {
 /// Takes minutes; the short one goes through fewer runs.
 #[test]
 #[ignore = "long: .ci/long pipeline"]
-fn a_thousand_random_runs_are_stored_as_the_slow_reader_reads_them() {
+fn thousand_random_runs_are_stored_as_the_slow_reader_reads_them() {
     let base = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     println!("seeds from {base} on");
     let tried = try_all(base, 1000);

@@ -124,7 +124,7 @@ async fn certificates_of_any_form_encrypt_as_with_libpq() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_named() {
+async fn server_that_is_not_there_is_named() {
     let error =
         try_connect("host=/nonexistent,127.0.0.1 port=1 user=u password=hunter2").await.err().unwrap();
     let sentence = error.to_string();

@@ -6,7 +6,7 @@ use crate::example::*;
 use crate::support::{TestServer, psql};
 
 #[tokio::test]
-async fn a_copy_that_the_server_gives_up_is_noticed_on_the_way() {
+async fn copy_that_the_server_gives_up_is_noticed_on_the_way() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let postgres = connect(&url).await;
@@ -21,7 +21,7 @@ async fn a_copy_that_the_server_gives_up_is_noticed_on_the_way() {
 }
 
 #[tokio::test]
-async fn a_server_that_goes_away_leaves_the_old_run_whole() {
+async fn server_that_goes_away_leaves_the_old_run_whole() {
     let Some(server) = TestServer::start(None) else { return };
     let url = server.database();
     let postgres = connect(&url).await;

@@ -56,7 +56,7 @@ fn assert_named(url: &str, result: Result<()>, part: &str) {
 }
 
 #[tokio::test]
-async fn whoever_waits_for_a_locked_table_is_told_who_holds_it() {
+async fn holder_of_a_locked_table_is_named() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let hasty = connect(&url).await.patience(Duration::ZERO);
@@ -93,7 +93,7 @@ async fn whoever_waits_for_a_locked_table_is_told_who_holds_it() {
 }
 
 #[tokio::test]
-async fn whoever_holds_one_of_the_locks_on_names_is_named() {
+async fn holder_of_a_lock_on_names_is_named() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let hasty = connect(&url).await.patience(Duration::ZERO);

@@ -10,7 +10,7 @@ use crate::example::*;
 use crate::support::{TestServer, psql};
 
 #[tokio::test]
-async fn the_old_run_is_read_until_the_new_one_is_committed() {
+async fn old_run_is_read_until_the_new_one_is_committed() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let (postgres, other) = (connect(&url).await, connect(&url).await);
@@ -32,7 +32,7 @@ async fn the_old_run_is_read_until_the_new_one_is_committed() {
 }
 
 #[tokio::test]
-async fn a_dropped_writer_leaves_nothing() {
+async fn dropped_writer_leaves_nothing() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let postgres = connect(&url).await;
@@ -54,7 +54,7 @@ async fn a_dropped_writer_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn the_second_writer_of_a_key_is_told() {
+async fn second_writer_of_a_key_is_told() {
     let Some(server) = TestServer::shared() else { return };
     let postgres = connect(&server.database()).await;
     let example = example(&key("a", "b"), 10);
@@ -74,7 +74,7 @@ async fn the_second_writer_of_a_key_is_told() {
 }
 
 #[tokio::test]
-async fn an_inferred_key_replaces_only_a_run_of_the_same_file() {
+async fn inferred_key_replaces_only_a_run_of_the_same_file() {
     let Some(server) = TestServer::shared() else { return };
     let postgres = connect(&server.database()).await;
     let old = example(&key("a", "b"), 10);
@@ -91,7 +91,7 @@ async fn an_inferred_key_replaces_only_a_run_of_the_same_file() {
 }
 
 #[tokio::test]
-async fn a_reader_of_samples_holds_up_the_swap_and_no_one_else() {
+async fn reader_of_samples_holds_up_the_swap_and_no_one_else() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let (hasty, reader) = (connect(&url).await.patience(Duration::ZERO), connect(&url).await);
@@ -124,7 +124,7 @@ async fn a_reader_of_samples_holds_up_the_swap_and_no_one_else() {
 }
 
 #[tokio::test]
-async fn a_reader_that_stops_early_does_no_harm() {
+async fn reader_that_stops_early_does_no_harm() {
     let Some(server) = TestServer::shared() else { return };
     let postgres = connect(&server.database()).await;
     let example = example(&key("a", "b"), 20_000);

@@ -29,7 +29,7 @@ async fn cells_that_are_not_those_of_the_run_are_a_fault_that_is_told_and_nothin
 }
 
 #[tokio::test]
-async fn a_run_comes_back_as_it_was_stored() {
+async fn run_comes_back_as_it_was_stored() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let postgres = connect(&url).await;
@@ -48,7 +48,7 @@ async fn a_run_comes_back_as_it_was_stored() {
 }
 
 #[tokio::test]
-async fn an_empty_run_and_one_without_samples_can_be_stored() {
+async fn empty_run_and_one_without_samples_can_be_stored() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let postgres = connect(&url).await;
@@ -162,7 +162,7 @@ async fn any_name_gets_a_table_of_its_own() {
 }
 
 #[tokio::test]
-async fn the_counts_read_in_sql_as_the_samples_do() {
+async fn counts_read_in_sql_as_the_samples_do() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let postgres = connect(&url).await;

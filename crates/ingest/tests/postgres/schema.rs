@@ -22,7 +22,7 @@ async fn first_writers_may_come_at_once() {
 }
 
 #[tokio::test]
-async fn whoever_looks_while_the_schema_is_made_sees_no_runs_or_those_that_there_are() {
+async fn readers_see_no_runs_or_all_while_the_schema_is_made() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let (writer, reader) = (connect(&url).await, connect(&url).await);
@@ -44,7 +44,7 @@ async fn whoever_looks_while_the_schema_is_made_sees_no_runs_or_those_that_there
 
 // A connection that is given up is closed while psql waits for it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_column_of_another_type_is_an_error_and_never_another_figure() {
+async fn column_of_another_type_is_an_error_and_never_another_figure() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let postgres = connect(&url).await;
@@ -71,7 +71,7 @@ async fn a_column_of_another_type_is_an_error_and_never_another_figure() {
 }
 
 #[tokio::test]
-async fn a_row_that_can_not_be_read_is_named_and_gives_way() {
+async fn row_that_can_not_be_read_is_named_and_gives_way() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let postgres = connect(&url).await;
@@ -94,7 +94,7 @@ async fn a_row_that_can_not_be_read_is_named_and_gives_way() {
 }
 
 #[tokio::test]
-async fn a_layouts_own_table_is_never_dropped_with_a_run() {
+async fn layouts_own_table_is_never_dropped_with_a_run() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let postgres = connect(&url).await;
@@ -124,7 +124,7 @@ async fn another_layout_is_refused() {
 }
 
 #[tokio::test]
-async fn a_database_that_cannot_hold_every_label_is_refused() {
+async fn database_that_cannot_hold_every_label_is_refused() {
     let Some(server) = TestServer::shared() else { return };
     let url = server.database();
     let name = psql(&url, "select current_database()");

@@ -167,7 +167,7 @@ fn every_busy_second_has_a_bar_and_no_silent_one() {
 }
 
 #[test]
-fn what_is_not_the_hold_is_shaded_and_all_phases_are_named() {
+fn seconds_outside_the_hold_are_shaded_and_all_phases_are_named() {
     let run = support::ramp("perfectnio");
     let page = Page::run(&run, &Style::default());
     let names: Vec<&str> = texts(page.drawing()).iter().map(|text| text.text.as_str()).collect();
@@ -195,7 +195,7 @@ fn what_is_not_the_hold_is_shaded_and_all_phases_are_named() {
 }
 
 #[test]
-fn a_single_failure_in_a_day_is_drawn() {
+fn single_failure_in_a_day_is_drawn() {
     let mut run = support::steady("spring", 1000.0, 0.1, 86_400);
     let count = |run: &_| {
         let page = Page::run(run, &Style::default());

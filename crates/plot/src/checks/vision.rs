@@ -83,7 +83,7 @@ fn contrast(one: Color, other: Color) -> f64 {
 }
 
 #[test]
-fn the_simulation_knows_what_is_known() {
+fn simulation_knows_what_is_known() {
     // Black and white differ by 100 for all; pure red and a dark green of the same lightness look alike to protan eyes.
     assert!((least_difference(&[Color(0, 0, 0), Color(255, 255, 255)]).0 - 100.0).abs() < 0.1);
     assert!((contrast(Color(0, 0, 0), Color(255, 255, 255)) - 21.0).abs() < 1e-3);
@@ -96,7 +96,7 @@ fn the_simulation_knows_what_is_known() {
 }
 
 #[test]
-fn the_frameworks_lines_can_be_told_apart_by_anyone() {
+fn frameworks_lines_can_be_told_apart_by_anyone() {
     // The dark background is `--paper` in the HTML report.
     for (colors, ground) in [(SERIES, Color(0xff, 0xff, 0xff)), (SERIES_DARK, Color(0x16, 0x19, 0x1d))] {
         assert_apart(&colors, 20.0);
@@ -117,7 +117,7 @@ fn percentile_lines_can_be_told_apart_by_anyone() {
 }
 
 #[test]
-fn the_sweeps_lines_can_be_told_apart_by_anyone() {
+fn sweeps_lines_can_be_told_apart_by_anyone() {
     for chart in sweep::charts(&support::sweep(), &Style::default()) {
         let line = |entry: crate::layout::legend::Entry| match entry.swatch {
             Swatch::Line(color, _) => Some(color),

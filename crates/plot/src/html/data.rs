@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_second_is_there_and_empty() {
+    fn missing_second_is_there_and_empty() {
         let mut run = support::short(4);
         run.seconds.remove(2);
         let seconds: Vec<_> = every_second(&run.seconds).collect();

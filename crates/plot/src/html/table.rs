@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_cell_is_taken_for_html() {
+    fn text_of_a_cell_is_never_html() {
         let rows = [("<script>alert(\"x\")</script>&\u{1}", Some(1234.56)), ("b", None)];
         let table = Table::of(&rows)
             .column("<name>", |row| Some(row.0.to_owned()))

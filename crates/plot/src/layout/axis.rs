@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn the_top_is_told_where_there_is_room() {
+    fn top_is_told_where_there_is_room() {
         assert_eq!(labels(&Axis::ending_at(7200.0, 4)), ["0", "2,000", "4,000", "6,000", "7,200"]);
         assert_eq!(labels(&Axis::ending_at(8100.0, 4)), ["0", "2,500", "5,000", "7,500"]);
         assert_eq!(labels(&Axis::ending_at(800.0, 4)), ["0", "200", "400", "600", "800"]);

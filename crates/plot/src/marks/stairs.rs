@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_or_another_color_begins_a_new_area() {
+    fn gap_or_another_color_begins_a_new_area() {
         assert_eq!(areas(&[step(0.0, 5.0, INK), step(2.0, 3.0, INK)]).len(), 2);
         let two = areas(&[step(0.0, 2.0, INK), step(1.0, 6.0, FRAME)]);
         // The first step extends behind the second, but not above it.

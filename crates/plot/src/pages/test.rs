@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_framework_that_fails_is_not_the_best() {
+    fn framework_that_fails_is_not_the_best() {
         let mut runs = [steady("fast", 2000.0, 0.1, 30), steady("calm", 1000.0, 0.1, 30)];
         assert!(page(&runs).contains("best: fast"));
         runs[0].summary.failures = runs[0].summary.successes / 50;
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_repeat_stands_for_its_framework() {
+    fn middle_repeat_stands_for_its_framework() {
         let alone = [steady("go", 900.0, 0.1, 30), steady("rails", 1000.0, 0.1, 30)];
         assert!(!page(&alone).contains("of several repeats"));
         let mut runs = vec![steady("go", 500.0, 0.1, 30), steady("go", 1500.0, 0.1, 30)];

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_shipped_font_can_be_read() {
+    fn shipped_font_can_be_read() {
         assert!(FONT.is_some());
         assert!(glyphs("Requests–…·÷").all(|glyph| glyph.id != 0));
         assert!((width("0", 10.0) - 6.36).abs() < 0.01);

@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_share_is_not_none() {
+    fn small_share_is_not_none() {
         assert_eq!(percent(0.0), "0 %");
         assert_eq!(percent(0.000_001), "< 0.01 %");
         assert_eq!(percent(0.999_999), "> 99.99 %");

@@ -16,7 +16,7 @@ fn examples(command: &clap::Command) -> Vec<String> {
 }
 
 #[test]
-fn the_command_line_is_consistent() {
+fn command_line_is_consistent() {
     Cli::command().debug_assert();
 }
 
@@ -47,7 +47,7 @@ fn each_command_has_examples_and_each_example_is_taken() {
 }
 
 #[test]
-fn an_example_with_a_flag_that_is_not_there_would_be_found() {
+fn example_with_a_flag_that_is_not_there_would_be_found() {
     let broken =
         clap::Command::new("x").after_help("Examples:\n  perfpipe list --bogus > x\n  cat x | perfpipe list");
     let all = examples(&broken);

@@ -118,7 +118,7 @@ fn flags_of_an_inspection_become_the_options_of_an_ingest() {
 }
 
 #[test]
-fn a_scale_of_the_machine_needs_its_cores_and_a_delimiter_is_one_character() {
+fn scale_of_the_machine_needs_its_cores_and_a_delimiter_is_one_character() {
     for line in
         ["--cpu-scale fraction", "--cpu-scale percent-of-machine", "--delimiter ab", "--time-zone Mars"]
     {

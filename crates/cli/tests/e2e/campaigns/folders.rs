@@ -130,7 +130,7 @@ fn all(status: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_folder_gives_the_runs_that_its_files_give_by_hand() {
+fn folder_gives_the_runs_that_its_files_give_by_hand() {
     for night in Night::each() {
         let night = night.filled();
         let rows = night.rows(&["--jobs", "2"]);
@@ -171,7 +171,7 @@ fn a_folder_gives_the_runs_that_its_files_give_by_hand() {
 }
 
 #[test]
-fn a_second_pass_takes_nothing_whatever_the_files_dates_and_packings_are() {
+fn second_pass_takes_nothing_whatever_the_files_dates_and_packings_are() {
     for night in Night::each() {
         let night = night.filled();
         assert_eq!(night.statuses(&[]), all("new"));
@@ -205,7 +205,7 @@ fn status(night: &Night, flags: &[&str]) -> (String, String) {
 }
 
 #[test]
-fn a_change_of_log_cpu_export_or_options_is_taken() {
+fn change_of_log_cpu_export_or_options_is_taken() {
     for night in Night::each() {
         let told = |status: &str, why: &str| (status.to_owned(), why.to_owned());
         let requests = || count(&night.store.list()[0], "requests");
@@ -290,7 +290,7 @@ fn logs_of_one_key_are_refused_before_anything_is_stored_or_become_repeats() {
 }
 
 #[test]
-fn a_run_that_fails_stops_no_other_and_leaves_nothing() {
+fn run_that_fails_stops_no_other_and_leaves_nothing() {
     for night in Night::each() {
         let night = night.filled();
         let zip = read("outage.csv.zip");
@@ -322,7 +322,7 @@ fn a_run_that_fails_stops_no_other_and_leaves_nothing() {
 }
 
 #[test]
-fn a_run_of_other_files_is_not_replaced_but_by_replace() {
+fn run_of_other_files_is_not_replaced_but_by_replace() {
     for night in Night::each() {
         let old = night.store.file("old.csv", log(T0 - 1000, 9, 8181));
         night.store.run(&["ingest", &old, "--frameworks", "ports.toml"]).said();
@@ -337,7 +337,7 @@ fn a_run_of_other_files_is_not_replaced_but_by_replace() {
 }
 
 #[test]
-fn a_planned_campaign_stores_nothing() {
+fn planned_campaign_stores_nothing() {
     let night = Night::embedded().filled();
     assert_eq!(night.statuses(&["--dry-run"]), all("new"));
     assert!(!Path::new(night.store.place()).exists());
@@ -382,7 +382,7 @@ fn cpu_exports_are_chosen_or_it_is_said_why_not() {
 }
 
 #[test]
-fn a_cpu_export_that_can_not_be_read_fails_its_run_alone() {
+fn cpu_export_that_can_not_be_read_fails_its_run_alone() {
     let night = Night::embedded();
     night.write("a.csv", log(T0, 3, 8181));
     night.write("a.cpu.csv", format!("{}x,1\n", cpu(T0, T0 + 3)));
@@ -395,7 +395,7 @@ fn a_cpu_export_that_can_not_be_read_fails_its_run_alone() {
 }
 
 #[test]
-fn what_is_left_out_is_named() {
+fn files_left_out_are_named() {
     let night = Night::embedded();
     night.write("a.csv", log(T0, 3, 8181));
     night.write(".hidden", "x");
@@ -429,7 +429,7 @@ fn several_folders_are_one_campaign() {
 }
 
 #[test]
-fn what_can_not_be_meant_of_folders_is_wrong_usage() {
+fn options_that_do_not_fit_folders_are_wrong_usage() {
     let night = Night::embedded();
     let file = night.store.file("run.csv", log(T0, 3, 8181));
     night.store.file("bad.toml", "8181 = \"nio\"\nhttp = \"go\"\n");
@@ -473,7 +473,7 @@ fn ports_name_the_framework_of_a_single_run_too() {
 }
 
 #[test]
-fn a_log_that_turns_out_to_be_another_run_takes_the_place_of_none() {
+fn log_that_turns_out_to_be_another_run_takes_the_place_of_none() {
     for night in Night::each() {
         // By its head it is of the path 2048; as a whole, of none, so that its name says `mix`.
         let mut long = log(T0, 3000, 8181);
@@ -492,7 +492,7 @@ fn a_log_that_turns_out_to_be_another_run_takes_the_place_of_none() {
 }
 
 #[test]
-fn a_signal_leaves_the_runs_that_are_stored_and_no_half_one() {
+fn signal_leaves_the_runs_that_are_stored_and_no_half_one() {
     for night in Night::each() {
         night.write("first.csv", log(T0 - 100, 3, 9000));
         endless_log(&night.store, "night/second.csv");

@@ -60,7 +60,7 @@ fn repeats_stand_beside_each_other_and_each_replaces_its_own_number() {
 }
 
 #[test]
-fn a_repeat_of_its_own_holds_all_that_its_log_gives_alone() {
+fn repeat_of_its_own_holds_all_that_its_log_gives_alone() {
     for store in Store::each() {
         let alone = Store::embedded();
         for (name, repeat) in
@@ -90,7 +90,7 @@ fn a_repeat_of_its_own_holds_all_that_its_log_gives_alone() {
 }
 
 #[test]
-fn where_there_are_several_repeats_one_has_to_be_named() {
+fn repeat_must_be_named_where_there_are_several() {
     for store in Store::each() {
         ingest(&store, 50, &["--repeat", "2"]);
         // The only one needs no name.
@@ -142,7 +142,7 @@ fn runs_whose_names_read_alike_are_told_apart_by_a_slash() {
 }
 
 #[test]
-fn a_report_and_a_check_take_the_repeats_that_are_asked_for() {
+fn report_and_a_check_take_the_repeats_that_are_asked_for() {
     for store in Store::each() {
         ingest(&store, 50, &[]);
         ingest(&store, 60, &["--repeat", "2"]);
@@ -167,7 +167,7 @@ fn a_report_and_a_check_take_the_repeats_that_are_asked_for() {
 }
 
 #[test]
-fn the_list_has_the_repeat_where_it_tells_something() {
+fn list_has_the_repeat_where_it_tells_something() {
     for store in Store::each() {
         ingest(&store, 50, &[]);
         let list = |format: &str| store.run(&["list", "--format", format]).text();
@@ -179,7 +179,7 @@ fn the_list_has_the_repeat_where_it_tells_something() {
 }
 
 #[test]
-fn an_inferred_key_can_have_repeats_too() {
+fn inferred_key_can_have_repeats_too() {
     for store in Store::each() {
         let one = store.file("nio_2048.csv", log(10, 0));
         let other = store.file("elsewhere/nio_2048.v2.csv", log(20, 0));
@@ -219,7 +219,7 @@ fn repeats_that_come_at_once_get_a_number_each() {
 }
 
 #[test]
-fn a_number_that_another_ingest_holds_is_left_to_it() {
+fn number_that_another_ingest_holds_is_left_to_it() {
     for store in Store::each() {
         ingest(&store, 10, &[]);
         let mut slow = store.spawn(&[&["ingest", "-"], &TOLD[..], &["--repeat", "2"]].concat());
@@ -244,7 +244,7 @@ fn a_number_that_another_ingest_holds_is_left_to_it() {
 }
 
 #[test]
-fn a_repeat_and_a_test_of_its_name_are_different_runs() {
+fn repeat_and_a_test_of_its_name_are_different_runs() {
     for store in Store::each() {
         ingest(&store, 10, &["--repeat", "2"]);
         let path = store.file("other.csv", log(20, 0));
@@ -313,7 +313,7 @@ fn check_standing(row: &Value, summaries: &[Value]) {
 }
 
 #[test]
-fn the_league_has_the_medians_of_the_repeats() {
+fn league_has_the_medians_of_the_repeats() {
     for store in Store::each() {
         ingest_field(&store);
         let league = |flags: &[&str]| {
@@ -419,7 +419,7 @@ fn every_repeat_is_judged_and_each_can_be_compared_with() {
 }
 
 #[test]
-fn a_killed_ingest_of_a_further_repeat_leaves_none_and_takes_no_number() {
+fn killed_ingest_of_a_further_repeat_leaves_none_and_takes_no_number() {
     for store in Store::each() {
         ingest(&store, 100, &[]);
         let path = store.file("long.csv", log(5_000, 0));

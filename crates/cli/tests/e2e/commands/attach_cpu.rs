@@ -22,7 +22,7 @@ fn coverage(store: &Store) -> f64 {
 }
 
 #[test]
-fn an_export_without_a_second_in_common_is_refused_with_the_times_and_the_offset_that_fits() {
+fn export_without_a_second_in_common_is_refused_with_the_times_and_the_offset_that_fits() {
     for store in Store::each().into_iter().map(store_with_run) {
         let before = store.export(&Key::new("nio", "t"), "cpu", "csv", &[]);
         let apart = store.file("apart.csv", readings(1_795_203_738 - 7200, 60));
@@ -52,7 +52,7 @@ fn an_export_without_a_second_in_common_is_refused_with_the_times_and_the_offset
 }
 
 #[test]
-fn an_export_that_covers_less_of_the_run_is_refused_and_one_that_covers_as_much_is_not() {
+fn export_that_covers_less_of_the_run_is_refused_and_one_that_covers_as_much_is_not() {
     let store = store_with_run(Store::embedded());
     let less = store.file("less.csv", readings(1_795_203_738, 30));
     let complaint = store.run(&["attach-cpu", "nio_t", &less, "--cpu-lookback", "0"]).complaint(1);

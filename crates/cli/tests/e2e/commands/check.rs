@@ -65,7 +65,7 @@ fn export(store: &Store, key: &Key, flags: &[&str]) -> Value {
 }
 
 #[test]
-fn a_baseline_is_another_run_of_this_store_or_of_another() {
+fn baseline_is_another_run_of_this_store_or_of_another() {
     let released = Store::embedded();
     let key = Fixture::named("Results-2048-9000.csv").ingest_into(&released);
     for store in Store::each() {
@@ -120,7 +120,7 @@ fn files_of_rules_and_reports_for_ci_services() {
 }
 
 #[test]
-fn a_misspelt_rule_is_an_error_and_never_a_pass() {
+fn misspelt_rule_is_an_error_and_never_a_pass() {
     let store = Store::embedded();
     let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
     let bad = store.file("bad.toml", "rules = [\n  \"p95 < 1s\",\n  \"p95 < 5%\",\n]\n");
@@ -140,7 +140,7 @@ fn a_misspelt_rule_is_an_error_and_never_a_pass() {
 }
 
 #[test]
-fn a_folder_is_not_a_database() {
+fn folder_is_not_a_database() {
     let complaint = done(perfpipe().args(["list", "--store", "postgres://me@here/x"])).complaint(2);
     assert!(complaint.contains("Write --database URL"), "{complaint}");
 }

@@ -24,7 +24,7 @@ fn row<'a>(rows: &'a [Value], part: &str, measure: &str) -> &'a Value {
 }
 
 #[test]
-fn the_same_run_has_not_changed_and_a_slower_one_has() {
+fn same_run_has_not_changed_and_a_slower_one_has() {
     let mut both = Vec::new();
     let plain = zip_text(&fixture("Results-2048-9000.csv.zip"));
     // The same requests, each 10 ms slower in the log's own words.

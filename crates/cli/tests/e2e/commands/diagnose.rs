@@ -24,7 +24,7 @@ fn kinds(findings: &[(String, i64, i64, Value)]) -> Vec<(&str, i64, i64)> {
 }
 
 #[test]
-fn the_knee_of_the_real_run_and_its_idle_cpu_are_named() {
+fn knee_of_the_real_run_and_its_idle_cpu_are_named() {
     let mut both = Vec::new();
     for store in Store::each() {
         let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
@@ -45,7 +45,7 @@ fn the_knee_of_the_real_run_and_its_idle_cpu_are_named() {
 }
 
 #[test]
-fn an_outage_is_told_with_its_seconds_and_its_cause() {
+fn outage_is_told_with_its_seconds_and_its_cause() {
     for store in Store::each() {
         let key = Fixture::named("outage.csv").ingest_into(&store);
         let found = findings(&store, &key, &[]);
@@ -60,7 +60,7 @@ fn an_outage_is_told_with_its_seconds_and_its_cause() {
 }
 
 #[test]
-fn the_slow_injector_of_a_distributed_run_is_named() {
+fn slow_injector_of_a_distributed_run_is_named() {
     for store in Store::each() {
         let key = Fixture::named("distributed.csv").ingest_into(&store);
         let done = diagnose(&store, &key, &[]);
@@ -92,7 +92,7 @@ fn the_slow_injector_of_a_distributed_run_is_named() {
 }
 
 #[test]
-fn the_hole_in_the_cpu_readings_is_found() {
+fn hole_in_the_cpu_readings_is_found() {
     for store in Store::each() {
         let key = Fixture::named("Results-mix-8181.noheader.csv").ingest_into(&store);
         // Seven epoch seconds are missing: six seconds of the run lie wholly within them.

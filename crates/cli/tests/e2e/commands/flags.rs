@@ -124,7 +124,7 @@ fn flags_of_a_report_that_would_do_nothing_are_refused() {
 }
 
 #[test]
-fn a_league_is_ordered_by_any_of_its_columns_and_by_no_other() {
+fn league_is_ordered_by_any_of_its_columns_and_by_no_other() {
     let store = store_with_run();
     let league = |flags: &[&str]| {
         store.run(&[&["report", "--test", "t", "--format", "svg", "--table", "csv"][..], flags].concat())
@@ -193,7 +193,7 @@ fn flags_of_other_commands_that_would_do_nothing_are_refused() {
 }
 
 #[test]
-fn a_baseline_that_no_rule_compares_with_and_a_store_that_is_not_opened_are_refused() {
+fn baseline_that_no_rule_compares_with_and_a_store_that_is_not_opened_are_refused() {
     let store = store_with_run();
     let check = ["check", "--test", "t", "--baseline", "go_t"];
     let told = store.run(&[&check[..], &["p95 < 1s"]].concat()).complaint(2);

@@ -89,7 +89,7 @@ fn every_fixture_is_ingested_as_it_was_said_to_be() {
 }
 
 #[test]
-fn what_is_particular_about_a_log_is_told() {
+fn particulars_of_a_log_are_told() {
     let store = Store::embedded();
     let one = |name: &str| inspected(&store, &[fixture(name).to_str().unwrap()])["logs"][0].clone();
     let log = one("Results-vars-8181.csv.zip");
@@ -124,7 +124,7 @@ fn log_of(records: i64, bad_every: i64) -> String {
 }
 
 #[test]
-fn of_a_large_log_the_beginning_and_the_end_are_read() {
+fn large_log_is_read_at_its_beginning_and_its_end() {
     let store = Store::embedded();
     let records = 1_200_000;
     let log = store.file("go_large.csv", log_of(records, 10_000));
@@ -147,7 +147,7 @@ fn of_a_large_log_the_beginning_and_the_end_are_read() {
 }
 
 #[test]
-fn a_log_whose_last_line_does_not_end_is_looked_at_all_the_same() {
+fn log_whose_last_line_does_not_end_is_looked_at_all_the_same() {
     let store = Store::embedded();
     let log = endless_log(&store, "go_hole.csv");
     let found = inspected(&store, &[&log]);
@@ -201,7 +201,7 @@ fn readings_whose_clock_is_hours_off_are_noticed() {
 }
 
 #[test]
-fn a_cpu_export_alone_is_looked_at_and_refused() {
+fn cpu_export_alone_is_looked_at_and_refused() {
     let store = Store::embedded();
     let cpu = fixture("Results-2048-9000.cpu.csv");
     let done = store.run(&["inspect", cpu.to_str().unwrap()]);
@@ -211,7 +211,7 @@ fn a_cpu_export_alone_is_looked_at_and_refused() {
 }
 
 #[test]
-fn a_pipe_is_looked_at_and_what_was_read_is_said_to_be_gone() {
+fn pipe_is_looked_at_and_what_was_read_is_said_to_be_gone() {
     let store = Store::embedded();
     for (name, packing) in [("crlf.csv", "plain"), ("outage.csv.zip", "zip")] {
         let bytes = std::fs::read(fixture(name)).unwrap();

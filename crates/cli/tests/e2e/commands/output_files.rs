@@ -69,7 +69,7 @@ fn assert_nothing_left(store: &Store) {
 }
 
 #[test]
-fn a_named_pipe_is_written_through_and_stays() {
+fn named_pipe_is_written_through_and_stays() {
     let store = store_with_run();
     let (fifo, name) = path(&store, "fifo");
     make_fifo(&fifo);
@@ -85,7 +85,7 @@ fn a_named_pipe_is_written_through_and_stays() {
 }
 
 #[test]
-fn a_page_that_is_a_named_pipe_is_written_through_and_stays() {
+fn page_that_is_a_named_pipe_is_written_through_and_stays() {
     for format in ["svg", "pdf", "png", "html"] {
         let store = store_with_run();
         let folder = store.folder.path().join("pages");
@@ -105,7 +105,7 @@ fn a_page_that_is_a_named_pipe_is_written_through_and_stays() {
 }
 
 #[test]
-fn a_device_is_written_through_and_stays_and_a_full_one_is_an_error() {
+fn device_is_written_through_and_stays_and_a_full_one_is_an_error() {
     let store = store_with_run();
     let ((null, null_name), (full, full_name)) = (path(&store, "null"), path(&store, "full"));
     make_device(&null, "3", "/dev/null");
@@ -127,7 +127,7 @@ fn a_device_is_written_through_and_stays_and_a_full_one_is_an_error() {
 }
 
 #[test]
-fn a_link_is_followed_to_its_file_which_is_replaced_whole() {
+fn link_is_followed_to_its_file_which_is_replaced_whole() {
     let store = store_with_run();
     let elsewhere = store.folder.path().join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
@@ -158,7 +158,7 @@ fn a_link_is_followed_to_its_file_which_is_replaced_whole() {
 }
 
 #[test]
-fn a_file_that_is_replaced_keeps_its_rights() {
+fn file_that_is_replaced_keeps_its_rights() {
     let store = store_with_run();
     let (file, name) = path(&store, "file.csv");
     for mode in [0o600, 0o640, 0o666] {
@@ -172,7 +172,7 @@ fn a_file_that_is_replaced_keeps_its_rights() {
 }
 
 #[test]
-fn what_can_not_be_written_is_named_and_stays() {
+fn unwritable_output_is_named_and_stays() {
     let store = store_with_run();
     let (folder, folder_name) = path(&store, "folder");
     fs::create_dir(&folder).unwrap();

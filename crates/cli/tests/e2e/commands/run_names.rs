@@ -13,7 +13,7 @@ fn filled(store: Store) -> Store {
 }
 
 #[test]
-fn a_run_is_taken_by_its_name_and_by_its_parts() {
+fn run_is_taken_by_its_name_and_by_its_parts() {
     let cpu = fixture("crlf.csv");
     for store in Store::each().into_iter().map(filled) {
         let parts = ["--framework", "go", "--test", "t", "--repeat", "2"];
@@ -73,7 +73,7 @@ fn several_runs_are_taken_by_their_names_and_by_their_test() {
 }
 
 #[test]
-fn a_name_that_matches_no_run_or_two_is_told() {
+fn name_that_matches_no_run_or_two_is_told() {
     let store = filled(Store::embedded());
     for (command, flags) in [("export", &[][..]), ("drop", &[]), ("verify", &[]), ("report", &[])] {
         let told = store.run(&[&[command, "go_x"], flags].concat()).complaint(1);
@@ -94,7 +94,7 @@ fn a_name_that_matches_no_run_or_two_is_told() {
 }
 
 #[test]
-fn what_is_printed_goes_into_a_file_too() {
+fn printed_output_goes_into_a_file_too() {
     let store = filled(Store::embedded());
     let log = fixture("crlf.csv");
     for command in [

@@ -136,7 +136,7 @@ fn assert_written_to(store: &Store, keys: &[[&str; 4]]) {
 }
 
 #[test]
-fn what_earlier_builds_wrote_is_migrated() {
+fn stores_of_earlier_builds_are_migrated() {
     let Some(store) = Store::database() else { return };
     let restored = psql_command(store.place()).arg("-f").arg(fixture("stores/2c4bb3d.sql")).output().unwrap();
     assert!(restored.status.success());
@@ -153,7 +153,7 @@ fn what_earlier_builds_wrote_is_migrated() {
 }
 
 #[test]
-fn a_folder_and_an_empty_database_need_no_migration() {
+fn folder_and_an_empty_database_need_no_migration() {
     let folder = Store::embedded();
     folder.run(&["ingest", fixture("crlf.csv").to_str().unwrap()]).said();
     for store in std::iter::once(folder).chain(Store::database()) {
@@ -175,7 +175,7 @@ const STOPPED: &str = "from pg_stat_activity where datname = current_database() 
                        and query like '%alter table%'";
 
 #[test]
-fn killed_just_before_its_end_it_leaves_the_database_as_it_was() {
+fn migration_killed_just_before_its_end_leaves_the_database_as_it_was() {
     let Some((store, keys)) = with_runs() else { return };
     let (before, shape) = (told(&store, &keys), psql(store.place(), SHAPE));
     for terminated in [true, false] {
@@ -204,7 +204,7 @@ fn killed_just_before_its_end_it_leaves_the_database_as_it_was() {
 }
 
 #[test]
-fn an_ingest_that_began_before_is_stored_in_the_new_layout() {
+fn ingest_that_began_before_is_stored_in_the_new_layout() {
     let Some(store) = layout_3() else { return };
     let (store, before) = crate::interruptions::kills::store_with_run(store);
     let (child, stdin) =
@@ -220,7 +220,7 @@ fn an_ingest_that_began_before_is_stored_in_the_new_layout() {
 }
 
 #[test]
-fn only_a_role_that_owns_the_tables_migrates_and_rights_stay_as_they_were() {
+fn owner_alone_migrates_and_rights_stay_as_they_were() {
     let Some(server) = TestServer::start(None) else { return };
     let url = server.database();
     psql(
@@ -262,7 +262,7 @@ fn only_a_role_that_owns_the_tables_migrates_and_rights_stay_as_they_were() {
 }
 
 #[test]
-fn it_waits_for_readers_and_others_read_meanwhile() {
+fn migration_waits_for_readers_and_others_read_meanwhile() {
     let Some(store) = layout_3() else { return };
     let (store, before) = crate::interruptions::kills::store_with_run(store);
     let reader = "begin; lock table perfpipe.runs in access share mode; select pg_sleep(100)";

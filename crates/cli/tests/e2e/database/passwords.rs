@@ -60,7 +60,7 @@ fn ways(folder: &Path, port: u16, password: &str) -> Vec<Way> {
 }
 
 #[test]
-fn a_password_is_neither_printed_nor_stored() {
+fn password_is_neither_printed_nor_stored() {
     let Some(server) = TestServer::start(Some(TLS)) else { return };
     server.psql(&format!("create role guarded login password '{SECRET}'"));
     server.psql("create database guarded owner guarded");
@@ -97,7 +97,7 @@ fn a_password_is_neither_printed_nor_stored() {
 }
 
 #[test]
-fn a_wrong_password_is_told_without_showing_it() {
+fn wrong_password_is_told_without_showing_it() {
     let Some(server) = TestServer::start(Some(TLS)) else { return };
     server.psql("create role guarded login password 'another'");
     let folder = tempfile::tempdir().unwrap();
@@ -119,7 +119,7 @@ fn a_wrong_password_is_told_without_showing_it() {
 }
 
 #[test]
-fn a_password_in_the_environment_does_not_reach_a_folder() {
+fn password_in_the_environment_does_not_reach_a_folder() {
     let store = Store::embedded();
     let log = fixture("crlf.csv");
     let mut command =

@@ -56,7 +56,7 @@ fn use_it(store: &Store, framework: &str) {
 
 #[test]
 #[ignore = "it needs pgbouncer, and some minutes: .ci/long pgbouncer"]
-fn a_pooler_in_transaction_mode_changes_nothing_and_keeps_nothing() {
+fn pooler_in_transaction_mode_changes_nothing_and_keeps_nothing() {
     let server = TestServer::start(None).unwrap();
     let direct = server.database();
     let name = psql(&direct, "select current_database()");

@@ -36,7 +36,7 @@ fn assert_reads(store: &Store) {
 }
 
 #[test]
-fn the_roles_of_their_page_may_do_what_it_says_and_nothing_else() {
+fn roles_of_their_page_may_do_what_it_says_and_nothing_else() {
     let Some(server) = TestServer::start(None) else { return };
     let url = server.database();
     psql(&url, &sql());
@@ -72,7 +72,7 @@ fn assert_only_reads(ann: &Store, log: &str) {
 }
 
 #[test]
-fn a_role_without_grants_is_told_which_it_needs() {
+fn role_without_grants_is_told_which_it_needs() {
     let Some(server) = TestServer::start(None) else { return };
     let url = server.database();
     psql(&url, "create role \"o'dd \"\"one\" login; create role ann login");
@@ -94,7 +94,7 @@ fn a_role_without_grants_is_told_which_it_needs() {
 }
 
 #[test]
-fn a_role_that_may_not_add_the_columns_that_an_old_store_lacks_is_told_who_may() {
+fn role_that_may_not_add_the_columns_that_an_old_store_lacks_is_told_who_may() {
     let Some(server) = TestServer::start(None) else { return };
     let url = server.database();
     let restored = psql_command(&url).arg("-f").arg(fixture("stores/2c4bb3d.sql")).output().unwrap();

@@ -56,7 +56,7 @@ fn time_limits_for_people_do_not_end_a_load() {
 }
 
 #[test]
-fn a_reader_that_a_time_limit_ends_is_told_which() {
+fn reader_that_a_time_limit_ends_is_told_which() {
     let Some((store, _)) = Store::database().map(store_with_run) else { return };
     alter(&store, "set statement_timeout = '300ms'");
     let lock = "begin; lock table perfpipe.runs in access exclusive mode; select pg_sleep(20)";
@@ -76,7 +76,7 @@ fn a_reader_that_a_time_limit_ends_is_told_which() {
 }
 
 #[test]
-fn a_database_that_can_only_be_read_says_so_and_is_read() {
+fn database_that_can_only_be_read_says_so_and_is_read() {
     let Some((store, before)) = Store::database().map(store_with_run) else { return };
     alter(&store, "set default_transaction_read_only = on");
     assert_writers_refused(&store, &before, &["can only be read", "default_transaction_read_only"]);
@@ -93,7 +93,7 @@ fn a_database_that_can_only_be_read_says_so_and_is_read() {
 }
 
 #[test]
-fn a_standby_says_so_and_is_read() {
+fn standby_says_so_and_is_read() {
     let Some(server) = TestServer::start(None) else { return };
     let flag = ["--database".into(), server.database()];
     let (store, before) = store_with_run(Store { flag, folder: tempfile::tempdir().unwrap() });
@@ -109,7 +109,7 @@ fn a_standby_says_so_and_is_read() {
 }
 
 #[test]
-fn a_store_of_another_layout_is_refused_by_every_command() {
+fn store_of_another_layout_is_refused_by_every_command() {
     let Some((store, before)) = Store::database().map(store_with_run) else { return };
     psql(store.place(), "update perfpipe.layout set version = 99");
     let report = [&["report"][..], &TOLD].concat();
@@ -129,7 +129,7 @@ fn a_store_of_another_layout_is_refused_by_every_command() {
 }
 
 #[test]
-fn a_server_whose_disk_is_full_says_so_and_keeps_the_earlier_run() {
+fn server_whose_disk_is_full_says_so_and_keeps_the_earlier_run() {
     let Some(server) = TestServer::with_small_space(28 << 10) else { return };
     let url = server.database();
     let name = url.rsplit('/').next().unwrap();

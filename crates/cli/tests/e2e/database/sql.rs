@@ -67,7 +67,7 @@ const SUMS: &str = "
   select count(*) from counted full join sampled using (second) where counted.n is distinct from sampled.n";
 
 #[test]
-fn the_seconds_of_every_fixture_are_what_postgres_computes() {
+fn seconds_of_every_fixture_are_what_postgres_computes() {
     for fixture in Fixture::all() {
         let Some(store) = Store::database() else { return };
         let key = fixture.ingest_into(&store);
@@ -126,7 +126,7 @@ fn check_run_row(store: &Store, fixture: &Fixture) {
 }
 
 #[test]
-fn the_rows_of_a_table_stand_in_the_order_of_the_log() {
+fn rows_of_a_table_stand_in_the_order_of_the_log() {
     let Some(store) = Store::database() else { return };
     let mut log = "timeStamp,elapsed,success,bytes\n".to_owned();
     for record in 0..200_000 {

@@ -145,13 +145,13 @@ fn assert_commands_work(scene: &Scene) {
 }
 
 #[test]
-fn what_bears_the_names_of_the_catalogue_never_runs() {
+fn functions_named_like_the_catalogue_s_never_run() {
     let Some(scene) = Scene::new() else { return };
     assert_commands_work(&scene);
 }
 
 #[test]
-fn a_database_that_looks_elsewhere_first_changes_nothing() {
+fn database_that_looks_elsewhere_first_changes_nothing() {
     let Some(scene) = Scene::new() else { return };
     let name = scene.superuser("select current_database()");
     scene.superuser(&format!("alter database {name} set search_path = mallory, public, pg_catalog"));
@@ -159,7 +159,7 @@ fn a_database_that_looks_elsewhere_first_changes_nothing() {
 }
 
 #[test]
-fn a_migration_runs_nobodys_operators() {
+fn migration_runs_nobodys_operators() {
     let Some(scene) = Scene::new() else { return };
     scene.superuser("create schema perfpipe");
     crate::database::migrate::make_layout_3(scene.store.place(), "postgres");
@@ -214,7 +214,7 @@ fn ingest(store: &Store) {
 }
 
 #[test]
-fn a_store_that_another_role_made_is_read_and_not_written_to() {
+fn store_that_another_role_made_is_read_and_not_written_to() {
     let Some(scene) = Scene::new() else { return };
     ingest(&scene.mallory);
     scene.as_mallory(TRAP);
@@ -229,7 +229,7 @@ fn a_store_that_another_role_made_is_read_and_not_written_to() {
 }
 
 #[test]
-fn a_schema_that_another_role_made_is_not_filled() {
+fn schema_that_another_role_made_is_not_filled() {
     let Some(scene) = Scene::new() else { return };
     scene.as_mallory("create schema perfpipe");
     let log = fixture(LOG);
@@ -240,7 +240,7 @@ fn a_schema_that_another_role_made_is_not_filled() {
 }
 
 #[test]
-fn what_was_hung_on_the_tables_stops_every_writer() {
+fn triggers_and_rules_on_the_tables_stop_every_writer() {
     let Some(scene) = Scene::new() else { return };
     ingest(&scene.store);
     scene.superuser("grant usage on schema perfpipe to mallory; grant trigger, references on all tables in schema perfpipe to mallory");
@@ -285,7 +285,7 @@ fn what_was_hung_on_the_tables_stops_every_writer() {
 }
 
 #[test]
-fn what_is_not_a_table_is_not_read() {
+fn relations_that_are_no_tables_are_not_read() {
     let Some(scene) = Scene::new() else { return };
     ingest(&scene.mallory);
     scene.as_mallory(

@@ -27,7 +27,7 @@ fn each(mut check: impl FnMut(&Store, &Key) -> String) {
 }
 
 #[test]
-fn a_label_that_is_called_total_is_told_from_the_total() {
+fn label_that_is_called_total_is_told_from_the_total() {
     for store in Store::each() {
         let mut log = String::from("timeStamp,elapsed,label,success\n");
         for (at, label) in ["Total", "Get", "Total (as logged)", "Total"].iter().enumerate() {
@@ -158,7 +158,7 @@ fn statistics_of_a_part_are_those_of_its_samples() {
 }
 
 #[test]
-fn the_document_of_a_run_has_the_fields_of_its_schema() {
+fn document_of_a_run_has_the_fields_of_its_schema() {
     each(|store, key| {
         let document = export(store, key, &["--what", "run"]).json();
         let fields: Vec<&String> = document.as_object().unwrap().keys().collect();
@@ -276,7 +276,7 @@ fn rows_of_successes(store: &Store, key: &Key) -> Vec<HashMap<String, String>> {
 }
 
 #[test]
-fn a_flag_that_would_change_nothing_is_refused() {
+fn flag_that_would_change_nothing_is_refused() {
     let store = Store::embedded();
     let key = Fixture::named("crlf.csv").ingest_into(&store);
     for flags in [
@@ -301,7 +301,7 @@ fn a_flag_that_would_change_nothing_is_refused() {
 }
 
 #[test]
-fn a_form_has_its_own_format() {
+fn form_has_its_own_format() {
     let store = Store::embedded();
     let key = Fixture::named("Results-mix-8181.datefmt.csv").ingest_into(&store);
     for what in ["run", "statistics", "hgrm"] {

@@ -66,7 +66,7 @@ fn samples_are_those_of_the_seconds_and_the_label_asked_for() {
 }
 
 #[test]
-fn a_parquet_file_goes_to_standard_output_too() {
+fn parquet_file_goes_to_standard_output_too() {
     let store = Store::embedded();
     let key = Fixture::named("crlf.csv").ingest_into(&store);
     let run = ["export", "--framework", &key.framework, "--test", &key.test];

@@ -52,7 +52,7 @@ fn phases_of_real_logs_are_those_that_people_see() {
 }
 
 #[test]
-fn a_phase_is_chosen_in_every_command() {
+fn phase_is_chosen_in_every_command() {
     for store in Store::each() {
         let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
         for what in ["seconds", "summary", "labels", "errors", "cpu", "samples"] {
@@ -80,7 +80,7 @@ fn a_phase_is_chosen_in_every_command() {
 }
 
 #[test]
-fn a_run_without_the_phase_is_named_and_hides_no_other() {
+fn run_without_the_phase_is_named_and_hides_no_other() {
     let store = Store::embedded();
     let ingest = |framework: &str, name: &str| {
         let fixture = Fixture::named(name);
@@ -103,7 +103,7 @@ fn a_run_without_the_phase_is_named_and_hides_no_other() {
 }
 
 #[test]
-fn a_phase_that_is_not_there_is_wrong_usage() {
+fn phase_that_is_not_there_is_wrong_usage() {
     for store in Store::each() {
         let key = Fixture::named("transactions.csv").ingest_into(&store);
         let run = ["export", "--framework", &key.framework, "--test", &key.test];

@@ -3,7 +3,7 @@
 use crate::support::*;
 
 #[test]
-fn the_knee_of_the_real_run_is_at_its_third_step() {
+fn knee_of_the_real_run_is_at_its_third_step() {
     let mut both = Vec::new();
     for store in Store::each() {
         let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
@@ -58,7 +58,7 @@ fn the_knee_of_the_real_run_is_at_its_third_step() {
 }
 
 #[test]
-fn a_log_without_threads_has_no_load_to_look_at() {
+fn log_without_threads_has_no_load_to_look_at() {
     for store in Store::each() {
         let log = store.file("bare.csv", "timeStamp,elapsed,label,success\n1795203738615,12,Get,true\n");
         store.run(&["ingest", &log, "--framework", "a", "--test", "b"]).said();

@@ -39,7 +39,7 @@ fn piped() -> i64 {
 }
 
 #[test]
-fn a_log_that_grows_is_read_as_it_was_and_a_note_says_so() {
+fn log_that_grows_is_read_as_it_was_and_a_note_says_so() {
     let store = Store::embedded();
     let path = store.file("growing.csv", std::fs::read(fixture("crlf.csv")).unwrap());
     let child = ingest_that_waits(&store, &path);
@@ -65,7 +65,7 @@ fn assert_told(store: &Store, done: Done, parts: &[&str]) {
 }
 
 #[test]
-fn a_log_that_was_cut_before_it_was_read_is_refused() {
+fn log_that_was_cut_before_it_was_read_is_refused() {
     let store = Store::embedded();
     let path = store.file("cut.csv", std::fs::read(fixture("crlf.csv")).unwrap());
     let child = ingest_that_waits(&store, &path);
@@ -74,7 +74,7 @@ fn a_log_that_was_cut_before_it_was_read_is_refused() {
 }
 
 #[test]
-fn a_log_that_is_cut_while_it_is_read_is_refused() {
+fn log_that_is_cut_while_it_is_read_is_refused() {
     let store = Store::embedded();
     let path = endless_log(&store, "cut.csv");
     let mut child = store.spawn(&[&["ingest", &path], &TOLD[..]].concat());
@@ -87,7 +87,7 @@ fn a_log_that_is_cut_while_it_is_read_is_refused() {
 }
 
 #[test]
-fn a_packed_log_that_changed_is_refused() {
+fn packed_log_that_changed_is_refused() {
     let log = std::fs::read(fixture("crlf.csv")).unwrap();
     let zip = deflated(&[("run.csv", &log)]);
     let mut gzip = Vec::new();
@@ -107,7 +107,7 @@ fn a_packed_log_that_changed_is_refused() {
 }
 
 #[test]
-fn a_log_that_another_file_took_the_place_of_is_refused() {
+fn log_that_another_file_took_the_place_of_is_refused() {
     let store = Store::embedded();
     let log = std::fs::read(fixture("crlf.csv")).unwrap();
     let path = store.file("run.csv", &log);
@@ -117,7 +117,7 @@ fn a_log_that_another_file_took_the_place_of_is_refused() {
 }
 
 #[test]
-fn a_log_that_is_gone_before_it_is_read_is_named() {
+fn log_that_is_gone_before_it_is_read_is_named() {
     let store = Store::embedded();
     let path = store.file("gone.csv", std::fs::read(fixture("crlf.csv")).unwrap());
     let child = ingest_that_waits(&store, &path);
@@ -128,7 +128,7 @@ fn a_log_that_is_gone_before_it_is_read_is_named() {
 }
 
 #[test]
-fn a_log_that_loses_its_name_while_it_is_read_is_read_whole() {
+fn log_that_loses_its_name_while_it_is_read_is_read_whole() {
     let store = Store::embedded();
     let (log, records) = long_log(LONG);
     let path = store.file("unlinked.csv", log);

@@ -79,7 +79,7 @@ fn readings_once_a_minute_cover_the_run_and_the_look_back_is_told_and_stored() {
 }
 
 #[test]
-fn a_campaign_knows_runs_again_whatever_their_interval_is() {
+fn campaign_knows_runs_again_whatever_their_interval_is() {
     let store = Store::embedded();
     let folder = store.folder.path().join("night");
     std::fs::create_dir(&folder).unwrap();
@@ -186,7 +186,7 @@ fn one_machine_costs_the_same_whatever_its_cpu_is_exported_in() {
 }
 
 #[test]
-fn a_scale_that_needs_the_cores_is_refused_without_them() {
+fn scale_that_needs_the_cores_is_refused_without_them() {
     let store = Store::embedded();
     let log = log(&store, 10);
     let cpu = export(&store, "cpu.csv", (0..10).map(|second| (second, 50.0)));

@@ -39,7 +39,7 @@ fn check_said(said: &str, store: &Store) {
 }
 
 #[test]
-fn the_killed_and_the_flaky_log_hold_what_everybody_knows_of_them() {
+fn killed_and_the_flaky_log_hold_what_everybody_knows_of_them() {
     for (name, requests, failures, rejects) in
         [("Results-2048-8181.killed.csv", 7649, 0, 1), ("Results-flaky-8181.csv", 5187, 321, 0)]
     {

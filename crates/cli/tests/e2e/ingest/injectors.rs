@@ -25,7 +25,7 @@ fn loads(store: &Store) -> Vec<(f64, u32)> {
 }
 
 #[test]
-fn the_loads_of_several_logs_add_up() {
+fn loads_of_several_logs_add_up() {
     const T0: i64 = 1_795_203_738_000;
     for store in Store::each() {
         let one = store.file("one.csv", log(T0, 10));
@@ -42,7 +42,7 @@ fn the_loads_of_several_logs_add_up() {
 }
 
 #[test]
-fn a_zip_can_hold_a_log_for_each_injector() {
+fn zip_can_hold_a_log_for_each_injector() {
     for store in Store::each() {
         let (one, two) = (log(1_795_203_738_000, 10), log(1_795_203_738_000, 7));
         let members = [("a.csv", one.as_bytes()), ("b.csv", two.as_bytes())];
@@ -68,7 +68,7 @@ fn injectors_told_at_ingest_hold_for_every_view() {
 }
 
 #[test]
-fn the_library_looks_at_a_run_as_the_command_does() {
+fn library_looks_at_a_run_as_the_command_does() {
     let store = Store::embedded();
     let path = store.file("nio_all.csv", log(1_795_203_738_000, 10));
     let cpu = store.file("cpu.csv", "clock,value\n1795203735,10\n1795203738,40\n1795203741,90\n");

@@ -25,7 +25,7 @@ fn late_log() -> String {
 const TOLD: [&str; 4] = ["--framework", "nio", "--test", "late"];
 
 #[test]
-fn from_a_file_it_is_time_zero_all_the_same() {
+fn late_time_zero_of_a_file_is_found_by_reading_again() {
     let log = late_log();
     for store in Store::each() {
         let path = store.file("nio_late.csv", &log);
@@ -36,7 +36,7 @@ fn from_a_file_it_is_time_zero_all_the_same() {
 }
 
 #[test]
-fn from_a_pipe_the_remedy_is_exact() {
+fn late_time_zero_of_a_pipe_is_refused_with_the_exact_remedy() {
     let log = late_log();
     for store in Store::each() {
         let arguments = [&["ingest", "-"], &TOLD[..]].concat();

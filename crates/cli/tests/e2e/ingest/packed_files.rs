@@ -16,7 +16,7 @@ fn assert_is_flaky(store: &Store, cpu_coverage: i64) {
 }
 
 #[test]
-fn a_zip_can_hold_the_log_and_the_cpu_export_in_any_order() {
+fn zip_can_hold_the_log_and_the_cpu_export_in_any_order() {
     let (log, cpu) = flaky();
     let (log, cpu) = (("run/log.jtl", log.as_slice()), ("run/zabbix.csv", cpu.as_slice()));
     let companion = ("__MACOSX/run/._log.jtl", b"\0\x05\x16\x07".as_slice());
@@ -57,7 +57,7 @@ fn gzip_and_zstd_are_unpacked() {
 }
 
 #[test]
-fn a_gzip_by_the_name_of_zip_is_read_with_a_note() {
+fn gzip_by_the_name_of_zip_is_read_with_a_note() {
     let store = Store::embedded();
     let path = store.file("nio_flaky.zip", gzip(&flaky().0));
     let said = store.run(&["ingest", &path]).said();

@@ -40,7 +40,7 @@ fn keys_are_inferred_from_urls_names_and_labels_and_said() {
 }
 
 #[test]
-fn a_name_told_is_taken_and_the_other_inferred() {
+fn name_told_is_taken_and_the_other_inferred() {
     let store = Store::embedded();
     let path = store.file("perfectnio_2048.csv", log(&["http://a:1/2048"], &["x"]));
     let said = store.run(&["ingest", &path, "--framework", "spring"]).said();
@@ -56,7 +56,7 @@ fn requests(store: &Store) -> Vec<i64> {
 }
 
 #[test]
-fn an_inferred_key_replaces_only_a_run_of_the_same_file() {
+fn inferred_key_replaces_only_a_run_of_the_same_file() {
     let url = "http://a:1/2048";
     let (short, long) = (log(&[url], &["x"]), log(&[url, url], &["x"]));
     for store in Store::each() {
@@ -82,7 +82,7 @@ fn an_inferred_key_replaces_only_a_run_of_the_same_file() {
 }
 
 #[test]
-fn an_inferred_key_of_a_pipe_replaces_only_the_same_content() {
+fn inferred_key_of_a_pipe_replaces_only_the_same_content() {
     let url = "http://a:1/2048";
     let (short, long) = (log(&[url], &["x"]), log(&[url, url], &["x"]));
     for store in Store::each() {
@@ -98,7 +98,7 @@ fn an_inferred_key_of_a_pipe_replaces_only_the_same_content() {
 }
 
 #[test]
-fn a_replaced_run_leaves_nothing_behind() {
+fn replaced_run_leaves_nothing_behind() {
     for store in Store::each() {
         let fixture = Fixture::named("Results-flaky-8181.csv");
         fixture.ingest_into(&store);
@@ -110,7 +110,7 @@ fn a_replaced_run_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_dropped_run_is_gone_and_the_others_stay() {
+fn dropped_run_is_gone_and_the_others_stay() {
     for store in Store::each() {
         let path = store.file("run.csv", log(&["http://a:1/2048"], &["x"]));
         for framework in ["nio", "spring"] {
@@ -126,7 +126,7 @@ fn a_dropped_run_is_gone_and_the_others_stay() {
 }
 
 #[test]
-fn an_ingest_says_which_run_of_other_files_it_replaced() {
+fn ingest_says_which_run_of_other_files_it_replaced() {
     for store in Store::each() {
         let key = ["--framework", "nio", "--test", "2048"];
         let ingest = |file: &str| {

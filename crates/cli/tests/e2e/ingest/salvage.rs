@@ -18,7 +18,7 @@ fn key() -> Key {
 }
 
 #[test]
-fn a_cut_zip_is_refused_with_the_flag_that_keeps_what_is_left() {
+fn cut_zip_is_refused_with_the_flag_that_keeps_what_is_left() {
     for store in Store::each() {
         let path = store.file("run.csv.zip", zips().1);
         for complaint in
@@ -31,7 +31,7 @@ fn a_cut_zip_is_refused_with_the_flag_that_keeps_what_is_left() {
 }
 
 #[test]
-fn what_is_left_is_a_partial_run_wherever_it_is_shown() {
+fn salvaged_run_is_shown_as_partial_everywhere() {
     for store in Store::each() {
         let path = store.file("run.csv.zip", zips().1);
         for piped in [false, true] {
@@ -86,7 +86,7 @@ fn undamaged_input_gives_the_same_run_with_the_flag() {
 }
 
 #[test]
-fn a_partial_run_takes_the_place_of_a_whole_one_only_if_that_is_asked_for() {
+fn partial_run_takes_the_place_of_a_whole_one_only_if_that_is_asked_for() {
     let (whole, half) = zips();
     for store in Store::each() {
         let path = store.file("run.csv.zip", &whole);
@@ -109,7 +109,7 @@ fn a_partial_run_takes_the_place_of_a_whole_one_only_if_that_is_asked_for() {
 }
 
 #[test]
-fn an_inferred_key_does_not_replace_a_whole_run_by_a_partial_one_either() {
+fn inferred_key_does_not_replace_a_whole_run_by_a_partial_one_either() {
     let (whole, half) = zips();
     let store = Store::embedded();
     let path = store.file("nio_flaky.csv.zip", whole);
@@ -143,7 +143,7 @@ fn whole_logs_and_cpu_exports_are_kept_beside_damaged_ones() {
 }
 
 #[test]
-fn nothing_is_stored_of_a_zip_in_which_no_record_is_whole() {
+fn zip_without_a_whole_record_stores_nothing() {
     for store in Store::each() {
         let path = store.file("run.csv.zip", &zips().0[..90]);
         let complaint = store.run(&[&["ingest", &path, "--salvage"], &KEY[..]].concat()).complaint(3);

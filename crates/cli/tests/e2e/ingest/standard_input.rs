@@ -25,7 +25,7 @@ fn assert_same_as_by_file(fixture: &Fixture, input: &[u8]) {
 }
 
 #[test]
-fn a_zip_through_a_pipe_is_the_zip() {
+fn zip_through_a_pipe_is_the_zip() {
     for name in ["Results-2048-9000.csv", "Results-flaky-8181.csv", "outage.csv"] {
         let zip = std::fs::read(fixture(&format!("{name}.zip"))).unwrap();
         assert_same_as_by_file(&Fixture::named(name), &zip);
@@ -33,14 +33,14 @@ fn a_zip_through_a_pipe_is_the_zip() {
 }
 
 #[test]
-fn a_plain_log_through_a_pipe_is_the_log() {
+fn plain_log_through_a_pipe_is_the_log() {
     for name in ["Results-flaky-8181.csv", "Results-mix-8181.noheader.csv", "Results-2048-8181.killed.csv"] {
         assert_same_as_by_file(&Fixture::named(name), &std::fs::read(fixture(name)).unwrap());
     }
 }
 
 #[test]
-fn a_zip_made_by_a_pipe_is_read_through_one_and_from_a_file() {
+fn zip_made_by_a_pipe_is_read_through_one_and_from_a_file() {
     let fixture = Fixture::named("Results-flaky-8181.csv");
     let log = std::fs::read(&fixture.logs()[0]).unwrap();
     let nameless = ("-", log.as_slice());
@@ -60,7 +60,7 @@ fn a_zip_made_by_a_pipe_is_read_through_one_and_from_a_file() {
 }
 
 #[test]
-fn a_piped_zip_may_hold_the_cpu_export_before_the_log_but_not_behind_it() {
+fn piped_zip_may_hold_the_cpu_export_before_the_log_but_not_behind_it() {
     let fixture = Fixture::named("Results-flaky-8181.csv");
     let log = std::fs::read(&fixture.logs()[0]).unwrap();
     let cpu_path = fixture.cpu(&fixture.logs()[0]).unwrap();
@@ -87,7 +87,7 @@ fn a_piped_zip_may_hold_the_cpu_export_before_the_log_but_not_behind_it() {
 }
 
 #[test]
-fn a_cpu_export_can_come_through_the_pipe() {
+fn cpu_export_can_come_through_the_pipe() {
     let fixture = Fixture::named("Results-flaky-8181.csv");
     let log = &fixture.logs()[0];
     let cpu = std::fs::read(fixture.cpu(log).unwrap()).unwrap();
@@ -97,7 +97,7 @@ fn a_cpu_export_can_come_through_the_pipe() {
 }
 
 #[test]
-fn nothing_comes_of_an_empty_pipe() {
+fn empty_pipe_is_refused() {
     for store in Store::each() {
         let complaint = store.pipe(b"", &["ingest", "-"]).complaint(3);
         assert!(complaint.contains("standard input: is empty"), "{complaint}");
@@ -106,7 +106,7 @@ fn nothing_comes_of_an_empty_pipe() {
 }
 
 #[test]
-fn a_named_pipe_is_opened_once() {
+fn named_pipe_is_opened_once() {
     let store = Store::embedded();
     let path = store.folder.path().join("run.csv");
     assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());

@@ -48,7 +48,7 @@ fn sub_samples_are_left_out_and_samplers_of_such_names_are_not() {
 }
 
 #[test]
-fn without_samples_it_is_refused() {
+fn sub_samples_without_stored_samples_are_refused() {
     for store in Store::each() {
         let key = ingest(&store, &["--no-samples"]);
         let run = ["export", "--framework", &key.framework, "--test", &key.test, "--top-level"];
@@ -63,7 +63,7 @@ fn without_samples_it_is_refused() {
 }
 
 #[test]
-fn an_inspection_names_labels_that_read_like_them() {
+fn inspection_names_labels_that_read_like_them() {
     let store = Store::embedded();
     let log = fixture("statistics/sub-samples.csv");
     let said = store.run(&["inspect", log.to_str().unwrap()]).text();

@@ -54,7 +54,7 @@ fn texts_of_every_kind_are_kept_alike() {
 }
 
 #[test]
-fn the_smallest_log_gives_gaps_and_no_zeros() {
+fn smallest_log_gives_gaps_and_no_zeros() {
     let log = b"timeStamp,elapsed,success\n1795203738615,12,true\n1795203741615,7,FALSE\n";
     let exports = same_in_both("nio_small.csv", log, &[], &[]);
     let expected =
@@ -101,7 +101,7 @@ fn many_labels_and_messages_are_counted_alike() {
 }
 
 #[test]
-fn a_label_beyond_the_limit_is_counted_from_the_samples() {
+fn label_beyond_the_limit_is_counted_from_the_samples() {
     let log = |others: &str| {
         let mut log = "timeStamp,elapsed,label,success,allThreads,threadName\n".to_owned();
         for at in 0..6_000_i64 {

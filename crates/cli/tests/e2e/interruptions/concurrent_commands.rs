@@ -30,7 +30,7 @@ fn two_runs(store: &Store) -> [[String; 2]; 2] {
 }
 
 #[test]
-fn a_fresh_store_takes_several_runs_at_once() {
+fn fresh_store_takes_several_runs_at_once() {
     let [_, log] = two_logs();
     let frameworks = ["a", "b", "c", "d"];
     for store in Store::each() {
@@ -45,7 +45,7 @@ fn a_fresh_store_takes_several_runs_at_once() {
 }
 
 #[test]
-fn a_reader_sees_the_old_run_or_the_new_one_never_a_mixture() {
+fn reader_sees_the_old_run_or_the_new_one_never_a_mixture() {
     for store in Store::each() {
         let runs = two_runs(&store);
         let logs = two_logs();
@@ -65,7 +65,7 @@ fn a_reader_sees_the_old_run_or_the_new_one_never_a_mixture() {
 }
 
 #[test]
-fn a_kill_at_any_moment_leaves_one_run_whole() {
+fn kill_at_any_moment_leaves_one_run_whole() {
     for store in Store::each() {
         let runs = two_runs(&store);
         let logs = two_logs();
@@ -108,7 +108,7 @@ fn two_ingests_of_one_file_at_once_leave_one_run_whole() {
 }
 
 #[test]
-fn a_report_during_a_re_ingest_is_of_one_run() {
+fn report_during_a_re_ingest_is_of_one_run() {
     for store in Store::each() {
         let logs = two_logs();
         let report = |folder: &str| {
@@ -140,7 +140,7 @@ fn a_report_during_a_re_ingest_is_of_one_run() {
 }
 
 #[test]
-fn a_run_that_is_being_written_is_not_dropped() {
+fn run_that_is_being_written_is_not_dropped() {
     for store in Store::each() {
         let [log, _] = two_logs();
         store.run(&ingest(&log, "nio")).said();

@@ -96,7 +96,7 @@ fn kill_at_each_step(prepare: impl Fn(&Store), allowed: &[Content]) {
 /// Makes each step of a re-ingest fail in turn: what is read then is the old run, unless the command has succeeded or
 /// says that the new one is in place; and the next ingest leaves nothing but whole runs.
 #[test]
-fn a_step_that_fails_leaves_the_old_run_or_is_told_to_have_come_too_late() {
+fn step_that_fails_leaves_the_old_run_or_is_told_to_have_come_too_late() {
     let key = RunKey::new("nio", "2048");
     let (old, new) = (content_of("distributed.csv"), content_of("tab.jtl"));
     let (mut failed, mut late) = (0, 0);
@@ -137,7 +137,7 @@ fn a_step_that_fails_leaves_the_old_run_or_is_told_to_have_come_too_late() {
 /// Asks a re-ingest to end before each of its steps in turn: it ends with the code of the signal or has done its work,
 /// leaves nothing behind, and the old run or the new one is there.
 #[test]
-fn a_signal_before_any_step_of_a_re_ingest_leaves_the_old_run_or_the_new_one_and_nothing_else() {
+fn signal_before_any_step_of_a_re_ingest_leaves_the_old_run_or_the_new_one_and_nothing_else() {
     let key = RunKey::new("nio", "2048");
     let (old, new) = (content_of("distributed.csv"), content_of("tab.jtl"));
     let mut stopped = 0;
@@ -179,7 +179,7 @@ fn generations(store: &Store) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn whoever_looks_for_files_of_samples_finds_one_of_a_run_at_most() {
+fn search_for_sample_files_finds_one_of_a_run_at_most() {
     let store = Store::embedded();
     run(&store, &ingest("distributed.csv", "2048"));
     let arguments = ingest("tab.jtl", "2048");
@@ -219,7 +219,7 @@ fn content_of(log: &str) -> Content {
 }
 
 #[test]
-fn a_crash_before_any_step_of_a_re_ingest_leaves_the_old_run_or_the_new_one() {
+fn crash_before_any_step_of_a_re_ingest_leaves_the_old_run_or_the_new_one() {
     kill_at_each_step(
         |store| run(store, &ingest("distributed.csv", "2048")),
         &[content_of("distributed.csv"), content_of("tab.jtl")],
@@ -227,6 +227,6 @@ fn a_crash_before_any_step_of_a_re_ingest_leaves_the_old_run_or_the_new_one() {
 }
 
 #[test]
-fn a_crash_before_any_step_of_a_first_ingest_leaves_no_run_or_a_whole_one() {
+fn crash_before_any_step_of_a_first_ingest_leaves_no_run_or_a_whole_one() {
     kill_at_each_step(|_| {}, &[None, content_of("tab.jtl")]);
 }

@@ -40,7 +40,7 @@ fn store_on(kib: usize) -> Option<(Mount, Store)> {
 }
 
 #[test]
-fn a_full_disk_is_named_with_a_remedy_and_the_earlier_run_stays() {
+fn full_disk_is_named_with_a_remedy_and_the_earlier_run_stays() {
     let Some((_mount, store)) = store_on(2048) else { return };
     store.run(&ingest(fixture("crlf.csv").to_str().unwrap(), &[])).said();
     let before = exports(&store);
@@ -59,7 +59,7 @@ fn a_full_disk_is_named_with_a_remedy_and_the_earlier_run_stays() {
 }
 
 #[test]
-fn a_disk_that_is_full_from_the_start_or_in_any_later_step_is_named() {
+fn disk_that_is_full_from_the_start_or_in_any_later_step_is_named() {
     let Some((mount, store)) = store_on(1024) else { return };
     let log = fixture("distributed.csv");
     let log = log.to_str().unwrap();
@@ -96,7 +96,7 @@ fn fill(filler: &Path, left: u64) {
 }
 
 #[test]
-fn a_full_folder_for_temporary_files_is_named() {
+fn full_folder_for_temporary_files_is_named() {
     let Some(mount) = Mount::new(64) else { return };
     let store = Store::embedded();
     let record = format!("soon,12,Get,true,{}\n", "x".repeat(50_000));
@@ -117,7 +117,7 @@ fn a_full_folder_for_temporary_files_is_named() {
 }
 
 #[test]
-fn a_limit_on_the_size_of_files_is_an_error_not_a_death() {
+fn limit_on_the_size_of_files_is_an_error_not_a_death() {
     let store = Store::embedded();
     let log = large_log(&store);
     store.run(&ingest(fixture("crlf.csv").to_str().unwrap(), &[])).said();
@@ -134,7 +134,7 @@ fn a_limit_on_the_size_of_files_is_an_error_not_a_death() {
 }
 
 #[test]
-fn a_read_only_store_can_be_read_and_says_why_it_can_not_be_written() {
+fn read_only_store_can_be_read_and_says_why_it_can_not_be_written() {
     let Some((mut mount, store)) = store_on(4096) else { return };
     let log = fixture("crlf.csv");
     let log = log.to_str().unwrap();
@@ -169,7 +169,7 @@ fn run_as_ordinary_user(store: &Store, arguments: &[&str]) -> Done {
 }
 
 #[test]
-fn a_store_that_one_may_not_write_or_read_is_named() {
+fn store_that_one_may_not_write_or_read_is_named() {
     let store = Store::embedded();
     let log = store.file("crlf.csv", std::fs::read(fixture("crlf.csv")).unwrap());
     run_as_ordinary_user(&store, &ingest(&log, &[])).said();

@@ -59,7 +59,7 @@ fn rejects_are_kept_until_they_are_too_many() {
 }
 
 #[test]
-fn a_failed_ingest_leaves_the_run_before_it() {
+fn failed_ingest_leaves_the_run_before_it() {
     for store in Store::each() {
         let key = ["--framework", "nio", "--test", "bad"];
         let good = fixture("crlf.csv");
@@ -72,7 +72,7 @@ fn a_failed_ingest_leaves_the_run_before_it() {
 }
 
 #[test]
-fn a_run_that_is_not_there_is_named_with_the_way_to_see_those_that_are() {
+fn run_that_is_not_there_is_named_with_the_way_to_see_those_that_are() {
     for store in Store::each() {
         let log = fixture("crlf.csv");
         let other = ["--framework", "nio", "--test", "other"];
@@ -90,7 +90,7 @@ fn a_run_that_is_not_there_is_named_with_the_way_to_see_those_that_are() {
 }
 
 #[test]
-fn a_run_without_samples_says_so_and_has_all_else() {
+fn run_without_samples_says_so_and_has_all_else() {
     for store in Store::each() {
         let log = fixture("crlf.csv");
         store.run(&["ingest", log.to_str().unwrap(), "--no-samples"]).said();
@@ -107,7 +107,7 @@ fn a_run_without_samples_says_so_and_has_all_else() {
 }
 
 #[test]
-fn an_export_that_fails_leaves_no_file() {
+fn export_that_fails_leaves_no_file() {
     let store = Store::embedded();
     let arguments = ["export", "--framework", "a", "--test", "b", "-o", "seconds.csv"];
     store.run(&arguments).complaint(1);
@@ -136,7 +136,7 @@ fn stores_that_can_not_be_are_refused() {
 }
 
 #[test]
-fn without_a_flag_the_environment_names_the_store_and_else_the_folder() {
+fn store_is_named_by_the_environment_without_a_flag_and_else_by_the_folder() {
     let store = Store::embedded();
     let folder = store.folder.path();
     let log = fixture("crlf.csv");
@@ -163,7 +163,7 @@ fn without_a_flag_the_environment_names_the_store_and_else_the_folder() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_error() {
+fn reader_that_has_seen_enough_is_no_error() {
     for store in Store::each() {
         let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
         for format in ["csv", "json", "text", "md", "parquet"] {

@@ -52,7 +52,7 @@ pub(crate) fn samples_are_stored(store: &Store) -> bool {
 }
 
 #[test]
-fn a_killed_ingest_leaves_the_earlier_run_whole() {
+fn killed_ingest_leaves_the_earlier_run_whole() {
     for (store, before) in Store::each().into_iter().map(store_with_run) {
         let (mut child, stdin) = ingest_that_waits(&store, FLOWING);
         wait_for("samples flow", || samples_are_stored(&store));
@@ -66,7 +66,7 @@ fn a_killed_ingest_leaves_the_earlier_run_whole() {
 }
 
 #[test]
-fn an_ingest_killed_at_its_start_leaves_the_earlier_run_whole() {
+fn ingest_killed_at_its_start_leaves_the_earlier_run_whole() {
     for (store, before) in Store::each().into_iter().map(store_with_run) {
         let (mut child, stdin) = ingest_that_waits(&store, 100_000);
         wait_for("a writer is at work", || store.writers() > 0);
@@ -88,7 +88,7 @@ pub(crate) fn clean_after_next(store: &Store) {
 }
 
 #[test]
-fn a_signal_ends_an_ingest_with_its_code_and_nothing_left() {
+fn signal_ends_an_ingest_with_its_code_and_nothing_left() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         for (store, before) in Store::each().into_iter().map(store_with_run) {
             let (mut child, stdin) = ingest_that_waits(&store, FLOWING);
@@ -125,7 +125,7 @@ fn ingest_of_a_file(store: &Store) -> Child {
 }
 
 #[test]
-fn a_signal_or_a_kill_in_the_middle_of_a_file_leaves_what_was_there() {
+fn signal_or_a_kill_in_the_middle_of_a_file_leaves_what_was_there() {
     let empty = || Store::each().into_iter().map(|store| (store, None));
     let with_run = || Store::each().into_iter().map(store_with_run).map(|(store, run)| (store, Some(run)));
     for (signal, code) in [("INT", Some(130)), ("TERM", Some(143)), ("KILL", None)] {
@@ -148,7 +148,7 @@ fn a_signal_or_a_kill_in_the_middle_of_a_file_leaves_what_was_there() {
 }
 
 #[test]
-fn a_second_writer_of_the_same_key_is_told_so() {
+fn second_writer_of_the_same_key_is_told_so() {
     for (store, before) in Store::each().into_iter().map(store_with_run) {
         let (child, stdin) = ingest_that_waits(&store, 100_000);
         wait_for("a writer is at work", || store.writers() > 0);

@@ -80,7 +80,7 @@ fn assert_stored(child: Child, store: &Store) {
 const IN_COPY: [&str; 2] = ["copying samples to Postgres (the run is not stored)", "then try again"];
 
 #[test]
-fn a_server_that_stops_in_the_middle_of_a_copy() {
+fn server_that_stops_in_the_middle_of_a_copy() {
     let Some((server, store, before)) = own_server() else { return };
     let (child, stdin) = ingest_that_waits(&store, FLOWING);
     wait_for("samples flow", || samples_are_stored(&store));
@@ -96,7 +96,7 @@ fn a_server_that_stops_in_the_middle_of_a_copy() {
 }
 
 #[test]
-fn a_backend_that_is_terminated_in_the_middle_of_a_copy() {
+fn backend_that_is_terminated_in_the_middle_of_a_copy() {
     let Some((store, before)) = Store::database().map(store_with_run) else { return };
     let (child, stdin) = ingest_that_waits(&store, FLOWING);
     wait_for("samples flow", || samples_are_stored(&store));
@@ -108,7 +108,7 @@ fn a_backend_that_is_terminated_in_the_middle_of_a_copy() {
 }
 
 #[test]
-fn a_copy_that_is_cancelled() {
+fn copy_that_is_cancelled() {
     let Some((store, before)) = Store::database().map(store_with_run) else { return };
     let (child, stdin) = ingest_that_waits(&store, FLOWING);
     wait_for("samples flow", || samples_are_stored(&store));
@@ -125,14 +125,14 @@ fn a_copy_that_is_cancelled() {
 }
 
 #[test]
-fn a_connection_that_is_cut_in_the_middle_of_a_copy() {
+fn connection_that_is_cut_in_the_middle_of_a_copy() {
     let Some((store, before, _proxy, way)) = faulty(Fault::CutAfter(3 << 20), "") else { return };
     let child = start_large(&way);
     assert_lost(child, &store, &before, &IN_COPY);
 }
 
 #[test]
-fn a_connection_that_falls_silent_is_given_up_where_tcp_user_timeout_says_so() {
+fn connection_that_falls_silent_is_given_up_where_tcp_user_timeout_says_so() {
     let fault = Fault::SilentAfter(3 << 20);
     let Some((store, before, proxy, way)) = faulty(fault, "&tcp_user_timeout=1500") else { return };
     let child = start_large(&way);
@@ -146,7 +146,7 @@ fn a_connection_that_falls_silent_is_given_up_where_tcp_user_timeout_says_so() {
 }
 
 #[test]
-fn a_connection_that_falls_silent_does_not_keep_a_signal_from_ending_the_ingest() {
+fn connection_that_falls_silent_does_not_keep_a_signal_from_ending_the_ingest() {
     let Some((store, before, proxy, way)) = faulty(Fault::SilentAfter(3 << 20), "") else { return };
     let child = start_large(&way);
     proxy.wait();
@@ -160,7 +160,7 @@ fn a_connection_that_falls_silent_does_not_keep_a_signal_from_ending_the_ingest(
 const NOT_THERE: [&str; 3] = ["committing the run", "the server does not have the run", "then try again"];
 
 #[test]
-fn a_commit_that_never_arrives_is_told() {
+fn commit_that_never_arrives_is_told() {
     let Some((store, before, proxy, way)) = faulty(Fault::HoldCommit, "") else { return };
     let child = start(&way);
     proxy.wait();
@@ -169,7 +169,7 @@ fn a_commit_that_never_arrives_is_told() {
 }
 
 #[test]
-fn a_commit_whose_answer_is_lost_is_a_commit() {
+fn commit_whose_answer_is_lost_is_a_commit() {
     let Some((store, _, proxy, way)) = faulty(Fault::HoldAnswer, "") else { return };
     let child = start(&way);
     proxy.wait();
@@ -178,7 +178,7 @@ fn a_commit_whose_answer_is_lost_is_a_commit() {
 }
 
 #[test]
-fn a_server_that_stops_at_the_commit() {
+fn server_that_stops_at_the_commit() {
     let Some((server, store, before)) = own_server() else { return };
     let socket = server.socket().unwrap();
     for fault in [Fault::HoldCommit, Fault::HoldAnswer] {
@@ -196,7 +196,7 @@ fn a_server_that_stops_at_the_commit() {
 }
 
 #[test]
-fn where_nobody_can_be_asked_the_doubt_is_told_with_the_way_out_of_it() {
+fn doubt_about_a_commit_is_told_with_the_way_out_of_it() {
     let Some((store, _, proxy, way)) = faulty(Fault::HoldAnswer, "&connect_timeout=2") else { return };
     let child = start(&way);
     proxy.wait();
@@ -224,7 +224,7 @@ fn hear(child: &mut Child, part: &str) -> String {
 }
 
 #[test]
-fn a_signal_during_the_commit_waits_for_its_answer() {
+fn signal_during_the_commit_waits_for_its_answer() {
     for (name, then) in [("INT", Then::Pass), ("TERM", Then::Cut)] {
         let Some((store, _, proxy, way)) = faulty(Fault::HoldAnswer, "") else { return };
         let mut child = start(&way);
@@ -237,7 +237,7 @@ fn a_signal_during_the_commit_waits_for_its_answer() {
 }
 
 #[test]
-fn a_second_signal_ends_the_wait_and_says_what_is_not_known() {
+fn second_signal_ends_the_wait_and_says_what_is_not_known() {
     let Some((store, before, proxy, way)) = faulty(Fault::HoldCommit, "") else { return };
     let mut child = start(&way);
     proxy.wait();

@@ -92,7 +92,7 @@ fn readings_are_attached_to_the_run_that_is_stored_and_no_other() {
 }
 
 #[test]
-fn a_copy_of_a_run_that_is_replaced_meanwhile_is_of_one_of_the_two() {
+fn copy_of_a_run_that_is_replaced_meanwhile_is_of_one_of_the_two() {
     for from in Store::each() {
         ingest(&from, 10, &[&cpu(&from)]);
         let old = all_of(&from, true);

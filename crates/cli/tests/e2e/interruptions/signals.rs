@@ -48,7 +48,7 @@ fn assert_stops(mut child: Child, of: &[&str], (name, code): (&str, i32)) {
 }
 
 #[test]
-fn an_export_of_samples_ends_at_a_signal() {
+fn export_of_samples_ends_at_a_signal() {
     let store = store_with_long_run();
     let before = names(&store);
     let export = ["export", "--framework", "nio", "--test", "long", "--what", "samples"];
@@ -72,7 +72,7 @@ fn an_export_of_samples_ends_at_a_signal() {
 }
 
 #[test]
-fn a_count_of_a_label_anew_ends_at_a_signal() {
+fn count_of_a_label_anew_ends_at_a_signal() {
     let store = store_with_long_run();
     let before = names(&store);
     let run = ["--framework", "nio", "--test", "long", "--label", SHARED];
@@ -105,7 +105,7 @@ fn recounting(store: &Store, arguments: &[&str]) -> Child {
 }
 
 #[test]
-fn a_look_at_all_that_is_stored_ends_at_a_signal() {
+fn look_at_all_that_is_stored_ends_at_a_signal() {
     let store = store_with_long_run();
     let before = names(&store);
     for signal in SIGNALS {
@@ -117,7 +117,7 @@ fn a_look_at_all_that_is_stored_ends_at_a_signal() {
 }
 
 #[test]
-fn what_is_written_to_a_store_ends_at_a_signal_and_leaves_nothing() {
+fn writers_end_at_a_signal_and_leave_nothing() {
     let store = store_with_long_run();
     let cpu = store.file("cpu.csv", "clock,value\n1795203738,10\n1795203790,20\n");
     let seconds = store.export(&Key::new("nio", "long"), "seconds", "csv", &[]);

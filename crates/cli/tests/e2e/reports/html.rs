@@ -47,7 +47,7 @@ fn both_stores_give_the_same_report_and_it_is_small() {
 }
 
 #[test]
-fn the_league_of_repeats_fits_the_page_and_says_what_its_figures_are() {
+fn league_of_repeats_fits_the_page_and_says_what_its_figures_are() {
     let store = Store::embedded();
     let long = "127.0.0.1:9000-with-a-long-name";
     for (framework, name) in [
@@ -90,7 +90,7 @@ fn the_league_of_repeats_fits_the_page_and_says_what_its_figures_are() {
 }
 
 #[test]
-fn an_ingest_writes_its_report_too() {
+fn ingest_writes_its_report_too() {
     let store = Store::embedded();
     let log = fixture("crlf.csv");
     let folder = store.folder.path().join("html");
@@ -103,7 +103,7 @@ fn an_ingest_writes_its_report_too() {
 }
 
 #[test]
-fn what_has_no_report_and_what_can_not_be_drawn_is_refused() {
+fn reports_that_can_not_be_drawn_are_refused() {
     let store = Store::embedded();
     let complaint = store.run(&["compare", "a_1", "b_1", "--page-format", "html"]).complaint(2);
     assert!(complaint.contains("--page-format svg, pdf or png"), "{complaint}");
@@ -196,7 +196,7 @@ impl Reader {
 const END: f64 = 79.0;
 
 #[test]
-fn a_report_can_be_asked_in_a_browser() {
+fn report_can_be_asked_in_a_browser() {
     let Some(browser) = Chromium::start() else { return };
     let store = Store::embedded();
     ingest_two(&store);
@@ -450,7 +450,7 @@ fn names_and_messages_of_users_do_nothing_in_a_browser() {
 }
 
 #[test]
-fn without_scripts_the_printed_pages_are_there() {
+fn pages_without_scripts_show_the_printed_charts() {
     let Some(mut browser) = Chromium::start() else { return };
     let store = Store::embedded();
     ingest_two(&store);

@@ -53,7 +53,7 @@ fn report_into(store: &Store, folder: &str, flags: &[&str]) -> (Done, PathBuf) {
 }
 
 #[test]
-fn a_test_gives_a_page_a_run_one_for_all_and_the_league() {
+fn test_gives_a_page_a_run_one_for_all_and_the_league() {
     let mut both = Vec::new();
     for store in Store::each() {
         ingest_three(&store);
@@ -80,7 +80,7 @@ fn a_test_gives_a_page_a_run_one_for_all_and_the_league() {
 }
 
 #[test]
-fn the_league_comes_in_every_format() {
+fn league_comes_in_every_format() {
     let store = Store::embedded();
     ingest_three(&store);
     let league = |format: &str| report_into(&store, "charts", &["--table", format]).0.text();
@@ -124,7 +124,7 @@ fn frameworks_formats_and_paper_are_chosen() {
 }
 
 #[test]
-fn the_same_runs_give_the_same_bytes() {
+fn same_runs_give_the_same_bytes() {
     let store = Store::embedded();
     ingest_three(&store);
     let pages = |folder: &str| -> Vec<Vec<u8>> {
@@ -152,7 +152,7 @@ fn unknown_tests_and_frameworks_list_the_known_ones() {
 }
 
 #[test]
-fn an_ingest_draws_its_page_in_the_same_breath() {
+fn ingest_draws_its_page_in_the_same_breath() {
     for store in Store::each() {
         let fixture = Fixture::named("Results-2048-9000.csv");
         let files = fixture.files(&fixture.logs()[0]);
@@ -188,7 +188,7 @@ fn every_fixture_can_be_drawn() {
 }
 
 #[test]
-fn what_stands_beneath_a_league_is_escaped_as_its_cells_are() {
+fn notes_beneath_a_league_are_escaped_as_its_cells_are() {
     let store = Store::embedded();
     let log =
         store.file("log.csv", "timeStamp,elapsed,success\n1795203738615,12,true\n1795203738700,9,false\n");

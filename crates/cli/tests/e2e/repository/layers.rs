@@ -187,7 +187,7 @@ fn picture(name: &str, layers: &[&str]) -> String {
 }
 
 #[test]
-fn the_pictures_in_the_docs_are_of_this_source() {
+fn pictures_in_the_docs_are_of_this_source() {
     let mut text = std::fs::read_to_string(page()).unwrap();
     for (name, layers) in LAYERS {
         let heading = format!("### perfpipe-{name}\n");

@@ -136,7 +136,7 @@ fn readings_that_are_attached_are_as_if_they_had_been_there() {
 }
 
 #[test]
-fn what_a_run_says_of_its_former_readings_goes_with_them() {
+fn notes_on_former_readings_go_with_them() {
     for store in Store::each() {
         let (log, cpu) = (fixture("Results-flaky-8181.csv.zip"), fixture("Results-flaky-8181.cpu.csv"));
         let (log, cpu) = (log.to_str().unwrap(), cpu.to_str().unwrap());

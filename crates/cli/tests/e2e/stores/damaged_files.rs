@@ -37,7 +37,7 @@ fn what(file: &Path) -> &str {
 }
 
 #[test]
-fn a_damaged_file_of_a_run_gives_one_message_and_no_figure() {
+fn damaged_file_of_a_run_gives_one_message_and_no_figure() {
     let store = stored();
     let files = files(&store);
     assert_eq!(files.len(), 6);
@@ -60,7 +60,7 @@ fn a_damaged_file_of_a_run_gives_one_message_and_no_figure() {
 }
 
 #[test]
-fn a_damaged_manifest_is_named_and_the_run_can_be_ingested_again_or_dropped() {
+fn damaged_manifest_is_named_and_the_run_can_be_ingested_again_or_dropped() {
     let store = stored();
     let manifest = run_folder(&store).join("manifest.json");
     let whole = std::fs::read_to_string(&manifest).unwrap();
@@ -108,7 +108,7 @@ fn another_layout_is_refused_by_its_version() {
 }
 
 #[test]
-fn a_file_in_the_place_of_a_store_is_named_and_left_alone() {
+fn file_in_the_place_of_a_store_is_named_and_left_alone() {
     let store = Store::embedded();
     std::fs::write(store.place(), "my thesis").unwrap();
     let log = fixture("crlf.csv");
@@ -121,7 +121,7 @@ fn a_file_in_the_place_of_a_store_is_named_and_left_alone() {
 }
 
 #[test]
-fn a_link_to_a_store_is_the_store_and_a_dangling_one_is_named() {
+fn link_to_a_store_is_the_store_and_a_dangling_one_is_named() {
     let store = Store::embedded();
     let real = store.folder.path().join("elsewhere");
     std::os::unix::fs::symlink(&real, store.place()).unwrap();

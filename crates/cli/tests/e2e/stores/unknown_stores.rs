@@ -38,7 +38,7 @@ fn run_at(store: &Store, arguments: &[&str]) -> Done {
 }
 
 #[test]
-fn a_store_of_an_unknown_kind_is_wrong_usage_and_nothing_is_made() {
+fn store_of_an_unknown_kind_is_wrong_usage_and_nothing_is_made() {
     let store = Store::embedded();
     let log = fixture("crlf.csv");
     let ingest = ["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "2048", "--store"];
@@ -77,7 +77,7 @@ fn other_flags_that_name_a_store_take_no_unknown_kind_either() {
 }
 
 #[test]
-fn a_reader_of_a_store_that_is_not_there_says_so_and_makes_none() {
+fn reader_of_a_store_that_is_not_there_says_so_and_makes_none() {
     let store = Store::embedded();
     for command in readers("--store") {
         let complaint = run_at(&store, &[&command[..], &["typo"]].concat()).complaint(1);

@@ -54,7 +54,7 @@ fn assert_left_out(done: Done, named: &str) -> String {
 }
 
 #[test]
-fn a_damaged_run_is_named_and_the_others_are_gone_on_with() {
+fn damaged_run_is_named_and_the_others_are_gone_on_with() {
     for name in ["manifest.json", "seconds.parquet"] {
         let store = filled(Store::embedded());
         let path = match name {
@@ -95,7 +95,7 @@ fn a_damaged_run_is_named_and_the_others_are_gone_on_with() {
 }
 
 #[test]
-fn a_damaged_file_of_the_store_itself_is_made_anew() {
+fn damaged_file_of_the_store_itself_is_made_anew() {
     for damaged in [Some("{"), None] {
         let store = filled(Store::embedded());
         let before = exports(&store, "nio");
@@ -226,7 +226,7 @@ fn counts_that_are_damaged_or_wrong_are_taken_anew_from_the_samples() {
 }
 
 #[test]
-fn what_a_database_can_not_repair_is_told_and_left() {
+fn damage_that_a_database_can_not_repair_is_told_and_left() {
     let Some(store) = Store::database().map(filled) else { return };
     psql(store.place(), "update perfpipe.runs set successes = successes + 1 where framework = 'nio'");
     let (code, rows) = verified(&store, &["nio_2048"]);
@@ -240,7 +240,7 @@ fn what_a_database_can_not_repair_is_told_and_left() {
 }
 
 #[test]
-fn a_run_in_the_folder_of_another_goes_where_it_belongs_or_is_set_aside() {
+fn run_in_the_folder_of_another_goes_where_it_belongs_or_is_set_aside() {
     let store = filled(Store::embedded());
     let before = exports(&store, "nio");
     std::fs::rename(folder(&store, "nio+2048"), folder(&store, "nio+4096")).unwrap();

@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_line_is_one_oversized_block() {
+    fn endless_line_is_one_oversized_block() {
         let mut log = vec![b'x'; RECORD_LIMIT * 2];
         log.extend_from_slice(b"\na,1\n");
         let blocks = blocks(&log, usize::MAX, 1 << 16);
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_never_closed_costs_its_own_line_only() {
+    fn quote_never_closed_costs_its_own_line_only() {
         let mut log = b"a,\"1\n".to_vec();
         log.extend(b"b,2\n".repeat(RECORD_LIMIT / 4 + 10));
         let blocks = blocks(&log, usize::MAX, 1 << 16);

@@ -262,14 +262,14 @@ mod tests {
     }
 
     #[test]
-    fn a_log_without_a_header_has_the_default_columns() {
+    fn log_without_a_header_has_the_default_columns() {
         let line = "1795203855304;44;Get 2048;200;OK;Thread 1-1;text;true;;118;132;2;2;http://a/;40;0;14\n";
         let layout = detect(line).unwrap();
         assert_eq!((layout.delimiter, layout.width, layout.header), (b';', 17, None));
     }
 
     #[test]
-    fn what_is_no_log_is_told_with_a_remedy() {
+    fn header_of_other_content_is_refused_with_a_remedy() {
         let error = detect("hello world\n").unwrap_err();
         assert!(error.to_string().contains("log.csv, line 1"), "{error}");
         assert_eq!(error.kind(), ErrorKind::UnknownColumns);

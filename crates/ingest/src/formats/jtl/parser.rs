@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_becomes_a_sample() {
+    fn record_becomes_a_sample() {
         let parsed = parse(&format!("{HEADER}\n{}", record("1795203855304", "44", "true", "40"))).unwrap();
         let batch = &parsed.batch;
         assert_eq!((batch.t_ms[0], batch.elapsed[0], batch.success[0]), (304, 44, true));
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_record_of_the_log_is_rejected_with_its_place_and_reason() {
+    fn invalid_record_is_rejected_with_its_place_and_reason() {
         let log = format!(
             "{HEADER}\n{}\n{HEADER}\n{}{}{}{}1,2\n{}",
             record("1795203855304", "44", "true", ""),
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stray_quote_costs_its_own_line_and_a_cut_record_is_one_reject() {
+    fn stray_quote_costs_its_own_line_and_a_cut_record_is_one_reject() {
         let good = record("1795203855304", "44", "true", "40");
         let told = |log: &str| {
             let parsed = parse(log).unwrap();
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transaction_is_marked_and_a_failure_keeps_its_message() {
+    fn transaction_is_marked_and_a_failure_keeps_its_message() {
         let message = "Number of samples in transaction : 3, number of failing samples : 1";
         let log = format!(
             "{HEADER}\n1795203855304,44,Page,,\"{message}\",T 1-1,,false,,1,2,2,2,null,40,0,14\n\
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_other_columns_is_told() {
+    fn header_of_other_columns_is_told() {
         let parsed = parse(&format!("{HEADER}\ntimeStamp,success,elapsed\n")).unwrap();
         assert_eq!(parsed.other_header, Some((1, HEADER.len() as u64 + 1)));
     }

@@ -159,7 +159,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_kept_comes_back_in_order(
+        fn kept_rejects_come_back_in_order(
             records in prop::collection::vec((0..9u64, 0..9usize, 0..3usize, prop::option::of("[a-zé]{0,5}")), 0..30),
             room in prop::option::of(0..20u64),
         ) {

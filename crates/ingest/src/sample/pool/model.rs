@@ -279,7 +279,7 @@ fn every_interleaving_of_larger_cases_stores_every_block_in_order() {
 }
 
 #[test]
-fn a_buffer_lost_at_each_end_of_a_log_is_found() {
+fn buffer_lost_at_each_end_of_a_log_is_found() {
     // One log more than there are buffers.
     let whole = case(vec![1, 0, 1, 1], 1, 1, 3);
     assert!(explore(&whole).0.is_none());

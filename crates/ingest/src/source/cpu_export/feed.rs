@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_largest_export_is_read_and_a_larger_one_refused() {
+    fn largest_export_is_read_and_a_larger_one_refused() {
         assert!(limit(LARGEST).is_ok());
         assert!(limit(LARGEST + 1).is_err_and(|e| e.to_string().contains("256 MiB")));
     }

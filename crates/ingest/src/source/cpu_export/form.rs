@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_perfmon_log_is_known_by_its_labels_and_empty_columns() {
+    fn perfmon_log_is_known_by_its_labels_and_empty_columns() {
         let is = |text: &str| {
             let options = LayoutOptions::default();
             let layout = Layout::detect(text.as_bytes(), &options, &Place::default()).unwrap();

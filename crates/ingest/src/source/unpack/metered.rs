@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_read_before_the_counter_was_known_is_reported_too() {
+    fn bytes_read_before_the_counter_was_known_are_reported_too() {
         let (progress, counter) = (PackedCount::default(), Arc::new(AtomicU64::new(5)));
         let mut meter = Meter::new(&b"abcdef"[..], progress.clone());
         assert_eq!(read_up_to(&mut meter, &mut [0; 4]).unwrap(), 4);

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_piece_that_is_changed_is_refused() {
+    fn changed_piece_alone_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let mut bytes = vec![5; 20 * PIECE];
         let (path, sums) = written(folder.path(), "a", &bytes, PIECE / 2);

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_dealt_out_comes_back_in_its_order() {
+    fn columns_dealt_out_come_back_in_order() {
         for threads in 1..6 {
             let mut shares = vec![Vec::new(); threads];
             (0..14).for_each(|column: usize| shares[column % threads].push(column));

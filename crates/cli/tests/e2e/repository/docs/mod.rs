@@ -97,7 +97,7 @@ fn every_link_leads_somewhere() {
 }
 
 #[test]
-fn what_takes_long_in_the_readme_is_run_by_ci() {
+fn slow_blocks_of_the_readme_are_run_by_ci() {
     let script = std::fs::read_to_string(root().join(".ci/run")).unwrap();
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     let long = block::blocks(&readme).into_iter().filter(|block| block.value("no-run") == Some("slow"));
@@ -114,7 +114,7 @@ fn has_module(folder: &Path, module: &str) -> bool {
 }
 
 #[test]
-fn the_guarantees_name_tests_that_exist() {
+fn guarantees_name_tests_that_exist() {
     let text = std::fs::read_to_string(root().join("docs/guarantees.md")).unwrap();
     let tests =
         ["ingest", "analyze", "plot", "cli"].map(|name| root().join("crates").join(name).join("tests"));
@@ -129,7 +129,7 @@ fn the_guarantees_name_tests_that_exist() {
 }
 
 #[test]
-fn the_readme_is_short() {
+fn readme_is_short() {
     let lines = std::fs::read_to_string(root().join("README.md")).unwrap().lines().count();
     assert!(lines <= 150, "README.md has {lines} lines: details belong into docs/");
 }

@@ -13,7 +13,7 @@ use super::workshop::Workshop;
 const PAGE: &str = "docs/reference/parquet.md";
 
 #[test]
-fn the_parquet_page_lists_every_column_with_its_type() {
+fn parquet_page_lists_every_column_with_its_type() {
     let text = std::fs::read_to_string(root().join(PAGE)).unwrap();
     let folder = Workshop::new().folder(&text);
     let run = folder.path().join("perfpipe-data/runs/go+2048");
@@ -53,7 +53,7 @@ fn listed(page: &str, file: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_page_of_errors_lists_every_code_of_a_reject() {
+fn page_of_errors_lists_every_code_of_a_reject() {
     let source = std::fs::read_to_string(root().join("crates/ingest/src/run/reject_reason.rs")).unwrap();
     let (_, codes) = source.split_once("fn code(self)").unwrap();
     let codes = codes.split_once("/// The reason").unwrap().0.split('"').skip(1).step_by(2);

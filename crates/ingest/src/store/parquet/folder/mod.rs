@@ -291,7 +291,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_repeat_is_the_lowest_that_is_neither_stored_nor_held() {
+    fn next_repeat_is_the_lowest_that_is_neither_stored_nor_held() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::new(dir.path());
         let next = || folder.lock_next(RunKey::new("a", "b")).unwrap();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_something_else_is_refused() {
+    fn folder_of_something_else_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::new(dir.path());
         folder.check_layout().unwrap();
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_is_being_made_is_a_store() {
+    fn store_that_is_being_made_is_a_store() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::new(dir.path());
         fs::write(dir.path().join(".new-1"), "{").unwrap();
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_dead_writer_left_is_swept_and_a_living_one_is_not() {
+    fn staging_of_a_dead_writer_is_swept_and_that_of_a_living_one_is_not() {
         let dir = tempfile::tempdir().unwrap();
         let folder = Folder::new(dir.path());
         let alive = folder.stage().unwrap();

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_or_changed_is_none_or_another_but_no_panic() {
+    fn certificate_cut_or_changed_is_none_or_another_but_no_panic() {
         let whole = der(NAMED);
         for end in 0..whole.len() {
             assert!(Certificate::read(&whole[..end]).is_none(), "{end}");
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_common_name_is_compared_as_libpq_does() {
+    fn common_name_is_compared_as_libpq_does() {
         for (name, host) in
             [("LocalHost", "localhost"), ("*.db.example", "a.DB.example"), ("10.0.0.1", "10.0.0.1")]
         {

@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_url_comes_before_the_environment_and_that_before_the_defaults() {
+    fn url_comes_before_the_environment_and_that_before_the_defaults() {
         let all =
             [("PGHOST", "env"), ("PGPORT", "1"), ("PGUSER", "eve"), ("PGDATABASE", "edb"), ("USER", "os")];
         assert_eq!(resolve("postgres://u@h:2/d", &all).unwrap().to_string(), "postgres://u@h:2/d");

@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_handshake_that_fails_is_never_followed_by_plain_text() {
+    async fn handshake_that_fails_is_never_followed_by_plain_text() {
         for mode in ["prefer", "require"] {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let port = listener.local_addr().unwrap().port();

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_or_0_is_as_by_default() {
+    fn setting_left_out_or_0_is_the_default() {
         assert_eq!(resolved(&[]).unwrap(), Alive::default());
         assert_eq!(
             resolved(&[("keepalives_idle", "0"), ("tcp_user_timeout", "-1")]).unwrap(),
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_reaches_the_client() {
+    fn settings_reach_the_client() {
         let alive = resolved(&[
             ("keepalives_idle", "7"),
             ("keepalives_interval", "2"),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_named() {
+    fn setting_that_is_no_number_is_refused() {
         let error = resolved(&[("keepalives_idle", "soon")]).unwrap_err();
         assert!(error.to_string().contains("keepalives_idle"), "{error}");
     }

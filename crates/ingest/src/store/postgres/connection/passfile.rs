@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_that_fits_wins() {
+    fn first_line_that_fits_wins() {
         let file = Passfile::parse(
             "# h:1:d:u:comment\nh:1:d:u:one\nh:*:d:u:two\n\nlocalhost:5432:*:u:socket\nshort:1\n*:*:*:u:any\n",
         );
@@ -118,7 +118,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_others_may_read_is_ignored_with_a_note() {
+    fn file_that_others_may_read_is_ignored_with_a_note() {
         use std::os::unix::fs::PermissionsExt;
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "*:*:*:*:secret").unwrap();

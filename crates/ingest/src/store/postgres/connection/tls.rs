@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_systems_roots_go_with_verify_full_alone() {
+    fn systems_roots_go_with_verify_full_alone() {
         let full = (SslMode::VerifyFull, Roots::System);
         assert_eq!(resolved(&[("sslrootcert", "system")]).unwrap(), full);
         assert_eq!(resolved(&[("sslrootcert", "system"), ("sslmode", "verify-full")]).unwrap(), full);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_verified_is_refused() {
+    fn server_that_can_not_be_verified_is_refused() {
         assert!(
             resolved(&[("sslmode", "verify-full")]).unwrap_err().remedy().unwrap().contains("sslrootcert")
         );

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_reads_as_it_is_printed_where_that_is_clear() {
+    fn run_reads_as_it_is_printed_where_that_is_clear() {
         for key in [key("spring", "2048"), key("spring", "heavy_2048"), key("Größe 配额", "").with_repeat(12)]
         {
             assert_eq!(run_text(&key), key.to_string());
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_name_is_tried_as_it_is() {
+    fn short_name_is_tried_as_it_is() {
         let names: Vec<String> = candidates(&key("a", "b"), "").take(2).collect();
         assert_eq!(names.first().unwrap(), "a_b");
         assert!(names[1].starts_with("a_b_") && names[1].len() == 12, "{names:?}");
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_between_characters_and_told_apart_by_its_hash() {
+    fn long_name_is_cut_between_characters_and_told_apart_by_its_hash() {
         let long = "é".repeat(40);
         let one: Vec<String> = candidates(&key(&long, "1"), "").take(2).collect();
         let two: Vec<String> = candidates(&key(&long, "2"), "").take(2).collect();
