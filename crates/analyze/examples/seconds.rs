@@ -17,7 +17,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let store = Store::folder(folder.path().join("store"))?;
     let done = store.ingest(&files, &IngestOptions::default(), Arc::<Progress>::default()).await?;
     let run = store.read(&done.info.key).await?;
-    let view = View { percentiles: vec![50.0, 99.9], ..View::of(&run.info) };
+    let view = View::of(&run.info).with_percentiles([50.0, 99.9]);
     let frame = Timeline::new(&run, &view)?.frame()?;
     writeln!(std::io::stdout(), "{frame}")?;
     Ok(())

@@ -1,6 +1,48 @@
-//! Formatting of numbers and texts for people: thousands separators, few decimals, nothing that disturbs a terminal.
+//! Numbers and texts for people: units, thousands separators, few decimals, and nothing that disturbs a terminal.
+//!
+//! The tables and the pages of perfpipe are written with these functions.
+
+use std::fmt;
+use std::str::FromStr;
 
 use perfpipe_ingest::Damage;
+
+use crate::error::{Error, Result};
+
+/// The unit of a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unit {
+    /// A plain number.
+    None,
+    /// Milliseconds.
+    Milliseconds,
+    /// Percent.
+    Percent,
+    /// Per second.
+    PerSecond,
+    /// Bytes per second.
+    BytesPerSecond,
+}
+
+impl Unit {
+    /// Returns the unit's name in output: `ms`, `%`, `/s`, `B/s`; empty for a plain number.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::Milliseconds => "ms",
+            Self::Percent => "%",
+            Self::PerSecond => "/s",
+            Self::BytesPerSecond => "B/s",
+        }
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// Removes the sign of a number that was rounded to zero.
 pub(crate) fn without_zero_sign(digits: String) -> String {
@@ -140,4 +182,46 @@ pub fn seconds_of_unit(name: &str) -> Option<u32> {
         "s" => 1,
         _ => return None,
     })
+}
+
+/// Parses a time of whole milliseconds, at least one, as in `200ms`, `2s` or `1.5 s`.
+///
+/// ```
+/// use perfpipe_analyze::format::milliseconds;
+/// assert_eq!(milliseconds("1.5s")?, 1500);
+/// assert!(milliseconds("0.5ms").is_err());
+/// # Ok::<(), perfpipe_analyze::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Error::Time`] if the text is not such a time.
+pub fn milliseconds(text: &str) -> Result<u32> {
+    let unread = || Error::Time { text: text.to_owned() };
+    let trimmed = text.trim();
+    let (number, factor) = match (trimmed.strip_suffix("ms"), trimmed.strip_suffix('s')) {
+        (Some(number), _) => (number, 1.0),
+        (None, Some(number)) => (number, 1000.0),
+        (None, None) => return Err(unread()),
+    };
+    // Rounded to the nearest µs first, so that 1.1 s is 1,100 ms.
+    let number = f64::from_str(number.trim()).map_err(|_| unread())?;
+    let ms = (number * factor * 1000.0).round() / 1000.0;
+    let is_whole = ms.fract() == 0.0 && (1.0..=f64::from(i32::MAX)).contains(&ms);
+    if is_whole { Ok(ms as u32) } else { Err(unread()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_a_unit() {
+        let times = [("200ms", 200), ("2s", 2000), (" 1.1 s ", 1100), ("0.003s", 3)];
+        for (text, ms) in times {
+            assert_eq!(milliseconds(text).unwrap(), ms, "{text}");
+        }
+        for bad in ["200", "0ms", "-1s", "0.5ms", "ms", "1e99s", "NaNs", "2 m"] {
+            assert!(milliseconds(bad).is_err(), "{bad}");
+        }
+    }
 }

@@ -3,7 +3,8 @@
 
 mod support;
 
-use perfpipe_analyze::{Error, Second, Summary, Timeline, View, label_stats};
+use perfpipe_analyze::breakdown::label_stats;
+use perfpipe_analyze::{Error, Second, Summary, Timeline, View};
 use perfpipe_ingest::{CpuJoin, CpuSeries, LabelCount, StoredRun};
 use proptest::prelude::*;
 use support::{Raw, Sample, mean, percentile, raw, same, view};
@@ -171,7 +172,7 @@ fn two_readings() -> Raw {
 }
 
 fn cpu_of(raw: &Raw, lookback: u32) -> Vec<Option<f64>> {
-    let view = View { cpu: CpuJoin { offset: 0, lookback }, ..View::default() };
+    let view = View::default().with_cpu(CpuJoin { offset: 0, lookback });
     let timeline = Timeline::new(&raw.stored(), &view).unwrap();
     timeline.seconds.iter().map(|second| second.cpu).collect()
 }
@@ -197,7 +198,7 @@ fn request_without_a_reading_is_left_out_of_the_mean() {
 
 #[test]
 fn outage_and_a_silence_have_a_load_and_the_unknown_injector_is_multiplied() {
-    let view = View { injectors: 3, ..View::default() };
+    let view = View::default().with_injectors(3);
     let timeline = Timeline::new(&two_readings().stored(), &view).unwrap();
     let loads: Vec<Option<f64>> = timeline.seconds.iter().map(|second| second.load).collect();
     assert_eq!(loads, [Some(12.0), Some(12.0), Some(12.0), Some(12.0)]);
@@ -207,7 +208,7 @@ fn outage_and_a_silence_have_a_load_and_the_unknown_injector_is_multiplied() {
 
 #[test]
 fn injectors_that_the_log_tells_apart_are_not_multiplied() {
-    let view = View { injectors: 3, ..View::default() };
+    let view = View::default().with_injectors(3);
     let mut run = two_readings().stored();
     assert_eq!(Timeline::new(&run, &view).unwrap().view, view);
     run.cells.injectors.iter_mut().for_each(|name| *name = "10.0.0.1".into());
@@ -219,7 +220,7 @@ fn injectors_that_the_log_tells_apart_are_not_multiplied() {
 fn label_among_the_others_has_to_be_read_again() {
     let mut run = two_readings().stored();
     run.labels.push(LabelCount { label: "rare".into(), successes: 1, ..LabelCount::default() });
-    let asked = |label: &str| View { label: Some(label.into()), ..View::default() };
+    let asked = |label: &str| View::default().with_label(label.to_owned());
     let error = Timeline::new(&run, &asked("rare")).unwrap_err();
     assert!(matches!(&error, Error::SharedLabel { label, .. } if label == "rare"), "{error}");
     assert_eq!(error.code(), "shared-label");
@@ -232,11 +233,11 @@ fn label_among_the_others_has_to_be_read_again() {
 fn impossible_views_are_refused() {
     let run = two_readings().stored();
     for percentiles in [vec![f64::NAN], vec![50.0, 100.5], vec![-1.0]] {
-        let view = View { percentiles, ..View::default() };
+        let view = View::default().with_percentiles(percentiles);
         assert!(matches!(Timeline::new(&run, &view), Err(Error::Percentile { .. })));
     }
     for (from, to) in [(Some(3), Some(2)), (Some(4), None), (Some(9), Some(10))] {
-        let view = View { from, to, ..View::default() };
+        let view = View::default().with_window(from, to);
         assert!(matches!(Timeline::new(&run, &view), Err(Error::Window { last: 3, .. })));
     }
 }
@@ -286,7 +287,7 @@ fn begun_second_does_not_lower_throughput() {
 #[test]
 fn window_lasts_its_seconds_and_a_cut_one_as_far_as_it_goes() {
     let run = even(10_020, 1000).stored();
-    let of = |from, to| Timeline::new(&run, &View { from, to, ..View::default() }).unwrap().summary;
+    let of = |from, to| Timeline::new(&run, &View::default().with_window(from, to)).unwrap().summary;
     assert_eq!((of(Some(2), Some(4)).duration, of(Some(2), Some(4)).throughput), (3.0, 1000.0));
     assert!((of(Some(9), None).duration - 1.02).abs() < 1e-9);
 }

@@ -6,7 +6,9 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use perfpipe_analyze::{Details, Heatmap, Timeline, Value, View, error_kinds, error_table};
+use perfpipe_analyze::breakdown::{Details, Heatmap, error_kinds, error_table};
+use perfpipe_analyze::table::Value;
+use perfpipe_analyze::{Timeline, View};
 use perfpipe_ingest::ErrorCount;
 use proptest::prelude::*;
 use support::{Raw, raw, view};

@@ -277,7 +277,7 @@ fn think_time_and_wrong_injectors_break_littles_law() {
     let findings = three.findings();
     assert_eq!(kinds(&findings), [FindingKind::LittlesLaw], "{findings:#?}");
     assert!(findings[0].what.contains("(3 would fit)"), "{findings:?}");
-    let told = View { injectors: 3, ..View::default() };
+    let told = View::default().with_injectors(3);
     assert_eq!(diagnose(&three.run(), &told, None).unwrap(), []);
 }
 
@@ -345,7 +345,7 @@ fn findings_are_a_table_and_nothing_is_one_too() {
     made.go_on(30, &[busy(5, 50.0)], 50.0).go_on(5, &[Work { rate: 0.0, ..busy(5, 50.0) }], 50.0);
     let findings = made.go_on(30, &[busy(5, 50.0)], 50.0).findings();
     let mut csv = Vec::new();
-    finding_table(&findings).write(perfpipe_analyze::Format::Csv, &mut csv).unwrap();
+    finding_table(&findings).write(perfpipe_analyze::table::Format::Csv, &mut csv).unwrap();
     let text = String::from_utf8(csv).unwrap();
     assert!(text.starts_with("finding,first,last,what,evidence\nstall,30,34,no requests for 5 s,"), "{text}");
     assert!(finding_table(&[]).is_empty());

@@ -7,10 +7,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use perfpipe_analyze::{
-    Column, Error, Format, Kind, League, RowWriter, Table, Timeline, Value, View, cpu_table, error_table,
-    label_stats, label_table,
-};
+use perfpipe_analyze::breakdown::{cpu_table, error_table, label_stats, label_table};
+use perfpipe_analyze::table::{Column, Format, Kind, RowWriter, Table, Value};
+use perfpipe_analyze::{Error, League, Timeline, View};
 use perfpipe_ingest::{ErrorCount, StoredRun};
 use proptest::prelude::*;
 use support::{Raw, Sample};
@@ -244,7 +243,7 @@ fn per_second_table_has_its_columns() {
          0,4,0,4,11.5,10,13,5.5,5,6,10.75,11.5,12.25,12.85,7.25\n\
          1,0,1,4,,,,,,,,,,,7.25\n"
     );
-    let view = View { percentiles: vec![99.9, 50.0], ..View::default() };
+    let view = View::default().with_percentiles([99.9, 50.0]);
     let table = Timeline::new(&run("spring", 4), &view).unwrap().table();
     let names: Vec<&str> = table.columns().iter().map(Column::name).skip(10).collect();
     assert_eq!(names, ["p99.9", "p50", "cpu"]);
@@ -299,7 +298,7 @@ fn labels_errors_and_readings_have_tables() {
     let errors = "second,label,response_code,message,transaction,count\n";
     let one = format!("{errors}1,Get,500,\"a,b\nc\",false,1\n");
     assert_eq!(written(&error_table(&run, &View::default()).unwrap(), Format::Csv), one);
-    let first = View { to: Some(0), ..View::default() };
+    let first = View::default().with_window(None, 0);
     assert_eq!(written(&error_table(&run, &first).unwrap(), Format::Csv), errors);
     let mut ahead = View::default();
     for (offset, from, rows) in [

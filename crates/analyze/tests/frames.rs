@@ -4,7 +4,8 @@
 
 mod support;
 
-use perfpipe_analyze::{Table, Timeline, Value, View};
+use perfpipe_analyze::table::{Table, Value};
+use perfpipe_analyze::{Timeline, View};
 use polars::prelude::{AnyValue, DataFrame, DataType};
 use proptest::prelude::*;
 use support::raw;

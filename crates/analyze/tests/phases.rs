@@ -4,9 +4,9 @@
 
 mod support;
 
-use perfpipe_analyze::{
-    Error, NoPhaseReason, Phase, Phases, Span, Timeline, Value, View, cpu_table, label_stats, phase_table,
-};
+use perfpipe_analyze::breakdown::{cpu_table, label_stats, phase_table};
+use perfpipe_analyze::table::Value;
+use perfpipe_analyze::{Error, NoPhaseReason, Phase, Phases, Span, Timeline, View};
 use perfpipe_ingest::{Cell, CellKey, CellTable, StoredRun};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -394,8 +394,8 @@ fn phase_is_looked_at_like_its_seconds() {
     let phases = Phases::of_run(&run, &View::default()).unwrap();
     assert_eq!((phases.ramp, phases.hold, phases.tail), (span(0, 7), span(8, 31), span(32, 33)));
     for (phase, Span { first, last }) in phases.all() {
-        let of_phase = View { phase: Some(phase), ..View::default() };
-        let of_seconds = View { from: Some(first), to: Some(last), ..View::default() };
+        let of_phase = View::default().with_phase(phase);
+        let of_seconds = View::default().with_window(first, last);
         let (found, expected) =
             (Timeline::new(&run, &of_phase).unwrap(), Timeline::new(&run, &of_seconds).unwrap());
         assert_eq!((&found.seconds, &found.summary), (&expected.seconds, &expected.summary));
@@ -408,7 +408,7 @@ fn phase_is_looked_at_like_its_seconds() {
 #[test]
 fn hold_stands_beside_the_whole() {
     let run = stepped();
-    let of = |from, to| Timeline::new(&run, &View { from, to, ..View::default() }).unwrap();
+    let of = |from, to| Timeline::new(&run, &View::default().with_window(from, to)).unwrap();
     let held = of(Some(8), Some(31));
     assert_eq!(held.hold, None, "nothing to stand beside");
     assert_eq!(of(None, None).hold, Some(held.summary));
@@ -426,19 +426,18 @@ fn table_of_phases_has_the_figures_of_each() {
     assert_eq!(names, ["all", "ramp", "hold", "tail"].map(Value::Text));
     let counted = |row: usize| table.value(row, 4);
     assert_eq!((counted(0), counted(2)), (Value::U64(309), Value::U64(218)));
-    let hold = phase_table(&run, &View { phase: Some(Phase::Hold), ..View::default() }).unwrap();
+    let hold = phase_table(&run, &View::default().with_phase(Phase::Hold)).unwrap();
     assert_eq!(hold.len(), 2, "the seconds looked at, and the one phase among them");
 }
 
 #[test]
 fn phase_that_is_not_there_is_an_error() {
-    let of =
-        |run: &StoredRun, wanted| match Timeline::new(run, &View { phase: Some(wanted), ..View::default() })
-            .unwrap_err()
-        {
-            Error::NoPhase { phase, because, phases, .. } if phase == wanted => (because, phases),
-            error => panic!("{error}"),
-        };
+    let of = |run: &StoredRun, wanted| match Timeline::new(run, &View::default().with_phase(wanted))
+        .unwrap_err()
+    {
+        Error::NoPhase { phase, because, phases, .. } if phase == wanted => (because, phases),
+        error => panic!("{error}"),
+    };
     let mut level = stepped();
     let change = |run: &mut StoredRun, keep: std::ops::Range<u32>, change: fn(&mut (CellKey, Cell))| {
         let kept = run.cells.iter().map(Result::unwrap).filter(|(key, _)| keep.contains(&key.second)).map(

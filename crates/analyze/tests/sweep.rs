@@ -5,7 +5,8 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use perfpipe_analyze::{Error, Growth, Phases, Sweep, View};
+use perfpipe_analyze::sweep::Growth;
+use perfpipe_analyze::{Error, Phases, Sweep, View};
 use proptest::prelude::*;
 use support::{Raw, Sample, mean, percentile, same};
 
@@ -69,7 +70,7 @@ proptest! {
     #[test]
     fn every_step_has_the_figures_of_its_requests((raw, _) in run()) {
         let stored = raw.stored();
-        let view = View { percentiles: vec![25.0, 99.0], ..View::default() };
+        let view = View::default().with_percentiles([25.0, 99.0]);
         let sweep = Sweep::new(&stored, &view).unwrap();
         let loads = curve(&raw);
         let tail = Phases::of_run(&stored, &view).unwrap().tail;
@@ -152,7 +153,8 @@ fn steps_are_told_from_a_climb_and_the_knee_is_marked() {
     assert_eq!(loads, [10.0, 20.0, 30.0, 40.0, 50.0, 60.0]);
     let knees: Vec<bool> = (0..6)
         .map(|row| {
-            sweep.table().value(row, sweep.table().columns().len() - 1) == perfpipe_analyze::Value::Bool(true)
+            sweep.table().value(row, sweep.table().columns().len() - 1)
+                == perfpipe_analyze::table::Value::Bool(true)
         })
         .collect();
     assert_eq!(knees, [false, false, true, false, false, false]);

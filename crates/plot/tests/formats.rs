@@ -119,7 +119,10 @@ prop_compose! {
     ) -> perfpipe_analyze::Second {
         let [load, cpu, elapsed] = values;
         let percentiles = elapsed.into_iter().flat_map(|elapsed| [elapsed; 2]).collect();
-        perfpipe_analyze::Second { second: gap, successes, failures, load, cpu, percentiles, ..Default::default() }
+        let mut second = perfpipe_analyze::Second::default();
+        (second.second, second.successes, second.failures) = (gap, successes, failures);
+        (second.load, second.cpu, second.percentiles) = (load, cpu, percentiles);
+        second
     }
 }
 

@@ -4,28 +4,40 @@
 
 mod support;
 
-use perfpipe_analyze::{Details, ErrorKind, HeatColumn, Heatmap, LabelStats, League, Timeline};
+use perfpipe_analyze::breakdown::{Details, ErrorKind, HeatColumn, LabelStats};
+use perfpipe_analyze::{League, Second, Timeline};
 use perfpipe_plot::{Palette, Style, html};
 
 /// Details as a busy run has them: 60 different buckets in each second.
 fn details(run: &Timeline) -> Details {
     let counts: Vec<(u32, u64)> =
         (20..80).map(|bucket| (bucket, 1 + u64::from(bucket * 7919 % 900))).collect();
-    let column =
-        |second: &perfpipe_analyze::Second| HeatColumn { second: second.second, counts: counts.clone() };
-    Details {
-        heatmap: Heatmap { width: 1, columns: run.seconds.iter().map(column).collect() },
-        curve: (0..100).map(|percent| (f64::from(percent), f64::from(percent) * 3.5)).collect(),
-        errors: vec![ErrorKind {
-            response_code: "<503>".to_owned(),
-            message: "</td></script>&".to_owned(),
-            count: 12,
-            first: 3,
-            last: 9,
-        }],
-        labels: vec![LabelStats { label: "Get \"<x>\"".to_owned(), successes: 7, ..LabelStats::default() }],
-        sweep: Some(support::sweep()),
-    }
+    let column = |second: &Second| {
+        let mut column = HeatColumn::default();
+        (column.second, column.counts) = (second.second, counts.clone());
+        column
+    };
+    let mut details = Details::default();
+    details.heatmap.width = 1;
+    details.heatmap.columns = run.seconds.iter().map(column).collect();
+    details.curve = (0..100).map(|percent| (f64::from(percent), f64::from(percent) * 3.5)).collect();
+    details.errors.push(failures());
+    details.labels.push(label());
+    details.sweep = Some(support::sweep());
+    details
+}
+
+fn failures() -> ErrorKind {
+    let mut kind = ErrorKind::default();
+    (kind.response_code, kind.message) = ("<503>".to_owned(), "</td></script>&".to_owned());
+    (kind.count, kind.first, kind.last) = (12, 3, 9);
+    kind
+}
+
+fn label() -> LabelStats {
+    let mut stats = LabelStats::default();
+    (stats.label, stats.successes) = ("Get \"<x>\"".to_owned(), 7);
+    stats
 }
 
 fn report(runs: &[Timeline], style: &Style) -> String {

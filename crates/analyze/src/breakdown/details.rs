@@ -8,12 +8,13 @@ use super::labels::{LabelStats, label_stats};
 use crate::error::{Error, Result};
 use crate::stats::curve::percentile_curve;
 use crate::stats::histogram::Histogram;
-use crate::sweep::Sweep;
+use crate::sweep::by_load::Sweep;
 use crate::timeline::selection::Selection;
 use crate::view::View;
 
 /// A run's elapsed times, as a curve and over time, its failures by kind, its labels, and its sweep over the load.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Details {
     /// How often each elapsed time occurred, over time.
     pub heatmap: Heatmap,
@@ -34,7 +35,8 @@ impl Details {
     /// The same errors as [`crate::Timeline::new`].
     ///
     /// ```
-    /// use perfpipe_analyze::{Details, View};
+    /// use perfpipe_analyze::View;
+    /// use perfpipe_analyze::breakdown::Details;
     /// use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
     ///
     /// // Three requests in one second, of 10, 10 and 40 ms.

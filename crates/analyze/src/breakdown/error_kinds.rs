@@ -10,7 +10,8 @@ use crate::timeline::selection::{Selection, in_seconds};
 use crate::view::View;
 
 /// The failures of one response code with one message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ErrorKind {
     /// The response code; empty where the log has none.
     pub response_code: String,

@@ -19,6 +19,7 @@ const SINGLE: u32 = 2 * PARTS;
 ///
 /// Buckets of size are numbered from 0: one per ms up to 15 ms, then eight per octave.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Heatmap {
     /// The number of seconds in a column: 1 for up to 1,500 seconds.
     pub width: u32,
@@ -28,6 +29,7 @@ pub struct Heatmap {
 
 /// One column of a heat map.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct HeatColumn {
     /// The column's first second.
     pub second: u32,
@@ -58,7 +60,7 @@ impl Heatmap {
     /// Returns the bucket of an elapsed time in ms; a negative time is counted as 0.
     ///
     /// ```
-    /// use perfpipe_analyze::Heatmap;
+    /// use perfpipe_analyze::breakdown::Heatmap;
     /// assert_eq!([0, 15, 16, 17, 18].map(Heatmap::bucket), [0, 15, 16, 16, 17]);
     /// ```
     pub fn bucket(elapsed: i32) -> u32 {
@@ -74,7 +76,7 @@ impl Heatmap {
     /// Returns the lower edge of a bucket in ms, which is also the exclusive upper edge of the bucket before.
     ///
     /// ```
-    /// use perfpipe_analyze::Heatmap;
+    /// use perfpipe_analyze::breakdown::Heatmap;
     /// assert_eq!([0, 15, 16, 17, 24].map(Heatmap::edge), [0, 15, 16, 18, 32]);
     /// ```
     pub fn edge(bucket: u32) -> u64 {

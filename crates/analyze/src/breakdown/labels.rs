@@ -14,6 +14,7 @@ use crate::view::View;
 ///
 /// Mean and percentiles are over successes, or over all requests with [`View::include_failures`].
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct LabelStats {
     /// The label; `(other)` stands for all labels beyond the number that have counts of their own.
     pub label: String,

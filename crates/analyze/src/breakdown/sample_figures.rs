@@ -17,7 +17,9 @@ const CODE_LIMIT: usize = 1_000;
 /// Figures gathered from the samples of a run, batch by batch.
 ///
 /// ```
-/// use perfpipe_analyze::{Format, SampleFigures, View};
+/// use perfpipe_analyze::View;
+/// use perfpipe_analyze::breakdown::SampleFigures;
+/// use perfpipe_analyze::table::Format;
 /// use perfpipe_ingest::{CellTable, CpuSeries, RunInfo, RunKey, SampleBatch, StoredRun};
 ///
 /// let mut batch = SampleBatch::default();
@@ -38,7 +40,7 @@ const CODE_LIMIT: usize = 1_000;
 /// #     errors: vec![],
 /// #     labels: vec![],
 /// # };
-/// let view = View { percentiles: vec![50.0], ..View::of(&run.info) };
+/// let view = View::of(&run.info).with_percentiles([50.0]);
 /// let mut figures = SampleFigures::new(&run, &view)?;
 /// figures.add(&batch);
 /// let mut csv = Vec::new();

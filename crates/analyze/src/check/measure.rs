@@ -1,6 +1,7 @@
 //! The measures that rules can use: names, units, and values over a run or in one second.
 
 use crate::error::Result;
+use crate::format::Unit;
 use crate::timeline::summary::Summary;
 use crate::timeline::{Second, Timeline};
 use crate::view::goal::Goal;
@@ -85,34 +86,36 @@ impl Measure {
         names
     }
 
-    /// Returns the unit of the values; "" for plain numbers.
-    pub(crate) fn unit(self) -> &'static str {
+    /// Returns the unit of the values.
+    pub(crate) fn unit(self) -> Unit {
         match self {
-            Self::Throughput | Self::ThroughputActive => "/s",
-            Self::FailuresPercent | Self::CpuMean | Self::CpuMax | Self::Goal(Goal::Within(_)) => "%",
-            Self::BytesPerSecond | Self::SentBytesPerSecond => "B/s",
+            Self::Throughput | Self::ThroughputActive => Unit::PerSecond,
+            Self::FailuresPercent | Self::CpuMean | Self::CpuMax | Self::Goal(Goal::Within(_)) => {
+                Unit::Percent
+            }
+            Self::BytesPerSecond | Self::SentBytesPerSecond => Unit::BytesPerSecond,
             Self::ElapsedMean
             | Self::ElapsedMin
             | Self::ElapsedMax
             | Self::LatencyMean
-            | Self::Percentile(_) => "ms",
+            | Self::Percentile(_) => Unit::Milliseconds,
             Self::Requests
             | Self::Successes
             | Self::Failures
             | Self::Rejects
             | Self::LoadMax
-            | Self::Goal(Goal::Apdex(_)) => "",
+            | Self::Goal(Goal::Apdex(_)) => Unit::None,
         }
     }
 
     /// Returns the factor that converts a number in `unit` to the measure's own unit; `None` if the unit does not fit.
     pub(crate) fn factor(self, unit: &str) -> Option<f64> {
         match (self.unit(), unit) {
-            (own, unit) if unit.is_empty() || own == unit => Some(1.0),
-            ("ms", "s") => Some(1000.0),
-            ("ms", "us") => Some(0.001),
-            ("B/s", "kB/s") => Some(1e3),
-            ("B/s", "MB/s") => Some(1e6),
+            (own, unit) if unit.is_empty() || own.name() == unit => Some(1.0),
+            (Unit::Milliseconds, "s") => Some(1000.0),
+            (Unit::Milliseconds, "us") => Some(0.001),
+            (Unit::BytesPerSecond, "kB/s") => Some(1e3),
+            (Unit::BytesPerSecond, "MB/s") => Some(1e6),
             _ => None,
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::{Error, Result};
-use crate::format::seconds_of_unit;
+use crate::format::{Unit, seconds_of_unit};
 use crate::view::goal::Goal;
 use crate::view::phases::Phase;
 
@@ -308,7 +308,7 @@ impl<'a> Words<'a> {
             Some(factor) => Ok(number * factor),
             None => {
                 let remedy = match measure.unit() {
-                    "" => "Leave the unit out".into(),
+                    Unit::None => "Leave the unit out".into(),
                     unit => {
                         format!("Its unit is {unit}; a share of the baseline is written `baseline * 1.1`")
                     }

@@ -3,6 +3,7 @@
 use perfpipe_ingest::StoredRun;
 
 use crate::error::{Error, Result};
+use crate::format::Unit;
 use crate::table::Table;
 use crate::timeline::Timeline;
 use crate::view::View;
@@ -18,6 +19,7 @@ const DECIMALS: std::ops::RangeInclusive<u8> = 2..=17;
 
 /// Result of checking one rule.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The run's key.
     pub run: String,
@@ -29,8 +31,8 @@ pub struct Verdict {
     pub value: Option<f64>,
     /// The limit compared with; equal to the value if the two differ by no more than rounding explains.
     pub limit: Option<f64>,
-    /// The unit of both; "" for plain numbers.
-    pub unit: &'static str,
+    /// The unit of both.
+    pub unit: Unit,
     /// For a rule about single seconds: the longest row of seconds that break it, or that leave it undecided.
     pub span: Option<Span>,
     /// A remark, as on a missing figure.
@@ -107,7 +109,7 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
         .unit("", decimals)
         .column("limit", |row| row.limit)
         .unit("", decimals)
-        .column("unit", |row| Some(row.unit.to_owned()))
+        .column("unit", |row| Some(row.unit.name().to_owned()))
         .column("first", |row| row.span.map(|span| u64::from(span.first)))
         .column("last", |row| row.span.map(|span| u64::from(span.last)))
         .column("note", |row| row.note.clone())

@@ -1,19 +1,18 @@
 //! A difference between two sides, its outcome, and the table of changes.
 
-use super::measured::Growth;
+use super::measure::{Growth, Measure, Part};
 use crate::table::Table;
 
 /// One figure, compared between two sides.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Change {
     /// The name of the side that is compared with the baseline.
     pub run: String,
-    /// The part of the run: "run", or "hold" if all runs have a hold and other seconds too.
-    pub part: &'static str,
-    /// The figure's column name in the summary, as in "throughput" and "p95".
-    pub measure: String,
-    /// The unit of the values.
-    pub unit: &'static str,
+    /// The part of the run that the figure is over.
+    pub part: Part,
+    /// The figure, which knows its unit.
+    pub measure: Measure,
     /// The baseline's value; the mean for several repeats.
     pub a: Option<f64>,
     /// The other side's value; the mean for several repeats.
@@ -33,6 +32,7 @@ pub struct Change {
 
 /// The source of the noise that a difference is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Noise {
     /// The scatter of the seconds within the runs. It does not contain differences between starts of a server.
     Seconds,
@@ -52,6 +52,7 @@ impl Noise {
 
 /// The classification of a difference, as seen from the side that is compared with the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Outcome {
     /// Within noise.
     Noise,
@@ -104,9 +105,9 @@ impl Change {
 pub fn change_table(changes: &[Change]) -> Table {
     Table::of(changes)
         .column("run", |row| Some(row.run.clone()))
-        .column("part", |row| Some(row.part.to_owned()))
-        .column("measure", |row| Some(row.measure.clone()))
-        .column("unit", |row| Some(row.unit.to_owned()))
+        .column("part", |row| Some(row.part.name().to_owned()))
+        .column("measure", |row| Some(row.measure.column()))
+        .column("unit", |row| Some(row.measure.unit().name().to_owned()))
         .column("a", |row| row.a)
         .unit("", 2)
         .column("b", |row| row.b)

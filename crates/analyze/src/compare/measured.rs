@@ -5,10 +5,11 @@ use std::sync::Arc;
 use perfpipe_ingest::{RunKey, StoredRun};
 
 use super::figure::{Distribution, Figure, Kind};
+use super::measure::{Measure, Part};
 use super::scatter::Scatter;
 use super::units::{self, Stratum, Unit, Units};
 use crate::error::Result;
-use crate::stats::percentile::{self, column_name, fraction};
+use crate::stats::percentile::{self, fraction};
 use crate::timeline::Timeline;
 use crate::timeline::selection::Selection;
 use crate::view::View;
@@ -25,28 +26,12 @@ const FEWEST: u32 = 24;
 #[derive(Debug, Clone)]
 pub struct Measured {
     pub(super) key: RunKey,
-    /// The figures of each part: "run", and "hold" if there is one and other seconds too.
-    pub(super) parts: Vec<Part>,
+    /// The figures of the whole run, and of its hold if there is one and other seconds too.
+    pub(super) parts: Vec<Figures>,
 }
 
-/// The name of a part, and its figures.
-pub(super) type Part = (&'static str, Vec<(Measure, Figure)>);
-
-/// The name, unit and direction of a figure.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Measure {
-    pub(super) name: String,
-    pub(super) unit: &'static str,
-    pub(super) growth: Growth,
-}
-
-/// Whether an increase of a figure is good or bad.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Growth {
-    Good,
-    Bad,
-    Neither,
-}
+/// A part, and its figures.
+pub(super) type Figures = (Part, Vec<(Measure, Figure)>);
 
 impl Measured {
     /// Measures a stored run for a view. The run's last second is left out if it is cut or not known to be whole.
@@ -60,7 +45,7 @@ impl Measured {
         let whole = units::whole(&selection, &timeline.duration);
         let hold = timeline.hold.as_ref().and(timeline.phases.hold).and_then(|hold| hold.shared(whole));
         let mut parts = Vec::new();
-        for (part, span) in [("run", Some(whole)), ("hold", hold)] {
+        for (part, span) in [(Part::Run, Some(whole)), (Part::Hold, hold)] {
             let Some(span) = span else { continue };
             parts.push((part, figures(&selection, &timeline, span, &percentiles)?));
         }
@@ -68,14 +53,9 @@ impl Measured {
     }
 
     /// Returns a figure of a part.
-    pub(super) fn figure(&self, part: &str, measure: &Measure) -> Option<&Figure> {
-        let (_, figures) = self.parts.iter().find(|(name, _)| *name == part)?;
-        figures.iter().find(|(own, _)| own == measure).map(|(_, figure)| figure)
-    }
-
-    /// Returns the run's key.
-    pub fn key(&self) -> &RunKey {
-        &self.key
+    pub(super) fn figure(&self, part: Part, measure: Measure) -> Option<&Figure> {
+        let (_, figures) = self.parts.iter().find(|(own, _)| *own == part)?;
+        figures.iter().find(|(own, _)| *own == measure).map(|(_, figure)| figure)
     }
 }
 
@@ -91,25 +71,13 @@ fn figures(
     let marks: Vec<i32> = shares.iter().map(|share| distribution.mark(*share)).collect();
     let units = Units::read(selection, timeline, span, &marks)?;
     let mut figures = counted(&units);
-    figures.push((Measure::new("elapsed_mean", "ms", Growth::Bad), elapsed_mean(&units, histogram.mean())));
+    figures.push((Measure::ElapsedMean, elapsed_mean(&units, histogram.mean())));
     let values = histogram.percentiles(percentiles);
     for (at, ((percent, share), value)) in percentiles.iter().zip(&shares).zip(values).enumerate() {
-        let measure = Measure::new(&column_name(*percent), "ms", Growth::Bad);
+        let measure = Measure::Percentile(*percent);
         figures.push((measure, of_percentile(&units, at, *share, value, &distribution)));
     }
     Ok(figures)
-}
-
-impl Measure {
-    /// Returns true if slow noise in the measure is the server's, and so affects all request figures. Failures come in
-    /// bursts of their own, and CPU readings have the memory of the tool that took them.
-    pub(super) fn is_of_server(&self) -> bool {
-        self.unit == "/s" || self.unit == "ms"
-    }
-
-    fn new(name: &str, unit: &'static str, growth: Growth) -> Self {
-        Self { name: name.to_owned(), unit, growth }
-    }
 }
 
 /// Computes throughput, failures and CPU.
@@ -124,13 +92,13 @@ fn counted(units: &Units) -> Vec<(Measure, Figure)> {
     let busy = cpu.unwrap_or_default();
     vec![
         (
-            Measure::new("throughput", "/s", Growth::Good),
+            Measure::Throughput,
             figure(units, throughput, Kind::Mean { of: f64::from(seconds) }, |unit| {
                 Some(unit.successes as f64 - rate * f64::from(unit.seconds))
             }),
         ),
         (
-            Measure::new("failures_percent", "%", Growth::Bad),
+            Measure::FailuresPercent,
             figure(
                 units,
                 failing.map(|share| share * 100.0),
@@ -139,7 +107,7 @@ fn counted(units: &Units) -> Vec<(Measure, Figure)> {
             ),
         ),
         (
-            Measure::new("cpu_mean", "%", Growth::Neither),
+            Measure::CpuMean,
             figure(units, cpu, Kind::Mean { of: f64::from(cpu_seconds) }, |unit| {
                 (unit.cpu_seconds > 0).then(|| unit.cpu_sum - busy * f64::from(unit.cpu_seconds))
             }),

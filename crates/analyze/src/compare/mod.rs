@@ -4,6 +4,7 @@ mod change;
 mod difference;
 mod family;
 mod figure;
+mod measure;
 mod measured;
 mod memory;
 mod scatter;
@@ -16,6 +17,7 @@ use crate::error::Result;
 use crate::view::View;
 
 pub use self::change::{Change, Noise, Outcome, change_table};
+pub use self::measure::{Measure, Part};
 pub use self::measured::Measured;
 pub use self::sides::{Side, compare_sides};
 
@@ -25,7 +27,7 @@ pub use self::sides::{Side, compare_sides};
 /// The same errors as [`crate::Timeline::new`], for either run.
 ///
 /// ```
-/// use perfpipe_analyze::{Outcome, View, compare};
+/// use perfpipe_analyze::{Measure, Outcome, View, compare};
 /// use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
 ///
 /// let run = |successes: u64| {
@@ -41,7 +43,7 @@ pub use self::sides::{Side, compare_sides};
 /// };
 /// let view = View::default();
 /// let changes = compare((&run(1000), &view), (&run(1100), &view))?;
-/// assert_eq!((&*changes[0].measure, changes[0].outcome), ("throughput", Outcome::Better));
+/// assert_eq!((changes[0].measure, changes[0].outcome), (Measure::Throughput, Outcome::Better));
 /// assert_eq!(compare((&run(1000), &view), (&run(1000), &view))?[0].outcome, Outcome::Noise);
 /// # Ok::<(), perfpipe_analyze::Error>(())
 /// ```
@@ -77,7 +79,7 @@ mod tests {
         }
     }
 
-    fn outcomes(one: &StoredRun, other: &StoredRun) -> Vec<(String, Outcome)> {
+    fn outcomes(one: &StoredRun, other: &StoredRun) -> Vec<(Measure, Outcome)> {
         let view = View::default();
         let changes = compare((one, &view), (other, &view)).unwrap();
         changes.into_iter().map(|change| (change.measure, change.outcome)).collect()
@@ -96,9 +98,9 @@ mod tests {
                 .count();
             let found = outcomes(&calm, &run(&mut chance, 120, 90, 44));
             for (measure, outcome) in found {
-                match &*measure {
-                    "failures_percent" => assert_eq!(outcome, Outcome::Noise),
-                    "cpu_mean" => assert_eq!(outcome, Outcome::Unknown),
+                match measure {
+                    Measure::FailuresPercent => assert_eq!(outcome, Outcome::Noise),
+                    Measure::CpuMean => assert_eq!(outcome, Outcome::Unknown),
                     _ => assert_eq!(outcome, Outcome::Worse, "{measure}"),
                 }
             }
@@ -126,11 +128,11 @@ mod tests {
             let to = (seconds > view.from.unwrap_or(0) + 3).then(|| seconds - 2);
             let summary = Timeline::new(&run, &View { to, ..view.clone() })?.summary;
             let changes = compare((&run, &view), (&run, &view))?;
-            let value = |measure: &str| changes.iter().find(|change| change.measure == measure).unwrap().a;
-            prop_assert_eq!(value("throughput"), Some(summary.throughput));
-            prop_assert_eq!(value("elapsed_mean"), summary.elapsed_mean);
-            prop_assert_eq!(value("p95"), summary.p95);
-            prop_assert_eq!(value("failures_percent"), summary.failure_share().map(|share| share * 100.0));
+            let value = |measure: Measure| changes.iter().find(|change| change.measure == measure).unwrap().a;
+            prop_assert_eq!(value(Measure::Throughput), Some(summary.throughput));
+            prop_assert_eq!(value(Measure::ElapsedMean), summary.elapsed_mean);
+            prop_assert_eq!(value(Measure::Percentile(95.0)), summary.p95);
+            prop_assert_eq!(value(Measure::FailuresPercent), summary.failure_share().map(|share| share * 100.0));
         }
     }
 }

@@ -4,7 +4,8 @@ use super::change::{Change, Noise, Outcome};
 use super::difference::{Difference, MISSED, OfMean, OfSeconds, Side as Known, difference};
 use super::family;
 use super::figure::{Figure, Noise as FigureNoise};
-use super::measured::{Growth, Measure, Measured, Part};
+use super::measure::{Measure, Part};
+use super::measured::{Figures, Measured};
 use super::memory::ENDLESS;
 
 /// The least degrees of freedom of the repeats, for their scatter to be used as noise.
@@ -12,6 +13,7 @@ const ENOUGH: usize = 2;
 
 /// One side of a comparison: a run, or all repeats of one.
 #[derive(Debug, Clone)]
+#[non_exhaustive]
 pub struct Side {
     /// The side's name in output.
     pub name: String,
@@ -28,8 +30,8 @@ struct Values<'a> {
 
 /// One figure of both sides.
 struct Pair<'a> {
-    part: &'static str,
-    measure: &'a Measure,
+    part: Part,
+    measure: Measure,
     a: Values<'a>,
     b: Values<'a>,
     /// How much of the figure's noise is slow; `None` if the noise is that of the repeats.
@@ -37,7 +39,7 @@ struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    fn new(part: &'static str, measure: &'a Measure, a: Values<'a>, b: Values<'a>) -> Self {
+    fn new(part: Part, measure: Measure, a: Values<'a>, b: Values<'a>) -> Self {
         let by_repeats = a.figures.len() + b.figures.len() >= ENOUGH + 2;
         let memory = (!by_repeats).then(|| Figure::memory(&a.with(&b)));
         Self { part, measure, a, b, memory }
@@ -45,7 +47,7 @@ impl<'a> Pair<'a> {
 
     /// Computes the difference, not judged yet. `server` is the memory seen in the server's figures.
     fn compared(&self, run: &str, server: f64) -> Compared {
-        let Self { part, measure, a, b, memory } = self;
+        let Self { a, b, memory, .. } = self;
         let (known, is_sure, noise) = match memory {
             None => (a.by_repeats(b), true, Noise::Repeats),
             Some(memory) => {
@@ -55,9 +57,8 @@ impl<'a> Pair<'a> {
         };
         let change = Change {
             run: run.to_owned(),
-            part,
-            measure: measure.name.clone(),
-            unit: measure.unit,
+            part: self.part,
+            measure: self.measure,
             a: a.mean,
             b: b.mean,
             interval: known.map(|known| known.interval),
@@ -66,13 +67,13 @@ impl<'a> Pair<'a> {
             noise,
             outcome: Outcome::Unknown,
         };
-        Compared { change, growth: measure.growth, is_sure }
+        Compared { change, is_sure }
     }
 
     /// Returns true if the runs wander. Only throughput over the whole run is tested: it has the least memory of its
     /// own.
     fn wanders(&self) -> bool {
-        let is_told = self.part == "run" && self.measure.name == "throughput";
+        let is_told = self.part == Part::Run && self.measure == Measure::Throughput;
         is_told && self.memory.is_some() && Figure::wanders(&self.a.with(&self.b))
     }
 }
@@ -80,7 +81,6 @@ impl<'a> Pair<'a> {
 /// A change, with what is needed to judge it.
 struct Compared {
     change: Change,
-    growth: Growth,
     /// True if the noise is known well enough to rule out a difference beyond it.
     is_sure: bool,
 }
@@ -98,7 +98,7 @@ impl Side {
     }
 
     /// Returns one figure of the side, if all its runs have it.
-    fn values(&self, part: &str, measure: &Measure) -> Option<Values<'_>> {
+    fn values(&self, part: Part, measure: Measure) -> Option<Values<'_>> {
         let figures: Option<Vec<&Figure>> = self.runs.iter().map(|run| run.figure(part, measure)).collect();
         let figures = figures.filter(|figures| !figures.is_empty())?;
         let sum: Option<f64> = figures.iter().map(|figure| figure.value).sum();
@@ -137,7 +137,7 @@ pub fn compare_sides(baseline: &Side, others: &[Side]) -> Vec<Change> {
 /// Computes the differences of one side, not judged yet.
 fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Compared> {
     let parts = baseline.runs.first().map_or(&[][..], |run| &run.parts);
-    let measures = |(part, figures): &'a Part| figures.iter().map(move |(measure, _)| (*part, measure));
+    let measures = |(part, figures): &'a Figures| figures.iter().map(move |(measure, _)| (*part, *measure));
     let pairs: Vec<Pair<'_>> = parts
         .iter()
         .flat_map(measures)
@@ -166,10 +166,10 @@ fn judge(all: &mut [Compared]) {
     let members = || all.iter().filter(|compared| could_be(&compared.change));
     let likelihoods: Vec<f64> = members().filter_map(|compared| compared.change.p).collect();
     let mut adjusted = family::adjusted(&likelihoods).into_iter();
-    for Compared { change, growth, is_sure } in all {
+    for Compared { change, is_sure } in all {
         change.p_adjusted = if could_be(change) { adjusted.next() } else { change.p };
         change.outcome = match change.p_adjusted {
-            Some(p) if p < MISSED => Outcome::beyond_noise(*growth, change.b > change.a),
+            Some(p) if p < MISSED => Outcome::beyond_noise(change.measure.growth(), change.b > change.a),
             Some(_) if *is_sure => Outcome::Noise,
             _ => Outcome::Unknown,
         };

@@ -5,7 +5,7 @@ use perfpipe_ingest::StoredRun;
 use super::rules::clocks::{self, Clocks};
 use super::seconds::{requests, span};
 use crate::error::{Error, Result};
-use crate::sweep::Sweep;
+use crate::sweep::by_load::Sweep;
 use crate::timeline::{Second, Timeline, load};
 use crate::view::View;
 use crate::view::phases::{Phase, Span};

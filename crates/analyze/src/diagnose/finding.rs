@@ -7,7 +7,7 @@ use crate::view::phases::Span;
 /// The kind of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum FindingKind {
     /// Throughput is flat while the load climbs.
     Saturation,
     /// The CPU has time to spare where throughput is flat.
@@ -36,7 +36,7 @@ pub enum Kind {
     Note,
 }
 
-impl Kind {
+impl FindingKind {
     /// Returns the kind's name in tables, as in `idle-cpu`.
     pub fn name(self) -> &'static str {
         match self {
@@ -57,7 +57,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
@@ -65,9 +65,10 @@ impl fmt::Display for Kind {
 
 /// A finding: something in a run that stands out.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The kind of the finding.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// The first and the last second of what was found.
     pub span: Span,
     /// The description, as a sentence without its full stop.
@@ -79,6 +80,6 @@ pub struct Finding {
 impl Finding {
     /// Returns true if the finding is a remark: nothing is amiss.
     pub fn is_note(&self) -> bool {
-        self.kind == Kind::Note
+        self.kind == FindingKind::Note
     }
 }

@@ -25,7 +25,7 @@ use crate::table::Table;
 use crate::view::View;
 use crate::view::phases::Span;
 
-pub use self::finding::{Finding, Kind};
+pub use self::finding::{Finding, FindingKind};
 
 /// Finds what stands out in a run, ordered by the first second.
 ///

@@ -72,8 +72,8 @@ struct Looked<'a> {
 /// | `view` | the view: `from`, `to`, `phase`, `label`, `transactions`, `include_failures`, `top_level`, `injectors`,
 /// `cpu_offset`, `cpu_lookback` |
 /// | `summary` | the columns of [`Timeline::summary_table`] |
-/// | `phases` | the rows of [`phase_table`](crate::phase_table()) |
-/// | `labels` | the rows of [`label_table`](crate::label_table()); only the view's label if it has one |
+/// | `phases` | the rows of [`phase_table`](crate::breakdown::phase_table) |
+/// | `labels` | the rows of [`label_table`](crate::breakdown::label_table); only the view's label if it has one |
 ///
 /// Times are in ms, shares from 0 to 1; an absent value is `null`.
 ///

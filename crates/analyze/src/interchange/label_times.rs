@@ -41,7 +41,7 @@ impl Times {
 /// The first start and the last end of each label of a run, gathered from its samples: the counts of the seconds do not
 /// contain them. Takes a few bytes of memory per label.
 ///
-/// Used by [`jmeter_statistics`](crate::jmeter_statistics()).
+/// Used by [`jmeter_statistics`](crate::interchange::jmeter_statistics).
 #[derive(Debug)]
 pub struct LabelTimes {
     filter: SampleFilter,

@@ -1,4 +1,5 @@
-//! Export of a run's figures in formats that other tools read.
+//! A run's figures in formats that other tools read: JSON with a schema, JMeter's `statistics.json`, and HdrHistogram's
+//! `.hgrm`.
 
 mod document;
 mod hgrm;

@@ -9,7 +9,8 @@
 ///
 /// R is measured at the load with the highest throughput per thread; X is the highest throughput. If the least load
 /// already has at least 95 % of X, nothing was seen below the knee, which is then at that load or below it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Knee {
     /// N*, in threads; the least load if the sweep begins beyond the knee.
     pub load: f64,

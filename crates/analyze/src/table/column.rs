@@ -9,7 +9,7 @@ const ABSENT: &str = "-";
 /// A column's name and type. Unit, decimals and title are for text formats and change nothing in machine formats.
 ///
 /// ```
-/// use perfpipe_analyze::{Column, Kind};
+/// use perfpipe_analyze::table::{Column, Kind};
 /// let column = Column::new("cpu_mean", Kind::F64).title("mean CPU").unit("%").decimals(1);
 /// assert_eq!(column.heading(), "mean CPU (%)");
 /// ```
@@ -95,7 +95,7 @@ impl Column {
     /// Formats a value of the column for text formats, on one line.
     ///
     /// ```
-    /// use perfpipe_analyze::{Column, Kind, Value};
+    /// use perfpipe_analyze::table::{Column, Kind, Value};
     /// let column = Column::new("cpu_mean", Kind::F64).decimals(1);
     /// assert_eq!(column.shown(&Value::F64(1234.56)), "1,234.6");
     /// ```

@@ -14,7 +14,7 @@ impl Table {
     /// If two columns have the same name.
     ///
     /// ```
-    /// let table = perfpipe_analyze::Table::of(&[Some(1.5), None]).column("cpu", |cpu| *cpu).done();
+    /// let table = perfpipe_analyze::table::Table::of(&[Some(1.5), None]).column("cpu", |cpu| *cpu).done();
     /// let frame = table.frame()?;
     /// assert_eq!((frame.shape(), frame.column("cpu")?.null_count()), ((2, 1), 1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -1,4 +1,7 @@
-//! A table of named, typed columns: the form in which the crate returns results.
+//! Tables of named, typed columns, which hold results, and their text formats.
+//!
+//! A [`Table`] is in memory. [`TableWriter`] writes one that comes in pieces, [`RowWriter`] one that comes row by row.
+//! An absent value is not zero and not an empty text, in any format that can tell them apart.
 
 mod column;
 mod csv;
@@ -27,7 +30,7 @@ use crate::error::Result;
 /// A table in memory, stored by column. An absent value is distinct from zero.
 ///
 /// ```
-/// use perfpipe_analyze::{Format, Table};
+/// use perfpipe_analyze::table::{Format, Table};
 ///
 /// let rows = [("spring", Some(1583.26)), ("perfectnio", None)];
 /// let table = Table::of(&rows)

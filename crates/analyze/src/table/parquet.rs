@@ -20,7 +20,7 @@ impl Table {
     /// If `out` can't be written.
     ///
     /// ```
-    /// let table = perfpipe_analyze::Table::of(&[1.5, 2.5]).column("cpu", |cpu| Some(*cpu)).done();
+    /// let table = perfpipe_analyze::table::Table::of(&[1.5, 2.5]).column("cpu", |cpu| Some(*cpu)).done();
     /// let mut file = Vec::new();
     /// table.write_parquet(&mut file)?;
     /// assert_eq!(&file[..4], b"PAR1");

@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 /// The type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Kind {
     /// Unsigned integers.
     U64,
@@ -19,6 +20,7 @@ pub enum Kind {
 
 /// A value in a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub enum Value<'a> {
     /// No value.
     Absent,

@@ -14,6 +14,7 @@ use crate::format::one_line;
 
 /// A text format of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// Aligned columns for people, with units and separated thousands.
     Text,
@@ -28,7 +29,7 @@ pub enum Format {
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 4] = [Self::Text, Self::Markdown, Self::Csv, Self::Json];
+    pub const ALL: &[Self] = &[Self::Text, Self::Markdown, Self::Csv, Self::Json];
 
     /// Returns the name of the format: `text`, `md`, `csv` or `json`.
     pub fn name(self) -> &'static str {
@@ -43,7 +44,7 @@ impl Format {
     /// Returns true if the format is for people rather than programs.
     ///
     /// ```
-    /// use perfpipe_analyze::Format;
+    /// use perfpipe_analyze::table::Format;
     /// assert!(Format::Markdown.is_for_people() && !Format::Csv.is_for_people());
     /// ```
     pub fn is_for_people(self) -> bool {
@@ -54,7 +55,7 @@ impl Format {
     /// markup, whatever names it contains.
     ///
     /// ```
-    /// use perfpipe_analyze::Format;
+    /// use perfpipe_analyze::table::Format;
     /// assert_eq!(Format::Markdown.prose("not ranked: <b> a|b"), r"not ranked: \<b\> a\|b");
     /// assert_eq!(Format::Text.prose("<b>\u{1b}[31m"), r"<b>\u{1b}[31m");
     /// ```
@@ -73,7 +74,7 @@ impl Format {
 /// `write`; for many rows, pass a [`std::io::BufWriter`].
 ///
 /// ```
-/// use perfpipe_analyze::{Column, Format, Kind, RowWriter};
+/// use perfpipe_analyze::table::{Column, Format, Kind, RowWriter};
 ///
 /// let columns = vec![Column::new("label", Kind::Text), Column::new("elapsed", Kind::I64)];
 /// let mut out = Vec::new();

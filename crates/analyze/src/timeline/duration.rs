@@ -12,6 +12,7 @@ use crate::view::phases::Span;
 /// Second n is *whole* if the last end − t0 is at least 1000·(n + 1) ms, otherwise *cut*. Only the last second can be
 /// cut.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
 pub struct RunDuration {
     /// The duration in seconds, at least 1 ms.
     pub seconds: f64,

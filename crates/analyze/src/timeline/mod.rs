@@ -17,12 +17,11 @@ use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use self::duration::RunDuration;
 use self::load::LoadCurve;
-use self::second::{SecondReader, second_table};
+use self::second::SecondReader;
 use self::selection::Selection;
 use self::summary::{Summary, Tally, Totals};
 use crate::error::Result;
 use crate::stats::percentile;
-use crate::table::Table;
 use crate::view::View;
 use crate::view::phases::{Phases, Span};
 
@@ -30,13 +29,14 @@ pub use self::second::Second;
 
 /// The number of seconds that a thread reads at a time: few enough that a run of a day keeps all threads busy, many
 /// enough that the histogram of up to 512 KiB per stretch is small beside the cells.
-const STRETCH: u32 = 4096;
+pub(crate) const STRETCH: u32 = 4096;
 
 /// The number of stretches that are read in parallel.
-const AT_A_TIME: usize = 32;
+pub(crate) const AT_A_TIME: usize = 32;
 
 /// The seconds of a run for a view, with summaries, phases and the run's metadata.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Timeline {
     /// The run's metadata.
     pub info: RunInfo,
@@ -120,7 +120,7 @@ impl Timeline {
     }
 
     /// Returns the seconds without the run's last one if it is cut: statements on single seconds are about whole ones.
-    pub fn whole_seconds(&self) -> &[Second] {
+    pub(crate) fn whole_seconds(&self) -> &[Second] {
         match self.seconds.split_last() {
             Some((last, others)) if self.duration.cut() == Some(last.second) => others,
             _ => &self.seconds,
@@ -128,78 +128,21 @@ impl Timeline {
     }
 }
 
-/// The per-second table of a run in pieces of many seconds, for uses that need only one piece at a time.
-///
-/// ```
-/// use perfpipe_analyze::{Format, SecondTables, TableWriter, View};
-/// # use perfpipe_ingest::{CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
-/// # let run = StoredRun {
-/// #     info: RunInfo::new(RunKey::new("spring", "2048"), 0, 1_999),
-/// #     cells: CellTable::default(),
-/// #     cpu: CpuSeries::default(),
-/// #     errors: vec![],
-/// #     labels: vec![],
-/// # };
-/// let view = View::default();
-/// let mut pieces = SecondTables::new(&run, &view)?;
-/// let mut csv = TableWriter::new(Format::Csv, &pieces.columns(), Vec::new())?;
-/// while let Some(piece) = pieces.next_piece()? {
-///     csv.write(&piece)?;
-/// }
-/// assert_eq!(String::from_utf8_lossy(&csv.finish()?).lines().count(), 3);
-/// # Ok::<(), perfpipe_analyze::Error>(())
-/// ```
-pub struct SecondTables<'a> {
-    selection: Selection<'a>,
-    load: LoadCurve,
-    percentiles: Vec<f64>,
-    /// The stretches that are still to be read, the last one first.
-    spans: Vec<Span>,
-}
-
-impl<'a> SecondTables<'a> {
-    /// Prepares the per-second table of a stored run for a view.
-    ///
-    /// # Errors
-    /// The same errors as [`Timeline::new`].
-    pub fn new(run: &'a StoredRun, view: &'a View) -> Result<Self> {
-        let selection = Selection::new(run, view)?;
-        let mut spans = selection.stretches(None, STRETCH);
-        spans.reverse();
-        let load = LoadCurve::of_run(run, view)?;
-        Ok(Self { selection, load, percentiles: percentile::checked(&view.percentiles)?, spans })
-    }
-
-    /// Returns a table with the columns and without rows.
-    pub fn columns(&self) -> Table {
-        second_table(&[], &self.percentiles, &self.selection.view.goals)
-    }
-
-    /// Returns the next seconds, in ascending order; `None` after the last.
-    ///
-    /// # Errors
-    /// If the run's counts can't be read.
-    pub fn next_piece(&mut self) -> Result<Option<Table>> {
-        let spans = self.spans.split_off(self.spans.len().saturating_sub(AT_A_TIME));
-        if spans.is_empty() {
-            return Ok(None);
-        }
-        let read = |span: &Span| Stretch::read(&self.selection, &self.load, *span, &self.percentiles);
-        let stretches: Vec<Stretch> = spans.par_iter().map(read).collect::<Result<_>>()?;
-        let seconds: Vec<Second> = stretches.into_iter().rev().flat_map(|stretch| stretch.seconds).collect();
-        Ok(Some(second_table(&seconds, &self.percentiles, &self.selection.view.goals)))
-    }
-}
-
 /// Consecutive seconds that one thread reads.
-struct Stretch {
+pub(crate) struct Stretch {
     span: Span,
-    seconds: Vec<Second>,
+    pub(crate) seconds: Vec<Second>,
     totals: Totals,
 }
 
 impl Stretch {
-    fn read(selection: &Selection<'_>, load: &LoadCurve, span: Span, percentiles: &[f64]) -> Result<Self> {
+    /// Reads the seconds of a span.
+    pub(crate) fn read(
+        selection: &Selection<'_>,
+        load: &LoadCurve,
+        span: Span,
+        percentiles: &[f64],
+    ) -> Result<Self> {
         let mut reader = SecondReader::new(selection, load, percentiles);
         let mut totals = Totals::default();
         let seconds = selection.seconds_of(span).map(|second| {

@@ -16,6 +16,7 @@ use crate::view::goal::{Goal, Kept};
 /// Means, extremes and percentiles are over the second's successes, or over all its requests with
 /// [`crate::View::include_failures`].
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Second {
     /// The number of the second, `floor((timeStamp - t0) / 1000)`.
     pub second: u32,

@@ -13,6 +13,7 @@ pub(crate) const FAILING: f64 = 1.0;
 
 /// Figures over some seconds of a run. Times are in ms.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Summary {
     /// The number of seconds.
     pub seconds: u32,

@@ -1,9 +1,9 @@
 //! Goals for response times, and the share of requests that meet them.
 
 use std::fmt;
-use std::str::FromStr;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::format::milliseconds;
 use crate::table::TableBuilder;
 
 /// A goal for response times.
@@ -20,12 +20,12 @@ use crate::table::TableBuilder;
 /// # Ok::<(), perfpipe_analyze::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Goal {
     /// The percentage of all requests that succeeded within this many ms.
     Within(u32),
-    /// The Apdex for this T in ms (Apdex Technical Specification 1.1): (satisfied + tolerating ÷ 2) ÷ requests, from 0
-    /// to
-    /// 1. Successes up to T are satisfied, those up to 4 T tolerating; all others, and failures, are frustrated.
+    /// The Apdex for this T in ms (Apdex Technical Specification 1.1): (satisfied + tolerating ÷ 2) ÷ requests, from
+    /// zero to one. Successes up to T are satisfied, those up to 4 T tolerating; all others, and failures, are frustrated.
     Apdex(u32),
 }
 
@@ -41,7 +41,7 @@ impl Goal {
     /// Parses a goal of success within a time, as in `200ms` or `1.5s`.
     ///
     /// # Errors
-    /// [`Error::Time`] if the time is not a whole number of milliseconds.
+    /// [`Error::Time`](crate::Error::Time) if the time is not a whole number of milliseconds.
     pub fn within(time: &str) -> Result<Self> {
         Ok(Self::Within(milliseconds(time)?))
     }
@@ -49,7 +49,7 @@ impl Goal {
     /// Parses a goal of Apdex with a T, as in `500ms` or `0.5s`.
     ///
     /// # Errors
-    /// [`Error::Time`] if the time is not a whole number of milliseconds.
+    /// [`Error::Time`](crate::Error::Time) if the time is not a whole number of milliseconds.
     pub fn apdex(time: &str) -> Result<Self> {
         Ok(Self::Apdex(milliseconds(time)?))
     }
@@ -116,25 +116,6 @@ impl Kept {
     }
 }
 
-/// Parses a time of whole milliseconds, at least one, as in `200ms`, `2s` or `1.5 s`.
-///
-/// # Errors
-/// [`Error::Time`] if the text is not such a time.
-pub fn milliseconds(text: &str) -> Result<u32> {
-    let unread = || Error::Time { text: text.to_owned() };
-    let trimmed = text.trim();
-    let (number, factor) = match (trimmed.strip_suffix("ms"), trimmed.strip_suffix('s')) {
-        (Some(number), _) => (number, 1.0),
-        (None, Some(number)) => (number, 1000.0),
-        (None, None) => return Err(unread()),
-    };
-    // Rounded to the nearest µs first, so that 1.1 s is 1,100 ms.
-    let number = f64::from_str(number.trim()).map_err(|_| unread())?;
-    let ms = (number * factor * 1000.0).round() / 1000.0;
-    let is_whole = ms.fract() == 0.0 && (1.0..=f64::from(i32::MAX)).contains(&ms);
-    if is_whole { Ok(ms as u32) } else { Err(unread()) }
-}
-
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -149,17 +130,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn times_have_a_unit() {
-        let times = [("200ms", 200), ("2s", 2000), (" 1.1 s ", 1100), ("0.003s", 3)];
-        for (text, ms) in times {
-            assert_eq!(milliseconds(text).unwrap(), ms, "{text}");
-        }
-        for bad in ["200", "0ms", "-1s", "0.5ms", "ms", "1e99s", "NaNs", "2 m"] {
-            assert!(milliseconds(bad).is_err(), "{bad}");
-        }
-    }
 
     /// The example in the specification: 100 samples at T = 3 s, 60 satisfied, 30 tolerating, 10 frustrated.
     #[test]

@@ -10,8 +10,17 @@ use self::phases::Phase;
 
 /// The choices of a reader.
 ///
-/// [`View::of`] returns the view that suits a stored run; [`View::default`] knows of no run.
+/// [`View::of`] returns the view that suits a stored run; [`View::default`] knows of no run. The `with_` methods change
+/// single choices. Those that take an `Option` also take its value.
+///
+/// ```
+/// use perfpipe_analyze::{Phase, View};
+///
+/// let view = View::default().with_percentiles([50.0, 99.9]).with_phase(Phase::Hold);
+/// assert_eq!((view.percentiles.len(), view.phase), (2, Some(Phase::Hold)));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct View {
     /// The percentiles to compute, in percent, as in 99.9.
     pub percentiles: Vec<f64>,
@@ -81,7 +90,7 @@ impl View {
     /// let mut info = RunInfo::new(RunKey::new("go", "2048"), 0, 59_999);
     /// info.cpu_offset = -2;
     /// info.options.insert(View::INJECTORS.into(), "3".into());
-    /// let view = View { percentiles: vec![99.0], ..View::of(&info) };
+    /// let view = View::of(&info);
     /// assert_eq!((view.injectors, view.cpu.offset), (3, -2));
     /// ```
     pub fn of(info: &RunInfo) -> Self {
@@ -91,5 +100,82 @@ impl View {
             cpu: CpuJoin { offset: info.cpu_offset, lookback: info.cpu_lookback },
             ..Self::default()
         }
+    }
+
+    /// Sets the percentiles to compute, in percent.
+    #[must_use]
+    pub fn with_percentiles(mut self, percentiles: impl Into<Vec<f64>>) -> Self {
+        self.percentiles = percentiles.into();
+        self
+    }
+
+    /// Sets the first and the last second, inclusive; `None` is the first or the last of the run.
+    #[must_use]
+    pub fn with_window(mut self, from: impl Into<Option<u32>>, to: impl Into<Option<u32>>) -> Self {
+        (self.from, self.to) = (from.into(), to.into());
+        self
+    }
+
+    /// Sets the phase whose seconds are selected; `None` selects those of all phases.
+    #[must_use]
+    pub fn with_phase(mut self, phase: impl Into<Option<Phase>>) -> Self {
+        self.phase = phase.into();
+        self
+    }
+
+    /// Sets the label whose samples are selected; `None` selects all labels.
+    #[must_use]
+    pub fn with_label(mut self, label: impl Into<Option<String>>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    /// Sets whether transaction controllers' own records count as requests.
+    #[must_use]
+    pub fn with_transactions(mut self, transactions: bool) -> Self {
+        self.transactions = transactions;
+        self
+    }
+
+    /// Sets whether averages and percentiles include failures.
+    #[must_use]
+    pub fn with_include_failures(mut self, include_failures: bool) -> Self {
+        self.include_failures = include_failures;
+        self
+    }
+
+    /// Sets whether pages and documents say that the run was read without its sub-samples.
+    #[must_use]
+    pub fn with_top_level(mut self, top_level: bool) -> Self {
+        self.top_level = top_level;
+        self
+    }
+
+    /// Sets the goals for response times.
+    #[must_use]
+    pub fn with_goals(mut self, goals: impl Into<Vec<Goal>>) -> Self {
+        self.goals = goals.into();
+        self
+    }
+
+    /// Sets the interval in ms by which percentiles are corrected; `None` corrects nothing.
+    #[must_use]
+    pub fn with_corrected(mut self, interval: impl Into<Option<u32>>) -> Self {
+        self.corrected = interval.into();
+        self
+    }
+
+    /// Sets the number of injectors that sent the load.
+    #[must_use]
+    pub fn with_injectors(mut self, injectors: u32) -> Self {
+        self.injectors = injectors;
+        self
+    }
+
+    /// Sets how CPU readings are joined to seconds.
+    #[must_use]
+    pub fn with_cpu(mut self, cpu: CpuJoin) -> Self {
+        self.cpu = cpu;
+        self
     }
 }

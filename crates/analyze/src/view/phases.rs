@@ -54,7 +54,7 @@ impl Span {
     }
 
     /// Returns the intersection of two spans, if they overlap.
-    pub fn shared(self, other: Self) -> Option<Self> {
+    pub(crate) fn shared(self, other: Self) -> Option<Self> {
         let (first, last) = (self.first.max(other.first), self.last.min(other.last));
         (first <= last).then_some(Self { first, last })
     }

@@ -37,7 +37,7 @@ impl Outcomes {
     fn add(&mut self, changes: &[Change]) {
         let told = |change: &&Change| change.a.is_some() && change.b.is_some();
         for change in changes.iter().filter(told) {
-            let figure = self.figures.entry(change.measure.clone()).or_default();
+            let figure = self.figures.entry(change.measure.column()).or_default();
             figure.add(change.p.is_some_and(|p| p < LEVEL));
         }
         self.called.add(changes.iter().any(is_called));

@@ -261,17 +261,15 @@ pub(crate) fn view() -> impl Strategy<Value = View> {
     let label = prop::option::weighted(0.4, prop::sample::select(LABELS.to_vec()));
     let cpu = (-3..3i64, 0..4u32).prop_map(|(offset, lookback)| CpuJoin { offset, lookback });
     (prop::collection::vec(percent, 0..6), window, label, any::<(bool, bool)>(), 1..4u32, cpu).prop_map(
-        |(percentiles, (from, to), label, (transactions, include_failures), injectors, cpu)| View {
-            percentiles,
-            from,
-            to,
-            phase: None,
-            label: label.map(String::from),
-            transactions,
-            include_failures,
-            injectors,
-            cpu,
-            ..View::default()
+        |(percentiles, (from, to), label, (transactions, include_failures), injectors, cpu)| {
+            View::default()
+                .with_percentiles(percentiles)
+                .with_window(from, to)
+                .with_label(label.map(String::from))
+                .with_transactions(transactions)
+                .with_include_failures(include_failures)
+                .with_injectors(injectors)
+                .with_cpu(cpu)
         },
     )
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use perfpipe_analyze::Format;
+use perfpipe_analyze::table::Format;
 
 use super::values::choice::choice;
 
@@ -11,7 +11,7 @@ use super::values::choice::choice;
 #[derive(Debug, Args)]
 pub(crate) struct OutputArgs {
     /// Output format
-    #[arg(long, value_parser = choice(&Format::ALL), default_value = "text")]
+    #[arg(long, value_parser = choice(Format::ALL), default_value = "text")]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) file: FileArgs,

@@ -4,9 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::{
-    Change, Measured, Noise, Outcome, Side, Timeline, change_table, compare_sides, median_repeats,
-};
+use perfpipe_analyze::league::median_repeats;
+use perfpipe_analyze::{Change, Measured, Noise, Outcome, Side, Timeline, change_table, compare_sides};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::Page;

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::Table;
+use perfpipe_analyze::table::Table;
 
 use crate::args::{OutputArgs, StoreArgs};
 use crate::input::left_out::LeftOut;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{ArgGroup, Args, ValueEnum};
-use perfpipe_analyze::{Details, Format, Goal, League, Sweep, Timeline, View};
+use perfpipe_analyze::breakdown::Details;
+use perfpipe_analyze::table::Format;
+use perfpipe_analyze::{Goal, League, Sweep, Timeline, View};
 use perfpipe_ingest::StoredRun;
 use perfpipe_plot::Page;
 
@@ -37,7 +39,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST")]
     pub(crate) chart: Option<Vec<Chart>>,
     /// Format of the league table
-    #[arg(long, value_name = "FORMAT", value_parser = choice(&Format::ALL), default_value = "text")]
+    #[arg(long, value_name = "FORMAT", value_parser = choice(Format::ALL), default_value = "text")]
     pub(crate) table: Format,
     /// Column to sort the league by: throughput, p99, cpu_mean, within_200ms_percent; columns where more is better
     /// descending, others ascending [default: best first]
@@ -170,7 +172,7 @@ impl LookedAt {
         let details = args.pages().wants_html().then(|| Details::new(run, &view())).transpose()?;
         let drawn = args.charts().contains(&Chart::Sweep);
         let sweep = drawn.then(|| Sweep::new(run, &view())).transpose()?;
-        let look = View { goals: args.goals.goals(), ..view() };
+        let look = view().with_goals(args.goals.goals());
         self.timelines.push(Timeline::new(run, &look)?);
         self.details.extend(details);
         self.sweeps.extend(sweep);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::Table;
+use perfpipe_analyze::table::Table;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{CampaignProgress, Error, RunKey, verify_run};
 

@@ -26,26 +26,22 @@ fn cpu_join(args: &CpuJoinArgs, stored: CpuJoin) -> CpuJoin {
 
 /// Returns the view of a run that the flags describe.
 pub(crate) fn of(args: &ViewArgs, info: &RunInfo) -> View {
-    View { percentiles: args.percentiles(), ..scope(&args.scope, info) }
+    scope(&args.scope, info).with_percentiles(args.percentiles())
 }
 
 /// Returns the view of a run for a command without percentiles.
 pub(crate) fn scope(args: &ScopeArgs, info: &RunInfo) -> View {
     let plain = View::of(info);
-    View {
-        percentiles: plain.percentiles,
-        from: args.from,
-        to: args.to,
-        phase: args.phase,
-        label: args.label.clone(),
-        transactions: args.transactions,
-        include_failures: args.include_failures,
-        top_level: args.top_level,
-        goals: Vec::new(),
-        corrected: None,
-        injectors: args.injectors.injectors.unwrap_or(plain.injectors),
-        cpu: cpu_join(&args.cpu, plain.cpu),
-    }
+    let (injectors, cpu) = (plain.injectors, plain.cpu);
+    plain
+        .with_window(args.from, args.to)
+        .with_phase(args.phase)
+        .with_label(args.label.clone())
+        .with_transactions(args.transactions)
+        .with_include_failures(args.include_failures)
+        .with_top_level(args.top_level)
+        .with_injectors(args.injectors.injectors.unwrap_or(injectors))
+        .with_cpu(cpu_join(&args.cpu, cpu))
 }
 
 /// Reads a run, with cells for the label in the flags.

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-use perfpipe_analyze::{Details, Heatmap, LoadStep, Second, Sweep, Timeline};
+use perfpipe_analyze::breakdown::{Details, Heatmap};
+use perfpipe_analyze::sweep::LoadStep;
+use perfpipe_analyze::{Second, Sweep, Timeline};
 use serde::{Serialize, Serializer};
 
 use crate::columns;
@@ -178,15 +180,20 @@ impl<'a> Run<'a> {
     }
 }
 
+/// Returns a second of which nothing is known.
+fn silent(at: u32) -> Second {
+    let mut second = Second::default();
+    second.second = at;
+    second
+}
+
 /// Returns every second from the first to the last; missing ones are empty.
 fn every_second(seconds: &[Second]) -> impl Iterator<Item = Cow<'_, Second>> {
     let mut expected = seconds.first().map_or(0, |first| first.second);
     seconds.iter().flat_map(move |second| {
         let missing = expected..second.second;
         expected = second.second + 1;
-        missing
-            .map(|second| Cow::Owned(Second { second, ..Second::default() }))
-            .chain(std::iter::once(Cow::Borrowed(second)))
+        missing.map(|second| Cow::Owned(silent(second))).chain(std::iter::once(Cow::Borrowed(second)))
     })
 }
 

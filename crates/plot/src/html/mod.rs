@@ -4,7 +4,9 @@ mod data;
 mod parts;
 mod table;
 
-use perfpipe_analyze::{Details, League, Sweep, Timeline, error_kind_table, in_league_order, label_table};
+use perfpipe_analyze::breakdown::{Details, error_kind_table, label_table};
+use perfpipe_analyze::league::in_league_order;
+use perfpipe_analyze::{League, Sweep, Timeline};
 
 use self::data::Data;
 use self::table::Beneath;

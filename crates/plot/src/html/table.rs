@@ -1,6 +1,6 @@
 //! Tables as HTML.
 
-use perfpipe_analyze::{Column, Table, Value};
+use perfpipe_analyze::table::{Column, Table, Value};
 
 use crate::output::svg::escaped;
 
@@ -79,7 +79,7 @@ fn cell(column: &Column, value: &Value<'_>, beneath: &str) -> String {
         Value::U64(number) => format!(" data-value=\"{number}\""),
         Value::I64(number) => format!(" data-value=\"{number}\""),
         Value::F64(number) => format!(" data-value=\"{number}\""),
-        Value::Text(_) | Value::Bool(_) => String::new(),
+        _ => String::new(),
     };
     format!("<td{}{exact}>{}{beneath}</td>", class(column), escaped(&column.shown(value)))
 }

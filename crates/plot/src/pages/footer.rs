@@ -1,7 +1,8 @@
 //! The texts of a run's page: the figures below its title, and the facts in its footer.
 
 use perfpipe_analyze::format::damage_read;
-use perfpipe_analyze::{RunInfo, Summary, Timeline, View};
+use perfpipe_analyze::{Summary, Timeline, View};
+use perfpipe_ingest::RunInfo;
 
 use crate::charts::run::Run;
 use crate::text::clock::{duration, utc};

@@ -1,6 +1,7 @@
 //! The constructors of all kinds of pages.
 
-use perfpipe_analyze::{RunInfo, Sweep, Timeline};
+use perfpipe_analyze::{Sweep, Timeline};
+use perfpipe_ingest::RunInfo;
 
 use super::{comparison, footer, run, sweep, test};
 use crate::output::drawing::Text;
@@ -25,7 +26,7 @@ impl Page {
 
     /// Creates the page of one test, in landscape format: the frameworks' successes per second, drawn over each other,
     /// with a key that lists the best first. For a framework with several repeats, the median one is drawn
-    /// ([`perfpipe_analyze::median_repeats`]).
+    /// ([`perfpipe_analyze::league::median_repeats`]).
     pub fn test<'a>(test: &str, timelines: impl IntoIterator<Item = &'a Timeline>, style: &Style) -> Self {
         let title = Text::clean(&format!("All frameworks – {test}"));
         Self::new(test::draw(timelines.into_iter().collect(), style, &title), title)

@@ -1,7 +1,8 @@
 //! The page of one run by load: throughput, response times and CPU, with the knee.
 
+use perfpipe_analyze::Sweep;
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{Growth, LoadStep, Sweep};
+use perfpipe_analyze::sweep::{Growth, LoadStep};
 
 use super::sheet::{self, Sheet};
 use super::{footer, stack};

@@ -1,6 +1,7 @@
 //! The page of one test: the frameworks' successes per second, drawn over each other.
 
-use perfpipe_analyze::{Timeline, failing_frameworks, in_league_order, median_repeats};
+use perfpipe_analyze::Timeline;
+use perfpipe_analyze::league::{failing_frameworks, in_league_order, median_repeats};
 
 use super::footer;
 use super::sheet::{LEAST_LABEL, Sheet};

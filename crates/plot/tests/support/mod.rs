@@ -1,10 +1,11 @@
 //! Made-up runs for tests and examples: seeded, so that they are the same every time.
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "not every test needs every run")]
+#![allow(clippy::unwrap_used, reason = "a made-up run of one request has a timeline and a sweep")]
 
-use std::collections::BTreeMap;
-
-use perfpipe_analyze::{
-    Knee, LoadStep, Phases, RunDuration, RunInfo, RunKey, Second, SourceFile, Summary, Sweep, Timeline, View,
+use perfpipe_analyze::sweep::LoadStep;
+use perfpipe_analyze::{Knee, Phases, RunDuration, Second, Summary, Sweep, Timeline, View};
+use perfpipe_ingest::{
+    Cell, CellKey, CellTable, CpuSeries, InjectorLoad, RunInfo, RunKey, SourceFile, StoredRun,
 };
 
 /// A small generator of numbers that look random (splitmix64).
@@ -32,7 +33,8 @@ impl Dice {
 
 /// A second with `successes` requests around `elapsed` ms.
 pub fn second(at: u32, successes: u64, elapsed: f64, dice: &mut Dice) -> Second {
-    let mut row = Second { second: at, successes, ..Second::default() };
+    let mut row = Second::default();
+    (row.second, row.successes) = (at, successes);
     if successes > 0 {
         let p50 = elapsed * dice.around(0.15);
         let times = [p50 * 0.55, p50, p50 * 1.7 * dice.around(0.1), p50 * 3.4 * dice.around(0.25)];
@@ -53,35 +55,34 @@ pub fn timeline(framework: &str, test: &str, seconds: Vec<Second>) -> Timeline {
         kind: kind.to_owned().into(),
         ..SourceFile::default()
     };
-    let info = RunInfo {
-        key: RunKey::new(framework, test),
-        t0_ms: 1_795_203_738_609,
-        last_ms: 1_795_203_738_609 + i64::from(summary.seconds) * 1000 - 100,
-        last_end_ms: None,
-        transactions_end_ms: None,
-        seconds: summary.seconds,
-        successes: summary.successes,
-        failures: summary.failures,
-        transactions: 0,
-        rejects: 0,
-        samples_stored: true,
-        inferred: false,
-        sources: vec![
-            source("Results-2048-9000.csv.zip", Some("Results-2048-9000.csv"), "log"),
-            source("Results-2048-9000.cpu.csv", None, "cpu"),
-        ],
-        cpu_offset: 0,
-        cpu_lookback: 3,
-        options: BTreeMap::new(),
-        tool_version: "0.1.0".to_owned(),
-        ingested_at: "2026-11-20T20:00:00Z".to_owned(),
-        damage: Vec::new(),
-    };
-    let view = View::default();
-    let (phases, hold) = phases(&seconds);
-    let duration = RunDuration::of(&info, &view);
-    let percentiles = view.percentiles.clone();
-    Timeline { info, percentiles, view, duration, seconds, summary, phases, hold }
+    let (t0_ms, length) = (1_795_203_738_609, i64::from(summary.seconds) * 1000);
+    let mut info = RunInfo::new(RunKey::new(framework, test), t0_ms, t0_ms + length - 100);
+    (info.successes, info.failures) = (summary.successes, summary.failures);
+    (info.samples_stored, info.cpu_lookback) = (true, 3);
+    info.sources = vec![
+        source("Results-2048-9000.csv.zip", Some("Results-2048-9000.csv"), "log"),
+        source("Results-2048-9000.cpu.csv", None, "cpu"),
+    ];
+    (info.tool_version, info.ingested_at) = ("0.1.0".to_owned(), "2026-11-20T20:00:00Z".to_owned());
+    let mut run = Timeline::new(&stored(), &View::default()).unwrap();
+    run.duration = RunDuration::of(&info, &run.view);
+    (run.phases, run.hold) = phases(&seconds);
+    (run.info, run.seconds, run.summary) = (info, seconds, summary);
+    run
+}
+
+/// A run of one request by one thread, the least that has a timeline and a sweep.
+fn stored() -> StoredRun {
+    let key = CellKey { second: 0, label: 0, success: true, transaction: false };
+    let injectors = vec![InjectorLoad { injector: 0, samples: 1, threads: 1 }];
+    let cell = Cell { elapsed: vec![(1, 1)], injectors, ..Cell::default() };
+    StoredRun {
+        info: RunInfo::new(RunKey::new("made", "up"), 0, 999),
+        cells: CellTable::new(vec!["Get".to_owned()], vec!["one".to_owned()], [(key, cell)]),
+        cpu: CpuSeries::default(),
+        errors: Vec::new(),
+        labels: Vec::new(),
+    }
 }
 
 /// The phases of seconds, and the summary of the hold where it is not all of them.
@@ -91,7 +92,8 @@ fn phases(seconds: &[Second]) -> (Phases, Option<Summary>) {
     let phases = Phases::of_loads(&loads);
     let hold = phases.hold.filter(|_| phases.all().count() > 1).map(|span| {
         let held = seconds.iter().filter(|second| span.holds(second.second)).cloned();
-        let held: Vec<Second> = held.map(|row| Second { second: row.second - span.first, ..row }).collect();
+        let mut held: Vec<Second> = held.collect();
+        held.iter_mut().for_each(|row| row.second -= span.first);
         summary(&held)
     });
     (phases, hold)
@@ -104,21 +106,19 @@ fn summary(seconds: &[Second]) -> Summary {
     let percentile = |at: usize| mean(seconds.iter().filter_map(|s| s.percentile(at)).collect());
     let cpu: Vec<f64> = seconds.iter().filter_map(|s| s.cpu).collect();
     let successes = seconds.iter().map(|s| s.successes).sum::<u64>();
-    Summary {
-        seconds: count,
-        successes,
-        failures: seconds.iter().map(|s| s.failures).sum(),
-        throughput: successes as f64 / f64::from(count.max(1)),
-        p50: percentile(1),
-        p95: percentile(3),
-        p99: percentile(3).map(|p95| p95 * 1.4),
-        percentiles: (0..4).map(percentile).collect(),
-        cpu_coverage: cpu.len() as f64 / f64::from(count.max(1)),
-        cpu_max: cpu.iter().copied().reduce(f64::max),
-        cpu_mean: mean(cpu),
-        load_max: seconds.iter().filter_map(|s| s.load).reduce(f64::max),
-        ..Summary::default()
-    }
+    let mut summary = Summary::default();
+    summary.seconds = count;
+    summary.successes = successes;
+    summary.failures = seconds.iter().map(|s| s.failures).sum();
+    summary.throughput = successes as f64 / f64::from(count.max(1));
+    (summary.p50, summary.p95) = (percentile(1), percentile(3));
+    summary.p99 = percentile(3).map(|p95| p95 * 1.4);
+    summary.percentiles = (0..4).map(percentile).collect();
+    summary.cpu_coverage = cpu.len() as f64 / f64::from(count.max(1));
+    summary.cpu_max = cpu.iter().copied().reduce(f64::max);
+    summary.cpu_mean = mean(cpu);
+    summary.load_max = seconds.iter().filter_map(|s| s.load).reduce(f64::max);
+    summary
 }
 
 /// Seven minutes: threads climb to 9,000 in five, the rate is flat and then wild.
@@ -214,11 +214,10 @@ pub fn failing() -> Timeline {
 
 /// A minute in which nothing succeeds.
 pub fn hopeless() -> Timeline {
-    let row = |at: u32| Second {
-        second: at,
-        failures: 900 + u64::from(at % 7) * 40,
-        load: Some(100.0),
-        ..Second::default()
+    let row = |at: u32| {
+        let mut row = Second::default();
+        (row.second, row.failures, row.load) = (at, 900 + u64::from(at % 7) * 40, Some(100.0));
+        row
     };
     timeline("django", "2048", (0..60).map(row).collect())
 }
@@ -236,13 +235,11 @@ pub fn bare() -> Timeline {
 /// A run that was not looked at in the plain way.
 pub fn chosen() -> Timeline {
     let mut run = short(5);
-    run.view = View {
-        label: Some("Get \"heavy\", <all>".to_owned()),
-        transactions: true,
-        include_failures: true,
-        injectors: 3,
-        ..View::default()
-    };
+    run.view = View::default()
+        .with_label("Get \"heavy\", <all>".to_owned())
+        .with_transactions(true)
+        .with_include_failures(true)
+        .with_injectors(3);
     run
 }
 
@@ -273,32 +270,35 @@ pub fn sweep() -> Sweep {
         let load = f64::from(at * 10);
         let throughput = (load * 76.0).min(1750.0) * dice.around(0.02);
         let times = [0.6, 1.0, 1.3, 1.9].map(|factor| Some(12.0 * factor * (load / 23.0).max(1.0)));
-        let summary = Summary {
-            seconds: 9,
-            successes: (throughput * 9.0) as u64,
-            throughput,
-            percentiles: times.into(),
-            cpu_mean: (at != 4).then_some(120.0 - load),
-            ..Summary::default()
-        };
-        let throughput_sd = Some(throughput * 0.04);
-        LoadStep { load, load_min: load, load_max: load, summary, throughput_sd }
+        let mut made = LoadStep::default();
+        (made.load, made.load_min, made.load_max) = (load, load, load);
+        made.throughput_sd = Some(throughput * 0.04);
+        made.summary.seconds = 9;
+        made.summary.successes = (throughput * 9.0) as u64;
+        made.summary.throughput = throughput;
+        made.summary.percentiles = times.into();
+        made.summary.cpu_mean = (at != 4).then_some(120.0 - load);
+        made
     };
-    Sweep {
-        info: run.info,
-        view: run.view,
-        percentiles: run.percentiles,
-        bin: None,
-        steps: (1..=6).map(step).collect(),
-        knee: Some(Knee { load: 23.0, throughput: 1750.0, step: 2, begins_beyond: false }),
-        left_out: 7,
-    }
+    let mut sweep = Sweep::new(&stored(), &run.view).unwrap();
+    (sweep.info, sweep.view, sweep.percentiles) = (run.info, run.view, run.percentiles);
+    (sweep.bin, sweep.left_out) = (None, 7);
+    sweep.steps = (1..=6).map(step).collect();
+    sweep.knee = Some(knee(23.0, 2, false));
+    sweep
+}
+
+fn knee(load: f64, step: usize, begins_beyond: bool) -> Knee {
+    let mut knee = Knee::default();
+    (knee.load, knee.throughput, knee.step, knee.begins_beyond) = (load, 1750.0, step, begins_beyond);
+    knee
 }
 
 /// The same in other forms: begun beyond its knee, no knee, no CPU, one load, and none.
 pub fn sweeps() -> Vec<(&'static str, Sweep)> {
     let bare = |steps: usize| {
-        let mut sweep = Sweep { knee: None, bin: Some(5.0), left_out: 1, ..sweep() };
+        let mut sweep = sweep();
+        (sweep.knee, sweep.bin, sweep.left_out) = (None, Some(5.0), 1);
         sweep.steps.truncate(steps);
         sweep.steps.iter_mut().for_each(|step| (step.summary.cpu_mean, step.throughput_sd) = (None, None));
         sweep
@@ -308,12 +308,13 @@ pub fn sweeps() -> Vec<(&'static str, Sweep)> {
         .map(|at| {
             let mut step = many.steps[at % 6].clone();
             step.load_max = at as f64 * 1000.0;
-            LoadStep { load: step.load_max, ..step }
+            step.load = step.load_max;
+            step
         })
         .collect();
     let mut beyond = sweep();
     beyond.steps.drain(..2);
-    beyond.knee = Some(Knee { load: 30.0, throughput: 1750.0, step: 0, begins_beyond: true });
+    beyond.knee = Some(knee(30.0, 0, true));
     let mut falling = bare(6);
     (1..).zip(&mut falling.steps).for_each(|(at, step)| step.summary.throughput = 1800.0 / f64::from(at));
     vec![

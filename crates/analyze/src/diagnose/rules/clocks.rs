@@ -3,7 +3,7 @@
 use perfpipe_ingest::StoredRun;
 
 use crate::diagnose::chance::SURPRISE;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::diagnose::seconds::span;
 use crate::diagnose::senders::{self, Sender};
 use crate::error::Result;
@@ -51,7 +51,7 @@ pub(in crate::diagnose) fn find(run: &StoredRun, rows: &[Second]) -> Result<Cloc
 fn told(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
     let (way, begins) = if by > 0.0 { ("ahead of", "after") } else { ("behind", "before") };
     Finding {
-        kind: Kind::ClockSkew,
+        kind: FindingKind::ClockSkew,
         span: Span { first: sender.span.first.min(others.first), last: sender.span.last.max(others.last) },
         what: format!(
             "the clock of injector {} is about {} s {way} the others', or it begins and ends so long {begins} them",

@@ -1,7 +1,7 @@
 //! Coverage of the run by CPU readings.
 
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::diagnose::seconds::span;
 use crate::format::percent;
 use crate::timeline::Second;
@@ -35,7 +35,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     let gap = Span { first: lacking.first()?.second, last: lacking.last()?.second };
     Some(Finding {
-        kind: Kind::CpuCoverage,
+        kind: FindingKind::CpuCoverage,
         span: if lacking.len() == rows.len() { span(rows)? } else { gap },
         what,
         evidence: clocks,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::diagnose::chance::{self, SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::diagnose::seconds::{requests, span};
 use crate::format::{figure, percent};
 use crate::timeline::Second;
@@ -60,7 +60,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
         };
         let (failed, sent) = sums(in_burst(*span));
         Finding {
-            kind: Kind::Failures,
+            kind: FindingKind::Failures,
             span: *span,
             what: format!(
                 "{} of {} requests fail in {} s{rest}",
@@ -105,7 +105,7 @@ fn steady(
         (seen, format!("between second {} and {}", seen.first, seen.last))
     };
     Some(Finding {
-        kind: Kind::Failures,
+        kind: FindingKind::Failures,
         span,
         what: format!("{} of {} requests fail, {when}", figure(failed), figure(sent)),
         evidence: format!(

@@ -2,7 +2,7 @@
 
 use super::saturation;
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::format::{figure, percent};
 use crate::sweep::LoadStep;
 use crate::timeline::cpu_cost::cpu_scale_in_doubt;
@@ -36,7 +36,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     (used < IDLE * capacity).then_some(())?;
     Some(Finding {
-        kind: Kind::IdleCpu,
+        kind: FindingKind::IdleCpu,
         span: saturation::seconds(facts)?,
         what:
             "the CPU has time to spare where throughput is flat: the client, a lock or a limit holds it back"

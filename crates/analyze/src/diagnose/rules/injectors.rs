@@ -2,7 +2,7 @@
 
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::diagnose::seconds::span;
 use crate::diagnose::senders::{self, Sender};
 use crate::error::Result;
@@ -49,7 +49,7 @@ fn pace(facts: &Facts<'_>, injector: &Sender<'_>, others: &[&Sender<'_>]) -> Opt
     }
     let how = if own < usual { "fewer" } else { "more" };
     Some(Finding {
-        kind: Kind::Injector,
+        kind: FindingKind::Injector,
         span: span(facts.body())?,
         what: format!("injector {} sends {how} requests a thread than the others", injector.name),
         evidence: format!("{}/s a thread, where {}/s is usual", figure(own), figure(usual)),
@@ -85,7 +85,7 @@ fn shift(injector: &Sender<'_>, others: &[&Sender<'_>]) -> Option<Finding> {
         (false, false) => return None,
     };
     Some(Finding {
-        kind: Kind::Injector,
+        kind: FindingKind::Injector,
         span: Span { first: begin.min(injector.span.first), last: end.max(injector.span.last) },
         what,
         evidence: format!(

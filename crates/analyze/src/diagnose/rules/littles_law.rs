@@ -1,7 +1,7 @@
 //! Little's law: if threads always wait for an answer, their number is the rate times the time of the requests.
 
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::diagnose::seconds::{requests, span};
 use crate::format::{figure, percent};
 use crate::timeline::Second;
@@ -58,7 +58,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
         waiting(facts, most)
     } else if least > 1.0 + SLACK && !facts.tells_injectors_apart() {
         // If the log distinguishes injectors, their number is known.
-        (Kind::LittlesLaw, too_busy(facts, least))
+        (FindingKind::LittlesLaw, too_busy(facts, least))
     } else {
         return None;
     };
@@ -66,7 +66,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
 }
 
 /// Describes threads that are busy only for a share of the time. It is a note if think time explains it.
-fn waiting(facts: &Facts<'_>, busy: f64) -> (Kind, String) {
+fn waiting(facts: &Facts<'_>, busy: f64) -> (FindingKind, String) {
     let idle = percent(1.0 - busy);
     match think_time(facts) {
         Some(think) => {
@@ -74,14 +74,14 @@ fn waiting(facts: &Facts<'_>, busy: f64) -> (Kind, String) {
             let what = format!(
                 "threads wait for nothing {idle} of the time: think time or timers of {ms} ms explain it"
             );
-            (Kind::Note, what)
+            (FindingKind::Note, what)
         }
         None => {
             let what = format!(
                 "threads wait for nothing {idle} of the time, and not always as long between two requests: timers that \
                  vary, or a client that can't keep up"
             );
-            (Kind::LittlesLaw, what)
+            (FindingKind::LittlesLaw, what)
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Saturation: throughput that is flat while the load climbs, from the knee of the sweep.
 
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::format::figure;
 use crate::sweep::LoadStep;
 use crate::view::phases::Span;
@@ -18,7 +18,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Option<Finding> {
     };
     let steps: Vec<String> = before.into_iter().chain([first, last]).map(told).collect();
     Some(Finding {
-        kind: Kind::Saturation,
+        kind: FindingKind::Saturation,
         span: beyond(facts, first.load_min)?,
         what: format!(
             "throughput stops growing {} {} threads, while the load goes on to {}",

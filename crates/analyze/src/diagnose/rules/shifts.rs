@@ -3,7 +3,7 @@
 
 use crate::diagnose::change::{self, Change, LEAST};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::diagnose::series::{self, Block, Stretch};
 use crate::error::Result;
 use crate::format::{figure, percent};
@@ -32,7 +32,7 @@ enum Of {
 #[derive(Clone, Copy)]
 struct Found {
     of: Of,
-    kind: Kind,
+    kind: FindingKind,
     /// The part before the change; for a drift, the first third.
     before: Span,
     /// The part after the change; for a drift, the last third.
@@ -52,7 +52,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<V
         let mut rates: Vec<Found> = Vec::new();
         gather(Of::Rate, &blocks.iter().collect::<Vec<_>>(), &mut rates);
         // A rate that climbs may be intended, and so may one that falls gradually.
-        rates.retain(|found| stretch.is_level || (found.times < 1.0 && found.kind == Kind::Shift));
+        rates.retain(|found| stretch.is_level || (found.times < 1.0 && found.kind == FindingKind::Shift));
         // If each thread waits for its answer, slower answers make fewer requests.
         rates.retain(|rate| !times.iter().any(|time| (time.times > 1.0) != (rate.times > 1.0)));
         for found in times.into_iter().chain(rates) {
@@ -86,14 +86,14 @@ fn gather(of: Of, blocks: &[&Block], found: &mut Vec<Found>) {
         |blocks: &[&Block]| Some(Span { first: blocks.first()?.span.first, last: blocks.last()?.span.last });
     let third = blocks.len().div_ceil(3);
     let (kind, end, begin) = match change {
-        Change::Step { at, .. } => (Kind::Shift, at, at),
-        Change::Line { .. } => (Kind::Drift, third, blocks.len() - third),
+        Change::Step { at, .. } => (FindingKind::Shift, at, at),
+        Change::Line { .. } => (FindingKind::Drift, third, blocks.len() - third),
     };
     let (Some(first), Some(last)) = (blocks.get(..end), blocks.get(begin..)) else { return };
-    let least = if kind == Kind::Shift { TIMES.0 } else { TIMES.1 };
+    let least = if kind == FindingKind::Shift { TIMES.0 } else { TIMES.1 };
     let parts = span(first).zip(span(last)).filter(|_| size >= least);
     found.extend(parts.map(|(before, after)| Found { of, kind, before, after, times }));
-    if kind == Kind::Shift {
+    if kind == FindingKind::Shift {
         gather(of, first, found);
         gather(of, last, found);
     }
@@ -127,22 +127,26 @@ fn told(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<Option<Fin
         return Ok(None);
     }
     let how = match (found.kind, found.of, found.times > 1.0) {
-        (Kind::Shift, Of::Times, _) => format!("requests take {} times as long", figure(found.times)),
+        (FindingKind::Shift, Of::Times, _) => format!("requests take {} times as long", figure(found.times)),
         (_, Of::Times, true) => {
             format!("requests take ever longer, at the end {} times as long", figure(found.times))
         }
         (_, Of::Times, false) => {
             format!("requests take ever less, at the end {} times as long", figure(found.times))
         }
-        (Kind::Shift, Of::Rate, true) => format!("requests come {} times as often", figure(found.times)),
-        (Kind::Shift, Of::Rate, false) => format!("requests fall to {} of their rate", percent(found.times)),
+        (FindingKind::Shift, Of::Rate, true) => {
+            format!("requests come {} times as often", figure(found.times))
+        }
+        (FindingKind::Shift, Of::Rate, false) => {
+            format!("requests fall to {} of their rate", percent(found.times))
+        }
         (_, Of::Rate, true) => {
             format!("requests come ever more often, at the end {} times", figure(found.times))
         }
         (_, Of::Rate, false) => format!("requests come ever less often, at the end {}", percent(found.times)),
     };
     let (what, span) = match found.kind {
-        Kind::Shift => (format!("{how} from second {} on", found.after.first), found.after),
+        FindingKind::Shift => (format!("{how} from second {} on", found.after.first), found.after),
         _ => (how, Span { first: found.before.first, last: found.after.last }),
     };
     let what = match (stretch.is_level, found.of) {

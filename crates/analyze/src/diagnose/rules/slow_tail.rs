@@ -2,7 +2,7 @@
 
 use crate::diagnose::chance::{SURPRISE, contrast};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::diagnose::seconds::span;
 use crate::error::Result;
 use crate::format::figure;
@@ -31,7 +31,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
     }
     let [first, middle, last] = thirds.as_slice() else { return Ok(None) };
     Ok(compare(first, middle, last).and_then(|(what, evidence)| {
-        Some(Finding { kind: Kind::SlowTail, span: span(rows)?, what, evidence })
+        Some(Finding { kind: FindingKind::SlowTail, span: span(rows)?, what, evidence })
     }))
 }
 

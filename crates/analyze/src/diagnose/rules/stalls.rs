@@ -5,7 +5,7 @@
 use crate::diagnose::chance::{SURPRISE, surprise};
 use crate::diagnose::expected::{self, Row};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::diagnose::waits::{self, Chance, Waits};
 use crate::error::Result;
 use crate::format::figure;
@@ -150,7 +150,7 @@ fn one_by_one(stalls: &[Stall]) -> Vec<Finding> {
             String::new()
         };
         Finding {
-            kind: Kind::Stall,
+            kind: FindingKind::Stall,
             span: stall.span,
             what: format!("{}{rest}", stall.what()),
             evidence: stall.evidence(),
@@ -214,7 +214,7 @@ fn periodic(stalls: &[Stall]) -> Option<Finding> {
     let sum = |of: fn(&Stall) -> f64| stalls.iter().map(of).sum::<f64>();
     let missing = (sum(|stall| stall.expected) - sum(|stall| stall.requests)).max(0.0).round();
     Some(Finding {
-        kind: Kind::Stall,
+        kind: FindingKind::Stall,
         span: Span { first: stalls.first()?.span.first, last: stalls.last()?.span.last },
         what: format!(
             "a stall of up to {} s every {} s, {} times",

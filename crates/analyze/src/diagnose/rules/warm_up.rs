@@ -3,7 +3,7 @@
 use crate::diagnose::chance::SURPRISE;
 use crate::diagnose::change::{self, LEAST};
 use crate::diagnose::facts::Facts;
-use crate::diagnose::finding::{Finding, Kind};
+use crate::diagnose::finding::{Finding, FindingKind};
 use crate::diagnose::seconds::span;
 use crate::diagnose::series::{self, Block, Stretch};
 use crate::error::Result;
@@ -40,7 +40,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Result<Option<Finding>> {
     let Some((slow_mean, mean)) = first.elapsed_mean.zip(then.elapsed_mean) else { return Ok(None) };
     let Some((slow_median, median)) = first.p50.zip(then.p50) else { return Ok(None) };
     Ok((slow_mean - mean >= RESOLUTION).then(|| Finding {
-        kind: Kind::WarmUp,
+        kind: FindingKind::WarmUp,
         span: Span { first: 0, last: slow.span.last },
         what: format!("a warm-up: requests are slow in the first {} s", slow.span.last + 1),
         evidence: format!(

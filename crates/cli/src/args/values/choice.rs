@@ -1,7 +1,8 @@
 //! Enums of the libraries as values of flags.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use perfpipe_analyze::{Format, Phase};
+use perfpipe_analyze::Phase;
+use perfpipe_analyze::table::Format;
 use perfpipe_plot::{ColorBy, Palette, Paper};
 
 /// An enum of a library whose variants are values of a flag.

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use perfpipe_analyze::format::one_line;
-use perfpipe_analyze::{Format, Verdict, verdict_table};
+use perfpipe_analyze::table::Format;
+use perfpipe_analyze::{Verdict, verdict_table};
 
 use super::sentence::sentence;
 

@@ -1,6 +1,7 @@
 //! Verdicts as sentences.
 
 use perfpipe_analyze::Verdict;
+use perfpipe_analyze::format::Unit;
 
 /// Describes a verdict in a sentence.
 pub(crate) fn sentence(verdict: &Verdict) -> String {
@@ -18,5 +19,5 @@ pub(crate) fn sentence(verdict: &Verdict) -> String {
 }
 
 fn unit(verdict: &Verdict) -> String {
-    if verdict.unit.is_empty() { String::new() } else { format!(" {}", verdict.unit) }
+    if verdict.unit == Unit::None { String::new() } else { format!(" {}", verdict.unit) }
 }

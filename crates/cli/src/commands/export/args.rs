@@ -1,7 +1,8 @@
 //! The flags of `perfpipe export`.
 
 use clap::{Args, ValueEnum};
-use perfpipe_analyze::{Format, milliseconds};
+use perfpipe_analyze::format::milliseconds;
+use perfpipe_analyze::table::Format;
 
 use crate::args::{Choice, FileArgs, GoalArgs, RunArgs, ViewArgs, choice};
 

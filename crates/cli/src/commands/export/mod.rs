@@ -7,11 +7,12 @@ pub(crate) mod samples;
 use std::io::Write;
 
 use anyhow::Result;
-use perfpipe_analyze::{
-    Format, LabelTimes, SampleFigures, SecondTables, Sweep, Table, TableWriter, Timeline, View, cpu_table,
-    error_table, jmeter_statistics, label_stats, label_table, percentile_distribution, phase_table,
-    run_document,
+use perfpipe_analyze::breakdown::{
+    SampleFigures, SecondTables, cpu_table, error_table, label_stats, label_table, phase_table,
 };
+use perfpipe_analyze::interchange::{LabelTimes, jmeter_statistics, percentile_distribution, run_document};
+use perfpipe_analyze::table::{Format, Table, TableWriter};
+use perfpipe_analyze::{Sweep, Timeline, View};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Reject, RunInfo, RunKey, SampleBatch, StoredRun};
 
@@ -129,7 +130,7 @@ async fn sample_figures(store: &Store, key: &RunKey, args: &ExportArgs) -> Resul
 
 /// Returns the view that the flags describe.
 pub(crate) fn look(args: &ExportArgs, info: &RunInfo) -> View {
-    View { goals: args.goals.goals(), corrected: args.corrected, ..view::of(&args.view, info) }
+    view::of(&args.view, info).with_goals(args.goals.goals()).with_corrected(args.corrected)
 }
 
 fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {

@@ -3,7 +3,8 @@
 use std::io::Write;
 
 use anyhow::Result;
-use perfpipe_analyze::{Column, Kind, Phases, RowWriter, Value};
+use perfpipe_analyze::Phases;
+use perfpipe_analyze::table::{Column, Kind, RowWriter, Value};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use perfpipe_analyze::Format;
+use perfpipe_analyze::table::Format;
 
 use crate::args::{
     ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, RunNameArgs, SheetArgs, choice,
@@ -87,6 +87,6 @@ pub(crate) struct CampaignArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
     /// Format of the table of runs [default: text]
-    #[arg(long, value_name = "FORMAT", value_parser = choice(&Format::ALL))]
+    #[arg(long, value_name = "FORMAT", value_parser = choice(Format::ALL))]
     pub(crate) table: Option<Format>,
 }

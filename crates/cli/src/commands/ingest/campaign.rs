@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use perfpipe_analyze::format::damage_sentence;
-use perfpipe_analyze::{Format, Table};
+use perfpipe_analyze::table::{Format, Table};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, RunInfo, Stand};
 

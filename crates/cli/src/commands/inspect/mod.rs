@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_analyze::Format;
+use perfpipe_analyze::table::Format;
 use perfpipe_ingest::{Error, IngestOptions, Inspection, inspect};
 use serde::Serialize;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 use clap::error::ErrorKind;
-use perfpipe_analyze::Format;
+use perfpipe_analyze::table::Format;
 
 use super::options::{INGEST, STYLE, VIEW};
 use super::{Cli, Command, command, refused};

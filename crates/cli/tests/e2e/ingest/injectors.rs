@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use perfpipe_analyze::{Format, Timeline, View};
+use perfpipe_analyze::table::Format;
+use perfpipe_analyze::{Timeline, View};
 use perfpipe_ingest::RunKey;
 use perfpipe_ingest::store::ParquetStore;
 

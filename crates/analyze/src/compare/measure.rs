@@ -1,0 +1,98 @@
+//! What is compared: the parts of a run, and the figures of each.
+
+use std::fmt;
+
+use crate::format::Unit;
+use crate::stats::percentile::column_name;
+
+/// The part of a run that figures are over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Part {
+    /// The whole run.
+    Run,
+    /// The run's hold, compared too if all runs have a hold and other seconds.
+    Hold,
+}
+
+impl Part {
+    /// Returns the part's name in tables: `run` or `hold`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Hold => "hold",
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A figure that is compared.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Measure {
+    /// Successes per second.
+    Throughput,
+    /// Failures in percent of all requests.
+    FailuresPercent,
+    /// The mean CPU, in percent of one core.
+    CpuMean,
+    /// The mean elapsed time.
+    ElapsedMean,
+    /// A percentile of elapsed, in percent.
+    Percentile(f64),
+}
+
+/// Whether an increase of a figure is good or bad.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Growth {
+    Good,
+    Bad,
+    Neither,
+}
+
+impl Measure {
+    /// Returns the figure's column name in the summary, as in `throughput` and `p95`.
+    pub fn column(self) -> String {
+        match self {
+            Self::Throughput => "throughput".to_owned(),
+            Self::FailuresPercent => "failures_percent".to_owned(),
+            Self::CpuMean => "cpu_mean".to_owned(),
+            Self::ElapsedMean => "elapsed_mean".to_owned(),
+            Self::Percentile(percent) => column_name(percent),
+        }
+    }
+
+    /// Returns the unit of the figure.
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Throughput => Unit::PerSecond,
+            Self::FailuresPercent | Self::CpuMean => Unit::Percent,
+            Self::ElapsedMean | Self::Percentile(_) => Unit::Milliseconds,
+        }
+    }
+
+    pub(super) fn growth(self) -> Growth {
+        match self {
+            Self::Throughput => Growth::Good,
+            Self::CpuMean => Growth::Neither,
+            Self::FailuresPercent | Self::ElapsedMean | Self::Percentile(_) => Growth::Bad,
+        }
+    }
+
+    /// Returns true if slow noise in the figure is the server's, and so affects all request figures. Failures come in
+    /// bursts of their own, and CPU readings have the memory of the tool that took them.
+    pub(super) fn is_of_server(self) -> bool {
+        !matches!(self, Self::FailuresPercent | Self::CpuMean)
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.column())
+    }
+}

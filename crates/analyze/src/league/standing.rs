@@ -1,0 +1,140 @@
+//! The standings of frameworks, and the order of a league.
+
+use std::collections::BTreeMap;
+
+use super::repeats::{by_framework, failures_percent};
+use crate::stats::median::median;
+use crate::timeline::Timeline;
+use crate::timeline::cpu_cost::{cpu_scale_in_doubt, requests_per_cpu_second};
+use crate::timeline::summary::{FAILING, Summary};
+
+/// A framework's row in a league. Each measure except the failures is the median over the repeats that have it; the
+/// median of an even number of values is the mean of the middle two. Times are in ms.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Standing {
+    /// The system under test.
+    pub framework: String,
+    /// The rank, from 1; `None` if more than 1 % of the framework's requests failed.
+    ///
+    /// A rank begins where each framework above is faster than each one from there on, by Student's t of the means of
+    /// log throughput. All others share the rank above them; ranks are numbered by place: 1, 1, 3. Equal frameworks get
+    /// different ranks in at most 5 % of leagues. More repeats separate smaller differences. If no framework has two
+    /// repeats, the spread is unknown, and only equal values share a rank.
+    pub rank: Option<u64>,
+    /// Frameworks of the same rank that this one is faster than, beyond chance. They share a rank because frameworks
+    /// between them differ from neither.
+    pub faster_than: Vec<String>,
+    /// The number of runs.
+    pub repeats: u64,
+    /// Successes per second, silent seconds included.
+    pub throughput: f64,
+    /// The lowest throughput of a repeat.
+    pub throughput_min: f64,
+    /// The highest throughput of a repeat.
+    pub throughput_max: f64,
+    /// The 50th percentile of elapsed.
+    pub p50: Option<f64>,
+    /// The 95th percentile of elapsed.
+    pub p95: Option<f64>,
+    /// The 99th percentile of elapsed.
+    pub p99: Option<f64>,
+    /// The failures of all repeats in percent of all their requests. A median would hide a repeat in which every
+    /// request failed.
+    pub failures_percent: Option<f64>,
+    /// The mean CPU over the seconds that have a reading, in percent of one core.
+    pub cpu_mean: Option<f64>,
+    /// The lowest share of a repeat's seconds with a CPU reading, 0 to 1; `None` if no repeat has any.
+    pub cpu_coverage: Option<f64>,
+    /// Successes per second of one busy core: throughput ÷ (mean CPU ÷ 100), where 100 % is one core. Only repeats with
+    /// a reading in at least 80 % of the seconds count.
+    pub requests_per_cpu_second: Option<f64>,
+    /// True if 100 % may mean the whole machine in the CPU export of a repeat: see [`crate::cpu_scale_in_doubt`].
+    pub cpu_scale_in_doubt: bool,
+    /// The largest load of a second, in threads.
+    pub load_max: Option<f64>,
+    /// The figure of each of [`League::goals`](crate::League::goals).
+    pub goals: Vec<Option<f64>>,
+    /// The longest wait of a repeat for its last answer, in seconds, if it made the run longer by more than 5 s: a
+    /// request that hangs lowers the throughput.
+    pub long_wait: Option<f64>,
+    /// True if a repeat was made from damaged files that could be read only in part.
+    pub partial: bool,
+}
+
+/// Returns the runs of a test in the order of its league: by throughput, best first, with frameworks of which too many
+/// requests failed last. The repeats of each framework are ordered by throughput too.
+pub fn in_league_order<'a>(timelines: impl IntoIterator<Item = &'a Timeline>) -> Vec<&'a Timeline> {
+    let mut frameworks = by_framework(timelines);
+    let standings = best_first(&frameworks);
+    let of_framework = |standing: Standing| {
+        let mut repeats = frameworks.remove(standing.framework.as_str()).unwrap_or_default();
+        repeats.sort_by(|a, b| {
+            let faster = b.summary.throughput.total_cmp(&a.summary.throughput);
+            faster.then_with(|| a.info.key.cmp(&b.info.key))
+        });
+        repeats
+    };
+    standings.into_iter().flat_map(of_framework).collect()
+}
+
+/// Builds the standings in the league's order, not ranked yet.
+pub(super) fn best_first(frameworks: &BTreeMap<&str, Vec<&Timeline>>) -> Vec<Standing> {
+    let mut standings: Vec<Standing> =
+        frameworks.iter().map(|(name, repeats)| Standing::of(name, repeats)).collect();
+    standings.sort_by(|a, b| {
+        let faster = b.throughput.total_cmp(&a.throughput);
+        a.fails().cmp(&b.fails()).then(faster).then_with(|| a.framework.cmp(&b.framework))
+    });
+    standings
+}
+
+impl Standing {
+    /// Builds the standing of a framework, not ranked yet.
+    fn of(framework: &str, repeats: &[&Timeline]) -> Self {
+        let summaries = || repeats.iter().map(|timeline| &timeline.summary);
+        let over = |measure: fn(&Summary) -> Option<f64>| median(summaries().filter_map(measure));
+        let throughputs = || summaries().map(|summary| summary.throughput);
+        Self {
+            framework: framework.to_owned(),
+            rank: None,
+            faster_than: Vec::new(),
+            repeats: repeats.len() as u64,
+            throughput: median(throughputs()).unwrap_or(0.0),
+            throughput_min: throughputs().reduce(f64::min).unwrap_or(0.0),
+            throughput_max: throughputs().reduce(f64::max).unwrap_or(0.0),
+            p50: over(|summary| summary.p50),
+            p95: over(|summary| summary.p95),
+            p99: over(|summary| summary.p99),
+            failures_percent: failures_percent(repeats),
+            cpu_mean: over(|summary| summary.cpu_mean),
+            cpu_coverage: summaries()
+                .map(|summary| summary.cpu_coverage)
+                .reduce(f64::min)
+                .filter(|_| summaries().any(|summary| summary.cpu_mean.is_some())),
+            requests_per_cpu_second: median(
+                repeats.iter().filter_map(|repeat| requests_per_cpu_second(repeat)),
+            ),
+            cpu_scale_in_doubt: repeats
+                .iter()
+                .any(|repeat| cpu_scale_in_doubt(&repeat.info, repeat.summary.cpu_max)),
+            load_max: over(|summary| summary.load_max),
+            goals: goals_of(repeats),
+            long_wait: repeats.iter().filter_map(|repeat| repeat.duration.long_wait()).reduce(f64::max),
+            partial: repeats.iter().any(|timeline| timeline.info.is_partial()),
+        }
+    }
+
+    /// Returns true if too many requests failed for a rank.
+    pub(super) fn fails(&self) -> bool {
+        self.failures_percent.is_some_and(|percent| percent > FAILING)
+    }
+}
+
+/// Returns the median over the repeats for each goal.
+fn goals_of(repeats: &[&Timeline]) -> Vec<Option<f64>> {
+    let goals = repeats.first().map_or(0, |first| first.view.goals.len());
+    let values =
+        |at: usize| repeats.iter().filter_map(move |repeat| repeat.summary.goals.get(at).copied().flatten());
+    (0..goals).map(|at| median(values(at))).collect()
+}
