@@ -19,10 +19,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, sweep) in support::sweeps() {
         write(folder, &format!("sweep-{name}"), || Page::sweep(&sweep, &style))?;
     }
-    let by_cpu =
-        Style { paper: Paper::Letter, color_by: ColorBy::Cpu, cpu_max: Some(7200.0), ..Style::default() };
+    let by_cpu = Style::default().with_paper(Paper::Letter).with_color_by(ColorBy::Cpu).with_cpu_max(7200.0);
     write(folder, "letter", || Page::run(&support::ramp("perfectnio"), &by_cpu))?;
-    let viridis = Style { palette: Palette::Viridis, ..Style::default() };
+    let viridis = Style::default().with_palette(Palette::Viridis);
     write(folder, "viridis", || Page::run(&support::ramp("perfectnio"), &viridis))?;
     let field = support::field();
     write(folder, "field", || Page::test("2048", &field, &style))?;
@@ -38,7 +37,7 @@ fn write(folder: &Path, name: &str, page: impl FnOnce() -> Page) -> Result<(), B
     let start = Instant::now();
     let page = page();
     let laid_out = start.elapsed();
-    let svg = page.svg()?;
+    let svg = page.svg();
     let drawn = start.elapsed();
     let pdf = pdf(std::slice::from_ref(&page))?;
     let printed = start.elapsed();

@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let timeline = support::ramp("perfectnio");
 
     let page = Page::run(&timeline, &Style::default());
-    std::fs::write(folder.join("run.svg"), page.svg()?)?;
+    std::fs::write(folder.join("run.svg"), page.svg())?;
     std::fs::write(folder.join("run.pdf"), pdf(&[page])?)?;
     Ok(())
 }

@@ -1,9 +1,5 @@
 //! The error type of the crate.
 
-use std::error::Error as StdError;
-
-use plotters::prelude::{DrawingAreaErrorKind, DrawingBackend};
-
 /// An error of writing a page.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -11,14 +7,6 @@ pub enum Error {
     /// A document without a page.
     #[error("there is no page to write")]
     NoPages,
-    /// An error of the drawing backend.
-    #[error("drawing the page \"{page}\" failed: {cause}")]
-    Drawing {
-        /// The page's title.
-        page: String,
-        /// The backend's error.
-        cause: Box<dyn StdError + Send + Sync>,
-    },
     /// A scale, in pixels per point, that is out of range.
     #[error("a scale of {0} pixels a point can't be drawn")]
     Scale(f64),
@@ -37,11 +25,10 @@ pub enum Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// The name of what it is about, which never changes.
+    /// Returns the name of what the error is about, which never changes.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoPages => "no-pages",
-            Self::Drawing { .. } => "drawing",
             Self::Scale(_) => "scale",
             Self::Png(_) => "png",
             Self::Html(_) => "html",
@@ -54,15 +41,7 @@ impl Error {
         match self {
             Self::NoPages => Some("Give at least one run to draw.".to_owned()),
             Self::Scale(_) => Some("Give one from 0.5 to 8.".to_owned()),
-            Self::Drawing { .. } | Self::Png(_) | Self::Html(_) | Self::Pdf(_) => None,
+            Self::Png(_) | Self::Html(_) | Self::Pdf(_) => None,
         }
-    }
-
-    /// Wraps a backend's error while drawing the page with this title.
-    pub(crate) fn drawing<DB: DrawingBackend>(
-        page: &str,
-        cause: DrawingAreaErrorKind<DB::ErrorType>,
-    ) -> Self {
-        Self::Drawing { page: page.to_owned(), cause: cause.to_string().into() }
     }
 }

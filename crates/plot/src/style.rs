@@ -1,7 +1,15 @@
 //! The style of pages: paper, colours and fixed axes.
 
-/// The style of pages.
+/// The style of pages. The `with_` methods change single choices; those that take an `Option` also take its value.
+///
+/// ```
+/// use perfpipe_plot::{Palette, Style};
+///
+/// let style = Style::default().with_palette(Palette::Viridis).with_cores(64);
+/// assert_eq!((style.palette, style.cores), (Palette::Viridis, Some(64)));
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Style {
     /// The paper format.
     pub paper: Paper,
@@ -16,6 +24,41 @@ pub struct Style {
 }
 
 impl Style {
+    /// Sets the paper format.
+    #[must_use]
+    pub fn with_paper(mut self, paper: Paper) -> Self {
+        self.paper = paper;
+        self
+    }
+
+    /// Sets the measure that a run's page is coloured by.
+    #[must_use]
+    pub fn with_color_by(mut self, color_by: ColorBy) -> Self {
+        self.color_by = color_by;
+        self
+    }
+
+    /// Sets the palette of the measure.
+    #[must_use]
+    pub fn with_palette(mut self, palette: Palette) -> Self {
+        self.palette = palette;
+        self
+    }
+
+    /// Sets the top of the CPU axis, in percent of one core; `None` lets the data decide.
+    #[must_use]
+    pub fn with_cpu_max(mut self, cpu_max: impl Into<Option<f64>>) -> Self {
+        self.cpu_max = cpu_max.into();
+        self
+    }
+
+    /// Sets the number of the server's cores; `None` if it is not known.
+    #[must_use]
+    pub fn with_cores(mut self, cores: impl Into<Option<u32>>) -> Self {
+        self.cores = cores.into();
+        self
+    }
+
     /// Returns the requested top of the CPU axis, in percent of one core, if it is valid.
     pub(crate) fn cpu_top(&self) -> Option<f64> {
         self.cpu_max
@@ -26,6 +69,7 @@ impl Style {
 
 /// A paper format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Paper {
     /// 210 × 297 mm.
     #[default]
@@ -36,7 +80,7 @@ pub enum Paper {
 
 impl Paper {
     /// Both formats.
-    pub const ALL: [Self; 2] = [Self::A4, Self::Letter];
+    pub const ALL: &[Self] = &[Self::A4, Self::Letter];
 
     /// Returns the name of the format: `a4` or `letter`.
     pub fn name(self) -> &'static str {
@@ -63,6 +107,7 @@ impl Paper {
 
 /// The measure that a run's page is coloured by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ColorBy {
     /// The load: active client threads over all injectors.
     #[default]
@@ -75,6 +120,7 @@ pub enum ColorBy {
 
 /// The colours of a measure, from its smallest value to its largest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Palette {
     /// Purple, blue, cyan, green, yellow, orange, red.
     #[default]
@@ -86,7 +132,7 @@ pub enum Palette {
 
 impl ColorBy {
     /// All measures.
-    pub const ALL: [Self; 3] = [Self::Load, Self::Cpu, Self::Throughput];
+    pub const ALL: &[Self] = &[Self::Load, Self::Cpu, Self::Throughput];
 
     /// Returns the name of the measure: `load`, `cpu` or `throughput`.
     pub fn name(self) -> &'static str {
@@ -118,7 +164,7 @@ impl ColorBy {
 
 impl Palette {
     /// Both palettes.
-    pub const ALL: [Self; 2] = [Self::Original, Self::Viridis];
+    pub const ALL: &[Self] = &[Self::Original, Self::Viridis];
 
     /// Returns the name of the palette: `original` or `viridis`.
     pub fn name(self) -> &'static str {

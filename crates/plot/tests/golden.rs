@@ -11,7 +11,7 @@ use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
 type Checked = Result<(), Box<dyn std::error::Error>>;
 
 fn check(name: &str, page: &Page) -> Checked {
-    let svg = page.svg()?;
+    let svg = page.svg();
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name).with_extension("svg");
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&path, &svg)?;
@@ -29,13 +29,13 @@ fn run_of_five_seconds() -> Checked {
 
 #[test]
 fn run_of_one_second_by_cpu_on_letter_paper() -> Checked {
-    let style = Style { paper: Paper::Letter, color_by: ColorBy::Cpu, cores: Some(2), ..Style::default() };
+    let style = Style::default().with_paper(Paper::Letter).with_color_by(ColorBy::Cpu).with_cores(2);
     check("one", &Page::run(&support::short(1), &style))
 }
 
 #[test]
 fn run_in_viridis() -> Checked {
-    let style = Style { palette: Palette::Viridis, ..Style::default() };
+    let style = Style::default().with_palette(Palette::Viridis);
     check("viridis", &Page::run(&support::short(5), &style))
 }
 

@@ -109,7 +109,7 @@ fn runs_stand_best_first_as_in_the_league() {
 fn every_made_up_run_and_none_can_be_told() {
     for (name, run) in support::cases() {
         if name != "day" {
-            let html = report(&[run], &Style { palette: Palette::Viridis, ..Style::default() });
+            let html = report(&[run], &Style::default().with_palette(Palette::Viridis));
             assert!(html.ends_with("</body>\n</html>\n") && !html.contains("NaN"), "{name}");
         }
     }

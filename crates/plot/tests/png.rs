@@ -8,7 +8,7 @@ use perfpipe_plot::{Error, PNG_SCALES, Page, Paper, Style, png};
 use tiny_skia::Pixmap;
 
 fn page(paper: Paper) -> Page {
-    Page::run(&support::outage(), &Style { paper, ..Style::default() })
+    Page::run(&support::outage(), &Style::default().with_paper(paper))
 }
 
 fn drawn(page: &Page, scale: f64) -> Pixmap {

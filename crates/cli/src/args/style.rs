@@ -14,7 +14,7 @@ pub(crate) struct SheetArgs {
     #[arg(long, value_name = "N", value_parser = png_scale)]
     pub(crate) scale: Option<f64>,
     /// Paper size [default: a4]
-    #[arg(long, value_parser = choice(&Paper::ALL))]
+    #[arg(long, value_parser = choice(Paper::ALL))]
     pub(crate) paper: Option<Paper>,
 }
 
@@ -23,10 +23,10 @@ pub(crate) struct SheetArgs {
 #[command(next_help_heading = "Pages")]
 pub(crate) struct ChartArgs {
     /// Measure that the colours show [default: load]
-    #[arg(long, value_name = "MEASURE", value_parser = choice(&ColorBy::ALL))]
+    #[arg(long, value_name = "MEASURE", value_parser = choice(ColorBy::ALL))]
     pub(crate) color_by: Option<ColorBy>,
     /// Colour scale [default: original]
-    #[arg(long, value_parser = choice(&Palette::ALL))]
+    #[arg(long, value_parser = choice(Palette::ALL))]
     pub(crate) palette: Option<Palette>,
     /// Top of the CPU axis, in percent of one core [default: from the data]
     #[arg(long, value_name = "PERCENT", conflicts_with = "cores")]
@@ -82,14 +82,13 @@ impl<'a> PageOptions<'a> {
 
     /// Returns the style of the pages.
     pub(crate) fn style(&self) -> Style {
-        let charts = self.charts;
-        Style {
-            paper: self.sheet.paper.unwrap_or_default(),
-            color_by: charts.and_then(|charts| charts.color_by).unwrap_or_default(),
-            palette: charts.and_then(|charts| charts.palette).unwrap_or_default(),
-            cpu_max: charts.and_then(|charts| charts.cpu_max),
-            cores: charts.and_then(|charts| charts.cores.cores),
-        }
+        let style = Style::default().with_paper(self.sheet.paper.unwrap_or_default());
+        let Some(charts) = self.charts else { return style };
+        style
+            .with_color_by(charts.color_by.unwrap_or_default())
+            .with_palette(charts.palette.unwrap_or_default())
+            .with_cpu_max(charts.cpu_max)
+            .with_cores(charts.cores.cores)
     }
 
     /// Returns the names of the flags that were given.

@@ -180,7 +180,7 @@ impl<'a> Pages<'a> {
             let (ending, bytes) = match format {
                 // HTML is one file for all pages.
                 PageFormat::Html => continue,
-                PageFormat::Svg => ("svg", page.svg()?.into_bytes()),
+                PageFormat::Svg => ("svg", page.svg().into_bytes()),
                 PageFormat::Png => {
                     ("png", perfpipe_plot::png(page, self.options.sheet.scale.unwrap_or(PNG_SCALE))?)
                 }

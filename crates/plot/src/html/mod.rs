@@ -31,7 +31,7 @@ const ERRORS: usize = 200;
 /// The same runs give the same text. A run of 7 minutes takes 0.2 MB, one of a day 4 MB.
 ///
 /// # Errors
-/// [`crate::Error::Drawing`] if a page can't be drawn, [`crate::Error::Html`] if the data can't be written.
+/// [`crate::Error::Html`] if the data can't be written.
 pub fn html<'a>(
     test: &str,
     runs: impl IntoIterator<Item = (&'a Timeline, &'a Details)>,
@@ -44,9 +44,9 @@ pub fn html<'a>(
     runs.sort_by_key(|(timeline, _)| test::place(&ranked, timeline));
     let all = Page::test(test, runs.iter().map(|(timeline, _)| *timeline), style);
     let mut body = league_section(league);
-    body += &parts::all_frameworks(&all, runs.len())?;
+    body += &parts::all_frameworks(&all, runs.len());
     for (at, (timeline, details)) in runs.iter().enumerate() {
-        body += &section(at, timeline, details, style)?;
+        body += &section(at, timeline, details, style);
     }
     let title = format!("{} – perfpipe", all.title());
     parts::document(&title, all.title(), &body, &Data::new(&runs, style), &colors())
@@ -69,15 +69,15 @@ fn league_section(league: &League) -> String {
 }
 
 /// Returns the section of a run.
-fn section(at: usize, timeline: &Timeline, details: &Details, style: &Style) -> Result<String> {
+fn section(at: usize, timeline: &Timeline, details: &Details, style: &Style) -> String {
     let page = Page::run(timeline, style);
     let mut section = format!("<section id=\"run-{at}\">\n<h2>{}</h2>\n", escaped(page.title()));
     for figures in footer::figures(timeline) {
         section += &format!("<p class=\"figures\">{}</p>\n", escaped(&figures.join("  ·  ")));
     }
     section += &format!("<div class=\"interactive\" id=\"live-{at}\"></div>\n");
-    section += &parts::sheet(&page, "upright")?;
-    section += &details.by_load().map(|sweep| by_load(at, sweep, style)).transpose()?.unwrap_or_default();
+    section += &parts::sheet(&page, "upright");
+    section += &details.by_load().map(|sweep| by_load(at, sweep, style)).unwrap_or_default();
     section += &heading(&page, "Failures by response code and message");
     let shown = details.errors.get(..ERRORS).unwrap_or(&details.errors);
     section += &match shown {
@@ -90,18 +90,18 @@ fn section(at: usize, timeline: &Timeline, details: &Details, style: &Style) -> 
     section += &heading(&page, "Labels");
     section += &table::of(&label_table(&details.labels));
     section += "</section>\n";
-    Ok(section)
+    section
 }
 
 /// Returns the part of a run by load: charts, a page, and a table with a row for each load.
-fn by_load(at: usize, sweep: &Sweep, style: &Style) -> Result<String> {
+fn by_load(at: usize, sweep: &Sweep, style: &Style) -> String {
     let page = Page::sweep(sweep, style);
     let mut part = heading(&page, "By load");
     part += &format!("<p>{}</p>\n", escaped(&sweep::figures(sweep).join("  ·  ")));
     part += &format!("<div class=\"interactive\" id=\"load-{at}\"></div>\n");
-    part += &parts::sheet(&page, "upright")?;
+    part += &parts::sheet(&page, "upright");
     part += &format!("<div class=\"narrow\">\n{}</div>\n", table::folded(&sweep.table(), &STEPS));
-    Ok(part)
+    part
 }
 
 /// The columns shown beneath the figures of a load step.

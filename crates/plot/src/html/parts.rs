@@ -76,14 +76,14 @@ fn policy(script: &str, style: &str) -> String {
 }
 
 /// Returns the section of all frameworks, with an element for the interactive comparison if there are several runs.
-pub(super) fn all_frameworks(page: &Page, runs: usize) -> Result<String> {
+pub(super) fn all_frameworks(page: &Page, runs: usize) -> String {
     let live = if runs > 1 { "<div class=\"interactive\" id=\"compare\"></div>\n" } else { "" };
-    Ok(format!("<section>\n<h2>{}</h2>\n{live}{}</section>\n", escaped(page.title()), sheet(page, "lying")?))
+    format!("<section>\n<h2>{}</h2>\n{live}{}</section>\n", escaped(page.title()), sheet(page, "lying"))
 }
 
 /// Returns a page as printed, with the button that shows it if interactive charts have replaced it.
-pub(super) fn sheet(page: &Page, way: &str) -> Result<String> {
-    let svg = page.svg()?;
+pub(super) fn sheet(page: &Page, way: &str) -> String {
+    let svg = page.svg();
     let button = "<button type=\"button\" class=\"tool sheet-switch\" aria-expanded=\"false\">Page as printed</button>";
-    Ok(format!("{button}\n<div class=\"sheet {way}\">\n{svg}</div>\n"))
+    format!("{button}\n<div class=\"sheet {way}\">\n{svg}</div>\n")
 }

@@ -1,49 +1,95 @@
-//! The parts common to the backends: the grid of units, and the placement of texts.
+//! The grid that pages are written on, and the drawing of their shapes onto it.
 
-use plotters::style::text_anchor::{HPos, VPos};
-use plotters_backend::{BackendTextStyle, FontTransform};
-
+use super::drawing::{Anchor, Drawing, Point, Shape, Text};
+use crate::palette::Color;
 use crate::text::font;
 
-/// The number of canvas units in a point. Plotters only has integer coordinates, so units are small.
+/// The number of units in a point. Places are whole units, so that files are short.
 pub(crate) const UNITS: f64 = 100.0;
 
-/// Returns the size in units of the canvas for a page whose size is in points.
-pub(crate) fn size((width, height): (f64, f64)) -> (u32, u32) {
+/// A place in units, from the left and from the top.
+pub(crate) type Place = (i32, i32);
+
+/// A page in some format. Places and lengths are in units.
+pub(crate) trait Surface {
+    /// Draws a line through places.
+    fn line(&mut self, places: &[Place], width: u32, color: Color);
+
+    /// Fills the area within places; `alpha` is 1 for an opaque one.
+    fn area(&mut self, places: &[Place], color: Color, alpha: f64);
+
+    /// Draws a disc.
+    fn dot(&mut self, at: Place, radius: u32, color: Color);
+
+    /// Draws a text at a place, in a size.
+    fn text(&mut self, text: &Text, at: Place, size: f64);
+}
+
+/// Draws all shapes of a page.
+pub(crate) fn draw(drawing: &Drawing, surface: &mut impl Surface) {
+    let grid = Grid::new(size(drawing.size).0, drawing);
+    for shape in &drawing.shapes {
+        match shape {
+            Shape::Line { points, width, color } => {
+                surface.line(&grid.places(points), grid.length(*width), *color);
+            }
+            Shape::Area { points, color, alpha } => surface.area(&grid.places(points), *color, *alpha),
+            Shape::Dot { at, radius, color } => {
+                surface.dot(grid.place(at), grid.length(*radius), *color);
+            }
+            Shape::Text(text) => surface.text(text, grid.place(&text.at), grid.scaled(text.size)),
+        }
+    }
+}
+
+/// A grid of whole places under a page: units of a file, or pixels of a canvas.
+pub(super) struct Grid {
+    /// The number of places in a point.
+    scale: f64,
+}
+
+impl Grid {
+    /// Creates the grid on which a page is `width` places wide.
+    pub(super) fn new(width: u32, drawing: &Drawing) -> Self {
+        Self { scale: f64::from(width) / drawing.size.0 }
+    }
+
+    /// Returns the nearest place to a point.
+    pub(super) fn place(&self, (x, y): &Point) -> Place {
+        (self.scaled(*x).round() as i32, self.scaled(*y).round() as i32)
+    }
+
+    /// Returns the nearest places to points.
+    pub(super) fn places(&self, points: &[Point]) -> Vec<Place> {
+        points.iter().map(|point| self.place(point)).collect()
+    }
+
+    /// Returns a length in points as a number of places, at least one.
+    pub(super) fn length(&self, points: f64) -> u32 {
+        self.scaled(points).round().max(1.0) as u32
+    }
+
+    /// Returns a length in points as a length on the grid.
+    pub(super) fn scaled(&self, points: f64) -> f64 {
+        points * self.scale
+    }
+}
+
+/// Returns the size in units for a page whose size is in points.
+pub(super) fn size((width, height): (f64, f64)) -> (u32, u32) {
     ((width * UNITS).round() as u32, (height * UNITS).round() as u32)
 }
 
-/// Returns the distance from a text's place down to its baseline, in the unit of the text's size.
-pub(crate) fn drop<S: BackendTextStyle>(style: &S) -> f64 {
-    let ems = match style.anchor().v_pos {
-        VPos::Top => font::ASCENT,
-        VPos::Center => font::CAP_HEIGHT / 2.0,
-        VPos::Bottom => -font::DESCENT,
-    };
-    ems * style.size()
+/// Returns the distance from a text's place down to its baseline, for a size of the text.
+pub(super) fn drop(size: f64) -> f64 {
+    font::CAP_HEIGHT / 2.0 * size
 }
 
 /// Returns the part of a text that is to the left of its place, as a share of its width.
-pub(crate) fn lead<S: BackendTextStyle>(style: &S) -> f64 {
-    match style.anchor().h_pos {
-        HPos::Left => 0.0,
-        HPos::Center => 0.5,
-        HPos::Right => 1.0,
+pub(super) fn lead(anchor: Anchor) -> f64 {
+    match anchor {
+        Anchor::Start => 0.0,
+        Anchor::Middle => 0.5,
+        Anchor::End => 1.0,
     }
-}
-
-/// Returns the rotation of a text, in degrees clockwise.
-pub(crate) fn turn<S: BackendTextStyle>(style: &S) -> u16 {
-    match style.transform() {
-        FontTransform::None => 0,
-        FontTransform::Rotate90 => 90,
-        FontTransform::Rotate180 => 180,
-        FontTransform::Rotate270 => 270,
-    }
-}
-
-/// Returns the width and the height of a text, in units.
-pub(crate) fn text_size<S: BackendTextStyle>(text: &str, style: &S) -> (u32, u32) {
-    let height = (font::ASCENT + font::DESCENT) * style.size();
-    (font::width(text, style.size()).ceil() as u32, height.ceil() as u32)
 }

@@ -1,14 +1,6 @@
-//! The shapes and texts of a page, laid out in points, and their drawing onto a plotters backend.
-
-use plotters::coord::Shift;
-use plotters::prelude::{
-    Circle, Color as _, DrawingArea, DrawingAreaErrorKind, DrawingBackend, FontTransform, IntoFont,
-    PathElement, Polygon, RGBAColor, ShapeStyle, TextStyle,
-};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+//! The shapes and texts of a page, laid out in points.
 
 use crate::palette::Color;
-use crate::text::font;
 
 /// A place on the page, in points from its left and from its top.
 pub(crate) type Point = (f64, f64);
@@ -55,20 +47,6 @@ impl Text {
     /// Rotates the text to run upwards.
     pub(crate) fn upwards(self) -> Self {
         Self { upwards: true, ..self }
-    }
-
-    fn style(&self, scale: f64) -> TextStyle<'static> {
-        let h_pos = match self.anchor {
-            Anchor::Start => HPos::Left,
-            Anchor::Middle => HPos::Center,
-            Anchor::End => HPos::Right,
-        };
-        let turn = if self.upwards { FontTransform::Rotate270 } else { FontTransform::None };
-        TextStyle {
-            font: (font::STACK, self.size * scale).into_font().transform(turn),
-            color: rgba(self.color, 1.0).to_backend_color(),
-            pos: Pos::new(h_pos, VPos::Center),
-        }
     }
 }
 
@@ -132,45 +110,9 @@ impl Drawing {
     pub(crate) fn text(&mut self, text: Text) {
         self.shapes.push(Shape::Text(text));
     }
-
-    /// Draws all shapes onto `area`, scaled to its width.
-    pub(crate) fn draw<DB: DrawingBackend>(
-        &self,
-        area: &DrawingArea<DB, Shift>,
-    ) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-        let scale = f64::from(area.dim_in_pixel().0) / self.size.0;
-        self.shapes.iter().try_for_each(|shape| draw_shape(shape, area, scale))
-    }
 }
 
 /// Returns the radius of a dot in a line of this width, in points.
 pub(crate) fn dot_radius(width: f64) -> f64 {
     (width * 1.05).max(1.2)
-}
-
-fn draw_shape<DB: DrawingBackend>(
-    shape: &Shape,
-    area: &DrawingArea<DB, Shift>,
-    scale: f64,
-) -> Result<(), DrawingAreaErrorKind<DB::ErrorType>> {
-    let place = |&(x, y): &Point| ((x * scale).round() as i32, (y * scale).round() as i32);
-    let places = |points: &[Point]| points.iter().map(place).collect::<Vec<_>>();
-    let length = |points: f64| (points * scale).round().max(1.0) as u32;
-    match shape {
-        Shape::Line { points, width, color } => {
-            let style = ShapeStyle::from(rgba(*color, 1.0)).stroke_width(length(*width));
-            area.draw(&PathElement::new(places(points), style))
-        }
-        Shape::Area { points, color, alpha } => {
-            area.draw(&Polygon::new(places(points), rgba(*color, *alpha).filled()))
-        }
-        Shape::Dot { at, radius, color } => {
-            area.draw(&Circle::new(place(at), length(*radius), rgba(*color, 1.0).filled()))
-        }
-        Shape::Text(text) => area.draw_text(&text.text, &text.style(scale), place(&text.at)),
-    }
-}
-
-fn rgba(Color(red, green, blue): Color, alpha: f64) -> RGBAColor {
-    RGBAColor(red, green, blue, alpha)
 }

@@ -1,9 +1,9 @@
-//! Output of pages: shapes, and a backend for each format.
+//! Output of pages: shapes, and a file for each format.
 
-pub(crate) mod backend;
 pub(crate) mod canvas;
 pub(crate) mod drawing;
 pub(crate) mod page;
 pub(crate) mod pdf;
+pub(crate) mod plotters;
 pub(crate) mod png;
 pub(crate) mod svg;

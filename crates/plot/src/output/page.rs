@@ -1,12 +1,7 @@
 //! Pages: charts laid out on paper, which can be written in any format.
 
-use plotters::coord::Shift;
-use plotters::prelude::{DrawingArea, DrawingBackend, IntoDrawingArea};
-
-use super::backend::Backend;
 use super::drawing::Drawing;
-use super::svg::{self, SvgSurface};
-use crate::error::{Error, Result};
+use super::svg;
 
 /// A page of charts, laid out and ready to be written.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,28 +27,12 @@ impl Page {
     }
 
     /// Returns the shapes on the page.
-    #[cfg(test)]
     pub(crate) fn drawing(&self) -> &Drawing {
         &self.drawing
     }
 
     /// Returns the page as an SVG document. The same page gives the same text.
-    ///
-    /// # Errors
-    /// [`Error::Drawing`] if the page can't be drawn.
-    pub fn svg(&self) -> Result<String> {
-        let mut out = String::new();
-        let surface = SvgSurface::new(&mut out, self.size(), &self.title);
-        self.draw(&Backend(surface).into_drawing_area())?;
-        svg::finish(&mut out);
-        Ok(out)
-    }
-
-    /// Draws the page onto any plotters backend, scaled to the width of `area`.
-    ///
-    /// # Errors
-    /// [`Error::Drawing`] if the backend fails to draw.
-    pub fn draw<DB: DrawingBackend>(&self, area: &DrawingArea<DB, Shift>) -> Result<()> {
-        self.drawing.draw(area).map_err(|cause| Error::drawing::<DB>(&self.title, cause))
+    pub fn svg(&self) -> String {
+        svg::document(&self.drawing, &self.title)
     }
 }

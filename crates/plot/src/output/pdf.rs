@@ -1,4 +1,4 @@
-//! The PDF backend: pages of paths, and of glyphs of the shipped font.
+//! Pages as PDF: of paths, and of glyphs of the shipped font.
 
 use krilla::Document;
 use krilla::color::rgb;
@@ -8,13 +8,12 @@ use krilla::num::NormalizedF32;
 use krilla::page::PageSettings;
 use krilla::paint::{Fill, FillRule, LineCap, LineJoin, Stroke};
 use krilla::text::{Font, GlyphId, KrillaGlyph};
-use plotters::prelude::IntoDrawingArea;
-use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle};
 
-use super::backend::{Backend, Surface};
-use super::canvas::{self, UNITS};
+use super::canvas::{self, Place, Surface, UNITS};
+use super::drawing::Text;
 use super::page::Page;
 use crate::error::{Error, Result};
+use crate::palette::Color;
 use crate::text::font;
 
 /// Writes pages as one PDF document. Its title is that of the first page.
@@ -22,8 +21,7 @@ use crate::text::font;
 /// The same pages give the same bytes. Text stays text, in the shipped font; only the glyphs used are embedded.
 ///
 /// # Errors
-/// [`Error::NoPages`] if `pages` is empty, [`Error::Drawing`] if a page can't be drawn, [`Error::Pdf`] if the document
-/// can't be written.
+/// [`Error::NoPages`] if `pages` is empty, [`Error::Pdf`] if the document can't be written.
 pub fn pdf(pages: &[Page]) -> Result<Vec<u8>> {
     let first = pages.first().ok_or(Error::NoPages)?;
     let font = Font::new(font::BYTES.into(), 0)
@@ -45,75 +43,63 @@ fn write_page(document: &mut Document, font: &Font, page: &Page) -> Result<()> {
     let settings = PageSettings::from_wh(width as f32, height as f32)
         .ok_or_else(|| Error::Pdf(format!("a page of {width} by {height} points can't be made")))?;
     let mut sheet = document.start_page_with(settings);
-    let surface = PdfSurface { sheet: sheet.surface(), font: font.clone(), size: canvas::size(page.size()) };
-    page.draw(&Backend(surface).into_drawing_area())
+    canvas::draw(page.drawing(), &mut Sheet { surface: sheet.surface(), font });
+    Ok(())
 }
 
-/// Draws onto a page of a PDF document.
-struct PdfSurface<'a> {
-    sheet: krilla::surface::Surface<'a>,
-    font: Font,
-    size: (u32, u32),
+/// Draws onto a page of a document.
+struct Sheet<'a, 'f> {
+    surface: krilla::surface::Surface<'a>,
+    font: &'f Font,
 }
 
-impl PdfSurface<'_> {
-    fn fill_path(&mut self, path: Option<Path>, color: BackendColor) {
+impl Sheet<'_, '_> {
+    fn fill_path(&mut self, path: Option<Path>, color: Color, alpha: f64) {
         if let Some(path) = path {
-            self.sheet.set_stroke(None);
-            self.sheet.set_fill(Some(fill(color)));
-            self.sheet.draw_path(&path);
-        }
-    }
-
-    fn stroke_path<S: BackendStyle>(&mut self, path: Option<Path>, style: &S) {
-        if let Some(path) = path {
-            self.sheet.set_fill(None);
-            self.sheet.set_stroke(Some(stroke(style)));
-            self.sheet.draw_path(&path);
+            self.surface.set_stroke(None);
+            self.surface.set_fill(Some(fill(color, alpha)));
+            self.surface.draw_path(&path);
         }
     }
 }
 
-impl Surface for PdfSurface<'_> {
-    fn size(&self) -> (u32, u32) {
-        self.size
+impl Surface for Sheet<'_, '_> {
+    fn line(&mut self, places: &[Place], width: u32, color: Color) {
+        if let Some(path) = path(places, false) {
+            self.surface.set_fill(None);
+            self.surface.set_stroke(Some(stroke(width, color)));
+            self.surface.draw_path(&path);
+        }
     }
 
-    fn line<S: BackendStyle>(&mut self, points: impl IntoIterator<Item = BackendCoord>, style: &S) {
-        self.stroke_path(path(points, false), style);
+    fn area(&mut self, places: &[Place], color: Color, alpha: f64) {
+        self.fill_path(path(places, true), color, alpha);
     }
 
-    fn area(&mut self, points: impl IntoIterator<Item = BackendCoord>, color: BackendColor) {
-        self.fill_path(path(points, true), color);
+    fn dot(&mut self, at: Place, radius: u32, color: Color) {
+        self.fill_path(circle(at, radius), color, 1.0);
     }
 
-    fn circle<S: BackendStyle>(&mut self, center: BackendCoord, radius: u32, style: &S, filled: bool) {
-        let circle = circle(center, radius);
-        if filled { self.fill_path(circle, style.color()) } else { self.stroke_path(circle, style) }
-    }
-
-    fn text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) {
-        let size = style.size() / UNITS;
-        let start = Point::from_xy(
-            (-canvas::lead(style) * font::width(text, size)) as f32,
-            (canvas::drop(style) / UNITS) as f32,
-        );
-        self.sheet.set_stroke(None);
-        self.sheet.set_fill(Some(fill(style.color())));
-        self.sheet.push_transform(&turned(canvas::turn(style), at));
-        self.sheet.draw_glyphs(start, &glyphs(text), self.font.clone(), text, size as f32, false);
-        self.sheet.pop();
+    fn text(&mut self, text: &Text, at: Place, size: f64) {
+        let drop = canvas::drop(size) / UNITS;
+        let size = size / UNITS;
+        let lead = canvas::lead(text.anchor) * font::width(&text.text, size);
+        let start = Point::from_xy(-lead as f32, drop as f32);
+        self.surface.set_stroke(None);
+        self.surface.set_fill(Some(fill(text.color, 1.0)));
+        self.surface.push_transform(&turned(text.upwards, at));
+        let glyphs = glyphs(&text.text);
+        self.surface.draw_glyphs(start, &glyphs, self.font.clone(), &text.text, size as f32, false);
+        self.surface.pop();
     }
 }
 
 /// Returns the transform from a text's own coordinates to the page.
-fn turned(degrees: u16, place: BackendCoord) -> Transform {
+fn turned(upwards: bool, place: Place) -> Transform {
     let (x, y) = points(place);
-    match degrees {
-        90 => Transform::from_row(0.0, 1.0, -1.0, 0.0, x, y),
-        180 => Transform::from_row(-1.0, 0.0, 0.0, -1.0, x, y),
-        270 => Transform::from_row(0.0, -1.0, 1.0, 0.0, x, y),
-        _ => Transform::from_translate(x, y),
+    match upwards {
+        true => Transform::from_row(0.0, -1.0, 1.0, 0.0, x, y),
+        false => Transform::from_translate(x, y),
     }
 }
 
@@ -131,13 +117,13 @@ fn glyphs(text: &str) -> Vec<KrillaGlyph> {
 }
 
 /// Converts units to points.
-fn points((x, y): BackendCoord) -> (f32, f32) {
+fn points((x, y): Place) -> (f32, f32) {
     ((f64::from(x) / UNITS) as f32, (f64::from(y) / UNITS) as f32)
 }
 
-fn path(places: impl IntoIterator<Item = BackendCoord>, closed: bool) -> Option<Path> {
+fn path(places: &[Place], closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
-    for (at, (x, y)) in places.into_iter().map(points).enumerate() {
+    for (at, (x, y)) in places.iter().copied().map(points).enumerate() {
         if at == 0 { builder.move_to(x, y) } else { builder.line_to(x, y) }
     }
     if closed {
@@ -147,7 +133,7 @@ fn path(places: impl IntoIterator<Item = BackendCoord>, closed: bool) -> Option<
 }
 
 /// Returns a circle made of four curves.
-fn circle(center: BackendCoord, radius: u32) -> Option<Path> {
+fn circle(center: Place, radius: u32) -> Option<Path> {
     /// The length of the control handles of a quarter circle, in radii.
     const HANDLE: f32 = 0.552_285;
     let (x, y) = points(center);
@@ -163,26 +149,21 @@ fn circle(center: BackendCoord, radius: u32) -> Option<Path> {
     builder.finish()
 }
 
-fn fill(color: BackendColor) -> Fill {
-    Fill { paint: rgb(color).into(), opacity: opacity(color), rule: FillRule::NonZero }
+fn fill(color: Color, alpha: f64) -> Fill {
+    let opacity = NormalizedF32::new(alpha as f32).unwrap_or(NormalizedF32::ONE);
+    Fill { paint: rgb(color).into(), opacity, rule: FillRule::NonZero }
 }
 
-fn stroke<S: BackendStyle>(style: &S) -> Stroke {
-    let color = style.color();
+fn stroke(width: u32, color: Color) -> Stroke {
     Stroke {
         paint: rgb(color).into(),
-        width: (f64::from(style.stroke_width()) / UNITS) as f32,
+        width: (f64::from(width) / UNITS) as f32,
         line_cap: LineCap::Round,
         line_join: LineJoin::Round,
-        opacity: opacity(color),
         ..Stroke::default()
     }
 }
 
-fn rgb(BackendColor { rgb: (r, g, b), .. }: BackendColor) -> rgb::Color {
-    rgb::Color::new(r, g, b)
-}
-
-fn opacity(color: BackendColor) -> NormalizedF32 {
-    NormalizedF32::new(color.alpha as f32).unwrap_or(NormalizedF32::ONE)
+fn rgb(Color(red, green, blue): Color) -> rgb::Color {
+    rgb::Color::new(red, green, blue)
 }

@@ -1,15 +1,14 @@
-//! The PNG backend: pages as pixels, with glyphs of the shipped font.
+//! Pages as PNG: pixels, with glyphs of the shipped font.
 
 use std::ops::RangeInclusive;
 
-use plotters::prelude::IntoDrawingArea;
-use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle};
-use tiny_skia::{Color, FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
+use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 
-use super::backend::{Backend, Surface};
-use super::canvas::{self, UNITS};
+use super::canvas::{self, Place, Surface, UNITS};
+use super::drawing::Text;
 use super::page::Page;
 use crate::error::{Error, Result};
+use crate::palette::Color;
 use crate::text::font;
 
 /// The range of scales of a PNG, in pixels per point.
@@ -24,8 +23,7 @@ pub const PNG_SCALES: RangeInclusive<f64> = 0.5..=8.0;
 /// The same page gives the same bytes. Memory: 4 bytes per pixel, 128 MB at a scale of 8.
 ///
 /// # Errors
-/// [`Error::Scale`] if `scale` is not within [`PNG_SCALES`], [`Error::Drawing`] if the page can't be drawn,
-/// [`Error::Png`] if the picture can't be encoded.
+/// [`Error::Scale`] if `scale` is not within [`PNG_SCALES`], [`Error::Png`] if the picture can't be encoded.
 pub fn png(page: &Page, scale: f64) -> Result<Vec<u8>> {
     if !PNG_SCALES.contains(&scale) {
         return Err(Error::Scale(scale));
@@ -34,77 +32,64 @@ pub fn png(page: &Page, scale: f64) -> Result<Vec<u8>> {
     let pixels = |points: f64| (points * scale).round() as u32;
     let mut picture = Pixmap::new(pixels(width), pixels(height))
         .ok_or_else(|| Error::Png(format!("a page of {width} by {height} points can't be made")))?;
-    picture.fill(Color::WHITE);
-    let surface = PngSurface { picture: &mut picture, size: canvas::size(page.size()), scale };
-    page.draw(&Backend(surface).into_drawing_area())?;
+    picture.fill(tiny_skia::Color::WHITE);
+    canvas::draw(page.drawing(), &mut Picture { pixels: &mut picture, scale });
     picture.encode_png().map_err(|error| Error::Png(error.to_string()))
 }
 
-/// Draws onto a picture.
-struct PngSurface<'a> {
-    picture: &'a mut Pixmap,
-    size: (u32, u32),
+/// Draws onto pixels.
+struct Picture<'a> {
+    pixels: &'a mut Pixmap,
     /// The scale in pixels per point.
     scale: f64,
 }
 
-impl PngSurface<'_> {
+impl Picture<'_> {
     /// Returns the transform from units to pixels.
     fn to_pixels(&self) -> Transform {
         let scale = (self.scale / UNITS) as f32;
         Transform::from_scale(scale, scale)
     }
 
-    fn fill_path(&mut self, path: Option<Path>, color: BackendColor, transform: Transform) {
+    fn fill_path(&mut self, path: Option<Path>, paint: &Paint<'_>, transform: Transform) {
         if let Some(path) = path {
-            self.picture.fill_path(&path, &paint(color), FillRule::Winding, transform, None);
-        }
-    }
-
-    fn draw<S: BackendStyle>(&mut self, path: Option<Path>, style: &S, filled: bool) {
-        let transform = self.to_pixels();
-        if filled {
-            return self.fill_path(path, style.color(), transform);
-        }
-        if let Some(path) = path {
-            self.picture.stroke_path(&path, &paint(style.color()), &stroke(style), transform, None);
+            self.pixels.fill_path(&path, paint, FillRule::Winding, transform, None);
         }
     }
 }
 
-impl Surface for PngSurface<'_> {
-    fn size(&self) -> (u32, u32) {
-        self.size
+impl Surface for Picture<'_> {
+    fn line(&mut self, places: &[Place], width: u32, color: Color) {
+        let transform = self.to_pixels();
+        if let Some(path) = path(places, false) {
+            self.pixels.stroke_path(&path, &paint(color, 1.0), &stroke(width), transform, None);
+        }
     }
 
-    fn line<S: BackendStyle>(&mut self, points: impl IntoIterator<Item = BackendCoord>, style: &S) {
-        self.draw(path(points, false), style, false);
+    fn area(&mut self, places: &[Place], color: Color, alpha: f64) {
+        self.fill_path(path(places, true), &paint(color, alpha), self.to_pixels());
     }
 
-    fn area(&mut self, points: impl IntoIterator<Item = BackendCoord>, color: BackendColor) {
-        self.draw(path(points, true), &color, true);
+    fn dot(&mut self, at: Place, radius: u32, color: Color) {
+        let (x, y) = place(at);
+        let circle = PathBuilder::from_circle(x, y, radius as f32);
+        self.fill_path(circle, &paint(color, 1.0), self.to_pixels());
     }
 
-    fn circle<S: BackendStyle>(&mut self, center: BackendCoord, radius: u32, style: &S, filled: bool) {
-        let (x, y) = place(center);
-        self.draw(PathBuilder::from_circle(x, y, radius as f32), style, filled);
-    }
-
-    fn text<S: BackendTextStyle>(&mut self, text: &str, style: &S, at: BackendCoord) {
-        let size = style.size();
-        let mut outline =
-            Outline { path: PathBuilder::new(), x: -canvas::lead(style) * font::width(text, size) };
-        for glyph in font::glyphs(text) {
+    fn text(&mut self, text: &Text, at: Place, size: f64) {
+        let lead = canvas::lead(text.anchor) * font::width(&text.text, size);
+        let mut outline = Outline { path: PathBuilder::new(), x: -lead };
+        for glyph in font::glyphs(&text.text) {
             font::outline(glyph.id, size, &mut outline);
             outline.x += glyph.advance * size;
         }
         let (x, y) = place(at);
         // Moves the baseline to the text's place, then rotates the text there.
-        let transform = Transform::from_translate(0.0, canvas::drop(style) as f32)
-            .post_rotate(f32::from(canvas::turn(style)))
+        let transform = Transform::from_translate(0.0, canvas::drop(size) as f32)
+            .post_rotate(if text.upwards { 270.0 } else { 0.0 })
             .post_translate(x, y)
             .post_concat(self.to_pixels());
-        self.fill_path(outline.path.finish(), style.color(), transform);
+        self.fill_path(outline.path.finish(), &paint(text.color, 1.0), transform);
     }
 }
 
@@ -146,13 +131,13 @@ impl skrifa::outline::OutlinePen for Outline {
     }
 }
 
-fn place((x, y): BackendCoord) -> (f32, f32) {
+fn place((x, y): Place) -> (f32, f32) {
     (x as f32, y as f32)
 }
 
-fn path(places: impl IntoIterator<Item = BackendCoord>, closed: bool) -> Option<Path> {
+fn path(places: &[Place], closed: bool) -> Option<Path> {
     let mut builder = PathBuilder::new();
-    for (at, (x, y)) in places.into_iter().map(place).enumerate() {
+    for (at, (x, y)) in places.iter().copied().map(place).enumerate() {
         if at == 0 { builder.move_to(x, y) } else { builder.line_to(x, y) }
     }
     if closed {
@@ -161,18 +146,12 @@ fn path(places: impl IntoIterator<Item = BackendCoord>, closed: bool) -> Option<
     builder.finish()
 }
 
-fn paint(color: BackendColor) -> Paint<'static> {
-    let (red, green, blue) = color.rgb;
+fn paint(Color(red, green, blue): Color, alpha: f64) -> Paint<'static> {
     let mut paint = Paint::default();
-    paint.set_color_rgba8(red, green, blue, (color.alpha.clamp(0.0, 1.0) * 255.0).round() as u8);
+    paint.set_color_rgba8(red, green, blue, (alpha.clamp(0.0, 1.0) * 255.0).round() as u8);
     paint
 }
 
-fn stroke<S: BackendStyle>(style: &S) -> Stroke {
-    Stroke {
-        width: style.stroke_width() as f32,
-        line_cap: LineCap::Round,
-        line_join: LineJoin::Round,
-        ..Stroke::default()
-    }
+fn stroke(width: u32) -> Stroke {
+    Stroke { width: width as f32, line_cap: LineCap::Round, line_join: LineJoin::Round, ..Stroke::default() }
 }

@@ -1,47 +1,50 @@
-//! The SVG backend: vector graphics, with text as text.
+//! Pages as SVG: vector graphics, with text as text.
 
 use std::fmt::Write as _;
 
-use plotters_backend::{BackendColor, BackendCoord, BackendStyle, BackendTextStyle};
-
-use super::backend::Surface;
-use super::canvas::{self, UNITS};
+use super::canvas::{self, Place, Surface, UNITS};
+use super::drawing::{Anchor, Drawing, Text};
 use crate::palette::Color;
 use crate::text::font;
 
-/// Writes an SVG document into a string.
-pub(crate) struct SvgSurface<'a> {
-    out: &'a mut String,
-    size: (u32, u32),
+/// Returns the document of a page.
+pub(super) fn document(drawing: &Drawing, title: &str) -> String {
+    let mut out = String::new();
+    begin(&mut out, drawing.size, title);
+    canvas::draw(drawing, &mut Svg { out: &mut out });
+    out.push_str("</svg>\n");
+    out
 }
 
-impl<'a> SvgSurface<'a> {
-    /// Begins a document for a page whose size is in points.
-    pub(crate) fn new(out: &'a mut String, points: (f64, f64), title: &str) -> Self {
-        let size = canvas::size(points);
-        let (width, height) = (number(size.0.cast_signed()), number(size.1.cast_signed()));
-        put(
-            out,
-            format_args!(
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" "
-            ),
-        );
-        put(out, format_args!("viewBox=\"0 0 {width} {height}\" font-family=\"{}\" ", font::STACK));
-        put(out, format_args!("role=\"img\" xml:space=\"preserve\" "));
-        put(out, format_args!("stroke-linejoin=\"round\" stroke-linecap=\"round\">\n"));
-        put(out, format_args!("<title>{}</title>\n", escaped(title)));
-        put(out, format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"));
-        Self { out, size }
-    }
+/// Begins a document for a page whose size is in points.
+fn begin(out: &mut String, points: (f64, f64), title: &str) {
+    let (width, height) = canvas::size(points);
+    let (width, height) = (number(width.cast_signed()), number(height.cast_signed()));
+    put(
+        out,
+        format_args!("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}pt\" height=\"{height}pt\" "),
+    );
+    put(out, format_args!("viewBox=\"0 0 {width} {height}\" font-family=\"{}\" ", font::STACK));
+    put(out, format_args!("role=\"img\" xml:space=\"preserve\" "));
+    put(out, format_args!("stroke-linejoin=\"round\" stroke-linecap=\"round\">\n"));
+    put(out, format_args!("<title>{}</title>\n", escaped(title)));
+    put(out, format_args!("<rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n"));
+}
 
+/// Writes shapes into a document.
+struct Svg<'a> {
+    out: &'a mut String,
+}
+
+impl Svg<'_> {
     fn put(&mut self, text: std::fmt::Arguments<'_>) {
         put(self.out, text);
     }
 
-    /// Writes a path's data, with coordinates relative to the point before.
-    fn places(&mut self, places: impl IntoIterator<Item = BackendCoord>) {
-        let mut last: Option<BackendCoord> = None;
-        for (x, y) in places {
+    /// Writes a path's data, with coordinates relative to the place before.
+    fn places(&mut self, places: &[Place]) {
+        let mut last: Option<Place> = None;
+        for &(x, y) in places {
             match last {
                 None => self.put(format_args!("M{} {}", number(x), number(y))),
                 Some((x0, y0)) if y == y0 => self.put(format_args!("h{}", number(x - x0))),
@@ -51,85 +54,46 @@ impl<'a> SvgSurface<'a> {
             last = Some((x, y));
         }
     }
-
-    fn fill(&mut self, color: BackendColor) {
-        self.put(format_args!("fill=\"{}\"", hex(rgb(color))));
-        self.opacity("fill", color);
-    }
-
-    fn stroke<S: BackendStyle>(&mut self, style: &S) {
-        let width = number(style.stroke_width().try_into().unwrap_or(i32::MAX));
-        self.put(format_args!(
-            "fill=\"none\" stroke=\"{}\" stroke-width=\"{width}\"",
-            hex(rgb(style.color()))
-        ));
-        self.opacity("stroke", style.color());
-    }
-
-    fn opacity(&mut self, of: &str, color: BackendColor) {
-        if color.alpha < 1.0 {
-            self.put(format_args!(" {of}-opacity=\"{:.2}\"", color.alpha.max(0.0)));
-        }
-    }
 }
 
-impl Surface for SvgSurface<'_> {
-    fn size(&self) -> (u32, u32) {
-        self.size
-    }
-
-    fn line<S: BackendStyle>(&mut self, points: impl IntoIterator<Item = BackendCoord>, style: &S) {
-        self.put(format_args!("<path "));
-        self.stroke(style);
-        self.put(format_args!(" d=\""));
-        self.places(points);
+impl Surface for Svg<'_> {
+    fn line(&mut self, places: &[Place], width: u32, color: Color) {
+        let (color, width) = (hex(color), length(width));
+        self.put(format_args!("<path fill=\"none\" stroke=\"{color}\" stroke-width=\"{width}\" d=\""));
+        self.places(places);
         self.put(format_args!("\"/>\n"));
     }
 
-    fn area(&mut self, points: impl IntoIterator<Item = BackendCoord>, color: BackendColor) {
-        self.put(format_args!("<path "));
-        self.fill(color);
+    fn area(&mut self, places: &[Place], color: Color, alpha: f64) {
+        self.put(format_args!("<path fill=\"{}\"", hex(color)));
+        if alpha < 1.0 {
+            self.put(format_args!(" fill-opacity=\"{:.2}\"", alpha.max(0.0)));
+        }
         self.put(format_args!(" d=\""));
-        self.places(points);
+        self.places(places);
         self.put(format_args!("z\"/>\n"));
     }
 
-    fn circle<S: BackendStyle>(&mut self, (x, y): BackendCoord, radius: u32, style: &S, filled: bool) {
-        let radius = number(radius.try_into().unwrap_or(i32::MAX));
-        self.put(format_args!("<circle cx=\"{}\" cy=\"{}\" r=\"{radius}\" ", number(x), number(y)));
-        if filled {
-            self.fill(style.color())
-        } else {
-            self.stroke(style)
-        }
-        self.put(format_args!("/>\n"));
+    fn dot(&mut self, (x, y): Place, radius: u32, color: Color) {
+        let (x, y, radius) = (number(x), number(y), length(radius));
+        self.put(format_args!("<circle cx=\"{x}\" cy=\"{y}\" r=\"{radius}\" fill=\"{}\"/>\n", hex(color)));
     }
 
-    fn text<S: BackendTextStyle>(&mut self, text: &str, style: &S, (x, y): BackendCoord) {
+    fn text(&mut self, text: &Text, (x, y): Place, size: f64) {
         let (x, y) = (number(x), number(y));
-        let anchor = match canvas::lead(style) {
-            lead if lead < 0.25 => "",
-            lead if lead < 0.75 => " text-anchor=\"middle\"",
-            _ => " text-anchor=\"end\"",
+        let anchor = match text.anchor {
+            Anchor::Start => "",
+            Anchor::Middle => " text-anchor=\"middle\"",
+            Anchor::End => " text-anchor=\"end\"",
         };
-        self.put(format_args!("<text font-size=\"{}\"{anchor} ", number(style.size().round() as i32)));
-        self.fill(style.color());
-        let drop = canvas::drop(style).round() as i32;
-        match canvas::turn(style) {
-            0 => self.put(format_args!(" x=\"{x}\" y=\"{y}\" dy=\"{}\"", number(drop))),
-            turn => {
-                let turned =
-                    format_args!(" transform=\"translate({x} {y})rotate({turn})\" y=\"{}\"", number(drop));
-                self.put(turned);
-            }
+        let (size, drop) = (number(size.round() as i32), number(canvas::drop(size).round() as i32));
+        self.put(format_args!("<text font-size=\"{size}\"{anchor} fill=\"{}\"", hex(text.color)));
+        match text.upwards {
+            false => self.put(format_args!(" x=\"{x}\" y=\"{y}\" dy=\"{drop}\"")),
+            true => self.put(format_args!(" transform=\"translate({x} {y})rotate(270)\" y=\"{drop}\"")),
         }
-        self.put(format_args!(">{}</text>\n", escaped(text)));
+        self.put(format_args!(">{}</text>\n", escaped(&text.text)));
     }
-}
-
-/// Ends the document.
-pub(crate) fn finish(out: &mut String) {
-    out.push_str("</svg>\n");
 }
 
 /// Appends formatted text. Writing to a String can't fail.
@@ -140,6 +104,10 @@ fn put(out: &mut String, text: std::fmt::Arguments<'_>) {
 /// Converts units to points, displayed in the shortest form.
 fn number(units: i32) -> Points {
     Points(units)
+}
+
+fn length(units: u32) -> Points {
+    Points(units.try_into().unwrap_or(i32::MAX))
 }
 
 /// A length in units, displayed in points.
@@ -161,10 +129,6 @@ impl std::fmt::Display for Points {
 /// Returns a colour in CSS notation.
 pub(crate) fn hex(Color(r, g, b): Color) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
-}
-
-fn rgb(BackendColor { rgb: (r, g, b), .. }: BackendColor) -> Color {
-    Color(r, g, b)
 }
 
 /// Escapes a text for XML and HTML.

@@ -9,16 +9,14 @@ use skrifa::{FontRef, GlyphId, MetadataProvider};
 /// DejaVu Sans, unmodified. Its licence is in the same folder.
 pub(crate) const BYTES: &[u8] = include_bytes!("../../font/DejaVuSans.ttf");
 
+/// The family of the shipped font.
+pub(crate) const FAMILY: &str = "DejaVu Sans";
+
 /// The font families in SVG: the shipped one, then some that are about as wide or narrower.
 pub(crate) const STACK: &str = "DejaVu Sans,Verdana,Arial,sans-serif";
 
 /// The height of capital letters, in ems.
 pub(crate) const CAP_HEIGHT: f64 = 0.729;
-
-/// The height above the baseline, in ems.
-pub(crate) const ASCENT: f64 = 0.928;
-/// The depth below the baseline, in ems.
-pub(crate) const DESCENT: f64 = 0.236;
 
 /// The advance of a glyph that the font does not define, in ems.
 const USUAL_ADVANCE: f64 = 0.6;

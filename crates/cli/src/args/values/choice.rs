@@ -67,6 +67,7 @@ impl Choice for Palette {
         match self {
             Self::Original => "Purple to red",
             Self::Viridis => "Dark to light, readable with any colour vision",
+            _ => "",
         }
     }
 }

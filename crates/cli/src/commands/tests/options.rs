@@ -215,7 +215,7 @@ fn flags_of_pages_become_their_style() {
         assert_eq!(args.pages().style(), expected, "ingest {line}");
     }
     let Command::Compare(args) = command("compare a b --out c --paper letter") else { panic!("compare") };
-    assert_eq!(args.pages().style(), Style { paper: Paper::Letter, ..Style::default() });
+    assert_eq!(args.pages().style(), Style::default().with_paper(Paper::Letter));
 }
 
 #[test]
