@@ -9,16 +9,49 @@ pub(crate) fn unsigned(out: &mut Vec<u8>, mut number: u64) {
     out.push(number as u8);
 }
 
-/// Reads a number in LEB128 from the front of `bytes` and advances them. `None` if it has no end within ten bytes.
+/// Reads a number in LEB128 from the front of `bytes` and advances them. `None` if it has no end within ten bytes, or
+/// more than 64 bits.
 pub(crate) fn read_unsigned(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0u64;
     for shift in (0..64).step_by(7) {
         let (byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        number |= u64::from(byte & 0x7f) << shift;
+        let bits = u64::from(byte & 0x7f);
+        if bits << shift >> shift != bits {
+            return None;
+        }
+        number |= bits << shift;
         if byte & 0x80 == 0 {
             return Some(number);
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(mut bytes: &[u8]) -> Option<u64> {
+        read_unsigned(&mut bytes)
+    }
+
+    #[test]
+    fn largest_number_takes_ten_bytes() {
+        for number in [0, 0x7f, 0x80, u64::MAX >> 1, u64::MAX] {
+            let mut bytes = Vec::new();
+            unsigned(&mut bytes, number);
+            assert_eq!(read(&bytes), Some(number));
+        }
+    }
+
+    #[test]
+    fn number_of_more_than_64_bits_is_refused() {
+        let with_last = |last: u8| [vec![0xff; 9], vec![last]].concat();
+        assert_eq!(read(&with_last(0x01)), Some(u64::MAX));
+        for last in [0x02, 0x03, 0x7e, 0x7f, 0x80, 0x81] {
+            assert_eq!(read(&with_last(last)), None, "{last:#x}");
+        }
+        assert_eq!(read(&[0x80; 3]), None, "a number without its end");
+    }
 }
