@@ -241,7 +241,7 @@ impl Totals {
         let lost = || Error::bug("counting failures", "a text of theirs was not kept");
         let messages: Vec<u32> =
             tally.messages.iter().map(|message| self.messages.index(&short(message), TEXT_LIMIT)).collect();
-        let response_codes = self.response_codes(tally);
+        let response_codes = self.response_codes(tally).ok_or_else(lost)?;
         for (local, count) in &tally.errors {
             let key = ErrorKey {
                 second: local.second,
@@ -262,15 +262,15 @@ impl Totals {
         Ok(())
     }
 
-    /// The indexes of the response codes of a block's failures, by the block's own codes.
-    fn response_codes(&mut self, tally: &Tally) -> BTreeMap<u32, u32> {
+    /// The indexes of the response codes of a block's failures, by the block's own codes; `None` if one has no text.
+    fn response_codes(&mut self, tally: &Tally) -> Option<BTreeMap<u32, u32>> {
         let mut codes: BTreeMap<u32, u32> =
             tally.errors.iter().map(|(local, _)| (local.response_code, 0)).collect();
         for (local, index) in &mut codes {
-            let name = tally.response_codes.get(*local as usize).unwrap_or_default();
+            let name = tally.response_codes.get(*local as usize)?;
             *index = self.response_codes.index(&short(name), TEXT_LIMIT);
         }
-        codes
+        Some(codes)
     }
 
     /// The labels by index, as used in the keys of cells.
@@ -499,6 +499,13 @@ mod tests {
         let others: u64 = errors.iter().filter(|e| *e.message == *OTHER).map(|e| e.count).sum();
         assert_eq!((others, errors.len()), (300, TEXT_LIMIT + 10));
         assert!(errors.iter().all(|error| *error.message != format!("message {TEXT_LIMIT}")));
+    }
+
+    #[test]
+    fn failure_whose_response_code_is_lost_is_an_error() {
+        let mut tally = failures(&[(0, 0)], &["refused".to_owned()]);
+        tally.response_codes = TextList::default();
+        assert_eq!(Totals::default().add(&tally).unwrap_err().code(), "bug");
     }
 
     #[test]
