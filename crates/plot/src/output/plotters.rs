@@ -32,6 +32,7 @@ impl Page {
     /// # use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
     /// use perfpipe_plot::{Page, Style};
     /// use plotters::prelude::*;
+    /// # use plotters_backend::{BackendColor, DrawingErrorKind};
     ///
     /// # let key = CellKey { second: 0, label: 0, success: true, transaction: false };
     /// # let cell = Cell { elapsed: vec![(10, 2)], ..Cell::default() };
