@@ -1,5 +1,6 @@
 //! Flags on the style of pages.
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use perfpipe_plot::{ColorBy, PNG_SCALES, Palette, Paper, Style};
 
@@ -51,6 +52,17 @@ pub(crate) enum PageFormat {
     Png,
     /// The whole report in one file
     Html,
+}
+
+impl PageFormat {
+    /// Returns the parser where pages have no report in one file. The help leaves `html` out, but it is parsed, so that
+    /// the command can say what to do instead.
+    pub(crate) fn of_pages() -> impl TypedValueParser<Value = Self> {
+        let shown = Self::value_variants()
+            .iter()
+            .filter_map(|format| Some(format.to_possible_value()?.hide(*format == Self::Html)));
+        PossibleValuesParser::new(shown).try_map(|name| Self::from_str(&name, false))
+    }
 }
 
 /// All flags on the pages of a command.

@@ -11,7 +11,7 @@ use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::Page;
 
 use crate::args::{
-    BaselineStoreArgs, OutputArgs, PageFormatArgs, PageOptions, SheetArgs, StoreArgs, TestArgs, ViewArgs,
+    BaselineStoreArgs, OutputArgs, PageFormat, PageOptions, SheetArgs, StoreArgs, TestArgs, ViewArgs,
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
@@ -47,8 +47,15 @@ pub(crate) struct CompareArgs {
     /// Draw a page of each B over A into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) page_format: PageFormatArgs,
+    /// Formats of the pages [default: svg,pdf]
+    #[arg(
+        long,
+        value_parser = PageFormat::of_pages(),
+        value_delimiter = ',',
+        value_name = "LIST",
+        help_heading = "Pages"
+    )]
+    pub(crate) page_format: Option<Vec<PageFormat>>,
     #[command(flatten)]
     pub(crate) sheet: SheetArgs,
     #[command(flatten)]
@@ -58,7 +65,7 @@ pub(crate) struct CompareArgs {
 impl CompareArgs {
     /// Returns all flags on the pages.
     pub(crate) fn pages(&self) -> PageOptions<'_> {
-        let format = self.page_format.page_format.as_deref();
+        let format = self.page_format.as_deref();
         PageOptions { flag: "--page-format", format, sheet: &self.sheet, charts: None }
     }
 

@@ -229,3 +229,11 @@ fn flags_of_another_thing_are_refused() {
     assert_eq!(refused("inspect a --format csv"), ErrorKind::InvalidValue);
     assert_eq!(refused("list --format parquet"), ErrorKind::InvalidValue);
 }
+
+#[test]
+fn help_of_compare_lists_only_formats_that_it_writes() {
+    let mut cli = Cli::command();
+    let help = cli.find_subcommand_mut("compare").unwrap().render_long_help().to_string();
+    let flag = help.split_once("--page-format <LIST>").unwrap().1;
+    assert!(flag.split_once("--scale").unwrap().0.contains("[possible values: svg, pdf, png]"), "{help}");
+}
