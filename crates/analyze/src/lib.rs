@@ -1,12 +1,75 @@
 //! Exact statistics of a stored run: the per-second table, summaries, league tables, comparisons and findings.
 //!
-//! Everything is computed from the exact counts that the store keeps for each second, not from the samples. A report
-//! takes milliseconds for a run of any size, and its figures are exact. Percentiles are those of PostgreSQL's
-//! `percentile_cont`. An absent value is `None`, never zero.
+//! ```text
+//! store ─▶ StoredRun ─┬─▶ Timeline ─┬─▶ Second, Summary ─▶ tables, pages of perfpipe-plot
+//!          View ──────┤             └─▶ League
+//!                     ├─▶ Sweep ─▶ Knee
+//!                     └─▶ diagnose, check, compare ─▶ Finding, Verdict, Change
+//! ```
+//!
+//! A [`StoredRun`](perfpipe_ingest::StoredRun) has the exact counts that the store keeps for each second, but not the
+//! samples. A [`View`] selects seconds and a label, and says which percentiles to compute. Everything else is a function
+//! of the two:
+//!
+//! - [`Timeline`] has a row for every second and a [`Summary`]; [`League`] ranks the timelines of one test.
+//! - [`Sweep`] shows a run by load and finds its [`Knee`].
+//! - [`diagnose()`] finds what stands out, [`check()`] judges by rules, [`compare()`] tells changes from noise.
+//! - [`breakdown`] has labels, failures, response times and phases; [`interchange`] the formats of other tools.
+//! - Each result has a [`table::Table`], which is written as text, Markdown, CSV, JSON or Parquet.
+//!
+//! The figures are exact. Percentiles are those of PostgreSQL's `percentile_cont`. An absent value is `None`, never
+//! zero.
+//!
+//! # Memory
+//!
+//! A timeline takes some 200 bytes for each second, whatever the number of requests. While it is computed, each thread
+//! uses up to 512 KiB for a histogram, as [`Histogram`] says. [`breakdown::SecondTables`] gives the seconds of a long
+//! run in pieces.
+//!
+//! # Threads and blocking
+//!
+//! All functions compute and return: none is async. A run of minutes takes milliseconds, one of a day about 100 ms, so
+//! an async program calls them on a thread for blocking work. [`Timeline::new`], [`breakdown::SecondTables`] and
+//! [`Measured::new`] use the threads of rayon's global pool.
 //!
 //! # Features
 //!
 //! `frames` gives tables as polars frames, `parquet` as Parquet files. Both are on by default.
+//!
+//! # Example
+//!
+//! ```
+//! use perfpipe_analyze::{Timeline, View, check};
+//! # use perfpipe_ingest::{IngestOptions, RunKey, Store, ingest, store::ParquetStore};
+//!
+//! # let dir = tempfile::tempdir()?;
+//! # let log = dir.path().join("log.csv");
+//! # std::fs::write(
+//! #     &log,
+//! #     "timeStamp,elapsed,success\n1795203738615,10,true\n1795203738620,10,true\n1795203738700,40,true\n",
+//! # )?;
+//! # let folder = dir.path().join("data");
+//! # let mut options = IngestOptions::default();
+//! # (options.framework, options.test) = (Some("spring".into()), Some("2048".into()));
+//! # let runtime = tokio::runtime::Runtime::new()?;
+//! # let store = ParquetStore::open(folder.clone())?;
+//! # runtime.block_on(ingest(&store, &[log], &options, Default::default()))?;
+//! # drop(store);
+//! # runtime.block_on(async {
+//! let store = Store::folder(folder)?;
+//! let run = store.read(&RunKey::new("spring", "2048")).await?;
+//!
+//! let view = View::of(&run.info).with_percentiles([50.0, 99.9]);
+//! let timeline = Timeline::new(&run, &view)?;
+//! assert_eq!((timeline.summary.successes, timeline.summary.elapsed_mean), (3, Some(20.0)));
+//! assert_eq!(timeline.seconds[0].percentile(0), Some(10.0));
+//!
+//! let verdicts = check(&["p95 < 100ms".parse()?], &run, &view, None)?;
+//! assert!(verdicts[0].holds);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]

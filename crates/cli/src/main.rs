@@ -1,4 +1,31 @@
 //! The perfpipe command: parses flags, runs the libraries, and returns an exit code.
+//!
+//! ```text
+//! words ─▶ args ─▶ commands ─┬─▶ perfpipe-ingest  (into a store, and out of it)
+//!                            ├─▶ perfpipe-analyze (tables)
+//!                            └─▶ perfpipe-plot    (pages)
+//! tables ─▶ standard output or a file; notes, progress and errors ─▶ standard error
+//! ```
+//!
+//! Each command is a file or a folder of `commands`, with its flags beside it. What several commands read stands in
+//! `input`, what they write in `output`, and the flags they share in `args`. `error` turns the libraries' errors into a
+//! sentence, a remedy that names flags, and an exit code.
+//!
+//! # Memory
+//!
+//! Memory is the libraries': it does not grow with a log. The allocator is told to give back what is not used.
+//!
+//! # Threads and blocking
+//!
+//! The main thread waits for the command and for signals. The command runs on a thread of its own, where it may block:
+//! a signal is answered whatever it waits for. It is given time to undo what it began.
+//!
+//! # Example
+//!
+//! ```console
+//! $ perfpipe ingest fixtures/Results-2048-9000.csv.zip
+//! $ perfpipe report --test 2048
+//! ```
 
 // No input may reach a panic, so nothing is indexed that could be out of bounds.
 #![cfg_attr(not(test), warn(clippy::indexing_slicing))]

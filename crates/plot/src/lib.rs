@@ -1,16 +1,60 @@
 //! Pages of load-test charts as SVG, PDF, PNG and HTML, drawn in process without system fonts, display or other
 //! programs.
 //!
-//! A [`Page`] is laid out once from [`perfpipe_analyze::Timeline`]s, and then written in any format or drawn onto any
-//! plotters backend with [`Page::draw`]. The same input gives the same bytes.
+//! ```text
+//! Timeline, Sweep ─▶ Page ─┬─▶ svg, png
+//!          Style ────┘     ├─▶ pdf (many pages)
+//!                          └─▶ a plotters canvas
+//! Timeline, Details, League ─▶ html (all of a test in one file)
+//! ```
 //!
-//! ```no_run
-//! # fn timeline() -> perfpipe_analyze::Timeline { unimplemented!() }
-//! use perfpipe_plot::{Page, Style};
+//! A [`Page`] is laid out once from timelines of `perfpipe-analyze`: [`Page::run`], [`Page::sweep`], [`Page::test`] and
+//! [`Page::comparison`]. It is then written in any format: [`Page::svg`], [`pdf()`], [`png()`], or drawn onto a canvas of
+//! the plotters crate with [`Page::draw`]. [`html()`] writes the report of a test, which can be explored in a browser.
+//! The same input gives the same bytes.
 //!
-//! let page = Page::run(&timeline(), &Style::default());
-//! std::fs::write("run.svg", page.svg()?)?;
-//! std::fs::write("run.pdf", perfpipe_plot::pdf(&[page])?)?;
+//! # Memory
+//!
+//! A page does not grow with the length of a run: seconds are gathered into columns. A PNG takes 4 bytes for each pixel:
+//! 8 MB at 2 pixels a point, 128 MB at 8.
+//!
+//! # Threads and blocking
+//!
+//! The crate starts no threads, and nothing in it is async. It reads no files and writes none: it returns the bytes.
+//!
+//! # Example
+//!
+//! ```
+//! use perfpipe_analyze::{Timeline, View};
+//! use perfpipe_ingest::{RunKey, Store};
+//! use perfpipe_plot::{Page, Palette, Style, pdf, png};
+//! # use perfpipe_ingest::{IngestOptions, ingest, store::ParquetStore};
+//!
+//! # let dir = std::env::temp_dir().join(format!("perfpipe-plot-example-{}", std::process::id()));
+//! # std::fs::create_dir_all(&dir)?;
+//! # let log = dir.join("log.csv");
+//! # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,10,true\n1795203738700,40,true\n")?;
+//! # let folder = dir.join("data");
+//! # let mut options = IngestOptions::default();
+//! # (options.framework, options.test) = (Some("spring".into()), Some("2048".into()));
+//! # let runtime = tokio::runtime::Runtime::new()?;
+//! # let store = ParquetStore::open(folder.clone())?;
+//! # runtime.block_on(ingest(&store, &[log], &options, Default::default()))?;
+//! # drop(store);
+//! # let charts = dir.as_path();
+//! # runtime.block_on(async {
+//! let store = Store::folder(folder)?;
+//! let run = store.read(&RunKey::new("spring", "2048")).await?;
+//! let timeline = Timeline::new(&run, &View::of(&run.info))?;
+//!
+//! let page = Page::run(&timeline, &Style::default().with_palette(Palette::Viridis));
+//! std::fs::write(charts.join("run.svg"), page.svg())?;
+//! std::fs::write(charts.join("run.png"), png(&page, 2.0)?)?;
+//! std::fs::write(charts.join("run.pdf"), pdf(&[page])?)?;
+//! # assert!(std::fs::metadata(charts.join("run.pdf"))?.len() > 1000);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # })?;
+//! # std::fs::remove_dir_all(&dir)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
