@@ -22,9 +22,9 @@
 //!
 //! # Memory
 //!
-//! A timeline takes some 200 bytes for each second, whatever the number of requests. While it is computed, each thread
-//! uses up to 512 KiB for a histogram, as [`Histogram`] says. [`breakdown::SecondTables`] gives the seconds of a long
-//! run in pieces.
+//! A timeline takes about 180 bytes for each second, whatever the number of requests. While it is computed, histograms
+//! take up to 512 KiB for every 4,096 seconds, and 17 MiB at most. [`breakdown::SecondTables`] gives the seconds of a
+//! long run in pieces.
 //!
 //! # Threads and blocking
 //!
@@ -40,7 +40,8 @@
 //!
 //! ```
 //! use perfpipe_analyze::{Timeline, View, check};
-//! # use perfpipe_ingest::{IngestOptions, RunKey, Store, ingest, store::ParquetStore};
+//! use perfpipe_ingest::{RunKey, Store};
+//! # use perfpipe_ingest::{IngestOptions, ingest, store::ParquetStore};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! # let log = dir.path().join("log.csv");
@@ -56,6 +57,7 @@
 //! # runtime.block_on(ingest(&store, &[log], &options, Default::default()))?;
 //! # drop(store);
 //! # runtime.block_on(async {
+//! // The folder of a store that has the run, such as `perfpipe-data`.
 //! let store = Store::folder(folder)?;
 //! let run = store.read(&RunKey::new("spring", "2048")).await?;
 //!

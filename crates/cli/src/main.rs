@@ -13,12 +13,13 @@
 //!
 //! # Memory
 //!
-//! Memory is the libraries': it does not grow with a log. The allocator is told to give back what is not used.
+//! The command itself keeps next to nothing, and what the libraries need does not grow with a log. The allocator is told
+//! to give back what is not used.
 //!
 //! # Threads and blocking
 //!
 //! The main thread waits for the command and for signals. The command runs on a thread of its own, where it may block:
-//! a signal is answered whatever it waits for. It is given time to undo what it began.
+//! a signal is handled whatever it waits for. A command that is stopped has time to undo what it began.
 //!
 //! # Example
 //!
@@ -53,6 +54,7 @@ use crate::work::Work;
 /// The stack size, in bytes, of the thread on which a command runs; that of the main thread on Linux.
 const STACK: usize = 8 << 20;
 
+/// Parses the command line, runs the command, and returns the exit code.
 fn main() -> ExitCode {
     allocator::keep_little();
     let (words, notes) = renamed::translate(std::env::args_os());
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs the command on a runtime of its own.
 fn run(cli: Cli) -> Result<()> {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     let runtime = builder.worker_threads(1).thread_stack_size(STACK).enable_all().build()?;

@@ -43,6 +43,7 @@
 //! # drop(store);
 //! # let charts = dir.as_path();
 //! # runtime.block_on(async {
+//! // The folder of a store that has the run, such as `perfpipe-data`.
 //! let store = Store::folder(folder)?;
 //! let run = store.read(&RunKey::new("spring", "2048")).await?;
 //! let timeline = Timeline::new(&run, &View::of(&run.info))?;

@@ -61,21 +61,21 @@ struct Looked<'a> {
 ///
 /// | field | content |
 /// |---|---|
-/// | `schema` | `"perfpipe-run/1"`; the number changes if a field changes its meaning or is removed, not if one is
-/// added |
+/// | `schema` | `"perfpipe-run/1"` |
 /// | `framework`, `test`, `repeat` | the run's key |
 /// | `t0_ms` | the start of the run, epoch ms |
 /// | `ingested_at`, `tool_version` | when it was stored, and by which version |
 /// | `partial` | true if it was made from damaged files that could be read only in part |
 /// | `samples_stored` | true if its samples are in the store |
 /// | `sources` | the files it was made from: `file`, `member`, `kind`, `bytes` (uncompressed), `crc32` |
-/// | `view` | the view: `from`, `to`, `phase`, `label`, `transactions`, `include_failures`, `top_level`, `injectors`,
-/// `cpu_offset`, `cpu_lookback` |
+/// | `view` | the choices of the [`View`] that change figures |
 /// | `summary` | the columns of [`Timeline::summary_table`] |
 /// | `phases` | the rows of [`phase_table`](crate::breakdown::phase_table) |
 /// | `labels` | the rows of [`label_table`](crate::breakdown::label_table); only the view's label if it has one |
 ///
-/// Times are in ms, shares from 0 to 1; an absent value is `null`.
+/// Times are in ms, shares from 0 to 1; an absent value is `null`. The schema's number changes if a field changes its
+/// meaning or is removed, not if one is added. The fields of `view` are `from`, `to`, `phase`, `label`, `transactions`,
+/// `include_failures`, `top_level`, `injectors`, `cpu_offset` and `cpu_lookback`.
 ///
 /// # Errors
 /// The same errors as [`Timeline::new`].

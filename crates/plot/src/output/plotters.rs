@@ -1,8 +1,8 @@
 //! The adapter that draws a page onto a canvas of the plotters crate.
 //!
-//! SVG, PDF and PNG are drawn without plotters: they need no more than lines, areas, discs and texts, and so drawing an
-//! SVG can't fail. The adapter lets a program put a page beside its own plotters charts, on a canvas that this crate
-//! does not know, such as a window or a web page.
+//! SVG, PDF and PNG are drawn without plotters, since they need only lines, areas, discs and texts, and an SVG then can't
+//! fail. The adapter stays because it gives a program what the formats do not: a page beside the program's own plotters
+//! charts, or on a canvas that this crate does not know, such as a window.
 
 use plotters::coord::Shift;
 use plotters::prelude::{
@@ -61,9 +61,10 @@ impl Page {
     /// # }
     /// # let mut dark = 0;
     /// # let window = Window { dark: &mut dark };
-    /// let page = Page::run(&Timeline::new(&run, &View::default())?, &Style::default());
+    /// let timeline = Timeline::new(&run, &View::default())?;
+    /// let page = Page::run(&timeline, &Style::default());
     /// {
-    ///     // `window` is any plotters backend, such as `BitMapBackend::new("charts.png", (1200, 849))`.
+    ///     // Any plotters backend, such as `BitMapBackend::new("charts.png", (1200, 849))`.
     ///     let root = window.into_drawing_area();
     ///     root.fill(&WHITE)?;
     ///     let (left, _right) = root.split_horizontally(600);
