@@ -124,13 +124,10 @@ pub(crate) fn percent(share: f64) -> String {
 /// ```
 /// use perfpipe_ingest::Damage;
 ///
-/// let damage = Damage {
-///     file: "run.zip".into(),
-///     problem: "the zip's directory is missing".into(),
-///     bytes: 1318,
-///     records: 12,
-///     ..Damage::default()
-/// };
+/// let mut damage = Damage::default();
+/// damage.file = "run.zip".into();
+/// damage.problem = "the zip's directory is missing".into();
+/// (damage.bytes, damage.records) = (1318, 12);
 /// let told = perfpipe_analyze::format::damage_sentence(&damage);
 /// assert_eq!(told, "run.zip: the zip's directory is missing; 12 records could be read (1,318 bytes)");
 /// ```

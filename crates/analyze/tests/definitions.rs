@@ -172,7 +172,7 @@ fn two_readings() -> Raw {
 }
 
 fn cpu_of(raw: &Raw, lookback: u32) -> Vec<Option<f64>> {
-    let view = View::default().with_cpu(CpuJoin { offset: 0, lookback });
+    let view = View::default().with_cpu(CpuJoin::default().with_lookback(lookback));
     let timeline = Timeline::new(&raw.stored(), &view).unwrap();
     timeline.seconds.iter().map(|second| second.cpu).collect()
 }
@@ -246,7 +246,8 @@ fn impossible_views_are_refused() {
 fn run_of_transactions_only_is_silent() {
     let mut raw = two_readings();
     raw.samples.iter_mut().for_each(|sample| sample.transaction = true);
-    let run = StoredRun { cpu: CpuSeries::default(), ..raw.stored() };
+    let mut run = raw.stored();
+    run.cpu = CpuSeries::default();
     let timeline = Timeline::new(&run, &View::default()).unwrap();
     assert_eq!((timeline.summary.requests(), timeline.summary.seconds), (0, 4));
     assert_eq!(timeline.summary.failure_share(), None);

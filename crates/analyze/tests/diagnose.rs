@@ -119,13 +119,11 @@ impl Made {
     fn run(&self) -> StoredRun {
         let names: Vec<String> = self.injectors.iter().map(|name| (*name).to_owned()).collect();
         let t0 = 1_700_000_000_000;
-        StoredRun {
-            info: RunInfo::new(RunKey::new("spring", "2048"), t0, t0 + i64::from(self.seconds) * 1000 - 1),
-            cells: CellTable::new(vec![String::new()], names, self.cells.clone()),
-            cpu: CpuSeries::new(self.cpu.clone()),
-            errors: self.errors.clone(),
-            labels: vec![],
-        }
+        let info = RunInfo::new(RunKey::new("spring", "2048"), t0, t0 + i64::from(self.seconds) * 1000 - 1);
+        let mut run = StoredRun::new(info, CellTable::new(vec![String::new()], names, self.cells.clone()));
+        run.cpu = CpuSeries::new(self.cpu.clone());
+        run.errors.clone_from(&self.errors);
+        run
     }
 
     fn findings(&self) -> Vec<Finding> {

@@ -36,11 +36,7 @@
 //! # let log = dir.path().join("log.csv");
 //! # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n")?;
 //! let store = ParquetStore::open(dir.path().join("data"))?;
-//! let options = IngestOptions {
-//!     framework: Some("perfectnio".into()),
-//!     test: Some("2048".into()),
-//!     ..IngestOptions::default()
-//! };
+//! let options = IngestOptions::default().with_framework("perfectnio").with_test("2048");
 //! let runtime = tokio::runtime::Runtime::new()?;
 //! let done = runtime.block_on(ingest(&store, &[log], &options, Default::default()))?;
 //! assert_eq!(done.info.key, RunKey::new("perfectnio", "2048"));
@@ -85,7 +81,8 @@ pub use inspect::{
 };
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::copy::{attach_cpu, copy_run};
-pub use operations::ingest::{IngestOptions, Ingested, ingest};
+pub use operations::ingest::{Ingested, ingest};
+pub use operations::options::IngestOptions;
 #[cfg(feature = "parts")]
 #[doc(hidden)]
 pub use operations::parts;

@@ -37,18 +37,13 @@ impl Details {
     /// ```
     /// use perfpipe_analyze::View;
     /// use perfpipe_analyze::breakdown::Details;
-    /// use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
+    /// use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
     ///
     /// // Three requests in one second, of 10, 10 and 40 ms.
     /// let key = CellKey { second: 0, label: 0, success: true, transaction: false };
     /// let cell = Cell { elapsed: vec![(10, 2), (40, 1)], ..Cell::default() };
-    /// let run = StoredRun {
-    ///     info: RunInfo::new(RunKey::new("spring", "2048"), 1_700_000_000_000, 1_700_000_000_400),
-    ///     cells: CellTable::new(vec!["Get".into()], vec![], [(key, cell)]),
-    ///     cpu: CpuSeries::default(),
-    ///     errors: vec![],
-    ///     labels: vec![],
-    /// };
+    /// let info = RunInfo::new(RunKey::new("spring", "2048"), 1_700_000_000_000, 1_700_000_000_400);
+    /// let run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], [(key, cell)]));
     /// let details = Details::new(&run, &View::default())?;
     /// assert_eq!(details.heatmap.columns[0].counts.iter().map(|(_, samples)| samples).sum::<u64>(), 3);
     /// assert!(details.curve.contains(&(50.0, 10.0)));

@@ -20,7 +20,7 @@ const CODE_LIMIT: usize = 1_000;
 /// use perfpipe_analyze::View;
 /// use perfpipe_analyze::breakdown::SampleFigures;
 /// use perfpipe_analyze::table::Format;
-/// use perfpipe_ingest::{CellTable, CpuSeries, RunInfo, RunKey, SampleBatch, StoredRun};
+/// use perfpipe_ingest::{CellTable, RunInfo, RunKey, SampleBatch, StoredRun};
 ///
 /// let mut batch = SampleBatch::default();
 /// for (latency, code, success) in [(3, "200", true), (5, "200", true), (90, "500", false)] {
@@ -33,13 +33,7 @@ const CODE_LIMIT: usize = 1_000;
 ///     batch.success.push(success);
 ///     batch.transaction.push(false);
 /// }
-/// # let run = StoredRun {
-/// #     info: RunInfo::new(RunKey::new("spring", "2048"), 0, 999),
-/// #     cells: CellTable::default(),
-/// #     cpu: CpuSeries::default(),
-/// #     errors: vec![],
-/// #     labels: vec![],
-/// # };
+/// # let run = StoredRun::new(RunInfo::new(RunKey::new("spring", "2048"), 0, 999), CellTable::default());
 /// let view = View::of(&run.info).with_percentiles([50.0]);
 /// let mut figures = SampleFigures::new(&run, &view)?;
 /// figures.add(&batch);

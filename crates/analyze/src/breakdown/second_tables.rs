@@ -19,14 +19,8 @@ use crate::view::phases::Span;
 /// use perfpipe_analyze::View;
 /// use perfpipe_analyze::breakdown::SecondTables;
 /// use perfpipe_analyze::table::{Format, TableWriter};
-/// # use perfpipe_ingest::{CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
-/// # let run = StoredRun {
-/// #     info: RunInfo::new(RunKey::new("spring", "2048"), 0, 1_999),
-/// #     cells: CellTable::default(),
-/// #     cpu: CpuSeries::default(),
-/// #     errors: vec![],
-/// #     labels: vec![],
-/// # };
+/// # use perfpipe_ingest::{CellTable, RunInfo, RunKey, StoredRun};
+/// # let run = StoredRun::new(RunInfo::new(RunKey::new("spring", "2048"), 0, 1_999), CellTable::default());
 /// let view = View::default();
 /// let mut pieces = SecondTables::new(&run, &view)?;
 /// let mut csv = TableWriter::new(Format::Csv, &pieces.columns(), Vec::new())?;

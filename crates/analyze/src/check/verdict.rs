@@ -62,17 +62,12 @@ impl Verdict {
 ///
 /// ```
 /// use perfpipe_analyze::{Rule, View, check};
-/// use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
+/// use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
 ///
 /// let key = CellKey { second: 0, label: 0, success: true, transaction: false };
 /// let cell = Cell { elapsed: vec![(10, 2), (40, 1)], ..Cell::default() };
-/// let run = StoredRun {
-///     info: RunInfo::new(RunKey::new("spring", "2048"), 0, 900),
-///     cells: CellTable::new(vec!["Get".into()], vec![], [(key, cell)]),
-///     cpu: CpuSeries::default(),
-///     errors: vec![],
-///     labels: vec![],
-/// };
+/// let info = RunInfo::new(RunKey::new("spring", "2048"), 0, 900);
+/// let run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], [(key, cell)]));
 /// let rules: [Rule; 2] = ["p50 <= 10ms".parse()?, "cpu < 80%".parse()?];
 /// let verdicts = check(&rules, &run, &View::default(), None)?;
 /// assert_eq!((verdicts[0].holds, verdicts[0].value), (true, Some(10.0)));
@@ -207,13 +202,10 @@ mod tests {
         let cell = |n: u64| Cell { elapsed: vec![(10, n)], ..Cell::default() };
         let busy = (0..).zip(successes).filter(|(_, n)| **n > 0);
         let cells = busy.map(|(second, n)| (key(second), cell(*n)));
-        StoredRun {
-            info: RunInfo::new(RunKey::new("a", "b"), 0, 1000 * successes.len() as i64 - 1),
-            cells: CellTable::new(vec!["Get".into()], vec![], cells),
-            cpu: CpuSeries::default(),
-            errors: vec![],
-            labels: vec![],
-        }
+        StoredRun::new(
+            RunInfo::new(RunKey::new("a", "b"), 0, 1000 * successes.len() as i64 - 1),
+            CellTable::new(vec!["Get".into()], vec![], cells),
+        )
     }
 
     fn judged(rule: &str, run: &StoredRun, baseline: Option<&StoredRun>) -> Verdict {
@@ -283,7 +275,8 @@ mod tests {
         let key = |second| CellKey { second, label: 0, success: true, transaction: false };
         let cell = |good: bool| Cell { elapsed: vec![(if good { 10 } else { 20 }, 1)], ..Cell::default() };
         let known = (0..).zip(seconds).filter_map(|(at, good)| Some((key(at), cell((*good)?))));
-        StoredRun { cells: CellTable::new(vec!["Get".into()], vec![], known), ..run(&vec![0; seconds.len()]) }
+        let run = run(&vec![0; seconds.len()]);
+        StoredRun::new(run.info, CellTable::new(vec!["Get".into()], vec![], known))
     }
 
     /// 120 seconds with a value in every `step`-th.
@@ -294,9 +287,10 @@ mod tests {
     #[test]
     fn sparse_readings_of_a_busy_machine_break_a_rule() {
         for every in [1, 5, 10, 30] {
-            let with = |cpu: f64| StoredRun {
-                cpu: CpuSeries::new((0..120).step_by(every).map(|at| (at, cpu)).collect()),
-                ..run(&[0; 120])
+            let with = |cpu: f64| {
+                let mut run = run(&[0; 120]);
+                run.cpu = CpuSeries::new((0..120).step_by(every).map(|at| (at, cpu)).collect());
+                run
             };
             let busy = judged("cpu < 6500 for 30s", &with(7000.0), None);
             assert_eq!((busy.holds, busy.value), (false, Some(7000.0)), "{busy:?}");
@@ -340,7 +334,7 @@ mod tests {
     fn of_times(times: &[(i32, u64)]) -> StoredRun {
         let key = CellKey { second: 0, label: 0, success: true, transaction: false };
         let cell = Cell { elapsed: times.to_vec(), ..Cell::default() };
-        StoredRun { cells: CellTable::new(vec!["Get".into()], vec![], [(key, cell)]), ..run(&[1]) }
+        StoredRun::new(run(&[1]).info, CellTable::new(vec!["Get".into()], vec![], [(key, cell)]))
     }
 
     #[test]

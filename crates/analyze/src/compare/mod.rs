@@ -28,18 +28,13 @@ pub use self::sides::{Side, compare_sides};
 ///
 /// ```
 /// use perfpipe_analyze::{Measure, Outcome, View, compare};
-/// use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
+/// use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
 ///
 /// let run = |successes: u64| {
 ///     let key = |second| CellKey { second, label: 0, success: true, transaction: false };
 ///     let cell = |second: u32| Cell { elapsed: vec![(10, successes + u64::from(second % 7))], ..Cell::default() };
-///     StoredRun {
-///         info: RunInfo::new(RunKey::new("spring", "2048"), 0, 99_999),
-///         cells: CellTable::new(vec!["Get".into()], vec![], (0..100).map(|second| (key(second), cell(second)))),
-///         cpu: CpuSeries::default(),
-///         errors: vec![],
-///         labels: vec![],
-///     }
+///     let info = RunInfo::new(RunKey::new("spring", "2048"), 0, 99_999);
+///     StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], (0..100).map(|second| (key(second), cell(second)))))
 /// };
 /// let view = View::default();
 /// let changes = compare((&run(1000), &view), (&run(1100), &view))?;
@@ -54,7 +49,7 @@ pub fn compare(a: (&StoredRun, &View), b: (&StoredRun, &View)) -> Result<Vec<Cha
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey};
+    use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey};
     use proptest::prelude::*;
 
     use super::*;
@@ -70,13 +65,10 @@ mod tests {
             }
             (key(second), Cell { elapsed: counts.into_iter().collect(), ..Cell::default() })
         });
-        StoredRun {
-            info: RunInfo::new(RunKey::new("a", "b"), 0, i64::from(seconds) * 1000 - 1),
-            cells: CellTable::new(vec!["Get".into()], vec![], cells),
-            cpu: CpuSeries::default(),
-            errors: vec![],
-            labels: vec![],
-        }
+        StoredRun::new(
+            RunInfo::new(RunKey::new("a", "b"), 0, i64::from(seconds) * 1000 - 1),
+            CellTable::new(vec!["Get".into()], vec![], cells),
+        )
     }
 
     fn outcomes(one: &StoredRun, other: &StoredRun) -> Vec<(Measure, Outcome)> {

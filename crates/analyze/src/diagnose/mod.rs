@@ -41,19 +41,14 @@ pub use self::finding::{Finding, FindingKind};
 ///
 /// ```
 /// use perfpipe_analyze::{FindingKind, View, diagnose};
-/// use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
+/// use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
 ///
 /// // A hundred requests a second, but none from second 20 to second 24.
 /// let cell = Cell { elapsed: vec![(10, 100)], ..Cell::default() };
 /// let key = |second| CellKey { second, label: 0, success: true, transaction: false };
 /// let cells = (0..60).filter(|at| !(20..25).contains(at)).map(|at| (key(at), cell.clone()));
-/// let run = StoredRun {
-///     info: RunInfo::new(RunKey::new("spring", "2048"), 0, 59_900),
-///     cells: CellTable::new(vec!["Get".into()], vec![], cells),
-///     cpu: CpuSeries::default(),
-///     errors: vec![],
-///     labels: vec![],
-/// };
+/// let info = RunInfo::new(RunKey::new("spring", "2048"), 0, 59_900);
+/// let run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], cells));
 /// let findings = diagnose(&run, &View::default(), None)?;
 /// assert_eq!(findings.len(), 1);
 /// assert_eq!((findings[0].kind, findings[0].span.first, findings[0].span.last), (FindingKind::Stall, 20, 24));

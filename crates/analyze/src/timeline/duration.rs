@@ -85,7 +85,8 @@ mod tests {
     use super::*;
 
     fn of(last_ms: i64, last_end_ms: Option<i64>) -> RunDuration {
-        let info = RunInfo { last_end_ms, ..RunInfo::new(RunKey::new("a", "b"), 500, 500 + last_ms) };
+        let mut info = RunInfo::new(RunKey::new("a", "b"), 500, 500 + last_ms);
+        info.last_end_ms = last_end_ms;
         RunDuration::of(&info, &View::default())
     }
 

@@ -69,19 +69,14 @@ impl Timeline {
     ///
     /// ```
     /// use perfpipe_analyze::{Timeline, View};
-    /// use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
+    /// use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
     ///
     /// // Three requests in the first second, of 10, 10 and 40 ms; silence in the next; one in the third.
     /// let key = |second| CellKey { second, label: 0, success: true, transaction: false };
     /// let cell = |elapsed| Cell { elapsed, ..Cell::default() };
     /// let cells = [(key(0), cell(vec![(10, 2), (40, 1)])), (key(2), cell(vec![(25, 1)]))];
-    /// let run = StoredRun {
-    ///     info: RunInfo::new(RunKey::new("spring", "2048"), 1_700_000_000_000, 1_700_000_002_400),
-    ///     cells: CellTable::new(vec!["Get".into()], vec![], cells),
-    ///     cpu: CpuSeries::default(),
-    ///     errors: vec![],
-    ///     labels: vec![],
-    /// };
+    /// let info = RunInfo::new(RunKey::new("spring", "2048"), 1_700_000_000_000, 1_700_000_002_400);
+    /// let run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], cells));
     /// let timeline = Timeline::new(&run, &View::default())?;
     /// assert_eq!(timeline.seconds.len(), 3);
     /// assert_eq!(timeline.seconds[0].elapsed_mean, Some(20.0));

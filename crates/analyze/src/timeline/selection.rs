@@ -185,7 +185,7 @@ fn likeness(label: &str, wanted: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::{CellTable, CpuSeries, RunInfo, RunKey};
+    use perfpipe_ingest::{CellTable, RunInfo, RunKey};
     use proptest::prelude::*;
 
     use super::*;
@@ -195,13 +195,7 @@ mod tests {
         fn stretches_follow_one_another_and_keep_to_the_part(
             from in 0..40u32, len in 1..40u32, first in 0..80u32, more in 0..40u32, seconds in 0..20u32,
         ) {
-            let run = StoredRun {
-                info: RunInfo::new(RunKey::new("a", "b"), 0, 100_000),
-                cells: CellTable::default(),
-                cpu: CpuSeries::default(),
-                errors: vec![],
-                labels: vec![],
-            };
+            let run = StoredRun::new(RunInfo::new(RunKey::new("a", "b"), 0, 100_000), CellTable::default());
             let view = View { from: Some(from), to: Some(from + len - 1), ..View::default() };
             let selection = Selection::new(&run, &view)?;
             let part = Span { first, last: first + more };

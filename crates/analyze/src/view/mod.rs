@@ -95,11 +95,7 @@ impl View {
     /// ```
     pub fn of(info: &RunInfo) -> Self {
         let injectors = info.options.get(Self::INJECTORS).and_then(|number| number.parse().ok());
-        Self {
-            injectors: injectors.unwrap_or(1),
-            cpu: CpuJoin { offset: info.cpu_offset, lookback: info.cpu_lookback },
-            ..Self::default()
-        }
+        Self { injectors: injectors.unwrap_or(1), cpu: CpuJoin::of(info), ..Self::default() }
     }
 
     /// Sets the percentiles to compute, in percent.

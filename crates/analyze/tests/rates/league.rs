@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use perfpipe_analyze::{League, Timeline, View};
-use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
+use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
 
 use crate::dice::Dice;
 
@@ -38,13 +38,10 @@ impl Rates {
 fn any_timeline() -> Timeline {
     let key = CellKey { second: 0, label: 0, success: true, transaction: false };
     let cell = Cell { elapsed: vec![(1, 1)], ..Cell::default() };
-    let run = StoredRun {
-        info: RunInfo::new(RunKey::new("a", "b"), 0, 999),
-        cells: CellTable::new(vec!["Get".into()], vec![], [(key, cell)]),
-        cpu: CpuSeries::default(),
-        errors: vec![],
-        labels: vec![],
-    };
+    let run = StoredRun::new(
+        RunInfo::new(RunKey::new("a", "b"), 0, 999),
+        CellTable::new(vec!["Get".into()], vec![], [(key, cell)]),
+    );
     Timeline::new(&run, &View::default()).unwrap()
 }
 

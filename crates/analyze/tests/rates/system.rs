@@ -172,8 +172,10 @@ impl System {
         let successes = requests.len() as u64 - failures;
         let mut info = RunInfo::new(RunKey::new("simulated", "system"), t0_ms, BEGIN * 1000 + last);
         (info.successes, info.failures) = (successes, failures);
-        let labels = vec![LabelCount { label: "Get".into(), successes, failures, transactions: 0 }];
-        StoredRun { info, cells, cpu: self.readings(requests), errors, labels }
+        let mut run = StoredRun::new(info, cells);
+        run.labels = vec![LabelCount { label: "Get".into(), successes, failures, transactions: 0 }];
+        (run.cpu, run.errors) = (self.readings(requests), errors);
+        run
     }
 
     /// The share of each second in which servers were busy.

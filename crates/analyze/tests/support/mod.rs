@@ -90,17 +90,12 @@ impl Raw {
             let own = self.samples.iter().filter(|sample| sample.transaction == transactions);
             own.map(|sample| self.t0_ms + sample.t_ms + i64::from(sample.elapsed.max(0))).max()
         };
-        StoredRun {
-            info: RunInfo {
-                last_end_ms: end(false),
-                transactions_end_ms: end(true),
-                ..RunInfo::new(RunKey::new("spring", "2048"), self.t0_ms, self.t0_ms + last)
-            },
-            cells,
-            cpu: CpuSeries::new(self.cpu.clone()),
-            errors: vec![],
-            labels: label_counts,
-        }
+        let mut info = RunInfo::new(RunKey::new("spring", "2048"), self.t0_ms, self.t0_ms + last);
+        (info.last_end_ms, info.transactions_end_ms) = (end(false), end(true));
+        let mut run = StoredRun::new(info, cells);
+        run.cpu = CpuSeries::new(self.cpu.clone());
+        run.labels = label_counts;
+        run
     }
 
     fn label_count(&self, label: &str) -> LabelCount {
@@ -259,7 +254,8 @@ pub(crate) fn view() -> impl Strategy<Value = View> {
     let percent = prop_oneof![0.0..=100.0f64, Just(0.0), Just(50.0), Just(99.9), Just(100.0)];
     let window = (prop::option::weighted(0.4, 0..8u32), prop::option::weighted(0.4, 3..15u32));
     let label = prop::option::weighted(0.4, prop::sample::select(LABELS.to_vec()));
-    let cpu = (-3..3i64, 0..4u32).prop_map(|(offset, lookback)| CpuJoin { offset, lookback });
+    let cpu = (-3..3i64, 0..4u32)
+        .prop_map(|(offset, lookback)| CpuJoin::default().with_offset(offset).with_lookback(lookback));
     (prop::collection::vec(percent, 0..6), window, label, any::<(bool, bool)>(), 1..4u32, cpu).prop_map(
         |(percentiles, (from, to), label, (transactions, include_failures), injectors, cpu)| {
             View::default()

@@ -70,20 +70,16 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
 /// Returns how readings are to be joined: with the clock offset of the run's ingest by default, but with a look-back of
 /// their own, which depends on their interval.
 fn choice(args: &CpuJoinArgs, run: &StoredRun) -> CpuChoice {
-    let CpuChoice { lookback, .. } = view::cpu_choice(args);
-    CpuChoice { offset: args.cpu_offset.unwrap_or(run.info.cpu_offset), lookback }
+    view::cpu_choice(args).with_offset(args.cpu_offset.unwrap_or(run.info.cpu_offset))
 }
 
 /// Reads the export that is to be attached.
 async fn read(args: &AttachArgs) -> Result<CpuExport> {
     let time_zone = args.reading.time_zone.parse()?;
-    let source = SourceOptions {
-        time_zone,
-        cpu_item: args.reading.cpu_item,
-        cpu_scale: cpu_scale::of(args.reading.cpu_scale, args.cores.cores)?,
-        cores: args.cores.cores,
-        ..SourceOptions::default()
-    };
+    let mut source = SourceOptions::default().with_time_zone(time_zone);
+    source.cpu_item = args.reading.cpu_item;
+    source.cpu_scale = cpu_scale::of(args.reading.cpu_scale, args.cores.cores)?;
+    source.cores = args.cores.cores;
     let (file, options) = (args.cpu.clone(), source.clone());
     let inputs = tokio::task::spawn_blocking(move || Inputs::recognise(&[file], &options)).await??;
     let cpu = match (inputs.cpu, inputs.logs.first()) {

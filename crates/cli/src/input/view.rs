@@ -13,15 +13,16 @@ pub(crate) const CPU_ITEM: &str = "cpu-item";
 
 /// Returns how the readings of an export are to be joined.
 pub(crate) fn cpu_choice(args: &CpuJoinArgs) -> CpuChoice {
-    CpuChoice { offset: args.cpu_offset.unwrap_or_default(), lookback: args.cpu_lookback }
+    let mut choice = CpuChoice::default().with_offset(args.cpu_offset.unwrap_or_default());
+    choice.lookback = args.cpu_lookback;
+    choice
 }
 
 /// Returns how stored readings are joined: as the flags say, by default as at the run's ingest.
 fn cpu_join(args: &CpuJoinArgs, stored: CpuJoin) -> CpuJoin {
-    CpuJoin {
-        offset: args.cpu_offset.unwrap_or(stored.offset),
-        lookback: args.cpu_lookback.unwrap_or(stored.lookback),
-    }
+    stored
+        .with_offset(args.cpu_offset.unwrap_or(stored.offset))
+        .with_lookback(args.cpu_lookback.unwrap_or(stored.lookback))
 }
 
 /// Returns the view of a run that the flags describe.

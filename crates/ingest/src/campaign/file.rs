@@ -11,7 +11,7 @@ use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
-use crate::operations::ingest::IngestOptions;
+use crate::operations::options::IngestOptions;
 use crate::pipeline::reader::open_log;
 use crate::run::infer::Clues;
 use crate::run::info::SourceFile;

@@ -35,7 +35,7 @@ mod status;
 mod work;
 
 use crate::error::Error;
-use crate::operations::ingest::IngestOptions;
+use crate::operations::options::IngestOptions;
 
 pub use self::pairing::Paired;
 pub use self::planned_cpu::PlannedCpu;
@@ -44,6 +44,7 @@ pub use self::run::CampaignRun;
 pub use self::status::Stand;
 
 /// The runs in some folders.
+#[non_exhaustive]
 pub struct Campaign {
     /// The runs, sorted by t0, followed by the files that can't be read.
     pub runs: Vec<CampaignRun>,

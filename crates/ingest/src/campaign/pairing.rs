@@ -65,6 +65,7 @@ impl Readings {
 
 /// How a CPU export was found to belong to a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Paired {
     /// Both are in one zip.
     File,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::operations::ingest::{IngestOptions, check};
+use crate::operations::options::{IngestOptions, check};
 use crate::operations::store::Store;
 use crate::run::info::RunInfo;
 use crate::run::key::{Repeat, RunKey};

@@ -9,6 +9,7 @@ use crate::series::cpu::CpuJoin;
 
 /// The CPU export of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PlannedCpu {
     /// The file.
     pub file: PathBuf,

@@ -21,6 +21,7 @@ struct Runs {
 
 /// The progress of a campaign at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CampaignState {
     /// The number of bytes read from the input files, packed as they are on disk.
     pub packed_bytes: u64,

@@ -25,6 +25,7 @@ const LARGE: u64 = 512 << 20;
 const MANY_CELLS: u64 = 100_000;
 
 /// One run of a campaign.
+#[non_exhaustive]
 pub struct CampaignRun {
     /// The file with the run's logs, or the file that can't be read.
     pub log: PathBuf,

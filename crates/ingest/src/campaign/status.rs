@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use crate::error::Error;
-use crate::operations::ingest::IngestOptions;
+use crate::operations::options::IngestOptions;
 use crate::run::info::{RunInfo, SourceFile, SourceKind};
 use crate::run::key::RunKey;
 use crate::run::replace::Replace;
@@ -15,6 +15,7 @@ use super::planned_cpu::PlannedCpu;
 
 /// The status of a run compared with the store.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Stand {
     /// The run is not stored yet.
     New,

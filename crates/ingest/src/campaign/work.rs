@@ -9,7 +9,8 @@ use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::operations::ingest::{IngestOptions, Ingested};
+use crate::operations::ingest::Ingested;
+use crate::operations::options::IngestOptions;
 use crate::operations::store::Store;
 use crate::pipeline::{PipelineOptions, Progress};
 use crate::run::key::{Repeat, RunKey};

@@ -7,6 +7,7 @@ use crate::series::cpu::CpuSeries;
 
 /// A run read back from a store, without its samples.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct StoredRun {
     /// The run's metadata.
     pub info: RunInfo,
@@ -21,6 +22,11 @@ pub struct StoredRun {
 }
 
 impl StoredRun {
+    /// Creates a run from its metadata and its counts. All else is empty.
+    pub fn new(info: RunInfo, cells: CellTable) -> Self {
+        Self { info, cells, cpu: CpuSeries::default(), errors: Vec::new(), labels: Vec::new() }
+    }
+
     /// Returns true if a label of the run has no cells of its own but shares those of [`crate::OTHER`].
     pub fn shares_cells(&self, label: &str) -> bool {
         !self.cells.labels.iter().any(|own| own == label)

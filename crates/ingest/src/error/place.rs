@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// A place in the input: as much of file, member, line and byte as is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Place {
     /// The file as the user named it (`-` is standard input).
     pub file: PathBuf,

@@ -6,6 +6,7 @@ use crate::formats::jtl::layout::{Layout, LayoutOptions};
 
 /// One of JMeter's default columns that a log lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct MissingColumn {
     /// The name of the column.
     pub name: &'static str,

@@ -4,12 +4,14 @@ use serde::Serialize;
 
 use super::log::{LogInspection, TimeForm};
 use crate::formats::date::TimeZone;
-use crate::operations::ingest::{IngestOptions, Prepared};
+use crate::operations::ingest::Prepared;
+use crate::operations::options::IngestOptions;
 use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::source::cpu_export::CpuFacts;
 
 /// The facts about a CPU export. Times include the given CPU offset.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct CpuInspection {
     /// The file's name.
     pub file: String,
@@ -56,6 +58,7 @@ pub struct CpuInspection {
 
 /// A gap in the readings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Gap {
     /// The epoch second of the reading before the gap.
     pub after: i64,
@@ -65,6 +68,7 @@ pub struct Gap {
 
 /// A shift of the readings' clock, by hours, half or quarter hours, with which they would cover the logs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ClockGuess {
     /// The shift to add to the readings' clock, in seconds.
     pub shift: i64,

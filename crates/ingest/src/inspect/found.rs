@@ -16,6 +16,7 @@ use crate::run::rejects::Reject;
 ///
 /// Counts are those of the sample that was read, which may be the whole run: see [`Inspection::whole`].
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct Inspection {
     /// The key under which the run would be stored, as far as the sample shows. Its repeat is 1 if the next free one
     /// was requested. `None` if there is no log.

@@ -54,6 +54,7 @@ impl TimeForm {
 
 /// The facts about one log. Counts are those of its sample.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct LogInspection {
     /// The file as given; `-` is standard input.
     pub file: String,

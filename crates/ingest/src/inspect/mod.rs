@@ -11,7 +11,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
 use crate::error::{Error, Result};
-use crate::operations::ingest::{IngestOptions, Prepared, check, lacks_log, recognise};
+use crate::operations::ingest::{Prepared, lacks_log, recognise};
+use crate::operations::options::{IngestOptions, check};
 use crate::pipeline::reader::ReadPlan;
 
 pub use self::columns::MissingColumn;

@@ -16,6 +16,7 @@ const RECORD: usize = 500;
 
 /// The number of rejects with one reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct RejectKind {
     /// The reason's code, see [`RejectReason::code`].
     pub code: String,

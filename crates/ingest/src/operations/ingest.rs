@@ -1,6 +1,5 @@
 //! Ingests one run, from its files to the commit.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -14,80 +13,24 @@ use crate::pipeline::collected::Collected;
 use crate::pipeline::reader::ReadPlan;
 use crate::pipeline::sink::{FinishedRun, RunStore, RunWriter};
 use crate::pipeline::stage::{CommitStage, Stage};
-use crate::pipeline::{Outcome, PipelineOptions, Progress, run};
+use crate::pipeline::{Outcome, Progress, run};
 use crate::run::damage::Damage;
 use crate::run::fault::Fault;
 use crate::run::infer::Clues;
 use crate::run::info::{RunInfo, SourceFile};
-use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
+use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
-use crate::run::ports::Frameworks;
 use crate::run::replace::Replace;
-use crate::series::cpu::{CpuChoice, CpuJoin, CpuSeries};
+use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::source::cpu_export::CpuFacts;
 use crate::source::{Inputs, LogSource, SourceOptions};
 use crate::store::counted;
 
-/// The maximum span of a run in ms: 12 days before and after its first accepted record.
-const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
-
-/// Options for reading and storing a run.
-#[derive(Debug, Clone)]
-pub struct IngestOptions {
-    /// The system under test. `None` infers it.
-    pub framework: Option<String>,
-    /// The test. `None` infers it.
-    pub test: Option<String>,
-    /// The frameworks by port, from which a framework is inferred.
-    pub frameworks: Frameworks,
-    /// The repeat of framework and test; by default the first.
-    pub repeat: Repeat,
-    /// True if any stored run of the same key may be replaced, even if the key was inferred.
-    pub replace: bool,
-    /// t0 in epoch ms, which must be the smallest timeStamp of the run. It is needed only for pipes whose earliest
-    /// record comes late.
-    pub origin: Option<i64>,
-    /// The maximum distance of a record from the first accepted one, in ms; at most 12 days.
-    pub max_span_ms: u64,
-    /// The maximum number of rejected records.
-    pub max_rejects: u64,
-    /// A regular expression that finds the injector's host name in threadName.
-    pub injector_pattern: Option<String>,
-    /// The time zone, the CPU export's item, and the logs' layout if it can't be detected.
-    pub source: SourceOptions,
-    /// The rule by which samples are joined to CPU readings.
-    pub cpu: CpuChoice,
-    /// True if the samples are stored besides their counts.
-    pub keep_samples: bool,
-    /// The numbers of threads and the sizes of buffers.
-    pub sizes: PipelineOptions,
-    /// Further options to be recorded with the run, by flag name.
-    pub noted: BTreeMap<String, String>,
-}
-
-impl Default for IngestOptions {
-    fn default() -> Self {
-        Self {
-            framework: None,
-            test: None,
-            frameworks: Frameworks::default(),
-            repeat: Repeat::default(),
-            replace: false,
-            origin: None,
-            max_span_ms: 7 * 24 * 3_600_000,
-            max_rejects: 1000,
-            injector_pattern: None,
-            source: SourceOptions::default(),
-            cpu: CpuChoice::default(),
-            keep_samples: true,
-            sizes: PipelineOptions::default(),
-            noted: BTreeMap::new(),
-        }
-    }
-}
+use super::options::{IngestOptions, check};
 
 /// Result of an ingest.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Ingested {
     /// The run's metadata as stored.
     pub info: RunInfo,
@@ -168,44 +111,6 @@ pub(crate) async fn ingest_as<S: RunStore>(
 
 /// A check that may refuse a run's key.
 pub(crate) type Admit<'a> = &'a (dyn Fn(&RunKey) -> Result<()> + Sync);
-
-/// Checks the options.
-///
-/// # Errors
-/// If one of them is out of range or empty.
-pub(crate) fn check(options: &IngestOptions) -> Result<()> {
-    if options.max_span_ms > LONGEST_SPAN_MS {
-        return Err(Error::usage(
-            ErrorKind::SpanTooLong,
-            "the span that records may cover is more than 12 days",
-            "Give at most 12 days.",
-        ));
-    }
-    for (what, name) in [("framework", &options.framework), ("test", &options.test)] {
-        if name.as_deref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(Error::usage(
-                ErrorKind::EmptyName,
-                format!("the {what} is an empty name"),
-                "Give it a name, or leave it out to have it inferred.",
-            ));
-        }
-    }
-    if let Repeat::Number(repeat) = options.repeat
-        && !(1..=LAST_REPEAT).contains(&repeat)
-    {
-        let problem = format!("the repeat is not from 1 to {LAST_REPEAT}: {repeat}");
-        return Err(Error::usage(ErrorKind::RepeatRange, problem, "Count repeats from 1."));
-    }
-    Ok(())
-}
-
-impl IngestOptions {
-    /// Returns the key if all of it was given.
-    fn told_key(&self) -> Option<RunKey> {
-        let Repeat::Number(repeat) = self.repeat else { return None };
-        Some(RunKey::new(self.framework.clone()?, self.test.clone()?).with_repeat(repeat))
-    }
-}
 
 /// Returns the note on CPU readings of which none falls within the run.
 fn apart(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Note> {

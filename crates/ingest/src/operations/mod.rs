@@ -3,6 +3,7 @@
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod copy;
 pub(crate) mod ingest;
+pub(crate) mod options;
 #[cfg(feature = "parts")]
 #[doc(hidden)]
 pub mod parts;

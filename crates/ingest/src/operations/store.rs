@@ -4,7 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::ingest::{Admit, IngestOptions, Ingested, ingest_as};
+use super::ingest::{Admit, Ingested, ingest_as};
+use super::options::IngestOptions;
 use super::recount::Recount;
 use super::sub_samples::SubSamples;
 use crate::counts::stored_run::StoredRun;

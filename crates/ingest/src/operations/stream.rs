@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use std::path::PathBuf;
 
-use super::ingest::{IngestOptions, Ingested, ingest};
+use super::ingest::{Ingested, ingest};
+use super::options::IngestOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::Progress;
 use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};

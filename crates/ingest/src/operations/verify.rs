@@ -86,7 +86,7 @@ pub(crate) fn sums(run: &StoredRun) -> Result<Vec<String>> {
 /// Returns the contradictions between the samples of a run and its counts.
 async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<Vec<String>> {
     let info = &run.info;
-    let join = CpuJoin { offset: info.cpu_offset, lookback: info.cpu_lookback };
+    let join = CpuJoin::of(info);
     let (mut recount, mut found, mut unjoined) = (Recount::again(run), 0, 0_u64);
     let mut ends = Ends::default();
     let read = store

@@ -47,6 +47,7 @@ use crate::sample::pool::Pool;
 
 /// The sizes of the pipeline's parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct PipelineOptions {
     /// The number of threads that parse, count and encode.
     pub workers: usize,
@@ -64,6 +65,36 @@ impl Default for PipelineOptions {
     fn default() -> Self {
         let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
         Self { workers, block_size: 1 << 20, look_ahead: 32 << 20, memory: DEFAULT_MEMORY }
+    }
+}
+
+impl PipelineOptions {
+    /// Sets the number of threads that parse, count and encode.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// Sets the approximate size of a block, in bytes of the unpacked log.
+    #[must_use]
+    pub fn with_block_size(mut self, block_size: usize) -> Self {
+        self.block_size = block_size;
+        self
+    }
+
+    /// Sets the number of bytes that are searched ahead for the smallest timeStamp.
+    #[must_use]
+    pub fn with_look_ahead(mut self, look_ahead: usize) -> Self {
+        self.look_ahead = look_ahead;
+        self
+    }
+
+    /// Sets the memory budget in bytes for what is collected of a run.
+    #[must_use]
+    pub fn with_memory(mut self, memory: usize) -> Self {
+        self.memory = memory;
+        self
     }
 }
 

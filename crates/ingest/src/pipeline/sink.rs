@@ -35,6 +35,7 @@ pub trait RunStore: Sync {
 }
 
 /// A run that was read to its end and is ready to commit.
+#[non_exhaustive]
 pub struct FinishedRun<'a> {
     /// The run's metadata.
     pub info: &'a RunInfo,
@@ -56,6 +57,30 @@ pub struct FinishedRun<'a> {
     pub replace: Replace,
     /// Set by the writer when dropping it no longer undoes the run.
     pub stage: &'a CommitStage,
+}
+
+impl<'a> FinishedRun<'a> {
+    /// Describes a run without labels, injectors and failures, which may replace a run of the same key.
+    pub fn new(
+        info: &'a RunInfo,
+        cells: &'a mut (dyn Iterator<Item = Result<(CellKey, Cell)>> + Send),
+        cpu: &'a CpuSeries,
+        rejects: &'a mut RejectSpool,
+        stage: &'a CommitStage,
+    ) -> Self {
+        Self {
+            info,
+            labels: &[],
+            injectors: &[],
+            cells,
+            cpu,
+            errors: &[],
+            label_counts: &[],
+            rejects,
+            replace: Replace::SameKey,
+            stage,
+        }
+    }
 }
 
 /// Encodes batches for its writer. Each worker thread has its own encoder.

@@ -63,6 +63,7 @@ impl From<DamageKind> for ErrorKind {
 
 /// One damaged input (or zip member) that was read as far as possible.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Damage {
     /// The file's name: as given, or without folders once it is stored with a run.
     pub file: String,

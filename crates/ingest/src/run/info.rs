@@ -57,6 +57,7 @@ impl fmt::Display for SourceKind {
 
 /// One input file (or zip member) that a run was made from.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct SourceFile {
     /// The file's name, without folders (`-` is standard input).
     pub file: String,
@@ -70,8 +71,16 @@ pub struct SourceFile {
     pub crc32: u32,
 }
 
+impl SourceFile {
+    /// Describes a file that is in no zip.
+    pub fn new(file: impl Into<String>, kind: SourceKind, bytes: u64, crc32: u32) -> Self {
+        Self { file: file.into(), member: None, kind, bytes, crc32 }
+    }
+}
+
 /// The metadata of a run: what was read, with which options, and the totals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunInfo {
     /// Framework, test and repeat.
     #[serde(flatten)]

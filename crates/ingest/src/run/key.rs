@@ -20,6 +20,7 @@ pub const LAST_REPEAT: u32 = i32::MAX as u32;
 /// assert_eq!((key.to_string(), key.name()), ("spring_2048#2".into(), "spring_2048_r2".into()));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct RunKey {
     /// The system under test, as in `perfectnio`.
     pub framework: String,
@@ -64,6 +65,7 @@ impl fmt::Display for RunKey {
 
 /// The repeat number under which a run is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Repeat {
     /// This number, from 1 to [`LAST_REPEAT`]. An earlier run with the same number is replaced.
     Number(u32),

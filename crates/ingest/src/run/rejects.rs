@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 
 /// One record that was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Reject {
     /// The log file's name.
     pub file: String,
@@ -25,6 +26,27 @@ pub struct Reject {
     pub reason: String,
     /// The record as logged, without its line end. Invalid UTF-8 is replaced by U+FFFD.
     pub record: String,
+}
+
+impl Reject {
+    /// Creates a reject of a log that is in no zip. It has no code.
+    pub fn new(
+        file: impl Into<String>,
+        line: u64,
+        byte: u64,
+        reason: impl Into<String>,
+        record: impl Into<String>,
+    ) -> Self {
+        Self {
+            file: file.into(),
+            member: None,
+            line,
+            byte,
+            code: None,
+            reason: reason.into(),
+            record: record.into(),
+        }
+    }
 }
 
 /// Rejects in the order of the log.

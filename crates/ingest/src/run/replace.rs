@@ -12,6 +12,7 @@ const REPLACE: &str = "Tell another framework or test for this run, or put it in
 
 /// Which earlier runs a new run may replace. Except with [`Replace::Any`], a partial run never replaces a whole one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Replace {
     /// Any run of the same key, because replacing was asked for.
     Any,

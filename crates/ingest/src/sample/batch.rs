@@ -124,6 +124,7 @@ pub(crate) fn fill<T: Default>(
 ///
 /// Times are in milliseconds, sizes in bytes. A value that the log lacks is absent, never zero.
 #[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
 pub struct SampleBatch {
     /// timeStamp minus the run's t0, in ms, from 0 (below 2^31: the span of a run is limited to 24 days).
     pub t_ms: Vec<i64>,

@@ -1,5 +1,6 @@
 //! The CPU readings of a run, and the rule that finds the reading of a second.
 
+use crate::run::info::RunInfo;
 use crate::run::note::{Note, NoteKind};
 
 /// CPU readings by epoch second, ascending, at most one per second.
@@ -10,6 +11,7 @@ pub struct CpuSeries {
 
 /// How readings are joined to samples: the shift of their clock, and the look-back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CpuJoin {
     /// Seconds added to the clock of every reading.
     pub offset: i64,
@@ -23,6 +25,27 @@ impl Default for CpuJoin {
     }
 }
 
+impl CpuJoin {
+    /// Returns how the samples of a stored run were joined.
+    pub fn of(run: &RunInfo) -> Self {
+        Self { offset: run.cpu_offset, lookback: run.cpu_lookback }
+    }
+
+    /// Sets the seconds added to the clock of every reading.
+    #[must_use]
+    pub fn with_offset(mut self, offset: i64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// Sets the maximum age of a reading, in seconds.
+    #[must_use]
+    pub fn with_lookback(mut self, lookback: u32) -> Self {
+        self.lookback = lookback;
+        self
+    }
+}
+
 /// The default look-back in seconds, for readings that come every few seconds.
 const LOOKBACK: u32 = 3;
 
@@ -31,6 +54,7 @@ const LONGEST: u32 = 3600;
 
 /// How readings should be joined, chosen before they are read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CpuChoice {
     /// Seconds added to the clock of every reading.
     pub offset: i64,
@@ -40,13 +64,27 @@ pub struct CpuChoice {
 }
 
 impl CpuChoice {
+    /// Sets the seconds added to the clock of every reading.
+    #[must_use]
+    pub fn with_offset(mut self, offset: i64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// Sets the maximum age of a reading, in seconds.
+    #[must_use]
+    pub fn with_lookback(mut self, lookback: u32) -> Self {
+        self.lookback = Some(lookback);
+        self
+    }
+
     /// Determines how the given readings are joined.
     ///
     /// ```
     /// use perfpipe_ingest::{CpuChoice, CpuSeries};
     /// let minutely = CpuSeries::new(vec![(120, 7.5), (60, 5.0), (180, 6.0)]);
     /// assert_eq!(CpuChoice::default().join(&minutely).lookback, 60);
-    /// assert_eq!(CpuChoice { lookback: Some(5), ..CpuChoice::default() }.join(&minutely).lookback, 5);
+    /// assert_eq!(CpuChoice::default().with_lookback(5).join(&minutely).lookback, 5);
     /// assert_eq!(CpuChoice::default().join(&CpuSeries::default()).lookback, 3);
     /// ```
     pub fn join(self, cpu: &CpuSeries) -> CpuJoin {

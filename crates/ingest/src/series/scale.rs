@@ -5,6 +5,7 @@ use crate::run::note::{Note, NoteKind};
 /// The unit of the readings in a CPU export. All that is stored and shown is in percent of one core, whatever the unit
 /// of the export: a figure whose unit depended on an option would be misread, in SQL as well as in a rule of `check`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum CpuScale {
     /// 100 is one core, so a machine with 72 cores reaches 7200.
     #[default]

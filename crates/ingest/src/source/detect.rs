@@ -21,6 +21,7 @@ use crate::run::fault::{Fault, explain, harm};
 
 /// The inputs of one run.
 #[derive(Default)]
+#[non_exhaustive]
 pub struct Inputs {
     /// The logs of the run's injectors, in the order given. A pipe counts as one, but may hold several.
     pub logs: Vec<LogSource>,

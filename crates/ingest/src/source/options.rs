@@ -7,6 +7,7 @@ use crate::series::scale::CpuScale;
 
 /// Settings for reading inputs whose content leaves something open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SourceOptions {
     /// The time zone of dates that have none.
     pub time_zone: TimeZone,
@@ -24,4 +25,55 @@ pub struct SourceOptions {
     pub layout: LayoutOptions,
     /// True if damaged input is read as far as possible instead of being refused.
     pub salvage: bool,
+}
+
+impl SourceOptions {
+    /// Sets the time zone of dates that have none.
+    #[must_use]
+    pub fn with_time_zone(mut self, time_zone: TimeZone) -> Self {
+        self.time_zone = time_zone;
+        self
+    }
+
+    /// Sets the unit of numeric timeStamps.
+    #[must_use]
+    pub fn with_time_unit(mut self, time_unit: TimeUnit) -> Self {
+        self.time_unit = Some(time_unit);
+        self
+    }
+
+    /// Sets the Zabbix item to read.
+    #[must_use]
+    pub fn with_cpu_item(mut self, cpu_item: u64) -> Self {
+        self.cpu_item = Some(cpu_item);
+        self
+    }
+
+    /// Sets the unit of the CPU readings.
+    #[must_use]
+    pub fn with_cpu_scale(mut self, cpu_scale: CpuScale) -> Self {
+        self.cpu_scale = Some(cpu_scale);
+        self
+    }
+
+    /// Sets the number of the server's cores.
+    #[must_use]
+    pub fn with_cores(mut self, cores: u32) -> Self {
+        self.cores = Some(cores);
+        self
+    }
+
+    /// Sets the delimiter and columns of logs.
+    #[must_use]
+    pub fn with_layout(mut self, layout: LayoutOptions) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    /// Sets whether damaged input is read as far as possible.
+    #[must_use]
+    pub fn with_salvage(mut self, salvage: bool) -> Self {
+        self.salvage = salvage;
+        self
+    }
 }

@@ -24,6 +24,7 @@ pub use crate::run::replace::Replace;
 
 /// The contents of a store.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Listing {
     /// The readable runs, sorted by test, framework and repeat.
     pub runs: Vec<RunInfo>,

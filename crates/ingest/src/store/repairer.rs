@@ -4,6 +4,7 @@ use crate::error::Result;
 
 /// Result of a repair.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repaired {
     /// The number of steps that were taken, or would be on a dry run.
     pub steps: usize,

@@ -52,7 +52,7 @@ fn export_from_a_pipe_is_kept_aside() {
 
 #[test]
 fn dates_are_read_in_the_zone_that_was_told() {
-    let options = SourceOptions { time_zone: "Europe/Warsaw".parse().unwrap(), ..Default::default() };
+    let options = SourceOptions::default().with_time_zone("Europe/Warsaw".parse().unwrap());
     let cpu = read_by("Timestamp,Value\n2026-11-20 20:42:19,3\n", &options).unwrap();
     assert_eq!(cpu.series.readings(), [(1_795_203_739, 3.0)]);
 }
@@ -71,11 +71,11 @@ fn item_must_be_chosen_among_several() {
     let error = failure(read(text));
     assert!(error.to_string().contains("7 (1 ") && error.to_string().contains("8 (2 "), "{error}");
     assert_eq!(error.kind(), ErrorKind::CpuItems);
-    let choose = |item| read_by(text, &SourceOptions { cpu_item: Some(item), ..Default::default() });
+    let choose = |item| read_by(text, &SourceOptions::default().with_cpu_item(item));
     assert_eq!(choose(8).unwrap().series.readings(), [(1_795_203_740, 2.0), (1_795_203_741, 3.0)]);
     assert_eq!(choose(7).unwrap().series.readings(), [(1_795_203_740, 1.0)]);
     assert_eq!(failure(choose(9)).kind(), ErrorKind::CpuItemMissing);
-    let options = SourceOptions { cpu_item: Some(1), ..Default::default() };
+    let options = SourceOptions::default().with_cpu_item(1);
     assert_eq!(failure(read_by(CPU, &options)).kind(), ErrorKind::NoCpuItems);
 }
 

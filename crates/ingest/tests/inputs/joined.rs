@@ -110,7 +110,7 @@ fn self_extracting_program_is_refused() {
 
 #[test]
 fn all_logs_of_joined_zips_are_salvaged() {
-    let salvage = SourceOptions { salvage: true, ..SourceOptions::default() };
+    let salvage = SourceOptions::default().with_salvage(true);
     for first in zips() {
         for second in zips() {
             let joined = [&first[..], &second].concat();

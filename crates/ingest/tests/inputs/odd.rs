@@ -27,8 +27,8 @@ fn ingested(log: &str, options: &IngestOptions) -> Result<Ingested> {
 /// The notes on a log, which must be the same by blocks of any size, and those of an inspection.
 fn notes(log: &str) -> Vec<String> {
     let by_blocks = |block_size| {
-        let sizes = PipelineOptions { block_size, workers: 2, ..PipelineOptions::default() };
-        let notes = ingested(log, &IngestOptions { sizes, ..IngestOptions::default() }).unwrap().notes;
+        let sizes = PipelineOptions::default().with_block_size(block_size).with_workers(2);
+        let notes = ingested(log, &IngestOptions::default().with_sizes(sizes)).unwrap().notes;
         notes.iter().map(|note| note.split_once("go_2048.csv").unwrap().1.to_owned()).collect::<Vec<_>>()
     };
     let notes = by_blocks(1 << 20);
@@ -42,8 +42,8 @@ fn notes(log: &str) -> Vec<String> {
 }
 
 fn of_unit(unit: TimeUnit) -> IngestOptions {
-    let source = SourceOptions { time_unit: Some(unit), ..SourceOptions::default() };
-    IngestOptions { source, ..IngestOptions::default() }
+    let source = SourceOptions::default().with_time_unit(unit);
+    IngestOptions::default().with_source(source)
 }
 
 #[test]
@@ -123,8 +123,8 @@ fn end_of_summer_time_in_a_log_of_dates_is_told_and_offsets_behind_them_mend_it(
         log
     };
     for zone in ["Europe/Warsaw", "UTC"] {
-        let source = SourceOptions { time_zone: zone.parse().unwrap(), ..SourceOptions::default() };
-        let done = ingested(&log(["", ""]), &IngestOptions { source, ..IngestOptions::default() }).unwrap();
+        let source = SourceOptions::default().with_time_zone(zone.parse().unwrap());
+        let done = ingested(&log(["", ""]), &IngestOptions::default().with_source(source)).unwrap();
         assert_eq!((done.info.seconds, done.notes.len()), (3600, 1), "{:?}", done.notes);
         for part in
             ["line 6002: the clock goes back by 3600 s", "did summer time end there?", "+02:00 and +01:00"]
@@ -205,7 +205,7 @@ fn records_between_two_stray_quotes_are_told_and_strictly_refused() {
         let what = RejectReason::SwallowedRecords { records: swallowed as u64 };
         let notes = notes(&log);
         assert!(notes.len() == 1 && notes[0].starts_with(&format!(", line 12: {what}")), "{notes:?}");
-        let strict = IngestOptions { max_rejects: 0, ..IngestOptions::default() };
+        let strict = IngestOptions::default().with_max_rejects(0);
         match failure(ingested(&log, &strict)) {
             Error::Rejects { place, reason, .. } => {
                 assert_eq!(place.line, Some(12));
@@ -224,7 +224,7 @@ fn line_breaks_in_a_message_are_none_of_it() {
         writeln!(log, "{},9,Get,false,{message}", T0_S * 1000 + at).unwrap();
     }
     assert_eq!(notes(&log), Vec::<String>::new());
-    let strict = IngestOptions { max_rejects: 0, ..IngestOptions::default() };
+    let strict = IngestOptions::default().with_max_rejects(0);
     assert_eq!(ingested(&log, &strict).unwrap().info.failures, 50);
 }
 

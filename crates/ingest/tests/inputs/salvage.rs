@@ -5,14 +5,14 @@ use perfpipe_ingest::ErrorKind;
 use std::io::{Cursor, Read};
 use std::path::PathBuf;
 
-use perfpipe_ingest::{Damage, Inputs, Result, RunInfo, SampleBatch, SourceOptions, stream};
+use perfpipe_ingest::{Damage, IngestOptions, Inputs, Result, RunInfo, SampleBatch, SourceOptions, stream};
 use zip::CompressionMethod;
 
 use crate::support::*;
 use crate::zips::*;
 
 fn salvage() -> SourceOptions {
-    SourceOptions { salvage: true, ..SourceOptions::default() }
+    SourceOptions::default().with_salvage(true)
 }
 
 /// The logs' texts, and all that is damaged.
@@ -98,7 +98,7 @@ fn zip_cut_anywhere_gives_all_that_another_inflater_reads() {
 
 /// The row of a run made from one file, and how many samples came by.
 fn ingested(path: PathBuf, source: SourceOptions) -> Result<(RunInfo, usize)> {
-    let options = perfpipe_ingest::IngestOptions { source, max_rejects: u64::MAX, ..Default::default() };
+    let options = IngestOptions::default().with_source(source).with_max_rejects(u64::MAX);
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let count = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let counter = count.clone();

@@ -89,6 +89,8 @@ pub(crate) fn example(mark: u64, samples: usize) -> Example {
     info.rejects = 1;
     info.samples_stored = true;
     info.sources = vec![source("run.csv", "log"), source("cpu.csv", "cpu")];
+    let mut reject = Reject::new("run.csv", 7, mark, "because", "1,2");
+    reject.code = Some("not-a-number".into());
     Example {
         info,
         batch: batch(mark, samples),
@@ -110,20 +112,12 @@ pub(crate) fn example(mark: u64, samples: usize) -> Example {
             failures: mark,
             transactions: 0,
         }],
-        rejects: vec![Reject {
-            file: "run.csv".into(),
-            member: None,
-            line: 7,
-            byte: mark,
-            code: Some("not-a-number".into()),
-            reason: "because".into(),
-            record: "1,2".into(),
-        }],
+        rejects: vec![reject],
     }
 }
 
 pub(crate) fn source(file: &str, kind: &str) -> SourceFile {
-    SourceFile { file: file.into(), member: None, kind: kind.to_owned().into(), bytes: 5, crc32: 7 }
+    SourceFile::new(file, kind.to_owned().into(), 5, 7)
 }
 
 fn batch(mark: u64, samples: usize) -> SampleBatch {

@@ -68,18 +68,13 @@ impl RunWriter for Writer {
     async fn commit(self, run: FinishedRun<'_>) -> Result<()> {
         let mut info = run.info.clone();
         info.ingested_at.clear();
+        let cells = run.cells.collect::<Result<Vec<_>>>()?;
+        let mut stored =
+            StoredRun::new(info, CellTable::new(run.labels.to_vec(), run.injectors.to_vec(), cells));
+        stored.cpu = run.cpu.clone();
+        (stored.errors, stored.labels) = (run.errors.to_vec(), run.label_counts.to_vec());
         *self.memory.stored.lock().unwrap() = Some(Stored {
-            run: StoredRun {
-                info,
-                cells: CellTable::new(
-                    run.labels.to_vec(),
-                    run.injectors.to_vec(),
-                    run.cells.collect::<Result<Vec<_>>>()?,
-                ),
-                cpu: run.cpu.clone(),
-                errors: run.errors.to_vec(),
-                labels: run.label_counts.to_vec(),
-            },
+            run: stored,
             rejects: run.rejects.iter()?.collect::<Result<_>>()?,
             rows: self.rows,
         });

@@ -62,7 +62,7 @@ fn file_is_read_once_where_looking_ahead_or_the_user_tells() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", late())];
     assert!(!desk.ingest(&files, &options(2, 100, 1 << 20)).unwrap().read_twice);
-    let told = desk.ingest(&files, &IngestOptions { origin: Some(T0), ..small() }).unwrap();
+    let told = desk.ingest(&files, &small().with_origin(T0)).unwrap();
     assert!(!told.read_twice && told.info.t0_ms == T0);
 }
 
@@ -118,7 +118,7 @@ fn told_origin_that_is_wrong_is_refused_with_the_right_one() {
     let files = [desk.file("log.csv", late())];
     for wrong in [T0 - 1, T0 + 1, T0 + 100_000] {
         for options in [small(), options(2, 9000, 1 << 20)] {
-            let failed = desk.ingest(&files, &IngestOptions { origin: Some(wrong), ..options });
+            let failed = desk.ingest(&files, &options.with_origin(wrong));
             let failed = failed.unwrap_err();
             assert!(failed.to_string().contains(&format!("{wrong}")), "{failed}");
             assert!(failed.to_string().contains(&format!("{T0}")), "{failed}");
@@ -133,7 +133,7 @@ fn told_origin_that_no_record_is_near_is_refused_at_once() {
     let desk = Desk::new();
     let files = [desk.file("log.csv", late())];
     for wrong in [0, i64::MIN, i64::MAX, T0 - 8 * 86_400_000] {
-        let failed = desk.ingest(&files, &IngestOptions { origin: Some(wrong), ..small() }).unwrap_err();
+        let failed = desk.ingest(&files, &small().with_origin(wrong)).unwrap_err();
         let problem = problem(failed, ErrorKind::OriginContradicted);
         assert!(problem.contains(&(T0 + 900).to_string()), "{problem}");
     }
@@ -170,7 +170,7 @@ fn pipe_names_the_origin_that_it_needs() {
     assert!(failed.to_string().contains(&T0.to_string()), "{failed}");
     assert_eq!(needed(failed), T0);
     desk.assert_empty();
-    let done = ingest(IngestOptions { origin: Some(T0), ..small() }).unwrap();
+    let done = ingest(small().with_origin(T0)).unwrap();
     assert_eq!((done.info.t0_ms, done.info.successes, done.read_twice), (T0, RECORDS, false));
     let done = ingest(options(2, 100, 1 << 20)).unwrap();
     assert_eq!((done.info.t0_ms, done.info.successes), (T0, RECORDS));

@@ -1,6 +1,6 @@
 //! What is not accepted: how it is told, and what there may be too much of.
 
-use perfpipe_ingest::{Error, ErrorKind, IngestOptions, Reject, RejectReason};
+use perfpipe_ingest::{Error, ErrorKind, Reject, RejectReason};
 
 use crate::memory::in_memory;
 use crate::support::{Desk, options, usual};
@@ -27,7 +27,7 @@ fn more_rejects_than_allowed_fail_the_run_and_store_nothing() {
     let files = [desk.file("log.csv", half_bad())];
     for (max_rejects, line) in [(0, 3), (1, 5), (9, 21)] {
         for sizes in [usual(), options(3, 1, 0), options(1, 30, 50)] {
-            let failed = desk.ingest(&files, &IngestOptions { max_rejects, ..sizes }).unwrap_err();
+            let failed = desk.ingest(&files, &sizes.with_max_rejects(max_rejects)).unwrap_err();
             let Error::Rejects { place, reason, rejects, limit, .. } = &failed else { panic!("{failed:?}") };
             assert_eq!((place.line, *rejects, *limit), (Some(line), max_rejects + 1, max_rejects));
             let before: usize = half_bad().lines().take(line as usize - 1).map(|line| line.len() + 1).sum();
@@ -38,7 +38,7 @@ fn more_rejects_than_allowed_fail_the_run_and_store_nothing() {
         }
     }
     desk.assert_empty();
-    let done = desk.ingest(&files, &IngestOptions { max_rejects: 10, ..usual() }).unwrap();
+    let done = desk.ingest(&files, &usual().with_max_rejects(10)).unwrap();
     assert_eq!((done.info.rejects, done.info.records()), (10, 20));
 }
 
@@ -123,7 +123,7 @@ fn records_far_from_the_head_are_rejects_as_max_span_says() {
     let log = [0, 5000, 5001, -5000, -5001, i64::MAX - head].map(|ms| format!("{},7,a,true\n", head + ms));
     let files = [desk.file("log.csv", HEADER.to_owned() + &log.concat())];
     for sizes in [usual(), options(2, 1, 0)] {
-        let stored = desk.stored(&files, &IngestOptions { max_span_ms: 5000, ..sizes });
+        let stored = desk.stored(&files, &sizes.with_max_span_ms(5000));
         let lines: Vec<u64> = stored.rejects.iter().map(|reject| reject.line).collect();
         assert_eq!(lines, [4, 6, 7]);
         let far = RejectReason::FarTime { first_ms: head };
@@ -135,7 +135,7 @@ fn records_far_from_the_head_are_rejects_as_max_span_says() {
         );
         assert_eq!((stored.run.info.t0_ms, stored.run.info.seconds), (head - 5000, 11));
     }
-    let failed = desk.ingest(&files, &IngestOptions { max_span_ms: 13 * 86_400_000, ..usual() });
+    let failed = desk.ingest(&files, &usual().with_max_span_ms(13 * 86_400_000));
     assert!(matches!(failed, Err(Error::Usage { kind: ErrorKind::SpanTooLong, .. })));
 }
 

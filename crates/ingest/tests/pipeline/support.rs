@@ -108,12 +108,9 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
 
 /// A key that is told, and these sizes.
 pub(crate) fn options(workers: usize, block_size: usize, look_ahead: usize) -> IngestOptions {
-    IngestOptions {
-        framework: Some("f".into()),
-        test: Some("t".into()),
-        sizes: PipelineOptions { workers, block_size, look_ahead, memory: 4 * block_size },
-        ..IngestOptions::default()
-    }
+    let sizes = PipelineOptions::default().with_workers(workers).with_block_size(block_size);
+    let sizes = sizes.with_look_ahead(look_ahead).with_memory(4 * block_size);
+    IngestOptions::default().with_framework("f").with_test("t").with_sizes(sizes)
 }
 
 /// The usual sizes.

@@ -184,13 +184,11 @@ fn sizes(dice: &mut Dice, logs: &[Vec<u8>], packing: Packing, into: Into) -> Ing
     // Blocks of a few bytes take long where there are millions of them.
     let block_size = block_size.clamp((bytes >> 11).max(1), 1 << 20);
     let look_ahead = dice.pick(&[0, 1, 1000, 1 << 16, 32 << 20]);
-    IngestOptions {
-        max_rejects: u64::MAX,
-        keep_samples: !dice.one_in(4) || matches!(into, Into::Sink | Into::SlowSink),
-        // A pipe can't be read again.
-        origin: (packing == Packing::Pipe).then(|| OracleRun::read(&[&logs[0]]).t0_ms()),
-        ..options(workers, block_size, look_ahead)
-    }
+    let mut options = options(workers, block_size, look_ahead).with_max_rejects(u64::MAX);
+    options.keep_samples = !dice.one_in(4) || matches!(into, Into::Sink | Into::SlowSink);
+    // A pipe can't be read again.
+    options.origin = (packing == Packing::Pipe).then(|| OracleRun::read(&[&logs[0]]).t0_ms());
+    options
 }
 
 /// Makes logs up, one after the other.

@@ -31,33 +31,20 @@ pub(crate) fn example(key: &RunKey, samples: usize) -> Example {
     };
     let (failures, failed) = (count(false, false), count(false, true));
     let transactions = count(true, true) + failed;
-    let info = RunInfo {
-        key: key.clone(),
-        t0_ms: 1_795_203_738_609,
-        last_ms: 1_795_203_816_638,
-        last_end_ms: Some(1_795_203_817_001),
-        transactions_end_ms: None,
-        seconds: 79,
-        successes: count(true, false),
-        failures,
-        transactions,
-        rejects: 2,
-        samples_stored: true,
-        inferred: true,
-        sources: vec![source("Results-2048-9000.csv.zip", "log"), source("cpu 'x'.csv", "cpu")],
-        cpu_offset: -7200,
-        cpu_lookback: 3,
-        options: BTreeMap::from([("time-zone".into(), "Europe/Berlin \"'".into())]),
-        tool_version: "0.1.0".into(),
-        ingested_at: "2026-11-20T21:48:00.123456Z".into(),
-        damage: vec![Damage {
-            file: "Results-2048-9000.csv.zip".into(),
-            problem: "the file was cut short: \"'x'".into(),
-            bytes: 1 << 40,
-            packed_read: Some(7),
-            ..Damage::default()
-        }],
-    };
+    let mut damage = Damage::default();
+    damage.file = "Results-2048-9000.csv.zip".into();
+    damage.problem = "the file was cut short: \"'x'".into();
+    (damage.bytes, damage.packed_read) = (1 << 40, Some(7));
+    let mut info = RunInfo::new(key.clone(), 1_795_203_738_609, 1_795_203_816_638);
+    info.last_end_ms = Some(1_795_203_817_001);
+    (info.successes, info.failures, info.transactions) = (count(true, false), failures, transactions);
+    (info.rejects, info.samples_stored, info.inferred) = (2, true, true);
+    info.sources = vec![source("Results-2048-9000.csv.zip", "log"), source("cpu 'x'.csv", "cpu")];
+    (info.cpu_offset, info.cpu_lookback) = (-7200, 3);
+    info.options = BTreeMap::from([("time-zone".into(), "Europe/Berlin \"'".into())]);
+    info.tool_version = "0.1.0".into();
+    info.ingested_at = "2026-11-20T21:48:00.123456Z".into();
+    info.damage = vec![damage];
     Example {
         cells: cells(&batch),
         batch,
@@ -133,13 +120,9 @@ pub(crate) fn cells(batch: &SampleBatch) -> Vec<(CellKey, Cell)> {
 }
 
 pub(crate) fn source(file: &str, kind: &str) -> SourceFile {
-    SourceFile {
-        file: file.into(),
-        member: Some("a/b.csv".into()),
-        kind: kind.to_owned().into(),
-        bytes: 1 << 50,
-        crc32: u32::MAX,
-    }
+    let mut source = SourceFile::new(file, kind.to_owned().into(), 1 << 50, u32::MAX);
+    source.member = Some("a/b.csv".into());
+    source
 }
 
 /// So many failures of requests, and of transactions.
@@ -173,14 +156,12 @@ pub(crate) fn label_counts(info: &RunInfo) -> Vec<LabelCount> {
 }
 
 pub(crate) fn rejects() -> Vec<Reject> {
-    let reject = |line| Reject {
-        file: "Results-2048-9000.csv.zip".into(),
-        member: (line == 1).then(|| "a/b.csv".into()),
-        line,
-        byte: 1 << 40,
-        code: Some("field-count".into()),
-        reason: "5 fields".into(),
-        record: "1795204401587,\"17\n\u{FFFD}\\.".into(),
+    let reject = |line| {
+        let record = "1795204401587,\"17\n\u{FFFD}\\.";
+        let mut reject = Reject::new("Results-2048-9000.csv.zip", line, 1 << 40, "5 fields", record);
+        reject.member = (line == 1).then(|| "a/b.csv".into());
+        reject.code = Some("field-count".into());
+        reject
     };
     vec![reject(9), reject(1)]
 }

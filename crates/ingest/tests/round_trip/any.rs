@@ -102,15 +102,19 @@ prop_compose! {
 prop_compose! {
     fn reject()(file in text(), member in option::of(text()), line in any::<u64>(), byte in any::<u64>(),
         reason in text(), record in text(), code in prop::option::of("[a-z-]{1,20}")) -> Reject {
-        Reject { file, member, line, byte, code, reason, record }
+        let mut reject = Reject::new(file, line, byte, reason, record);
+        (reject.member, reject.code) = (member, code);
+        reject
     }
 }
 
 prop_compose! {
     fn damage()(file in text(), member in option::of(text()), problem in text(), read in any::<[u64; 2]>(),
         packed in any::<[Option<u64>; 2]>()) -> Damage {
-        let ([bytes, records], [packed_read, packed_of]) = (read, packed);
-        Damage { file, member, kind: DamageKind::FileCut, problem, bytes, records, packed_read, packed_of }
+        let mut damage = Damage::default();
+        (damage.file, damage.member, damage.kind, damage.problem) = (file, member, DamageKind::FileCut, problem);
+        ([damage.bytes, damage.records], [damage.packed_read, damage.packed_of]) = (read, packed);
+        damage
     }
 }
 
@@ -123,18 +127,19 @@ prop_compose! {
         cpu in any::<(i64, u32)>(), options in btree_map(text(), text(), 0..3), words in any::<[String; 2]>(),
         damage in vec(damage(), 0..3),
     ) -> RunInfo {
-        let source = |(file, member, kind, bytes, crc32): (_, _, String, _, _)| SourceFile { file, member, kind: kind.into(), bytes, crc32 };
-        let [tool_version, ingested_at] = words;
-        RunInfo {
-            seconds, rejects, inferred, tool_version, ingested_at, options, damage,
-            samples_stored: true,
-            last_end_ms: Some(end),
-            transactions_end_ms,
-            sources: sources.into_iter().map(source).collect(),
-            cpu_offset: cpu.0,
-            cpu_lookback: cpu.1,
-            ..RunInfo::new(RunKey::new(framework, test).with_repeat(repeat), times[0], times[1])
-        }
+        let source = |(file, member, kind, bytes, crc32): (String, _, String, _, _)| {
+            let mut source = SourceFile::new(file, kind.into(), bytes, crc32);
+            source.member = member;
+            source
+        };
+        let mut info = RunInfo::new(RunKey::new(framework, test).with_repeat(repeat), times[0], times[1]);
+        [info.tool_version, info.ingested_at] = words;
+        (info.seconds, info.rejects, info.inferred, info.samples_stored) = (seconds, rejects, inferred, true);
+        (info.last_end_ms, info.transactions_end_ms) = (Some(end), transactions_end_ms);
+        (info.cpu_offset, info.cpu_lookback) = cpu;
+        (info.options, info.damage) = (options, damage);
+        info.sources = sources.into_iter().map(source).collect();
+        info
     }
 }
 

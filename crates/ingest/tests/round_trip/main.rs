@@ -45,7 +45,7 @@ async fn check(store: &Store, run: &Example, expected: &Example) -> TestCaseResu
         Store::Postgres(store, _) => put(store.as_ref(), run).await,
     }
     let key = &run.info.key;
-    let StoredRun { info, cells, cpu, errors, labels } = store.read(key).await.unwrap();
+    let StoredRun { info, cells, cpu, errors, labels, .. } = store.read(key).await.unwrap();
     prop_assert_eq!(&info, &expected.info);
     let table =
         CellTable::new(expected.labels.clone(), expected.injectors.clone(), expected.cells.iter().cloned());

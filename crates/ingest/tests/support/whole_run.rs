@@ -24,17 +24,10 @@ pub(crate) struct Example {
 pub(crate) async fn finish(writer: impl RunWriter, example: &Example, replace: Replace) -> Result<()> {
     let mut rejects = RejectSpool::default();
     example.rejects.iter().for_each(|reject| rejects.push(reject).unwrap());
-    let run = FinishedRun {
-        info: &example.info,
-        labels: &example.labels,
-        injectors: &example.injectors,
-        cells: &mut example.cells.iter().cloned().map(Ok),
-        cpu: &example.cpu,
-        errors: &example.errors,
-        label_counts: &example.label_counts,
-        rejects: &mut rejects,
-        replace,
-        stage: &CommitStage::default(),
-    };
+    let (mut cells, stage) = (example.cells.iter().cloned().map(Ok), CommitStage::default());
+    let mut run = FinishedRun::new(&example.info, &mut cells, &example.cpu, &mut rejects, &stage);
+    (run.labels, run.injectors) = (&example.labels, &example.injectors);
+    (run.errors, run.label_counts) = (&example.errors, &example.label_counts);
+    run.replace = replace;
     writer.commit(run).await
 }

@@ -5,7 +5,7 @@
 use perfpipe_analyze::sweep::LoadStep;
 use perfpipe_analyze::{Knee, Phases, RunDuration, Second, Summary, Sweep, Timeline, View};
 use perfpipe_ingest::{
-    Cell, CellKey, CellTable, CpuSeries, InjectorLoad, RunInfo, RunKey, SourceFile, StoredRun,
+    Cell, CellKey, CellTable, CpuSeries, InjectorLoad, RunInfo, RunKey, SourceFile, SourceKind, StoredRun,
 };
 
 /// A small generator of numbers that look random (splitmix64).
@@ -49,20 +49,14 @@ pub fn second(at: u32, successes: u64, elapsed: f64, dice: &mut Dice) -> Second 
 /// A run made of seconds, its summary reckoned from them.
 pub fn timeline(framework: &str, test: &str, seconds: Vec<Second>) -> Timeline {
     let summary = summary(&seconds);
-    let source = |file: &str, member: Option<&str>, kind: &str| SourceFile {
-        file: file.to_owned(),
-        member: member.map(str::to_owned),
-        kind: kind.to_owned().into(),
-        ..SourceFile::default()
-    };
+    let mut log = SourceFile::new("Results-2048-9000.csv.zip", SourceKind::Log, 0, 0);
+    log.member = Some("Results-2048-9000.csv".to_owned());
+    let cpu = SourceFile::new("Results-2048-9000.cpu.csv", SourceKind::Cpu, 0, 0);
     let (t0_ms, length) = (1_795_203_738_609, i64::from(summary.seconds) * 1000);
     let mut info = RunInfo::new(RunKey::new(framework, test), t0_ms, t0_ms + length - 100);
     (info.successes, info.failures) = (summary.successes, summary.failures);
     (info.samples_stored, info.cpu_lookback) = (true, 3);
-    info.sources = vec![
-        source("Results-2048-9000.csv.zip", Some("Results-2048-9000.csv"), "log"),
-        source("Results-2048-9000.cpu.csv", None, "cpu"),
-    ];
+    info.sources = vec![log, cpu];
     (info.tool_version, info.ingested_at) = ("0.1.0".to_owned(), "2026-11-20T20:00:00Z".to_owned());
     let mut run = Timeline::new(&stored(), &View::default()).unwrap();
     run.duration = RunDuration::of(&info, &run.view);
@@ -76,13 +70,10 @@ fn stored() -> StoredRun {
     let key = CellKey { second: 0, label: 0, success: true, transaction: false };
     let injectors = vec![InjectorLoad { injector: 0, samples: 1, threads: 1 }];
     let cell = Cell { elapsed: vec![(1, 1)], injectors, ..Cell::default() };
-    StoredRun {
-        info: RunInfo::new(RunKey::new("made", "up"), 0, 999),
-        cells: CellTable::new(vec!["Get".to_owned()], vec!["one".to_owned()], [(key, cell)]),
-        cpu: CpuSeries::default(),
-        errors: Vec::new(),
-        labels: Vec::new(),
-    }
+    StoredRun::new(
+        RunInfo::new(RunKey::new("made", "up"), 0, 999),
+        CellTable::new(vec!["Get".to_owned()], vec!["one".to_owned()], [(key, cell)]),
+    )
 }
 
 /// The phases of seconds, and the summary of the hold where it is not all of them.

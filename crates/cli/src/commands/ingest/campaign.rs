@@ -165,7 +165,7 @@ fn why(stand: &Stand) -> Option<String> {
         Stand::Changed(why) => Some(why.clone()),
         Stand::Unread(_) => Some("as far as can be told without reading it whole".into()),
         Stand::Failed(error) => Some(error.to_string()),
-        Stand::New | Stand::Unchanged(_) => None,
+        _ => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Result;
 use perfpipe_analyze::View;
-use perfpipe_ingest::{IngestOptions, LayoutOptions, PipelineOptions, Repeat, SourceOptions};
+use perfpipe_ingest::{IngestOptions, Repeat, SourceOptions};
 
 use super::args::IngestArgs;
 use crate::args::LogArgs;
@@ -13,47 +13,43 @@ use crate::input::{cpu_scale, ports, view};
 
 /// Converts the flags of an ingest to the library's options.
 pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
-    Ok(IngestOptions {
-        framework: args.name.framework.clone(),
-        test: args.name.test.clone(),
-        frameworks: args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default(),
-        repeat: match args.append_repeat {
-            true => Repeat::Next,
-            false => args.repeat.map_or_else(Repeat::default, Repeat::Number),
-        },
-        replace: args.replace,
-        keep_samples: !args.no_samples,
-        ..reading(&args.log, args.salvage, args.charts.cores.cores)?
-    })
+    let mut options = reading(&args.log, args.salvage, args.charts.cores.cores)?
+        .with_replace(args.replace)
+        .with_keep_samples(!args.no_samples);
+    (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
+    options.frameworks = args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default();
+    options.repeat = match args.append_repeat {
+        true => Repeat::Next,
+        false => args.repeat.map_or_else(Repeat::default, Repeat::Number),
+    };
+    Ok(options)
 }
 
 /// Converts the flags on reading to the library's options, with defaults for all others.
 pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Result<IngestOptions> {
-    let delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
-    let sizes = PipelineOptions::default();
-    Ok(IngestOptions {
-        origin: log.origin,
-        max_span_ms: log.max_span,
-        max_rejects: if log.strict { 0 } else { log.max_rejects },
-        injector_pattern: log.injector_pattern.clone(),
-        source: SourceOptions {
-            time_zone: log.cpu.time_zone.parse()?,
-            time_unit: log.time_unit,
-            cpu_item: log.cpu.cpu_item,
-            cpu_scale: cpu_scale::of(log.cpu.cpu_scale, cores)?,
-            cores,
-            layout: LayoutOptions { delimiter, columns: log.columns.clone() },
-            salvage,
-        },
-        cpu: view::cpu_choice(&log.cpu.join),
-        sizes: PipelineOptions {
-            workers: log.workers.map_or(sizes.workers, usize::from),
-            memory: log.memory,
-            ..sizes
-        },
-        noted: noted(log, cores),
-        ..IngestOptions::default()
-    })
+    let mut options = IngestOptions::default()
+        .with_max_span_ms(log.max_span)
+        .with_max_rejects(if log.strict { 0 } else { log.max_rejects })
+        .with_source(source(log, salvage, cores)?)
+        .with_cpu(view::cpu_choice(&log.cpu.join));
+    options.origin = log.origin;
+    options.injector_pattern.clone_from(&log.injector_pattern);
+    options.sizes.workers = log.workers.map_or(options.sizes.workers, usize::from);
+    options.sizes.memory = log.memory;
+    options.noted = noted(log, cores);
+    Ok(options)
+}
+
+/// Converts the flags on the inputs to the library's options.
+fn source(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Result<SourceOptions> {
+    let mut source =
+        SourceOptions::default().with_time_zone(log.cpu.time_zone.parse()?).with_salvage(salvage);
+    (source.time_unit, source.cores) = (log.time_unit, cores);
+    source.cpu_item = log.cpu.cpu_item;
+    source.cpu_scale = cpu_scale::of(log.cpu.cpu_scale, cores)?;
+    source.layout.delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
+    source.layout.columns.clone_from(&log.columns);
+    Ok(source)
 }
 
 /// Returns the options that are noted with the run for its readers.

@@ -83,11 +83,9 @@ pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
 
 /// Converts the flags to the options of the ingest that is previewed.
 pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
-    Ok(IngestOptions {
-        framework: args.name.framework.clone(),
-        test: args.name.test.clone(),
-        ..reading(&args.log, args.salvage, args.cores.cores)?
-    })
+    let mut options = reading(&args.log, args.salvage, args.cores.cores)?;
+    (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
+    Ok(options)
 }
 
 /// Formats an inspection as text: a block for each log, for the CPU export, and for the run.

@@ -46,6 +46,7 @@ pub(crate) struct Layout {
 
 /// The layout as far as the user specifies it. The rest is detected.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LayoutOptions {
     /// The delimiter.
     pub delimiter: Option<u8>,
@@ -54,6 +55,20 @@ pub struct LayoutOptions {
 }
 
 impl LayoutOptions {
+    /// Sets the delimiter.
+    #[must_use]
+    pub fn with_delimiter(mut self, delimiter: u8) -> Self {
+        self.delimiter = Some(delimiter);
+        self
+    }
+
+    /// Sets the columns of a log without a header, by JMeter's names, separated by commas.
+    #[must_use]
+    pub fn with_columns(mut self, columns: impl Into<String>) -> Self {
+        self.columns = Some(columns.into());
+        self
+    }
+
     /// The names of the columns of a log without a header.
     fn names(&self) -> Vec<String> {
         let names = self.columns.as_deref().unwrap_or(DEFAULT_COLUMNS);

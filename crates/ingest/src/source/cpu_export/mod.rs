@@ -45,6 +45,7 @@ enum Origin {
 
 /// Result of reading a CPU export.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct CpuExport {
     /// The readings.
     pub series: CpuSeries,

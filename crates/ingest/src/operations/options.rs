@@ -1,0 +1,205 @@
+//! The options of an ingest.
+
+use std::collections::BTreeMap;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::PipelineOptions;
+use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
+use crate::run::ports::Frameworks;
+use crate::series::cpu::CpuChoice;
+use crate::source::SourceOptions;
+
+/// The maximum span of a run in ms: 12 days before and after its first accepted record.
+const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
+
+/// Options for reading and storing a run.
+///
+/// ```
+/// use perfpipe_ingest::{IngestOptions, Repeat};
+///
+/// let options = IngestOptions::default().with_framework("go").with_test("2048").with_repeat(Repeat::Next);
+/// assert_eq!((options.framework.as_deref(), options.max_rejects), (Some("go"), 1000));
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct IngestOptions {
+    /// The system under test. `None` infers it.
+    pub framework: Option<String>,
+    /// The test. `None` infers it.
+    pub test: Option<String>,
+    /// The frameworks by port, from which a framework is inferred.
+    pub frameworks: Frameworks,
+    /// The repeat of framework and test; by default the first.
+    pub repeat: Repeat,
+    /// True if any stored run of the same key may be replaced, even if the key was inferred.
+    pub replace: bool,
+    /// t0 in epoch ms, which must be the smallest timeStamp of the run. It is needed only for pipes whose earliest
+    /// record comes late.
+    pub origin: Option<i64>,
+    /// The maximum distance of a record from the first accepted one, in ms; at most 12 days.
+    pub max_span_ms: u64,
+    /// The maximum number of rejected records.
+    pub max_rejects: u64,
+    /// A regular expression that finds the injector's host name in threadName.
+    pub injector_pattern: Option<String>,
+    /// The time zone, the CPU export's item, and the logs' layout if it can't be detected.
+    pub source: SourceOptions,
+    /// The rule by which samples are joined to CPU readings.
+    pub cpu: CpuChoice,
+    /// True if the samples are stored besides their counts.
+    pub keep_samples: bool,
+    /// The numbers of threads and the sizes of buffers.
+    pub sizes: PipelineOptions,
+    /// Further options to be recorded with the run, by flag name.
+    pub noted: BTreeMap<String, String>,
+}
+
+impl Default for IngestOptions {
+    fn default() -> Self {
+        Self {
+            framework: None,
+            test: None,
+            frameworks: Frameworks::default(),
+            repeat: Repeat::default(),
+            replace: false,
+            origin: None,
+            max_span_ms: 7 * 24 * 3_600_000,
+            max_rejects: 1000,
+            injector_pattern: None,
+            source: SourceOptions::default(),
+            cpu: CpuChoice::default(),
+            keep_samples: true,
+            sizes: PipelineOptions::default(),
+            noted: BTreeMap::new(),
+        }
+    }
+}
+
+/// Checks the options.
+///
+/// # Errors
+/// If one of them is out of range or empty.
+pub(crate) fn check(options: &IngestOptions) -> Result<()> {
+    if options.max_span_ms > LONGEST_SPAN_MS {
+        return Err(Error::usage(
+            ErrorKind::SpanTooLong,
+            "the span that records may cover is more than 12 days",
+            "Give at most 12 days.",
+        ));
+    }
+    for (what, name) in [("framework", &options.framework), ("test", &options.test)] {
+        if name.as_deref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(Error::usage(
+                ErrorKind::EmptyName,
+                format!("the {what} is an empty name"),
+                "Give it a name, or leave it out to have it inferred.",
+            ));
+        }
+    }
+    if let Repeat::Number(repeat) = options.repeat
+        && !(1..=LAST_REPEAT).contains(&repeat)
+    {
+        let problem = format!("the repeat is not from 1 to {LAST_REPEAT}: {repeat}");
+        return Err(Error::usage(ErrorKind::RepeatRange, problem, "Count repeats from 1."));
+    }
+    Ok(())
+}
+
+impl IngestOptions {
+    /// Sets the system under test.
+    #[must_use]
+    pub fn with_framework(mut self, framework: impl Into<String>) -> Self {
+        self.framework = Some(framework.into());
+        self
+    }
+
+    /// Sets the test.
+    #[must_use]
+    pub fn with_test(mut self, test: impl Into<String>) -> Self {
+        self.test = Some(test.into());
+        self
+    }
+
+    /// Sets the frameworks by port.
+    #[must_use]
+    pub fn with_frameworks(mut self, frameworks: Frameworks) -> Self {
+        self.frameworks = frameworks;
+        self
+    }
+
+    /// Sets the repeat.
+    #[must_use]
+    pub fn with_repeat(mut self, repeat: Repeat) -> Self {
+        self.repeat = repeat;
+        self
+    }
+
+    /// Sets whether any stored run of the same key may be replaced.
+    #[must_use]
+    pub fn with_replace(mut self, replace: bool) -> Self {
+        self.replace = replace;
+        self
+    }
+
+    /// Sets t0, in epoch ms.
+    #[must_use]
+    pub fn with_origin(mut self, origin: i64) -> Self {
+        self.origin = Some(origin);
+        self
+    }
+
+    /// Sets the maximum distance of a record from the first accepted one, in ms.
+    #[must_use]
+    pub fn with_max_span_ms(mut self, max_span_ms: u64) -> Self {
+        self.max_span_ms = max_span_ms;
+        self
+    }
+
+    /// Sets the maximum number of rejected records.
+    #[must_use]
+    pub fn with_max_rejects(mut self, max_rejects: u64) -> Self {
+        self.max_rejects = max_rejects;
+        self
+    }
+
+    /// Sets the regular expression that finds the injector's host name in threadName.
+    #[must_use]
+    pub fn with_injector_pattern(mut self, injector_pattern: impl Into<String>) -> Self {
+        self.injector_pattern = Some(injector_pattern.into());
+        self
+    }
+
+    /// Sets how the inputs are read.
+    #[must_use]
+    pub fn with_source(mut self, source: SourceOptions) -> Self {
+        self.source = source;
+        self
+    }
+
+    /// Sets how samples are joined to CPU readings.
+    #[must_use]
+    pub fn with_cpu(mut self, cpu: CpuChoice) -> Self {
+        self.cpu = cpu;
+        self
+    }
+
+    /// Sets whether the samples are stored besides their counts.
+    #[must_use]
+    pub fn with_keep_samples(mut self, keep_samples: bool) -> Self {
+        self.keep_samples = keep_samples;
+        self
+    }
+
+    /// Sets the number of threads and the sizes of buffers.
+    #[must_use]
+    pub fn with_sizes(mut self, sizes: PipelineOptions) -> Self {
+        self.sizes = sizes;
+        self
+    }
+
+    /// Returns the key if all of it was given.
+    pub(crate) fn told_key(&self) -> Option<RunKey> {
+        let Repeat::Number(repeat) = self.repeat else { return None };
+        Some(RunKey::new(self.framework.clone()?, self.test.clone()?).with_repeat(repeat))
+    }
+}
