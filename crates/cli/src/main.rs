@@ -41,11 +41,10 @@ mod signals;
 mod work;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Parser;
-use perfpipe_ingest::CampaignProgress;
+use perfpipe_ingest::Progress;
 
 use crate::args::renamed;
 use crate::commands::{Cli, patience};
@@ -80,9 +79,9 @@ fn run(cli: Cli) -> Result<()> {
 async fn attend(cli: Cli) -> Result<()> {
     let _heard = signals::large_files_fail();
     let mut signals = signals::Signals::hear()?;
-    let progress = Arc::<CampaignProgress>::default();
+    let progress = Progress::default();
     let patience = patience(&cli.command);
-    let of_command = Arc::clone(&progress);
+    let of_command = progress.clone();
     let mut work = Work::begin(move || commands::run(cli, of_command));
     let heard = tokio::select! {
         result = work.end() => return result,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use perfpipe_ingest::CampaignProgress;
+use perfpipe_ingest::Progress;
 use perfpipe_ingest::store::Stage;
 
 use crate::output::note;
@@ -53,7 +53,7 @@ pub(crate) struct Heard {
 
 /// Waits for a signal that stops the command. While the server is committing, the first signal still waits for the
 /// answer, since only that tells whether the run is stored; a second signal does not wait.
-pub(crate) async fn signalled(signals: &mut Signals, progress: &CampaignProgress) -> Heard {
+pub(crate) async fn signalled(signals: &mut Signals, progress: &Progress) -> Heard {
     let mut heard = signals.next().await;
     if progress.stage() == Stage::Asked {
         note(&format!(
@@ -71,16 +71,16 @@ pub(crate) async fn signalled(signals: &mut Signals, progress: &CampaignProgress
 
 impl Heard {
     /// Returns the error for a command that was stopped; `done` is true if all its work was finished.
-    pub(crate) fn ended(self, progress: &CampaignProgress, done: bool) -> Interrupted {
+    pub(crate) fn ended(self, progress: &Progress, done: bool) -> Interrupted {
         let Self { name, code } = self;
-        Interrupted { name, code, stage: progress.stage(), stored: progress.now().stored, done }
+        Interrupted { name, code, stage: progress.stage(), stored: progress.stored(), done }
     }
 }
 
 /// Waits until the server has answered all commits of a campaign. Never returns for a single run: the answer ends the
 /// command.
-async fn answered(progress: &CampaignProgress) {
-    while progress.now().runs == 0 || progress.stage() == Stage::Asked {
+async fn answered(progress: &Progress) {
+    while progress.runs() == 0 || progress.stage() == Stage::Asked {
         tokio::time::sleep(BEAT).await;
     }
 }

@@ -38,7 +38,7 @@
 //! let store = ParquetStore::open(dir.path().join("data"))?;
 //! let options = IngestOptions::default().with_framework("perfectnio").with_test("2048");
 //! let runtime = tokio::runtime::Runtime::new()?;
-//! let done = runtime.block_on(ingest(&store, &[log], &options, Default::default()))?;
+//! let done = runtime.block_on(ingest(&store, &[log], &options))?;
 //! assert_eq!(done.info.key, RunKey::new("perfectnio", "2048"));
 //! assert_eq!(done.info.successes, 1);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -67,7 +67,7 @@ mod source;
 pub mod store;
 
 #[cfg(any(feature = "parquet", feature = "postgres"))]
-pub use campaign::{Campaign, CampaignProgress, CampaignRun, CampaignState, Paired, PlannedCpu, Stand};
+pub use campaign::{Campaign, CampaignRun, Paired, PlannedCpu, Stand};
 pub use counts::stored_run::StoredRun;
 pub use counts::table::CellTable;
 pub use counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, Spread};

@@ -4,10 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Cell, CellTable, IngestOptions, Progress};
+use perfpipe_ingest::{Cell, CellTable, IngestOptions};
 
 type Key = (u32, String, bool, bool);
 type Load = (String, u64, i64);
@@ -39,7 +38,7 @@ async fn samples_give_the_counts_that_were_stored() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::folder(folder.path().join("store")).unwrap();
         let files: Vec<PathBuf> = vec![Path::new("../../fixtures").join(file)];
-        let done = store.ingest(&files, &IngestOptions::default(), Arc::<Progress>::default()).await.unwrap();
+        let done = store.ingest(&files, &IngestOptions::default()).await.unwrap();
         let mut run = store.read(&done.info.key).await.unwrap();
         let at_ingest = named(&run.cells);
         let label = run.cells.labels[0].clone();

@@ -20,12 +20,11 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
-use perfpipe_ingest::CampaignProgress;
+use perfpipe_ingest::Progress;
 
 use self::attach_cpu::AttachArgs;
 use self::check::CheckArgs;
@@ -112,7 +111,7 @@ pub(crate) fn patience(command: &Command) -> Duration {
 }
 
 /// Runs the command of the command line.
-pub(crate) async fn run(cli: Cli, progress: Arc<CampaignProgress>) -> Result<()> {
+pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
     let Cli { command, store } = cli;
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,

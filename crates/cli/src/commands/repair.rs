@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_ingest::Store;
-use perfpipe_ingest::{CampaignProgress, Repairer, RunKey};
+use perfpipe_ingest::{Progress, Repairer, RunKey, Store};
 
 use super::verify::gone;
 use crate::args::{RunsArgs, StoreArgs};
@@ -59,9 +58,9 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
 
 /// Repairs a run, unless it is dropped meanwhile.
 async fn one(repairer: &mut Repairer<'_>, store: &Arc<Store>, key: &RunKey) -> Result<()> {
-    let campaign = Arc::<CampaignProgress>::default();
-    let bar = Bar::start(None, Arc::clone(&campaign));
-    let repaired = repairer.run(store, key, &campaign.begin()).await;
+    let progress = Progress::default();
+    let bar = Bar::start(None, progress.clone());
+    let repaired = repairer.run(store, key, &progress).await;
     bar.finish();
     match repaired {
         Ok(()) => Ok(()),

@@ -1,12 +1,9 @@
 //! `perfpipe verify`: verifies that stored runs are intact.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::table::Table;
-use perfpipe_ingest::Store;
-use perfpipe_ingest::{CampaignProgress, Error, RunKey, verify_run};
+use perfpipe_ingest::{Error, Progress, RunKey, Store, verify_run};
 
 use crate::args::{OutputArgs, RunsArgs, StoreArgs};
 use crate::error::Damaged;
@@ -46,10 +43,10 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
         let unread = found.unread.iter().map(|error| Verdict { run: None, faults: vec![error.to_string()] });
         verdicts.extend(unread);
     }
-    let campaign = Arc::<CampaignProgress>::default();
-    let bar = Bar::start(None, Arc::clone(&campaign));
+    let progress = Progress::default();
+    let bar = Bar::start(None, progress.clone());
     for key in keys {
-        match verify_run(&store, &key, &campaign.begin()).await {
+        match verify_run(&store, &key, &progress).await {
             Ok(faults) => verdicts.push(Verdict { run: Some(key), faults }),
             Err(error) => gone(&store, &key, error).await?,
         }

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
-use perfpipe_ingest::{CampaignProgress, CampaignState};
+use perfpipe_ingest::Progress;
 
 use super::on_terminal;
 
@@ -22,7 +22,7 @@ pub(crate) struct Bar {
 impl Bar {
     /// Starts a bar for this many compressed bytes, if standard error is a terminal. For a pipe, whose size is not
     /// known, the bar shows no time left.
-    pub(crate) fn start(total: Option<u64>, progress: Arc<CampaignProgress>) -> Self {
+    pub(crate) fn start(total: Option<u64>, progress: Progress) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         if !on_terminal() {
             return Self { stop, thread: None };
@@ -52,20 +52,20 @@ impl Drop for Bar {
     }
 }
 
-fn follow(total: Option<u64>, progress: &CampaignProgress, stop: &AtomicBool) {
+fn follow(total: Option<u64>, progress: &Progress, stop: &AtomicBool) {
     let bar = match total {
         Some(total) => ProgressBar::new(total)
             .with_style(style("{bar:30} {percent:>3} %  {bytes} of {total_bytes}  {msg}  {eta} left")),
         None => ProgressBar::new_spinner().with_style(style("{spinner}  {bytes}  {msg}  {elapsed}")),
     };
     while !stop.load(Ordering::Relaxed) {
-        let now = progress.now();
-        bar.set_position(now.packed_bytes);
-        let rate = now.samples as f64 / bar.elapsed().as_secs_f64().max(1e-9);
+        let samples = progress.samples();
+        bar.set_position(progress.packed_bytes());
+        let rate = samples as f64 / bar.elapsed().as_secs_f64().max(1e-9);
         bar.set_message(format!(
             "{}{} samples  {}/s",
-            runs(now),
-            HumanCount(now.samples),
+            runs(progress),
+            HumanCount(samples),
             HumanCount(rate as u64)
         ));
         std::thread::sleep(BEAT);
@@ -74,10 +74,10 @@ fn follow(total: Option<u64>, progress: &CampaignProgress, stop: &AtomicBool) {
 }
 
 /// Describes how many runs of a campaign have ended.
-fn runs(now: CampaignState) -> String {
-    match now.runs {
+fn runs(progress: &Progress) -> String {
+    match progress.runs() {
         0 => String::new(),
-        all => format!("{} of {all} runs  ", now.ended),
+        all => format!("{} of {all} runs  ", progress.ended()),
     }
 }
 

@@ -154,7 +154,7 @@ impl Head {
 
     fn add(&mut self, log: &mut LogSource, parser: &mut Parser, options: &IngestOptions) -> Result<()> {
         let size = log.about_unpacked();
-        let mut stream = log.open(Arc::default())?;
+        let mut stream = log.open()?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
         let (layout, mut cutter) = open_log(log, &options.source.layout, HEAD)?;
         let looked = cutter.look_ahead().map(|block| {

@@ -3,8 +3,7 @@
 //! A campaign is planned, and then ingested:
 //!
 //! ```
-//! use perfpipe_ingest::Store;
-//! use perfpipe_ingest::{Campaign, CampaignProgress, IngestOptions};
+//! use perfpipe_ingest::{Campaign, IngestOptions, Store};
 //! # let dir = tempfile::tempdir().unwrap();
 //! # let night = dir.path().join("night");
 //! # std::fs::create_dir(&night).unwrap();
@@ -14,7 +13,7 @@
 //! let store = Store::folder(dir.path().join("data"))?;
 //! let mut campaign = Campaign::plan(&[night], &IngestOptions::default(), &store).await?;
 //! campaign.check()?;
-//! campaign.ingest(&store, 2, &CampaignProgress::default()).await;
+//! campaign.ingest(&store, 2).await;
 //! for run in &campaign.runs {
 //!     println!("{}: {}", run.log.display(), run.stand.name());
 //! }
@@ -29,7 +28,6 @@ mod name;
 mod pairing;
 mod plan;
 mod planned_cpu;
-mod progress;
 mod run;
 mod status;
 mod work;
@@ -39,7 +37,6 @@ use crate::operations::options::IngestOptions;
 
 pub use self::pairing::Paired;
 pub use self::planned_cpu::PlannedCpu;
-pub use self::progress::{CampaignProgress, CampaignState};
 pub use self::run::CampaignRun;
 pub use self::status::Stand;
 

@@ -177,7 +177,7 @@ impl CampaignRun {
 fn digests(mut sources: Vec<LogSource>, packed: &Arc<AtomicU64>) -> Result<Vec<SourceFile>> {
     let mut digests = Vec::new();
     for source in &mut sources {
-        let mut stream = source.open(Arc::clone(packed))?;
+        let mut stream = source.open_counted(Arc::clone(packed))?;
         while let Some(log) = stream.next_log()? {
             digests.push(log.finish()?);
         }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
@@ -16,7 +15,6 @@ use crate::pipeline::{PipelineOptions, Progress};
 use crate::run::key::{Repeat, RunKey};
 
 use super::Campaign;
-use super::progress::CampaignProgress;
 use super::run::CampaignRun;
 use super::status::Stand;
 
@@ -27,24 +25,25 @@ impl Campaign {
     /// Ingests the runs that are due, `jobs` of them at once. The workers and the memory of the options are divided
     /// among the jobs.
     ///
+    /// [`IngestOptions::progress`] of the options of the plan follows all runs.
+    ///
     /// A run that fails is marked [`Stand::Failed`], and the others continue. If the future is dropped, the runs that
     /// are already stored remain, and nothing of the others does.
     ///
     /// Memory grows with the number of jobs, since each has its own blocks and encoders. A large run is ingested while
     /// no other is.
-    pub async fn ingest(&mut self, store: &Store, jobs: usize, progress: &CampaignProgress) {
+    pub async fn ingest(&mut self, store: &Store, jobs: usize) {
         let jobs = jobs.max(1);
         let desk = Desk {
             store,
             options: &self.options,
-            progress,
             jobs: u32::try_from(jobs).unwrap_or(u32::MAX),
             at_once: Semaphore::new(jobs),
             owners: Mutex::new(owners(&self.runs)),
         };
         let runs = std::mem::take(&mut self.runs);
         let (lanes, rest) = lanes(runs);
-        progress.start(lanes.iter().map(Vec::len).sum());
+        self.options.progress.begin_campaign(lanes.iter().map(Vec::len).sum());
         let done: Vec<Vec<Numbered>> = stream::iter(lanes.into_iter().map(|lane| desk.lane(lane)))
             .buffer_unordered(jobs)
             .collect()
@@ -84,7 +83,6 @@ fn owners(runs: &[CampaignRun]) -> BTreeMap<RunKey, PathBuf> {
 struct Desk<'a> {
     store: &'a Store,
     options: &'a IngestOptions,
-    progress: &'a CampaignProgress,
     jobs: u32,
     at_once: Semaphore,
     owners: Mutex<BTreeMap<RunKey, PathBuf>>,
@@ -103,10 +101,11 @@ impl Desk<'_> {
         let permits = if alone { self.jobs } else { 1 };
         // The semaphore is never closed, so this can't fail.
         let _permit = self.at_once.acquire_many(permits).await.ok();
-        if self.progress.is_stopping() {
+        let campaign = &self.options.progress;
+        if campaign.is_stopping() {
             return;
         }
-        let progress = self.progress.begin();
+        let progress = campaign.begin_run();
         let jobs = if alone { 1 } else { self.jobs };
         match self.ingest(run, jobs, &progress).await {
             Ok(None) => {}
@@ -116,21 +115,19 @@ impl Desk<'_> {
             }
             Err(error) => run.stand = Stand::Failed(error),
         }
-        self.progress.end(&progress, run.ingested.is_some());
+        campaign.end_run(&progress, run.ingested.is_some());
     }
 
     async fn ingest(
         &self,
         run: &mut CampaignRun,
         jobs: u32,
-        progress: &Arc<Progress>,
+        progress: &Progress,
     ) -> Result<Option<Ingested>> {
-        run.compare(Arc::clone(&progress.packed_bytes)).await?;
+        run.compare(progress.packed()).await?;
         if !run.is_due() {
             return Ok(None);
         }
-        // The comparison read the logs, and the ingest reads them again.
-        progress.packed_bytes.store(0, Ordering::Relaxed);
         let sizes = self.options.sizes;
         // A salvaged part of a damaged log may be less than what is stored, so it may not replace that.
         let replace = run.place.replace && !self.options.source.salvage;
@@ -140,12 +137,13 @@ impl Desk<'_> {
             repeat: run.place.repeat,
             replace: self.options.replace || replace,
             sizes: PipelineOptions { workers, memory, ..sizes },
+            progress: progress.clone(),
             ..self.options.clone()
         };
         let log = run.log.clone();
         let admit = |key: &RunKey| self.admit(key, &log);
         let files = run.files();
-        self.store.ingest_as(&files, &options, Arc::clone(progress), &admit).await.map(Some)
+        self.store.ingest_as(&files, &options, &admit).await.map(Some)
     }
 
     /// Claims a key for a run. Fails if another run of the campaign has it: the whole log may give another key than its

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read, Write};
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use tempfile::NamedTempFile;
 use tokio::runtime::{Builder, Runtime};
@@ -80,7 +80,7 @@ fn salvaged(inputs: Inputs) -> Result<Option<(Vec<Log>, bool)>> {
     let mut all = Vec::new();
     let mut damaged = !inputs.damage.is_empty();
     for mut source in inputs.logs {
-        let mut stream = source.open(Arc::default())?;
+        let mut stream = source.open()?;
         while let Some(log) = stream.next_log()? {
             match read(log)? {
                 Some(log) => all.push(log),

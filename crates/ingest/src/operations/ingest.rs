@@ -1,7 +1,6 @@
 //! Ingests one run, from its files to the commit.
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use crate::counts::coverage::seconds_with_reading;
@@ -12,8 +11,8 @@ use crate::formats::jtl::parser::Parser;
 use crate::pipeline::collected::Collected;
 use crate::pipeline::reader::ReadPlan;
 use crate::pipeline::sink::{FinishedRun, RunStore, RunWriter};
-use crate::pipeline::stage::{CommitStage, Stage};
-use crate::pipeline::{Outcome, Progress, run};
+use crate::pipeline::stage::Stage;
+use crate::pipeline::{Outcome, run};
 use crate::run::damage::Damage;
 use crate::run::fault::Fault;
 use crate::run::infer::Clues;
@@ -46,7 +45,7 @@ pub struct Ingested {
 
 /// Reads the logs and the CPU export of one run into a store. The run appears as a whole or not at all.
 ///
-/// Samples are streamed, so memory does not grow with the log. `progress` can be read meanwhile.
+/// Samples are streamed, so memory does not grow with the log. [`IngestOptions::progress`] can be read meanwhile.
 ///
 /// # Errors
 /// If a file can't be read or is not recognised, if there are too many rejects, or if the store refuses or fails.
@@ -59,18 +58,13 @@ pub struct Ingested {
 /// # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n").unwrap();
 /// # tokio::runtime::Runtime::new().unwrap().block_on(async {
 /// let store = ParquetStore::open(dir.path().join("data"))?;
-/// let done = ingest(&store, &[log], &IngestOptions::default(), Default::default()).await?;
+/// let done = ingest(&store, &[log], &IngestOptions::default()).await?;
 /// assert_eq!((done.info.key.to_string(), done.info.successes), ("perfectnio_2048".into(), 1));
 /// # Ok::<(), perfpipe_ingest::Error>(())
 /// # }).unwrap();
 /// ```
-pub async fn ingest<S: RunStore>(
-    store: &S,
-    files: &[PathBuf],
-    options: &IngestOptions,
-    progress: Arc<Progress>,
-) -> Result<Ingested> {
-    ingest_as(store, files, options, progress, &|_| Ok(())).await
+pub async fn ingest<S: RunStore>(store: &S, files: &[PathBuf], options: &IngestOptions) -> Result<Ingested> {
+    ingest_as(store, files, options, &|_| Ok(())).await
 }
 
 /// Ingests a run as [`ingest`] does. `admit` may refuse the key once it is known, before anything is stored.
@@ -78,10 +72,11 @@ pub(crate) async fn ingest_as<S: RunStore>(
     store: &S,
     files: &[PathBuf],
     options: &IngestOptions,
-    progress: Arc<Progress>,
     admit: Admit<'_>,
 ) -> Result<Ingested> {
     check(options)?;
+    let progress = &options.progress;
+    progress.begin();
     let prepared = Prepared::new(files, options).await?;
     let mut origin = options.origin;
     let mut begin_anew_within = (S::BEGINS_ANEW && prepared.can_restart && origin.is_none())
@@ -91,19 +86,16 @@ pub(crate) async fn ingest_as<S: RunStore>(
         let plan = ReadPlan { begin_anew_within, ..prepared.plan(options, origin) };
         let parser = prepared.parser(options)?;
         let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
-        match run(plan, parser, writer, options.max_rejects, options.sizes, Arc::clone(&progress)).await? {
+        match run(plan, parser, writer, options.max_rejects, options.sizes, progress.clone()).await? {
             Outcome::Done(writer, collected) => {
-                return prepared
-                    .commit(writer, collected, options, read_twice, admit, &progress.commit)
-                    .await;
+                return prepared.commit(writer, collected, options, read_twice, admit).await;
             }
             Outcome::Earlier(earlier) => {
                 prepared.check_earlier(earlier.t0_ms, options, read_twice)?;
                 origin = Some(earlier.t0_ms);
                 begin_anew_within = None;
                 read_twice = earlier.late;
-                progress.packed_bytes.store(0, Ordering::Relaxed);
-                progress.samples.store(0, Ordering::Relaxed);
+                progress.begin();
             }
         }
     }
@@ -264,8 +256,8 @@ impl Prepared {
         options: &IngestOptions,
         read_twice: bool,
         admit: Admit<'_>,
-        stage: &CommitStage,
     ) -> Result<Ingested> {
+        let stage = options.progress.commit();
         let (Some(t0_ms), Some(last_ms)) = (collected.earliest_ms, collected.latest_ms) else {
             return Err(self.nothing_taken(&mut collected));
         };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::PipelineOptions;
+use crate::pipeline::{PipelineOptions, Progress};
 use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
 use crate::run::ports::Frameworks;
 use crate::series::cpu::CpuChoice;
@@ -50,6 +50,8 @@ pub struct IngestOptions {
     pub keep_samples: bool,
     /// The numbers of threads and the sizes of buffers.
     pub sizes: PipelineOptions,
+    /// The handle by which the ingest can be followed. It begins at zero for each ingest.
+    pub progress: Progress,
     /// Further options to be recorded with the run, by flag name.
     pub noted: BTreeMap<String, String>,
 }
@@ -70,6 +72,7 @@ impl Default for IngestOptions {
             cpu: CpuChoice::default(),
             keep_samples: true,
             sizes: PipelineOptions::default(),
+            progress: Progress::default(),
             noted: BTreeMap::new(),
         }
     }
@@ -194,6 +197,13 @@ impl IngestOptions {
     #[must_use]
     pub fn with_sizes(mut self, sizes: PipelineOptions) -> Self {
         self.sizes = sizes;
+        self
+    }
+
+    /// Sets the handle by which the ingest can be followed.
+    #[must_use]
+    pub fn with_progress(mut self, progress: Progress) -> Self {
+        self.progress = progress;
         self
     }
 

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use super::ingest::{Admit, Ingested, ingest_as};
 use super::options::IngestOptions;
@@ -10,7 +9,6 @@ use super::recount::Recount;
 use super::sub_samples::SubSamples;
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::Progress;
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
@@ -72,13 +70,8 @@ impl Store {
     ///
     /// # Errors
     /// As for [`ingest`](crate::ingest()).
-    pub async fn ingest(
-        &self,
-        files: &[PathBuf],
-        options: &IngestOptions,
-        progress: Arc<Progress>,
-    ) -> Result<Ingested> {
-        self.ingest_as(files, options, progress, &|_| Ok(())).await
+    pub async fn ingest(&self, files: &[PathBuf], options: &IngestOptions) -> Result<Ingested> {
+        self.ingest_as(files, options, &|_| Ok(())).await
     }
 
     /// Ingests a run as [`ingest`](Self::ingest) does. `admit` may refuse the key once it is known.
@@ -86,14 +79,13 @@ impl Store {
         &self,
         files: &[PathBuf],
         options: &IngestOptions,
-        progress: Arc<Progress>,
         admit: Admit<'_>,
     ) -> Result<Ingested> {
         match self {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => ingest_as(store, files, options, progress, admit).await,
+            Self::Parquet(store) => ingest_as(store, files, options, admit).await,
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => ingest_as(store.as_ref(), files, options, progress, admit).await,
+            Self::Postgres(store, _) => ingest_as(store.as_ref(), files, options, admit).await,
         }
     }
 

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use super::ingest::{Ingested, ingest};
 use super::options::IngestOptions;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::Progress;
 use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 use crate::run::key::RunKey;
 use crate::sample::batch::SampleBatch;
@@ -52,7 +51,7 @@ pub async fn stream<S: SampleSink>(
     options: &IngestOptions,
 ) -> Result<(S, Ingested)> {
     let store = SinkStore { sink: Arc::new(Mutex::new(Some(sink))), begun: Mutex::new(false) };
-    let done = ingest(&store, files, options, Arc::<Progress>::default()).await?;
+    let done = ingest(&store, files, options).await?;
     let sink = store.sink.lock().unwrap_or_else(PoisonError::into_inner).take();
     sink.map(|sink| (sink, done)).ok_or_else(|| Error::store("streaming samples", "the sink is gone"))
 }

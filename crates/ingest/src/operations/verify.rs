@@ -1,7 +1,5 @@
 //! Verifies a stored run: its metadata, its counts and its samples are read and compared with each other.
 
-use std::sync::atomic::Ordering;
-
 use super::recount::Recount;
 use super::same_counts::differ;
 use super::store::Store;
@@ -94,7 +92,7 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
             found += batch.len() as u64;
             unjoined += joined_otherwise(&batch, run, join);
             ends.add_batch(&batch, info.t0_ms);
-            progress.samples.fetch_add(batch.len() as u64, Ordering::Relaxed);
+            progress.add_samples(batch.len() as u64);
             recount.add(batch)
         })
         .await;

@@ -67,7 +67,7 @@ impl<W: RunWriter> Collector<'_, W> {
 
     async fn take(&mut self, done: Done<ChunkOf<W>>) -> Result<()> {
         let Done { counts, chunk, buffer } = done;
-        self.shared.progress.samples.fetch_add(counts.samples, Ordering::Relaxed);
+        self.shared.progress.add_samples(counts.samples);
         self.collected.add(counts, &buffer)?;
         self.shared.reject_room.store(self.collected.reject_room(), Ordering::Relaxed);
         let origin = self.shared.clock.get().map(|clock| clock.origin);

@@ -28,7 +28,7 @@ pub(super) struct Feed<C> {
 
 impl<C> Feed<C> {
     pub(super) fn run(mut self, plan: ReadPlan, parser: Parser) {
-        let packed = Arc::clone(&self.shared.progress.packed_bytes);
+        let packed = self.shared.progress.packed();
         if let Err(error) = plan.run(parser, packed, &mut self) {
             // If nobody receives, the ingest has already failed.
             let _ = self.messages.blocking_send(Message::Failed(error));

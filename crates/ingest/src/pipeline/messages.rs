@@ -54,5 +54,5 @@ pub(super) struct Shared {
     pub(super) times_only: AtomicBool,
     /// The number of rejects of a block to keep: never fewer than are still allowed.
     pub(super) reject_room: AtomicU64,
-    pub(super) progress: Arc<Progress>,
+    pub(super) progress: Progress,
 }

@@ -121,7 +121,7 @@ pub(crate) async fn run<W: RunWriter>(
     mut writer: W,
     max_rejects: u64,
     sizes: PipelineOptions,
-    progress: Arc<Progress>,
+    progress: Progress,
 ) -> Result<Outcome<W>> {
     let workers = sizes.workers.max(1);
     let window = plan.begin_anew_within;

@@ -217,7 +217,7 @@ impl ReadPlan {
 
     /// Looks ahead in a file that will be opened again.
     fn peek(&self, source: &mut LogSource, window: usize, survey: &mut Survey) -> Result<()> {
-        let mut stream = source.open(Arc::default())?;
+        let mut stream = source.open()?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
         let (layout, mut cutter) = self.open_log(log)?;
         survey.look(&mut cutter, window, &layout).map_err(|error| cutter.into_reader().explain(error))
@@ -233,7 +233,7 @@ impl ReadPlan {
         survey: &mut Option<Survey>,
         feed: &mut impl LogFeed,
     ) -> Result<bool> {
-        let mut stream = source.open(Arc::clone(packed))?;
+        let mut stream = source.open_counted(Arc::clone(packed))?;
         loop {
             let Some(log) = stream.next_log()? else { break };
             let place = log.place().clone();

@@ -73,7 +73,7 @@ impl Inputs {
     /// use perfpipe_ingest::{Inputs, SourceOptions};
     /// let log = "timeStamp,elapsed,success\n1795203738615,12,true\n";
     /// let mut inputs = Inputs::of_reader("run.csv", log.as_bytes(), &SourceOptions::default())?;
-    /// let mut logs = inputs.logs[0].open(Default::default())?;
+    /// let mut logs = inputs.logs[0].open()?;
     /// let mut text = String::new();
     /// while let Some(mut log) = logs.next_log()? {
     ///     log.read_to_string(&mut text).map_err(|e| log.explain(e))?;

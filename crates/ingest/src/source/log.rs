@@ -122,14 +122,22 @@ impl LogSource {
         }
     }
 
-    /// Opens the log at its start. Packed bytes are added to `progress` as they are read.
+    /// Opens the log at its start.
     ///
     /// # Errors
     /// If the file can't be opened, or it is a pipe that has been opened before.
-    pub fn open(&mut self, progress: Arc<AtomicU64>) -> Result<LogStream> {
+    pub fn open(&mut self) -> Result<LogStream> {
+        self.open_counted(Arc::default())
+    }
+
+    /// Opens the log as [`open`](Self::open) does. Packed bytes are added to `packed` as they are read.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn open_counted(&mut self, packed: Arc<AtomicU64>) -> Result<LogStream> {
         let source = match &mut self.origin {
             Origin::Stored(stored) => {
-                let opened = stored.open(PackedCount::to(progress));
+                let opened = stored.open(PackedCount::to(packed));
                 let opened = opened.map_err(|e| explain(self.place.clone(), e))?;
                 StreamSource::Stored { opened, stored: Box::new(stored.clone()), taken: false }
             }
@@ -142,7 +150,7 @@ impl LogSource {
                         "Give it as a file.",
                     )
                 })?;
-                logs.pipe.progress.connect(progress);
+                logs.pipe.progress.connect(packed);
                 StreamSource::Pipe(logs)
             }
         };

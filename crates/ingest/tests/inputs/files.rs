@@ -152,7 +152,7 @@ fn damage_beyond_the_head_is_found_at_the_end() {
 fn log_is_not_finished_after_a_failed_read() {
     let file = on_disk("a.zip", &with_wrong_crc(deflated(&[("a.csv", &long_log())])));
     let mut inputs = recognise(&[&file.path]).unwrap();
-    let mut stream = inputs.logs[0].open(Default::default()).unwrap();
+    let mut stream = inputs.logs[0].open().unwrap();
     let mut log = stream.next_log().unwrap().unwrap();
     std::io::copy(&mut log, &mut std::io::sink()).unwrap_err();
     assert!(log.finish().is_err());
@@ -163,7 +163,7 @@ fn finish_reads_what_was_left() {
     let log = long_log();
     let file = on_disk("a.zip", &deflated(&[("a.csv", &log)]));
     let mut inputs = recognise(&[&file.path]).unwrap();
-    let mut stream = inputs.logs[0].open(Default::default()).unwrap();
+    let mut stream = inputs.logs[0].open().unwrap();
     let source = stream.next_log().unwrap().unwrap().finish().unwrap();
     assert_eq!((source.bytes, source.crc32), (log.len() as u64, crc32fast::hash(&log)));
     assert!(stream.next_log().unwrap().is_none());

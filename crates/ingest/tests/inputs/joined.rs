@@ -123,7 +123,7 @@ fn all_logs_of_joined_zips_are_salvaged() {
                 let mut damage = inputs.damage.len();
                 let mut read = Vec::new();
                 for source in &mut inputs.logs {
-                    let mut stream = source.open(Default::default()).unwrap();
+                    let mut stream = source.open().unwrap();
                     while let Some(mut log) = stream.next_log().unwrap() {
                         let mut text = String::new();
                         log.read_to_string(&mut text).unwrap();

@@ -260,7 +260,7 @@ fn label_that_reads_like_the_rest_of_the_labels_is_none_of_them() {
     let folder = tempfile::tempdir().unwrap();
     let store = ParquetStore::open(folder.path()).unwrap();
     let run = runtime().block_on(async {
-        let done = ingest(&store, &[file.path], &IngestOptions::default(), Default::default()).await.unwrap();
+        let done = ingest(&store, &[file.path], &IngestOptions::default()).await.unwrap();
         store.read(&done.info.key).unwrap().unwrap()
     });
     let counted =

@@ -21,7 +21,7 @@ type Salvaged = (Vec<Vec<u8>>, Vec<Damage>);
 fn read_all(mut inputs: Inputs) -> Result<Salvaged> {
     let (mut texts, mut damage) = (Vec::new(), std::mem::take(&mut inputs.damage));
     for source in &mut inputs.logs {
-        let mut stream = source.open(Default::default())?;
+        let mut stream = source.open()?;
         while let Some(mut log) = stream.next_log()? {
             let mut text = Vec::new();
             log.read_to_end(&mut text).map_err(|e| log.explain(e))?;

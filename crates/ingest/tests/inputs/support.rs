@@ -70,7 +70,7 @@ pub(crate) fn read_logs(inputs: &mut Inputs, size: usize) -> Result<Vec<Read1>> 
     for source in &mut inputs.logs {
         let progress = Arc::new(AtomicU64::new(0));
         let expected = source.packed_size();
-        let mut stream = source.open(progress.clone())?;
+        let mut stream = source.open_counted(progress.clone())?;
         while let Some(mut log) = stream.next_log()? {
             let (mut text, mut buffer) = (Vec::new(), vec![0; size]);
             loop {

@@ -152,9 +152,8 @@ fn worker_that_panics_ends_the_ingest_with_an_error() {
     let file = desk.file("a.csv", log(0, 2000));
     for workers in [1, 2, 5] {
         let files = [file.clone()];
-        let ended: Result<Ingested> = within(LIMIT, move || {
-            block_on(ingest(&Fragile, &files, &options(workers, 100, 0), Default::default()))
-        });
+        let ended: Result<Ingested> =
+            within(LIMIT, move || block_on(ingest(&Fragile, &files, &options(workers, 100, 0))));
         let error = ended.unwrap_err().to_string();
         assert!(error.contains("stopped unexpectedly"), "{error}");
     }

@@ -18,7 +18,7 @@ pub(crate) fn in_memory(files: &[PathBuf], options: &IngestOptions) -> Stored {
 /// The same, whether the user was told that the log was read twice, and how often reading was begun.
 pub(crate) fn passes(files: &[PathBuf], options: &IngestOptions) -> (Stored, bool, usize) {
     let memory = Memory::default();
-    let done = block_on(ingest(&memory, files, options, Default::default())).unwrap();
+    let done = block_on(ingest(&memory, files, options)).unwrap();
     let stored = memory.stored.lock().unwrap().take().unwrap();
     (stored, done.read_twice, memory.begun.load(Ordering::Relaxed))
 }

@@ -202,7 +202,7 @@ fn pipe_that_says_nothing_holds_up_nothing_else() {
     block_on(async {
         let store = desk.store();
         let sizes = small();
-        let ingest = perfpipe_ingest::ingest(&store, &files, &sizes, Default::default());
+        let ingest = perfpipe_ingest::ingest(&store, &files, &sizes);
         // The runtime has one thread: what runs beside the ingest is what makes the pipe speak.
         let write = tokio::task::spawn_blocking(move || std::fs::write(fifo, late()));
         let beside = async {

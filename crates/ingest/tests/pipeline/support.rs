@@ -51,7 +51,7 @@ impl Desk {
 
     /// Ingests the files into the store, in the place of whatever it holds.
     pub(crate) fn ingest(&self, files: &[PathBuf], options: &IngestOptions) -> Result<Ingested> {
-        block_on(ingest(&self.store(), files, options, Default::default()))
+        block_on(ingest(&self.store(), files, options))
     }
 
     /// The one run of the store, once it was ingested.

@@ -287,7 +287,7 @@ fn through_postgres(files: &[PathBuf], options: &IngestOptions) -> Option<Stored
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let store = Store::database(config).await.unwrap();
-        let key = store.ingest(files, options, Default::default()).await.unwrap().info.key;
+        let key = store.ingest(files, options).await.unwrap().info.key;
         let (mut found, mut rejects) = (Vec::new(), Vec::new());
         let mut add_rows = |batch| {
             found.extend(rows(&batch));

@@ -1,13 +1,11 @@
 //! `perfpipe ingest DIR`: ingests folders of logs and CPU exports, and prints a table of their runs.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Result;
 use perfpipe_analyze::format::damage_sentence;
 use perfpipe_analyze::table::{Format, Table};
-use perfpipe_ingest::Store;
-use perfpipe_ingest::{Campaign, CampaignProgress, CampaignRun, RunInfo, Stand};
+use perfpipe_ingest::{Campaign, CampaignRun, Progress, RunInfo, Stand, Store};
 
 use super::args::{CampaignArgs, IngestArgs};
 use super::options::options;
@@ -39,7 +37,7 @@ pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
 }
 
 /// Ingests the runs of folders, or prints how it would.
-pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
+pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
     if args.repeat.is_some() || args.log.origin.is_some() {
         return Err(CliError::usage(
             "--repeat and --origin are of one run, and a folder holds many",
@@ -47,7 +45,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Camp
         )
         .into());
     }
-    let options = options(args)?;
+    let options = options(args)?.with_progress(progress.clone());
     let pages = args.report.as_deref().filter(|_| !args.campaign.dry_run);
     pages.map(page_folder).transpose()?;
     let store = store::open(store).await?;
@@ -81,10 +79,10 @@ fn jobs(args: &IngestArgs) -> usize {
     args.campaign.jobs.map_or_else(|| (cores / CORES_A_JOB).clamp(1, 4), usize::from)
 }
 
-async fn ingest_all(campaign: &mut Campaign, store: &Store, jobs: usize, progress: Arc<CampaignProgress>) {
+async fn ingest_all(campaign: &mut Campaign, store: &Store, jobs: usize, progress: Progress) {
     let due = campaign.runs.iter().filter(|run| run.is_due());
-    let bar = Bar::start(Some(due.map(CampaignRun::packed_size).sum()), Arc::clone(&progress));
-    campaign.ingest(store, jobs, &progress).await;
+    let bar = Bar::start(Some(due.map(CampaignRun::packed_size).sum()), progress);
+    campaign.ingest(store, jobs).await;
     bar.finish();
 }
 

@@ -6,14 +6,12 @@ mod options;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use perfpipe_analyze::format::{damage_sentence, thousands};
 use perfpipe_analyze::{RunDuration, View};
-use perfpipe_ingest::Store;
-use perfpipe_ingest::{CampaignProgress, Ingested, RunInfo};
+use perfpipe_ingest::{Ingested, Progress, RunInfo, Store};
 
 pub(crate) use self::args::IngestArgs;
 pub(crate) use self::options::{options, reading};
@@ -28,7 +26,7 @@ use crate::output::progress::Bar;
 use crate::output::{note, page_folder, size_of};
 
 /// Ingests the files of one run, or folders of many.
-pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
+pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
     if args.report.is_none() {
         // --cores also describes the CPU readings.
         idle_flags::check_no_pages(&args.pages(), "--report", &["--cores"])?;
@@ -50,8 +48,8 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Arc<Camp
 }
 
 /// Ingests the files of one run.
-async fn one(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgress>) -> Result<()> {
-    let options = options(args)?;
+async fn one(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
+    let options = options(args)?.with_progress(progress.clone());
     if let Some(folder) = &args.report {
         page_folder(folder)?;
     }
@@ -60,8 +58,8 @@ async fn one(args: &IngestArgs, store: &StoreArgs, progress: Arc<CampaignProgres
     // A store whose runs can't be listed does not prevent the ingest.
     let before = store.look().await.map(|found| found.runs).unwrap_or_default();
     let total = args.files.iter().map(|file| size_of(file)).sum();
-    let bar = Bar::start(total, Arc::clone(&progress));
-    let done = store.ingest(&args.files, &options, progress.begin()).await;
+    let bar = Bar::start(total, progress);
+    let done = store.ingest(&args.files, &options).await;
     bar.finish();
     let done = done?;
     let took = started.elapsed();
