@@ -74,7 +74,6 @@ pub use counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCoun
 pub use error::{Error, ErrorKind, Place, Result};
 pub use formats::date::TimeZone;
 pub use formats::jtl::layout::{DEFAULT_COLUMNS, LayoutOptions};
-pub use formats::time_unit::TimeUnit;
 pub use inspect::{
     ClockGuess, CpuInspection, Gap, InjectorsBy, Inspection, LogInspection, MissingColumn, RejectKind,
     TimeForm, inspect,
@@ -99,6 +98,9 @@ pub use run::damage::{Damage, DamageKind};
 pub use run::info::{RunInfo, SourceFile, SourceKind};
 pub use run::key::{LAST_REPEAT, Repeat, RunKey};
 pub use run::note::{Note, NoteKind};
+pub use run::options::RunOptions;
+pub use run::options::cpu_scale::CpuScale;
+pub use run::options::time_unit::TimeUnit;
 pub use run::ports::Frameworks;
 pub use run::reject_reason::RejectReason;
 pub use run::rejects::{Reject, RejectSpool};
@@ -108,7 +110,6 @@ pub use sample::reserved::{OTHER, set_apart};
 pub use sample::text_list::TextList;
 pub use sample::texts::Texts;
 pub use series::cpu::{CpuChoice, CpuJoin, CpuSeries};
-pub use series::scale::CpuScale;
 pub use source::cpu_export::{CpuExport, CpuSource};
 pub use source::{Inputs, LogReader, LogSource, LogStream, SourceOptions};
 pub use store::Listing;

@@ -3,7 +3,6 @@
 use perfpipe_ingest::RunInfo;
 
 use super::Timeline;
-use crate::view::View;
 
 /// The least share of the seconds with a CPU reading. With fewer, the mean may be that of the ramp, while throughput is
 /// over all seconds, so the two can't be related.
@@ -26,12 +25,12 @@ pub(crate) fn requests_per_cpu_second(timeline: &Timeline) -> Option<f64> {
 /// reading in percent, is not above 100.
 ///
 /// ```
-/// use perfpipe_analyze::{View, cpu_scale_in_doubt};
-/// use perfpipe_ingest::{RunInfo, RunKey};
+/// use perfpipe_analyze::cpu_scale_in_doubt;
+/// use perfpipe_ingest::{CpuScale, RunInfo, RunKey};
 /// let mut info = RunInfo::new(RunKey::new("go", "2048"), 0, 59_999);
 /// assert!(cpu_scale_in_doubt(&info, Some(97.0)));
 /// assert!(!cpu_scale_in_doubt(&info, Some(397.0)));
-/// info.options.insert(View::CPU_SCALE.into(), "percent-of-core".into());
+/// info.options.cpu_scale = Some(CpuScale::PercentOfCore);
 /// assert!(!cpu_scale_in_doubt(&info, Some(97.0)));
 /// ```
 pub fn cpu_scale_in_doubt(info: &RunInfo, most: Option<f64>) -> bool {
@@ -40,5 +39,5 @@ pub fn cpu_scale_in_doubt(info: &RunInfo, most: Option<f64>) -> bool {
 
 /// Returns true if the scale of the readings was given at ingest.
 fn is_told(info: &RunInfo) -> bool {
-    info.options.contains_key(View::CPU_SCALE)
+    info.options.tells_cpu_scale()
 }

@@ -70,16 +70,6 @@ impl Default for View {
 }
 
 impl View {
-    /// The key in [`RunInfo::options`] of the number of injectors given at ingest.
-    pub const INJECTORS: &str = "injectors";
-
-    /// The key in [`RunInfo::options`] of the scale of the CPU readings, if it was given. Stored readings are in
-    /// percent of one core.
-    pub const CPU_SCALE: &str = "cpu-scale";
-
-    /// The key in [`RunInfo::options`] of the number of the server's cores, if it was given with the CPU scale.
-    pub const CORES: &str = "cores";
-
     /// Returns the default view of a stored run, with the injectors and the CPU clock that were given when it was
     /// ingested.
     ///
@@ -89,13 +79,12 @@ impl View {
     ///
     /// let mut info = RunInfo::new(RunKey::new("go", "2048"), 0, 59_999);
     /// info.cpu_offset = -2;
-    /// info.options.insert(View::INJECTORS.into(), "3".into());
+    /// info.options.injectors = Some(3);
     /// let view = View::of(&info);
     /// assert_eq!((view.injectors, view.cpu.offset), (3, -2));
     /// ```
     pub fn of(info: &RunInfo) -> Self {
-        let injectors = info.options.get(Self::INJECTORS).and_then(|number| number.parse().ok());
-        Self { injectors: injectors.unwrap_or(1), cpu: CpuJoin::of(info), ..Self::default() }
+        Self { injectors: info.options.injectors.unwrap_or(1), cpu: CpuJoin::of(info), ..Self::default() }
     }
 
     /// Sets the percentiles to compute, in percent.

@@ -10,6 +10,7 @@ use perfpipe_ingest::{
     ClockGuess, CpuChoice, CpuExport, CpuJoin, Inputs, SourceOptions, StoredRun, attach_cpu,
 };
 
+use super::ingest::cpu_noted;
 use super::inspect::second;
 use crate::args::{CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, RunArgs, StoreArgs};
 use crate::error::CliError;
@@ -43,7 +44,8 @@ pub(crate) struct AttachArgs {
 pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let store = Arc::new(store::existing(at).await?);
     let key = runs::one(&args.run, &store).await?;
-    let export = read(args).await?;
+    let source = source(args)?;
+    let export = read(args, &source).await?;
     let run = store.read(&key).await?;
     let choice = choice(&args.reading.join, &run);
     choice.note(&export.series).iter().for_each(|said| note(&told(said)));
@@ -55,9 +57,7 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     // The run is read again when it is written; dropping it frees the memory for that.
     drop(run);
     let readings = export.series.readings().len();
-    let [scale, cores] = cpu_scale::noted(args.reading.cpu_scale, args.cores.cores);
-    let noted = [(view::CPU_ITEM, args.reading.cpu_item.map(|id| id.to_string())), scale, cores];
-    let info = attach_cpu(&store, &key, export, join, &noted).await?;
+    let info = attach_cpu(&store, &key, export, join, &cpu_noted(&source)).await?;
     note(&format!("attached {readings} CPU readings to {key}: {} records joined anew", info.records()));
     note(&format!(
         "{} of the seconds have a reading, {} had one before",
@@ -73,13 +73,17 @@ fn choice(args: &CpuJoinArgs, run: &StoredRun) -> CpuChoice {
     view::cpu_choice(args).with_offset(args.cpu_offset.unwrap_or(run.info.cpu_offset))
 }
 
-/// Reads the export that is to be attached.
-async fn read(args: &AttachArgs) -> Result<CpuExport> {
-    let time_zone = args.reading.time_zone.parse()?;
-    let mut source = SourceOptions::default().with_time_zone(time_zone);
+/// Converts the flags to the options by which the export is read.
+fn source(args: &AttachArgs) -> Result<SourceOptions> {
+    let mut source = SourceOptions::default().with_time_zone(args.reading.time_zone.parse()?);
     source.cpu_item = args.reading.cpu_item;
     source.cpu_scale = cpu_scale::of(args.reading.cpu_scale, args.cores.cores)?;
     source.cores = args.cores.cores;
+    Ok(source)
+}
+
+/// Reads the export that is to be attached.
+async fn read(args: &AttachArgs, source: &SourceOptions) -> Result<CpuExport> {
     let (file, options) = (args.cpu.clone(), source.clone());
     let inputs = tokio::task::spawn_blocking(move || Inputs::recognise(&[file], &options)).await??;
     let cpu = match (inputs.cpu, inputs.logs.first()) {
@@ -89,7 +93,7 @@ async fn read(args: &AttachArgs) -> Result<CpuExport> {
             return Err(CliError::usage(problem, "Name the export of the server that was tested.").into());
         }
     };
-    let export = cpu.read(&source).await?;
+    let export = cpu.read(source).await?;
     inputs.notes.iter().for_each(|text| note(text));
     export.notes.iter().for_each(|said| note(&told(said)));
     Ok(export)

@@ -35,7 +35,7 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     if let Some(label) = &args.scope.label {
         view::count_apart(&store, &mut run, label).await?;
     }
-    let told = run.info.options.get(View::CORES).and_then(|cores| cores.parse().ok());
+    let told = run.info.options.cores;
     let most = run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
     if args.cores.cores.is_some_and(|cores| cores > 1) && cpu_scale_in_doubt(&run.info, most) {
         note(

@@ -1,8 +1,6 @@
-//! The scale of CPU readings given by flags, and its note with the run.
+//! The scale of CPU readings given by flags.
 
 use anyhow::Result;
-use clap::ValueEnum;
-use perfpipe_analyze::View;
 use perfpipe_ingest::CpuScale;
 
 use crate::args::CpuScaleArg;
@@ -23,11 +21,4 @@ pub(crate) fn of(scale: Option<CpuScaleArg>, cores: Option<u32>) -> Result<Optio
         }
         Some(CpuScaleArg::Fraction) => Some(CpuScale::Fraction { cores: whole("fraction")? }),
     })
-}
-
-/// Returns the options to note with the run.
-pub(crate) fn noted(scale: Option<CpuScaleArg>, cores: Option<u32>) -> [(&'static str, Option<String>); 2] {
-    let name = scale.and_then(|scale| scale.to_possible_value()).map(|value| value.get_name().to_owned());
-    let cores = cores.filter(|_| scale.is_some());
-    [(View::CPU_SCALE, name), (View::CORES, cores.map(|cores| cores.to_string()))]
 }

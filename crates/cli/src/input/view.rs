@@ -8,9 +8,6 @@ use perfpipe_ingest::{CpuChoice, CpuJoin, RunInfo, RunKey, StoredRun};
 use crate::args::{CpuJoinArgs, ScopeArgs, ViewArgs};
 use crate::output::note;
 
-/// The option of a run under which the chosen Zabbix item is noted.
-pub(crate) const CPU_ITEM: &str = "cpu-item";
-
 /// Returns how the readings of an export are to be joined.
 pub(crate) fn cpu_choice(args: &CpuJoinArgs) -> CpuChoice {
     let mut choice = CpuChoice::default().with_offset(args.cpu_offset.unwrap_or_default());

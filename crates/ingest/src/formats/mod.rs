@@ -6,4 +6,3 @@ pub(crate) mod endpoint;
 pub(crate) mod injector;
 pub(crate) mod jtl;
 pub(crate) mod number;
-pub(crate) mod time_unit;

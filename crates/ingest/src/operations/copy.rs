@@ -16,6 +16,7 @@ use crate::pipeline::stage::CommitStage;
 use crate::run::damage::Damage;
 use crate::run::info::{RunInfo, SourceFile};
 use crate::run::key::RunKey;
+use crate::run::options::RunOptions;
 use crate::run::rejects::RejectSpool;
 use crate::run::replace::Replace;
 use crate::sample::batch::{Nullable, SampleBatch};
@@ -57,8 +58,8 @@ async fn copy_once(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Re
 }
 
 /// Replaces the CPU readings of a stored run and joins its samples to the new ones. Everything else stays, except what
-/// the run's metadata states about the former export: its name, its damage, and the options in `noted`, which are set
-/// to the given values or removed.
+/// the run's metadata states about the former export: its name, its damage, and its item, scale and cores, which are
+/// then those in `noted`.
 ///
 /// # Errors
 /// If the run is not stored, or the store fails. The run is unchanged then.
@@ -67,7 +68,7 @@ pub async fn attach_cpu(
     key: &RunKey,
     export: CpuExport,
     join: CpuJoin,
-    noted: &[(&str, Option<String>)],
+    noted: &RunOptions,
 ) -> Result<RunInfo> {
     let mut attempt = 1;
     loop {
@@ -83,7 +84,7 @@ async fn attach_once(
     key: &RunKey,
     export: &CpuExport,
     join: CpuJoin,
-    noted: &[(&str, Option<String>)],
+    noted: &RunOptions,
 ) -> Result<RunInfo> {
     let mut run = store.read(key).await?;
     let former = run.info.clone();
@@ -94,17 +95,14 @@ async fn attach_once(
 }
 
 /// Replaces the former CPU export by the new one in a run's metadata.
-fn with_export(info: &mut RunInfo, export: &CpuExport, join: CpuJoin, noted: &[(&str, Option<String>)]) {
+fn with_export(info: &mut RunInfo, export: &CpuExport, join: CpuJoin, noted: &RunOptions) {
     let (former, logs): (Vec<_>, Vec<_>) =
         std::mem::take(&mut info.sources).into_iter().partition(|source| source.kind == export.file.kind);
     info.damage.retain(|damage| !is_of(damage, &former) || is_of(damage, &logs));
     info.sources = logs;
     info.sources.push(export.file.clone());
     info.damage.extend(export.damage.clone());
-    for (name, value) in noted {
-        info.options.remove(*name);
-        info.options.extend(value.clone().map(|value| ((*name).to_owned(), value)));
-    }
+    info.options.replace_cpu(noted);
     (info.cpu_offset, info.cpu_lookback) = (join.offset, join.lookback);
 }
 

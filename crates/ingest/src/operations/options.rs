@@ -1,10 +1,9 @@
 //! The options of an ingest.
 
-use std::collections::BTreeMap;
-
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::{PipelineOptions, Progress};
 use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
+use crate::run::options::RunOptions;
 use crate::run::ports::Frameworks;
 use crate::series::cpu::CpuChoice;
 use crate::source::SourceOptions;
@@ -52,8 +51,8 @@ pub struct IngestOptions {
     pub sizes: PipelineOptions,
     /// The handle by which the ingest can be followed. It begins at zero for each ingest.
     pub progress: Progress,
-    /// Further options to be recorded with the run, by flag name.
-    pub noted: BTreeMap<String, String>,
+    /// Options to be recorded with the run. They do not change how it is read.
+    pub noted: RunOptions,
 }
 
 impl Default for IngestOptions {
@@ -73,7 +72,7 @@ impl Default for IngestOptions {
             keep_samples: true,
             sizes: PipelineOptions::default(),
             progress: Progress::default(),
-            noted: BTreeMap::new(),
+            noted: RunOptions::default(),
         }
     }
 }
@@ -197,6 +196,13 @@ impl IngestOptions {
     #[must_use]
     pub fn with_sizes(mut self, sizes: PipelineOptions) -> Self {
         self.sizes = sizes;
+        self
+    }
+
+    /// Sets the options to be recorded with the run.
+    #[must_use]
+    pub fn with_noted(mut self, noted: RunOptions) -> Self {
+        self.noted = noted;
         self
     }
 

@@ -1,12 +1,12 @@
 //! The metadata of a run, and the files it was made from.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::damage::Damage;
 use super::key::RunKey;
+use super::options::RunOptions;
 
 /// The kind of a source file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -116,8 +116,8 @@ pub struct RunInfo {
     pub cpu_offset: i64,
     /// The CPU look-back used at ingest, in seconds.
     pub cpu_lookback: u32,
-    /// The other options used, by name.
-    pub options: BTreeMap<String, String>,
+    /// The other options used.
+    pub options: RunOptions,
     /// The version of perfpipe that wrote the run.
     pub tool_version: String,
     /// The time of the ingest, RFC 3339, UTC.
@@ -147,7 +147,7 @@ impl RunInfo {
             sources: Vec::new(),
             cpu_offset: 0,
             cpu_lookback: 0,
-            options: BTreeMap::new(),
+            options: RunOptions::default(),
             tool_version: String::new(),
             ingested_at: String::new(),
             damage: Vec::new(),
@@ -177,5 +177,25 @@ impl RunInfo {
     /// The number of records in the log: requests, transactions and rejects.
     pub fn records(&self) -> u64 {
         self.requests().saturating_add(self.transactions).saturating_add(self.rejects)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_is_stored_comes_back_byte_for_byte() {
+        let text = concat!(
+            r#"{"framework":"go","test":"2048","repeat":1,"t0_ms":1795203738609,"last_ms":1795203816638,"#,
+            r#""last_end_ms":1795203816700,"seconds":79,"successes":5,"failures":1,"transactions":0,"rejects":2,"#,
+            r#""samples_stored":true,"inferred":false,"sources":[{"file":"go.csv","member":null,"kind":"log","#,
+            r#""bytes":7,"crc32":9}],"cpu_offset":-2,"cpu_lookback":3,"options":{"cores":"4","#,
+            r#""cpu-scale":"fraction","newer":"x","time-zone":"Europe/Berlin"},"tool_version":"0.1.0","#,
+            r#""ingested_at":"2026-11-20T21:48:00Z","damage":[]}"#
+        );
+        let info: RunInfo = serde_json::from_str(text).unwrap();
+        assert_eq!(info.options.time_zone.as_deref(), Some("Europe/Berlin"));
+        assert_eq!(serde_json::to_string(&info).unwrap(), text);
     }
 }

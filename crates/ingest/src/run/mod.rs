@@ -6,6 +6,7 @@ pub(crate) mod infer;
 pub(crate) mod info;
 pub(crate) mod key;
 pub(crate) mod note;
+pub(crate) mod options;
 pub(crate) mod ports;
 pub(crate) mod reject_reason;
 pub(crate) mod rejects;

@@ -1,47 +1,10 @@
-//! The unit of the readings in a CPU export.
+//! Doubts the unit of the readings in a CPU export.
 
 use crate::run::note::{Note, NoteKind};
-
-/// The unit of the readings in a CPU export. All that is stored and shown is in percent of one core, whatever the unit
-/// of the export: a figure whose unit depended on an option would be misread, in SQL as well as in a rule of `check`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CpuScale {
-    /// 100 is one core, so a machine with 72 cores reaches 7200.
-    #[default]
-    PercentOfCore,
-    /// 100 is the whole machine.
-    PercentOfMachine {
-        /// The number of cores.
-        cores: u32,
-    },
-    /// 1 is the whole machine.
-    Fraction {
-        /// The number of cores.
-        cores: u32,
-    },
-}
+use crate::run::options::cpu_scale::CpuScale;
 
 /// The tolerance factor: a busy machine may read slightly more than its maximum, since two clocks are involved.
 const SLACK: f64 = 1.05;
-
-impl CpuScale {
-    /// The factor from a reading to percent of one core.
-    ///
-    /// ```
-    /// use perfpipe_ingest::CpuScale;
-    /// assert_eq!(50.0 * CpuScale::PercentOfMachine { cores: 72 }.factor(), 3600.0);
-    /// assert_eq!(0.5 * CpuScale::Fraction { cores: 72 }.factor(), 3600.0);
-    /// assert_eq!(3600.0 * CpuScale::PercentOfCore.factor(), 3600.0);
-    /// ```
-    pub fn factor(self) -> f64 {
-        match self {
-            Self::PercentOfCore => 1.0,
-            Self::PercentOfMachine { cores } => f64::from(cores),
-            Self::Fraction { cores } => f64::from(cores) * 100.0,
-        }
-    }
-}
 
 /// The note that doubts the unit of the readings, if they do not fit it. `told` is the unit if given, `largest` the
 /// largest reading as exported, and `cores` the server's number of cores, if known.

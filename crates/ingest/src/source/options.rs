@@ -2,8 +2,8 @@
 
 use crate::formats::date::TimeZone;
 use crate::formats::jtl::layout::LayoutOptions;
-use crate::formats::time_unit::TimeUnit;
-use crate::series::scale::CpuScale;
+use crate::run::options::cpu_scale::CpuScale;
+use crate::run::options::time_unit::TimeUnit;
 
 /// Settings for reading inputs whose content leaves something open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -41,7 +41,7 @@ pub(crate) fn example(key: &RunKey, samples: usize) -> Example {
     (info.rejects, info.samples_stored, info.inferred) = (2, true, true);
     info.sources = vec![source("Results-2048-9000.csv.zip", "log"), source("cpu 'x'.csv", "cpu")];
     (info.cpu_offset, info.cpu_lookback) = (-7200, 3);
-    info.options = BTreeMap::from([("time-zone".into(), "Europe/Berlin \"'".into())]);
+    info.options.time_zone = Some("Europe/Berlin \"'".into());
     info.tool_version = "0.1.0".into();
     info.ingested_at = "2026-11-20T21:48:00.123456Z".into();
     info.damage = vec![damage];

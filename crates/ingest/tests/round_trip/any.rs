@@ -1,5 +1,7 @@
 //! Runs of any values that a store has to hold.
 
+use std::collections::BTreeMap;
+
 use perfpipe_ingest::{
     Cell, CellKey, CpuSeries, Damage, DamageKind, ErrorCount, InjectorLoad, LAST_REPEAT, LabelCount, Reject,
     RunInfo, RunKey, SampleBatch, SourceFile, Spread, Texts,
@@ -137,7 +139,7 @@ prop_compose! {
         (info.seconds, info.rejects, info.inferred, info.samples_stored) = (seconds, rejects, inferred, true);
         (info.last_end_ms, info.transactions_end_ms) = (Some(end), transactions_end_ms);
         (info.cpu_offset, info.cpu_lookback) = cpu;
-        (info.options, info.damage) = (options, damage);
+        (info.options, info.damage) = (options.into(), damage);
         info.sources = sources.into_iter().map(source).collect();
         info
     }
@@ -257,8 +259,9 @@ pub(crate) fn within_postgres(mut run: Example) -> Example {
             .chain([&mut damage.file, &mut damage.problem])
             .for_each(without_nul);
     }
-    let options = std::mem::take(&mut info.options).into_iter();
-    info.options = options.map(|(flag, text)| (flag.replace('\0', ""), text.replace('\0', ""))).collect();
+    let options = BTreeMap::from(std::mem::take(&mut info.options)).into_iter();
+    let options = options.map(|(flag, text)| (flag.replace('\0', ""), text.replace('\0', "")));
+    info.options = options.collect::<BTreeMap<_, _>>().into();
     for (_, cell) in &mut run.cells {
         cell.elapsed.iter_mut().for_each(|(_, count)| *count &= i32::MAX as u64);
     }

@@ -14,7 +14,7 @@ use perfpipe_analyze::{RunDuration, View};
 use perfpipe_ingest::{Ingested, Progress, RunInfo, Store};
 
 pub(crate) use self::args::IngestArgs;
-pub(crate) use self::options::{options, reading};
+pub(crate) use self::options::{cpu_noted, options, reading};
 
 use super::report;
 use crate::args::StoreArgs;

@@ -1,10 +1,7 @@
 //! Conversion of flags to the options of an ingest.
 
-use std::collections::BTreeMap;
-
 use anyhow::Result;
-use perfpipe_analyze::View;
-use perfpipe_ingest::{IngestOptions, Repeat, SourceOptions};
+use perfpipe_ingest::{IngestOptions, Repeat, RunOptions, SourceOptions};
 
 use super::args::IngestArgs;
 use crate::args::LogArgs;
@@ -36,7 +33,7 @@ pub(crate) fn reading(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Resul
     options.injector_pattern.clone_from(&log.injector_pattern);
     options.sizes.workers = log.workers.map_or(options.sizes.workers, usize::from);
     options.sizes.memory = log.memory;
-    options.noted = noted(log, cores);
+    options.noted = noted(log, &options.source);
     Ok(options)
 }
 
@@ -53,19 +50,25 @@ fn source(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Result<SourceOpti
 }
 
 /// Returns the options that are noted with the run for its readers.
-fn noted(log: &LogArgs, cores: Option<u32>) -> BTreeMap<String, String> {
-    let named = [
-        (View::INJECTORS, log.injectors.injectors.map(|n| n.to_string())),
-        ("injector-pattern", log.injector_pattern.clone()),
-        ("time-zone", (log.cpu.time_zone != "UTC").then(|| log.cpu.time_zone.clone())),
-        ("time-unit", log.time_unit.map(|unit| unit.to_string())),
-        ("delimiter", log.delimiter.clone()),
-        ("columns", log.columns.clone()),
-        ("origin", log.origin.map(|ms| ms.to_string())),
-        (view::CPU_ITEM, log.cpu.cpu_item.map(|id| id.to_string())),
-    ];
-    let named = named.into_iter().chain(cpu_scale::noted(log.cpu.cpu_scale, cores));
-    named.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+fn noted(log: &LogArgs, source: &SourceOptions) -> RunOptions {
+    let mut noted = cpu_noted(source);
+    noted.injectors = log.injectors.injectors;
+    noted.injector_pattern.clone_from(&log.injector_pattern);
+    noted.time_zone = (log.cpu.time_zone != "UTC").then(|| log.cpu.time_zone.clone());
+    noted.time_unit = log.time_unit;
+    noted.delimiter.clone_from(&log.delimiter);
+    noted.columns.clone_from(&log.columns);
+    noted.origin = log.origin;
+    noted
+}
+
+/// Returns the options on a CPU export that are noted with its run.
+pub(crate) fn cpu_noted(source: &SourceOptions) -> RunOptions {
+    let mut noted = RunOptions::default();
+    noted.cpu_item = source.cpu_item;
+    noted.cpu_scale = source.cpu_scale;
+    noted.cores = source.cores.filter(|_| source.cpu_scale.is_some());
+    noted
 }
 
 fn delimiter(text: &str) -> Result<u8> {

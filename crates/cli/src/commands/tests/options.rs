@@ -1,5 +1,7 @@
 //! Tests of the conversion of flags to the libraries' options.
 
+use std::collections::BTreeMap;
+
 use perfpipe_analyze::{Goal, Phase, View};
 use perfpipe_ingest::{CpuScale, IngestOptions, Repeat, RunInfo, RunKey, TimeUnit};
 use perfpipe_plot::{ColorBy, Palette, Paper, Style};
@@ -83,7 +85,9 @@ pub(super) const INGEST: [Changes<'static, IngestOptions>; 29] = [
 ];
 
 fn note(options: &mut IngestOptions, name: &str, value: &str) {
-    options.noted.insert(name.to_owned(), value.to_owned());
+    let mut noted = BTreeMap::from(std::mem::take(&mut options.noted));
+    noted.insert(name.to_owned(), value.to_owned());
+    options.noted = noted.into();
 }
 
 /// The flags that an inspection does not have, since it reads one run and stores nothing.
@@ -152,7 +156,7 @@ pub(super) const VIEW: [Changes<'static, View>; 16] = [
 /// A run with injectors and a clock offset given at its ingest.
 fn info() -> RunInfo {
     let mut info = RunInfo::new(RunKey::new("go", "2048"), 0, 0);
-    info.options.insert(View::INJECTORS.to_owned(), "2".to_owned());
+    info.options.injectors = Some(2);
     info.cpu_offset = 7;
     info
 }

@@ -8,7 +8,7 @@ use super::parsed::{Clock, Parsed};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::number::parse_bool;
-use crate::formats::time_unit::TimeUnit;
+use crate::run::options::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
 use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, shortened};
 use crate::sample::texts::Texts;

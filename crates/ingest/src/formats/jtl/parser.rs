@@ -11,7 +11,7 @@ use super::record::{Record, Records};
 use crate::formats::clock_steps::Times;
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
-use crate::formats::time_unit::TimeUnit;
+use crate::run::options::time_unit::TimeUnit;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::texts::clean_text;
 use crate::series::cpu::{CpuJoin, CpuSeries};

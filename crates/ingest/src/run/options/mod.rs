@@ -1,0 +1,190 @@
+//! The options of an ingest that are recorded with its run.
+
+pub(crate) mod cpu_scale;
+pub(crate) mod time_unit;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use self::cpu_scale::CpuScale;
+use self::time_unit::TimeUnit;
+
+/// The options of an ingest that are recorded with its run, for its readers. They are stored as texts by name, as
+/// [`BTreeMap`] and [`RunOptions`] convert into each other.
+///
+/// ```
+/// use perfpipe_ingest::RunOptions;
+///
+/// let mut options = RunOptions::default();
+/// options.injectors = Some(3);
+/// assert_eq!(serde_json::to_string(&options)?, r#"{"injectors":"3"}"#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
+#[non_exhaustive]
+pub struct RunOptions {
+    /// The number of injectors that sent the load.
+    pub injectors: Option<u32>,
+    /// The regular expression that finds the injector's host name in threadName.
+    pub injector_pattern: Option<String>,
+    /// The time zone of dates that have none.
+    pub time_zone: Option<String>,
+    /// The unit of numeric timeStamps.
+    pub time_unit: Option<TimeUnit>,
+    /// The delimiter of the logs, as it was given.
+    pub delimiter: Option<String>,
+    /// The columns of a log without a header.
+    pub columns: Option<String>,
+    /// t0, epoch ms.
+    pub origin: Option<i64>,
+    /// The Zabbix item that was read.
+    pub cpu_item: Option<u64>,
+    /// The unit of the CPU readings as exported. The stored ones are in percent of one core.
+    pub cpu_scale: Option<CpuScale>,
+    /// The number of the server's cores.
+    pub cores: Option<u32>,
+    /// Options that only another version of perfpipe knows, by name.
+    pub other: BTreeMap<String, String>,
+}
+
+const INJECTORS: &str = "injectors";
+const INJECTOR_PATTERN: &str = "injector-pattern";
+const TIME_ZONE: &str = "time-zone";
+const TIME_UNIT: &str = "time-unit";
+const DELIMITER: &str = "delimiter";
+const COLUMNS: &str = "columns";
+const ORIGIN: &str = "origin";
+const CPU_ITEM: &str = "cpu-item";
+const CPU_SCALE: &str = "cpu-scale";
+const CORES: &str = "cores";
+
+impl RunOptions {
+    /// Returns true if the unit of the CPU readings was given, even one that only another version knows.
+    pub fn tells_cpu_scale(&self) -> bool {
+        self.cpu_scale.is_some() || self.other.contains_key(CPU_SCALE)
+    }
+
+    /// Replaces the options on the CPU export: item, scale and cores.
+    pub(crate) fn replace_cpu(&mut self, new: &Self) {
+        (self.cpu_item, self.cpu_scale, self.cores) = (new.cpu_item, new.cpu_scale, new.cores);
+        for name in [CPU_ITEM, CPU_SCALE, CORES] {
+            self.other.remove(name);
+            self.other.extend(new.other.get(name).map(|text| (name.to_owned(), text.clone())));
+        }
+    }
+}
+
+/// Takes a value out of stored options. One that is not written as this version writes it stays there.
+fn take<T: std::str::FromStr + ToString>(stored: &mut BTreeMap<String, String>, name: &str) -> Option<T> {
+    let value = stored.get(name).and_then(|text| Some((text.parse::<T>().ok()?, text)));
+    let value = value.filter(|(value, text)| value.to_string() == **text).map(|(value, _)| value)?;
+    stored.remove(name);
+    Some(value)
+}
+
+impl From<BTreeMap<String, String>> for RunOptions {
+    fn from(mut stored: BTreeMap<String, String>) -> Self {
+        let cores = take(&mut stored, CORES);
+        let scale = stored.get(CPU_SCALE).and_then(|name| CpuScale::named(name, cores));
+        if scale.is_some() {
+            stored.remove(CPU_SCALE);
+        }
+        Self {
+            injectors: take(&mut stored, INJECTORS),
+            injector_pattern: take(&mut stored, INJECTOR_PATTERN),
+            time_zone: take(&mut stored, TIME_ZONE),
+            time_unit: take(&mut stored, TIME_UNIT),
+            delimiter: take(&mut stored, DELIMITER),
+            columns: take(&mut stored, COLUMNS),
+            origin: take(&mut stored, ORIGIN),
+            cpu_item: take(&mut stored, CPU_ITEM),
+            cpu_scale: scale,
+            cores,
+            other: stored,
+        }
+    }
+}
+
+impl From<RunOptions> for BTreeMap<String, String> {
+    fn from(options: RunOptions) -> Self {
+        let cores = options.cpu_scale.and_then(CpuScale::cores).or(options.cores);
+        let known = [
+            (INJECTORS, options.injectors.map(|injectors| injectors.to_string())),
+            (INJECTOR_PATTERN, options.injector_pattern),
+            (TIME_ZONE, options.time_zone),
+            (TIME_UNIT, options.time_unit.map(|unit| unit.to_string())),
+            (DELIMITER, options.delimiter),
+            (COLUMNS, options.columns),
+            (ORIGIN, options.origin.map(|ms| ms.to_string())),
+            (CPU_ITEM, options.cpu_item.map(|item| item.to_string())),
+            (CPU_SCALE, options.cpu_scale.map(|scale| scale.name().to_owned())),
+            (CORES, cores.map(|cores| cores.to_string())),
+        ];
+        let mut stored = options.other;
+        stored.extend(known.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))));
+        stored
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> RunOptions {
+        let options: RunOptions = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&options).unwrap(), text);
+        options
+    }
+
+    #[test]
+    fn options_that_are_stored_come_back_byte_for_byte() {
+        assert_eq!(read("{}"), RunOptions::default());
+        let all = read(concat!(
+            r#"{"columns":"timeStamp,elapsed","cores":"72","cpu-item":"42","cpu-scale":"percent-of-machine","#,
+            r#""delimiter":"tab","injector-pattern":"^(.*)-","injectors":"3","origin":"-5","time-unit":"us","#,
+            r#""time-zone":"Europe/Berlin"}"#
+        ));
+        assert_eq!((all.injectors, all.origin, all.cores), (Some(3), Some(-5), Some(72)));
+        assert_eq!((all.cpu_item, all.time_unit), (Some(42), Some(TimeUnit::Microseconds)));
+        assert_eq!(all.cpu_scale, Some(CpuScale::PercentOfMachine { cores: 72 }));
+        assert_eq!(
+            (all.delimiter.as_deref(), all.time_zone.as_deref()),
+            (Some("tab"), Some("Europe/Berlin"))
+        );
+        assert!(all.other.is_empty());
+    }
+
+    #[test]
+    fn what_another_version_wrote_is_kept() {
+        let options = read(r#"{"cpu-scale":"fraction","injectors":"03","new":"x","time-unit":"min"}"#);
+        assert_eq!((options.injectors, options.cpu_scale, options.time_unit), (None, None, None));
+        assert!(options.tells_cpu_scale());
+        assert_eq!(options.other.len(), 4);
+    }
+
+    #[test]
+    fn another_export_replaces_what_was_said_of_the_former() {
+        let mut options = read(r#"{"cores":"4","cpu-item":"7","cpu-scale":"new","origin":"1"}"#);
+        options.replace_cpu(&read(r#"{"cpu-scale":"percent-of-core","origin":"2"}"#));
+        assert_eq!(options, read(r#"{"cpu-scale":"percent-of-core","origin":"1"}"#));
+    }
+
+    proptest! {
+        #[test]
+        fn any_options_come_back(stored in prop::collection::btree_map(
+            prop_oneof![
+                "[a-z]{1,4}", Just(INJECTORS.to_owned()), Just(TIME_UNIT.to_owned()), Just(CPU_SCALE.to_owned()),
+                Just(CORES.to_owned()), Just(ORIGIN.to_owned()), Just(DELIMITER.to_owned()),
+            ],
+            prop_oneof!["[0-9]{1,3}", "[+-]?[0-9]{1,25}", "(percent-of-core|percent-of-machine|fraction)", "[mnu]?s"],
+            0..7,
+        )) {
+            let options = RunOptions::from(stored.clone());
+            prop_assert_eq!(BTreeMap::from(options), stored);
+        }
+    }
+}
