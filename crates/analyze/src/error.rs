@@ -96,7 +96,7 @@ pub enum Error {
     /// A label that is counted in the cells shared by all labels beyond the limit.
     #[error(
         "the run {run} has more than {} labels, and \"{label}\" is counted among the others",
-        perfpipe_ingest::LABEL_LIMIT
+        perfpipe_ingest::counts::LABEL_LIMIT
     )]
     SharedLabel {
         /// The run's key.

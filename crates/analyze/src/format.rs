@@ -5,7 +5,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use perfpipe_ingest::Damage;
+use perfpipe_ingest::run::Damage;
 
 use crate::error::{Error, Result};
 
@@ -122,7 +122,7 @@ pub(crate) fn percent(share: f64) -> String {
 /// Describes a damaged file of a partial run, and how much of it was read, as a sentence without its full stop.
 ///
 /// ```
-/// use perfpipe_ingest::Damage;
+/// use perfpipe_ingest::run::Damage;
 ///
 /// let mut damage = Damage::default();
 /// damage.file = "run.zip".into();

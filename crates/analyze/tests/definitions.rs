@@ -5,7 +5,9 @@ mod support;
 
 use perfpipe_analyze::breakdown::label_stats;
 use perfpipe_analyze::{Error, Second, Summary, Timeline, View};
-use perfpipe_ingest::{CpuJoin, CpuSeries, LabelCount, StoredRun};
+use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::counts::LabelCount;
+use perfpipe_ingest::series::{CpuJoin, CpuSeries};
 use proptest::prelude::*;
 use support::{Raw, Sample, mean, percentile, raw, same, view};
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use perfpipe_analyze::breakdown::{Details, Heatmap, error_kinds, error_table};
 use perfpipe_analyze::table::Value;
 use perfpipe_analyze::{Timeline, View};
-use perfpipe_ingest::ErrorCount;
+use perfpipe_ingest::counts::ErrorCount;
 use proptest::prelude::*;
 use support::{Raw, raw, view};
 

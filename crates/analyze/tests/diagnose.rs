@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use perfpipe_analyze::{Finding, FindingKind, Span, View, diagnose, finding_table};
-use perfpipe_ingest::{
-    Cell, CellKey, CellTable, CpuSeries, ErrorCount, InjectorLoad, RunInfo, RunKey, Spread, StoredRun,
-};
+use perfpipe_ingest::counts::{Cell, CellKey, CellTable, ErrorCount, InjectorLoad, Spread};
+use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
 /// A small generator of numbers that look random (splitmix64).
 struct Dice(u64);

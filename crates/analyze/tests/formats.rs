@@ -10,7 +10,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use perfpipe_analyze::breakdown::{cpu_table, error_table, label_stats, label_table};
 use perfpipe_analyze::table::{Column, Format, Kind, RowWriter, Table, Value};
 use perfpipe_analyze::{Error, League, Timeline, View};
-use perfpipe_ingest::{ErrorCount, StoredRun};
+use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::counts::ErrorCount;
 use proptest::prelude::*;
 use support::{Raw, Sample};
 
@@ -264,7 +265,7 @@ fn summary_is_one_row() {
 #[test]
 fn league_is_ranked_by_throughput_then_by_name() {
     let mut timelines = [timeline("slow", 2), timeline("b", 4), timeline("a", 4)];
-    timelines[0].info.damage.push(perfpipe_ingest::Damage::default());
+    timelines[0].info.damage.push(perfpipe_ingest::run::Damage::default());
     timelines[1..].iter_mut().for_each(|timeline| timeline.summary.failures = 0);
     let league = League::new(&timelines).unwrap();
     assert_eq!(

@@ -30,7 +30,8 @@
 //! # Example
 //!
 //! ```
-//! use perfpipe_ingest::{IngestOptions, RunKey, ingest, store::ParquetStore};
+//! use perfpipe_ingest::store::parquet::ParquetStore;
+//! use perfpipe_ingest::{IngestOptions, RunKey, ingest};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! # let log = dir.path().join("log.csv");
@@ -50,8 +51,8 @@
 #![cfg_attr(not(all(feature = "parquet", feature = "postgres")), allow(dead_code, unused_imports))]
 
 #[cfg(any(feature = "parquet", feature = "postgres"))]
-mod campaign;
-mod counts;
+pub mod campaign;
+pub mod counts;
 mod error;
 mod formats;
 #[cfg(any(all(test, feature = "parquet", feature = "postgres"), feature = "fuzzing"))]
@@ -60,26 +61,24 @@ pub mod fuzz;
 mod inspect;
 mod operations;
 mod pipeline;
-mod run;
-mod sample;
-mod series;
-mod source;
+pub mod run;
+pub mod sample;
+pub mod series;
+pub mod source;
 pub mod store;
 
+/// The parts of an [`Inspection`].
+pub mod inspection {
+    pub use crate::inspect::{
+        ClockGuess, CpuInspection, Gap, InjectorsBy, LogInspection, MissingColumn, RejectKind, TimeForm,
+    };
+}
+
 #[cfg(any(feature = "parquet", feature = "postgres"))]
-pub use campaign::{Campaign, CampaignRun, Paired, PlannedCpu, Stand};
+pub use campaign::plan::Campaign;
 pub use counts::stored_run::StoredRun;
-pub use counts::table::CellTable;
-pub use counts::{Cell, CellKey, ErrorCount, InjectorLoad, LABEL_LIMIT, LabelCount, Spread};
-pub use error::{Error, ErrorKind, Place, Result};
-pub use formats::date::TimeZone;
-pub use formats::jtl::layout::{DEFAULT_COLUMNS, LayoutOptions};
-pub use inspect::{
-    ClockGuess, CpuInspection, Gap, InjectorsBy, Inspection, LogInspection, MissingColumn, RejectKind,
-    TimeForm, inspect,
-};
-#[cfg(any(feature = "parquet", feature = "postgres"))]
-pub use operations::copy::{attach_cpu, copy_run};
+pub use error::{Error, ErrorKind, Result};
+pub use inspect::{Inspection, inspect};
 pub use operations::ingest::{Ingested, ingest};
 pub use operations::options::IngestOptions;
 #[cfg(feature = "parts")]
@@ -88,29 +87,7 @@ pub use operations::parts;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub use operations::store::Store;
 pub use operations::stream::{SampleSink, stream};
-#[cfg(any(feature = "parquet", feature = "postgres"))]
-pub use operations::sub_samples::sub_sample_names;
-#[cfg(any(feature = "parquet", feature = "postgres"))]
-pub use operations::verify::verify_run;
-pub use pipeline::sink::RunStore;
 pub use pipeline::{PipelineOptions, Progress};
-pub use run::damage::{Damage, DamageKind};
-pub use run::info::{RunInfo, SourceFile, SourceKind};
-pub use run::key::{LAST_REPEAT, Repeat, RunKey};
-pub use run::note::{Note, NoteKind};
-pub use run::options::RunOptions;
-pub use run::options::cpu_scale::CpuScale;
-pub use run::options::time_unit::TimeUnit;
-pub use run::ports::Frameworks;
-pub use run::reject_reason::RejectReason;
-pub use run::rejects::{Reject, RejectSpool};
-pub use run::replace::Replace;
-pub use sample::batch::{Nullable, SampleBatch};
-pub use sample::reserved::{OTHER, set_apart};
-pub use sample::text_list::TextList;
-pub use sample::texts::Texts;
-pub use series::cpu::{CpuChoice, CpuJoin, CpuSeries};
-pub use source::cpu_export::{CpuExport, CpuSource};
-pub use source::{Inputs, LogReader, LogSource, LogStream, SourceOptions};
-pub use store::Listing;
-pub use store::repairer::{Repaired, Repairer};
+pub use run::info::RunInfo;
+pub use run::key::RunKey;
+pub use sample::batch::SampleBatch;

@@ -5,8 +5,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use perfpipe_ingest::IngestOptions;
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Cell, CellTable, IngestOptions};
+use perfpipe_ingest::counts::{Cell, CellTable};
 
 type Key = (u32, String, bool, bool);
 type Load = (String, u64, i64);

@@ -37,7 +37,8 @@ impl Details {
     /// ```
     /// use perfpipe_analyze::View;
     /// use perfpipe_analyze::breakdown::Details;
-    /// use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
+    /// use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+    /// use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
     ///
     /// // Three requests in one second, of 10, 10 and 40 ms.
     /// let key = CellKey { second: 0, label: 0, success: true, transaction: false };

@@ -1,6 +1,7 @@
 //! Tables of what is stored beside the counts: the errors and the CPU readings of a run.
 
-use perfpipe_ingest::{CpuJoin, StoredRun};
+use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::series::CpuJoin;
 
 use crate::error::Result;
 use crate::table::Table;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::{OTHER, SampleBatch, StoredRun, set_apart};
+use perfpipe_ingest::counts::{OTHER, set_apart};
+use perfpipe_ingest::{SampleBatch, StoredRun};
 
 use super::sample_filter::SampleFilter;
 use crate::error::Result;
@@ -20,7 +21,8 @@ const CODE_LIMIT: usize = 1_000;
 /// use perfpipe_analyze::View;
 /// use perfpipe_analyze::breakdown::SampleFigures;
 /// use perfpipe_analyze::table::Format;
-/// use perfpipe_ingest::{CellTable, RunInfo, RunKey, SampleBatch, StoredRun};
+/// use perfpipe_ingest::counts::CellTable;
+/// use perfpipe_ingest::{RunInfo, RunKey, SampleBatch, StoredRun};
 ///
 /// let mut batch = SampleBatch::default();
 /// for (latency, code, success) in [(3, "200", true), (5, "200", true), (90, "500", false)] {

@@ -62,7 +62,8 @@ impl Verdict {
 ///
 /// ```
 /// use perfpipe_analyze::{Rule, View, check};
-/// use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
+/// use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+/// use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 ///
 /// let key = CellKey { second: 0, label: 0, success: true, transaction: false };
 /// let cell = Cell { elapsed: vec![(10, 2), (40, 1)], ..Cell::default() };
@@ -191,7 +192,9 @@ fn worst(operator: Operator, seconds: &[Judged]) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey};
+    use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+    use perfpipe_ingest::series::CpuSeries;
+    use perfpipe_ingest::{RunInfo, RunKey};
     use proptest::prelude::*;
 
     use super::*;

@@ -28,7 +28,8 @@ pub use self::sides::{Side, compare_sides};
 ///
 /// ```
 /// use perfpipe_analyze::{Measure, Outcome, View, compare};
-/// use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
+/// use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+/// use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 ///
 /// let run = |successes: u64| {
 ///     let key = |second| CellKey { second, label: 0, success: true, transaction: false };
@@ -49,7 +50,8 @@ pub fn compare(a: (&StoredRun, &View), b: (&StoredRun, &View)) -> Result<Vec<Cha
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey};
+    use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+    use perfpipe_ingest::{RunInfo, RunKey};
     use proptest::prelude::*;
 
     use super::*;

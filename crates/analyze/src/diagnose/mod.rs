@@ -41,7 +41,8 @@ pub use self::finding::{Finding, FindingKind};
 ///
 /// ```
 /// use perfpipe_analyze::{FindingKind, View, diagnose};
-/// use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
+/// use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+/// use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 ///
 /// // A hundred requests a second, but none from second 20 to second 24.
 /// let cell = Cell { elapsed: vec![(10, 100)], ..Cell::default() };

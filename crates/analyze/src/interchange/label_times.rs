@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use perfpipe_ingest::{OTHER, SampleBatch, StoredRun};
+use perfpipe_ingest::counts::OTHER;
+use perfpipe_ingest::{SampleBatch, StoredRun};
 
 use crate::breakdown::sample_filter::SampleFilter;
 use crate::error::Result;

@@ -1,6 +1,6 @@
 //! The cells of a run, grouped by second.
 
-use perfpipe_ingest::{Cell, CellKey};
+use perfpipe_ingest::counts::{Cell, CellKey};
 
 use crate::error::Result;
 use crate::view::phases::Span;

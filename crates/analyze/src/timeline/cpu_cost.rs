@@ -26,7 +26,8 @@ pub(crate) fn requests_per_cpu_second(timeline: &Timeline) -> Option<f64> {
 ///
 /// ```
 /// use perfpipe_analyze::cpu_scale_in_doubt;
-/// use perfpipe_ingest::{CpuScale, RunInfo, RunKey};
+/// use perfpipe_ingest::series::CpuScale;
+/// use perfpipe_ingest::{RunInfo, RunKey};
 /// let mut info = RunInfo::new(RunKey::new("go", "2048"), 0, 59_999);
 /// assert!(cpu_scale_in_doubt(&info, Some(97.0)));
 /// assert!(!cpu_scale_in_doubt(&info, Some(397.0)));

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::{Cell, CellKey, InjectorLoad, StoredRun};
+use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::counts::{Cell, CellKey, InjectorLoad};
 
 use super::cells::by_second;
 use crate::error::Result;

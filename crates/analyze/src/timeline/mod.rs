@@ -69,7 +69,8 @@ impl Timeline {
     ///
     /// ```
     /// use perfpipe_analyze::{Timeline, View};
-    /// use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
+    /// use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+    /// use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
     ///
     /// // Three requests in the first second, of 10, 10 and 40 ms; silence in the next; one in the third.
     /// let key = |second| CellKey { second, label: 0, success: true, transaction: false };

@@ -96,7 +96,7 @@ impl Phases {
 
     /// Returns the reason why the run does not have a phase.
     fn lack(&self, phase: Phase, run: &StoredRun) -> Result<NoPhaseReason> {
-        let told = |load: &perfpipe_ingest::InjectorLoad| load.samples > 0;
+        let told = |load: &perfpipe_ingest::counts::InjectorLoad| load.samples > 0;
         let mut known = false;
         for cell in run.cells.sums() {
             known |= cell?.1.injectors.iter().any(told);

@@ -1,6 +1,6 @@
 //! The figures of one second of a run, computed from its cells.
 
-use perfpipe_ingest::{Cell, CellKey, Spread};
+use perfpipe_ingest::counts::{Cell, CellKey, Spread};
 use smallvec::SmallVec;
 
 use super::load::LoadCurve;

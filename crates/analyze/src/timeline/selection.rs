@@ -1,6 +1,7 @@
 //! The seconds and cells of a run that a view selects.
 
-use perfpipe_ingest::{Cell, CellKey, ErrorCount, LABEL_LIMIT, StoredRun};
+use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, LABEL_LIMIT};
 
 use super::cells::{CellsOfSecond, by_second};
 use super::duration::RunDuration;
@@ -185,7 +186,8 @@ fn likeness(label: &str, wanted: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use perfpipe_ingest::{CellTable, RunInfo, RunKey};
+    use perfpipe_ingest::counts::CellTable;
+    use perfpipe_ingest::{RunInfo, RunKey};
     use proptest::prelude::*;
 
     use super::*;

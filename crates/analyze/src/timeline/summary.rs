@@ -1,6 +1,6 @@
 //! The summary of a run: figures over all selected seconds.
 
-use perfpipe_ingest::{Cell, Spread};
+use perfpipe_ingest::counts::{Cell, Spread};
 
 use super::second::Second;
 use crate::error::Result;

@@ -3,7 +3,8 @@
 pub(crate) mod goal;
 pub(crate) mod phases;
 
-use perfpipe_ingest::{CpuJoin, RunInfo};
+use perfpipe_ingest::RunInfo;
+use perfpipe_ingest::series::CpuJoin;
 
 use self::goal::Goal;
 use self::phases::Phase;

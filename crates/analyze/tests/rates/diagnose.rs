@@ -1,6 +1,7 @@
 //! What `diagnose` says of systems whose truth is known: nothing of calm ones, and of the others what was planted.
 
 use perfpipe_analyze::{Finding, FindingKind, View, diagnose};
+use perfpipe_ingest::counts::{Cell, CellTable};
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use crate::dice::Dice;
@@ -225,7 +226,7 @@ fn calm_runs_at_low_rates_have_no_stall_and_long_silences_are_one() {
             let silent = (5.0 * lasting) as u32..(6.0 * lasting) as u32;
             let kept: Vec<_> = run.cells.between(0, u32::MAX).map(|cell| cell.unwrap()).collect();
             let kept = kept.into_iter().filter(|(key, _)| !silent.contains(&key.second));
-            run.cells = perfpipe_ingest::CellTable::new(vec!["Get".into()], vec![String::new()], kept);
+            run.cells = CellTable::new(vec!["Get".into()], vec![String::new()], kept);
             let findings = diagnose(&run, &View::default(), None).unwrap();
             let is_told = findings.iter().any(|finding| finding.kind == FindingKind::Stall);
             assert!(is_told, "{rate}/s, seed {seed}: {findings:#?}");
@@ -251,10 +252,10 @@ fn calm_runs_of_other_lengths_and_loads_say_nothing() {
         for seed in 0..if system.lasting > 1000.0 { 3 } else { 20 } {
             assert_eq!(said(&system, seed), [], "{name}, seed {seed}");
             let mut run = system.run(seed);
-            let unknown = |cell: perfpipe_ingest::Cell| perfpipe_ingest::Cell { injectors: vec![], ..cell };
+            let unknown = |cell: Cell| Cell { injectors: vec![], ..cell };
             let cells: Vec<_> = run.cells.iter().map(|cell| cell.unwrap()).collect();
             let cells = cells.into_iter().map(|(key, cell)| (key, unknown(cell)));
-            run.cells = perfpipe_ingest::CellTable::new(vec!["Get".into()], vec![], cells);
+            run.cells = CellTable::new(vec!["Get".into()], vec![], cells);
             let findings = diagnose(&run, &View::default(), None).unwrap();
             assert_eq!(findings, [], "{name}, without a load in the log, seed {seed}");
         }

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use perfpipe_analyze::{League, Timeline, View};
-use perfpipe_ingest::{Cell, CellKey, CellTable, RunInfo, RunKey, StoredRun};
+use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
 use crate::dice::Dice;
 

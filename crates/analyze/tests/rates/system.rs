@@ -5,10 +5,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
-use perfpipe_ingest::{
-    Cell, CellKey, CellTable, CpuSeries, ErrorCount, InjectorLoad, LabelCount, RunInfo, RunKey, Spread,
-    StoredRun,
-};
+use perfpipe_ingest::counts::{Cell, CellKey, CellTable, ErrorCount, InjectorLoad, LabelCount, Spread};
+use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
 use crate::dice::Dice;
 

@@ -2,10 +2,9 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this module")]
 
 use perfpipe_analyze::View;
-use perfpipe_ingest::{
-    Cell, CellKey, CellTable, CpuJoin, CpuSeries, InjectorLoad, LabelCount, RunInfo, RunKey, Spread,
-    StoredRun,
-};
+use perfpipe_ingest::counts::{Cell, CellKey, CellTable, InjectorLoad, LabelCount, Spread};
+use perfpipe_ingest::series::{CpuJoin, CpuSeries};
+use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 use proptest::prelude::*;
 
 /// One request or transaction as it was logged.

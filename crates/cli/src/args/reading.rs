@@ -1,7 +1,7 @@
 //! Flags on the reading of logs.
 
 use clap::Args;
-use perfpipe_ingest::TimeUnit;
+use perfpipe_ingest::source::TimeUnit;
 
 use super::cpu::CpuReadArgs;
 use super::injectors::InjectorsArgs;

@@ -5,7 +5,7 @@
 //! `…@w4` and `…:tool` are reserved for runs of several points, which can't be stored yet.
 
 use clap::Args;
-use perfpipe_ingest::LAST_REPEAT;
+use perfpipe_ingest::run::LAST_REPEAT;
 
 /// Names of the run to ingest.
 #[derive(Debug, Args)]

@@ -1,14 +1,14 @@
 //! `perfpipe attach-cpu`: replaces the CPU readings of a stored run.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::View;
-use perfpipe_ingest::{
-    ClockGuess, CpuChoice, CpuExport, CpuJoin, Inputs, SourceOptions, StoredRun, attach_cpu,
-};
+use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::inspection::ClockGuess;
+use perfpipe_ingest::series::{CpuChoice, CpuJoin};
+use perfpipe_ingest::source::{CpuExport, Inputs, SourceOptions};
 
 use super::ingest::cpu_noted;
 use super::inspect::second;
@@ -42,7 +42,7 @@ pub(crate) struct AttachArgs {
 
 /// Joins the samples of a run to another CPU export.
 pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
-    let store = Arc::new(store::existing(at).await?);
+    let store = store::existing(at).await?;
     let key = runs::one(&args.run, &store).await?;
     let source = source(args)?;
     let export = read(args, &source).await?;
@@ -57,7 +57,7 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     // The run is read again when it is written; dropping it frees the memory for that.
     drop(run);
     let readings = export.series.readings().len();
-    let info = attach_cpu(&store, &key, export, join, &cpu_noted(&source)).await?;
+    let info = store.attach_cpu(&key, export, join, &cpu_noted(&source)).await?;
     note(&format!("attached {readings} CPU readings to {key}: {} records joined anew", info.records()));
     note(&format!(
         "{} of the seconds have a reading, {} had one before",

@@ -1,12 +1,11 @@
 //! `perfpipe copy`: copies runs from one store to another.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 use anyhow::Result;
 use clap::Args;
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Replace, copy_run};
+use perfpipe_ingest::run::Replace;
 
 use crate::args::{RunsArgs, StoreArgs};
 use crate::error::CliError;
@@ -36,8 +35,8 @@ pub(crate) struct CopyArgs {
 
 /// Copies the runs that are named, or all runs.
 pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
-    let from = Arc::new(store::existing(from).await?);
-    let to = Arc::new(target(args).await?);
+    let from = store::existing(from).await?;
+    let to = target(args).await?;
     if from.to_string() == to.to_string() {
         return Err(CliError::usage("both stores are the same", "Name another one with --to.").into());
     }
@@ -45,7 +44,7 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     let keys = runs::several(&left_out.runs(&from).await?, &args.runs.run, &args.runs.of)?;
     let replace = if args.replace { Replace::Any } else { Replace::SameFile };
     for key in &keys {
-        let copied = copy_run(&from, key, &to, replace).await.map_err(anyhow::Error::from);
+        let copied = from.copy(key, &to, replace).await.map_err(anyhow::Error::from);
         let Some(info) = left_out.or_leave_out(key, copied)? else { continue };
         note(&format!("copied {key} from {from} to {to}: {} records, read back the same", info.records()));
     }

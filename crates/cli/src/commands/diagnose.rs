@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::damage_sentence;
-use perfpipe_analyze::{Finding, FindingKind, View, cpu_scale_in_doubt, diagnose, finding_table};
+use perfpipe_analyze::{Finding, FindingKind, cpu_scale_in_doubt, diagnose, finding_table};
 
 use crate::args::{CoresArgs, OutputArgs, RunArgs, ScopeArgs, StoreArgs};
 use crate::input::{runs, store, view};

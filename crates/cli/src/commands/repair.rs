@@ -1,10 +1,9 @@
 //! `perfpipe repair`: repairs damaged runs, and sets aside those that can't be repaired.
 
-use std::sync::Arc;
-
 use anyhow::Result;
 use clap::Args;
-use perfpipe_ingest::{Progress, Repairer, RunKey, Store};
+use perfpipe_ingest::store::Repairer;
+use perfpipe_ingest::{Progress, RunKey, Store};
 
 use super::verify::gone;
 use crate::args::{RunsArgs, StoreArgs};
@@ -31,7 +30,7 @@ pub(crate) struct RepairArgs {
 
 /// Repairs the store and its runs, or the runs that are named, and sets aside what can't be repaired.
 pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
-    let store = Arc::new(store::existing(at).await?);
+    let store = store::existing(at).await?;
     let mut say =
         |what: String| note(&format!("{}{what}", if args.dry_run { "would be done: " } else { "" }));
     let mut repairer = Repairer::new(args.dry_run, &mut say);
@@ -57,7 +56,7 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
 }
 
 /// Repairs a run, unless it is dropped meanwhile.
-async fn one(repairer: &mut Repairer<'_>, store: &Arc<Store>, key: &RunKey) -> Result<()> {
+async fn one(repairer: &mut Repairer<'_>, store: &Store, key: &RunKey) -> Result<()> {
     let progress = Progress::default();
     let bar = Bar::start(None, progress.clone());
     let repaired = repairer.run(store, key, &progress).await;

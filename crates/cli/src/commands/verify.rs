@@ -3,7 +3,7 @@
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::table::Table;
-use perfpipe_ingest::{Error, Progress, RunKey, Store, verify_run};
+use perfpipe_ingest::{Error, Progress, RunKey, Store};
 
 use crate::args::{OutputArgs, RunsArgs, StoreArgs};
 use crate::error::Damaged;
@@ -46,7 +46,7 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     let progress = Progress::default();
     let bar = Bar::start(None, progress.clone());
     for key in keys {
-        match verify_run(&store, &key, &progress).await {
+        match store.verify(&key, &progress).await {
             Ok(faults) => verdicts.push(Verdict { run: Some(key), faults }),
             Err(error) => gone(&store, &key, error).await?,
         }

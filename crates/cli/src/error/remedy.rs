@@ -3,7 +3,9 @@
 use std::error::Error;
 
 use perfpipe_analyze::{Error as Analyze, Phases};
-use perfpipe_ingest::{Error as Ingest, ErrorKind, RejectReason, TimeUnit};
+use perfpipe_ingest::run::RejectReason;
+use perfpipe_ingest::source::TimeUnit;
+use perfpipe_ingest::{Error as Ingest, ErrorKind};
 
 use super::own::CliError;
 
@@ -154,7 +156,8 @@ mod tests {
     use crate::commands::Cli;
     use clap::CommandFactory;
     use perfpipe_analyze::{NoPhaseReason, Phase};
-    use perfpipe_ingest::{Place, RunKey};
+    use perfpipe_ingest::RunKey;
+    use perfpipe_ingest::source::Place;
 
     /// The words of a text that name something of the command line, without what stands round them.
     fn named(text: &str) -> Vec<&str> {

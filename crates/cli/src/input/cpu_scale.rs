@@ -1,7 +1,7 @@
 //! The scale of CPU readings given by flags.
 
 use anyhow::Result;
-use perfpipe_ingest::CpuScale;
+use perfpipe_ingest::series::CpuScale;
 
 use crate::args::CpuScaleArg;
 use crate::error::CliError;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use perfpipe_ingest::Frameworks;
+use perfpipe_ingest::run::Frameworks;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::CliError;
@@ -38,7 +38,7 @@ pub(crate) fn of_file(path: &Path) -> Result<Frameworks> {
 mod tests {
     use super::of_file;
 
-    fn read(text: &str) -> Result<perfpipe_ingest::Frameworks, String> {
+    fn read(text: &str) -> Result<perfpipe_ingest::run::Frameworks, String> {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), text).unwrap();
         of_file(file.path()).map_err(|error| error.to_string())

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use anyhow::Result;
 use perfpipe_ingest::Store;
-use perfpipe_ingest::store::{ParquetStore, PostgresConfig};
+use perfpipe_ingest::store::parquet::ParquetStore;
+use perfpipe_ingest::store::postgres::PostgresConfig;
 
 use crate::args::StoreArgs;
 use crate::error::CliError;
@@ -72,7 +73,7 @@ pub(crate) fn existing_folder(path: &Path) -> Result<Store> {
     refuse_url(path)?;
     let store = ParquetStore::open(path)?;
     if store.is_there() {
-        return Ok(Store::Parquet(store));
+        return Ok(Store::from(store));
     }
     let remedy = match beside(path).as_slice() {
         [] => "Bring a run in with `perfpipe ingest run.zip cpu.csv`, or name another store.".to_owned(),

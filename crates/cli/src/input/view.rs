@@ -3,7 +3,8 @@
 use anyhow::Result;
 use perfpipe_analyze::{Timeline, View};
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{CpuChoice, CpuJoin, RunInfo, RunKey, StoredRun};
+use perfpipe_ingest::series::{CpuChoice, CpuJoin};
+use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
 use crate::args::{CpuJoinArgs, ScopeArgs, ViewArgs};
 use crate::output::note;

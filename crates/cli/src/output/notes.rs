@@ -1,6 +1,6 @@
 //! Notes about a run's files, with the flags that help.
 
-use perfpipe_ingest::{Note, NoteKind};
+use perfpipe_ingest::run::{Note, NoteKind};
 
 /// A note, and what can be done about it.
 pub(crate) fn told(note: &Note) -> String {

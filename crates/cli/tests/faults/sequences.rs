@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use perfpipe_ingest::Store as Opened;
-use perfpipe_ingest::store::PostgresConfig;
-use perfpipe_ingest::{Progress, RunInfo, verify_run};
+use perfpipe_ingest::store::postgres::PostgresConfig;
+use perfpipe_ingest::{Progress, RunInfo};
 
 use crate::model::{Content, Ended, Key, Op, Stores, outcomes};
 use crate::postgres::psql;
@@ -296,7 +296,7 @@ impl Sequence {
             assert!(found.unread.is_empty(), "{}: {:?}", self.told(), found.unread);
             let mut held = BTreeMap::new();
             for info in found.runs {
-                let faults = verify_run(&opened, &info.key, &Progress::default()).await.unwrap();
+                let faults = opened.verify(&info.key, &Progress::default()).await.unwrap();
                 assert!(faults.is_empty(), "{}: {}: {faults:?}", self.told(), info.key);
                 let run = opened.read(&info.key).await.unwrap();
                 let content = content(&info);

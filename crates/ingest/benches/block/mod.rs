@@ -11,8 +11,8 @@ use std::io::Read;
 use std::sync::LazyLock;
 
 use clap::Parser;
-use perfpipe_ingest::CpuSeries;
 use perfpipe_ingest::parts::Parts;
+use perfpipe_ingest::series::CpuSeries;
 
 /// A block of about 1 MiB of whole records.
 pub(crate) static BLOCK: LazyLock<Vec<u8>> = LazyLock::new(|| {

@@ -26,28 +26,13 @@ mod file;
 mod folder;
 mod name;
 mod pairing;
-mod plan;
+pub(crate) mod plan;
 mod planned_cpu;
 mod run;
 mod status;
 mod work;
 
-use crate::error::Error;
-use crate::operations::options::IngestOptions;
-
 pub use self::pairing::Paired;
 pub use self::planned_cpu::PlannedCpu;
 pub use self::run::CampaignRun;
 pub use self::status::Stand;
-
-/// The runs in some folders.
-#[non_exhaustive]
-pub struct Campaign {
-    /// The runs, sorted by t0, followed by the files that can't be read.
-    pub runs: Vec<CampaignRun>,
-    /// The skipped files with the reason, as sentences.
-    pub notes: Vec<String>,
-    /// The errors of stored runs that could not be read. It is unknown whether they hold runs of this campaign.
-    pub unread: Vec<Error>,
-    options: IngestOptions,
-}

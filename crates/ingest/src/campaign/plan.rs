@@ -10,7 +10,6 @@ use crate::run::info::RunInfo;
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
 
-use super::Campaign;
 use super::file::{CpuFile, Found, LogFile};
 use super::folder::Listing;
 use super::name::{bare, log_of};
@@ -21,6 +20,18 @@ use super::status::{Candidate, Stand};
 
 /// The maximum number of examples that an error names.
 const NAMED: usize = 3;
+
+/// The runs in some folders.
+#[non_exhaustive]
+pub struct Campaign {
+    /// The runs, sorted by t0, followed by the files that can't be read.
+    pub runs: Vec<CampaignRun>,
+    /// The skipped files with the reason, as sentences.
+    pub notes: Vec<String>,
+    /// The errors of stored runs that could not be read. It is unknown whether they hold runs of this campaign.
+    pub unread: Vec<Error>,
+    pub(super) options: IngestOptions,
+}
 
 /// A CPU export, or an unreadable file whose name may mark it as one.
 enum Other {

@@ -14,7 +14,7 @@ use crate::operations::store::Store;
 use crate::pipeline::{PipelineOptions, Progress};
 use crate::run::key::{Repeat, RunKey};
 
-use super::Campaign;
+use super::plan::Campaign;
 use super::run::CampaignRun;
 use super::status::Stand;
 

@@ -3,7 +3,7 @@
 use super::{CellRef, InjectorLoad, Sums};
 use crate::sample::text_list::TextList;
 
-/// The key of a cell in a block. The label is a code of the block, or [`crate::Texts::NULL`] if absent.
+/// The key of a cell in a block. The label is a code of the block, or [`crate::sample::Texts::NULL`] if absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct LocalKey {
     pub(crate) second: u32,
@@ -22,7 +22,7 @@ pub(crate) struct LocalError {
     pub(crate) transaction: bool,
 }
 
-/// The counts of one block. Injectors are codes of the block, or [`crate::Texts::NULL`] if unknown.
+/// The counts of one block. Injectors are codes of the block, or [`crate::sample::Texts::NULL`] if unknown.
 ///
 /// In a block with many labels, nearly every sample has its own cell. So all cells share a few lists, and no cell
 /// allocates memory of its own.

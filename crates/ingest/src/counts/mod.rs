@@ -13,6 +13,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
+pub use self::table::CellTable;
+pub use crate::sample::reserved::{OTHER, set_apart};
+
 /// The number of labels that have cells of their own.
 pub const LABEL_LIMIT: usize = 200;
 
@@ -21,7 +24,7 @@ pub const LABEL_LIMIT: usize = 200;
 pub struct CellKey {
     /// `floor((timeStamp - t0) / 1000)`.
     pub second: u32,
-    /// Index into [`crate::CellTable::labels`].
+    /// Index into [`crate::counts::CellTable::labels`].
     pub label: u32,
     /// JMeter's verdict.
     pub success: bool,
@@ -69,7 +72,7 @@ impl Spread {
 /// The load that one injector reported in a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InjectorLoad {
-    /// Index into [`crate::CellTable::injectors`].
+    /// Index into [`crate::counts::CellTable::injectors`].
     pub injector: u32,
     /// The number of samples that had `allThreads`.
     pub samples: u64,

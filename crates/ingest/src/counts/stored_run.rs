@@ -27,7 +27,7 @@ impl StoredRun {
         Self { info, cells, cpu: CpuSeries::default(), errors: Vec::new(), labels: Vec::new() }
     }
 
-    /// Returns true if a label of the run has no cells of its own but shares those of [`crate::OTHER`].
+    /// Returns true if a label of the run has no cells of its own but shares those of [`crate::counts::OTHER`].
     pub fn shares_cells(&self, label: &str) -> bool {
         !self.cells.labels.iter().any(|own| own == label)
             && self.labels.iter().any(|counts| counts.label == label)

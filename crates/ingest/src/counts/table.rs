@@ -13,7 +13,7 @@ pub(crate) const READ_ROOM: usize = 32 << 20;
 /// The cells of a run, ascending by key, with the names that the keys refer to.
 ///
 /// ```
-/// use perfpipe_ingest::{Cell, CellKey, CellTable};
+/// use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
 ///
 /// let key = |second| CellKey { second, label: 0, success: true, transaction: false };
 /// let cell = |elapsed| Cell { elapsed, ..Cell::default() };

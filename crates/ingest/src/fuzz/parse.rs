@@ -244,7 +244,7 @@ fn gathered<'a>(parsed: impl Iterator<Item = &'a (u64, Parsed)>, clock: &Clock) 
     let mut cells = BTreeMap::new();
     for (key, mut cell) in totals.cells().map(Result::unwrap) {
         let loads = std::mem::take(&mut cell.injectors);
-        let load = |load: crate::InjectorLoad| {
+        let load = |load: crate::counts::InjectorLoad| {
             (injectors[load.injector as usize].clone(), (load.samples, load.threads))
         };
         let loads = loads.into_iter().map(load).collect();

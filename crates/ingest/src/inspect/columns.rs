@@ -65,7 +65,8 @@ impl ColumnNames {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{DEFAULT_COLUMNS, Place};
+    use crate::error::Place;
+    use crate::formats::jtl::layout::DEFAULT_COLUMNS;
 
     fn of(header: &str) -> ColumnNames {
         let options = LayoutOptions::default();

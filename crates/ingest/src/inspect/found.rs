@@ -7,6 +7,7 @@ use super::log::LogInspection;
 use super::rejects::RejectKind;
 use crate::counts::LabelCount;
 use crate::error::Error;
+use crate::operations::sub_samples::sub_sample_names;
 use crate::run::damage::Damage;
 use crate::run::key::RunKey;
 use crate::run::note::Note;
@@ -74,6 +75,11 @@ impl Inspection {
     pub fn failures_percent(&self) -> Option<f64> {
         let requests = self.successes + self.failures;
         (requests > 0).then(|| self.failures as f64 / requests as f64 * 100.0)
+    }
+
+    /// The labels of the sample that are named like sub-samples: parts of other samples, as JMeter writes them.
+    pub fn sub_sample_names(&self) -> Vec<&str> {
+        sub_sample_names(self.labels.iter().map(|label| label.label.as_str()))
     }
 
     /// Returns true if the estimated number of rejects exceeds the maximum.

@@ -1,14 +1,13 @@
 //! Copies runs between stores and checks the copy; rewrites runs with other CPU readings.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 
 use crossbeam_channel::{Receiver, bounded};
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::same_counts::differ;
-use super::store::Store;
+use super::store::{Kind, Store};
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
 use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
@@ -28,25 +27,50 @@ const ON_THE_WAY: usize = 4;
 
 /// The number of attempts if the run is replaced while it is read.
 const ATTEMPTS: usize = 5;
-/// Copies a run with its samples and rejects, reads the copy back and compares it.
-///
-/// The run appears in `to` as a whole or not at all. It replaces an earlier run of its key if `replace` allows it. The
-/// samples are compared by a hash of all their values, everything else value by value.
-///
-/// # Errors
-/// If the run is not stored, if a store fails or refuses, or if the copy differs: then the error says so, and the copy
-/// stays for inspection. [`Error::Replaced`] if the run is replaced repeatedly while it is read.
-pub async fn copy_run(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Replace) -> Result<RunInfo> {
-    let mut attempt = 1;
-    loop {
-        match copy_once(from, key, to, replace).await {
-            Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
-            done => return done,
+
+impl Store {
+    /// Copies a run with its samples and rejects into another store, reads the copy back and compares it.
+    ///
+    /// The run appears in `to` as a whole or not at all. It replaces an earlier run of its key if `replace` allows it. The
+    /// samples are compared by a hash of all their values, everything else value by value.
+    ///
+    /// # Errors
+    /// If the run is not stored, if a store fails or refuses, or if the copy differs: then the error says so, and the copy
+    /// stays for inspection. [`Error::Replaced`] if the run is replaced repeatedly while it is read.
+    pub async fn copy(&self, key: &RunKey, to: &Self, replace: Replace) -> Result<RunInfo> {
+        let mut attempt = 1;
+        loop {
+            match copy_once(self, key, to, replace).await {
+                Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+                done => return done,
+            }
+        }
+    }
+
+    /// Replaces the CPU readings of a stored run and joins its samples to the new ones. Everything else stays, except what
+    /// the run's metadata states about the former export: its name, its damage, and its item, scale and cores, which are
+    /// then those in `noted`.
+    ///
+    /// # Errors
+    /// If the run is not stored, or the store fails. The run is unchanged then.
+    pub async fn attach_cpu(
+        &self,
+        key: &RunKey,
+        export: CpuExport,
+        join: CpuJoin,
+        noted: &RunOptions,
+    ) -> Result<RunInfo> {
+        let mut attempt = 1;
+        loop {
+            match attach_once(self, key, &export, join, noted).await {
+                Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+                done => return done,
+            }
         }
     }
 }
 
-async fn copy_once(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Replace) -> Result<RunInfo> {
+async fn copy_once(from: &Store, key: &RunKey, to: &Store, replace: Replace) -> Result<RunInfo> {
     let run = from.read(key).await?;
     let sent = write((from, &run.info), &run, to, replace, None).await?;
     let back = to.read(key).await?;
@@ -57,30 +81,8 @@ async fn copy_once(from: &Arc<Store>, key: &RunKey, to: &Arc<Store>, replace: Re
     Ok(run.info)
 }
 
-/// Replaces the CPU readings of a stored run and joins its samples to the new ones. Everything else stays, except what
-/// the run's metadata states about the former export: its name, its damage, and its item, scale and cores, which are
-/// then those in `noted`.
-///
-/// # Errors
-/// If the run is not stored, or the store fails. The run is unchanged then.
-pub async fn attach_cpu(
-    store: &Arc<Store>,
-    key: &RunKey,
-    export: CpuExport,
-    join: CpuJoin,
-    noted: &RunOptions,
-) -> Result<RunInfo> {
-    let mut attempt = 1;
-    loop {
-        match attach_once(store, key, &export, join, noted).await {
-            Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
-            done => return done,
-        }
-    }
-}
-
 async fn attach_once(
-    store: &Arc<Store>,
+    store: &Store,
     key: &RunKey,
     export: &CpuExport,
     join: CpuJoin,
@@ -107,7 +109,7 @@ fn with_export(info: &mut RunInfo, export: &CpuExport, join: CpuJoin, noted: &Ru
 }
 
 /// Rewrites a run with its stored samples.
-pub(crate) async fn rewrite(store: &Arc<Store>, run: &StoredRun) -> Result<()> {
+pub(crate) async fn rewrite(store: &Store, run: &StoredRun) -> Result<()> {
     write((store, &run.info), run, store, Replace::Any, None).await.map(drop)
 }
 
@@ -119,22 +121,22 @@ fn is_of(damage: &Damage, sources: &[SourceFile]) -> bool {
 
 /// Writes `run` with the stored samples of `from`. Returns the digest of the samples.
 async fn write(
-    from: (&Arc<Store>, &RunInfo),
+    from: (&Store, &RunInfo),
     run: &StoredRun,
     to: &Store,
     replace: Replace,
     join: Option<CpuJoin>,
 ) -> Result<u64> {
-    match to {
+    match &to.0 {
         #[cfg(feature = "parquet")]
-        Store::Parquet(store) => write_into(from, run, store, replace, join).await,
+        Kind::Parquet(store) => write_into(from, run, store, replace, join).await,
         #[cfg(feature = "postgres")]
-        Store::Postgres(store, _) => write_into(from, run, store.as_ref(), replace, join).await,
+        Kind::Postgres(store, _) => write_into(from, run, store.as_ref(), replace, join).await,
     }
 }
 
 async fn write_into<S: RunStore>(
-    (from, row): (&Arc<Store>, &RunInfo),
+    (from, row): (&Store, &RunInfo),
     run: &StoredRun,
     to: &S,
     replace: Replace,
@@ -182,9 +184,9 @@ async fn write_into<S: RunStore>(
 }
 
 /// Starts to read the samples of a run on a thread for blocking work.
-fn read(from: &Arc<Store>, row: &RunInfo) -> (JoinHandle<Result<()>>, Receiver<SampleBatch>) {
+fn read(from: &Store, row: &RunInfo) -> (JoinHandle<Result<()>>, Receiver<SampleBatch>) {
     let (send, batches) = bounded(ON_THE_WAY);
-    let (from, row, runtime) = (Arc::clone(from), row.clone(), Handle::current());
+    let (from, row, runtime) = (from.clone(), row.clone(), Handle::current());
     let mut each = move |batch| {
         send.send(batch).map_err(|_| Error::store("reading samples", "nobody takes them any more"))
     };
@@ -203,7 +205,7 @@ fn readings(batch: &SampleBatch, cpu: &CpuSeries, join: CpuJoin, t0_ms: i64) -> 
 }
 
 /// Returns the digest of the stored samples of a run.
-async fn digest(store: &Arc<Store>, run: &StoredRun) -> Result<u64> {
+async fn digest(store: &Store, run: &StoredRun) -> Result<u64> {
     let mut digest = Digest::default();
     if run.info.samples_stored {
         let (reader, batches) = read(store, &run.info);

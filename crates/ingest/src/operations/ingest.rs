@@ -52,7 +52,8 @@ pub struct Ingested {
 /// Nothing is stored then.
 ///
 /// ```
-/// use perfpipe_ingest::{IngestOptions, ingest, store::parquet::ParquetStore};
+/// use perfpipe_ingest::store::parquet::ParquetStore;
+/// use perfpipe_ingest::{IngestOptions, ingest};
 /// # let dir = tempfile::tempdir().unwrap();
 /// # let log = dir.path().join("perfectnio_2048.csv");
 /// # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,12,true\n").unwrap();

@@ -16,7 +16,6 @@ pub(crate) mod same_counts;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod store;
 pub(crate) mod stream;
-#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod sub_samples;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod verify;

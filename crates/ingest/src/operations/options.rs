@@ -14,7 +14,8 @@ const LONGEST_SPAN_MS: u64 = 12 * 24 * 3_600_000;
 /// Options for reading and storing a run.
 ///
 /// ```
-/// use perfpipe_ingest::{IngestOptions, Repeat};
+/// use perfpipe_ingest::IngestOptions;
+/// use perfpipe_ingest::run::Repeat;
 ///
 /// let options = IngestOptions::default().with_framework("go").with_test("2048").with_repeat(Repeat::Next);
 /// assert_eq!((options.framework.as_deref(), options.max_rejects), (Some("go"), 1000));

@@ -12,7 +12,7 @@ use crate::sample::batch::SampleBatch;
 
 /// Counts the samples of a run again, in the same way as its ingest.
 ///
-/// The run's labels keep their cells, and one more label gets its own. All other labels share [`crate::OTHER`].
+/// The run's labels keep their cells, and one more label gets its own. All other labels share [`crate::counts::OTHER`].
 pub(crate) struct Recount {
     clock: Clock,
     parsed: Parsed,

@@ -1,18 +1,16 @@
 //! Repairs damaged runs from their intact parts. Runs that can't be repaired are set aside, never deleted.
 
-use std::sync::Arc;
-
 use super::copy::rewrite;
 use super::recount::Recount;
-use super::store::Store;
-use super::verify::{sums, verify_run};
+use super::store::{Kind, Store};
+use super::verify::sums;
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
 use crate::pipeline::Progress;
 use crate::run::key::RunKey;
-#[cfg(feature = "parquet")]
-use crate::store::ParquetStore;
 use crate::store::held::unequal;
+#[cfg(feature = "parquet")]
+use crate::store::parquet::ParquetStore;
 use crate::store::repairer::{Repaired, Repairer};
 
 impl Repairer<'_> {
@@ -21,12 +19,12 @@ impl Repairer<'_> {
     /// # Errors
     /// If the store can't be read or written.
     pub fn store(&mut self, store: &Store) -> Result<()> {
-        match store {
+        match &store.0 {
             #[cfg(feature = "parquet")]
-            Store::Parquet(store) => self.folder(store),
+            Kind::Parquet(store) => self.folder(store),
             // A server rolls back what was not committed.
             #[cfg(feature = "postgres")]
-            Store::Postgres(..) => Ok(()),
+            Kind::Postgres(..) => Ok(()),
         }
     }
 
@@ -40,8 +38,8 @@ impl Repairer<'_> {
     ///
     /// # Errors
     /// If the run is not stored, is being written, or the store can't be read or written.
-    pub async fn run(&mut self, store: &Arc<Store>, key: &RunKey, progress: &Progress) -> Result<()> {
-        let faults = verify_run(store, key, progress).await?;
+    pub async fn run(&mut self, store: &Store, key: &RunKey, progress: &Progress) -> Result<()> {
+        let faults = store.verify(key, progress).await?;
         if faults.is_empty() {
             return Ok(());
         }
@@ -52,7 +50,7 @@ impl Repairer<'_> {
                 return Ok(());
             }
             rewrite(store, &run).await?;
-            if verify_run(store, key, progress).await?.is_empty() {
+            if store.verify(key, progress).await?.is_empty() {
                 return Ok(());
             }
         }
@@ -60,11 +58,11 @@ impl Repairer<'_> {
     }
 
     fn set_aside(&mut self, store: &Store, key: &RunKey, faults: &str) -> Result<()> {
-        match store {
+        match &store.0 {
             #[cfg(feature = "parquet")]
-            Store::Parquet(store) => store.set_aside(key, faults, self),
+            Kind::Parquet(store) => store.set_aside(key, faults, self),
             #[cfg(feature = "postgres")]
-            Store::Postgres(..) => {
+            Kind::Postgres(..) => {
                 self.leave(format!("{key}: {faults} (drop it, and ingest it again)"));
                 Ok(())
             }

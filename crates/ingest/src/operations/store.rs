@@ -2,6 +2,8 @@
 
 use std::fmt;
 use std::path::PathBuf;
+#[cfg(feature = "postgres")]
+use std::sync::Arc;
 
 use super::ingest::{Admit, Ingested, ingest_as};
 use super::options::IngestOptions;
@@ -20,29 +22,41 @@ use crate::store::parquet::ParquetStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{Migration, PostgresConfig, PostgresStore};
 
-/// A store of either kind.
+/// A store of either kind: a folder of Parquet files, or a Postgres database. Clones share it.
 ///
 /// # Blocking
 ///
 /// The async functions of a folder store read and write files on the thread that polls them. If that thread must stay
 /// responsive, poll them with `Handle::block_on` within `tokio::task::spawn_blocking`, as the command `perfpipe` does.
 /// Those of a database wait for the server without blocking. The caller's closures (`each`) run on the polling thread.
-pub enum Store {
+#[derive(Clone)]
+pub struct Store(pub(super) Kind);
+
+/// The kinds of stores.
+#[derive(Clone)]
+pub(super) enum Kind {
     /// A folder of Parquet files.
     #[cfg(feature = "parquet")]
     Parquet(ParquetStore),
     /// A Postgres database with its name: user, server and database, without a password.
     #[cfg(feature = "postgres")]
-    Postgres(Box<PostgresStore>, String),
+    Postgres(Arc<PostgresStore>, String),
+}
+
+#[cfg(feature = "parquet")]
+impl From<ParquetStore> for Store {
+    fn from(store: ParquetStore) -> Self {
+        Self(Kind::Parquet(store))
+    }
 }
 
 impl fmt::Display for Store {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => write!(f, "{}", store.path().display()),
+            Kind::Parquet(store) => write!(f, "{}", store.path().display()),
             #[cfg(feature = "postgres")]
-            Self::Postgres(_, name) => f.write_str(name),
+            Kind::Postgres(_, name) => f.write_str(name),
         }
     }
 }
@@ -54,7 +68,7 @@ impl Store {
     /// If the folder holds something that is not a store of this layout version.
     #[cfg(feature = "parquet")]
     pub fn folder(path: PathBuf) -> Result<Self> {
-        ParquetStore::open(path).map(Self::Parquet)
+        ParquetStore::open(path).map(Self::from)
     }
 
     /// Connects to the store in a database.
@@ -63,7 +77,8 @@ impl Store {
     /// If no server answers or accepts the user.
     #[cfg(feature = "postgres")]
     pub async fn database(config: PostgresConfig) -> Result<Self> {
-        Ok(Self::Postgres(Box::new(PostgresStore::connect(&config).await?), config.to_string()))
+        let store = PostgresStore::connect(&config).await?;
+        Ok(Self(Kind::Postgres(Arc::new(store), config.to_string())))
     }
 
     /// Reads the logs and the CPU export of one run into the store; see [`ingest`](crate::ingest()).
@@ -81,11 +96,11 @@ impl Store {
         options: &IngestOptions,
         admit: Admit<'_>,
     ) -> Result<Ingested> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => ingest_as(store, files, options, admit).await,
+            Kind::Parquet(store) => ingest_as(store, files, options, admit).await,
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => ingest_as(store.as_ref(), files, options, admit).await,
+            Kind::Postgres(store, _) => ingest_as(store.as_ref(), files, options, admit).await,
         }
     }
 
@@ -94,11 +109,11 @@ impl Store {
     /// # Errors
     /// If the store or one of its runs can't be read.
     pub async fn runs(&self) -> Result<Vec<RunInfo>> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.runs(),
+            Kind::Parquet(store) => store.runs(),
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.runs().await,
+            Kind::Postgres(store, _) => store.runs().await,
         }
     }
 
@@ -107,11 +122,11 @@ impl Store {
     /// # Errors
     /// If the store as a whole can't be read.
     pub async fn look(&self) -> Result<Listing> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.look(),
+            Kind::Parquet(store) => store.look(),
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.look().await,
+            Kind::Postgres(store, _) => store.look().await,
         }
     }
 
@@ -120,11 +135,11 @@ impl Store {
     /// # Errors
     /// If the store can't be read.
     pub async fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.repeats(framework, test),
+            Kind::Parquet(store) => store.repeats(framework, test),
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.repeats(framework, test).await,
+            Kind::Postgres(store, _) => store.repeats(framework, test).await,
         }
     }
 
@@ -136,11 +151,11 @@ impl Store {
     /// # Errors
     /// If the run is not stored, or the store can't be read.
     pub async fn read(&self, key: &RunKey) -> Result<StoredRun> {
-        let run = match self {
+        let run = match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.read(key)?,
+            Kind::Parquet(store) => store.read(key)?,
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.read(key).await?,
+            Kind::Postgres(store, _) => store.read(key).await?,
         };
         let mut run = run.ok_or_else(|| Error::missing_run(key))?;
         let told = run.info.last_end_ms.or(run.info.transactions_end_ms).is_some();
@@ -171,11 +186,11 @@ impl Store {
         key: &RunKey,
         each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
     ) -> Result<()> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.samples(key, each),
+            Kind::Parquet(store) => store.samples(key, each),
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.samples(key, each).await,
+            Kind::Postgres(store, _) => store.samples(key, each).await,
         }
     }
 
@@ -189,15 +204,15 @@ impl Store {
         run: &RunInfo,
         each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
     ) -> Result<()> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.samples_of(run, each),
+            Kind::Parquet(store) => store.samples_of(run, each),
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.samples_of(run, each).await,
+            Kind::Postgres(store, _) => store.samples_of(run, each).await,
         }
     }
 
-    /// Counts the samples of a run again, so that `label` gets cells of its own if it shares those of [`crate::OTHER`].
+    /// Counts the samples of a run again, so that `label` gets cells of its own if it shares those of [`crate::counts::OTHER`].
     ///
     /// This costs a pass over all samples. The run's other labels keep their cells.
     ///
@@ -272,11 +287,11 @@ impl Store {
         key: &RunKey,
         each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
     ) -> Result<()> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.rejects(key, each),
+            Kind::Parquet(store) => store.rejects(key, each),
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.rejects(key, each).await,
+            Kind::Postgres(store, _) => store.rejects(key, each).await,
         }
     }
 
@@ -290,21 +305,21 @@ impl Store {
         run: &RunInfo,
         each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
     ) -> Result<()> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.rejects_of(run, each),
+            Kind::Parquet(store) => store.rejects_of(run, each),
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.rejects_of(run, each).await,
+            Kind::Postgres(store, _) => store.rejects_of(run, each).await,
         }
     }
 
     /// Reads a run without its counts, which may be damaged.
     pub(crate) async fn without_counts(&self, key: &RunKey) -> Result<StoredRun> {
-        let run = match self {
+        let run = match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.without_counts(key)?,
+            Kind::Parquet(store) => store.without_counts(key)?,
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.without_counts(key).await?,
+            Kind::Postgres(store, _) => store.without_counts(key).await?,
         };
         run.ok_or_else(|| Error::missing_run(key))
     }
@@ -314,11 +329,11 @@ impl Store {
     /// # Errors
     /// If the store can't be read.
     pub async fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.info(key),
+            Kind::Parquet(store) => store.info(key),
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.info(key).await,
+            Kind::Postgres(store, _) => store.info(key).await,
         }
     }
 
@@ -327,11 +342,11 @@ impl Store {
     /// # Errors
     /// If it is not stored, stays locked by a writer or reader, or can't be removed.
     pub async fn drop_run(&self, key: &RunKey) -> Result<()> {
-        let dropped = match self {
+        let dropped = match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(store) => store.drop_run(key)?,
+            Kind::Parquet(store) => store.drop_run(key)?,
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.drop_run(key).await?,
+            Kind::Postgres(store, _) => store.drop_run(key).await?,
         };
         if dropped { Ok(()) } else { Err(Error::missing_run(key)) }
     }
@@ -343,11 +358,11 @@ impl Store {
     /// If the role lacks the rights, objects of others are in the way, or the store can't be read.
     #[cfg(feature = "postgres")]
     pub async fn migration(&self) -> Result<Option<Migration>> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(_) => Ok(None),
+            Kind::Parquet(_) => Ok(None),
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.migration().await,
+            Kind::Postgres(store, _) => store.migration().await,
         }
     }
 
@@ -358,11 +373,11 @@ impl Store {
     /// As for [`PostgresStore::migrate`].
     #[cfg(feature = "postgres")]
     pub async fn migrate(&self) -> Result<bool> {
-        match self {
+        match &self.0 {
             #[cfg(feature = "parquet")]
-            Self::Parquet(_) => Ok(false),
+            Kind::Parquet(_) => Ok(false),
             #[cfg(feature = "postgres")]
-            Self::Postgres(store, _) => store.migrate().await,
+            Kind::Postgres(store, _) => store.migrate().await,
         }
     }
 }

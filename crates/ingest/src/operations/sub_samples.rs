@@ -22,7 +22,7 @@ fn sub_sample_of(label: &str) -> Option<(&str, u32)> {
 }
 
 /// Returns those of the labels that are named like parts of another one among them.
-pub fn sub_sample_names<'a>(labels: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub(crate) fn sub_sample_names<'a>(labels: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     let labels: BTreeSet<&str> = labels.into_iter().collect();
     let is_named = |label: &&str| sub_sample_of(label).is_some_and(|(parent, _)| labels.contains(parent));
     labels.iter().copied().filter(is_named).collect()

@@ -2,7 +2,7 @@
 
 use super::recount::Recount;
 use super::same_counts::differ;
-use super::store::Store;
+use super::store::{Kind, Store};
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
 use crate::pipeline::Progress;
@@ -16,28 +16,30 @@ use crate::store::unreadable::fault;
 /// The number of attempts if the run is replaced while it is read.
 const ATTEMPTS: usize = 5;
 
-/// Reads everything that is stored of a run and returns its faults; none if it is intact. `progress` counts the samples
-/// that are read.
-///
-/// # Errors
-/// If the run is not stored, or can't be read for a reason other than damage: missing rights, or a failing disk or
-/// server.
-pub async fn verify_run(store: &Store, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
-    let mut attempt = 1;
-    loop {
-        match verify_once(store, key, progress).await {
-            Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
-            done => return done,
+impl Store {
+    /// Reads everything that is stored of a run and returns its faults; none if it is intact. `progress` counts the samples
+    /// that are read.
+    ///
+    /// # Errors
+    /// If the run is not stored, or can't be read for a reason other than damage: missing rights, or a failing disk or
+    /// server.
+    pub async fn verify(&self, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
+        let mut attempt = 1;
+        loop {
+            match verify_once(self, key, progress).await {
+                Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+                done => return done,
+            }
         }
     }
 }
 
 async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
-    let checked = match store {
+    let checked = match &store.0 {
         #[cfg(feature = "parquet")]
-        Store::Parquet(store) => store.check_files(key),
+        Kind::Parquet(store) => store.check_files(key),
         #[cfg(feature = "postgres")]
-        Store::Postgres(..) => Ok(Vec::new()),
+        Kind::Postgres(..) => Ok(Vec::new()),
     };
     let mut faults = match checked {
         Ok(faults) if faults.is_empty() => faults,

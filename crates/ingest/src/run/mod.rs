@@ -12,3 +12,13 @@ pub(crate) mod reject_reason;
 pub(crate) mod rejects;
 pub(crate) mod replace;
 pub(crate) mod spool;
+
+pub use self::damage::{Damage, DamageKind};
+pub use self::info::{SourceFile, SourceKind};
+pub use self::key::{LAST_REPEAT, Repeat};
+pub use self::note::{Note, NoteKind};
+pub use self::options::RunOptions;
+pub use self::ports::Frameworks;
+pub use self::reject_reason::RejectReason;
+pub use self::rejects::Reject;
+pub use self::replace::Replace;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// The names of frameworks by the port on which each was tested.
 ///
 /// ```
-/// use perfpipe_ingest::Frameworks;
+/// use perfpipe_ingest::run::Frameworks;
 ///
 /// let frameworks: Frameworks = [(8181, "perfectnio".to_owned())].into_iter().collect();
 /// assert_eq!(frameworks.on_port(8181), Some("perfectnio"));

@@ -9,3 +9,7 @@ pub(crate) mod reserved;
 pub(crate) mod text_list;
 pub(crate) mod texts;
 pub(crate) mod varint;
+
+pub use self::batch::Nullable;
+pub use self::text_list::TextList;
+pub use self::texts::Texts;

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The label of the cell that all labels beyond [`LABEL_LIMIT`](crate::LABEL_LIMIT) share. A log's own label of the
-/// same text is [renamed](crate::set_apart).
+/// The label of the cell that all labels beyond [`LABEL_LIMIT`](crate::counts::LABEL_LIMIT) share. A log's own label of the
+/// same text is [renamed](crate::counts::set_apart).
 pub const OTHER: &str = "(other)";
 
 /// Suffix added to a log's own name that equals a reserved one.
@@ -15,7 +15,7 @@ const AS_LOGGED: &str = " (as logged)";
 /// and none equals the reserved one. All other names are returned unchanged.
 ///
 /// ```
-/// use perfpipe_ingest::set_apart;
+/// use perfpipe_ingest::counts::set_apart;
 ///
 /// assert_eq!(set_apart("Totals", "Total"), "Totals");
 /// assert_eq!(set_apart("Total", "Total"), "Total (as logged)");

@@ -81,7 +81,7 @@ impl CpuChoice {
     /// Determines how the given readings are joined.
     ///
     /// ```
-    /// use perfpipe_ingest::{CpuChoice, CpuSeries};
+    /// use perfpipe_ingest::series::{CpuChoice, CpuSeries};
     /// let minutely = CpuSeries::new(vec![(120, 7.5), (60, 5.0), (180, 6.0)]);
     /// assert_eq!(CpuChoice::default().join(&minutely).lookback, 60);
     /// assert_eq!(CpuChoice::default().with_lookback(5).join(&minutely).lookback, 5);
@@ -138,7 +138,7 @@ impl CpuSeries {
     /// The reading of an epoch second, otherwise the latest one of up to `join.lookback` seconds before it.
     ///
     /// ```
-    /// use perfpipe_ingest::{CpuJoin, CpuSeries};
+    /// use perfpipe_ingest::series::{CpuJoin, CpuSeries};
     /// let cpu = CpuSeries::new(vec![(102, 7.5), (100, 5.0)]);
     /// assert_eq!(cpu.at(102, CpuJoin::default()), Some(7.5));
     /// assert_eq!(cpu.at(101, CpuJoin::default()), Some(5.0));

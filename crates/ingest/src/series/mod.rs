@@ -2,3 +2,6 @@
 
 pub(crate) mod cpu;
 pub(crate) mod scale;
+
+pub use self::cpu::{CpuChoice, CpuJoin, CpuSeries};
+pub use crate::run::options::cpu_scale::CpuScale;

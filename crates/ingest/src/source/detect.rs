@@ -70,7 +70,7 @@ impl Inputs {
     ///
     /// ```
     /// use std::io::Read;
-    /// use perfpipe_ingest::{Inputs, SourceOptions};
+    /// use perfpipe_ingest::source::{Inputs, SourceOptions};
     /// let log = "timeStamp,elapsed,success\n1795203738615,12,true\n";
     /// let mut inputs = Inputs::of_reader("run.csv", log.as_bytes(), &SourceOptions::default())?;
     /// let mut logs = inputs.logs[0].open()?;

@@ -265,7 +265,7 @@ impl LogStream {
     /// Takes the damage that was salvaged since the last call. Damage to a log is known once that log is finished,
     /// damage to the directory of a piped zip at the end. Always empty without [`SourceOptions::salvage`].
     ///
-    /// [`SourceOptions::salvage`]: crate::SourceOptions::salvage
+    /// [`SourceOptions::salvage`]: crate::source::SourceOptions::salvage
     pub fn take_damage(&mut self) -> Vec<Damage> {
         std::mem::take(&mut self.damage)
     }

@@ -15,6 +15,11 @@ mod snapshot;
 pub(crate) mod unpack;
 pub(crate) mod zip;
 
+pub use self::cpu_export::{CpuExport, CpuSource};
 pub use self::detect::Inputs;
 pub use self::log::{LogReader, LogSource, LogStream};
 pub use self::options::SourceOptions;
+pub use crate::error::Place;
+pub use crate::formats::date::TimeZone;
+pub use crate::formats::jtl::layout::LayoutOptions;
+pub use crate::run::options::time_unit::TimeUnit;

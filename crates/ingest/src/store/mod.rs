@@ -11,16 +11,12 @@ pub(crate) mod unreadable;
 
 use crate::error::{Error, Result};
 
-#[cfg(feature = "parquet")]
-pub use self::parquet::{ParquetStore, ParquetWriter};
-#[cfg(feature = "postgres")]
-pub use self::postgres::{MigratedTable, Migration, PostgresConfig, PostgresStore, PostgresWriter};
-pub use crate::counts::stored_run::StoredRun;
+pub use self::repairer::{Repaired, Repairer};
 pub use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 pub use crate::pipeline::stage::{CommitStage, Stage};
-pub use crate::run::info::{RunInfo, SourceFile};
-pub use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
-pub use crate::run::replace::Replace;
+use crate::run::info::RunInfo;
+use crate::run::key::RunKey;
+pub use crate::run::rejects::RejectSpool;
 
 /// The contents of a store.
 #[derive(Debug, Default)]

@@ -3,7 +3,8 @@
 use perfpipe_ingest::ErrorKind;
 use std::io::Cursor;
 
-use perfpipe_ingest::{CpuExport, Result, SourceOptions};
+use perfpipe_ingest::Result;
+use perfpipe_ingest::source::{CpuExport, SourceOptions};
 
 use crate::support::*;
 use crate::zips::*;

@@ -1,6 +1,7 @@
 //! Regular files: every packing, names that mislead, and what is refused.
 
-use perfpipe_ingest::{ErrorKind, Place};
+use perfpipe_ingest::ErrorKind;
+use perfpipe_ingest::source::Place;
 use std::path::Path;
 
 use zip::CompressionMethod;
@@ -124,7 +125,8 @@ fn unreadable_file_is_refused_with_its_kind_and_a_remedy() {
         let file = on_disk(name, &bytes);
         let error = failure(recognise(&[&file.path]));
         assert_eq!(error.kind(), kind, "{name}: {error}");
-        let place = Place { member: member.map(str::to_owned), ..Place::file(&file.path) };
+        let mut place = Place::file(&file.path);
+        place.member = member.map(str::to_owned);
         assert!(error.to_string().starts_with(&format!("{place}: ")), "{name}: {error}");
         assert!(error.remedy().is_some_and(|remedy| remedy.ends_with('.')), "{name}: {error}");
     }

@@ -3,7 +3,8 @@
 use perfpipe_ingest::ErrorKind;
 use std::io::{Cursor, Read};
 
-use perfpipe_ingest::{Error, Inputs, SourceOptions};
+use perfpipe_ingest::Error;
+use perfpipe_ingest::source::{Inputs, SourceOptions};
 use zip::CompressionMethod;
 
 use crate::support::*;

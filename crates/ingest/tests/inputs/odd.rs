@@ -3,10 +3,12 @@
 
 use std::fmt::Write;
 
+use perfpipe_ingest::counts::OTHER;
+use perfpipe_ingest::run::RejectReason;
+use perfpipe_ingest::source::{SourceOptions, TimeUnit};
 use perfpipe_ingest::store::parquet::ParquetStore;
 use perfpipe_ingest::{
-    Error, IngestOptions, Ingested, OTHER, PipelineOptions, RejectReason, Result, SampleBatch, SourceOptions,
-    TimeUnit, ingest, inspect, stream,
+    Error, IngestOptions, Ingested, PipelineOptions, Result, SampleBatch, ingest, inspect, stream,
 };
 
 use crate::support::*;

@@ -1,6 +1,7 @@
 //! Standard input and its like: every packing, what follows a log, and what can't be read twice.
 
-use perfpipe_ingest::{ErrorKind, Place};
+use perfpipe_ingest::ErrorKind;
+use perfpipe_ingest::source::Place;
 use std::io::Cursor;
 
 use zip::CompressionMethod;
@@ -145,7 +146,8 @@ fn unreadable_pipe_is_refused_with_its_kind_and_a_remedy() {
     ] {
         let error = failure(from_pipe(Cursor::new(bytes)));
         assert_eq!(error.kind(), kind, "{error}");
-        let place = Place { member: member.map(str::to_owned), ..Place::file("-") };
+        let mut place = Place::file("-");
+        place.member = member.map(str::to_owned);
         assert!(error.to_string().starts_with(&format!("{place}: ")), "{error}");
         assert!(error.remedy().is_some(), "{error}");
     }

@@ -5,7 +5,9 @@ use perfpipe_ingest::ErrorKind;
 use std::io::{Cursor, Read};
 use std::path::PathBuf;
 
-use perfpipe_ingest::{Damage, IngestOptions, Inputs, Result, RunInfo, SampleBatch, SourceOptions, stream};
+use perfpipe_ingest::run::Damage;
+use perfpipe_ingest::source::{Inputs, SourceOptions};
+use perfpipe_ingest::{IngestOptions, Result, RunInfo, SampleBatch, stream};
 use zip::CompressionMethod;
 
 use crate::support::*;
@@ -83,7 +85,7 @@ fn zip_cut_anywhere_gives_all_that_another_inflater_reads() {
                 assert!(texts.len() == 1 && texts[0] == expected, "{name} cut at {cut}");
                 assert!(
                     !damage.is_empty()
-                        && damage.iter().all(|d| d.kind == perfpipe_ingest::DamageKind::FileCut)
+                        && damage.iter().all(|d| d.kind == perfpipe_ingest::run::DamageKind::FileCut)
                 );
             }
             met += 1;

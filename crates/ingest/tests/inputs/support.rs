@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use perfpipe_ingest::{CpuExport, Error, Inputs, Result, SourceFile, SourceOptions};
+use perfpipe_ingest::run::SourceFile;
+use perfpipe_ingest::source::{CpuExport, Inputs, SourceOptions};
+use perfpipe_ingest::{Error, Result};
 
 pub(crate) const LOG: &str =
     "timeStamp,elapsed,label,success\n1795203738615,12,\"a,\nb\",true\n1795203738700,9,c,false\n";

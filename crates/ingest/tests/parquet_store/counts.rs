@@ -1,7 +1,8 @@
 //! Counts that contradict each other are never stored.
 
 use perfpipe_ingest::ErrorKind;
-use perfpipe_ingest::{Cell, Replace};
+use perfpipe_ingest::counts::Cell;
+use perfpipe_ingest::run::Replace;
 
 use crate::example::{Example, Place, assert_stored, begin, commit, example, names, store};
 

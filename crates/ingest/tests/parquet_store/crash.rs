@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use perfpipe_ingest::store::ParquetStore;
+use perfpipe_ingest::store::parquet::ParquetStore;
 
 use crate::example::{Place, assert_stored, begin, edit_manifest, example, generations, key, names, store};
 
@@ -204,7 +204,7 @@ fn leftovers_of_dead_writers_are_swept_and_nothing_else() {
     let mut expected = [living, vec!["mine".into(), "note.txt".into()]].concat();
     expected.sort();
     assert_eq!(names(&staging), expected);
-    crate::example::commit(alive, &example(1, 50), perfpipe_ingest::Replace::Any).unwrap();
+    crate::example::commit(alive, &example(1, 50), perfpipe_ingest::run::Replace::Any).unwrap();
     assert_stored(&place.store, &example(1, 50));
 }
 

@@ -87,7 +87,7 @@ fn byte_of_the_manifest_that_is_changed_is_told_or_changes_nothing() {
 #[test]
 fn run_whose_manifest_is_damaged_can_be_replaced_and_dropped() {
     use crate::example::{begin, commit};
-    use perfpipe_ingest::Replace;
+    use perfpipe_ingest::run::Replace;
     let place = Place::new();
     let new = example(6, 200);
     for damaged in ["", "{\"layout\": 3}"] {

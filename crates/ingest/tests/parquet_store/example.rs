@@ -3,11 +3,13 @@
 use std::future::Future;
 use std::path::{Path, PathBuf};
 
-use perfpipe_ingest::store::{BatchEncoder, ParquetStore, ParquetWriter, RunWriter};
-use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, ErrorCount, InjectorLoad, LabelCount, Reject, Replace, Result, RunInfo, RunKey,
-    RunStore, SampleBatch, SourceFile, Spread,
-};
+use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread};
+use perfpipe_ingest::run::{Reject, Replace, SourceFile};
+use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::store::RunStore;
+use perfpipe_ingest::store::parquet::{ParquetStore, ParquetWriter};
+use perfpipe_ingest::store::{BatchEncoder, RunWriter};
+use perfpipe_ingest::{Result, RunInfo, RunKey, SampleBatch};
 
 use crate::read_back::{Row, rows};
 pub(crate) use crate::whole_run::{Example, finish};
@@ -219,7 +221,7 @@ pub(crate) fn assert_stored(store: &ParquetStore, example: &Example) {
     assert_eq!(run.info, example.info);
     assert_eq!((&run.cpu, &run.errors), (&example.cpu, &example.errors));
     assert_eq!(run.labels, example.label_counts);
-    let table = perfpipe_ingest::CellTable::new(
+    let table = perfpipe_ingest::counts::CellTable::new(
         example.labels.clone(),
         example.injectors.clone(),
         example.cells.iter().cloned(),

@@ -3,7 +3,7 @@
 use perfpipe_ingest::ErrorKind;
 use std::fs;
 
-use perfpipe_ingest::store::ParquetStore;
+use perfpipe_ingest::store::parquet::ParquetStore;
 use perfpipe_ingest::{Error, RunKey};
 
 use crate::example::{Place, assert_stored, example, store};

@@ -3,8 +3,9 @@
 use perfpipe_ingest::ErrorKind;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use perfpipe_ingest::store::ParquetStore;
-use perfpipe_ingest::{Error, Replace, RunKey};
+use perfpipe_ingest::run::Replace;
+use perfpipe_ingest::store::parquet::ParquetStore;
+use perfpipe_ingest::{Error, RunKey};
 
 use crate::example::{
     Place, assert_stored, begin, commit, example, generations, key, names, source, store, stored_rejects,
@@ -108,7 +109,7 @@ fn second_writer_of_a_key_is_told_and_writers_of_others_are_not() {
 
 #[test]
 fn key_known_late_is_told_at_the_end_that_another_writes_it() {
-    use perfpipe_ingest::RunStore;
+    use perfpipe_ingest::store::RunStore;
     let place = Place::new();
     let (one, two) = (example(1, 50), example(0, 0));
     let first = begin(&place.store, &one).unwrap();

@@ -4,8 +4,11 @@ use perfpipe_ingest::ErrorKind;
 use std::collections::BTreeMap;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
+use perfpipe_ingest::SampleBatch;
+use perfpipe_ingest::run::{Reject, Replace};
+use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::store::RunStore;
 use perfpipe_ingest::store::{BatchEncoder, RunWriter};
-use perfpipe_ingest::{CpuSeries, Reject, Replace, RunStore, SampleBatch};
 
 use crate::example::{Example, Place, assert_stored, block_on, commit, example, store, stored_rows};
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use perfpipe_ingest::{Cell, IngestOptions, Ingested, StoredRun};
+use perfpipe_ingest::counts::Cell;
+use perfpipe_ingest::{IngestOptions, Ingested, StoredRun};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseResult;
@@ -218,7 +219,7 @@ fn fixtures_are_read_the_same_in_small_pieces() {
 }
 
 fn any_cell() -> impl Strategy<Value = Cell> {
-    use perfpipe_ingest::{InjectorLoad, Spread};
+    use perfpipe_ingest::counts::{InjectorLoad, Spread};
     let elapsed = proptest::collection::btree_map(-5..20i32, 1..9u64, 0..8);
     let loads = proptest::collection::btree_map(0..5u32, (1..9u64, 0..90i64), 0..4);
     let latency = vec(-5..50i32, 0..5);
@@ -264,7 +265,7 @@ proptest! {
     fn tables_are_the_same_from_cells_in_any_order(
         cells in vec((0..3u32, 0..2u32, any::<bool>(), any_cell()), 0..9).prop_shuffle(), turn in 0usize..9,
     ) {
-        use perfpipe_ingest::{CellKey, CellTable};
+        use perfpipe_ingest::counts::{CellKey, CellTable};
         let keyed = |(second, label, success, cell): &(u32, u32, bool, Cell)| {
             (CellKey { second: *second, label: *label, success: *success, transaction: false }, cell.clone())
         };
@@ -285,12 +286,16 @@ proptest! {
 fn sums_beyond_all_bounds_stop_at_them() {
     let cell = Cell {
         elapsed: vec![(1, u64::MAX)],
-        latency: perfpipe_ingest::Spread { n: u64::MAX, sum: i64::MAX, min: 0, max: 1 },
+        latency: perfpipe_ingest::counts::Spread { n: u64::MAX, sum: i64::MAX, min: 0, max: 1 },
         connect: i64::MIN,
         bytes: i64::MAX,
         sent_bytes: i64::MAX,
         before_boundary: u64::MAX,
-        injectors: vec![perfpipe_ingest::InjectorLoad { injector: 0, samples: u64::MAX, threads: i64::MAX }],
+        injectors: vec![perfpipe_ingest::counts::InjectorLoad {
+            injector: 0,
+            samples: u64::MAX,
+            threads: i64::MAX,
+        }],
     };
     assert_eq!(merged([&cell, &cell]), cell);
     let twice = Cell { elapsed: vec![(1, u64::MAX), (2, 1)], ..cell };

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use perfpipe_ingest::{ErrorCount, LabelCount, Reject, Spread};
+use perfpipe_ingest::counts::{ErrorCount, LabelCount, Spread};
+use perfpipe_ingest::run::Reject;
 
 use crate::oracle::{OracleRun, OracleSample};
 use crate::read_back::{NamedCells, Row, row};

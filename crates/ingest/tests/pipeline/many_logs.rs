@@ -4,8 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use perfpipe_ingest::store::RunStore;
 use perfpipe_ingest::store::{BatchEncoder, FinishedRun, RunWriter};
-use perfpipe_ingest::{IngestOptions, Ingested, Result, RunKey, RunStore, SampleBatch, ingest};
+use perfpipe_ingest::{IngestOptions, Ingested, Result, RunKey, SampleBatch, ingest};
 
 use crate::log::NOON;
 use crate::memory::in_memory;

@@ -4,8 +4,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
+use perfpipe_ingest::counts::CellTable;
+use perfpipe_ingest::store::RunStore;
 use perfpipe_ingest::store::{BatchEncoder, FinishedRun, RunWriter};
-use perfpipe_ingest::{CellTable, IngestOptions, Result, RunKey, RunStore, SampleBatch, StoredRun, ingest};
+use perfpipe_ingest::{IngestOptions, Result, RunKey, SampleBatch, StoredRun, ingest};
 
 use crate::read_back::{Row, rows};
 use crate::support::{Stored, block_on};

@@ -1,6 +1,7 @@
 //! What is not accepted: how it is told, and what there may be too much of.
 
-use perfpipe_ingest::{Error, ErrorKind, Reject, RejectReason};
+use perfpipe_ingest::run::{Reject, RejectReason};
+use perfpipe_ingest::{Error, ErrorKind};
 
 use crate::memory::in_memory;
 use crate::support::{Desk, options, usual};

@@ -6,10 +6,10 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use perfpipe_ingest::store::ParquetStore;
+use perfpipe_ingest::run::Reject;
+use perfpipe_ingest::store::parquet::ParquetStore;
 use perfpipe_ingest::{
-    IngestOptions, Ingested, PipelineOptions, Reject, Result, SampleBatch, SampleSink, StoredRun, ingest,
-    stream,
+    IngestOptions, Ingested, PipelineOptions, Result, SampleBatch, SampleSink, StoredRun, ingest, stream,
 };
 
 use crate::read_back::{Row, rows};

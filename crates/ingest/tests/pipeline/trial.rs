@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use perfpipe_ingest::Store;
-use perfpipe_ingest::store::PostgresConfig;
+use perfpipe_ingest::store::postgres::PostgresConfig;
 use perfpipe_ingest::{IngestOptions, Result, SampleBatch, SampleSink, StoredRun, stream};
 
 use crate::expected::Expected;

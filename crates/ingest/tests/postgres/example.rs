@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread};
+use perfpipe_ingest::run::{Damage, Reject, Replace, SourceFile};
+use perfpipe_ingest::sample::Nullable;
+use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::store::RunStore as _;
 use perfpipe_ingest::store::postgres::Rows;
-use perfpipe_ingest::store::{BatchEncoder, PostgresConfig, PostgresStore, PostgresWriter, RunWriter};
-use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, Damage, Error, ErrorCount, InjectorLoad, LabelCount, Nullable, Reject, Replace,
-    Result, RunInfo, RunKey, RunStore as _, SampleBatch, SourceFile, Spread,
-};
+use perfpipe_ingest::store::postgres::{PostgresConfig, PostgresStore, PostgresWriter};
+use perfpipe_ingest::store::{BatchEncoder, RunWriter};
+use perfpipe_ingest::{Error, Result, RunInfo, RunKey, SampleBatch};
 
 use crate::support::psql;
 pub(crate) use crate::whole_run::{Example, finish};

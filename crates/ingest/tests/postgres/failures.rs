@@ -1,6 +1,6 @@
 //! A server that fails in the middle.
 
-use perfpipe_ingest::RunStore as _;
+use perfpipe_ingest::store::RunStore as _;
 
 use crate::example::*;
 use crate::support::{TestServer, psql};

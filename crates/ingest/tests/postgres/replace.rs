@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use perfpipe_ingest::{Error, Replace, RunStore as _, SampleBatch};
+use perfpipe_ingest::run::Replace;
+use perfpipe_ingest::store::RunStore as _;
+use perfpipe_ingest::{Error, SampleBatch};
 
 use crate::example::*;
 use crate::support::{TestServer, psql};

@@ -1,8 +1,9 @@
 //! What is stored comes back, whole, under any name, and in SQL.
 
 use perfpipe_ingest::ErrorKind;
+use perfpipe_ingest::run::Replace;
+use perfpipe_ingest::store::RunStore as _;
 use perfpipe_ingest::store::RunWriter as _;
-use perfpipe_ingest::{Replace, RunStore as _};
 
 use crate::example::*;
 use crate::support::{TestServer, psql};

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use perfpipe_ingest::RunStore as _;
+use perfpipe_ingest::store::RunStore as _;
 
 use crate::example::*;
 use crate::support::{TestServer, psql};

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, Damage, DamageKind, ErrorCount, InjectorLoad, LAST_REPEAT, LabelCount, Reject,
-    RunInfo, RunKey, SampleBatch, SourceFile, Spread, Texts,
-};
+use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread};
+use perfpipe_ingest::run::{Damage, DamageKind, LAST_REPEAT, Reject, SourceFile};
+use perfpipe_ingest::sample::Texts;
+use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
 use proptest::prelude::*;

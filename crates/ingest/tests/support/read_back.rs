@@ -4,7 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::{Cell, CellKey, CellTable, InjectorLoad, SampleBatch};
+use perfpipe_ingest::SampleBatch;
+use perfpipe_ingest::counts::{Cell, CellKey, CellTable, InjectorLoad};
 
 /// A sample with all its columns, in words.
 pub(crate) type Row = String;

@@ -1,10 +1,11 @@
 //! All that a run consists of, and its commit.
 
+use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, LabelCount};
+use perfpipe_ingest::run::{Reject, Replace};
+use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::store::RejectSpool;
 use perfpipe_ingest::store::{CommitStage, FinishedRun, RunWriter};
-use perfpipe_ingest::{
-    Cell, CellKey, CpuSeries, ErrorCount, LabelCount, Reject, RejectSpool, Replace, Result, RunInfo,
-    SampleBatch,
-};
+use perfpipe_ingest::{Result, RunInfo, SampleBatch};
 
 /// Everything that a run consists of.
 #[derive(Debug, Clone)]

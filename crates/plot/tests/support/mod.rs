@@ -4,9 +4,9 @@
 
 use perfpipe_analyze::sweep::LoadStep;
 use perfpipe_analyze::{Knee, Phases, RunDuration, Second, Summary, Sweep, Timeline, View};
-use perfpipe_ingest::{
-    Cell, CellKey, CellTable, CpuSeries, InjectorLoad, RunInfo, RunKey, SourceFile, SourceKind, StoredRun,
-};
+use perfpipe_ingest::counts::{Cell, CellKey, CellTable, InjectorLoad};
+use perfpipe_ingest::run::{SourceFile, SourceKind};
+use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
 /// A small generator of numbers that look random (splitmix64).
 pub struct Dice(u64);

@@ -14,7 +14,8 @@ use perfpipe_analyze::interchange::{LabelTimes, jmeter_statistics, percentile_di
 use perfpipe_analyze::table::{Format, Table, TableWriter};
 use perfpipe_analyze::{Sweep, Timeline, View};
 use perfpipe_ingest::Store;
-use perfpipe_ingest::{Reject, RunInfo, RunKey, SampleBatch, StoredRun};
+use perfpipe_ingest::run::Reject;
+use perfpipe_ingest::{RunInfo, RunKey, SampleBatch, StoredRun};
 
 pub(crate) use self::args::ExportArgs;
 use self::args::{ExportFormat, What};

@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::Result;
 use perfpipe_analyze::format::damage_sentence;
 use perfpipe_analyze::table::{Format, Table};
-use perfpipe_ingest::{Campaign, CampaignRun, Progress, RunInfo, Stand, Store};
+use perfpipe_ingest::campaign::{CampaignRun, Stand};
+use perfpipe_ingest::{Campaign, Progress, RunInfo, Store};
 
 use super::args::{CampaignArgs, IngestArgs};
 use super::options::options;

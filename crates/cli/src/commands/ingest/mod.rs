@@ -167,5 +167,5 @@ fn in_quotes(name: &str) -> String {
 }
 
 fn run_has_cpu(info: &RunInfo) -> bool {
-    info.sources.iter().any(|source| source.kind == perfpipe_ingest::SourceKind::Cpu)
+    info.sources.iter().any(|source| source.kind == perfpipe_ingest::run::SourceKind::Cpu)
 }

@@ -1,7 +1,9 @@
 //! Conversion of flags to the options of an ingest.
 
 use anyhow::Result;
-use perfpipe_ingest::{IngestOptions, Repeat, RunOptions, SourceOptions};
+use perfpipe_ingest::IngestOptions;
+use perfpipe_ingest::run::{Repeat, RunOptions};
+use perfpipe_ingest::source::SourceOptions;
 
 use super::args::IngestArgs;
 use crate::args::LogArgs;

@@ -1,7 +1,7 @@
 //! Description of a CPU export.
 
 use perfpipe_analyze::format::thousands;
-use perfpipe_ingest::{ClockGuess, CpuInspection};
+use perfpipe_ingest::inspection::{ClockGuess, CpuInspection};
 
 use super::clock::{hours, second};
 use super::log::place;

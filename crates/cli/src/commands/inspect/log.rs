@@ -1,7 +1,8 @@
 //! Description of a log.
 
 use perfpipe_analyze::format::thousands;
-use perfpipe_ingest::{InjectorsBy, LogInspection, Place, TimeForm};
+use perfpipe_ingest::inspection::{InjectorsBy, LogInspection, TimeForm};
+use perfpipe_ingest::source::Place;
 
 use super::clock::{duration, moment};
 use super::text::{Rows, names};

@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use perfpipe_analyze::format::{counted, damage_sentence, thousands};
-use perfpipe_ingest::{Inspection, LabelCount, sub_sample_names};
+use perfpipe_ingest::Inspection;
+use perfpipe_ingest::counts::LabelCount;
 
 use super::clock::{duration, moment};
 use super::log::place;
@@ -25,7 +26,7 @@ pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
             rows.row("", &format!("and {}{sample}", counted(found.transactions, "transaction")));
         }
         rows.list("labels", labels(&found.labels));
-        rows.list("sub-samples", sub_samples(&found.labels));
+        rows.list("sub-samples", sub_samples(found));
         if !found.injectors.is_empty() {
             let all = names(found.injectors.iter().map(String::as_str));
             rows.row("injectors", &format!("{}: {all}", thousands(found.injectors.len() as u64)));
@@ -90,8 +91,8 @@ fn labels(labels: &[LabelCount]) -> Vec<String> {
 }
 
 /// Describes labels that are named as JMeter names the parts of a sample, if there are any.
-fn sub_samples(labels: &[LabelCount]) -> Option<String> {
-    let named = sub_sample_names(labels.iter().map(|label| label.label.as_str()));
+fn sub_samples(found: &Inspection) -> Option<String> {
+    let named = found.sub_sample_names();
     let first = short(named.first()?);
     let labels = counted(named.len() as u64, "label");
     Some(format!(

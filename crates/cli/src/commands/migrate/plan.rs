@@ -1,6 +1,6 @@
 //! Description of what a migration will do.
 
-use perfpipe_ingest::store::Migration;
+use perfpipe_ingest::store::postgres::Migration;
 
 use crate::output::note;
 

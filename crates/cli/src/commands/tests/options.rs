@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use perfpipe_analyze::{Goal, Phase, View};
-use perfpipe_ingest::{CpuScale, IngestOptions, Repeat, RunInfo, RunKey, TimeUnit};
+use perfpipe_ingest::run::Repeat;
+use perfpipe_ingest::series::CpuScale;
+use perfpipe_ingest::source::TimeUnit;
+use perfpipe_ingest::{IngestOptions, RunInfo, RunKey};
 use perfpipe_plot::{ColorBy, Palette, Paper, Style};
 
 use super::{Command, command};

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use perfpipe_analyze::table::Format;
 use perfpipe_analyze::{Timeline, View};
 use perfpipe_ingest::RunKey;
-use perfpipe_ingest::store::ParquetStore;
+use perfpipe_ingest::store::parquet::ParquetStore;
 
 use crate::support::*;
 use crate::zips::deflated;

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use perfpipe_ingest::store::{ParquetStore, StoredRun};
+use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::store::parquet::ParquetStore;
 use perfpipe_ingest::{RunKey, SampleBatch};
 
 use nix::libc;

@@ -4,7 +4,7 @@ use super::record::Records;
 use crate::error::{Error, ErrorKind, Place, Result};
 
 /// JMeter's default columns, which are assumed for a log without a header.
-pub const DEFAULT_COLUMNS: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
+pub(crate) const DEFAULT_COLUMNS: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
 /// The delimiters that are tried for a log without a header, in order.
 const DELIMITERS: &[u8] = b",;\t|:^~#!$%&*/@ ";

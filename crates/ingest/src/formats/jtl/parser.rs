@@ -226,8 +226,8 @@ impl Reason {
 mod tests {
     use super::super::layout::LayoutOptions;
     use super::*;
-    use crate::Place;
     use crate::error::Result;
+    use crate::source::Place;
 
     const HEADER: &str = crate::formats::jtl::layout::DEFAULT_COLUMNS;
 

@@ -24,7 +24,7 @@ impl CpuScale {
     /// The factor from a reading to percent of one core.
     ///
     /// ```
-    /// use perfpipe_ingest::CpuScale;
+    /// use perfpipe_ingest::series::CpuScale;
     /// assert_eq!(50.0 * CpuScale::PercentOfMachine { cores: 72 }.factor(), 3600.0);
     /// assert_eq!(0.5 * CpuScale::Fraction { cores: 72 }.factor(), 3600.0);
     /// assert_eq!(3600.0 * CpuScale::PercentOfCore.factor(), 3600.0);

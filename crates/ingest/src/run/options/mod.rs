@@ -14,7 +14,7 @@ use self::time_unit::TimeUnit;
 /// [`BTreeMap`] and [`RunOptions`] convert into each other.
 ///
 /// ```
-/// use perfpipe_ingest::RunOptions;
+/// use perfpipe_ingest::run::RunOptions;
 ///
 /// let mut options = RunOptions::default();
 /// options.injectors = Some(3);

@@ -33,7 +33,7 @@ pub(crate) fn table_names(key: &RunKey) -> Vec<String> {
 
 fn batch(taker: &mut Taker<'_>) -> SampleBatch {
     let mut batch = SampleBatch::default();
-    let text = |taker: &mut Taker<'_>, into: &mut crate::Texts| match taker.maybe(Taker::bytes) {
+    let text = |taker: &mut Taker<'_>, into: &mut crate::sample::Texts| match taker.maybe(Taker::bytes) {
         Some(text) => into.push(text),
         None => into.push_null(),
     };

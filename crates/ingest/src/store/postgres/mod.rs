@@ -44,7 +44,7 @@ use self::transaction::{Mode, begin};
 ///
 /// ```no_run
 /// # async fn list() -> perfpipe_ingest::Result<()> {
-/// use perfpipe_ingest::store::{PostgresConfig, PostgresStore};
+/// use perfpipe_ingest::store::postgres::{PostgresConfig, PostgresStore};
 /// let config = PostgresConfig::resolve("postgres://db.example/load", &|name| std::env::var(name).ok())?;
 /// let store = PostgresStore::connect(&config).await?;
 /// for run in store.runs().await? {

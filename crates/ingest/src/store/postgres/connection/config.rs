@@ -82,7 +82,7 @@ impl PostgresConfig {
     /// from `.pgpass`, or else are libpq's defaults.
     ///
     /// ```
-    /// use perfpipe_ingest::store::PostgresConfig;
+    /// use perfpipe_ingest::store::postgres::PostgresConfig;
     /// let environment = |name: &str| (name == "PGUSER").then(|| "ann".to_owned());
     /// let config = PostgresConfig::resolve("postgres://db.example/load", &environment)?;
     /// assert_eq!(config.to_string(), "postgres://ann@db.example:5432/load");
