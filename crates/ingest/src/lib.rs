@@ -19,8 +19,14 @@
 //! # Threads and blocking
 //!
 //! An ingest starts one thread that reads and [`PipelineOptions::workers`] threads that parse. Poll its future on a
-//! tokio runtime. The async functions of the folder store read and write files, which blocks the calling thread: on a
-//! single-threaded runtime, run them on a thread of their own.
+//! tokio runtime. What reads a store never blocks the polling thread; what writes into a folder does, while it waits for
+//! the disk. [`Store`] says which functions these are. Those of [`store::parquet::ParquetStore`] itself all block.
+//!
+//! # Modules
+//!
+//! The root has what a caller starts with. The modules have the rest, by subject: [`run`] describes a run, [`counts`] its
+//! exact counts, [`sample`] the columns of a batch, [`series`] CPU readings, [`source`] input files, [`store`] the stores
+//! and what it takes to write another one.
 //!
 //! # Features
 //!

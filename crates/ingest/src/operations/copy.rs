@@ -23,7 +23,7 @@ use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::source::cpu_export::CpuExport;
 
 /// The maximum number of batches in transit between the two stores.
-const ON_THE_WAY: usize = 4;
+const ON_THE_WAY: usize = 2;
 
 /// The number of attempts if the run is replaced while it is read.
 const ATTEMPTS: usize = 5;

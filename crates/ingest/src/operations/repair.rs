@@ -15,6 +15,7 @@ use crate::store::repairer::{Repaired, Repairer};
 
 impl Repairer<'_> {
     /// Repairs the store itself: its marker, leftovers of killed writers, runs in the wrong folder.
+    /// Blocks while it does.
     ///
     /// # Errors
     /// If the store can't be read or written.
@@ -35,6 +36,7 @@ impl Repairer<'_> {
     }
 
     /// Repairs a run if it is damaged. `progress` counts the samples that are read.
+    /// Blocks while it moves a run within a folder.
     ///
     /// # Errors
     /// If the run is not stored, is being written, or the store can't be read or written.

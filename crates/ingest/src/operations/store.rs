@@ -5,6 +5,9 @@ use std::path::PathBuf;
 #[cfg(feature = "postgres")]
 use std::sync::Arc;
 
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinHandle, spawn_blocking};
+
 use super::ingest::{Admit, Ingested, ingest_as};
 use super::options::IngestOptions;
 use super::recount::Recount;
@@ -22,13 +25,21 @@ use crate::store::parquet::ParquetStore;
 #[cfg(feature = "postgres")]
 use crate::store::postgres::{Migration, PostgresConfig, PostgresStore};
 
+/// What fails if a thread for blocking work ends early.
+const READING: &str = "reading the store";
+
+/// The maximum number of batches or rejects on the way from a folder.
+const ON_THE_WAY: usize = 1;
+
 /// A store of either kind: a folder of Parquet files, or a Postgres database. Clones share it.
 ///
 /// # Blocking
 ///
-/// The async functions of a folder store read and write files on the thread that polls them. If that thread must stay
-/// responsive, poll them with `Handle::block_on` within `tokio::task::spawn_blocking`, as the command `perfpipe` does.
-/// Those of a database wait for the server without blocking. The caller's closures (`each`) run on the polling thread.
+/// What reads a folder does so on tokio's threads for blocking work, so these functions need a tokio runtime and never
+/// stall it. What writes to a folder works on the thread that polls it, in steps that end once they have begun:
+/// [`Store::ingest`], [`Store::copy`], [`Store::attach_cpu`] and [`Store::drop_run`]. If that thread must stay
+/// responsive, poll them with `Handle::block_on` within `tokio::task::spawn_blocking`, as the command `perfpipe` does. A
+/// database never blocks. The caller's closures (`each`) run on the polling thread.
 #[derive(Clone)]
 pub struct Store(pub(super) Kind);
 
@@ -47,6 +58,50 @@ pub(super) enum Kind {
 impl From<ParquetStore> for Store {
     fn from(store: ParquetStore) -> Self {
         Self(Kind::Parquet(store))
+    }
+}
+
+/// Reads from a folder on a thread for blocking work.
+#[cfg(feature = "parquet")]
+pub(super) async fn blocking<T: Send + 'static>(
+    store: &ParquetStore,
+    read: impl FnOnce(&ParquetStore) -> Result<T> + Send + 'static,
+) -> Result<T> {
+    let store = store.clone();
+    joined(spawn_blocking(move || read(&store))).await
+}
+
+/// Streams from a folder on a thread for blocking work to `each`. If the future is dropped, the thread soon stops.
+#[cfg(feature = "parquet")]
+async fn streamed<T: Send + 'static>(
+    store: &ParquetStore,
+    each: &mut (dyn FnMut(T) -> Result<()> + Send),
+    read: impl FnOnce(&ParquetStore, &mut dyn FnMut(T) -> Result<()>) -> Result<()> + Send + 'static,
+) -> Result<()> {
+    let (send, mut items) = mpsc::channel(ON_THE_WAY);
+    let store = store.clone();
+    let mut pass_on =
+        move |item| send.blocking_send(item).map_err(|_| Error::store(READING, "nobody takes it any more"));
+    let reader = spawn_blocking(move || read(&store, &mut pass_on));
+    let mut taken = Ok(());
+    while let Some(item) = items.recv().await {
+        taken = each(item);
+        if taken.is_err() {
+            break;
+        }
+    }
+    drop(items);
+    let read = joined(reader).await;
+    taken.and(read)
+}
+
+/// Waits for a thread for blocking work, and panics if it did.
+#[cfg(feature = "parquet")]
+async fn joined<T>(reader: JoinHandle<Result<T>>) -> Result<T> {
+    match reader.await.map_err(JoinError::try_into_panic) {
+        Ok(read) => read,
+        Err(Ok(panic)) => std::panic::resume_unwind(panic),
+        Err(Err(error)) => Err(Error::store(READING, error)),
     }
 }
 
@@ -111,7 +166,7 @@ impl Store {
     pub async fn runs(&self) -> Result<Vec<RunInfo>> {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.runs(),
+            Kind::Parquet(store) => blocking(store, |store| store.runs()).await,
             #[cfg(feature = "postgres")]
             Kind::Postgres(store, _) => store.runs().await,
         }
@@ -124,7 +179,7 @@ impl Store {
     pub async fn look(&self) -> Result<Listing> {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.look(),
+            Kind::Parquet(store) => blocking(store, |store| store.look()).await,
             #[cfg(feature = "postgres")]
             Kind::Postgres(store, _) => store.look().await,
         }
@@ -137,7 +192,10 @@ impl Store {
     pub async fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.repeats(framework, test),
+            Kind::Parquet(store) => {
+                let (framework, test) = (framework.to_owned(), test.to_owned());
+                blocking(store, move |store| store.repeats(&framework, &test)).await
+            }
             #[cfg(feature = "postgres")]
             Kind::Postgres(store, _) => store.repeats(framework, test).await,
         }
@@ -153,7 +211,10 @@ impl Store {
     pub async fn read(&self, key: &RunKey) -> Result<StoredRun> {
         let run = match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.read(key)?,
+            Kind::Parquet(store) => {
+                let key = key.clone();
+                blocking(store, move |store| store.read(&key)).await?
+            }
             #[cfg(feature = "postgres")]
             Kind::Postgres(store, _) => store.read(key).await?,
         };
@@ -188,7 +249,10 @@ impl Store {
     ) -> Result<()> {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.samples(key, each),
+            Kind::Parquet(store) => {
+                let key = key.clone();
+                streamed(store, each, move |store, each| store.samples(&key, each)).await
+            }
             #[cfg(feature = "postgres")]
             Kind::Postgres(store, _) => store.samples(key, each).await,
         }
@@ -206,7 +270,10 @@ impl Store {
     ) -> Result<()> {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.samples_of(run, each),
+            Kind::Parquet(store) => {
+                let run = run.clone();
+                streamed(store, each, move |store, each| store.samples_of(&run, each)).await
+            }
             #[cfg(feature = "postgres")]
             Kind::Postgres(store, _) => store.samples_of(run, each).await,
         }
@@ -289,7 +356,10 @@ impl Store {
     ) -> Result<()> {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.rejects(key, each),
+            Kind::Parquet(store) => {
+                let key = key.clone();
+                streamed(store, each, move |store, each| store.rejects(&key, each)).await
+            }
             #[cfg(feature = "postgres")]
             Kind::Postgres(store, _) => store.rejects(key, each).await,
         }
@@ -307,7 +377,10 @@ impl Store {
     ) -> Result<()> {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.rejects_of(run, each),
+            Kind::Parquet(store) => {
+                let run = run.clone();
+                streamed(store, each, move |store, each| store.rejects_of(&run, each)).await
+            }
             #[cfg(feature = "postgres")]
             Kind::Postgres(store, _) => store.rejects_of(run, each).await,
         }
@@ -317,7 +390,10 @@ impl Store {
     pub(crate) async fn without_counts(&self, key: &RunKey) -> Result<StoredRun> {
         let run = match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.without_counts(key)?,
+            Kind::Parquet(store) => {
+                let key = key.clone();
+                blocking(store, move |store| store.without_counts(&key)).await?
+            }
             #[cfg(feature = "postgres")]
             Kind::Postgres(store, _) => store.without_counts(key).await?,
         };
@@ -331,13 +407,16 @@ impl Store {
     pub async fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
         match &self.0 {
             #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.info(key),
+            Kind::Parquet(store) => {
+                let key = key.clone();
+                blocking(store, move |store| store.info(&key)).await
+            }
             #[cfg(feature = "postgres")]
             Kind::Postgres(store, _) => store.info(key).await,
         }
     }
 
-    /// Removes a run.
+    /// Removes a run. Blocks while it removes the files of a folder.
     ///
     /// # Errors
     /// If it is not stored, stays locked by a writer or reader, or can't be removed.

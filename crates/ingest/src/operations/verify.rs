@@ -2,6 +2,8 @@
 
 use super::recount::Recount;
 use super::same_counts::differ;
+#[cfg(feature = "parquet")]
+use super::store::blocking;
 use super::store::{Kind, Store};
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
@@ -37,7 +39,10 @@ impl Store {
 async fn verify_once(store: &Store, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
     let checked = match &store.0 {
         #[cfg(feature = "parquet")]
-        Kind::Parquet(store) => store.check_files(key),
+        Kind::Parquet(store) => {
+            let key = key.clone();
+            blocking(store, move |store| store.check_files(&key)).await
+        }
         #[cfg(feature = "postgres")]
         Kind::Postgres(..) => Ok(Vec::new()),
     };

@@ -59,6 +59,13 @@ use crate::sample::batch::SampleBatch;
 const ATTEMPTS: usize = 10;
 
 /// A store in a folder.
+///
+/// # Blocking
+///
+/// All functions read and write files on the calling thread, also those of its writers that are `async`. [`Store`] reads
+/// on threads for blocking work.
+///
+/// [`Store`]: crate::Store
 #[derive(Debug, Clone)]
 pub struct ParquetStore {
     folder: Folder,
