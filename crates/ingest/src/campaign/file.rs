@@ -7,15 +7,13 @@ use crate::error::{Error, Result};
 use crate::formats::date::DateParser;
 use crate::formats::endpoint::Endpoints;
 use crate::formats::injector::Injectors;
-use crate::formats::jtl::blocks::Block;
-use crate::formats::jtl::layout::Layout;
-use crate::formats::jtl::parsed::{Clock, Parsed};
+use crate::formats::jtl::parsed::Parsed;
 use crate::formats::jtl::parser::Parser;
 use crate::operations::options::IngestOptions;
-use crate::pipeline::reader::open_log;
+use crate::pipeline::reader::{Survey, open_log};
 use crate::run::infer::Clues;
 use crate::run::info::SourceFile;
-use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::cpu::CpuJoin;
 use crate::source::cpu_export::CpuSource;
 use crate::source::{Inputs, LogSource};
 
@@ -143,47 +141,32 @@ impl Head {
     fn read(logs: &mut [LogSource], options: &IngestOptions) -> Result<Self> {
         let dates = DateParser::new(options.source.time_zone.clone());
         let injectors = Injectors::new(options.injector_pattern.as_deref())?;
-        let none = Arc::new(CpuSeries::default());
-        let mut parser = Parser::new(dates, injectors, none, CpuJoin::default());
+        let parser = Parser::new(dates, injectors, Arc::default(), CpuJoin::default());
         let mut head = Self::default();
         for log in logs {
-            head.add(log, &mut parser, options)?;
+            head.add(log, &parser, options)?;
         }
         Ok(head)
     }
 
-    fn add(&mut self, log: &mut LogSource, parser: &mut Parser, options: &IngestOptions) -> Result<()> {
+    fn add(&mut self, log: &mut LogSource, parser: &Parser, options: &IngestOptions) -> Result<()> {
         let size = log.about_unpacked();
         let mut stream = log.open()?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
         let (layout, mut cutter) = open_log(log, &options.source.layout, HEAD)?;
+        // Each log is judged by its own first record.
+        let mut survey = Survey::new(parser.clone(), options.max_span_ms);
         let looked = cutter.look_ahead().map(|block| {
-            let block = block.filter(|block| block.oversized.is_none());
-            block.into_iter().for_each(|block| self.parse(block, size, &layout, parser, options));
+            if let Some(block) = block.filter(|block| block.oversized.is_none()) {
+                self.take(survey.add(block, &layout), size / (block.bytes.len() as u64).max(1));
+            }
         });
         looked.map_err(|error| cutter.into_reader().explain(error))
     }
 
-    /// Parses the beginning of a log of about `size` unpacked bytes.
-    fn parse(
-        &mut self,
-        block: &Block,
-        size: u64,
-        layout: &Layout,
-        parser: &mut Parser,
-        options: &IngestOptions,
-    ) {
-        let mut parsed = Parsed::default();
-        let mut clock = Clock { origin: 0, head: None, max_span_ms: options.max_span_ms };
-        parser.parse_block(block, None, layout, &clock, &mut parsed);
-        // Parse again: now the first record is known, and records too far from it are rejected.
-        clock.head = parsed.first_ms;
-        parser.parse_block(block, None, layout, &clock, &mut parsed);
-        self.take(&parsed);
-        self.cells = self.cells.saturating_add(cells(&parsed, size / (block.bytes.len() as u64).max(1)));
-    }
-
-    fn take(&mut self, parsed: &Parsed) {
+    /// Adds the facts in the beginning of a log that is `times` as long.
+    fn take(&mut self, parsed: &Parsed, times: u64) {
+        self.cells = self.cells.saturating_add(cells(parsed, times));
         self.earliest_ms = [self.earliest_ms, parsed.earliest_ms].into_iter().flatten().min();
         self.endpoints.merge(&parsed.endpoints);
         let batch = &parsed.batch;
@@ -202,14 +185,6 @@ impl Head {
             [only] if !only.is_empty() => Some(only.clone()),
             _ => None,
         };
-        Clues {
-            framework: options.framework.clone(),
-            test: options.test.clone(),
-            path: self.endpoints.path.one(),
-            host: self.endpoints.host.one(),
-            label,
-            stems,
-            frameworks: options.frameworks.clone(),
-        }
+        options.clues(&self.endpoints, label, stems)
     }
 }

@@ -320,15 +320,8 @@ impl Prepared {
     }
 
     pub(crate) fn clues(&self, collected: &Collected, options: &IngestOptions) -> Clues {
-        Clues {
-            framework: options.framework.clone(),
-            test: options.test.clone(),
-            path: collected.endpoints.path.one(),
-            host: collected.endpoints.host.one(),
-            label: collected.totals.single_label().map(str::to_owned),
-            stems: self.stems.clone(),
-            frameworks: options.frameworks.clone(),
-        }
+        let label = collected.totals.single_label().map(str::to_owned);
+        options.clues(&collected.endpoints, label, self.stems.clone())
     }
 
     fn info(

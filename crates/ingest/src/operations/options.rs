@@ -1,7 +1,9 @@
 //! The options of an ingest.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::formats::endpoint::Endpoints;
 use crate::pipeline::{PipelineOptions, Progress};
+use crate::run::infer::Clues;
 use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
 use crate::run::options::RunOptions;
 use crate::run::ports::Frameworks;
@@ -212,6 +214,19 @@ impl IngestOptions {
     pub fn with_progress(mut self, progress: Progress) -> Self {
         self.progress = progress;
         self
+    }
+
+    /// Returns the clues to a run's key: those of its logs, and what was given.
+    pub(crate) fn clues(&self, endpoints: &Endpoints, label: Option<String>, stems: Vec<String>) -> Clues {
+        Clues {
+            framework: self.framework.clone(),
+            test: self.test.clone(),
+            path: endpoints.path.one(),
+            host: endpoints.host.one(),
+            label,
+            stems,
+            frameworks: self.frameworks.clone(),
+        }
     }
 
     /// Returns the key if all of it was given.

@@ -82,7 +82,7 @@ pub(crate) struct ReadPlan {
 }
 
 /// The result of looking ahead.
-struct Survey {
+pub(crate) struct Survey {
     parser: Parser,
     parsed: Parsed,
     max_span_ms: u64,
@@ -91,7 +91,7 @@ struct Survey {
 }
 
 impl Survey {
-    fn new(parser: Parser, max_span_ms: u64) -> Self {
+    pub(crate) fn new(parser: Parser, max_span_ms: u64) -> Self {
         Self { parser, parsed: Parsed::default(), max_span_ms, head: None, earliest: None }
     }
 
@@ -114,7 +114,8 @@ impl Survey {
         Ok(())
     }
 
-    fn add(&mut self, block: &Block, layout: &Layout) {
+    /// Parses a block. Its records are judged by the first one of all blocks.
+    pub(crate) fn add(&mut self, block: &Block, layout: &Layout) -> &Parsed {
         self.parse(block, layout);
         if self.head.is_none() {
             self.head = self.parsed.first_ms;
@@ -125,6 +126,7 @@ impl Survey {
             }
         }
         self.earliest = [self.earliest, self.parsed.earliest_ms].into_iter().flatten().min();
+        &self.parsed
     }
 
     fn parse(&mut self, block: &Block, layout: &Layout) {
