@@ -279,7 +279,8 @@ impl Store {
         }
     }
 
-    /// Counts the samples of a run again, so that `label` gets cells of its own if it shares those of [`crate::counts::OTHER`].
+    /// Counts the samples of a run again, so that `label` gets cells of its own if it shares those of
+    /// [`OTHER`](crate::counts::OTHER).
     ///
     /// This costs a pass over all samples. The run's other labels keep their cells.
     ///

@@ -19,7 +19,8 @@ pub struct Reject {
     pub line: u64,
     /// The offset, from 0, of the record's first byte in the unpacked log.
     pub byte: u64,
-    /// The [code](crate::run::RejectReason::code) of the reason. `None` in a run that was stored before reasons had codes.
+    /// The [code](crate::run::RejectReason::code) of the reason. `None` in a run that was stored before reasons had
+    /// codes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
     /// The reason, as a clause.

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// The label of the cell that all labels beyond [`LABEL_LIMIT`](crate::counts::LABEL_LIMIT) share. A log's own label of the
-/// same text is [renamed](crate::counts::set_apart).
+/// The label of the cell that all labels beyond [`LABEL_LIMIT`](crate::counts::LABEL_LIMIT) share. A log's own label of
+/// the same text is [renamed](set_apart).
 pub const OTHER: &str = "(other)";
 
 /// Suffix added to a log's own name that equals a reserved one.

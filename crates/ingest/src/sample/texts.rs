@@ -92,7 +92,7 @@ impl Texts {
         std::mem::take(self.values.texts_mut())
     }
 
-    /// Renames texts that equal the `reserved` one, see [`set_apart`](crate::counts::set_apart).
+    /// Renames texts that equal the `reserved` one, see [`set_apart`](super::reserved::set_apart).
     pub(crate) fn set_apart(&mut self, reserved: &str) {
         let texts = self.values.texts_mut();
         if texts.iter().any(|value| matches!(set_apart(value, reserved), Cow::Owned(_))) {
