@@ -41,7 +41,7 @@
 //! ```
 //! use perfpipe_analyze::{Timeline, View, check};
 //! use perfpipe_ingest::{RunKey, Store};
-//! # use perfpipe_ingest::{IngestOptions, ingest, store::ParquetStore};
+//! # use perfpipe_ingest::IngestOptions;
 //!
 //! # let dir = tempfile::tempdir()?;
 //! # let log = dir.path().join("log.csv");
@@ -50,12 +50,9 @@
 //! #     "timeStamp,elapsed,success\n1795203738615,10,true\n1795203738620,10,true\n1795203738700,40,true\n",
 //! # )?;
 //! # let folder = dir.path().join("data");
-//! # let mut options = IngestOptions::default();
-//! # (options.framework, options.test) = (Some("spring".into()), Some("2048".into()));
+//! # let options = IngestOptions::default().with_framework("spring").with_test("2048");
 //! # let runtime = tokio::runtime::Runtime::new()?;
-//! # let store = ParquetStore::open(folder.clone())?;
-//! # runtime.block_on(ingest(&store, &[log], &options, Default::default()))?;
-//! # drop(store);
+//! # runtime.block_on(Store::folder(folder.clone())?.ingest(&[log], &options))?;
 //! # runtime.block_on(async {
 //! // The folder of a store that has the run, such as `perfpipe-data`.
 //! let store = Store::folder(folder)?;

@@ -28,19 +28,16 @@
 //! use perfpipe_analyze::{Timeline, View};
 //! use perfpipe_ingest::{RunKey, Store};
 //! use perfpipe_plot::{Page, Palette, Style, pdf, png};
-//! # use perfpipe_ingest::{IngestOptions, ingest, store::ParquetStore};
+//! # use perfpipe_ingest::IngestOptions;
 //!
 //! # let dir = std::env::temp_dir().join(format!("perfpipe-plot-example-{}", std::process::id()));
 //! # std::fs::create_dir_all(&dir)?;
 //! # let log = dir.join("log.csv");
 //! # std::fs::write(&log, "timeStamp,elapsed,success\n1795203738615,10,true\n1795203738700,40,true\n")?;
 //! # let folder = dir.join("data");
-//! # let mut options = IngestOptions::default();
-//! # (options.framework, options.test) = (Some("spring".into()), Some("2048".into()));
+//! # let options = IngestOptions::default().with_framework("spring").with_test("2048");
 //! # let runtime = tokio::runtime::Runtime::new()?;
-//! # let store = ParquetStore::open(folder.clone())?;
-//! # runtime.block_on(ingest(&store, &[log], &options, Default::default()))?;
-//! # drop(store);
+//! # runtime.block_on(Store::folder(folder.clone())?.ingest(&[log], &options))?;
 //! # let charts = dir.as_path();
 //! # runtime.block_on(async {
 //! // The folder of a store that has the run, such as `perfpipe-data`.

@@ -29,20 +29,16 @@ impl Page {
     ///
     /// ```
     /// use perfpipe_analyze::{Timeline, View};
-    /// # use perfpipe_ingest::{Cell, CellKey, CellTable, CpuSeries, RunInfo, RunKey, StoredRun};
+    /// # use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
+    /// # use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
     /// use perfpipe_plot::{Page, Style};
     /// use plotters::prelude::*;
     /// # use plotters_backend::{BackendColor, DrawingErrorKind};
     ///
     /// # let key = CellKey { second: 0, label: 0, success: true, transaction: false };
     /// # let cell = Cell { elapsed: vec![(10, 2)], ..Cell::default() };
-    /// # let run = StoredRun {
-    /// #     info: RunInfo::new(RunKey::new("spring", "2048"), 0, 999),
-    /// #     cells: CellTable::new(vec!["Get".into()], vec![], [(key, cell)]),
-    /// #     cpu: CpuSeries::default(),
-    /// #     errors: vec![],
-    /// #     labels: vec![],
-    /// # };
+    /// # let info = RunInfo::new(RunKey::new("spring", "2048"), 0, 999);
+    /// # let run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], [(key, cell)]));
     /// # struct Window<'a> { dark: &'a mut usize }
     /// # impl DrawingBackend for Window<'_> {
     /// #     type ErrorType = std::convert::Infallible;
