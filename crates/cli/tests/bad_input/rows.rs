@@ -24,6 +24,10 @@ fn check(group: &str, stores: &[Store], happens: impl Fn(&Store, &Value, &str) -
                 continue;
             }
             for store in stores {
+                // A bomb that is refused comes to no store, and takes long.
+                if group == "bombs" && store.is_database() && expected["exit"] != 0 {
+                    continue;
+                }
                 // What fails with a panic is told with the others.
                 let tried = catch_unwind(AssertUnwindSafe(|| happens(store, row, way)));
                 let Ok(happened) = tried else {
