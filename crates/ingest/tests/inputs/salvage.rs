@@ -66,11 +66,11 @@ fn zips() -> impl Iterator<Item = (String, Vec<u8>)> {
     entries.filter(zip).map(|path| (path.display().to_string(), std::fs::read(path).unwrap()))
 }
 
-/// Where to cut: at every 1,000th byte, and large zips at fewer.
+/// Where to cut: at every 1,000th byte, and at each of the directory's; large zips at fewer.
 fn cuts(zip: &[u8]) -> impl Iterator<Item = usize> + use<> {
-    (1000..zip.len())
-        .step_by(1000.max(zip.len() / 30 / 7 * 7))
-        .chain(zip.len().saturating_sub(150)..zip.len())
+    let (apart, last) = if zip.len() < 500_000 { (1000, 1) } else { (zip.len() / 14 / 7 * 7, 17) };
+    let directory = (zip.len().saturating_sub(150)..zip.len()).step_by(last);
+    (1000..zip.len()).step_by(apart).chain(directory)
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl Night {
 
     /// Runs of every form: zipped and gzipped and plain, paired by name and by time, two by one export, one by none.
     fn filled(self) -> Self {
-        self.copy("Results-2048-9000.csv.zip", "Results-2048-9000.csv.zip");
+        self.write("Results-2048-9000.csv.zip", deflated(&[("Results-2048-9000.csv", &beginning())]));
         self.copy("Results-2048-9000.cpu.csv.zip", "results-2048-9000-CPU.csv.zip");
         self.copy("Results-flaky-8181.csv", "Results-flaky-8181.csv");
         self.copy("Results-flaky-8181.cpu.csv", "Results-flaky-8181.cpu.csv");
@@ -98,6 +98,15 @@ fn member_of(zip: &str) -> Vec<u8> {
     text
 }
 
+/// The first 8,000 records of the longest log.
+fn beginning() -> Vec<u8> {
+    let mut text = member_of("Results-2048-9000.csv.zip");
+    let ends = text.iter().enumerate().filter(|(_, byte)| **byte == b'\n');
+    let end = ends.map(|(at, _)| at).nth(8000).unwrap();
+    text.truncate(end + 1);
+    text
+}
+
 fn statuses(rows: &[Value]) -> Vec<String> {
     let status = |row: &Value| format!("{} {}", row["run"].as_str().unwrap_or("-"), text(row, "status"));
     let mut all: Vec<String> = rows.iter().map(status).collect();
@@ -144,11 +153,10 @@ fn folder_gives_the_runs_that_its_files_give_by_hand() {
             let files: Vec<&str> = files.iter().map(String::as_str).collect();
             by_hand.run(&[&["ingest", "--frameworks", &ports], &files[..]].concat()).said();
             let key = Key::new(text(row, "framework"), text(row, "test"));
-            for what in ["seconds", "errors", "cpu", "labels", "rejects"] {
+            for what in ["seconds", "errors", "cpu", "labels", "rejects", "samples"] {
                 let ours = night.store.export(&key, what, "csv", &[]);
                 assert!(ours == by_hand.export(&key, what, "csv", &[]), "{what} of {key:?}");
             }
-            assert!(night.store.samples(&key, &[]) == by_hand.samples(&key, &[]), "samples of {key:?}");
             let summary = by_hand.summary(&key, &[]);
             assert_eq!(night.store.summary(&key, &[]), summary);
             assert_eq!(count(row, "seconds"), count(&summary, "seconds"));
@@ -182,7 +190,7 @@ fn second_pass_takes_nothing_whatever_the_files_dates_and_packings_are() {
         }
         // The same logs, packed otherwise.
         night.remove("Results-2048-9000.csv.zip");
-        night.write("Results-2048-9000.csv", member_of("Results-2048-9000.csv.zip"));
+        night.write("Results-2048-9000.csv", beginning());
         let killed = read("Results-2048-8181.killed.csv");
         night.remove("Results-2048-8181.killed.csv");
         night.write("Results-2048-8181.killed.csv.zip", deflated(&[("any.csv", &killed)]));

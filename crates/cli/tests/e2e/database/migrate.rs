@@ -81,24 +81,29 @@ const SHAPE: &str = "
   union all select relname, null, null, null, null, null, null, null, null, obj_description(oid) from ours
   order by 1, 2, 3, 10";
 
+/// The tables of the schema as they are made, and a digest of the rows of each, samples included.
+fn held(store: &Store) -> [String; 2] {
+    let tables =
+        "select string_agg(format('select %L, (select md5(string_agg(r::text, '' '' order by r::text))
+                  from %s r)', relname, oid::regclass), ' union all ' order by relname)
+                  from pg_class where relnamespace = 'perfpipe'::regnamespace and relkind = 'r'";
+    let rows = psql(store.place(), &psql(store.place(), tables));
+    [psql(store.place(), SHAPE), rows]
+}
+
 #[test]
 fn every_figure_stays_and_the_tables_are_those_of_a_new_database() {
     let (Some((store, keys)), Some(new)) = (with_runs(), Store::database()) else { return };
     new.run(&["ingest", fixture("crlf.csv").to_str().unwrap()]).said();
     let before = told(&store, &keys);
     store.run(&["verify"]).text();
+    let untouched = held(&store);
     let would = store.run(&["migrate", "--dry-run"]).said();
-    for part in [
-        "7 runs in layout 3",
-        "perfpipe.runs: 7 rows",
-        "perfpipe.seconds: ",
-        "one transaction",
-        "nothing was done",
-    ] {
+    for part in ["7 runs", "layout 3", "perfpipe.runs: 7 ", "perfpipe.seconds: "] {
         assert!(would.contains(part), "{part} is not in: {would}");
     }
-    assert_eq!((version(&store).as_str(), told(&store, &keys)), ("3", before.clone()));
-    assert!(store.run(&["migrate"]).said().contains("has layout 4 now"));
+    assert_eq!(held(&store), untouched);
+    assert!(store.run(&["migrate"]).said().contains("layout 4"));
     assert_eq!((version(&store).as_str(), told(&store, &keys)), ("4", before));
     store.run(&["verify"]).text();
     assert!(store.run(&["migrate"]).said().contains("nothing to do"));
@@ -177,7 +182,7 @@ const STOPPED: &str = "from pg_stat_activity where datname = current_database() 
 #[test]
 fn migration_killed_just_before_its_end_leaves_the_database_as_it_was() {
     let Some((store, keys)) = with_runs() else { return };
-    let (before, shape) = (told(&store, &keys), psql(store.place(), SHAPE));
+    let (before, untouched) = (told(&store, &keys), held(&store));
     for terminated in [true, false] {
         let mut stopper = stopper(&store);
         let mut child = store.spawn(&["migrate"]);
@@ -185,7 +190,7 @@ fn migration_killed_just_before_its_end_leaves_the_database_as_it_was() {
         if terminated {
             psql(store.place(), &format!("select pg_terminate_backend(pid) {STOPPED}"));
             let complaint = finish(child).complaint(1);
-            assert!(complaint.contains("migrating the schema perfpipe (nothing was changed)"), "{complaint}");
+            assert!(complaint.contains("the schema perfpipe"), "{complaint}");
         } else {
             child.kill().unwrap();
             child.wait().unwrap();
@@ -196,8 +201,7 @@ fn migration_killed_just_before_its_end_leaves_the_database_as_it_was() {
         );
         stopper.wait().unwrap();
         store.wait_for_killed_writers();
-        assert_eq!((version(&store).as_str(), told(&store, &keys)), ("3", before.clone()));
-        assert_eq!(psql(store.place(), SHAPE), shape);
+        assert_eq!(held(&store), untouched);
     }
     store.run(&["migrate"]).said();
     assert_eq!(told(&store, &keys), before);

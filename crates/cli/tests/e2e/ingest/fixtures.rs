@@ -123,18 +123,29 @@ fn check_seconds(facts: &Value, csv: &str, name: &str) {
 
 fn check_samples(facts: &Value, csv: &str, name: &str) {
     let mut codes = BTreeMap::<String, i64>::new();
-    let mut injectors = BTreeSet::new();
+    let mut injectors = BTreeSet::<String>::new();
     let (mut earliest, mut latest, mut transactions, mut threads) = (i64::MAX, i64::MIN, 0, 0);
-    for row in rows(csv) {
-        let t_ms: i64 = row["t_ms"].parse().unwrap();
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().unwrap().clone();
+    let column = |name: &str| header.iter().position(|column| column == name).unwrap();
+    let [t_ms, injector, transaction, code, load] =
+        ["t_ms", "injector", "transaction", "response_code", "all_threads"].map(column);
+    let mut row = csv::StringRecord::new();
+    while reader.read_record(&mut row).unwrap() {
+        let t_ms: i64 = row[t_ms].parse().unwrap();
         (earliest, latest) = (earliest.min(t_ms), latest.max(t_ms));
-        injectors.extend(Some(row["injector"].clone()).filter(|injector| !injector.is_empty()));
-        if row["transaction"] == "true" {
+        if !row[injector].is_empty() && !injectors.contains(&row[injector]) {
+            injectors.insert(row[injector].to_owned());
+        }
+        if &row[transaction] == "true" {
             transactions += 1;
             continue;
         }
-        *codes.entry(row["response_code"].clone()).or_default() += 1;
-        threads = threads.max(row["all_threads"].parse().unwrap());
+        match codes.get_mut(&row[code]) {
+            Some(count) => *count += 1,
+            None => _ = codes.insert(row[code].to_owned(), 1),
+        }
+        threads = threads.max(row[load].parse().unwrap());
     }
     assert_eq!((earliest, latest), (0, count(facts, "last_ms") - count(facts, "t0_ms")), "{name}");
     assert_eq!(transactions, count(facts, "transactions"), "{name}");

@@ -29,13 +29,13 @@ pub(crate) fn ingest_that_waits(store: &Store, bytes: usize) -> (Child, ChildStd
     let mut child = store.spawn(&TOLD);
     let mut stdin = child.stdin.take().unwrap();
     stdin.write_all(b"timeStamp,elapsed,label,success,failureMessage\n").unwrap();
-    let padding = "x".repeat(500);
+    let padding = "x".repeat(4000);
     let mut written = 0;
     let mut at = 1_795_203_738_615_i64;
     while written < bytes {
-        let block: String = (at..at + 100).map(|at| format!("{at},12,Get,true,{padding}\n")).collect();
+        let block: String = (at..at + 10).map(|at| format!("{at},12,Get,true,{padding}\n")).collect();
         stdin.write_all(block.as_bytes()).unwrap();
-        (written, at) = (written + block.len(), at + 100);
+        (written, at) = (written + block.len(), at + 10);
     }
     (child, stdin)
 }
@@ -120,7 +120,7 @@ fn ingest_of_a_file(store: &Store) -> Child {
     let path = endless_log(store, "endless.csv");
     let child = store.spawn(&[&["ingest", &path], &TOLD[2..]].concat());
     wait_for("a writer is at work", || store.writers() > 0);
-    wait_for("it reads the file", || read_by(child.id()) > 100 << 20);
+    wait_for("it reads the file", || read_by(child.id()) > FLOWING as u64);
     child
 }
 
