@@ -164,7 +164,7 @@ fn accepted(store: &Store, said: &str) -> Value {
     let cpu = said.lines().find_map(|line| line.trim_start().strip_prefix("CPU  "));
     let cpu = cpu.filter(|cpu| *cpu != "no CPU export was given");
     let run = store.list().remove(0);
-    let key = store.only_key();
+    let key = Key::new(text(&run, "framework"), text(&run, "test"));
     let samples = rows(&store.export(&key, "samples", "csv", &[]));
     let rejects = rows(&store.export(&key, "rejects", "csv", &[]));
     let [requests, transactions] = ["requests", "transactions"].map(|name| count(&run, name) as usize);

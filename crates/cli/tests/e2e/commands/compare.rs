@@ -93,7 +93,7 @@ fn runs_of_two_stores_are_compared_and_drawn() {
         let page = format!("{b}_against_{a}");
         assert_eq!(names, [format!("{page}.pdf"), format!("{page}.svg")].map(|name| name.replace(':', "-")));
         let complaint = store.run(&["compare", "nobody_1", &b]).complaint(1);
-        assert!(complaint.contains("no run nobody_1") && complaint.contains(&b), "{complaint}");
+        assert_told(&complaint, &["nobody_1", &b]);
     }
 }
 

@@ -221,7 +221,7 @@ fn store_that_another_role_made_is_read_and_not_written_to() {
     scene.as_mallory(
         "create trigger trap before insert or delete on perfpipe.runs execute function mallory.trap()",
     );
-    assert_writers_refused(&scene, &["belongs to the role mallory", "role=mallory"]);
+    assert_writers_refused(&scene, &["role mallory", "role=mallory"]);
     assert_eq!(scene.store.keys(), ["go 2048"]);
     // Whoever chooses to be that role is no worse off than he.
     let mut as_he = scene.store.command(&["list"]);
@@ -234,7 +234,7 @@ fn schema_that_another_role_made_is_not_filled() {
     scene.as_mallory("create schema perfpipe");
     let log = fixture(LOG);
     let complaint = scene.store.run(&["ingest", log.to_str().unwrap()]).complaint(1);
-    assert!(complaint.contains("the schema perfpipe belongs to the role mallory"), "{complaint}");
+    assert_told(&complaint, &["schema perfpipe", "role mallory"]);
     assert!(scene.store.list().is_empty());
     assert_eq!(scene.superuser("select count(*) from pg_tables where schemaname = 'perfpipe'"), "0");
 }
@@ -249,29 +249,29 @@ fn triggers_and_rules_on_the_tables_stop_every_writer() {
         (
             "create trigger trap before insert or delete on perfpipe.runs execute function mallory.trap()",
             "drop trigger trap on perfpipe.runs",
-            "the trigger trap",
+            "trigger trap",
         ),
         (
             "create table mallory.behind (run text references perfpipe.runs on delete cascade); \
              create trigger trap after delete on mallory.behind execute function mallory.trap()",
             "drop table mallory.behind",
-            "the table mallory.behind refers to",
+            "table mallory.behind",
         ),
         (
             "create rule trap as on insert to perfpipe.cpu do also insert into public.caught values ('rule')",
             "drop rule trap on perfpipe.cpu",
-            "the rule trap",
+            "rule trap",
         ),
         (
             "create table mallory.child () inherits (perfpipe.seconds)",
             "drop table mallory.child",
-            "the child table mallory.child",
+            "mallory.child",
         ),
         (
             "create function mallory.yes() returns boolean language sql as 'select true'; \
              alter table perfpipe.labels add constraint trap check (mallory.yes())",
             "alter table perfpipe.labels drop constraint trap; drop function mallory.yes()",
-            "calls the function mallory.yes()",
+            "mallory.yes()",
         ),
     ] {
         match made.contains("to perfpipe.cpu") || made.contains("inherits") || made.contains("labels") {

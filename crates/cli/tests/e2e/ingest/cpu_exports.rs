@@ -48,7 +48,8 @@ fn figure(summary: &Value, name: &str) -> f64 {
 fn readings_once_a_minute_cover_the_run_and_the_look_back_is_told_and_stored() {
     for store in Store::each() {
         let minutely = export(&store, "minutely.csv", every(60));
-        let told = "the CPU readings come every 60 s, so one counts for the 60 s behind it";
+        // What is told where a reading counts for longer than usual.
+        let told = "60 s";
         let said = ingest(&store, &minutely, &[]);
         assert!(said.contains(told), "{said}");
         assert!(said.contains("100.0 % of the seconds have a reading"), "{said}");
@@ -66,7 +67,7 @@ fn readings_once_a_minute_cover_the_run_and_the_look_back_is_told_and_stored() {
         assert_eq!(lookback(&store), 3);
         let each = export(&store, "each.csv", every(1));
         let said = store.run(&["attach-cpu", "go_t", &each]).said();
-        assert!(!said.contains("readings come every"), "{said}");
+        assert!(!said.contains(told), "{said}");
         assert_eq!(lookback(&store), 3);
 
         let said = store.run(&["attach-cpu", "go_t", &minutely]).said();
@@ -105,9 +106,7 @@ fn readings_of_memory_are_refused() {
     let log = log(&store, 10);
     let memory = export(&store, "memory.csv", [(0, 57_335_808.0), (5, 7_798_784.0), (9, 9_000_000.0)]);
     let told = store.run(&["ingest", &log, &memory, "--framework", "go", "--test", "t"]).complaint(3);
-    for part in ["from 7798784 to 57335808", "1,000,000 %", "system.cpu.util"] {
-        assert!(told.contains(part), "{part} is not in: {told}");
-    }
+    assert_told(&told, &["7798784", "57335808", "1,000,000 %", "system.cpu.util"]);
     assert_eq!(store.list(), [""; 0]);
     // Hundreds of cores, all busy, are a machine that there is.
     let large = export(&store, "large.csv", (0..10).map(|second| (second, 51_200.0)));
@@ -121,11 +120,11 @@ fn seconds_with_several_readings_that_differ_are_told() {
     let store = Store::embedded();
     let twice = (0..600).flat_map(|second| [(second, 73.5), (second, 36.75)]);
     let said = ingest(&store, &export(&store, "twice.csv", twice), &[]);
-    assert!(said.contains("600 seconds have several readings that differ"), "{said}");
+    assert_told(&said, &["600 seconds"]);
     assert_eq!(figure(&store.summary(&key(), &[]), "cpu_mean"), 36.75, "the last wins");
     let same = (0..600).flat_map(|second| [(second, 73.5), (second, 73.5)]);
     let said = ingest(&store, &export(&store, "same.csv", same), &[]);
-    assert!(!said.contains("several readings"), "{said}");
+    assert!(!said.contains("600 seconds"), "{said}");
 }
 
 #[test]
@@ -133,7 +132,7 @@ fn readings_that_look_like_fractions_are_told() {
     let store = Store::embedded();
     let said =
         ingest(&store, &export(&store, "half.csv", every(1).map(|(at, value)| (at, value / 100.0))), &[]);
-    assert!(said.contains("no CPU reading is above 1") && said.contains("--cpu-scale fraction"), "{said}");
+    assert_told(&said, &["--cpu-scale fraction"]);
     let said = ingest(&store, &export(&store, "idle.csv", every(1).map(|(at, _)| (at, 0.0))), &[]);
     assert!(!said.contains("--cpu-scale"), "{said}");
 }

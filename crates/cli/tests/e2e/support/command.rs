@@ -61,6 +61,14 @@ impl Done {
     }
 }
 
+/// That each of these facts is told: a name, a value, a flag. How they are worded is free.
+#[track_caller]
+pub(crate) fn assert_told(said: &str, facts: &[&str]) {
+    for fact in facts {
+        assert!(said.contains(fact), "{fact} is not in: {said}");
+    }
+}
+
 /// Runs a command to its end.
 pub(crate) fn done(command: &mut Command) -> Done {
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());

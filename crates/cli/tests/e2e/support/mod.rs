@@ -5,7 +5,7 @@ mod fixtures;
 mod store;
 mod values;
 
-pub(crate) use self::command::{Done, Watch, done, finish, perfpipe, read_by, signal, wait_for};
+pub(crate) use self::command::{Done, Watch, assert_told, done, finish, perfpipe, read_by, signal, wait_for};
 pub(crate) use self::fixtures::{Fixture, endless_log, fixture};
 pub(crate) use self::store::{Key, Store};
 pub(crate) use self::values::{count, header, rows, text};
