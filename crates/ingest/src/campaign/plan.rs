@@ -273,7 +273,7 @@ impl Campaign {
             ErrorKind::SharedKey,
             format!("several logs have one key, and nothing was stored: {}{more}", named.join("; ")),
             "Keep one of them in the folder, tell frameworks apart by their ports (Frameworks), or store them as repeats beside \
-             each other (Repeat::Append).",
+             each other (Repeat::Next).",
         ))
     }
 }
