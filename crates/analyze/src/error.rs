@@ -24,7 +24,7 @@ impl fmt::Display for NoPhaseReason {
             Self::NoLoad => "the load is not in the log",
             Self::HeldFromFirst => "its load is held from the first second on",
             Self::HeldToLast => "its load is held to the last second",
-            Self::LevelNowhere => "its load is level nowhere for long",
+            Self::LevelNowhere => "its load is never level for long",
         })
     }
 }
@@ -46,9 +46,7 @@ pub enum Error {
         text: String,
     },
     /// An expected interval that is too short: correcting response times by it would add too many values.
-    #[error(
-        "the interval of {interval} ms is too short to correct response times of up to {longest} ms by it"
-    )]
+    #[error("an interval of {interval} ms is too short to correct response times of up to {longest} ms")]
     Interval {
         /// The interval, in ms.
         interval: u32,
@@ -222,7 +220,7 @@ impl Error {
                 let near: Vec<String> = near.iter().map(|label| format!("\"{label}\"")).collect();
                 format!("Labels of this run: {}.", near.join(", "))
             }
-            Self::SharedLabel { .. } => "Its requests are told apart in the run's samples only.".into(),
+            Self::SharedLabel { .. } => "Only the run's samples tell its requests apart.".into(),
             Self::TransactionLabel { .. } => "Ask for transactions too (View::transactions).".into(),
             Self::Rule { remedy, .. } => format!("{remedy}."),
             Self::NoBaseline { .. } => "Give the run to compare with.".into(),

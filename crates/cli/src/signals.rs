@@ -25,8 +25,8 @@ pub(crate) struct Interrupted {
 fn before(stored: usize) -> String {
     match stored {
         0 => String::new(),
-        1 => "; 1 run had been stored before".into(),
-        stored => format!("; {stored} runs had been stored before"),
+        1 => "; 1 run was already stored".into(),
+        stored => format!("; {stored} runs were already stored"),
     }
 }
 
@@ -36,12 +36,13 @@ const BEAT: Duration = Duration::from_millis(20);
 /// Describes what is known of the run that was being stored.
 fn outcome(stage: Stage, done: bool) -> &'static str {
     match stage {
-        Stage::Before if done => "what it was to do had been done before",
-        Stage::Before => "nothing was stored of what was at work",
+        Stage::Before if done => "its work was already done",
+        Stage::Before => "nothing of the work in progress was stored",
         Stage::Asked => {
-            "the server had not yet said whether the run is stored (whole, or not at all): see `perfpipe list`"
+            "the server had not yet answered whether the run is stored (as a whole, or not at all): see \
+             `perfpipe list`"
         }
-        Stage::Stored => "the run had been stored before",
+        Stage::Stored => "the run was already stored",
     }
 }
 
@@ -57,7 +58,7 @@ pub(crate) async fn signalled(signals: &mut Signals, progress: &Progress) -> Hea
     let mut heard = signals.next().await;
     if progress.stage() == Stage::Asked {
         note(&format!(
-            "{}: the run is being committed, and the server's answer is waited for; once more ends this",
+            "{}: the run is being committed; waiting for the server's answer; interrupt again to stop waiting",
             heard.name
         ));
         progress.stop();

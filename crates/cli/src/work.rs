@@ -75,7 +75,7 @@ async fn result(ended: &mut JoinHandle<Option<Result<()>>>) -> Option<Result<()>
 async fn pass(patience: Duration) {
     tokio::time::sleep(SILENCE.min(patience)).await;
     if patience > SILENCE {
-        note("what was begun is being undone; once more ends this");
+        note("undoing what was begun; interrupt again to stop at once");
         tokio::time::sleep(patience - SILENCE).await;
     }
 }

@@ -81,7 +81,8 @@ pub(super) fn open(row: &[Judged]) -> String {
             format!("can't be judged: none of the {all} seconds {first} to {last} has a value")
         }
         Some(Span { first, last }) => format!(
-            "can't be judged: {unknown} of the {all} seconds {first} to {last} have no value, and none keeps to it"
+            "can't be judged: {unknown} of the {all} seconds {first} to {last} have no value, and the others \
+             break the rule"
         ),
         None => "can't be judged: there is no second".to_owned(),
     }

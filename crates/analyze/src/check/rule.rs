@@ -208,7 +208,7 @@ impl<'a> Words<'a> {
     fn goal(&mut self, name: &str, goal: fn(&str) -> Result<Goal>) -> Read<Measure> {
         let time = self.word();
         let unread = |_| {
-            let problem = format!("`{name}` needs a time of whole milliseconds behind it");
+            let problem = format!("`{name}` needs a time of whole milliseconds after it");
             Unread::new(problem, "Write it as in `within 200ms > 95%` or `apdex 0.5s >= 0.9`")
         };
         goal(time).map(Measure::Goal).map_err(unread)

@@ -168,7 +168,7 @@ fn judge_seconds(rule: &Rule, timeline: &Timeline, bound: Bound, lasting: u32, v
         Lasting::Open(row) => (row, Some(lasting::open(row))),
         Lasting::Short => {
             let note = format!(
-                "can't be judged: {} seconds are looked at, of {lasting} that the rule is about",
+                "can't be judged: the view has {} seconds, and the rule needs {lasting}",
                 seconds.len()
             );
             return Verdict { note: Some(note), ..verdict };

@@ -160,14 +160,15 @@ impl League {
         notes.extend(self.notes_on_ranks());
         notes.extend(self.standings.iter().filter_map(|standing| {
             let (name, wait) = (&standing.framework, standing.long_wait?);
-            Some(format!("{name}: its last answer was awaited for {wait:.1} s, which its throughput counts."))
+            Some(format!("{name}: its throughput includes the wait for its last answer, {wait:.1} s."))
         }));
         let doubted = self.standings.iter().filter(|standing| standing.cpu_scale_in_doubt);
         let doubted: Vec<&str> = doubted.map(|standing| standing.framework.as_str()).collect();
         if !doubted.is_empty() {
             notes.push(format!(
-                "CPU: 100 % is taken for one core, but may be the whole machine in the exports of {}, which have no \
-                 reading above it, so that figures per CPU-second can't be compared unless their scale is told.",
+                "CPU: 100 % is read as one core, but may mean the whole machine in the exports of {}, which \
+                 have no reading above it. Figures per CPU-second can be compared only once their scale is \
+                 stated.",
                 doubted.join(", ")
             ));
         }
@@ -188,7 +189,7 @@ impl League {
         }
         if single == ranked.len() {
             notes.push(
-                "Each framework ran once: ranks are by value, and whether a difference is more than chance can't be told."
+                "Each framework ran once: ranks are by value, and any difference may be chance."
                     .to_owned(),
             );
             return notes;
@@ -196,21 +197,22 @@ impl League {
         let shared = |one: &&Standing| ranked.iter().filter(|other| other.rank == one.rank).count() > 1;
         if ranked.iter().any(shared) {
             notes.push(
-                "Frameworks share a rank where their repeats can't tell all of them apart: equal ones are in \
+                "Frameworks share a rank if their repeats do not tell all of them apart: equal ones get \
                  different ranks in at most 5 % of leagues."
                     .to_owned(),
             );
         }
         for one in ranked.iter().filter(|one| !one.faster_than.is_empty()) {
             notes.push(format!(
-                "{} is told to be faster than {}, with which it shares a rank: others between them can't be told from either.",
+                "{} is faster than {}, although they share a rank: others between them can't be told apart \
+                 from either.",
                 one.framework,
                 one.faster_than.join(", ")
             ));
         }
         if single > 0 {
             notes.push(
-                "A framework that ran once is taken to spread from run to run as the others do.".to_owned(),
+                "A framework that ran once is assumed to vary from run to run as the others do.".to_owned(),
             );
         }
         notes

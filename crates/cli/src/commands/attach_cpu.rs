@@ -89,7 +89,8 @@ async fn read(args: &AttachArgs, source: &SourceOptions) -> Result<CpuExport> {
     let cpu = match (inputs.cpu, inputs.logs.first()) {
         (Some(cpu), None) => cpu,
         _ => {
-            let problem = format!("{} is not a CPU export alone", args.cpu.display());
+            let problem =
+                format!("expected a CPU export alone, found other content in {}", args.cpu.display());
             return Err(CliError::usage(problem, "Name the export of the server that was tested.").into());
         }
     };
@@ -123,7 +124,7 @@ impl Cover {
     fn check(&self, run: &StoredRun, export: &CpuExport, join: CpuJoin) -> Result<()> {
         let key = &run.info.key;
         let problem = if self.after == 0 {
-            format!("no reading of the export is of the time of {key}: {}", times(run, export, join))
+            format!("no reading of the export falls within the run {key}: {}", times(run, export, join))
         } else if self.after < self.before {
             let (after, before) = (self.share(self.after), self.share(self.before));
             format!("the export has readings for {after} of the seconds of {key}, which has {before} now")
@@ -133,10 +134,12 @@ impl Cover {
         let fitting = ClockGuess::of(&export.series, join, run.info.t0_ms, run.info.last_ms);
         let remedy = match fitting {
             Some(guess) => format!(
-                "With --cpu-offset {}, {} of {} seconds have a reading; --replace attaches it as it is.",
+                "With --cpu-offset {}, {} of {} seconds have a reading. To attach the export as it is, give \
+                 --replace.",
                 guess.cpu_offset, guess.covered, self.seconds
             ),
-            None => "Look at --cpu-offset and --time-zone; --replace attaches it as it is.".to_owned(),
+            None => "Check --cpu-offset and --time-zone. To attach the export as it is, give --replace."
+                .to_owned(),
         };
         Err(CliError::refused(problem, remedy).into())
     }
@@ -149,7 +152,7 @@ fn times(run: &StoredRun, export: &CpuExport, join: CpuJoin) -> String {
     };
     let readings = export.series.readings();
     format!(
-        "they go from {} to {}, the run from {} to {}",
+        "the readings are from {} to {}, the run is from {} to {}",
         moment(readings.first()),
         moment(readings.last()),
         second(run.info.t0_ms.div_euclid(1000)),

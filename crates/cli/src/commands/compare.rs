@@ -197,16 +197,16 @@ fn tell_noise(baseline: &Side, sides: &[Side], changes: &[Change]) {
     }
     if changes.iter().any(|change| change.noise == Noise::Seconds) {
         note(
-            "noise is that of the seconds within the runs: what differs from one start of a server to the next shows only \
-             in repeats (`ingest --append-repeat`), two of each run or three of one",
+            "the noise is taken from the seconds within each run. How much starts of a server differ shows \
+             only in repeats (`ingest --append-repeat`): two of each run, or three of one",
         );
     }
     let untold =
         |change: &Change| change.outcome == Outcome::Unknown && change.a.is_some() && change.b.is_some();
     if changes.iter().any(untold) {
         note(
-            "unknown: the run is too short for how long its seconds act on each other; it takes 24 seconds, and seven \
-             times as long as slow changes last",
+            "unknown: the run is too short to estimate its noise. It needs 24 seconds, and seven times the \
+             duration of its slow changes",
         );
     }
 }

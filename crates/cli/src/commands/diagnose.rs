@@ -11,7 +11,8 @@ use crate::output::{Output, note};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("cores", |cores| cores.help(
-    "Cores of the server [default: as given with --cpu-scale, else the run's peak CPU is the capacity]"
+    "Cores of the server [default: as given with --cpu-scale; if none were given, the CPU's capacity is the \
+     largest mean of a load step below the knee]"
 )))]
 #[command(after_help = "Examples:\n  \
     perfpipe diagnose go_2048\n  \
@@ -39,8 +40,8 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     let most = run.cpu.readings().iter().map(|(_, value)| *value).reduce(f64::max);
     if args.cores.cores.is_some_and(|cores| cores > 1) && cpu_scale_in_doubt(&run.info, most) {
         note(
-            "--cores is left out of account: no CPU reading is above 100 %, which may be one core or the whole machine; \
-             attach-cpu --cpu-scale tells it",
+            "--cores is not used: no CPU reading is above 100 %, which may mean one core or the whole \
+             machine; state the scale with attach-cpu --cpu-scale",
         );
     }
     let findings = diagnose(&run, &view::scope(&args.scope, &run.info), args.cores.cores.or(told))?;

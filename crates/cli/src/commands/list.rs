@@ -27,7 +27,7 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
         return left_out.end();
     }
     if runs.is_empty() {
-        note(&format!("no runs in {store}: bring one in with `perfpipe ingest run.zip cpu.csv`"));
+        note(&format!("no runs in {store}: store one with `perfpipe ingest run.zip cpu.csv`"));
     }
     let table = Table::of(&runs)
         .column("framework", |run| Some(run.key.framework.clone()))

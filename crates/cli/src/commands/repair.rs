@@ -49,8 +49,8 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
         return Ok(());
     }
     Err(CliError::refused(
-        format!("{} of what is damaged could not be repaired", done.left),
-        "Each is told above.",
+        format!("problems that could not be repaired: {}", done.left),
+        "They are listed above.",
     )
     .into())
 }

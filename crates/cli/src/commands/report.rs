@@ -140,15 +140,15 @@ fn check_flags(args: &ReportArgs) -> Result<()> {
     let pages = args.pages();
     idle_flags::check_formats(&pages)?;
     if args.chart.is_some() && !pages.wants_pages() {
-        let problem = "--chart is about pages, and an html report has all charts";
-        let remedy = "Leave it out, or have pages drawn by --format svg, pdf or png.";
+        let problem = "--chart has no effect, since an html report has all charts";
+        let remedy = "Leave it out, or draw pages with --format svg, pdf or png.";
         return Err(CliError::usage(problem, remedy).into());
     }
     let is_coloured = args.charts().contains(&Chart::Time) || pages.wants_html();
     match pages.given().find(|flag| ["--color-by", "--palette"].contains(flag)) {
         Some(idle) if !is_coloured => {
-            let problem = format!("{idle} is about pages over time, and none are drawn");
-            Err(CliError::usage(problem, "Leave it out, or have them drawn by --chart time,sweep.").into())
+            let problem = format!("{idle} has no effect, since no pages over time are drawn");
+            Err(CliError::usage(problem, "Leave it out, or draw them with --chart time,sweep.").into())
         }
         _ => Ok(()),
     }
@@ -222,7 +222,7 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
         writeln!(output, "\n{}", format.prose(note))?;
     }
     if format.is_for_people() && league.standings.iter().any(|standing| standing.cpu_scale_in_doubt) {
-        let told = "The scale is told by --cpu-scale, of `perfpipe ingest` and of `perfpipe attach-cpu`.";
+        let told = "State the scale with --cpu-scale, of `perfpipe ingest` or of `perfpipe attach-cpu`.";
         writeln!(output, "\n{}", format.prose(told))?;
     }
     Ok(())

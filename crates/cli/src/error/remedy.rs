@@ -10,7 +10,8 @@ use perfpipe_ingest::{Error as Ingest, ErrorKind};
 use super::own::CliError;
 
 /// The remedy for too many rejects.
-const TOO_MANY_REJECTS: &str = "Look at the records named; if they may be left out, raise --max-rejects (they are kept whole in the store).";
+const TOO_MANY_REJECTS: &str = "Look at these records. If the run may be stored without them, raise \
+                                --max-rejects: they are kept beside it.";
 
 /// The remedy for an error, without its causes, as a sentence.
 pub(super) fn of(error: &(dyn Error + 'static)) -> Option<String> {
@@ -29,9 +30,9 @@ pub(super) fn of(error: &(dyn Error + 'static)) -> Option<String> {
 /// The remedy for an error of an ingest or a store.
 pub(crate) fn of_ingest(error: &Ingest) -> Option<String> {
     match error {
-        Ingest::Origin { earliest, .. } => Some(format!("Run it again with --origin {earliest}.")),
+        Ingest::Origin { earliest, .. } => Some(format!("Run the command again with --origin {earliest}.")),
         Ingest::TimeUnit { unit, .. } => Some(format!(
-            "Say which it is: --time-unit {unit}, or --time-unit {} for milliseconds.",
+            "Give the unit: --time-unit {unit}, or --time-unit {} for milliseconds.",
             TimeUnit::Milliseconds
         )),
         Ingest::Rejects { reason, limit, .. } => Some(of_rejects(reason, *limit)),
@@ -46,8 +47,8 @@ pub(crate) fn of_ingest(error: &Ingest) -> Option<String> {
 fn of_rejects(reason: &RejectReason, limit: u64) -> String {
     let remedy = match limit {
         0 => {
-            "Look at the record; with --max-rejects, in the place of --strict, it would be kept aside whole, and the \
-             run stored without it."
+            "Correct the record, or replace --strict with --max-rejects: then the run is stored without the \
+             record, which is kept beside it."
         }
         _ => TOO_MANY_REJECTS,
     };
@@ -62,13 +63,15 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
     Some(match kind {
         ErrorKind::TooManyRejects => TOO_MANY_REJECTS,
         ErrorKind::Unrecognised => {
-            "A log needs a header with timeStamp and elapsed, or JMeter's default columns (else name them by --columns, and an unusual delimiter by --delimiter); a CPU export needs the columns clock and value."
+            "A log needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise name \
+             its columns with --columns, and an unusual delimiter with --delimiter. A CPU export needs the \
+             columns clock and value."
         }
         ErrorKind::UnknownColumns => {
             "If the log has no header and other columns than JMeter's default ones, name them with --columns; name an unusual delimiter with --delimiter."
         }
         ErrorKind::ColumnsIncomplete => {
-            "Name every column of the log by --columns, among them timeStamp, elapsed and success."
+            "Name every column of the log with --columns, among them timeStamp, elapsed and success."
         }
         ErrorKind::FileCut | ErrorKind::FileDamaged | ErrorKind::TrailingData => {
             "Copy or export the file again, or keep what can be read of it: --salvage. Nothing was stored."
@@ -76,20 +79,24 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::JoinedZips => {
             "Give each zip as a file of its own, or read all that is in them: --salvage. Nothing was stored."
         }
-        ErrorKind::CpuItems | ErrorKind::CpuItemMissing => "Choose one by --cpu-item ID.",
+        ErrorKind::CpuItems | ErrorKind::CpuItemMissing => "Choose one with --cpu-item ID.",
         ErrorKind::NoCpuItems => "Leave out --cpu-item.",
         ErrorKind::TimeRange => {
-            "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; or say their unit by --time-unit."
+            "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; or \
+             give their unit with --time-unit."
         }
-        ErrorKind::OriginContradicted => "Leave --origin out: perfpipe says which one is needed, if one is.",
+        ErrorKind::OriginContradicted => "Leave --origin out: if one is needed, an error states it.",
         ErrorKind::OneRunOnly => {
-            "Leave --origin and --repeat out, or ingest that run by itself, by the names of its files."
+            "Leave --origin and --repeat out, or ingest that run alone: name its files instead of the folder."
         }
         ErrorKind::SharedKey => {
-            "Keep one of them in the folder, tell frameworks apart by --frameworks FILE, or store them as repeats beside each other: --append-repeat."
+            "Keep one of them in the folder, name the frameworks by their ports with --frameworks FILE, or \
+             store the logs as repeats of one test with --append-repeat."
         }
         ErrorKind::SpanTooLong => "Give --max-span at most 12 days.",
-        ErrorKind::EmptyName => "Give --framework and --test a name each, or leave the flag out.",
+        ErrorKind::EmptyName => {
+            "Give --framework and --test a name, or leave them out to have them inferred."
+        }
         ErrorKind::RepeatRange => "Count repeats from 1: --repeat 1.",
         ErrorKind::InjectorPattern => {
             "Write one whose first group, or whole match, is the host, as in --injector-pattern '^(load-[a-z]+)-'."
@@ -100,9 +107,10 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::NoRun => "See `perfpipe list` for the runs that are stored.",
         ErrorKind::NoSamples => "Ingest it again without --no-samples.",
         ErrorKind::KeyTaken => {
-            "Name this run with --framework and --test, or give --replace to put it in the old one's place, or --append-repeat to keep both."
+            "Name this run with --framework and --test, replace the old run with --replace, or keep both \
+             with --append-repeat."
         }
-        ErrorKind::KeyTakenMeanwhile => "Ingest it by itself, and name it with --framework and --test.",
+        ErrorKind::KeyTakenMeanwhile => "Ingest one of them alone, and name it with --framework and --test.",
         ErrorKind::RunBusy => "Wait until it is done, or name this run with --framework and --test.",
         ErrorKind::Replaced => "Run the command again.",
         ErrorKind::SharedLabel => {
@@ -111,23 +119,26 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::SubSamplesUnknown => {
             "Ingest the run again without --no-samples, or look at the labels one by one."
         }
-        ErrorKind::NoFolder => "Name another folder with --store, or make that one.",
+        ErrorKind::NoFolder => "Name another folder with --store, or create that one.",
         ErrorKind::NotAStore => "Name another folder with --store.",
         ErrorKind::StoreLayout => {
             "Use the version of perfpipe that stored its runs, or another store (--store, --database)."
         }
-        ErrorKind::RunMoved => "Run `perfpipe repair`, which puts it where it belongs, or sets it aside.",
+        ErrorKind::RunMoved => "Run `perfpipe repair`, which moves it to its folder or sets it aside.",
         ErrorKind::NotDurable => {
-            "See what is wrong with the disk (the system's log says so), then look at the run with `perfpipe verify`."
+            "Find out from the system's log what is wrong with the disk, then check the run with `perfpipe \
+             verify`."
         }
         ErrorKind::RunDamaged => {
-            "Something of the run was deleted, hidden or changed: `perfpipe verify` says what is wrong with which run, and `perfpipe repair` mends what can be mended; else ingest it again."
+            "A part of the run was deleted, hidden or changed. See what is damaged with `perfpipe verify`, \
+             and run `perfpipe repair`; if that does not help, ingest the run again."
         }
         ErrorKind::RowUnreadable => {
-            "Somebody has changed it: ingest the run again with --replace, or drop it with `perfpipe drop`."
+            "The row was changed by hand: ingest the run again with --replace, or drop it with `perfpipe \
+             drop`."
         }
         ErrorKind::MarkerDamaged => {
-            "Run `perfpipe repair`, which makes it anew; the runs can be read meanwhile."
+            "Run `perfpipe repair`, which writes the file again. The runs can be read meanwhile."
         }
         _ => return None,
     })
@@ -140,7 +151,7 @@ fn of_analyze(error: &Analyze) -> Option<String> {
             "Choose the seconds yourself (--from, --to)."
         }
         Analyze::SharedLabel { .. } => {
-            "Its requests are told apart in the run's samples only (`perfpipe export --what samples`)."
+            "Only the run's samples tell its requests apart (`perfpipe export --what samples`)."
         }
         Analyze::TransactionLabel { .. } => "Ask for transactions too (--transactions).",
         Analyze::NoBaseline { .. } => "Name the run to compare with (--baseline).",

@@ -9,8 +9,7 @@ use crate::error::CliError;
 /// Returns the scale that the flags describe.
 pub(crate) fn of(scale: Option<CpuScaleArg>, cores: Option<u32>) -> Result<Option<CpuScale>> {
     let whole = |name: &str| {
-        let problem =
-            format!("--cpu-scale {name} says nothing of cores unless it is known how many there are");
+        let problem = format!("--cpu-scale {name} needs the number of cores");
         cores.ok_or_else(|| CliError::usage(problem, "Give --cores N, the cores of the server."))
     };
     Ok(match scale {

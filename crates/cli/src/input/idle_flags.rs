@@ -14,8 +14,8 @@ pub(crate) fn check_no_pages(pages: &PageOptions<'_>, by: &str, others: &[&str])
     match pages.given().find(|flag| !others.contains(flag)) {
         None => Ok(()),
         Some(idle) => {
-            let problem = format!("{idle} is about pages, and none are drawn");
-            Err(CliError::usage(problem, format!("Leave it out, or have pages drawn by {by} DIR.")).into())
+            let problem = format!("{idle} has no effect, since no pages are drawn");
+            Err(CliError::usage(problem, format!("Leave it out, or draw pages with {by} DIR.")).into())
         }
     }
 }
@@ -27,14 +27,12 @@ pub(crate) fn check_no_pages(pages: &PageOptions<'_>, by: &str, others: &[&str])
 pub(crate) fn check_formats(pages: &PageOptions<'_>) -> Result<()> {
     let flag = pages.flag;
     if pages.sheet.scale.is_some() && !pages.formats().contains(&PageFormat::Png) {
-        let problem = "--scale is about PNG pages, and none are drawn";
-        return Err(
-            CliError::usage(problem, format!("Leave it out, or have them drawn by {flag} png.")).into()
-        );
+        let problem = "--scale has no effect, since no PNG pages are drawn";
+        return Err(CliError::usage(problem, format!("Leave it out, or draw them with {flag} png.")).into());
     }
     if pages.sheet.paper.is_some() && !pages.wants_pages() {
-        let problem = "--paper is about pages, and an html report has none";
-        let remedy = format!("Leave it out, or have pages drawn by {flag} svg, pdf or png.");
+        let problem = "--paper has no effect, since an html report has no pages";
+        let remedy = format!("Leave it out, or draw pages with {flag} svg, pdf or png.");
         return Err(CliError::usage(problem, remedy).into());
     }
     Ok(())
@@ -47,9 +45,10 @@ pub(crate) fn check_formats(pages: &PageOptions<'_>) -> Result<()> {
 pub(crate) fn check_no_store(args: &NoStoreArgs, global: &StoreArgs) -> Result<()> {
     match args.given(global) {
         None => Ok(()),
-        Some(flag) => {
-            Err(CliError::usage(format!("{flag} does nothing here: no store is opened"), "Leave it out.")
-                .into())
-        }
+        Some(flag) => Err(CliError::usage(
+            format!("{flag} has no effect, since the command opens no store"),
+            "Leave it out.",
+        )
+        .into()),
     }
 }

@@ -46,9 +46,10 @@ impl LeftOut {
     pub(crate) fn end(self) -> Result<()> {
         let problem = match self.0 {
             0 => return Ok(()),
-            1 => "what is said above to be left out can't be read; all else was done".to_owned(),
+            1 => "a run or file can't be read and was left out, as said above; everything else was done"
+                .to_owned(),
             count => format!(
-                "{count} runs were left out, as is said above, since they can't be read; all else was done"
+                "{count} runs can't be read and were left out, as said above; everything else was done"
             ),
         };
         Err(CliError::refused(

@@ -184,7 +184,7 @@ fn unknown(runs: &[RunInfo], name: &str) -> anyhow::Error {
     let known: Vec<String> = runs.iter().map(|run| run.key.to_string()).collect();
     let mut known = distinct(known.iter());
     let reserved = if is_reserved(name) {
-        "; names with @c64, @w4 or :tool behind the test are reserved, and no such run can be stored yet"
+        "; names with @c64, @w4 or :tool after the test are reserved, and no such run can be stored yet"
     } else {
         ""
     };
@@ -195,7 +195,7 @@ fn unknown(runs: &[RunInfo], name: &str) -> anyhow::Error {
     let likeness = |known: &str| (strsim::normalized_damerau_levenshtein(known, name) * 1e6) as u64;
     known.sort_by_cached_key(|known| Reverse(likeness(known)));
     known.truncate(LISTED);
-    CliError::refused(problem, format!("The nearest that it has: {}.", known.join(", "))).into()
+    CliError::refused(problem, format!("The most similar runs: {}.", known.join(", "))).into()
 }
 
 /// Returns true if a name ends in a form that is reserved for the points of a run: `@c64`, `@w4`, `:tool`.
@@ -211,8 +211,8 @@ fn is_reserved(name: &str) -> bool {
 
 fn missing(problem: String, what: &str, known: &[&str]) -> anyhow::Error {
     let remedy = match known {
-        [] => "Bring a run in with `perfpipe ingest run.zip cpu.csv`.".to_owned(),
-        known => format!("The {what} that it has: {}.", known.join(", ")),
+        [] => "Store a run with `perfpipe ingest run.zip cpu.csv`.".to_owned(),
+        known => format!("The store has the {what} {}.", known.join(", ")),
     };
     CliError::refused(problem, remedy).into()
 }

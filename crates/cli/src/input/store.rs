@@ -76,7 +76,7 @@ pub(crate) fn existing_folder(path: &Path) -> Result<Store> {
         return Ok(Store::from(store));
     }
     let remedy = match beside(path).as_slice() {
-        [] => "Bring a run in with `perfpipe ingest run.zip cpu.csv`, or name another store.".to_owned(),
+        [] => "Store a run with `perfpipe ingest run.zip cpu.csv`, or name another store.".to_owned(),
         [only] => format!("Did you mean {only}?"),
         several => format!("Did you mean one of these: {}?", several.join(", ")),
     };
@@ -103,14 +103,14 @@ fn refuse_url(path: &Path) -> Result<()> {
     };
     let (problem, remedy) = match scheme.to_ascii_lowercase().as_str() {
         "postgres" | "postgresql" => {
-            ("a folder was to be named, and this is a database's URL".to_owned(), "Write --database URL.".to_owned())
+            ("expected a folder, found the URL of a database".to_owned(), "Write --database URL.".to_owned())
         }
         "file" => (
             format!("a store in a folder is named by its path, not by a URL: {text}"),
             format!("Write --store {rest}."),
         ),
         _ => (
-            format!("stores of the kind {scheme}:// are not known: {text}"),
+            format!("perfpipe has no stores of the kind {scheme}://: {text}"),
             "A store is a folder (--store DIR) or a Postgres database (--database postgres://user@host/name)."
                 .to_owned(),
         ),

@@ -56,7 +56,9 @@ fn reason_to_leave_out(path: &Path) -> Option<&'static str> {
         return Some("is hidden");
     }
     match std::fs::metadata(path) {
-        Ok(kind) if kind.is_dir() => Some("is a folder (name it too if its files are of this campaign)"),
+        Ok(kind) if kind.is_dir() => {
+            Some("is a folder (name it as well if its files belong to this campaign)")
+        }
         Ok(kind) if !kind.is_file() => Some("is a pipe or a device"),
         // An entry without metadata fails later, when it is read.
         Ok(_) | Err(_) => None,

@@ -116,7 +116,8 @@ impl Files {
         for (other, used) in self.others.into_iter().zip(used) {
             match other {
                 Other::Cpu(cpu) if !used => self.notes.push(format!(
-                    "{} belongs to no log: none has its name, and none begins within its readings",
+                    "{} belongs to no log: no log has its name, and none begins within the time of its \
+                     readings",
                     Place::file(&cpu.path)
                 )),
                 Other::Failed(path, Some(error)) => failed.push(CampaignRun::failed(path, error)),
@@ -135,7 +136,7 @@ impl Files {
                 use_up(number);
                 run.notes.extend(self.others.get(number).map(|other| {
                     let other = Place::file(other.path());
-                    format!("left out: {other}, since there is a CPU export beside the log in its zip").into()
+                    format!("left out: {other}, since the log's zip holds a CPU export").into()
                 }));
             }
             return run;
@@ -165,9 +166,9 @@ impl Files {
     fn too_old(&self, number: usize, joined: bool) -> Option<Note> {
         let path = Place::file(self.others.get(number)?.path());
         let what = if joined {
-            "it is kept with the run, and joined to none of its requests"
+            "it is stored with the run, but joined to none of its requests"
         } else {
-            "another is taken"
+            "another one is used"
         };
         Some(Note::new(NoteKind::CpuApart, format!("{path} ends before the log begins: {what}")))
     }
@@ -178,10 +179,8 @@ impl Files {
         let bare = bare(log);
         Error::usage(
             ErrorKind::AmbiguousCpu,
-            format!("{}: it can't be told which CPU export is its own: {}", log.display(), names.join(", ")),
-            format!(
-                "Name the right one after the log, as in {bare}.cpu.csv, and take others of that name away."
-            ),
+            format!("{}: several CPU exports may belong to it: {}", log.display(), names.join(", ")),
+            format!("Name the right one {bare}.cpu.csv, after the log, and remove the others of that name."),
         )
     }
 }
@@ -200,7 +199,7 @@ fn unreadable(path: &Path) -> Error {
         ErrorKind::CpuUnreadable,
         path,
         "its CPU export can't be read",
-        "See the message on the first run that it belongs to.",
+        "See the error of the first run that it belongs to.",
     )
 }
 
@@ -223,8 +222,8 @@ impl Campaign {
         if options.origin.is_some() || !matches!(options.repeat, Repeat::Number(1) | Repeat::Next) {
             return Err(Error::usage(
                 ErrorKind::OneRunOnly,
-                "an origin and a repeat are of one run, and a folder holds many",
-                "Leave them out, or ingest that run by itself, by the names of its files.",
+                "an origin or a repeat number applies to one run, and a folder holds many",
+                "Leave them out, or ingest that run alone: name its files instead of the folder.",
             ));
         }
         let (mut runs, failed, notes) = Files::of(folders, options).await?.runs();
@@ -234,7 +233,7 @@ impl Campaign {
             return Err(Error::usage(
                 ErrorKind::NoLogInFolder,
                 format!("there is no JMeter log in {}{why}", names.join(", ")),
-                "Name the folder that the logs lie in.",
+                "Name the folder that holds the logs.",
             ));
         }
         // Sorted, so that runs are matched with stored ones in an order that does not depend on the folders.
@@ -260,7 +259,7 @@ impl Campaign {
         let same = places.iter().filter(|(_, logs)| logs.len() > 1).map(|(key, logs)| {
             let logs: Vec<String> = logs.iter().map(|log| log.display().to_string()).collect();
             let all = if logs.len() == 2 { "both" } else { "all" };
-            format!("{} would {all} be {key}", logs.join(" and "))
+            format!("{} would {all} be stored as {key}", logs.join(" and "))
         });
         let same: Vec<String> = same.collect();
         if same.is_empty() {

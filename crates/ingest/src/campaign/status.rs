@@ -108,10 +108,10 @@ impl Candidate<'_> {
             _ => None,
         };
         let other = [
-            join.then_some("it was joined by another CPU offset or look-back"),
-            (stored.options != options.noted).then_some("it was read by other options"),
+            join.then_some("its CPU readings were joined with another offset or look-back"),
+            (stored.options != options.noted).then_some("it was read with other options"),
             (stored.rejects > options.max_rejects).then_some("it has more rejects than are allowed now"),
-            (stored.is_partial() && !options.source.salvage).then_some("it was stored in part"),
+            (stored.is_partial() && !options.source.salvage).then_some("only a part of it was stored"),
         ];
         cpu.or(samples).or_else(|| other.into_iter().flatten().next()).map(str::to_owned)
     }

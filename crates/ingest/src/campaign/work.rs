@@ -153,8 +153,8 @@ impl Desk<'_> {
         match owners.get(key).filter(|owner| owner.as_path() != log) {
             Some(owner) => Err(Error::refused(
                 ErrorKind::KeyTakenMeanwhile,
-                format!("{}: as a whole it is {key}, and so is {}", log.display(), owner.display()),
-                "Ingest it by itself, and tell its framework and test.",
+                format!("{} and {} both resolve to the run {key}", log.display(), owner.display()),
+                "Ingest one of them alone, and give it another framework or test.",
             )),
             None => {
                 owners.insert(key.clone(), log.to_owned());

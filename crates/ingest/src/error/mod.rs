@@ -136,8 +136,11 @@ fn past_limit(rejects: u64, limit: u64) -> String {
 /// The problem with an origin.
 fn of_origin(told: Option<i64>, earliest: i64) -> String {
     match told {
-        Some(told) => format!("its smallest timeStamp is {earliest}, and the origin was told to be {told}"),
-        None => format!("its smallest timeStamp, {earliest}, came too late to be looked ahead for"),
+        Some(told) => format!("its smallest timeStamp is {earliest}, but the given origin is {told}"),
+        None => format!(
+            "its smallest timeStamp, {earliest}, comes later in the log than perfpipe looked \
+                         ahead"
+        ),
     }
 }
 
@@ -193,7 +196,7 @@ impl Error {
             ErrorKind::Bug,
             what,
             why,
-            "This is a fault of perfpipe's, not of your files: please report it, with this message.",
+            "This is a bug in perfpipe, not a fault of your files. Please report it with this message.",
         )
     }
 
@@ -250,15 +253,15 @@ impl Error {
             }
             Self::Origin { earliest, .. } => format!("Set IngestOptions::origin to {earliest}."),
             Self::TimeUnit { unit, .. } => {
-                format!("Set SourceOptions::time_unit: to {unit}, or to ms for milliseconds.")
+                format!("Set SourceOptions::time_unit to {unit}, or to ms for milliseconds.")
             }
             Self::Rejects { limit: 0, .. } => {
-                "Look at the record; where a reject is allowed (IngestOptions::max_rejects), it is kept aside whole, and \
-                 the run stored without it."
+                "Correct the record, or allow rejects (IngestOptions::max_rejects): then the run is stored \
+                 without the record, which is kept beside it."
                     .to_owned()
             }
-            Self::Rejects { .. } => "Look at the records named; if they may be left out, raise \
-                                     IngestOptions::max_rejects (they are kept whole in the store)."
+            Self::Rejects { .. } => "Look at these records. If the run may be stored without them, raise \
+                                     IngestOptions::max_rejects: they are kept beside it."
                 .to_owned(),
             Self::NoRun { .. } => "Choose one of the runs that are stored.".to_owned(),
             Self::NoSamples { .. } => {
@@ -278,7 +281,7 @@ impl Error {
 fn io_remedy(kind: std::io::ErrorKind) -> Option<&'static str> {
     use std::io::ErrorKind;
     match kind {
-        ErrorKind::NotFound => Some("Check the name, and the folder that it is looked for in."),
+        ErrorKind::NotFound => Some("Check the name and its folder."),
         ErrorKind::PermissionDenied => Some("Check who may read and write there."),
         ErrorKind::ReadOnlyFilesystem => Some("Name a folder that can be written to."),
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Some("Make room there, or name another folder."),

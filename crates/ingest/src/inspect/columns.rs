@@ -20,7 +20,7 @@ const LOST: [MissingColumn; 13] = [
     lost("responseCode", "failures are not told apart by code"),
     lost("responseMessage", "a transaction controller's own records count as requests"),
     lost("threadName", "injectors are told apart only by Hostname or by log"),
-    lost("dataType", "records are known as transactions by message and URL alone"),
+    lost("dataType", "transactions are recognised by message and URL alone"),
     lost("failureMessage", "failures have the responseMessage only"),
     lost("bytes", "no bytes received"),
     lost("sentBytes", "no bytes sent"),

@@ -113,7 +113,7 @@ fn apart(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Not
         Err(_) => second.to_string(),
     };
     let text = format!(
-        "no CPU reading is of the run's time: they go from {} to {}, the run from {} to {} (UTC)",
+        "no CPU reading falls within the run: the readings are from {} to {}, the run is from {} to {} (UTC)",
         shown(first.saturating_add(join.offset)),
         shown(last.saturating_add(join.offset)),
         shown(t0_ms.div_euclid(1000)),
@@ -311,11 +311,12 @@ impl Prepared {
             return Fault::harm(damage.kind.into(), damage.problem.clone()).lost().at(self.place.clone());
         }
         let rejects = &mut collected.rejects;
-        let mut problem = format!("it has no record that can be taken (rejected: {})", rejects.len());
+        let mut problem = format!("it has no valid record (rejected: {})", rejects.len());
         if let Ok(Some(Ok(first))) = rejects.iter().map(|mut all| all.next()) {
             problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
         }
-        let remedy = "Look at its first lines: is it a JMeter CSV log of a run that was started?";
+        let remedy = "Check its first lines: they must be those of a JMeter CSV log, of a run that sent \
+                      requests.";
         Error::input(ErrorKind::NoValidRecord, self.place.clone(), problem, remedy)
     }
 

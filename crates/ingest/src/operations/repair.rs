@@ -47,7 +47,7 @@ impl Repairer<'_> {
         }
         let faults = faults.join("; ");
         if let Ok(run) = counted_anew(store, key).await {
-            self.step(format!("{key}: counts taken anew from its samples ({faults})"), || Ok(()))?;
+            self.step(format!("{key}: counted again from its samples ({faults})"), || Ok(()))?;
             if self.dry_run {
                 return Ok(());
             }
@@ -92,6 +92,6 @@ async fn counted_anew(store: &Store, key: &RunKey) -> Result<StoredRun> {
     (run.cells, run.labels) = (recount.cells()?, recount.label_counts());
     match unequal("rejects", rejects, run.info.rejects).into_iter().chain(sums(&run)?).next() {
         None => Ok(run),
-        Some(fault) => Err(Error::store(format!("counting the samples of {key} anew"), fault)),
+        Some(fault) => Err(Error::store(format!("counting the samples of {key} again"), fault)),
     }
 }

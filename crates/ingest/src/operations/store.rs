@@ -292,8 +292,8 @@ impl Store {
             return Err(Error::refused(
                 ErrorKind::SharedLabel,
                 format!(
-                    "in the run {key}, the label \"{label}\" shares its counts with others, and the samples that \
-                     would tell them apart were not stored"
+                    "the run {key} counts the label \"{label}\" together with others, and was stored without \
+                     the samples that could separate them"
                 ),
                 "Ingest the run again with its samples (IngestOptions::keep_samples), or look at all labels together.",
             ));
@@ -324,7 +324,8 @@ impl Store {
             return Err(Error::refused(
                 ErrorKind::SubSamplesUnknown,
                 format!(
-                    "the run {key} has labels that read like sub-samples', and the samples that would tell were not stored"
+                    "the run {key} has labels that look like those of sub-samples, and was stored without \
+                     the samples that could show it"
                 ),
                 "Ingest the run again with its samples (IngestOptions::keep_samples), or look at the labels one by one.",
             ));
@@ -338,7 +339,7 @@ impl Store {
         if let Some(label) = labels.iter().find(|label| run.shares_cells(label)) {
             return Err(Error::refused(
                 ErrorKind::SubSamplesShared,
-                format!("in the run {key}, the sub-samples \"{label}\" share their counts with others"),
+                format!("the run {key} counts the sub-samples \"{label}\" together with other labels"),
                 "Look at the labels one by one, or at all of them.",
             ));
         }

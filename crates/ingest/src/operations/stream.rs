@@ -26,7 +26,8 @@ pub trait SampleSink: Send + 'static {
     fn restart(&mut self) -> Result<()> {
         Err(Error::refused(
             ErrorKind::CannotRestart,
-            "the earliest record stands late in the log, so what was streamed so far would have to be forgotten",
+            "the earliest record comes late in the log, so the samples streamed so far would have to be \
+             discarded",
             "Implement SampleSink::restart, or give the smallest timeStamp of the log as IngestOptions::origin.",
         ))
     }

@@ -127,8 +127,8 @@ impl SubSamples {
                 labels.push(label);
             } else if within >= outside && within > 0 {
                 let problem = format!(
-                    "it can't be told whether \"{label}\" are sub-samples: {within} of {} lie within a sample of \
-                     their parent's label",
+                    "the samples \"{label}\" may or may not be sub-samples: {within} of {} lie within a \
+                     sample of the parent's label",
                     within + outside
                 );
                 return Err(Error::refused(

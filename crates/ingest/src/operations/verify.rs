@@ -83,7 +83,7 @@ pub(crate) fn sums(run: &StoredRun) -> Result<Vec<String>> {
     let last = run.cells.between(seconds, u32::MAX).last().transpose()?;
     if let Some((last, _)) = last {
         let told = format!("its own row says {seconds} seconds");
-        faults.push(format!("it has counts of second {}, and {told}", last.second));
+        faults.push(format!("it has counts of second {}, but {told}", last.second));
     }
     Ok(faults)
 }
@@ -109,17 +109,16 @@ async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<
     let mut faults: Vec<String> =
         unequal("samples", found, info.requests().saturating_add(info.transactions)).into_iter().collect();
     if ends != (Ends { requests: info.last_end_ms, transactions: info.transactions_end_ms }) {
-        faults.push("its last end is not that of its samples".to_owned());
+        faults.push("its last end differs from that of its samples".to_owned());
     }
     if unjoined > 0 {
         faults.push(format!(
-            "{unjoined} of its samples have another CPU reading than is stored for their second"
+            "{unjoined} of its samples have another CPU reading than the one stored for their second"
         ));
     }
     faults.extend(
-        differ(&run.cells, &recount.cells()?)?.map(|second| {
-            format!("its counts by second are not those of its samples, from second {second} on")
-        }),
+        differ(&run.cells, &recount.cells()?)?
+            .map(|second| format!("its counts by second differ from its samples, from second {second} on")),
     );
     Ok(faults)
 }

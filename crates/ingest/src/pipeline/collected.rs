@@ -190,8 +190,8 @@ impl Collected {
             return Ok(());
         }
         let problem =
-            "its bytes and sentBytes add up to more than 9.2 EB, so that no sum of them can be kept";
-        let remedy = "No test moves that much: look at these columns, and leave them out if they are wrong.";
+            "its bytes and sentBytes add up to more than 9.2 EB, the largest sum that can be stored";
+        let remedy = "No test transfers that much: check these columns, and remove them if they are wrong.";
         Err(Error::input(ErrorKind::SizeOverflow, place.clone(), problem, remedy))
     }
 

@@ -198,19 +198,20 @@ impl ReadPlan {
             return Err(Error::input(
                 ErrorKind::TimeRange,
                 place.clone(),
-                format!("its first record is of {head}, which is no time in milliseconds since 1970"),
-                "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; or tell \
-                 their unit (SourceOptions::time_unit).",
+                format!(
+                    "its first timeStamp is {head}, which is not a plausible time in milliseconds since \
+                         1970"
+                ),
+                "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; \
+                 or set their unit (SourceOptions::time_unit).",
             ));
         }
         if let (Some(origin), Some(head)) = (self.origin, survey.contradicts(self.origin)) {
             return Err(Error::input(
                 ErrorKind::OriginContradicted,
                 place.clone(),
-                format!(
-                    "its first record is of {head}, so {origin}, the origin told, is not its smallest timeStamp"
-                ),
-                "Tell no origin: where one is needed, the error says which.",
+                format!("its first timeStamp is {head}, so the given origin, {origin}, is not the smallest"),
+                "Leave the origin out: if one is needed, an error states it.",
             ));
         }
         feed.start(survey.clock(self.origin));

@@ -94,7 +94,7 @@ impl Clues {
         let told = !self.frameworks.is_empty();
         match &self.host {
             Some(host) if told => {
-                (host.clone(), "the host that all requests share: no name is told of its port")
+                (host.clone(), "the host that all requests share, since no framework is named for its port")
             }
             Some(host) => (host.clone(), "the host that all requests share"),
             None => self.first_stem(),

@@ -78,25 +78,25 @@ impl fmt::Display for RejectReason {
     /// Writes the reason as a clause, without the offending value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FieldCount { found, expected } => write!(f, "{found} fields in the place of {expected}"),
+            Self::FieldCount { found, expected } => write!(f, "expected {expected} fields, found {found}"),
             Self::OpenQuote => f.write_str("a quote is opened and never closed"),
             Self::LongQuote => f.write_str("a quote is opened that is not closed within 4 MiB"),
             Self::LongLine => f.write_str("the line is longer than 4 MiB (its beginning is kept)"),
-            Self::CutShort => f.write_str("the log is damaged, and can't be read to this record's end"),
+            Self::CutShort => f.write_str("the log is damaged before the end of this record"),
             Self::FarTime { first_ms } => {
                 write!(
                     f,
-                    "its time is further from that of the first record, {first_ms}, than the span allowed"
+                    "its time is further from that of the first record, {first_ms}, than the allowed span"
                 )
             }
             Self::NotATime { column } => write!(f, "{column} is not epoch milliseconds or a date"),
             Self::NotANumber { column } => write!(f, "{column} is not a whole number in range"),
             Self::NotABoolean { column } => write!(f, "{column} is not true or false"),
             Self::SwallowedRecords { records: 1 } => {
-                f.write_str("a line between two quotes reads as a record, and is taken for text")
+                f.write_str("a line between two quotes looks like a record, but is read as text")
             }
             Self::SwallowedRecords { records } => {
-                write!(f, "{records} lines between two quotes read as records, and are taken for text")
+                write!(f, "{records} lines between two quotes look like records, but are read as text")
             }
         }
     }

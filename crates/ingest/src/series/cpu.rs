@@ -98,7 +98,8 @@ impl CpuChoice {
         let longer = self.lookback.is_none() && lookback > LOOKBACK;
         longer.then(|| {
             let text = format!(
-                "the CPU readings come every {lookback} s, so one counts for the {lookback} s behind it"
+                "the CPU readings come every {lookback} s, so each one holds for the {lookback} s that \
+                 follow it"
             );
             Note::new(NoteKind::LongLookback, text)
         })

@@ -14,28 +14,31 @@ pub(crate) fn doubt(told: Option<CpuScale>, cores: Option<u32>, largest: f64) ->
     let (kind, text) = match (told, cores) {
         (None | Some(CpuScale::PercentOfMachine { .. }), _) if is_fraction => (
             NoteKind::PerhapsFraction { cores },
-            "no CPU reading is above 1: perhaps 1 is the whole machine".to_owned(),
+            "no CPU reading is above 1: 1 may mean the whole machine".to_owned(),
         ),
         (None, Some(cores)) if cores > 1 && largest > 0.0 && !beyond(100.0) => (
             NoteKind::PerhapsOfMachine { cores },
             format!(
-                "no CPU reading is above 100 %, taken for one of the {cores} cores: perhaps that is the whole machine"
+                "no CPU reading is above 100 %, which is read as one of the {cores} cores: 100 % may mean \
+                 the whole machine"
             ),
         ),
         (None | Some(CpuScale::PercentOfCore), Some(cores)) if beyond(100.0 * f64::from(cores)) => (
             NoteKind::MoreThanCores,
-            format!("a CPU reading is {largest} %, which is more than {cores} cores"),
+            format!("a CPU reading is {largest} %, more than {cores} cores can have"),
         ),
         (Some(CpuScale::PercentOfMachine { .. }), _) if beyond(100.0) => (
             NoteKind::PerhapsOfCore,
             format!(
-                "a CPU reading is {largest}, where 100 was told to be the whole machine: perhaps 100 is one core"
+                "a CPU reading is {largest}, although the given scale ends at 100 for the whole machine: 100 \
+                 may mean one core"
             ),
         ),
         (Some(CpuScale::Fraction { .. }), _) if beyond(1.0) => (
             NoteKind::PerhapsPercent,
             format!(
-                "a CPU reading is {largest}, where 1 was told to be the whole machine: perhaps it is in percent"
+                "a CPU reading is {largest}, although the given scale ends at 1 for the whole machine: the \
+                 readings may be in percent"
             ),
         ),
         _ => return None,

@@ -52,7 +52,12 @@ impl Container {
             Self::Zstd => "a zstd file",
             Self::Plain => "not packed",
         };
-        (named != self).then(|| format!("{file_name} is {is}, whatever its name says; it is read as such"))
+        (named != self).then(|| {
+            format!(
+                "{file_name} is {is}, although its name says otherwise; it is read \
+                                         by its content"
+            )
+        })
     }
 }
 

@@ -26,10 +26,10 @@ impl Content {
     pub(crate) fn of(head: &[u8], options: &LayoutOptions) -> Result<Self> {
         let body = text(whole_lines(head));
         if names_a_time(body) && ends_lines_by_returns(body) {
-            let remedy = "Give its lines line feeds: tr '\\r' '\\n' < old.csv > new.csv";
+            let remedy = "Convert its line ends to line feeds: tr '\\r' '\\n' < old.csv > new.csv";
             return Ok(Self::Other(Fault::new(
                 ErrorKind::CarriageReturns,
-                "has lines that end in carriage returns alone",
+                "has lines that end in carriage returns without line feeds",
                 remedy,
             )));
         }
@@ -91,7 +91,7 @@ fn neither(head: &[u8]) -> Fault {
         return Fault::new(
             ErrorKind::Empty,
             "is empty",
-            "Check that the run wrote it, and give the file that it did write.",
+            "Check where the run wrote its log, and give that file.",
         );
     }
     if body.starts_with(b"<?xml") || body.starts_with(b"<testResults") {
@@ -106,7 +106,7 @@ fn neither(head: &[u8]) -> Fault {
         return Fault::new(
             ErrorKind::UnsupportedFormat,
             format!("is {name}"),
-            "Unpack it, and give the CSV file, or that in a zip.",
+            "Unpack it, and give the CSV file, or a zip of it.",
         );
     }
     if body.contains(&0) {
@@ -120,7 +120,8 @@ fn neither(head: &[u8]) -> Fault {
     Fault::new(
         ErrorKind::Unrecognised,
         format!("is neither a JMeter log nor a CPU export (it begins with {line:?})"),
-        "A log needs a header with timeStamp and elapsed, or JMeter's default columns (else tell its columns, and an unusual delimiter: LayoutOptions); a CPU export needs the columns clock and value.",
+        "A log needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise set its \
+         columns, and an unusual delimiter, in LayoutOptions. A CPU export needs the columns clock and value.",
     )
 }
 

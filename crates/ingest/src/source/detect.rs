@@ -281,7 +281,7 @@ impl Others {
             return Err(fault.lost().at(self.file));
         }
         let mut problem = match self.list.len() {
-            0 => "is a zip without a file in it".to_owned(),
+            0 => "is a zip that holds no file".to_owned(),
             count => format!("none of its {count} members is a log or a CPU export"),
         };
         for (place, fault) in self.list.iter().take(DESCRIBED) {

@@ -182,7 +182,7 @@ impl PipedLogs {
                     damage.extend(piece.head.cut.map(|fault| Damage::new(&piece.place, &fault, 0)));
                 }
                 Content::Cpu(_) if self.cpu_given => notes.push(format!(
-                    "{} is a second CPU export: left out, as another one was given",
+                    "{} is a second CPU export: left out, since another one was given",
                     piece.place
                 )),
                 Content::Cpu(_) => return Err(late_cpu(piece.place)),
@@ -198,8 +198,8 @@ fn late_cpu(place: Place) -> Error {
     Error::input(
         ErrorKind::CpuBehindLog,
         place,
-        "a CPU export stands behind the log in a zip from a pipe, where it comes too late",
-        "Name the CPU file: extract it and give it beside -, or give the zip as a file.",
+        "a CPU export comes after the log in a zip from a pipe, but is needed before the log",
+        "Extract the CPU export and give it beside -, or give the zip as a file.",
     )
 }
 
@@ -211,8 +211,8 @@ pub(crate) fn left_out(place: &Place, fault: &Fault) -> String {
 /// Returns the note on bytes that were appended to a log after its recognition.
 fn left_behind(stored: &Stored, bytes: u64) -> String {
     format!(
-        "{} has grown by {bytes} bytes while it was read: the {} bytes that it had are stored; once its test has \
-         ended, ingest it again",
+        "{} grew by {bytes} bytes while it was read: its first {} bytes are stored; ingest it again once its \
+         test has ended",
         stored.place(),
         stored.packed_size()
     )

@@ -54,7 +54,9 @@ impl Seen {
     fn compare(&self, now: u64, may_grow: bool) -> io::Result<u64> {
         match now.checked_sub(self.bytes) {
             None => Err(self.shrunk(now)),
-            Some(1..) if !may_grow => Err(changed(&format!("it has {now} bytes, and had {}", self.bytes))),
+            Some(1..) if !may_grow => {
+                Err(changed(&format!("it has {now} bytes now, and had {} before", self.bytes)))
+            }
             Some(grown) => Ok(grown),
         }
     }

@@ -8,8 +8,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::sample::batch::SampleBatch;
 
-const REMEDY: &str = "Something of the run was deleted, hidden or changed: verify the store to see what is wrong with \
-     which run, and repair it to mend what can be mended; else ingest the run again.";
+const REMEDY: &str = "A part of the run was deleted, hidden or changed. Verify the store to see what is \
+                      damaged, and repair it; if that does not help, ingest the run again.";
 
 /// The numbers of samples by kind.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Counted {
 
 /// Returns a fault if two numbers differ: the one found, and the one that the run's totals state.
 pub(crate) fn unequal(what: &str, found: u64, told: u64) -> Option<String> {
-    (found != told).then(|| format!("it has {found} {what}, and its own row says {told}"))
+    (found != told).then(|| format!("it has {found} {what}, but its own row says {told}"))
 }
 
 /// Returns how the counts of a run contradict its totals and each other. `cells` are the samples that its cells count.
@@ -90,7 +90,7 @@ pub(crate) fn faults(run: &StoredRun, cells: Counted) -> Vec<String> {
         of.map(|error| error.count).fold(0, u64::saturating_add)
     };
     let transactions = (errors(true) != cells.failed_transactions)
-        .then(|| "its failed transactions by message are not those of its counts by second".to_owned());
+        .then(|| "its failed transactions by message differ from its counts by second".to_owned());
     cells
         .faults(&run.info, "counts by second")
         .chain(Counted::by_label(&run.labels).faults(&run.info, "counts by label"))

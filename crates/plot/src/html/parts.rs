@@ -32,9 +32,11 @@ const SCRIPTS: [&str; 17] = [
 ];
 
 /// The help text on using the charts.
-const HELP: &str = "Point at a chart to read all of them at that second; drag to look at a part of the time, \
-    double-click for the whole. In the charts: <kbd>←</kbd> <kbd>→</kbd> a second, <kbd>+</kbd> <kbd>−</kbd> nearer and \
-    farther, <kbd>Esc</kbd> the whole. In those by percentile and by load: <kbd>←</kbd> <kbd>→</kbd> from point to point.";
+const HELP: &str = "Point at a chart to read all charts at that second. Drag to zoom in on a part of the \
+                    time, and double-click for the whole. Keys in a chart over time: <kbd>←</kbd> \
+                    <kbd>→</kbd> move by a second, <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>Esc</kbd> shows the \
+                    whole. Keys in a chart by percentile or by load: <kbd>←</kbd> <kbd>→</kbd> move from \
+                    point to point.";
 
 /// Returns the whole file.
 pub(super) fn document(

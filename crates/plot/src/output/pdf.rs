@@ -25,7 +25,7 @@ use crate::text::font;
 pub fn pdf(pages: &[Page]) -> Result<Vec<u8>> {
     let first = pages.first().ok_or(Error::NoPages)?;
     let font = Font::new(font::BYTES.into(), 0)
-        .ok_or_else(|| Error::Pdf("the built-in font can't be read. Build perfpipe anew.".to_owned()))?;
+        .ok_or_else(|| Error::Pdf("the built-in font can't be read. Build perfpipe again.".to_owned()))?;
     let mut document = Document::new();
     for page in pages {
         write_page(&mut document, &font, page)?;

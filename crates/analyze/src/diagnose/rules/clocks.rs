@@ -54,7 +54,8 @@ fn told(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
         kind: FindingKind::ClockSkew,
         span: Span { first: sender.span.first.min(others.first), last: sender.span.last.max(others.last) },
         what: format!(
-            "the clock of injector {} is about {} s {way} the others', or it begins and ends so long {begins} them",
+            "the clock of injector {} is about {} s {way} the others', or it begins and ends that much \
+             {begins} them",
             sender.name,
             figure(by.abs())
         ),

@@ -54,7 +54,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let more = bursts.len().saturating_sub(TOLD);
     let told = bursts.iter().take(TOLD).enumerate().map(|(at, span)| {
         let rest = if more > 0 && at + 1 == TOLD {
-            format!("; {more} smaller bursts are not told")
+            format!("; {more} smaller bursts are not listed")
         } else {
             String::new()
         };

@@ -72,14 +72,14 @@ fn waiting(facts: &Facts<'_>, busy: f64) -> (FindingKind, String) {
         Some(think) => {
             let ms = figure(think * 1000.0);
             let what = format!(
-                "threads wait for nothing {idle} of the time: think time or timers of {ms} ms explain it"
+                "threads wait for no answer {idle} of the time: think time or timers of {ms} ms explain it"
             );
             (FindingKind::Note, what)
         }
         None => {
             let what = format!(
-                "threads wait for nothing {idle} of the time, and not always as long between two requests: timers that \
-                 vary, or a client that can't keep up"
+                "threads wait for no answer {idle} of the time, and for varying times between two requests: \
+                 timers that vary, or a client that can't keep up"
             );
             (FindingKind::LittlesLaw, what)
         }

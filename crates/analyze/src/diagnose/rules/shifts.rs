@@ -151,7 +151,7 @@ fn told(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<Option<Fin
     };
     let what = match (stretch.is_level, found.of) {
         (true, _) => format!("{what}, at the same load"),
-        (false, Of::Rate) => format!("{what}; whether fewer were meant to come is not in the log"),
+        (false, Of::Rate) => format!("{what}; the log does not say whether fewer were intended"),
         (false, Of::Times) => what,
     };
     let evidence = [

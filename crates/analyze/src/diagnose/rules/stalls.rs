@@ -145,7 +145,7 @@ fn one_by_one(stalls: &[Stall]) -> Vec<Finding> {
     let more = stalls.len().saturating_sub(TOLD);
     let finding = |(at, stall): (usize, &Stall)| {
         let rest = if more > 0 && at + 1 == TOLD {
-            format!("; {more} shorter ones are not told")
+            format!("; {more} shorter ones are not listed")
         } else {
             String::new()
         };
@@ -179,7 +179,7 @@ impl Stall {
             figure(self.expected.round())
         );
         let omitted = format!(
-            "the percentiles leave out some {} requests, which were not sent while the clients waited",
+            "the percentiles miss about {} requests, which were not sent while the clients waited",
             figure(missing)
         );
         let waited =
@@ -223,7 +223,7 @@ fn periodic(stalls: &[Stall]) -> Option<Finding> {
             stalls.len()
         ),
         evidence: format!(
-            "the percentiles leave out some {} requests, which were not sent while the clients waited",
+            "the percentiles miss about {} requests, which were not sent while the clients waited",
             figure(missing)
         ),
     })

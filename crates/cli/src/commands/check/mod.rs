@@ -115,7 +115,9 @@ fn rules(args: &CheckArgs) -> Result<Vec<Rule>> {
     }
     if args.baseline.is_some() && !rules.iter().any(Rule::needs_baseline) {
         let remedy = "Leave it out, or write a rule such as \"p95 < baseline * 1.1\".";
-        return Err(CliError::usage("--baseline does nothing: no rule compares with it", remedy).into());
+        return Err(
+            CliError::usage("--baseline has no effect, since no rule compares with it", remedy).into()
+        );
     }
     Ok(rules)
 }

@@ -64,12 +64,12 @@ fn why(what: What, flag: &str) -> &'static str {
             ": it has the 50th, 95th and 99th always; --what summary --label takes others"
         }
         (What::Statistics, PERCENTILES | FAILURES) => {
-            ": as JMeter's own, it has fixed ones, over failures too"
+            ": like JMeter's own file, it has fixed ones, which include failures"
         }
         (What::Samples | What::Statistics | What::Percentiles | What::Codes, TOP_LEVEL) => {
-            ": it chooses among the counts, and these figures are taken from the samples"
+            ": it selects counts, and these figures come from the samples"
         }
-        (What::Rejects, _) => ": a reject has no time that could be told",
+        (What::Rejects, _) => ": a reject has no known time",
         _ => "",
     }
 }
@@ -116,6 +116,6 @@ pub(super) fn check(args: &ExportArgs) -> Result<()> {
         .filter_map(named)
         .collect();
     let (name, why) = (named(&what).unwrap_or_default(), why(what, flag));
-    let problem = format!("{flag} does nothing to --what {name}{why}");
+    let problem = format!("{flag} has no effect on --what {name}{why}");
     Err(CliError::usage(problem, format!("Leave it out; it is for --what {}.", good.join(", "))).into())
 }

@@ -95,8 +95,8 @@ async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut
         store.samples_of(&run.info, &mut each).await?;
     } else {
         note(&format!(
-            "the samples of {key} are not stored, and only they tell when a label began and ended: throughput and \
-             bytes a second are null"
+            "the samples of {key} are not stored, and only they show when a label began and ended: \
+             throughput and bytes a second are null"
         ));
     }
     output.write_all(jmeter_statistics(&run, &look, times.as_ref())?.as_bytes())?;

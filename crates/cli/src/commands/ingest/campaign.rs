@@ -30,7 +30,7 @@ pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
         [("--dry-run", args.dry_run), ("--jobs", args.jobs.is_some()), ("--table", args.table.is_some())];
     match given.iter().find(|(_, given)| *given) {
         Some((flag, _)) => {
-            Err(CliError::usage(format!("{flag} is for folders, and files were named"), "Leave it out.")
+            Err(CliError::usage(format!("{flag} applies to folders, and files were named"), "Leave it out.")
                 .into())
         }
         None => Ok(()),
@@ -41,7 +41,7 @@ pub(crate) fn refuse_flags(args: &CampaignArgs) -> Result<()> {
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
     if args.repeat.is_some() || args.log.origin.is_some() {
         return Err(CliError::usage(
-            "--repeat and --origin are of one run, and a folder holds many",
+            "--repeat and --origin apply to one run, and a folder holds many",
             "Leave them out; --append-repeat stores runs of the same test beside each other.",
         )
         .into());
@@ -162,7 +162,7 @@ fn info(run: &CampaignRun) -> Option<&RunInfo> {
 fn why(stand: &Stand) -> Option<String> {
     match stand {
         Stand::Changed(why) => Some(why.clone()),
-        Stand::Unread(_) => Some("as far as can be told without reading it whole".into()),
+        Stand::Unread(_) => Some("as far as is known without reading all of it".into()),
         Stand::Failed(error) => Some(error.to_string()),
         _ => None,
     }

@@ -107,7 +107,7 @@ fn summarise(done: &Ingested, store: &Store, took: Duration) {
         note(&format!("partial: {}", damage_sentence(damage)));
     }
     if done.read_twice {
-        note("the earliest record stands late in the log, so the log was read twice");
+        note("the earliest record comes late in the log, so the log was read twice");
     }
     let number = thousands;
     let of_all = f64::from(info.seconds).max(1.0);
@@ -157,7 +157,7 @@ fn summarise(done: &Ingested, store: &Store, took: Duration) {
 fn throughput(info: &RunInfo) -> String {
     let duration = RunDuration::of(info, &View::of(info));
     let figure = (info.successes as f64 / duration.seconds).round() as u64;
-    let wait = duration.long_wait().map(|wait| format!(" (its last answer was awaited for {wait:.1} s)"));
+    let wait = duration.long_wait().map(|wait| format!(" (with a wait of {wait:.1} s for its last answer)"));
     format!("{} successes/s{}", thousands(figure), wait.unwrap_or_default())
 }
 

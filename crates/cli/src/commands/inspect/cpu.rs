@@ -36,9 +36,9 @@ fn clock(cpu: &CpuInspection) -> String {
     match &cpu.date_pattern {
         None => "epoch seconds: no zone is needed".to_owned(),
         Some(pattern) if cpu.zone_assumed => {
-            format!("dates, {pattern}, which name no zone: taken for that of --time-zone")
+            format!("dates without a zone, {pattern}: read in the zone of --time-zone")
         }
-        Some(pattern) => format!("dates, {pattern}, which name their zone"),
+        Some(pattern) => format!("dates with a zone, {pattern}"),
     }
 }
 
@@ -61,7 +61,7 @@ fn readings(cpu: &CpuInspection) -> String {
 
 fn overlap(cpu: &CpuInspection, seconds: u64, end_seen: bool) -> String {
     let percent = cpu.covered as f64 / seconds.max(1) as f64 * 100.0;
-    let of = if end_seen { "of the logs" } else { "of the logs as far as they are known" };
+    let of = if end_seen { "of the logs" } else { "of the logs as far as known" };
     format!(
         "{} of {} seconds {of} have a reading ({percent:.1} %)",
         thousands(cpu.covered),
@@ -86,7 +86,7 @@ fn perhaps(guess: &ClockGuess, seconds: u64) -> String {
     let (covered, seconds) = (thousands(guess.covered), thousands(seconds));
     let zone = guess.time_zone.as_ref().map(|zone| format!("--time-zone {zone}, or ")).unwrap_or_default();
     format!(
-        "perhaps the clocks differ by {}: {covered} of {seconds} seconds with {zone}--cpu-offset {}",
+        "the clocks may differ by {}: {covered} of {seconds} seconds with {zone}--cpu-offset {}",
         hours(guess.shift.unsigned_abs()),
         guess.cpu_offset
     )

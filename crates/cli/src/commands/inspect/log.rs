@@ -14,7 +14,7 @@ pub(super) fn rows(log: &LogInspection, rows: &mut Rows) {
     if log.columns.is_empty() {
         return;
     }
-    let by = if log.header { "by a header" } else { "no header: as told, or JMeter's default ones" };
+    let by = if log.header { "by a header" } else { "no header: as given, or JMeter's default ones" };
     rows.row("columns", &format!("{}, {by}; delimiter {}", log.columns.len(), delimiter(log.delimiter)));
     rows.list(
         "missing",
@@ -28,10 +28,7 @@ pub(super) fn rows(log: &LogInspection, rows: &mut Rows) {
         let times = thousands(log.repeated_headers);
         rows.row(
             "headers",
-            &format!(
-                "the header comes again, times: {times}, first on line {}: passed over",
-                thousands(line)
-            ),
+            &format!("the header is repeated, times: {times}, first on line {}: skipped", thousands(line)),
         );
     }
     rows.list("timeStamp", log.time_stamp.iter().map(time_stamp));
@@ -57,7 +54,7 @@ fn packing(log: &LogInspection) -> String {
     if log.pipe {
         let all = if log.whole { unpacked } else { None };
         let all = all.map_or_else(|| "its size is not known".to_owned(), |all| format!("{all} unpacked"));
-        return format!("{}, from a pipe: {all}; what was read of it is gone", log.packing);
+        return format!("{}, from a pipe: {all}; the part that was read is consumed", log.packing);
     }
     let Some(packed) = packed else { return log.packing.clone() };
     match unpacked {
@@ -94,10 +91,10 @@ fn time_stamp(form: &TimeForm) -> String {
         TimeForm::EpochUs => "epoch microseconds: no zone is needed".to_owned(),
         TimeForm::EpochNs => "epoch nanoseconds: no zone is needed".to_owned(),
         TimeForm::Date { pattern, names_zone: true, .. } => {
-            format!("dates, {pattern}, which name their zone")
+            format!("dates with a zone, {pattern}")
         }
         TimeForm::Date { pattern, zone, .. } => {
-            format!("dates, {pattern}, which name no zone: taken for {zone} (--time-zone)")
+            format!("dates without a zone, {pattern}: read as {zone} (--time-zone)")
         }
     }
 }
@@ -118,7 +115,7 @@ fn to(log: &LogInspection, earliest: i64, latest: i64) -> String {
 fn injectors(by: InjectorsBy) -> &'static str {
     match by {
         InjectorsBy::Hostname => "by the column Hostname",
-        InjectorsBy::ThreadName => "by the head of threadName",
+        InjectorsBy::ThreadName => "by the beginning of threadName",
         InjectorsBy::Nothing => "not told apart: the log counts as one (see --injectors, --injector-pattern)",
     }
 }

@@ -39,7 +39,7 @@ pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
 }
 
 fn t0_row(found: &Inspection, t0_ms: i64) -> String {
-    let later = if found.whole { "" } else { "; a later record may be earlier" };
+    let later = if found.whole { "" } else { "; a record later in the log may be earlier" };
     format!("{} ({t0_ms}){later}", moment(t0_ms))
 }
 
@@ -48,7 +48,7 @@ fn length(found: &Inspection) -> Option<String> {
     let length = duration(last_ms.abs_diff(t0_ms));
     Some(match found.end_seen {
         true => format!("{length}, to {}", moment(last_ms)),
-        false => format!("{length} or more: the end is not known before all is read"),
+        false => format!("{length} or more: only reading everything shows the end"),
     })
 }
 
@@ -128,6 +128,6 @@ fn verdict(found: &Inspection) -> &'static str {
         Inspection { refusal: Some(_), .. } => "would be refused",
         _ if found.too_many_rejects() => "would fail at this rate of rejects",
         Inspection { whole: true, .. } => "would take it",
-        _ => "would begin; what comes behind the sample is not known",
+        _ => "would start; the rest of the log was not checked",
     }
 }

@@ -34,7 +34,7 @@ pub(crate) async fn run(args: &MigrateArgs, at: &StoreArgs) -> Result<()> {
     } else if store.migrate().await? {
         note(&format!("{store} has layout {} now", migration.to));
     } else {
-        note(&format!("somebody else has migrated {store} meanwhile"));
+        note(&format!("another process has migrated {store} meanwhile"));
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ pub(super) fn tell(store: &str, migration: &Migration) {
     }
     let bytes: u64 = tables.iter().map(|table| table.bytes).sum();
     note(&format!(
-        "in one transaction, which needs {bytes} bytes of room; whoever reads or writes waits for it; the samples stay as \
-         they are; an older perfpipe refuses the database afterwards"
+        "in one transaction, which needs {bytes} bytes of space. Readers and writers wait for it. The \
+         samples are not rewritten. Older versions of perfpipe refuse the database afterwards"
     ));
 }

@@ -243,14 +243,14 @@ fn change_of_log_cpu_export_or_options_is_taken() {
         night.remove("run.cpu.csv");
         assert_eq!(status(&night, &[]), unchanged, "what was joined once is kept");
 
-        let joined = "it was joined by another CPU offset or look-back";
+        let joined = "its CPU readings were joined with another offset or look-back";
         assert_eq!(status(&night, &["--cpu-offset", "1"]), told("changed", joined));
         assert_eq!(status(&night, &["--cpu-offset", "1"]), unchanged);
         assert_eq!(status(&night, &["--no-samples", "--cpu-offset", "1"]).1, "it was stored with samples");
         assert_eq!(status(&night, &["--cpu-offset", "1"]).1, "it was stored without samples");
         assert_eq!(
             status(&night, &["--cpu-offset", "1", "--injectors", "3"]).1,
-            "it was read by other options"
+            "it was read with other options"
         );
         assert_eq!(night.store.list().len(), 1);
         assert_eq!(night.store.leftovers(), Vec::<String>::new());
@@ -510,7 +510,7 @@ fn signal_leaves_the_runs_that_are_stored_and_no_half_one() {
         let done = finish(child);
         let complaint = done.complaint(130);
         assert!(
-            complaint.contains("nothing was stored of what was at work; 1 run had been stored"),
+            complaint.contains("nothing of the work in progress was stored; 1 run was already stored"),
             "{complaint}"
         );
         assert_eq!(night.store.keys(), ["go 2048"]);

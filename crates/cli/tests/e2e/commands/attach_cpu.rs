@@ -38,7 +38,7 @@ fn export_without_a_second_in_common_is_refused_with_the_times_and_the_offset_th
         }
         let other_day = store.file("day.csv", readings(1_795_203_738 - 300_000, 60));
         let complaint = store.run(&["attach-cpu", "nio_t", &other_day]).complaint(1);
-        assert!(complaint.contains("Look at --cpu-offset"), "{complaint}");
+        assert!(complaint.contains("Check --cpu-offset"), "{complaint}");
         assert_eq!(store.export(&Key::new("nio", "t"), "cpu", "csv", &[]), before);
 
         // The remedies help.

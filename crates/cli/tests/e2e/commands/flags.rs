@@ -79,7 +79,7 @@ fn every_choice_changes_what_is_exported_or_is_refused() {
                 continue;
             }
             let told = done.complaint(2);
-            let named = format!("{} does nothing to --what {what}", choice[0]);
+            let named = format!("{} has no effect on --what {what}", choice[0]);
             assert!(told.contains(&named) && told.contains("it is for --what "), "{told}");
         }
     }
@@ -101,7 +101,7 @@ fn percentiles_that_are_the_usual_ones_are_refused_where_others_are() {
     let store = store_with_run();
     let labels =
         ["export", "--framework", "go", "--test", "t", "--what", "labels", "--percentiles", "25,50,75,95"];
-    assert!(store.run(&labels).complaint(2).contains("--percentiles does nothing to --what labels"));
+    assert!(store.run(&labels).complaint(2).contains("--percentiles has no effect on --what labels"));
 }
 
 #[test]

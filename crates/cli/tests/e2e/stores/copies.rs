@@ -171,5 +171,5 @@ fn short_runs_say_why_nothing_can_be_told() {
     let compared = store.run(&["compare", "a_t", "b_t"]);
     assert_eq!(compared.code, Some(0));
     let said = compared.err;
-    assert!(said.contains("the run is too short for how long its seconds act on each other"), "{said}");
+    assert!(said.contains("the run is too short to estimate its noise"), "{said}");
 }

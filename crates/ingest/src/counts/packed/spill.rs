@@ -112,9 +112,7 @@ impl InFile {
         read.map_err(|error| Error::store(what, error))?;
         match crc32fast::hash(&bytes) == self.crc32 {
             true => Ok(bytes),
-            false => {
-                Err(Error::store(what, "it holds something else than was written (is the disk damaged?)"))
-            }
+            false => Err(Error::store(what, "its content is not what was written (the disk may be damaged)")),
         }
     }
 }

@@ -112,7 +112,7 @@ impl Layout {
         let columns = Columns::by_name(&names).map_err(|missing| {
             Error::usage(
                 ErrorKind::ColumnsIncomplete,
-                format!("the columns told have no {missing}"),
+                format!("the given columns have no {missing}"),
                 "Name every column of the log, among them timeStamp, elapsed and success.",
             )
         })?;
@@ -131,7 +131,8 @@ impl Layout {
                 ErrorKind::UnknownColumns,
                 place.clone().at(1, 0),
                 format!("the first line is neither a JMeter header nor a record of {} columns", names.len()),
-                "If the log has no header and other columns than JMeter's default ones, tell them, and an unusual delimiter: LayoutOptions.",
+                "If the log has no header and other columns than JMeter's default ones, set them, and an \
+                 unusual delimiter, in LayoutOptions.",
             )),
         }
     }

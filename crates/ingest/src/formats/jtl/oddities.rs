@@ -34,22 +34,23 @@ impl Oddities {
         let quotes = self.swallowed.map(|first| {
             let what = RejectReason::SwallowedRecords { records: first.records };
             let more = more(self.swallowing, "record");
-            format!("{place}, line {}: {what}: is a quote astray?{more}", first.line)
+            format!("{place}, line {}: {what}; a quote may be misplaced{more}", first.line)
         });
         let clock = self.clocks.first.map(|step| {
             let (seconds, line) = (step.ms.unsigned_abs().saturating_add(500) / 1000, step.line);
             let summer_ends = self.zone_assumed && (HOUR_MS - step.ms.abs()).abs() <= NEAR_MS;
             let what = match step.ms {
                 ..0 if summer_ends => format!(
-                    "the clock goes back by {seconds} s, so that seconds are counted twice: did summer time end there? \
-                     Which of the two hours a date is of can't be told where it names no zone; add each one's offset to \
-                     the dates before this line and from it on, as +02:00 and +01:00, or have JMeter log epoch times"
+                    "the clock goes back by {seconds} s, so some seconds are counted twice. Summer time may \
+                     have ended there: a date without a zone can mean either of two hours. Add the offset to \
+                     the dates, as in +02:00 before this line and +01:00 from it on, or let JMeter log epoch \
+                     times"
                 ),
                 ..0 => format!(
-                    "the clock goes back by {seconds} s, so that seconds are counted twice (were logs joined there? \
-                     Give them as files of their own)"
+                    "the clock goes back by {seconds} s, so some seconds are counted twice (if logs were \
+                     joined there, give them as separate files)"
                 ),
-                _ => format!("the clock goes on by {seconds} s from one record to the next"),
+                _ => format!("the clock goes forward by {seconds} s from one record to the next"),
             };
             format!("{place}, line {line}: {what}{}", more(self.clocks.steps, "step"))
         });

@@ -98,8 +98,8 @@ impl Readings {
         let differing = self.seconds_that_differ();
         if differing > 0 {
             notes.push(format!(
-                "{place}: {differing} seconds have several readings that differ, of which the last is taken: are they of \
-                 several machines or items?"
+                "{place}: {differing} seconds have several different readings, of which the last is used: \
+                 they may come from several machines or items"
             ).into());
         }
         let series = self.kept.into_iter().map(|(clock, _, value)| (clock, value * factor)).collect();
@@ -117,10 +117,10 @@ impl Readings {
             return Ok(largest);
         }
         let problem = format!(
-            "its readings go from {least} to {largest}, and no CPU goes beyond 1,000,000 % (10,000 cores)"
+            "its readings range from {least} to {largest}; a CPU has at most 1,000,000 % (10,000 cores)"
         );
-        let remedy = "Export the item of the CPU, as system.cpu.util of Zabbix, and not that of the memory or another; \
-                      take out single readings that can't be meant.";
+        let remedy = "Export the CPU item (in Zabbix, system.cpu.util), not memory or another item; remove \
+                      single readings that are wrong.";
         Err(Error::input(ErrorKind::CpuRange, place.clone(), problem, remedy))
     }
 
@@ -147,8 +147,8 @@ impl Readings {
         let (kind, remedy) = match (numbered, options.cpu_item) {
             (true, None) => (ErrorKind::CpuItems, CHOOSE),
             (true, Some(_)) => (ErrorKind::CpuItemMissing, CHOOSE),
-            (false, Some(_)) => (ErrorKind::NoCpuItems, "Choose no item (SourceOptions::cpu_item)."),
-            (false, None) => (ErrorKind::CpuSeries, "Leave the lines of one series in the file."),
+            (false, Some(_)) => (ErrorKind::NoCpuItems, "Leave SourceOptions::cpu_item unset."),
+            (false, None) => (ErrorKind::CpuSeries, "Keep only the lines of one series in the file."),
         };
         Err(Error::input(kind, place.clone(), problem, remedy))
     }

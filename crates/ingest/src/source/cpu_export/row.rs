@@ -108,7 +108,7 @@ impl<'a> RowReader<'a> {
         }
         if let Some(ms) = self.dates.parse(text) {
             let clock = Some(ms.div_euclid(1000)).filter(|clock| CLOCKS.contains(clock));
-            return clock.ok_or_else(|| self.flaw(row, "clock", text, "is no time that can be meant"));
+            return clock.ok_or_else(|| self.flaw(row, "clock", text, "is not a plausible time"));
         }
         let whole = text.split(|byte| *byte == b'.').next().unwrap_or_default();
         let fraction = text.get(whole.len() + 1..).unwrap_or_default();
@@ -118,7 +118,7 @@ impl<'a> RowReader<'a> {
             Some(ms) if self.form.perfmon_label.is_some() && CLOCKS_MS.contains(&ms) => return Ok(ms / 1000),
             Some(clock) if self.form.perfmon_label.is_none() && CLOCKS.contains(&clock) => return Ok(clock),
             Some(ms) if CLOCKS_MS.contains(&ms) => "is in milliseconds; seconds are expected",
-            Some(_) => "is no time that can be meant, as epoch seconds",
+            Some(_) => "is not a plausible time in epoch seconds",
         };
         Err(self.flaw(row, "clock", text, why))
     }

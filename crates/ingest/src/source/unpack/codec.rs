@@ -198,10 +198,10 @@ impl Unpacker {
         match (whole, given) {
             (true, _) if self.at_boundary => Ok(()),
             (true, _) if self.extent != Extent::Input => {
-                Err(Fault::damaged("its packed data goes on past its stated size"))
+                Err(Fault::damaged("its packed data is longer than its stated size"))
             }
             (_, 0) => Err(Fault::cut("its packed data does not end")),
-            _ => Err(Fault::damaged("its packed data does not go on")),
+            _ => Err(Fault::damaged("its packed data is not valid")),
         }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn members(path: &Path) -> io::Result<Vec<Member>> {
     }
     // A member whose place is unknown is reported when it is opened.
     if archive.has_overlapping_entries().unwrap_or(false) {
-        return Err(Fault::damaged("the zip's directory has members lie over each other, or over itself"));
+        return Err(Fault::damaged("members of the zip overlap each other, or the zip's directory"));
     }
     let spans: Vec<Option<Span>> = (0..archive.len()).map(|index| span(&mut archive, index)).collect();
     // If one member is misplaced, the gaps between the others may belong to it, so they are not checked.

@@ -77,8 +77,10 @@ const APART: &str = "Give each zip as a file of its own, or read all that is in 
 fn unlisted(gap: &Range<u64>) -> Fault {
     let bytes = gap.end - gap.start;
     let problem = match gap.start {
-        0 => format!("another zip stands before this one ({bytes} bytes): its members would be left out"),
-        _ => format!("{bytes} bytes between its members hold one that the zip's directory does not list"),
+        0 => format!("another zip comes before this one ({bytes} bytes): its members would be left out"),
+        _ => {
+            format!("{bytes} bytes between its members hold a member that the zip's directory does not list")
+        }
     };
     Fault { harm: true, ..Fault::new(ErrorKind::JoinedZips, problem, APART) }
 }
@@ -93,7 +95,7 @@ pub(crate) fn behind(first: [u8; 4], bytes: Option<u64>) -> Fault {
         }
         false => Fault::harm(
             ErrorKind::TrailingData,
-            format!("something follows the zip's end that is no part of it{bytes}"),
+            format!("data that is not part of the zip follows its end{bytes}"),
         ),
     }
 }

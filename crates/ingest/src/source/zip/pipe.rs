@@ -117,7 +117,7 @@ impl ZipPipe {
             LOCAL => {
                 let header = local_header(&mut self.input)?;
                 if self.damage.is_some() && !header.is_likely() {
-                    return Err(Fault::damaged("a member of the zip does not begin as it should"));
+                    return Err(Fault::damaged("a member of the zip does not begin with a valid header"));
                 }
                 let name = header.name.clone();
                 self.members += 1;
@@ -129,7 +129,7 @@ impl ZipPipe {
                 Ok(Some(name))
             }
             ENTRY | END | END_64 => self.close(next).map(|()| None),
-            _ => Err(Fault::damaged("a member of the zip does not end where it should")),
+            _ => Err(Fault::damaged("a member of the zip does not end where its header says")),
         }
     }
 
@@ -277,7 +277,7 @@ fn unpacker(header: &LocalHeader) -> io::Result<Unpacker> {
             Extent::Bytes(header.packed)
         }
         (Codec::Stored, true) => {
-            let problem = "is stored without compression, with its size only behind it";
+            let problem = "is stored without compression, and its size is stated only after it";
             return Err(Fault::new(
                 ErrorKind::ZipNeedsFile,
                 problem,

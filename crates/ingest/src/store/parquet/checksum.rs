@@ -113,7 +113,7 @@ impl CheckedFile {
         let file = File::open(&path).map_err(failed)?;
         let bytes = file.metadata().map_err(failed)?.len();
         if bytes != sums.bytes {
-            let problem = format!("it has {bytes} bytes in the place of {}", sums.bytes);
+            let problem = format!("it has {bytes} bytes instead of {}", sums.bytes);
             return Err(Error::store(format!("reading {}", path.display()), damaged(&problem)));
         }
         let open = Mutex::new(Open { file, kept: VecDeque::new(), damaged: false });

@@ -57,7 +57,7 @@ pub(crate) fn refuse_link(path: &Path) -> Result<()> {
     }
     Err(Error::refused(
         ErrorKind::LinkInStore,
-        format!("{} is a link, and within a store none is followed", path.display()),
-        "Put what it leads to in its place, or remove it.",
+        format!("{} is a link, and links within a store are not followed", path.display()),
+        "Replace it with what it points to, or remove it.",
     ))
 }

@@ -33,15 +33,18 @@ pub(super) async fn settle(config: &PostgresConfig, info: &RunInfo, number: i64,
         Ok(true) => Ok(()),
         Ok(false) => Err(Error::refused(
             ErrorKind::CommitLost,
-            format!("{lost}; asked again, the server does not have the run"),
+            format!("{lost}; the server was asked again, and does not have the run"),
             lost.remedy().unwrap_or_else(|| "Try again.".to_owned()),
         )),
         Err(_) => Err(Error::refused(
             ErrorKind::CommitUnknown,
-            format!("{lost}; whether the run is stored is not known, since the server can't be asked: {why}"),
             format!(
-                "See which runs are stored once it answers: the run {} is stored if it was ingested at {}, else ingest it \
-                 again.",
+                "{lost}; it is not known whether the run is stored, since the server can't be asked: \
+                     {why}"
+            ),
+            format!(
+                "List the stored runs once the server answers. The run {} is stored if its ingest time is \
+                 {}; otherwise ingest it again.",
                 info.key, info.ingested_at
             ),
         )),

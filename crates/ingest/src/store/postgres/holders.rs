@@ -96,11 +96,13 @@ fn name(row: &tokio_postgres::Row) -> Result<String> {
 }
 
 fn refusal(what: &str, problem: &str, holder: Option<String>) -> Error {
-    let holder = holder.unwrap_or_else(|| "a session that has just let go, or that can't be seen".into());
+    let holder =
+        holder.unwrap_or_else(|| "a session that has just ended, or that this role can't see".into());
     Error::refused(
         ErrorKind::TableLocked,
-        format!("{what}: {problem}, and was waited for in vain: {holder}"),
-        "Let that session end, or have it ended with select pg_terminate_backend(PROCESS), then try again.",
+        format!("{what}: {problem}, and did not become free in time; the holder is {holder}"),
+        "Wait until that session has ended, or end it with select pg_terminate_backend(PROCESS); then try \
+         again.",
     )
 }
 

@@ -43,8 +43,8 @@ pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
     let holder = holder.map_or_else(String::new, |holder| format!(" ({holder} holds its lock)"));
     Err(Error::refused(
         ErrorKind::RunBusy,
-        format!("another perfpipe is at this moment writing the run {key}{holder}"),
-        "Wait until it has ended, or tell another framework or test for this run.",
+        format!("another perfpipe is writing the run {key}{holder}"),
+        "Wait until it is done, or give this run another framework or test.",
     ))
 }
 
@@ -79,10 +79,10 @@ pub(super) async fn drop_table(session: &Session, table: &str) -> Result<()> {
         return Err(Error::refused(
             ErrorKind::SamplesTable,
             format!(
-                "the run's row names perfpipe.{} as the table of its samples, which all runs share",
+                "the run's row names perfpipe.{} as the table of its samples, but all runs share that table",
                 quoted(table)
             ),
-            "Somebody has changed the row: set its table_name in perfpipe.runs to null, then try again.",
+            "The row was changed by hand: set its table_name in perfpipe.runs to null, then try again.",
         ));
     }
     match exclusively(session, what, &in_schema(table)).await? {
@@ -135,7 +135,7 @@ fn still_read(table: &str) -> Error {
             "the old samples in perfpipe.{} are still being read, so they could not be replaced",
             quoted(table)
         ),
-        "Let the readers end (see pg_stat_activity), then try again.",
+        "Wait until the readers are done (see pg_stat_activity), then try again.",
     )
 }
 

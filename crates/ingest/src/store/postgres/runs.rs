@@ -179,7 +179,7 @@ fn read(layout: Layout, row: &Row) -> Result<Stored> {
     parse(layout, row).map_err(|error| {
         let text = |column| value::<String>(row, column).unwrap_or_else(|_| "?".into());
         let run = format!("{}_{}", text("framework"), text("test"));
-        let remedy = "Somebody has changed it: ingest the run again, replacing it, or drop it.";
+        let remedy = "The row was changed by hand: ingest the run again, replacing it, or drop it.";
         Error::failed(
             ErrorKind::RowUnreadable,
             format!("reading the row of the run {run}"),
@@ -218,7 +218,7 @@ fn parse(layout: Layout, row: &Row) -> Result<Stored> {
     if layout == Layout::Keyed && value::<&str>(row, "run")? != run_text(&info.key) {
         return Err(Error::store(
             "reading the run's row",
-            "its column run is not made of its framework, test and repeat",
+            "its column run does not match its framework, test and repeat",
         ));
     }
     let number = value(row, layout.number_column())?;

@@ -35,8 +35,11 @@ impl Marker {
             LAYOUT => Ok(()),
             layout => Err(Error::refused(
                 ErrorKind::StoreLayout,
-                format!("{} is of layout {layout}, and this perfpipe knows layout {LAYOUT}", path.display()),
-                "Use the perfpipe that wrote it, or another folder.",
+                format!(
+                    "{} has layout {layout}, and this version of perfpipe knows layout {LAYOUT}",
+                    path.display()
+                ),
+                "Use the version of perfpipe that wrote it, or another folder.",
             )),
         }
     }
@@ -66,7 +69,7 @@ pub(crate) fn unmarked(path: &Path, problem: &str) -> Error {
         ErrorKind::MarkerDamaged,
         format!("reading {}", path.display()),
         format!("{problem} (the store's own file is damaged)"),
-        "Repair the store, which makes it anew; the runs can be read meanwhile.",
+        "Repair the store, which writes the file again. The runs can be read meanwhile.",
     )
 }
 
@@ -110,7 +113,7 @@ impl Manifest {
         let manifest: Self = parse(path, sealed.run.get().as_bytes())?;
         match is_generation(&manifest.generation) {
             true => Ok(Some(manifest)),
-            false => Err(unreadable(path, "it names no folder that perfpipe makes")),
+            false => Err(unreadable(path, "it names a folder that perfpipe does not make")),
         }
     }
 

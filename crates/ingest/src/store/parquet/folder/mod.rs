@@ -46,13 +46,13 @@ impl Folder {
     fn check_folder(&self) -> Result<()> {
         let problem = match fs::metadata(self.path()) {
             Ok(found) if !found.is_dir() => "is a file, not a folder",
-            Err(_) if self.path().is_symlink() => "is a link to a folder that is not there",
+            Err(_) if self.path().is_symlink() => "is a link to a folder that does not exist",
             _ => return Ok(()),
         };
         Err(Error::refused(
             ErrorKind::NoFolder,
             format!("{} {problem}", self.path().display()),
-            "Name another folder, or make that one.",
+            "Name another folder, or create that one.",
         ))
     }
 
@@ -115,7 +115,7 @@ impl Folder {
             Error::refused(
                 ErrorKind::RunBusy,
                 format!("the run {key} is being written or dropped by another perfpipe"),
-                "Wait until it is done, or tell another framework or test for this run.",
+                "Wait until it is done, or give this run another framework or test.",
             )
         })
     }
@@ -236,11 +236,8 @@ fn may_name(run: &Path, generation: &str) -> bool {
 fn not_durable(done: &str, error: &Error) -> Error {
     Error::refused(
         ErrorKind::NotDurable,
-        format!(
-            "{done}, but it is not sure that this survives a power failure, and what was there before is kept until it \
-             is: {error}"
-        ),
-        "See what is wrong with the disk (the system's log says so), then verify the run.",
+        format!("{done}, but a power failure may still undo it, so the earlier files are kept: {error}"),
+        "Find out from the system's log what is wrong with the disk, then verify the run.",
     )
 }
 

@@ -155,10 +155,10 @@ pub(super) fn foreign(run: &Path, manifest: &Manifest) -> Error {
     Error::refused(
         ErrorKind::RunMoved,
         format!(
-            "{} holds the run {}, whose folder is another one: it was copied or renamed by hand",
+            "{} holds the run {}, which belongs in another folder: it was copied or renamed by hand",
             run.display(),
             manifest.info.key
         ),
-        "Repair the store, which puts it where it belongs, or sets it aside.",
+        "Repair the store, which moves it to its folder or sets it aside.",
     )
 }

@@ -175,7 +175,7 @@ fn check_known(settings: &Settings) -> Result<()> {
     let known =
         |name: &str| VARIABLES.iter().any(|(known, _)| *known == name) || OTHER_SETTINGS.contains(&name);
     if let Some(name) = settings.keys().find(|name| !known(name)) {
-        return Err(bad(name, "is not one that perfpipe knows", "Leave it out, or check its spelling."));
+        return Err(bad(name, "is not known to perfpipe", "Leave it out, or check its spelling."));
     }
     if settings.get("gssencmode").is_some_and(|mode| mode == "require") {
         return Err(bad(
@@ -227,12 +227,16 @@ fn servers(settings: &Settings) -> Result<Vec<Server>> {
     let addresses = list("hostaddr").unwrap_or_default();
     let hosts = list("host").unwrap_or_else(|| vec![""; addresses.len().max(1)]);
     if !addresses.is_empty() && addresses.len() != hosts.len() {
-        return Err(bad("hostaddr", "has another number of entries than host", "Give one address a host."));
+        return Err(bad(
+            "hostaddr",
+            "has another number of entries than host",
+            "Give one address for each host.",
+        ));
     }
     let ports = ports(list("port").unwrap_or_default(), hosts.len())?;
     let one = |(at, (host, port)): (usize, (&str, u16))| {
         let address = addresses.get(at).filter(|text| !text.is_empty()).map(|text| {
-            text.parse().map_err(|_| bad("hostaddr", "is not an IP address", "Put names into host."))
+            text.parse().map_err(|_| bad("hostaddr", "is not an IP address", "Give names in host."))
         });
         let address: Option<std::net::IpAddr> = address.transpose()?;
         let host = match (host, address) {
@@ -259,7 +263,11 @@ fn ports(texts: Vec<&str>, hosts: usize) -> Result<Vec<u16>> {
         [] => Ok(vec![DEFAULT_PORT; hosts]),
         [one] => Ok(vec![*one; hosts]),
         _ if ports.len() == hosts => Ok(ports),
-        _ => Err(bad("port", "has another number of entries than host", "Give one port, or one a host.")),
+        _ => Err(bad(
+            "port",
+            "has another number of entries than host",
+            "Give one port, or one for each host.",
+        )),
     }
 }
 
@@ -285,7 +293,7 @@ fn attributes(settings: &Settings) -> Result<TargetSessionAttrs> {
         "read-only" | "standby" => Ok(TargetSessionAttrs::ReadOnly),
         _ => Err(bad(
             "target_session_attrs",
-            "is not one that perfpipe knows",
+            "is not known to perfpipe",
             "It can be any, read-write, read-only, primary or standby.",
         )),
     }

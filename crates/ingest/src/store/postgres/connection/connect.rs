@@ -101,7 +101,8 @@ fn problem(error: &tokio_postgres::Error, server: &Server) -> Problem {
     let may_differ = !handshake && error.code().is_none_or(|code| refused.contains(&code));
     let mut sentence = sentence(error);
     if handshake {
-        sentence += " (the server can encrypt, so nothing was sent without; sslmode=disable would)";
+        sentence += " (the server offers encryption, so nothing was sent without it; sslmode=disable would \
+                     allow that)";
     }
     if server.password.is_none() && sentence.contains("password missing") {
         sentence =

@@ -109,20 +109,20 @@ pub(crate) fn sentence(error: &tokio_postgres::Error) -> String {
 /// Returns the remedy for the server's error code, if there is one.
 fn remedy(error: &tokio_postgres::Error) -> Option<&'static str> {
     let Some(code) = error.code() else {
-        return Some("See whether the server runs and what its log says, then try again.");
+        return Some("Check that the server runs and what its log says, then try again.");
     };
     match *code {
         SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
-            Some("See why the server ended the connection (its log says so), then try again.")
+            Some("Find out from the server's log why it ended the connection, then try again.")
         }
         SqlState::QUERY_CANCELED => {
-            Some("Where nobody cancelled it, raise the role's statement_timeout; then try again.")
+            Some("If nobody cancelled it, raise the role's statement_timeout; then try again.")
         }
         SqlState::DISK_FULL => Some("Make room on the server's disk, then try again."),
         SqlState::INSUFFICIENT_PRIVILEGE => Some(GRANTS),
         SqlState::DUPLICATE_PSTATEMENT | SqlState::INVALID_SQL_STATEMENT_NAME => Some(
-            "A pooler gives one session of the server to several clients: name the server itself in the URL, or have \
-             the pooler's pool_mode at session.",
+            "A pooler gives one session of the server to several clients: name the server itself in the URL, \
+             or set the pooler's pool_mode to session.",
         ),
         _ => None,
     }

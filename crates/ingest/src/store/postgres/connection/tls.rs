@@ -50,7 +50,11 @@ pub(crate) fn resolve(settings: &Settings, home: Option<&Path>) -> Result<(SslMo
     if told == Some("system") {
         return match mode.unwrap_or(SslMode::VerifyFull) {
             SslMode::VerifyFull => Ok((SslMode::VerifyFull, Roots::System)),
-            _ => Err(bad("sslrootcert", "is system, which trusts many", "Set sslmode=verify-full with it.")),
+            _ => Err(bad(
+                "sslrootcert",
+                "is system, which needs sslmode=verify-full",
+                "Set sslmode=verify-full too.",
+            )),
         };
     }
     let usual = home.map(|home| home.join(".postgresql/root.crt")).filter(|path| path.exists());
@@ -58,7 +62,7 @@ pub(crate) fn resolve(settings: &Settings, home: Option<&Path>) -> Result<(SslMo
     match (mode.unwrap_or(SslMode::Prefer), roots) {
         (SslMode::VerifyCa | SslMode::VerifyFull, Roots::None) => Err(bad(
             "sslmode",
-            "asks to verify the server, and no trusted certificate is named",
+            "asks to verify the server, but no trusted certificate is given",
             "Set sslrootcert=FILE, or sslrootcert=system for the operating system's.",
         )),
         // As in libpq, the server is verified if a root certificate exists.
@@ -136,7 +140,7 @@ fn trusted(roots: &Roots) -> Result<Trusted> {
 }
 
 fn none() -> Error {
-    bad("sslrootcert", "leads to no certificate", "Name a PEM file with at least one.")
+    bad("sslrootcert", "names no certificate", "Name a PEM file with at least one.")
 }
 
 #[cfg(test)]

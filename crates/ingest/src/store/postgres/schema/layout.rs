@@ -185,7 +185,7 @@ async fn check_server(session: &Session) -> Result<()> {
         return Err(Error::refused(
             ErrorKind::ServerTooOld,
             format!("the server is older than PostgreSQL {}", OLDEST.0),
-            "Use a newer one, or leave the database out to store the run in a folder.",
+            "Use a newer server, or name no database to store the run in a folder.",
         ));
     }
     Ok(())

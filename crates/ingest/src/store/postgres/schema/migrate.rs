@@ -137,7 +137,7 @@ async fn check(session: &Session) -> Result<()> {
     if value::<i32>(&row, "version")? < OLDEST.1 {
         return Err(Error::refused(
             ErrorKind::ServerTooOld,
-            format!("a server older than PostgreSQL {} can not migrate the schema perfpipe", OLDEST.0),
+            format!("a server older than PostgreSQL {} can't migrate the schema perfpipe", OLDEST.0),
             "Leave the schema as it is: it is read and written in its own layout.",
         ));
     }
@@ -187,8 +187,8 @@ const VIEWS_OF_NUMBERS: &str = "
 fn in_the_way(view: &str) -> Error {
     Error::refused(
         ErrorKind::MigrationBlocked,
-        format!("{WHAT}: the view {view} uses a run's number (run_id), which the newest layout has not"),
-        "Drop the view, migrate, and make it again with the column run.",
+        format!("{WHAT}: the view {view} uses the column run_id, which the newest layout does not have"),
+        "Drop the view, migrate, and create it again with the column run.",
     )
 }
 
@@ -198,7 +198,7 @@ fn refused(session: &Session, error: &tokio_postgres::Error) -> Error {
         Some(&(SqlState::FEATURE_NOT_SUPPORTED | SqlState::DEPENDENT_OBJECTS_STILL_EXIST)) => Error::refused(
             ErrorKind::MigrationBlocked,
             format!("{WHAT}: {}; nothing was changed", sentence(error)),
-            "Take what is in the way off the table, migrate, and put it back by the column run.",
+            "Remove from the table what prevents the change, migrate, and add it again with the column run.",
         ),
         _ => session.error(&format!("{WHAT} (nothing was changed)"), error),
     }

@@ -38,8 +38,7 @@ fn refusal(found: &Row) -> Result<Error> {
 
 /// Returns the message for each kind of finding.
 fn words(kind: &str) -> Words {
-    const DROP: &str =
-        "If nobody knows why it is there, drop it, and see who may have made it; or use another database.";
+    const DROP: &str = "If nobody needs it, drop it, and find out who created it; or use another database.";
     match kind {
         "schema" => (
             "the schema perfpipe belongs to the role {detail}, whose code could run with your rights",
@@ -57,8 +56,8 @@ fn words(kind: &str) -> Words {
         ),
         "security" => (
             "row security is active on perfpipe.{name}, so not all of its rows can be seen",
-            "Use a role that it does not hold for (the table's owner, or one with bypassrls), or switch it off: \
-             alter table {table} disable row level security.",
+            "Use a role that row security does not apply to (the table's owner, or one with bypassrls), or \
+             switch it off: alter table {table} disable row level security.",
         ),
         "child" => {
             ("perfpipe.{name} has the child table {detail}, whose rows would be read with its own", DROP)
@@ -72,13 +71,13 @@ fn words(kind: &str) -> Words {
         "code" => ("perfpipe.{name} has an index, default or constraint that calls the {detail}", DROP),
         "trigger" => (
             "perfpipe.{name} has the trigger {detail}, which would run with your rights",
-            "If nobody knows why it is there, drop it, and see who may have made it: drop trigger {detail} on {table}.",
+            "If nobody needs it, drop it, and find out who created it: drop trigger {detail} on {table}.",
         ),
         "rule" => ("perfpipe.{name} has the rule {detail}, which changes what is written", DROP),
         "reference" => (
             "the table {detail} refers to perfpipe.{name}, and its triggers would run with your rights",
             DROP,
         ),
-        _ => ("the event trigger {detail} calls a function of a role that you are no member of", DROP),
+        _ => ("the event trigger {detail} calls a function of a role that you are not a member of", DROP),
     }
 }
