@@ -1,5 +1,5 @@
--- What makes tables of the schema perfpipe others than those that perfpipe made: $1 names the tables, $2 says whether
--- they are to be written to. Writing runs code of whoever owns a table or may put a trigger on it.
+-- Finds out how tables of the schema perfpipe differ from those that perfpipe made. $1 names the tables, $2 is true if
+-- they will be written to. A write runs the code of anyone who owns a table or may put a trigger on it.
 with recursive me as (
   select oid, rolsuper from pg_catalog.pg_roles where rolname = current_user
 ), groups (oid) as (
@@ -7,7 +7,7 @@ with recursive me as (
   union
   select m.roleid from pg_catalog.pg_auth_members m join groups g on g.oid = m.member
 ), trusted (oid) as (
-  -- A superuser counts as a member of every role, though nobody made him one.
+  -- A superuser has the rights of every role, so only granted memberships count for one.
   select r.oid from pg_catalog.pg_roles r cross join me
   where r.rolsuper
     or pg_catalog.pg_has_role(me.oid, r.oid, 'usage') and (not me.rolsuper or r.oid in (select oid from groups))
@@ -16,7 +16,7 @@ with recursive me as (
   from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where n.nspname = 'perfpipe' and c.relname::text = any ($1)
 ), columns (name, attribute, type) as (
-  -- What is read in the form of its type; the empty name is that of a run's own samples.
+  -- Columns that are read in the binary form of their type. The empty name stands for a run's own table of samples.
   values ('seconds', 'second', 'int4'), ('seconds', 'label', 'text'), ('seconds', 'success', 'bool'),
     ('seconds', 'transaction', 'bool'), ('seconds', 'samples', 'int8'), ('seconds', 'packed', 'bytea'),
     ('cpu', 'clock', 'int8'), ('cpu', 'value', 'float8'),
@@ -69,7 +69,7 @@ join pg_catalog.pg_attribute a on a.attrelid = h.oid and a.attname = c.attribute
 join pg_catalog.pg_type t on t.oid = a.atttypid
 where t.typname <> c.type::name
 union all
--- The catalogue's own functions and operators are not noted here: they can't go.
+-- pg_depend does not list functions and operators of the catalogue itself, since they can't be dropped.
 select 'code', h.name, pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0)
 from held h
 join parts p on p.relation = h.oid

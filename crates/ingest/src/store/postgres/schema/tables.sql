@@ -1,6 +1,6 @@
--- The tables of layout 4, in the schema perfpipe, which is there. Run once, inside a transaction; then views.sql and
--- comments.sql. A run's rows are told by its key as text, the first column of every key and index, so that all tables can
--- be distributed by it: hence no generated column, and nothing unique but the keys.
+-- Creates the tables of layout 4 in the existing schema perfpipe. Runs once, inside a transaction, before views.sql and
+-- comments.sql. A run's rows are identified by its key as text, the first column of every key and index, so that all
+-- tables can be distributed by it. Hence there is no generated column, and nothing is unique but the keys.
 
 create table perfpipe.layout (
   version    int not null,
@@ -63,7 +63,7 @@ create table perfpipe.seconds (
   packed           bytea not null
 );
 
--- In the row itself: it is what perfpipe reads, and the arrays are what gives way to it.
+-- Kept in the row itself, since perfpipe reads it. The arrays are moved out of the row instead.
 alter table perfpipe.seconds alter column packed set storage main;
 
 create index seconds_run on perfpipe.seconds (run, second);

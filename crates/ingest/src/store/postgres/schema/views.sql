@@ -1,4 +1,4 @@
--- The views of layout 4. A filter by run comes before anything is summed, and so does one by framework, test and repeat.
+-- The views of layout 4. A filter by run, or by framework, test and repeat, is applied before anything is summed.
 
 create or replace view perfpipe.elapsed_counts as
   select r.framework, r.test, r.repeat, s.second, s.label, s.success, s.transaction, pair.elapsed, pair.count,
