@@ -52,7 +52,9 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
                 | Analyze::NoPhase { .. }
                 | Analyze::NoLoad { .. }
                 | Analyze::UnknownLabel { .. }
+                | Analyze::SharedLabel { .. }
                 | Analyze::TransactionLabel { .. }
+                | Analyze::MixedTests { .. }
                 | Analyze::UnknownColumn { .. }
                 | Analyze::Rule { .. }
                 | Analyze::NoBaseline { .. },
@@ -61,4 +63,23 @@ pub(crate) fn code(error: &(dyn Error + 'static)) -> u8 {
         }
     };
     chain(error).find_map(of_cause).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfpipe_analyze::Error as Analyze;
+
+    #[test]
+    fn a_choice_that_the_runs_do_not_have_is_wrong_usage() {
+        let run = || "go_2048".to_owned();
+        for error in [
+            Analyze::UnknownLabel { run: run(), label: "Get".into(), near: Vec::new() },
+            Analyze::SharedLabel { run: run(), label: "Get".into() },
+            Analyze::TransactionLabel { run: run(), label: "Page".into() },
+            Analyze::MixedTests { one: "2048".into(), other: "512".into() },
+        ] {
+            assert_eq!(code(&error), USAGE, "{error}");
+        }
+    }
 }
