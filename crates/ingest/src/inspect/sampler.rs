@@ -376,8 +376,9 @@ impl Sample {
         found.earliest_ms = min(found.earliest_ms, parsed.earliest_ms);
         found.latest_ms = found.latest_ms.max(parsed.latest_ms);
         self.lines += parsed.lines;
-        let injector = &parsed.batch.injector;
-        if found.injectors_by == InjectorsBy::Nothing && hosts(injector, file) {
+        if parsed.has_hostname {
+            found.injectors_by = InjectorsBy::Hostname;
+        } else if found.injectors_by == InjectorsBy::Nothing && hosts(&parsed.batch.injector, file) {
             found.injectors_by = InjectorsBy::ThreadName;
         }
     }
@@ -428,9 +429,6 @@ impl Sample {
                     zone: zone.to_string(),
                 },
             });
-            if columns.hostname.is_some_and(|host| !record.field(host).is_empty()) {
-                self.found.injectors_by = InjectorsBy::Hostname;
-            }
             return;
         }
     }

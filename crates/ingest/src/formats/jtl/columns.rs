@@ -101,6 +101,7 @@ impl Columns {
         texts(response_code, rows, columns.response_code, TEXT_BYTES, |row| cut.push((first + row) as u32));
         for (number, row) in rows.iter().enumerate() {
             let host = Some(row.field_of(columns.hostname)).filter(|host| !host.is_empty());
+            out.has_hostname |= host.is_some();
             if self.injectors.push(host, row.field_of(columns.thread_name), &mut out.batch.injector) {
                 cut.push((first + number) as u32);
             }

@@ -46,6 +46,8 @@ pub(crate) struct Parsed {
     pub(crate) clocks: Clocks,
     /// True if a date in the block did not name its zone.
     pub(crate) zone_assumed: bool,
+    /// True if an accepted record names its injector in the column Hostname.
+    pub(crate) has_hostname: bool,
 }
 
 /// A record with a quoted field that contains other records, most likely between two stray quotes.
@@ -82,6 +84,7 @@ impl Parsed {
         self.swallowed.clear();
         self.clocks.clear();
         self.zone_assumed = false;
+        self.has_hostname = false;
     }
 
     /// Renames the log's own names that equal the reserved name [`OTHER`].
