@@ -26,6 +26,11 @@ impl Folder {
         for (run, error) in &unread {
             self.repair_run(run, error, repairer)?;
         }
+        // Without the gate, another process would find the locks taken that are tried below.
+        if let Err(error) = self.gate() {
+            repairer.leave(format!("leftovers of killed writers, which can't be searched for: {error}"));
+            return Ok(());
+        }
         if unread.is_empty() { self.repair_leftovers(repairer) } else { self.keep_staged(repairer) }
     }
 
@@ -33,11 +38,11 @@ impl Folder {
         let marker = self.path().join(MARKER);
         let problem = match check_mark(&marker) {
             Ok(true) => return Ok(()),
-            Ok(false) => "is missing".to_owned(),
+            Ok(false) => "it is missing".to_owned(),
             Err(Error::Store { source, .. }) => source.to_string(),
             Err(error) => return Err(error),
         };
-        repairer.step(format!("a new {} is put in its place: {problem}", marker.display()), || {
+        repairer.step(format!("{} is written again: {problem}", marker.display()), || {
             let _gate = self.gate()?;
             mark(&marker)
         })
@@ -59,7 +64,7 @@ impl Folder {
         if !whole || home.symlink_metadata().is_ok() || self.find(&manifest.info.key)?.is_some() {
             return self.move_aside(run, &error.to_string(), repairer);
         }
-        let what = format!("{} goes to {}: {error}", run.display(), home.display());
+        let what = format!("{} is moved to {}: {error}", run.display(), home.display());
         repairer.step(what, || self.with_free(run, || rename(run, &home)))
     }
 
@@ -122,7 +127,7 @@ impl Folder {
             return Ok(());
         }
         repairer.step(
-            format!("what killed writers left is removed, or moved in: {}", left.join(", ")),
+            format!("leftovers of killed writers are removed, or moved to their run: {}", left.join(", ")),
             || {
                 let _gate = self.gate()?;
                 sweep(self);
@@ -149,9 +154,7 @@ impl Folder {
 
     /// Returns the staged runs whose writer is gone, without creating any file.
     fn dead(&self) -> Result<Vec<PathBuf>> {
-        // The gate keeps other processes from finding the locks taken that are tried here. It can't be taken in a
-        // read-only store, but that has no writers either.
-        let _gate = self.gate().ok();
+        let _gate = self.gate()?;
         refuse_link(&self.staging())?;
         let staged = entries(&self.staging()).filter(is_generation).map(|entry| entry.path());
         Ok(staged.filter(|path| is_free(&path.join(LOCK))).collect())
@@ -160,7 +163,7 @@ impl Folder {
     /// Returns what a sweep would remove or move.
     fn leftovers(&self) -> Result<Vec<String>> {
         let mut left = self.dead()?;
-        let _gate = self.gate().ok();
+        let _gate = self.gate()?;
         for run in self.run_folders()? {
             let Ok(Some(manifest)) = read_manifest(&run) else { continue };
             if is_free(&run.join(LOCK)) {
@@ -180,7 +183,8 @@ impl Folder {
     }
 }
 
-/// Returns true if nobody holds a lock, without creating its file.
+/// Returns true if nobody holds a lock, without creating its file. The caller holds the gate, since other processes find
+/// the lock taken while it is tried.
 fn is_free(lock: &Path) -> bool {
     match File::open(lock) {
         Ok(file) => file.try_lock().is_ok(),
@@ -191,4 +195,30 @@ fn is_free(lock: &Path) -> bool {
 fn rename(from: &Path, to: &Path) -> Result<()> {
     fs::rename(from, to).map_err(|error| Error::io(to, error))?;
     [from, to].iter().filter_map(|path| path.parent()).try_for_each(sync_dir)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::repairer::Repaired;
+
+    #[test]
+    fn leftovers_are_not_searched_without_the_gate() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = Folder::new(dir.path());
+        let leftover = folder.stage().unwrap().path.clone();
+        fs::create_dir(&leftover).unwrap();
+        fs::remove_file(dir.path().join(LOCK)).unwrap();
+        // A folder can't be opened as a lock file.
+        fs::create_dir(dir.path().join(LOCK)).unwrap();
+        for dry_run in [true, false] {
+            let mut said = Vec::new();
+            let mut say = |what: String| said.push(what);
+            let mut repairer = Repairer::new(dry_run, &mut say);
+            folder.repair(&mut repairer).unwrap();
+            assert_eq!(repairer.done, Repaired { steps: 0, left: 1 }, "dry run: {dry_run}");
+            assert!(said.iter().all(|said| said.contains(LOCK)), "{said:?}");
+            assert!(leftover.exists());
+        }
+    }
 }
