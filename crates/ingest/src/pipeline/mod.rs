@@ -5,7 +5,7 @@
 //!  reader ──────────────▶ workers ──────────────────────────────────────▶ collector ──▶ writer
 //!  (feed.rs, reader.rs)   (worker.rs)     in any order                    (collector.rs)  (sink.rs)
 //!     ▲                                                                      │ in the order of the log
-//!     └──────────────────────────── buffers (sample/pool.rs) ────────────────┘
+//!     └──────────────────────────── buffers (sample/pool/) ──────────────────┘
 //! ```
 //!
 //! One thread reads the logs and cuts them into blocks. Workers parse, count and encode them. The calling task merges

@@ -7,7 +7,7 @@ use super::{Plan, Tally};
 
 /// The reading at the plan's full rate, in percent of one core.
 const FULL: f64 = 144.0;
-/// The number of idle seconds before and after the log.
+/// The number of idle seconds before the log; after it there is one less.
 const IDLE: i64 = 3;
 
 /// Writes `clock,value`, one line per second. With `gaps`, some seconds are left out.
