@@ -299,7 +299,7 @@ fn sizes_that_can_not_be_added_up_are_refused() {
 }
 
 #[test]
-fn hostnames_later_in_a_log_tell_its_injectors_apart_as_in_an_ingest() {
+fn hostnames_later_in_a_log_name_its_injectors_in_an_inspection_too() {
     let log = "timeStamp,elapsed,success,threadName,Hostname\n1795203738615,12,true,10.0.0.7-TG 1-1,\n\
                1795203738700,9,true,TG 1-1,load-1\n1795203738800,9,yes,TG 1-1,load-2\n";
     let file = on_disk("run.csv", log.as_bytes());

@@ -1,10 +1,12 @@
 //! The tables of docs/reference, against what they list.
 
 use std::fs::File;
+use std::process::Command;
 
 use parquet::basic::LogicalType;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
+use perfpipe_ingest::{DamageKind, ErrorKind};
 
 use super::root;
 use super::workshop::Workshop;
@@ -53,12 +55,56 @@ fn listed(page: &str, file: &str) -> Vec<String> {
 }
 
 #[test]
-fn page_of_errors_lists_every_code_of_a_reject() {
-    let source = std::fs::read_to_string(root().join("crates/ingest/src/run/reject_reason.rs")).unwrap();
-    let (_, codes) = source.split_once("fn code(self)").unwrap();
-    let codes = codes.split_once("/// The reason").unwrap().0.split('"').skip(1).step_by(2);
+fn page_of_errors_lists_every_code() {
+    let errors = ErrorKind::ALL.iter().map(|kind| kind.code().to_owned());
+    let damage = ErrorKind::ALL.iter().filter_map(|kind| DamageKind::from(*kind).code()).map(str::to_owned);
+    let lists = [
+        ("errors", errors.collect()),
+        ("rejects", codes_in("reject_reason.rs", "fn code(")),
+        ("damage", damage.collect()),
+        ("notes", codes_in("note.rs", "fn code(")),
+        ("source files", codes_in("info.rs", "fn name(")),
+    ];
     let page = std::fs::read_to_string(root().join("docs/reference/errors.md")).unwrap();
-    let (_, section) = page.split_once("## Codes of rejects\n").unwrap();
-    let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
-    assert_eq!(rows.collect::<Vec<_>>(), codes.collect::<Vec<_>>());
+    for (name, codes) in lists {
+        let (_, section) = page.split_once(&format!("## Codes of {name}\n")).unwrap();
+        let section = section.split("\n## ").next().unwrap();
+        let rows = section.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        let mut listed: Vec<&str> = rows.collect();
+        let mut codes: Vec<String> = codes;
+        listed.sort_unstable();
+        codes.sort_unstable();
+        assert_eq!(listed, codes, "the codes of {name}");
+    }
+}
+
+/// The codes that a function of an enum returns. It matches all variants, so none is missing.
+fn codes_in(file: &str, function: &str) -> Vec<String> {
+    let source = std::fs::read_to_string(root().join("crates/ingest/src/run").join(file)).unwrap();
+    let (_, body) = source.split_once(function).unwrap();
+    let body = body.split("\n    }\n").next().unwrap();
+    body.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn guide_has_a_heading_for_every_command() {
+    let help = Command::new(env!("CARGO_BIN_EXE_perfpipe")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    let (_, commands) = help.split_once("Commands:\n").unwrap();
+    let commands = commands.split("\n\n").next().unwrap().lines();
+    let commands: Vec<&str> = commands
+        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
+        .filter(|command| !command.is_empty() && *command != "help")
+        .collect();
+    assert!(commands.len() > 10, "{help}");
+    let pages = super::pages().into_iter().filter(|page| page.starts_with("docs/guide"));
+    let text: String = pages.map(|page| std::fs::read_to_string(root().join(page)).unwrap()).collect();
+    let headings: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix('#')?.trim_start_matches('#').strip_prefix(' '))
+        .map(|heading| heading.split([':', ' ']).next().unwrap().to_lowercase())
+        .collect();
+    let missing: Vec<&&str> =
+        commands.iter().filter(|command| !headings.contains(&(**command).to_owned())).collect();
+    assert!(missing.is_empty(), "no heading in docs/guide begins with {missing:?}");
 }
