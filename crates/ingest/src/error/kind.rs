@@ -34,85 +34,85 @@ kinds! {
     Empty = "empty-file",
     /// A log that has a header but no records.
     NoRecords = "no-records",
-    /// A log of which no record can be taken.
+    /// Every record of the log is rejected.
     NoValidRecord = "no-valid-record",
-    /// The file is XML, as JMeter writes it when told to.
+    /// The file is XML, not CSV.
     Xml = "xml",
     /// The file is UTF-16 text.
     Utf16 = "utf-16",
-    /// The file's lines end in carriage returns alone.
+    /// The file's lines end in carriage returns without line feeds.
     CarriageReturns = "carriage-returns",
-    /// The file is packed in a format that is not unpacked here.
+    /// The file is packed in a format that perfpipe does not unpack.
     UnsupportedFormat = "unsupported-format",
-    /// A member of a zip is packed by a method that is not supported.
+    /// A member of a zip is packed by a method that perfpipe does not unpack.
     UnsupportedMethod = "unsupported-method",
     /// A file, or a member of a zip, is encrypted.
     Encrypted = "encrypted",
-    /// The file takes too much memory to unpack.
+    /// Unpacking the file takes too much memory.
     UnpackMemory = "unpack-memory",
     /// The file is binary data.
     Binary = "binary",
     /// The text is neither a log nor a CPU export.
     Unrecognised = "unrecognised",
-    /// The first line is neither a header nor a record of the columns expected.
+    /// The first line is neither a header nor a record with the expected columns.
     UnknownColumns = "unknown-columns",
-    /// The header lacks a column that is needed.
+    /// The header lacks a column that perfpipe needs.
     MissingColumn = "missing-column",
     /// A second header names other columns than the first.
     SecondHeader = "second-header",
-    /// The file ends before it should.
+    /// The file ends too early.
     FileCut = "file-cut",
-    /// The file's bytes make no sense, or their checksum does not match.
+    /// The file's content is not valid, or does not match its checksum.
     FileDamaged = "file-damaged",
-    /// Too little of a damaged file can be read to keep it.
+    /// Too little of a damaged file can be read to store it.
     TooLittleLeft = "too-little-left",
-    /// Something follows the end of a zip that is no part of it.
+    /// Data that is not part of the zip follows its end.
     TrailingData = "trailing-data",
-    /// The file is several zips, one behind the other.
+    /// The file is several zips in a row.
     JoinedZips = "joined-zips",
     /// Two members of the zip have the same name.
     DuplicateMember = "duplicate-member",
     /// The zip has too many members, or too large a directory.
     ZipTooLarge = "zip-too-large",
-    /// The member can be unpacked from a file only, not from a pipe.
+    /// The member can be unpacked from a file, but not from a pipe.
     ZipNeedsFile = "zip-needs-file",
     /// The zip holds no log.
     NoLogInZip = "no-log-in-zip",
-    /// The file changed while it was being read.
+    /// The file changed while it was read.
     FileChanged = "file-changed",
-    /// The pipe was read before.
+    /// The pipe would have to be read a second time.
     ReadOnce = "read-once",
     /// A folder was given where a file is needed.
     Folder = "folder",
-    /// In a zip from a pipe, the CPU export stands behind the log.
+    /// In a zip from a pipe, the CPU export comes after the log.
     CpuBehindLog = "cpu-behind-log",
-    /// The CPU export is larger than is taken.
+    /// The CPU export has more bytes, readings or series than perfpipe accepts.
     CpuTooLarge = "cpu-too-large",
-    /// A line of the CPU export can't be read.
+    /// A line of the CPU export is not valid.
     CpuReading = "cpu-reading",
-    /// The readings are more than a CPU can have.
+    /// A reading is more than a CPU can have.
     CpuRange = "cpu-range",
     /// The CPU export holds several items, and none was chosen.
     CpuItems = "cpu-items",
-    /// The CPU export holds several series without numbers.
+    /// The CPU export holds several series that have no item number.
     CpuSeries = "cpu-series",
     /// The CPU export lacks the item that was chosen.
     CpuItemMissing = "cpu-item-missing",
-    /// An item was chosen, and the CPU export tells none apart.
+    /// An item was chosen, but the CPU export has no column of items.
     NoCpuItems = "no-cpu-items",
-    /// The CPU export of several runs can't be read; the first of them says why.
+    /// The CPU export can't be read; the error of the first run that it belongs to says why.
     CpuUnreadable = "cpu-unreadable",
-    /// The sizes in the log add up to more than can be kept.
+    /// The bytes in the log add up to more than can be stored.
     SizeOverflow = "size-overflow",
-    /// The log's first time is none in milliseconds since 1970.
+    /// The log's first timeStamp is not plausible in milliseconds.
     TimeRange = "time-range",
-    /// The log's times seem to be in another unit than milliseconds.
+    /// The log's timeStamps seem to have another unit than milliseconds.
     TimeUnit = "time-unit",
-    /// The log's smallest timeStamp is another than was expected.
+    /// The log's smallest timeStamp is not the given one, or comes too late in the log.
     Origin = "origin",
-    /// The log's first record is before the origin that was told.
+    /// The log's first record is earlier than the given origin.
     OriginContradicted = "origin-contradicted",
-    /// The file can't be used as trusted certificates.
+    /// The file does not hold trusted certificates.
     Certificates = "certificates",
 
     // Arguments or options that contradict each other.
@@ -124,31 +124,31 @@ kinds! {
     NoLogInFolder = "no-log-in-folder",
     /// There are two CPU exports for one run.
     SeveralCpuExports = "several-cpu-exports",
-    /// It can't be told which CPU export belongs to a log of a folder.
+    /// Several CPU exports of a folder may belong to a log.
     AmbiguousCpu = "ambiguous-cpu",
-    /// An option of one run was given for a folder of many.
+    /// An option for one run was given for a folder of many.
     OneRunOnly = "one-run-only",
-    /// Several logs of a folder have one key.
+    /// Several logs of a folder have the same key.
     SharedKey = "shared-key",
-    /// The span that records may cover is too long.
+    /// The given maximum span of the records is too long.
     SpanTooLong = "span-too-long",
-    /// The framework or the test is an empty name.
+    /// The given framework or test is empty.
     EmptyName = "empty-name",
-    /// The repeat is out of its range.
+    /// The given repeat is out of range.
     RepeatRange = "repeat-range",
-    /// There is no such unit of time.
+    /// The given unit of time does not exist.
     UnknownTimeUnit = "unknown-time-unit",
-    /// There is no such time zone.
+    /// The given time zone does not exist.
     UnknownTimeZone = "unknown-time-zone",
-    /// The pattern of injectors' names is no regular expression.
+    /// The given pattern of injectors is not a regular expression.
     InjectorPattern = "injector-pattern",
-    /// The columns that were told lack one that is needed.
+    /// The given columns lack one that perfpipe needs.
     ColumnsIncomplete = "columns-incomplete",
-    /// The run's row and its writer do not say the same.
+    /// The run's row and its writer disagree about the samples.
     WriterMismatch = "writer-mismatch",
-    /// The database's URL can't be read.
+    /// The database's URL is not valid.
     DatabaseUrl = "database-url",
-    /// A setting of the database's URL can't be used.
+    /// A setting in the database's URL is not valid.
     DatabaseSetting = "database-setting",
     /// No user is named for the database.
     DatabaseUser = "database-user",
@@ -158,43 +158,43 @@ kinds! {
     NoRun = "no-run",
     /// The run was stored without its samples.
     NoSamples = "no-samples",
-    /// Another run has the key.
+    /// The store has a run of this key, which may not be replaced.
     KeyTaken = "key-taken",
-    /// Of a folder's logs, two turned out to have one key.
+    /// Two logs of a folder turned out to have the same key.
     KeyTakenMeanwhile = "key-taken-meanwhile",
     /// Another process is writing or dropping the run.
     RunBusy = "run-busy",
     /// Another process is writing to a folder that is to be repaired.
     FolderBusy = "folder-busy",
-    /// Samples of the run are still being read by others.
+    /// The samples of the run are being read by others.
     StillRead = "still-read",
-    /// The run gave way to another while it was being read.
+    /// The run was replaced or dropped while it was read.
     Replaced = "replaced",
-    /// A label shares its counts with others, and the samples that tell them apart were not stored.
+    /// A label is counted together with others, and the samples that could separate them are not stored.
     SharedLabel = "shared-label",
-    /// Labels read like sub-samples', and the samples that would tell were not stored.
+    /// Labels look like those of sub-samples, and the samples that could show it are not stored.
     SubSamplesUnknown = "sub-samples-unknown",
-    /// Sub-samples share their counts with others.
+    /// Sub-samples can't be separated from the other samples.
     SubSamplesShared = "sub-samples-shared",
-    /// The stream would have to start again, and its sink can't.
+    /// The samples would have to be streamed again, and the sink can't restart.
     CannotRestart = "cannot-restart",
-    /// There is no folder that a store could be in.
+    /// The path of the store is not a folder.
     NoFolder = "no-folder",
-    /// The folder is not a store.
+    /// The folder is not a store, and not empty.
     NotAStore = "not-a-store",
-    /// The store is of a layout that this version does not know.
+    /// The store has a layout that this version does not know.
     StoreLayout = "store-layout",
-    /// A link stands within the store.
+    /// There is a link within the store.
     LinkInStore = "link-in-store",
     /// A run's folder was copied or renamed by hand.
     RunMoved = "run-moved",
-    /// The run is stored, but it is not sure that it survives a power failure.
+    /// The change was made, but a power failure may still undo it.
     NotDurable = "not-durable",
-    /// The database's schema holds objects that are not perfpipe's.
+    /// The database's schema has objects or owners that perfpipe does not trust.
     SchemaForeign = "schema-foreign",
-    /// Something that others have made in the schema keeps it from being migrated.
+    /// An object that others made in the schema prevents the migration.
     MigrationBlocked = "migration-blocked",
-    /// The role may not do what is needed.
+    /// The role lacks a privilege.
     Privileges = "privileges",
     /// The database can only be read.
     ReadOnly = "read-only",
@@ -204,13 +204,13 @@ kinds! {
     ServerTooOld = "server-too-old",
     /// The run's row names a table that can't be its own.
     SamplesTable = "samples-table",
-    /// A table that is needed is held by another session.
+    /// Another session holds a table or lock for too long.
     TableLocked = "table-locked",
     /// No server could be reached.
     Unreachable = "unreachable",
     /// The answer to the commit was lost, and the run is not stored.
     CommitLost = "commit-lost",
-    /// The answer to the commit was lost, and whether the run is stored is not known.
+    /// The answer to the commit was lost, and it is not known whether the run is stored.
     CommitUnknown = "commit-unknown",
 
     // The store failed.
@@ -218,10 +218,10 @@ kinds! {
     StoreFailed = "store-failed",
     /// A stored run is damaged.
     RunDamaged = "run-damaged",
-    /// The run's row in the database can't be read.
+    /// The run's row in the database is not valid.
     RowUnreadable = "row-unreadable",
     /// The file that marks a folder as a store is damaged.
     MarkerDamaged = "marker-damaged",
-    /// A fault of perfpipe's own.
+    /// There is a bug in perfpipe.
     Bug = "bug",
 }

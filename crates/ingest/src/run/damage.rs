@@ -12,13 +12,13 @@ use crate::error::{ErrorKind, Place};
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DamageKind {
-    /// It ends before it should.
+    /// It ends too early.
     FileCut,
-    /// Its bytes make no sense, or their checksum does not match.
+    /// Its content is not valid, or does not match its checksum.
     FileDamaged,
-    /// Something follows the end of a zip that is no part of it.
+    /// Data that is not part of the zip follows its end.
     TrailingData,
-    /// It is several zips, one behind the other.
+    /// It is several zips in a row.
     JoinedZips,
     /// None of these, or of a run that was stored before damage had codes.
     #[default]

@@ -12,25 +12,25 @@ pub enum NoteKind {
     /// Anything else.
     #[default]
     Other,
-    /// A CPU reading counts for longer than usual, since the readings come so seldom.
+    /// The CPU readings come seldom, so each one holds for longer.
     LongLookback,
-    /// The CPU readings are of another time than the log.
+    /// No CPU reading falls within the run.
     CpuApart,
-    /// No CPU reading is above 1: perhaps 1 is the whole machine, of so many cores.
+    /// No CPU reading is above 1, so 1 may mean the whole machine.
     PerhapsFraction {
         /// The server's cores, where they are known.
         cores: Option<u32>,
     },
-    /// No CPU reading is above 100: perhaps that is the whole machine, of so many cores.
+    /// No CPU reading is above 100, so 100 may mean the whole machine.
     PerhapsOfMachine {
         /// The server's cores.
         cores: u32,
     },
-    /// A CPU reading is above 100, which was told to be the whole machine: perhaps it is one core.
+    /// A CPU reading is above 100, although 100 was given as the whole machine: it may mean one core.
     PerhapsOfCore,
-    /// A CPU reading is above 1, which was told to be the whole machine: perhaps the readings are in percent.
+    /// A CPU reading is above 1, although 1 was given as the whole machine: the readings may be in percent.
     PerhapsPercent,
-    /// A CPU reading is more than the cores that were told can have.
+    /// A CPU reading is more than the given cores can have.
     MoreThanCores,
 }
 
