@@ -55,7 +55,7 @@ impl Work {
         let result = tokio::select! {
             result = result(&mut self.ended) => result,
             _ = signals.next() => None,
-            () = pass(patience) => None,
+            () = wait(patience) => None,
         };
         unfinished::remove_all();
         matches!(result, Some(Ok(())))
@@ -72,7 +72,7 @@ async fn result(ended: &mut JoinHandle<Option<Result<()>>>) -> Option<Result<()>
 }
 
 /// Waits for this long, and prints how to end it sooner.
-async fn pass(patience: Duration) {
+async fn wait(patience: Duration) {
     tokio::time::sleep(SILENCE.min(patience)).await;
     if patience > SILENCE {
         note("undoing what was begun; interrupt again to stop at once");

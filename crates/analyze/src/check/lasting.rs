@@ -71,7 +71,7 @@ pub(super) fn values(row: &[Judged]) -> impl Iterator<Item = f64> {
 }
 
 /// Describes why a row of seconds can't be judged.
-pub(super) fn open(row: &[Judged]) -> String {
+pub(super) fn describe_open(row: &[Judged]) -> String {
     let (all, unknown) = (row.len(), unknown(row));
     match span(row) {
         Some(Span { first, last }) if first == last => {

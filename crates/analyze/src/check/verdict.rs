@@ -165,7 +165,7 @@ fn judge_seconds(rule: &Rule, timeline: &Timeline, bound: Bound, lasting: u32, v
             let unknown = Some(lasting::unknown(row)).filter(|unknown| *unknown > 0);
             (row, unknown.map(|unknown| format!("{unknown} of these seconds have no value")))
         }
-        Lasting::Open(row) => (row, Some(lasting::open(row))),
+        Lasting::Open(row) => (row, Some(lasting::describe_open(row))),
         Lasting::Short => {
             let note = format!(
                 "can't be judged: the view has {} seconds, and the rule needs {lasting}",

@@ -60,7 +60,7 @@ impl<'a> Facts<'a> {
 
     /// Returns true if the log distinguishes injectors.
     pub(super) fn tells_injectors_apart(&self) -> bool {
-        load::told_apart(self.run)
+        load::names_injectors(self.run)
     }
 
     /// Returns all seconds of the view.

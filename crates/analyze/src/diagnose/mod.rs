@@ -81,7 +81,7 @@ fn over_time(facts: &Facts<'_>) -> Result<Vec<Finding>> {
     let changes = shifts::find(facts, &without)?;
     let law = littles_law::find(facts).filter(|law| law.is_note() || changes.is_empty());
     let tail = slow_tail::find(facts, &without)?;
-    Ok(warm_up.into_iter().chain(stalls.told()).chain(changes).chain(law).chain(tail).collect())
+    Ok(warm_up.into_iter().chain(stalls.findings()).chain(changes).chain(law).chain(tail).collect())
 }
 
 /// Builds a table of findings: `finding` (the kind), `first` and `last` (seconds), `what` and `evidence`.

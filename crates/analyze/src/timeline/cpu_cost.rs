@@ -16,7 +16,7 @@ const WHOLE: f64 = 100.0;
 pub(crate) fn requests_per_cpu_second(timeline: &Timeline) -> Option<f64> {
     let summary = &timeline.summary;
     let cores_busy = summary.cpu_mean? / 100.0;
-    let is_fraction = !is_told(&timeline.info) && summary.cpu_max.is_some_and(|most| most <= 1.0);
+    let is_fraction = !is_scale_given(&timeline.info) && summary.cpu_max.is_some_and(|most| most <= 1.0);
     let comparable = cores_busy > 0.0 && summary.cpu_coverage >= COVERED && !is_fraction;
     comparable.then(|| summary.throughput / cores_busy)
 }
@@ -35,7 +35,7 @@ pub(crate) fn requests_per_cpu_second(timeline: &Timeline) -> Option<f64> {
 /// assert!(!cpu_scale_in_doubt(&info, Some(97.0)));
 /// ```
 pub fn cpu_scale_in_doubt(info: &RunInfo, most: Option<f64>) -> bool {
-    !is_told(info) && most.is_some_and(|most| most > 0.0 && most <= WHOLE)
+    !is_scale_given(info) && most.is_some_and(|most| most > 0.0 && most <= WHOLE)
 }
 
 /// Returns true if the scale of the readings was given at ingest.

@@ -98,11 +98,11 @@ pub(crate) fn reported(cells: &[(CellKey, Cell)], transactions: bool) -> Vec<Inj
 }
 
 /// Returns true if the log distinguishes injectors.
-pub(crate) fn told_apart(run: &StoredRun) -> bool {
+pub(crate) fn names_injectors(run: &StoredRun) -> bool {
     run.cells.injectors.iter().any(|name| !name.is_empty())
 }
 
 /// Returns the factor of a reported load: 1 if the log distinguishes injectors, otherwise [`View::injectors`].
 pub(crate) fn factor(run: &StoredRun, view: &View) -> u32 {
-    if told_apart(run) { 1 } else { view.injectors }
+    if names_injectors(run) { 1 } else { view.injectors }
 }

@@ -115,8 +115,8 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(args.output.file.output.as_deref())?;
     change_table(&changes).write(args.output.format, &mut output)?;
     output.finish()?;
-    tell_noise(&baseline.side, &sides, &changes);
-    pages.into_iter().for_each(Pages::tell);
+    print_noise(&baseline.side, &sides, &changes);
+    pages.into_iter().for_each(Pages::print_notes);
     left_out.end()
 }
 
@@ -191,7 +191,7 @@ async fn read(store: &Store, keys: &[RunKey], args: &CompareArgs) -> Result<Read
 }
 
 /// Prints what the noise of the differences is, and what would make more of them decidable.
-fn tell_noise(baseline: &Side, sides: &[Side], changes: &[Change]) {
+fn print_noise(baseline: &Side, sides: &[Side], changes: &[Change]) {
     for side in std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1) {
         note(&format!("{}: {} repeats, their means are compared", side.name, side.runs.len()));
     }
@@ -201,9 +201,9 @@ fn tell_noise(baseline: &Side, sides: &[Side], changes: &[Change]) {
              only in repeats (`ingest --append-repeat`): two of each run, or three of one",
         );
     }
-    let untold =
+    let is_undecided =
         |change: &Change| change.outcome == Outcome::Unknown && change.a.is_some() && change.b.is_some();
-    if changes.iter().any(untold) {
+    if changes.iter().any(is_undecided) {
         note(
             "unknown: the run is too short to estimate its noise. It needs 24 seconds, and seven times the \
              duration of its slow changes",

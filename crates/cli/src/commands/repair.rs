@@ -5,7 +5,7 @@ use clap::Args;
 use perfpipe_ingest::store::Repairer;
 use perfpipe_ingest::{Progress, RunKey, Store};
 
-use super::verify::gone;
+use super::verify::ignore_dropped;
 use crate::args::{RunsArgs, StoreArgs};
 use crate::error::CliError;
 use crate::input::{runs, store};
@@ -63,6 +63,6 @@ async fn one(repairer: &mut Repairer<'_>, store: &Store, key: &RunKey) -> Result
     bar.finish();
     match repaired {
         Ok(()) => Ok(()),
-        Err(error) => gone(store, key, error).await,
+        Err(error) => ignore_dropped(store, key, error).await,
     }
 }

@@ -128,7 +128,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let mut output = Output::open(None)?;
     write_league(&league, args.table, &mut output)?;
     output.finish()?;
-    pages.tell();
+    pages.print_notes();
     left_out.end()
 }
 

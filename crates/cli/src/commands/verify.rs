@@ -48,7 +48,7 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     for key in keys {
         match store.verify(&key, &progress).await {
             Ok(faults) => verdicts.push(Verdict { run: Some(key), faults }),
-            Err(error) => gone(&store, &key, error).await?,
+            Err(error) => ignore_dropped(&store, &key, error).await?,
         }
     }
     bar.finish();
@@ -58,7 +58,7 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
 }
 
 /// Returns success if a run could not be read because it was dropped meanwhile; otherwise fails with the error.
-pub(super) async fn gone(store: &Store, key: &RunKey, error: Error) -> Result<()> {
+pub(super) async fn ignore_dropped(store: &Store, key: &RunKey, error: Error) -> Result<()> {
     match store.info(key).await {
         Ok(None) => {
             note(&format!("{key} was dropped meanwhile"));

@@ -22,12 +22,12 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
         // The reader of the output closed it, which is not a failure.
         return ExitCode::SUCCESS;
     }
-    tell("perfpipe", error.as_ref());
+    print_error("perfpipe", error.as_ref());
     ExitCode::from(code(error.as_ref()))
 }
 
 /// Prints an error with its remedy; `who` comes before the message.
-pub(crate) fn tell(who: &str, error: &(dyn Error + 'static)) {
+pub(crate) fn print_error(who: &str, error: &(dyn Error + 'static)) {
     let mut text = format!("{who}: {}\n", sentence(&error.to_string()));
     for cause in chain(error).skip(1) {
         let cause = sentence(&cause.to_string());

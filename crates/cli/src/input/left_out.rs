@@ -5,7 +5,7 @@ use perfpipe_ingest::Store;
 use perfpipe_ingest::{Error, RunInfo, RunKey};
 
 use crate::error::CliError;
-use crate::error::tell;
+use crate::error::print_error;
 
 /// The number of runs that were left out.
 #[derive(Debug, Default)]
@@ -22,7 +22,7 @@ impl LeftOut {
     /// Reports a run as left out.
     pub(crate) fn add(&mut self, error: &(dyn std::error::Error + 'static)) {
         self.0 += 1;
-        tell("left out", error);
+        print_error("left out", error);
     }
 
     /// Returns what was read of a run. If the run is damaged, reports it and returns `None`.
@@ -63,7 +63,7 @@ impl LeftOut {
 /// Reports a run that is left out, with the reason. The run is named only once if the error names it.
 pub(crate) fn name(key: &RunKey, error: &(dyn std::error::Error + 'static)) {
     let is_named = error.to_string().contains(&key.to_string());
-    tell(&if is_named { "left out".to_owned() } else { format!("left out: {key}") }, error);
+    print_error(&if is_named { "left out".to_owned() } else { format!("left out: {key}") }, error);
 }
 
 /// Returns true if an error says that a stored run can't be read.

@@ -7,7 +7,7 @@ use perfpipe_ingest::Store;
 use perfpipe_ingest::{RunInfo, RunKey};
 
 use crate::args::{RunArgs, TestArgs};
-use crate::error::{CliError, tell};
+use crate::error::{CliError, print_error};
 
 /// The largest number of known names listed in the error on an unknown run.
 const LISTED: usize = 10;
@@ -68,7 +68,8 @@ pub(crate) async fn one(args: &RunArgs, store: &Store) -> Result<RunKey> {
         RunArgs { run: Some(name), .. } => {
             let found = store.look().await?;
             // The run may be one that can't be read.
-            let unread = |_: &anyhow::Error| found.unread.iter().for_each(|error| tell("left out", error));
+            let unread =
+                |_: &anyhow::Error| found.unread.iter().for_each(|error| print_error("left out", error));
             named(&found.runs, name).inspect_err(unread)
         }
         RunArgs { framework: Some(framework), test: Some(test), repeat, .. } => {

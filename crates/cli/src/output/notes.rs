@@ -3,13 +3,13 @@
 use perfpipe_ingest::run::{Note, NoteKind};
 
 /// A note, and what can be done about it.
-pub(crate) fn told(note: &Note) -> String {
+pub(crate) fn with_hint(note: &Note) -> String {
     hint(note.kind()).map_or_else(|| note.to_string(), |hint| format!("{note}; {hint}"))
 }
 
 fn hint(kind: NoteKind) -> Option<String> {
     let hint = match kind {
-        NoteKind::LongLookback => "--cpu-lookback says otherwise",
+        NoteKind::LongLookback => "--cpu-lookback sets another time",
         NoteKind::CpuApart => "see --cpu-offset and --time-zone",
         NoteKind::PerhapsFraction { cores } => {
             let cores = cores.map_or_else(|| "N".to_owned(), |cores| cores.to_string());

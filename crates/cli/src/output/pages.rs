@@ -204,7 +204,7 @@ impl<'a> Pages<'a> {
     }
 
     /// Prints the files that were written.
-    pub(crate) fn tell(self) {
+    pub(crate) fn print_notes(self) {
         for path in self.written {
             note(&format!("wrote {}", path.display()));
         }

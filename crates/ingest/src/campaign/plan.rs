@@ -239,7 +239,7 @@ impl Campaign {
         // Sorted, so that runs are matched with stored ones in an order that does not depend on the folders.
         runs.sort_by(|(one, _), (other, _)| (one.t0_ms, &one.path).cmp(&(other.t0_ms, &other.path)));
         let stored = store.look().await?;
-        settle(&mut runs, options, &stored.runs);
+        assign_keys(&mut runs, options, &stored.runs);
         let mut runs: Vec<CampaignRun> = runs.into_iter().map(|(log, run)| run.with(log)).collect();
         runs.extend(failed);
         Ok(Self { runs, notes, unread: stored.unread, options: options.clone() })
@@ -278,7 +278,7 @@ impl Campaign {
 }
 
 /// Compares each run with the stored runs, and assigns its key.
-fn settle(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: &[RunInfo]) {
+fn assign_keys(runs: &mut [(LogFile, CampaignRun)], options: &IngestOptions, stored: &[RunInfo]) {
     let mut taken = HashSet::new();
     let keys: Vec<Vec<RunKey>> = runs.iter().map(|(log, _)| log.clues.possible()).collect();
     let mut open = Vec::new();

@@ -13,7 +13,7 @@ const PATIENCE_MS: i64 = 10_000;
 
 /// The same maximum for records whose injectors are not distinguished: each injector delivers its records once a
 /// minute.
-const UNTOLD_PATIENCE_MS: i64 = 100_000;
+const NAMELESS_PATIENCE_MS: i64 = 100_000;
 
 /// A silence longer than this, in ms, may be a clock that was put forward.
 const SILENCE_MS: i64 = 3_600_000;
@@ -82,28 +82,28 @@ impl Hand {
 
     /// Adds such records.
     #[inline]
-    fn go_on(&mut self, latest: i64) {
+    fn advance(&mut self, latest: i64) {
         self.latest = self.latest.max(latest);
         self.early = None;
     }
 
     /// Adds one record.
-    fn see(&mut self, line: u64, start: i64, end: i64) {
+    fn add_record(&mut self, line: u64, start: i64, end: i64) {
         if self.first_records < CONFIRMED {
             self.first_records += 1;
             self.first_end = self.first_end.max(end);
         }
         if end < self.latest.saturating_sub(self.patience) {
-            self.see_early(line, start, end);
+            self.add_early(line, start, end);
             return;
         }
         if start > self.latest.saturating_add(SILENCE_MS) {
             self.note(Step { line, ms: start.saturating_sub(self.latest) });
         }
-        self.go_on(start);
+        self.advance(start);
     }
 
-    fn see_early(&mut self, line: u64, start: i64, end: i64) {
+    fn add_early(&mut self, line: u64, start: i64, end: i64) {
         let step = Step { line, ms: end.saturating_sub(self.latest) };
         let early = self.early.get_or_insert(Early { step, records: 0, latest: start });
         early.records += 1;
@@ -174,7 +174,7 @@ impl Clocks {
 
     /// Adds records. `nameless` is the code of those whose injectors are not distinguished.
     #[inline]
-    pub(crate) fn see(&mut self, times: &Times<'_>, nameless: u32) {
+    pub(crate) fn add(&mut self, times: &Times<'_>, nameless: u32) {
         let Some(first) = times.injectors.first() else { return };
         let same = times.injectors.iter().all(|injector| injector == first);
         let (earliest, latest) = (times.starts.iter().min(), times.starts.iter().max());
@@ -183,13 +183,13 @@ impl Clocks {
             && let (Some(earliest), Some(latest)) = (earliest, latest)
             && hand.is_usual(*earliest, *latest)
         {
-            hand.go_on(*latest);
+            hand.advance(*latest);
             return;
         }
-        self.see_each(times, nameless);
+        self.add_each(times, nameless);
     }
 
-    fn see_each(&mut self, times: &Times<'_>, nameless: u32) {
+    fn add_each(&mut self, times: &Times<'_>, nameless: u32) {
         let records = times.starts.iter().zip(times.elapsed).zip(times.injectors).zip(times.lines);
         for (((start, elapsed), injector), line) in records {
             let end = start.saturating_add(i64::from((*elapsed).max(0)));
@@ -197,9 +197,10 @@ impl Clocks {
             if self.hands.len() <= at {
                 self.hands.resize(at + 1, None);
             }
-            let patience = if *injector == nameless { UNTOLD_PATIENCE_MS } else { PATIENCE_MS };
+            let patience = if *injector == nameless { NAMELESS_PATIENCE_MS } else { PATIENCE_MS };
             if let Some(slot) = self.hands.get_mut(at) {
-                slot.get_or_insert_with(|| Hand::new(patience, *line, *start, end)).see(*line, *start, end);
+                slot.get_or_insert_with(|| Hand::new(patience, *line, *start, end))
+                    .add_record(*line, *start, end);
             }
         }
     }

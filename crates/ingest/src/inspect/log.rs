@@ -115,7 +115,7 @@ impl LogInspection {
     }
 
     /// Completes the figures after the sample was read. `packed` is the number of packed bytes that were read.
-    pub(super) fn settle(&mut self, packed: u64) {
+    pub(super) fn complete(&mut self, packed: u64) {
         if self.whole {
             self.unpacked_bytes = Some(self.sample_bytes);
             self.records_estimate = Some(self.records());

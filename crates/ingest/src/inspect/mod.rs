@@ -74,6 +74,6 @@ fn look(prepared: Prepared, options: &IngestOptions) -> Result<Inspection> {
     let mut sampler = Sampler::new(parser.clone(), options, &prepared, limit);
     let read = plan.run(parser, Arc::clone(&sampler.packed), &mut sampler);
     let broken = sampler.refusal.take().or(read.err());
-    sampler.look_at_ends(&prepared)?;
+    sampler.read_ends(&prepared)?;
     sampler.found(prepared, options, broken)
 }

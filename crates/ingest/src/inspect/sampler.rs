@@ -104,9 +104,9 @@ impl LogFeed for Sampler {
     }
 
     fn begin_log(&mut self, place: Place) -> bool {
-        self.settle_last();
+        self.complete_last();
         self.collected.begin_log(place.clone());
-        let found = self.begun(&place);
+        let found = self.unread_log(&place);
         let packed_before = self.packed.load(Ordering::Relaxed);
         self.samples.push(Sample {
             place,
@@ -174,7 +174,7 @@ impl Sampler {
     }
 
     /// The facts about a log before it is read. For the later logs of a pipe: the facts about the pipe.
-    fn begun(&self, place: &Place) -> LogInspection {
+    fn unread_log(&self, place: &Place) -> LogInspection {
         let exact = self.sources.iter().find(|source| source.place == *place);
         let source = exact.or_else(|| self.sources.iter().find(|source| source.place.file == place.file));
         LogInspection {
@@ -207,10 +207,10 @@ impl Sampler {
     }
 
     /// Completes the figures of the last log.
-    fn settle_last(&mut self) {
+    fn complete_last(&mut self) {
         let packed = self.packed.load(Ordering::Relaxed);
         if let Some(sample) = self.samples.last_mut() {
-            sample.found.settle(packed - sample.packed_before);
+            sample.found.complete(packed - sample.packed_before);
         }
     }
 
@@ -231,12 +231,12 @@ impl Sampler {
             return self.collected.add(BlockCounts::oversized(0, log, &block, reason), &block.bytes);
         }
         self.parser.parse_block(&block, file.map(AsRef::as_ref), layout, &clock, &mut self.parsed);
-        sample.see_headers(&block.bytes, layout);
-        sample.see(&self.parsed, file.map(AsRef::as_ref));
+        sample.count_headers(&block.bytes, layout);
+        sample.add_block(&self.parsed, file.map(AsRef::as_ref));
         if sample.found.time_stamp.is_none()
             && let Some(first_ms) = self.parsed.first_ms
         {
-            sample.see_first(&block, layout, first_ms, &mut self.parser, &self.zone);
+            sample.examine_first(&block, layout, first_ms, &mut self.parser, &self.zone);
         }
         let mut counts = BlockCounts::new(0, log, block.first_byte, &mut self.parsed);
         counts.tally = self.counter.tally(&mut self.parsed, &clock);
@@ -244,8 +244,8 @@ impl Sampler {
     }
 
     /// Reads the ends of unpacked log files to find their last times.
-    pub(super) fn look_at_ends(&mut self, prepared: &Prepared) -> Result<()> {
-        self.settle_last();
+    pub(super) fn read_ends(&mut self, prepared: &Prepared) -> Result<()> {
+        self.complete_last();
         let Some(clock) = self.clock else { return Ok(()) };
         let logs = prepared.logs.lock().unwrap_or_else(PoisonError::into_inner);
         for sample in self.samples.iter_mut().filter(|sample| !sample.found.whole) {
@@ -369,7 +369,7 @@ impl Sample {
     }
 
     /// Adds the counts of a block.
-    fn see(&mut self, parsed: &Parsed, file: Option<&str>) {
+    fn add_block(&mut self, parsed: &Parsed, file: Option<&str>) {
         let found = &mut self.found;
         found.accepted += parsed.batch.len() as u64;
         found.rejects += parsed.rejects.len();
@@ -384,7 +384,7 @@ impl Sample {
     }
 
     /// Searches a block for repeated headers.
-    fn see_headers(&mut self, block: &[u8], layout: &Layout) {
+    fn count_headers(&mut self, block: &[u8], layout: &Layout) {
         let Some(header) = layout.header.as_deref().filter(|header| !header.is_empty()) else { return };
         for at in memchr::memmem::find_iter(block, header) {
             let before = at.checked_sub(1).and_then(|before| block.get(before));
@@ -402,7 +402,7 @@ impl Sample {
     }
 
     /// Examines the first accepted record, given its time.
-    fn see_first(
+    fn examine_first(
         &mut self,
         block: &Block,
         layout: &Layout,

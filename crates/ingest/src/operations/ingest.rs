@@ -80,11 +80,11 @@ pub(crate) async fn ingest_as<S: RunStore>(
     progress.begin();
     let prepared = Prepared::new(files, options).await?;
     let mut origin = options.origin;
-    let mut begin_anew_within = (S::BEGINS_ANEW && prepared.can_restart && origin.is_none())
+    let mut restart_window = (S::CAN_RESTART && prepared.can_restart && origin.is_none())
         .then_some(options.sizes.look_ahead as u64);
     let mut read_twice = false;
     loop {
-        let plan = ReadPlan { begin_anew_within, ..prepared.plan(options, origin) };
+        let plan = ReadPlan { restart_window, ..prepared.plan(options, origin) };
         let parser = prepared.parser(options)?;
         let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, progress.clone()).await? {
@@ -94,7 +94,7 @@ pub(crate) async fn ingest_as<S: RunStore>(
             Outcome::Earlier(earlier) => {
                 prepared.check_earlier(earlier.t0_ms, options, read_twice)?;
                 origin = Some(earlier.t0_ms);
-                begin_anew_within = None;
+                restart_window = None;
                 read_twice = earlier.late;
                 progress.begin();
             }
@@ -106,7 +106,7 @@ pub(crate) async fn ingest_as<S: RunStore>(
 pub(crate) type Admit<'a> = &'a (dyn Fn(&RunKey) -> Result<()> + Sync);
 
 /// Returns the note on CPU readings of which none falls within the run.
-fn apart(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Note> {
+fn apart_note(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Note> {
     let ((first, _), (last, _)) = (cpu.readings().first()?, cpu.readings().last()?);
     let shown = |second: i64| match jiff::Timestamp::from_second(second) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
@@ -205,7 +205,7 @@ impl Prepared {
             max_span_ms: options.max_span_ms,
             block_size: options.sizes.block_size,
             look_ahead: options.sizes.look_ahead,
-            begin_anew_within: None,
+            restart_window: None,
             limit: None,
         }
     }
@@ -300,7 +300,7 @@ impl Prepared {
         let mut notes = self.notes;
         notes.extend(collected.take_notes().into_iter().map(Note::from));
         if cpu_seconds == 0 {
-            notes.extend(apart(&self.cpu, self.join, t0_ms, last_ms));
+            notes.extend(apart_note(&self.cpu, self.join, t0_ms, last_ms));
         }
         Ok(Ingested { info, inferred: inferred.notes, notes, read_twice, cpu_seconds })
     }

@@ -23,20 +23,20 @@ pub(crate) struct Recount {
 impl Recount {
     /// Starts a count of `run` in which `label` has cells of its own.
     pub(crate) fn new(run: &StoredRun, label: &str) -> Self {
-        Self::of(&run.info, run.cells.labels.iter().map(String::as_str).chain([label]))
+        Self::with_labels(&run.info, run.cells.labels.iter().map(String::as_str).chain([label]))
     }
 
     /// Starts a count of `run` with the labels that have cells already.
-    pub(crate) fn again(run: &StoredRun) -> Self {
-        Self::of(&run.info, run.cells.labels.iter().map(String::as_str))
+    pub(crate) fn with_stored_labels(run: &StoredRun) -> Self {
+        Self::with_labels(&run.info, run.cells.labels.iter().map(String::as_str))
     }
 
     /// Starts a count of a run of which only the metadata is known.
-    pub(crate) fn anew(run: &RunInfo) -> Self {
-        Self::of(run, std::iter::empty())
+    pub(crate) fn without_labels(run: &RunInfo) -> Self {
+        Self::with_labels(run, std::iter::empty())
     }
 
-    fn of<'a>(run: &RunInfo, labels: impl Iterator<Item = &'a str>) -> Self {
+    fn with_labels<'a>(run: &RunInfo, labels: impl Iterator<Item = &'a str>) -> Self {
         Self {
             clock: Clock { origin: run.t0_ms, head: None, max_span_ms: 0 },
             parsed: Parsed::default(),

@@ -46,7 +46,7 @@ impl Repairer<'_> {
             return Ok(());
         }
         let faults = faults.join("; ");
-        if let Ok(run) = counted_anew(store, key).await {
+        if let Ok(run) = recounted(store, key).await {
             self.step(format!("{key}: counted again from its samples ({faults})"), || Ok(()))?;
             if self.dry_run {
                 return Ok(());
@@ -78,7 +78,7 @@ impl Repairer<'_> {
 }
 
 /// Returns a run with counts taken from its samples, and everything else as stored.
-async fn counted_anew(store: &Store, key: &RunKey) -> Result<StoredRun> {
+async fn recounted(store: &Store, key: &RunKey) -> Result<StoredRun> {
     let mut run = store.without_counts(key).await?;
     let mut rejects = 0;
     store
@@ -87,7 +87,7 @@ async fn counted_anew(store: &Store, key: &RunKey) -> Result<StoredRun> {
             Ok(())
         })
         .await?;
-    let mut recount = Recount::anew(&run.info);
+    let mut recount = Recount::without_labels(&run.info);
     store.samples_of(&run.info.clone(), &mut |batch| recount.add(batch)).await?;
     (run.cells, run.labels) = (recount.cells()?, recount.label_counts());
     match unequal("rejects", rejects, run.info.rejects).into_iter().chain(sums(&run)?).next() {

@@ -64,7 +64,7 @@ struct SinkStore<S> {
 
 impl<S: SampleSink> RunStore for SinkStore<S> {
     // Not every sink can restart.
-    const BEGINS_ANEW: bool = false;
+    const CAN_RESTART: bool = false;
 
     type Writer = SinkWriter<S>;
 

@@ -48,7 +48,7 @@ impl<W: RunWriter> Collector<'_, W> {
                         next += 1;
                         self.take(*done).await?;
                     }
-                    if self.begins_anew() {
+                    if self.must_restart() {
                         return Ok((self.collected, self.late));
                     }
                 }
@@ -61,7 +61,7 @@ impl<W: RunWriter> Collector<'_, W> {
     }
 
     /// Returns true if a record before t0 was found within the window and the whole window was read.
-    fn begins_anew(&self) -> bool {
+    fn must_restart(&self) -> bool {
         self.late == Some(false) && self.window.is_some_and(|window| self.bytes >= window)
     }
 

@@ -124,7 +124,7 @@ pub(crate) async fn run<W: RunWriter>(
     progress: Progress,
 ) -> Result<Outcome<W>> {
     let workers = sizes.workers.max(1);
-    let window = plan.begin_anew_within;
+    let window = plan.restart_window;
     let totals = Totals::new(sizes.memory, writer.scratch());
     let collected = Collected::new(max_rejects, totals);
     let shared = Arc::new(Shared {

@@ -76,7 +76,7 @@ pub(crate) struct ReadPlan {
     pub(crate) look_ahead: usize,
     /// If a record before t0 is found within this many bytes, the pass stops after them, since a restart is cheap
     /// there. `None` if the pass can't restart.
-    pub(crate) begin_anew_within: Option<u64>,
+    pub(crate) restart_window: Option<u64>,
     /// The maximum number of unpacked bytes to read of each log. A log that is longer does not end for the feed.
     pub(crate) limit: Option<u64>,
 }
@@ -183,7 +183,7 @@ impl ReadPlan {
     fn window(&self, logs: usize) -> usize {
         // The pass itself finds early records of a single log and then restarts. That is rare, whereas looking ahead
         // always takes time.
-        match self.origin.is_some() || (logs == 1 && self.begin_anew_within.is_some()) {
+        match self.origin.is_some() || (logs == 1 && self.restart_window.is_some()) {
             true => 1,
             false => self.look_ahead / logs.max(1),
         }

@@ -17,7 +17,7 @@ use crate::series::cpu::CpuSeries;
 pub trait RunStore: Sync {
     /// True if a pass over the logs may be abandoned and restarted at no cost but time. Then looking ahead for t0 is
     /// kept short.
-    const BEGINS_ANEW: bool = true;
+    const CAN_RESTART: bool = true;
 
     /// The writer of one run.
     type Writer: RunWriter;

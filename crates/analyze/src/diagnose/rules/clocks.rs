@@ -40,7 +40,7 @@ pub(in crate::diagnose) fn find(run: &StoredRun, rows: &[Second]) -> Result<Cloc
     let first = others.iter().map(|sender| sender.span.first).min().unwrap_or(whole.first);
     let last = others.iter().map(|sender| sender.span.last).max().unwrap_or(whole.last);
     let others = Span { first, last };
-    let finding = |sender: &&Sender<'_>| Some(told(sender, ahead(sender, &senders)?, others));
+    let finding = |sender: &&Sender<'_>| Some(clock_finding(sender, ahead(sender, &senders)?, others));
     Ok(Clocks {
         findings: apart.iter().filter_map(finding).collect(),
         of: apart.iter().map(|sender| sender.name.to_owned()).collect(),
@@ -48,7 +48,7 @@ pub(in crate::diagnose) fn find(run: &StoredRun, rows: &[Second]) -> Result<Cloc
     })
 }
 
-fn told(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
+fn clock_finding(sender: &Sender<'_>, by: f64, others: Span) -> Finding {
     let (way, begins) = if by > 0.0 { ("ahead of", "after") } else { ("behind", "before") };
     Finding {
         kind: FindingKind::ClockSkew,

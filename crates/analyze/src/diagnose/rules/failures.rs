@@ -21,7 +21,7 @@ const THROUGHOUT: f64 = 0.8;
 /// The number of seconds without failures that ends a burst.
 const QUIET: u32 = 3;
 /// The largest number of bursts reported one by one.
-const TOLD: usize = 10;
+const MOST_LISTED: usize = 10;
 /// The largest number of causes in a finding.
 const CAUSES: usize = 3;
 /// The largest number of characters of a message in a finding.
@@ -51,9 +51,9 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>) -> Vec<Finding> {
     let mut bursts = spans(rows, &burst);
     let in_burst = |span: Span| rows.iter().filter(move |row| span.holds(row.second));
     bursts.sort_by_key(|span| std::cmp::Reverse(in_burst(*span).map(|row| row.failures).sum::<u64>()));
-    let more = bursts.len().saturating_sub(TOLD);
-    let told = bursts.iter().take(TOLD).enumerate().map(|(at, span)| {
-        let rest = if more > 0 && at + 1 == TOLD {
+    let more = bursts.len().saturating_sub(MOST_LISTED);
+    let told = bursts.iter().take(MOST_LISTED).enumerate().map(|(at, span)| {
+        let rest = if more > 0 && at + 1 == MOST_LISTED {
             format!("; {more} smaller bursts are not listed")
         } else {
             String::new()

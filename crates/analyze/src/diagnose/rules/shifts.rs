@@ -19,7 +19,7 @@ const RESOLUTION: f64 = 2.0;
 /// Where the load is not known to be level: the growth of the rate from which it explains slower requests.
 const MORE: f64 = 1.2;
 /// The number of changes in a stretch after which no more are looked for.
-const TOLD: usize = 5;
+const MOST_LISTED: usize = 5;
 
 /// The quantity of blocks that changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,7 +56,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<V
         // If each thread waits for its answer, slower answers make fewer requests.
         rates.retain(|rate| !times.iter().any(|time| (time.times > 1.0) != (rate.times > 1.0)));
         for found in times.into_iter().chain(rates) {
-            findings.extend(told(facts, stretch, &found)?);
+            findings.extend(shift_finding(facts, stretch, &found)?);
         }
     }
     Ok(findings)
@@ -71,7 +71,7 @@ fn value(of: Of, block: &Block) -> f64 {
 
 /// Adds the change of some blocks, and recursively those on either side of a shift.
 fn gather(of: Of, blocks: &[&Block], found: &mut Vec<Found>) {
-    if blocks.len() < LEAST || found.len() >= TOLD {
+    if blocks.len() < LEAST || found.len() >= MOST_LISTED {
         return;
     }
     let values: Vec<f64> = blocks.iter().map(|block| value(of, block)).collect();
@@ -111,7 +111,7 @@ fn is_of_load(found: &Found, blocks: &[Block]) -> bool {
 }
 
 /// Builds the finding, with the figures of both parts; `None` if times differ by less than their resolution.
-fn told(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<Option<Finding>> {
+fn shift_finding(facts: &Facts<'_>, stretch: Stretch, found: &Found) -> Result<Option<Finding>> {
     let of = |span: Span| -> Result<Summary> {
         let view = View { from: Some(span.first), to: Some(span.last), phase: None, ..facts.view.clone() };
         Ok(Timeline::new(facts.run, &view)?.summary)

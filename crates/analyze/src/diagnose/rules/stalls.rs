@@ -18,7 +18,7 @@ const FEW: f64 = 0.4;
 /// does not have the threads, it may be any number.
 const BEGIN: usize = 3;
 /// The largest number of stalls reported one by one, longest first; the rest is counted with the last one.
-const TOLD: usize = 10;
+const MOST_LISTED: usize = 10;
 /// Stretches of slow requests longer than this many seconds are a change, not a stall.
 const LONG: usize = 30;
 /// The least surprise of a possible stall, which is reported only if it recurs periodically.
@@ -131,7 +131,7 @@ impl Stalls {
     }
 
     /// Reports the stalls: one by one, or as one finding if they are periodic.
-    pub(in crate::diagnose) fn told(&self) -> Vec<Finding> {
+    pub(in crate::diagnose) fn findings(&self) -> Vec<Finding> {
         match self.periodic.as_deref().and_then(periodic) {
             Some(periodic) => vec![periodic],
             None => one_by_one(&self.sure),
@@ -142,9 +142,9 @@ impl Stalls {
 fn one_by_one(stalls: &[Stall]) -> Vec<Finding> {
     let mut stalls = stalls.to_vec();
     stalls.sort_by_key(|stall| (std::cmp::Reverse(stall.span.seconds()), stall.span.first));
-    let more = stalls.len().saturating_sub(TOLD);
+    let more = stalls.len().saturating_sub(MOST_LISTED);
     let finding = |(at, stall): (usize, &Stall)| {
-        let rest = if more > 0 && at + 1 == TOLD {
+        let rest = if more > 0 && at + 1 == MOST_LISTED {
             format!("; {more} shorter ones are not listed")
         } else {
             String::new()
@@ -156,7 +156,7 @@ fn one_by_one(stalls: &[Stall]) -> Vec<Finding> {
             evidence: stall.evidence(),
         }
     };
-    stalls.iter().take(TOLD).enumerate().map(finding).collect()
+    stalls.iter().take(MOST_LISTED).enumerate().map(finding).collect()
 }
 
 impl Stall {

@@ -49,7 +49,7 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
     let key = runs::one(&args.run, &store).await?;
     if let Some(write) = document(args.what) {
         let run = view::read(&store, &key, &args.view).await?;
-        output.write_all(write(&run, &look(args, &run.info))?.as_bytes())?;
+        output.write_all(write(&run, &view_of(args, &run.info))?.as_bytes())?;
         return Ok(());
     }
     let table = match args.what {
@@ -84,10 +84,10 @@ fn document(what: What) -> Option<fn(&StoredRun, &View) -> perfpipe_analyze::Res
 /// Writes JMeter's statistics; reads the samples for that if they are stored.
 async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let run = view::read(store, key, &args.view).await?;
-    let look = look(args, &run.info);
+    let view = view_of(args, &run.info);
     let mut times = None;
     if run.info.samples_stored {
-        let seen = times.insert(LabelTimes::new(&run, &look)?);
+        let seen = times.insert(LabelTimes::new(&run, &view)?);
         let mut each = |batch: SampleBatch| {
             seen.add(&batch);
             Ok(())
@@ -99,7 +99,7 @@ async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut
              throughput and bytes a second are null"
         ));
     }
-    output.write_all(jmeter_statistics(&run, &look, times.as_ref())?.as_bytes())?;
+    output.write_all(jmeter_statistics(&run, &view, times.as_ref())?.as_bytes())?;
     Ok(())
 }
 
@@ -120,7 +120,7 @@ fn check_format(args: &ExportArgs) -> Result<()> {
 /// Computes figures that need the samples, as a table.
 async fn sample_figures(store: &Store, key: &RunKey, args: &ExportArgs) -> Result<Table> {
     let run = view::read(store, key, &args.view).await?;
-    let mut figures = SampleFigures::new(&run, &look(args, &run.info))?;
+    let mut figures = SampleFigures::new(&run, &view_of(args, &run.info))?;
     let mut each = |batch: SampleBatch| {
         figures.add(&batch);
         Ok(())
@@ -130,27 +130,27 @@ async fn sample_figures(store: &Store, key: &RunKey, args: &ExportArgs) -> Resul
 }
 
 /// Returns the view that the flags describe.
-pub(crate) fn look(args: &ExportArgs, info: &RunInfo) -> View {
+pub(crate) fn view_of(args: &ExportArgs, info: &RunInfo) -> View {
     view::of(&args.view, info).with_goals(args.goals.goals()).with_corrected(args.corrected)
 }
 
 fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
-    let look = look(args, &run.info);
+    let view = view_of(args, &run.info);
     Ok(match args.what {
-        What::Errors => error_table(run, &look)?,
-        What::Cpu => cpu_table(run, &look)?,
-        What::Phases => phase_table(run, &look)?,
-        What::Sweep => Sweep::new(run, &look)?.table(),
-        What::Labels => label_table(&label_stats(run, &look)?),
-        What::Summary => Timeline::new(run, &look)?.summary_table(),
-        _ => Timeline::new(run, &look)?.table(),
+        What::Errors => error_table(run, &view)?,
+        What::Cpu => cpu_table(run, &view)?,
+        What::Phases => phase_table(run, &view)?,
+        What::Sweep => Sweep::new(run, &view)?.table(),
+        What::Labels => label_table(&label_stats(run, &view)?),
+        What::Summary => Timeline::new(run, &view)?.summary_table(),
+        _ => Timeline::new(run, &view)?.table(),
     })
 }
 
 /// Writes the seconds in pieces, since a run may have a million of them.
 fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()> {
-    let look = look(args, &run.info);
-    let mut pieces = SecondTables::new(run, &look)?;
+    let view = view_of(args, &run.info);
+    let mut pieces = SecondTables::new(run, &view)?;
     let mut writer = writer(args, &pieces.columns(), output)?;
     while let Some(piece) = pieces.next_piece()? {
         writer.write(&piece)?;

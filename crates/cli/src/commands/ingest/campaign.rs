@@ -13,10 +13,10 @@ use super::options::options;
 use crate::args::StoreArgs;
 use crate::commands::report;
 use crate::error::CliError;
-use crate::error::{RunsFailed, code, tell};
+use crate::error::{RunsFailed, code, print_error};
 use crate::input::left_out::LeftOut;
 use crate::input::store;
-use crate::output::notes::told;
+use crate::output::notes::with_hint;
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::{Output, note, page_folder};
@@ -60,7 +60,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
         ingest_all(&mut campaign, &store, jobs(args), progress).await;
         summarise(&campaign.runs, &store);
     } else {
-        tell_runs(&campaign.runs);
+        print_runs(&campaign.runs);
         print(&campaign.runs, args.campaign.table)?;
         check?;
         failures(&campaign.runs)?;
@@ -89,23 +89,23 @@ async fn ingest_all(campaign: &mut Campaign, store: &Store, jobs: usize, progres
 
 /// Prints the notes on each run, and the number of runs of each status.
 fn summarise(runs: &[CampaignRun], store: &Store) {
-    tell_runs(runs);
+    print_runs(runs);
     let count = |name: &str| runs.iter().filter(|run| run.stand.name() == name).count();
     let [new, changed, unchanged, failed] = ["new", "changed", "unchanged", "failed"].map(count);
     note(&format!("{store}: {new} new, {changed} changed, {unchanged} unchanged, {failed} failed"));
 }
 
-fn tell_runs(runs: &[CampaignRun]) {
+fn print_runs(runs: &[CampaignRun]) {
     // The notes on unchanged runs were printed when they were stored.
     for run in runs.iter().filter(|run| !matches!(run.stand, Stand::Unchanged(_))) {
         let name = run.key.as_ref().map_or_else(|| shown(&run.log), ToString::to_string);
         let notes = run.notes.iter().chain(run.ingested.iter().flat_map(|done| &done.notes));
-        notes.for_each(|said| note(&format!("{name}: {}", told(said))));
+        notes.for_each(|said| note(&format!("{name}: {}", with_hint(said))));
         for damage in run.ingested.iter().flat_map(|done| &done.info.damage) {
             note(&format!("{name}: partial: {}", damage_sentence(damage)));
         }
         if let Stand::Failed(error) = &run.stand {
-            tell(&format!("{name}: failed"), error);
+            print_error(&format!("{name}: failed"), error);
         }
     }
 }
@@ -180,7 +180,7 @@ async fn draw(runs: &[CampaignRun], args: &IngestArgs, store: &Store, folder: &P
         let run = store.read(&done.info.key).await?;
         report::run_report(&run, &mut pages, args.pages())?;
     }
-    pages.tell();
+    pages.print_notes();
     Ok(())
 }
 

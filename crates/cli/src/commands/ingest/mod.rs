@@ -20,7 +20,7 @@ use super::report;
 use crate::args::StoreArgs;
 use crate::error::CliError;
 use crate::input::{idle_flags, store};
-use crate::output::notes::told;
+use crate::output::notes::with_hint;
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::{note, page_folder, size_of};
@@ -68,7 +68,7 @@ async fn one(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result
     if let Some(folder) = &args.report {
         let mut pages = Pages::new(folder, args.pages(), &store.look().await?.runs);
         report::run_report(&store.read(&done.info.key).await?, &mut pages, args.pages())?;
-        pages.tell();
+        pages.print_notes();
     }
     Ok(())
 }
@@ -99,7 +99,7 @@ fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
 fn summarise(done: &Ingested, store: &Store, took: Duration) {
     let info = &done.info;
     for sentence in
-        done.inferred.iter().map(|what| format!("inferred {what}")).chain(done.notes.iter().map(told))
+        done.inferred.iter().map(|what| format!("inferred {what}")).chain(done.notes.iter().map(with_hint))
     {
         note(&sentence);
     }

@@ -28,7 +28,7 @@ pub(crate) async fn run(args: &MigrateArgs, at: &StoreArgs) -> Result<()> {
         note(&format!("nothing to do: {store} has the newest layout"));
         return Ok(());
     };
-    plan::tell(&store.to_string(), &migration);
+    plan::print(&store.to_string(), &migration);
     if args.dry_run {
         note("nothing was done: run the command again without --dry-run");
     } else if store.migrate().await? {

@@ -5,7 +5,7 @@ use perfpipe_ingest::store::postgres::Migration;
 use crate::output::note;
 
 /// Prints the plan of a migration.
-pub(super) fn tell(store: &str, migration: &Migration) {
+pub(super) fn print(store: &str, migration: &Migration) {
     let Migration { from, to, runs, tables, .. } = migration;
     let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
     note(&format!("{store} has {runs} in layout {from}: these tables are rewritten in layout {to}"));

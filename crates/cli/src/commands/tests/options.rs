@@ -168,7 +168,7 @@ fn info() -> RunInfo {
 fn flags_of_an_export_become_its_view_and_others_come_from_the_ingest() {
     let view_of = |line: &str| {
         let Command::Export(args) = command(&format!("export go_2048 {line}")) else { panic!("{line}") };
-        export::look(&args, &info())
+        export::view_of(&args, &info())
     };
     assert_eq!(view_of(""), View::of(&info()));
     assert_eq!((view_of("").injectors, view_of("").cpu.offset), (2, 7));

@@ -120,7 +120,7 @@ impl Parser {
     fn take_held(&mut self, held: &mut Held, bytes: &[u8], layout: &Layout, clock: &Clock, out: &mut Parsed) {
         let first = out.batch.len();
         if self.columns.take(held.rows(bytes, layout.width), layout, clock, out).is_ok() {
-            self.see_times(first, held.lines(), out);
+            self.check_times(first, held.lines(), out);
         } else {
             for record in held.records(bytes, layout.width) {
                 if let Err(reason) = self.take_alone(&record, layout, clock, out) {
@@ -133,14 +133,14 @@ impl Parser {
 
     /// Checks the times of the samples from row `first` on for clock steps.
     #[inline]
-    fn see_times(&mut self, first: usize, lines: &[u64], out: &mut Parsed) {
+    fn check_times(&mut self, first: usize, lines: &[u64], out: &mut Parsed) {
         let times = Times {
             starts: &self.columns.times,
             elapsed: out.batch.elapsed.get(first..).unwrap_or_default(),
             injectors: out.batch.injector.codes().get(first..).unwrap_or_default(),
             lines,
         };
-        out.clocks.see(&times, self.columns.injectors.nameless());
+        out.clocks.add(&times, self.columns.injectors.nameless());
     }
 
     /// Looks for records in the lines of a quoted field. The last line may contain the closing quote.
@@ -177,7 +177,7 @@ impl Parser {
         }
         let first = out.batch.len();
         self.columns.take(record.rows(), layout, clock, out)?;
-        self.see_times(first, &[record.line], out);
+        self.check_times(first, &[record.line], out);
         Ok(())
     }
 
@@ -196,14 +196,14 @@ impl Parser {
             out.other_header.get_or_insert((line, byte));
             return;
         }
-        let (reason, value) = reason.told(record, layout);
+        let (reason, value) = reason.details(record, layout);
         out.rejects.push((line, byte), record.raw.len(), reason, value);
     }
 }
 
 impl Reason {
     /// Returns the reason with its details, and the offending value.
-    fn told(self, record: &Record<'_>, layout: &Layout) -> (RejectReason, Option<String>) {
+    fn details(self, record: &Record<'_>, layout: &Layout) -> (RejectReason, Option<String>) {
         let (column, index) = match self {
             Self::Shape if record.open => return (RejectReason::OpenQuote, None),
             Self::Shape => {

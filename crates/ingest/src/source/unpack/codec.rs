@@ -147,7 +147,7 @@ impl Unpacker {
             let (given, step) = (window.len(), self.codec.step(window, out)?);
             input.consume(step.consumed);
             self.consumed += step.consumed as u64;
-            self.settle(&step);
+            self.note_ends(&step);
             if step.produced > 0 {
                 return Ok(step.produced);
             }
@@ -175,7 +175,7 @@ impl Unpacker {
     }
 
     /// Records the ends of frames and of the data.
-    fn settle(&mut self, step: &Step) {
+    fn note_ends(&mut self, step: &Step) {
         match self.codec {
             Codec::Stored => {}
             Codec::Deflate(_) => self.ended = step.complete,

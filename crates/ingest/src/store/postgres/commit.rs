@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// Finds out whether a run was stored after its commit failed with `lost`. Returns an error if it was not.
-pub(super) async fn settle(config: &PostgresConfig, info: &RunInfo, number: i64, lost: Error) -> Result<()> {
+pub(super) async fn resolve(config: &PostgresConfig, info: &RunInfo, number: i64, lost: Error) -> Result<()> {
     let mut why = "it did not answer".to_owned();
     let asking = async {
         loop {

@@ -70,7 +70,7 @@ pub(super) async fn of_text(session: &Session, text: &str) -> Result<Option<Stri
 }
 
 /// Returns the error for a transaction that waited too long for the advisory lock named by a text. Rolls it back.
-pub(super) async fn in_the_way(session: &Session, what: &str, text: &str, lock: &str) -> Error {
+pub(super) async fn lock_refusal(session: &Session, what: &str, text: &str, lock: &str) -> Error {
     let asked = async {
         session.run(what, "rollback").await?;
         begin(session, what, Mode::Reading).await?;
@@ -111,7 +111,7 @@ pub(crate) async fn wait_for(session: &Session, what: &str, text: &str, lock: &s
     let sql = "select pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint))";
     let Err(error) = session.client().query_typed(sql, &[(&text, Type::TEXT)]).await else { return Ok(()) };
     Err(match error.code() {
-        Some(&SqlState::LOCK_NOT_AVAILABLE) => in_the_way(session, what, text, lock).await,
+        Some(&SqlState::LOCK_NOT_AVAILABLE) => lock_refusal(session, what, text, lock).await,
         _ => session.error(what, &error),
     })
 }

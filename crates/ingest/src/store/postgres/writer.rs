@@ -135,7 +135,7 @@ async fn finish(
     let Err(lost) = session.run("committing the run", "commit").await else { return Ok(()) };
     // If the connection is still open, this ends its transaction.
     drop(session);
-    commit::settle(config, info, number, lost).await
+    commit::resolve(config, info, number, lost).await
 }
 
 fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {

@@ -60,7 +60,7 @@ fn named(folder: &Folder) -> Option<BTreeSet<String>> {
 /// Makes a run's folder match its manifest: removes the files of earlier generations, and moves in those of the current
 /// one if its writer did not. Without a manifest, all files of perfpipe are removed. What fails now is left to the next
 /// ingest. The caller holds the run's lock.
-pub(crate) fn settle(folder: &Folder, run: &Path) {
+pub(crate) fn tidy(folder: &Folder, run: &Path) {
     let manifest = match read_manifest(run) {
         Ok(Some(manifest)) if !folder.is_home(run, &manifest.info.key) => return,
         Ok(manifest) => manifest,
@@ -106,9 +106,9 @@ fn move_in(folder: &Folder, run: &Path, files: &Path, home: &Path) {
     }
 }
 
-/// Settles a run's folder, and removes it if nothing is left. The caller holds the run's lock and the gate.
+/// Tidies a run's folder, and removes it if nothing is left. The caller holds the run's lock and the gate.
 pub(crate) fn clear(folder: &Folder, run: &Path) {
-    settle(folder, run);
+    tidy(folder, run);
     if entries(run).all(|entry| entry.file_name() == LOCK) {
         let _ = fs::remove_file(run.join(LOCK));
         let _ = fs::remove_dir(run);

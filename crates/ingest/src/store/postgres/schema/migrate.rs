@@ -153,7 +153,7 @@ async fn check(session: &Session) -> Result<()> {
         ));
     }
     match session.query(what, VIEWS_OF_NUMBERS, &[]).await?.first() {
-        Some(row) => Err(in_the_way(&value::<String>(row, "view")?)),
+        Some(row) => Err(blocked_by_view(&value::<String>(row, "view")?)),
         None => Ok(()),
     }
 }
@@ -184,7 +184,7 @@ const VIEWS_OF_NUMBERS: &str = "
     and (v.relnamespace <> n.oid or v.relname not in ('elapsed_counts', 'per_second'))
   order by v.oid limit 1";
 
-fn in_the_way(view: &str) -> Error {
+fn blocked_by_view(view: &str) -> Error {
     Error::refused(
         ErrorKind::MigrationBlocked,
         format!("{WHAT}: the view {view} uses the column run_id, which the newest layout does not have"),
