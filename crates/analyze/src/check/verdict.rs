@@ -312,7 +312,8 @@ mod tests {
         let rule = "mean < 15 for 30s";
         // One bad value, others 5 or 30 s apart.
         assert_eq!(judged(rule, &every(5, |at| at != 60)), (true, Some((60, 60)), None));
-        let note = "can't be judged: 58 of the 59 seconds 31 to 89 have no value, and none keeps to it";
+        let note =
+            "can't be judged: 58 of the 59 seconds 31 to 89 have no value, and the others break the rule";
         assert_eq!(judged(rule, &every(30, |at| at != 60)), (false, Some((31, 89)), Some(note.into())));
         // No value for as long as the duration, and for the whole run.
         let note = "can't be judged: none of the 59 seconds 1 to 59 has a value";
@@ -321,7 +322,7 @@ mod tests {
         assert_eq!(judged(rule, &run(&[0; 40])), (false, Some((0, 39)), Some(note.into())));
         let note = "can't be judged: second 1 has no value";
         assert_eq!(judged("mean < 15 for 1s", &run(&[1, 0, 1])), (false, Some((1, 1)), Some(note.into())));
-        let note = "can't be judged: 40 seconds are looked at, of 60 that the rule is about";
+        let note = "can't be judged: the view has 40 seconds, and the rule needs 60";
         assert_eq!(judged("mean < 15 for 60s", &run(&[1; 40])), (false, None, Some(note.into())));
     }
 

@@ -275,7 +275,7 @@ mod tests {
             many.iter().map(|(name, repeat)| (&**name, "t", *repeat)).collect();
         let told = found(&runs(&many), "framwork7_t").unwrap_err();
         assert!(
-            told.contains("The nearest that it has: framework7_t,") && !told.contains("framework33"),
+            told.contains("The most similar runs: framework7_t,") && !told.contains("framework33"),
             "{told}"
         );
         for name in ["go_2048@c64", "go_2048@w4", "go_2048:wrk", "go_2048@c64:wrk"] {

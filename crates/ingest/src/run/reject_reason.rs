@@ -78,7 +78,7 @@ impl fmt::Display for RejectReason {
     /// Writes the reason as a clause, without the offending value.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::FieldCount { found, expected } => write!(f, "expected {expected} fields, found {found}"),
+            Self::FieldCount { found, expected } => write!(f, "{found} fields instead of {expected}"),
             Self::OpenQuote => f.write_str("a quote is opened and never closed"),
             Self::LongQuote => f.write_str("a quote is opened that is not closed within 4 MiB"),
             Self::LongLine => f.write_str("the line is longer than 4 MiB (its beginning is kept)"),

@@ -62,7 +62,7 @@ async fn second_writer_of_a_key_is_told() {
     let example = example(&key("a", "b"), 10);
     let mut first = postgres.begin(Some(&example.info.key), true).await.unwrap();
     let second = postgres.begin(Some(&example.info.key), true).await.map(drop);
-    assert!(refusal(second).contains("at this moment writing the run a_b"));
+    assert!(refusal(second).contains("writing the run a_b"));
     // One that learns its key only at the end is told then.
     let mut third = postgres.begin(None, true).await.unwrap();
     write(&mut third, &example).await;

@@ -10,7 +10,8 @@ pub(super) fn print(store: &str, migration: &Migration) {
     let runs = if *runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") };
     note(&format!("{store} has {runs} in layout {from}: these tables are rewritten in layout {to}"));
     for table in tables {
-        note(&format!("  {}: {} rows, {} bytes", table.name, table.rows, table.bytes));
+        let rows = if table.rows == 1 { "row" } else { "rows" };
+        note(&format!("  {}: {} {rows}, {} bytes", table.name, table.rows, table.bytes));
     }
     let bytes: u64 = tables.iter().map(|table| table.bytes).sum();
     note(&format!(

@@ -274,7 +274,7 @@ fn cores_that_the_readings_may_count_as_one_make_no_idle_cpu() {
     assert!(said.contains("--cores is not used"), "{said}");
     ingest(&["--cpu-scale", "percent-of-machine", "--cores", "4"]);
     let (found, said) = diagnosed(&[]);
-    assert!(!found.contains("idle-cpu") && !said.contains("left out of account"), "{found}{said}");
+    assert!(!found.contains("idle-cpu") && !said.contains("is not used"), "{found}{said}");
     // One core of four, told to be that, is idle: by the cores that were told at the ingest.
     ingest(&["--cpu-scale", "percent-of-core", "--cores", "4"]);
     let (found, _) = diagnosed(&["--format", "csv"]);

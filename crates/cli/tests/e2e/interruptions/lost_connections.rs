@@ -223,7 +223,7 @@ fn signal_during_the_commit_waits_for_its_answer() {
         let mut child = start(&way);
         proxy.wait();
         signal(name, child.id());
-        hear(&mut child, "answer is waited for");
+        hear(&mut child, "waiting for the server's answer");
         proxy.then(then);
         assert_stored(child, &store);
     }
@@ -235,7 +235,7 @@ fn second_signal_ends_the_wait_and_says_what_is_not_known() {
     let mut child = start(&way);
     proxy.wait();
     signal("TERM", child.id());
-    hear(&mut child, "answer is waited for");
+    hear(&mut child, "waiting for the server's answer");
     signal("INT", child.id());
     let complaint = finish(child).complaint(130);
     assert_told(&complaint, &["SIGINT", "whether the run is stored", "perfpipe list"]);

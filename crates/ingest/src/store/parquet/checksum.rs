@@ -273,6 +273,6 @@ mod tests {
         let told = file.reader(0).read_to_end(&mut Vec::new()).unwrap_err().to_string();
         assert!(told.contains("checksum") && told.contains("ingest the run again"), "{told}");
         std::fs::write(&path, &bytes[..7]).unwrap();
-        assert!(CheckedFile::open(path, sums).err().unwrap().to_string().contains("7 bytes in the place of"));
+        assert!(CheckedFile::open(path, sums).err().unwrap().to_string().contains("7 bytes instead of"));
     }
 }
