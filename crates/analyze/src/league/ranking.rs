@@ -189,8 +189,7 @@ impl League {
         }
         if single == ranked.len() {
             notes.push(
-                "Each framework ran once: ranks are by value, and any difference may be chance."
-                    .to_owned(),
+                "Each framework ran once: ranks are by value, and any difference may be chance.".to_owned(),
             );
             return notes;
         }
