@@ -37,7 +37,7 @@ const BEAT: Duration = Duration::from_millis(20);
 fn outcome(stage: Stage, done: bool) -> &'static str {
     match stage {
         Stage::Before if done => "its work was already done",
-        Stage::Before => "nothing of the work in progress was stored",
+        Stage::Before => "nothing was stored of the work in progress",
         Stage::Asked => {
             "the server had not yet answered whether the run is stored (as a whole, or not at all): see \
              `perfpipe list`"

@@ -231,7 +231,7 @@ fn change_of_log_cpu_export_or_options_is_taken() {
         // As many bytes as before: only reading the log tells.
         night.write("run.csv", log(T0, 21, 8181).replacen(",true,", ",TRUE,", 1));
         let (_, why) = status(&night, &["--dry-run"]);
-        assert!(why.contains("without reading it"), "{why}");
+        assert!(why.contains("without reading all of it"), "{why}");
         assert_eq!(status(&night, &[]), told("changed", "its log has changed"));
         assert_eq!(status(&night, &[]), unchanged);
 
@@ -510,7 +510,7 @@ fn signal_leaves_the_runs_that_are_stored_and_no_half_one() {
         let done = finish(child);
         let complaint = done.complaint(130);
         assert!(
-            complaint.contains("nothing of the work in progress was stored; 1 run was already stored"),
+            complaint.contains("nothing was stored of the work in progress; 1 run was already stored"),
             "{complaint}"
         );
         assert_eq!(night.store.keys(), ["go 2048"]);

@@ -43,7 +43,7 @@ pub(super) async fn resolve(config: &PostgresConfig, info: &RunInfo, number: i64
                      {why}"
             ),
             format!(
-                "List the stored runs once the server answers. The run {} is stored if its ingest time is \
+                "See which runs are stored once the server answers: the run {} is stored if it was ingested at \
                  {}; otherwise ingest it again.",
                 info.key, info.ingested_at
             ),
