@@ -102,10 +102,8 @@ async fn layouts_own_table_is_never_dropped_with_a_run() {
     store(&postgres, &example).await.unwrap();
     for table in ["cpu", "runs", "per_second"] {
         psql(&url, &format!("update perfpipe.runs set table_name = '{table}'"));
-        assert!(
-            refusal(postgres.drop_run(&example.info.key).await.map(drop)).contains("which all runs share")
-        );
-        assert!(refusal(store(&postgres, &example).await).contains("which all runs share"));
+        assert!(refusal(postgres.drop_run(&example.info.key).await.map(drop)).contains("all runs share"));
+        assert!(refusal(store(&postgres, &example).await).contains("all runs share"));
         assert!(postgres.samples(&example.info.key, &mut |_| Ok(())).await.is_err());
     }
     psql(&url, "update perfpipe.runs set table_name = 'a_b'");
