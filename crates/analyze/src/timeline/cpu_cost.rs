@@ -39,6 +39,6 @@ pub fn cpu_scale_in_doubt(info: &RunInfo, most: Option<f64>) -> bool {
 }
 
 /// Returns true if the scale of the readings was given at ingest.
-fn is_told(info: &RunInfo) -> bool {
+fn is_scale_given(info: &RunInfo) -> bool {
     info.options.tells_cpu_scale()
 }

@@ -58,7 +58,7 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     drop(run);
     let readings = export.series.readings().len();
     let info = store.attach_cpu(&key, export, join, &cpu_noted(&source)).await?;
-    note(&format!("attached {readings} CPU readings to {key}: {} records joined anew", info.records()));
+    note(&format!("attached {readings} CPU readings to {key}: {} records joined again", info.records()));
     note(&format!(
         "{} of the seconds have a reading, {} had one before",
         cover.share(cover.after),

@@ -86,7 +86,7 @@ pub(crate) async fn ingest_as<S: RunStore>(
     loop {
         let plan = ReadPlan { restart_window, ..prepared.plan(options, origin) };
         let parser = prepared.parser(options)?;
-        let writer = store.begin(options.told_key().as_ref(), options.keep_samples).await?;
+        let writer = store.begin(options.given_key().as_ref(), options.keep_samples).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, progress.clone()).await? {
             Outcome::Done(writer, collected) => {
                 return prepared.commit(writer, collected, options, read_twice, admit).await;

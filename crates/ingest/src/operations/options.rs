@@ -88,7 +88,7 @@ pub(crate) fn check(options: &IngestOptions) -> Result<()> {
     if options.max_span_ms > LONGEST_SPAN_MS {
         return Err(Error::usage(
             ErrorKind::SpanTooLong,
-            "the span that records may cover is more than 12 days",
+            "the maximum span of the records is more than 12 days",
             "Give at most 12 days.",
         ));
     }
@@ -96,7 +96,7 @@ pub(crate) fn check(options: &IngestOptions) -> Result<()> {
         if name.as_deref().is_some_and(|name| name.trim().is_empty()) {
             return Err(Error::usage(
                 ErrorKind::EmptyName,
-                format!("the {what} is an empty name"),
+                format!("the name of the {what} is empty"),
                 "Give it a name, or leave it out to have it inferred.",
             ));
         }
@@ -104,7 +104,7 @@ pub(crate) fn check(options: &IngestOptions) -> Result<()> {
     if let Repeat::Number(repeat) = options.repeat
         && !(1..=LAST_REPEAT).contains(&repeat)
     {
-        let problem = format!("the repeat is not from 1 to {LAST_REPEAT}: {repeat}");
+        let problem = format!("the repeat is {repeat}, and must be from 1 to {LAST_REPEAT}");
         return Err(Error::usage(ErrorKind::RepeatRange, problem, "Count repeats from 1."));
     }
     Ok(())
@@ -230,7 +230,7 @@ impl IngestOptions {
     }
 
     /// Returns the key if all of it was given.
-    pub(crate) fn told_key(&self) -> Option<RunKey> {
+    pub(crate) fn given_key(&self) -> Option<RunKey> {
         let Repeat::Number(repeat) = self.repeat else { return None };
         Some(RunKey::new(self.framework.clone()?, self.test.clone()?).with_repeat(repeat))
     }

@@ -92,7 +92,7 @@ pub(crate) fn sums(run: &StoredRun) -> Result<Vec<String>> {
 async fn samples(store: &Store, run: &StoredRun, progress: &Progress) -> Result<Vec<String>> {
     let info = &run.info;
     let join = CpuJoin::of(info);
-    let (mut recount, mut found, mut unjoined) = (Recount::again(run), 0, 0_u64);
+    let (mut recount, mut found, mut unjoined) = (Recount::with_stored_labels(run), 0, 0_u64);
     let mut ends = Ends::default();
     let read = store
         .samples_of(info, &mut |batch| {

@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use perfpipe_ingest::counts::OTHER;
+use perfpipe_ingest::inspection::InjectorsBy;
 use perfpipe_ingest::run::RejectReason;
 use perfpipe_ingest::source::{SourceOptions, TimeUnit};
 use perfpipe_ingest::store::parquet::ParquetStore;

@@ -6,7 +6,8 @@ use std::process::Command;
 use parquet::basic::LogicalType;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::schema::types::ColumnDescriptor;
-use perfpipe_ingest::{DamageKind, ErrorKind};
+use perfpipe_ingest::ErrorKind;
+use perfpipe_ingest::run::DamageKind;
 
 use super::root;
 use super::workshop::Workshop;
