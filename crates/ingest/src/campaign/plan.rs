@@ -270,9 +270,9 @@ impl Campaign {
         let named: Vec<String> = same.into_iter().take(NAMED).collect();
         Err(Error::usage(
             ErrorKind::SharedKey,
-            format!("several logs have one key, and nothing was stored: {}{more}", named.join("; ")),
-            "Keep one of them in the folder, tell frameworks apart by their ports (Frameworks), or store them as repeats beside \
-             each other (Repeat::Next).",
+            format!("several logs have the same key, and nothing was stored: {}{more}", named.join("; ")),
+            "Keep one of them in the folder, name the frameworks by their ports (Frameworks), or store the \
+             logs as repeats of one test (Repeat::Next).",
         ))
     }
 }

@@ -7,8 +7,8 @@ use crate::error::{Error, ErrorKind};
 const PIPE: &str = "-";
 
 /// The remedy: how to name the run differently, replace the old one, or keep both.
-const REPLACE: &str = "Tell another framework or test for this run, or put it in the old one's place (IngestOptions::replace), or keep both \
-     (Repeat::Next).";
+const REPLACE: &str = "Give this run another framework or test, replace the old run \
+                       (IngestOptions::replace), or keep both (Repeat::Next).";
 
 /// Which earlier runs a new run may replace. Except with [`Replace::Any`], a partial run never replaces a whole one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
