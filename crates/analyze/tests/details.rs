@@ -17,17 +17,18 @@ use support::{Raw, raw, view};
 fn counted(
     raw: &Raw,
     view: &View,
-    width: u32,
+    map: &Heatmap,
     seconds: std::ops::RangeInclusive<u32>,
-) -> BTreeMap<(u32, u32), u64> {
+) -> BTreeMap<(u32, i32), u64> {
     let mut counts = BTreeMap::new();
     let first = *seconds.start();
     for sample in raw.counted(view, seconds) {
         if sample.success || view.include_failures {
-            // The bucket whose edges the time lies between, looked for from the first on.
+            // Without its own ms, the bucket whose edges the time lies between, looked for from the first on.
             let ms = u64::try_from(sample.elapsed.max(0)).unwrap();
-            let bucket = (0..).find(|bucket| Heatmap::edge(bucket + 1) > ms).unwrap();
-            *counts.entry(((sample.second() - first) / width, bucket)).or_default() += 1;
+            let bucket = || (0..).find(|bucket| Heatmap::edge(bucket + 1) > ms).unwrap().cast_signed();
+            let place = if map.exact { sample.elapsed.max(0) } else { bucket() };
+            *counts.entry(((sample.second() - first) / map.width, place)).or_default() += 1;
         }
     }
     counts
@@ -48,7 +49,7 @@ proptest! {
             prop_assert!(column.counts.is_sorted_by(|a, b| a.0 < b.0));
             found.extend(column.counts.iter().map(|(bucket, samples)| ((at, *bucket), *samples)));
         }
-        prop_assert_eq!(found, counted(&raw, &view, map.width, seconds));
+        prop_assert_eq!(found, counted(&raw, &view, map, seconds));
         let of_curve = |percent| details.curve.iter().find(|point| point.0 == percent).map(|point| point.1);
         prop_assert_eq!(of_curve(50.0), timeline.summary.p50);
         prop_assert_eq!(of_curve(99.0), timeline.summary.p99);

@@ -79,6 +79,7 @@ mod support;
 
 pub use error::{Error, Result};
 pub use html::html;
+pub use html::report::{Report, ReportRun};
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};

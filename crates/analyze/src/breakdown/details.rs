@@ -5,12 +5,16 @@ use perfpipe_ingest::StoredRun;
 use super::error_kinds::{ErrorKind, error_kinds};
 use super::heatmap::Heatmap;
 use super::labels::{LabelStats, label_stats};
+use super::over_time::OverTime;
 use crate::error::{Error, Result};
 use crate::stats::curve::percentile_curve;
 use crate::stats::histogram::Histogram;
 use crate::sweep::by_load::Sweep;
+use crate::timeline::Timeline;
 use crate::timeline::selection::Selection;
+use crate::timeline::summary::Summary;
 use crate::view::View;
+use crate::view::phases::{Phase, Phases, Span};
 
 /// A run's elapsed times, as a curve and over time, its failures by kind, its labels, and its sweep over the load.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,6 +28,11 @@ pub struct Details {
     pub errors: Vec<ErrorKind>,
     /// Figures of each label, in ascending order of the labels.
     pub labels: Vec<LabelStats>,
+    /// The labels with the most requests, and the most frequent failures, by time.
+    pub over_time: OverTime,
+    /// The phases of the run, each with the part of it that the view selects and the figures of that part. A phase that
+    /// is all of the selection is left out.
+    pub phases: Vec<(Phase, Span, Summary)>,
     /// The run by load; `None` if the log does not record the load.
     pub sweep: Option<Sweep>,
 }
@@ -52,11 +61,14 @@ impl Details {
     /// # Ok::<(), perfpipe_analyze::Error>(())
     /// ```
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
+        let labels = label_stats(run, view)?;
         Ok(Self {
             heatmap: Heatmap::new(run, view)?,
             curve: percentile_curve(&elapsed(run, view)?),
             errors: error_kinds(run, view)?,
-            labels: label_stats(run, view)?,
+            over_time: OverTime::new(run, view, &labels)?,
+            phases: phases(run, view)?,
+            labels,
             sweep: match Sweep::new(run, view) {
                 Err(Error::NoLoad { .. }) => None,
                 sweep => Some(sweep?),
@@ -68,6 +80,18 @@ impl Details {
     pub fn by_load(&self) -> Option<&Sweep> {
         self.sweep.as_ref().filter(|sweep| sweep.steps.len() > 1)
     }
+}
+
+/// Computes the figures of the phases that the view selects.
+fn phases(run: &StoredRun, view: &View) -> Result<Vec<(Phase, Span, Summary)>> {
+    let selection = Selection::new(run, view)?;
+    let part = |(phase, span)| Some((phase, selection.part(Some(span))?));
+    let parts = Phases::of_run(run, view)?.all().filter_map(part);
+    let figures = |(phase, span): (Phase, Span)| {
+        let view = View { from: Some(span.first), to: Some(span.last), phase: None, ..view.clone() };
+        Ok((phase, span, Timeline::new(run, &view)?.summary))
+    };
+    parts.map(figures).collect()
 }
 
 /// Collects the elapsed times that averages are taken over.

@@ -17,6 +17,8 @@ pub struct ErrorKind {
     pub response_code: String,
     /// The message; empty where the log has none, `(other)` for those beyond the number of messages kept apart.
     pub message: String,
+    /// The labels of these failures with their number, the most frequent first.
+    pub labels: Vec<(String, u64)>,
     /// The number of failures.
     pub count: u64,
     /// The first second with such a failure.
@@ -33,16 +35,26 @@ pub fn error_kinds(run: &StoredRun, view: &View) -> Result<Vec<ErrorKind>> {
     let view = in_seconds(run, view)?;
     let selection = Selection::new(run, &view)?;
     let mut kinds: BTreeMap<(&str, &str), ErrorKind> = BTreeMap::new();
+    let mut labels: BTreeMap<(&str, &str), BTreeMap<&str, u64>> = BTreeMap::new();
     for error in run.errors.iter().filter(|error| selection.holds_error(error)) {
-        let kind = kinds.entry((&error.response_code, &error.message)).or_insert_with(|| ErrorKind {
+        let name = (&*error.response_code, &*error.message);
+        let of_label = labels.entry(name).or_default().entry(&error.label).or_default();
+        *of_label = of_label.saturating_add(error.count);
+        let kind = kinds.entry(name).or_insert_with(|| ErrorKind {
             response_code: error.response_code.to_string(),
             message: error.message.to_string(),
+            labels: Vec::new(),
             count: 0,
             first: error.second,
             last: error.second,
         });
         kind.count = kind.count.saturating_add(error.count);
         (kind.first, kind.last) = (kind.first.min(error.second), kind.last.max(error.second));
+    }
+    for (name, labels) in labels {
+        let Some(kind) = kinds.get_mut(&name) else { continue };
+        kind.labels = labels.into_iter().map(|(label, count)| (label.to_owned(), count)).collect();
+        kind.labels.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     }
     let mut kinds: Vec<ErrorKind> = kinds.into_values().collect();
     kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));

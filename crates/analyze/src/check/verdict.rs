@@ -1,6 +1,6 @@
 //! The check of a run against rules, and its verdicts.
 
-use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::{RunKey, StoredRun};
 
 use crate::error::{Error, Result};
 use crate::format::Unit;
@@ -40,6 +40,26 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// Returns the verdict on a rule that can't be checked in a run, as one on a label that the run does not have: the
+    /// rule does not hold, and the note says why.
+    pub fn unchecked(rule: &Rule, run: &RunKey, why: impl Into<String>) -> Self {
+        Self { note: Some(why.into()), ..Self::open(rule, run) }
+    }
+
+    /// Returns a verdict without a figure.
+    fn open(rule: &Rule, run: &RunKey) -> Self {
+        Self {
+            run: run.to_string(),
+            rule: rule.to_string(),
+            holds: false,
+            value: None,
+            limit: None,
+            unit: rule.measure.unit(),
+            span: None,
+            note: None,
+        }
+    }
+
     /// Returns the number of decimals, at least two, with which a value and a limit that differ print differently.
     pub fn decimals(&self) -> u8 {
         let shown = |number: f64, decimals: u8| format!("{number:.*}", usize::from(decimals));
@@ -123,16 +143,7 @@ fn bound(rule: &Rule, baseline: Option<&Figures>) -> Option<Bound> {
 }
 
 fn judge(rule: &Rule, timeline: &Timeline, bound: Option<Bound>) -> Verdict {
-    let verdict = Verdict {
-        run: timeline.info.key.to_string(),
-        rule: rule.to_string(),
-        holds: false,
-        value: None,
-        limit: bound.map(Bound::limit),
-        unit: rule.measure.unit(),
-        span: None,
-        note: None,
-    };
+    let verdict = Verdict { limit: bound.map(Bound::limit), ..Verdict::open(rule, &timeline.info.key) };
     let Some(bound) = bound else {
         return Verdict { note: Some("the baseline has no such figure".into()), ..verdict };
     };

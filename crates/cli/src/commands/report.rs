@@ -7,16 +7,16 @@ use anyhow::Result;
 use clap::{ArgGroup, Args, ValueEnum};
 use perfpipe_analyze::breakdown::Details;
 use perfpipe_analyze::table::Format;
-use perfpipe_analyze::{Goal, League, Sweep, Timeline, View};
-use perfpipe_ingest::StoredRun;
-use perfpipe_plot::Page;
+use perfpipe_analyze::{Finding, Goal, League, Rule, Sweep, Timeline, Verdict, View, check, diagnose};
+use perfpipe_ingest::{RunKey, Store, StoredRun};
+use perfpipe_plot::{Page, Report, ReportRun};
 
 use crate::args::{
     ChartArgs, GoalArgs, PageFormat, PageOptions, RunsArgs, SheetArgs, StoreArgs, ViewArgs, choice,
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{idle_flags, left_out, runs, store, view};
+use crate::input::{idle_flags, left_out, rules, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs};
 use crate::output::{Output, page_folder};
 
@@ -48,6 +48,9 @@ pub(crate) struct ReportArgs {
     /// Formats of the pages [default: svg,pdf]
     #[arg(long, value_enum, value_delimiter = ',', value_name = "LIST", help_heading = "Pages")]
     pub(crate) format: Option<Vec<PageFormat>>,
+    /// TOML file of rules, as for `perfpipe check`: an html report says whether they hold
+    #[arg(long, value_name = "FILE", help_heading = "Pages")]
+    pub(crate) rules: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) sheet: SheetArgs,
     #[command(flatten)]
@@ -91,6 +94,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
             CliError::usage(format!("--order-by {column}: {error}"), error.remedy().unwrap_or_default())
         })?;
     }
+    let rules = rules_of(args)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let stored = left_out.runs(&store).await?;
@@ -100,13 +104,13 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let mut looked_at = LookedAt::default();
     let mut lacking = Vec::new();
     for key in &keys {
-        let read = view::read(&store, key, &args.view).await;
+        let read = read(&store, key, &rules, args).await;
         let Some(run) = left_out.or_leave_out(key, read)? else { continue };
-        if let Err(error) = looked_at.add(&run, args) {
+        if let Err(error) = looked_at.add(&run, &rules, args) {
             lacking.push((key, lacking_phase(error)?));
         }
     }
-    let LookedAt { timelines, details, sweeps } = looked_at;
+    let LookedAt { timelines, details, findings, verdicts, sweeps } = looked_at;
     if timelines.is_empty() {
         // No run has the phase, so the request can't be satisfied.
         return lacking.into_iter().next().map_or_else(|| left_out.end(), |(_, error)| Err(error));
@@ -121,8 +125,10 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let mut pages = Pages::new(&args.out, args.pages(), &stored);
     draw(args, test, &timelines, &sweeps, &mut pages)?;
     if args.pages().wants_html() {
-        let style = args.pages().style();
-        let html = perfpipe_plot::html(test, timelines.iter().zip(&details), &league, &style)?;
+        let parts = timelines.iter().zip(&details).zip(&findings);
+        let runs = parts.map(|((timeline, details), findings)| ReportRun { timeline, details, findings });
+        let report = Report { test, runs: runs.collect(), league: &league, verdicts: &verdicts };
+        let html = perfpipe_plot::html(&report, &args.pages().style())?;
         pages.html(&html, Subject::Report(test), &choices_of_test(args))?;
     }
     let mut output = Output::open(None)?;
@@ -144,6 +150,11 @@ fn check_flags(args: &ReportArgs) -> Result<()> {
         let remedy = "Leave it out, or draw pages with --format svg, pdf or png.";
         return Err(CliError::usage(problem, remedy).into());
     }
+    if args.rules.is_some() && !pages.wants_html() {
+        let problem = "--rules is about html reports, and none is written";
+        let remedy = "Leave it out, or have one written by --format html; `perfpipe check` prints verdicts.";
+        return Err(CliError::usage(problem, remedy).into());
+    }
     let is_coloured = args.charts().contains(&Chart::Time) || pages.wants_html();
     match pages.given().find(|flag| ["--color-by", "--palette"].contains(flag)) {
         Some(idle) if !is_coloured => {
@@ -154,30 +165,69 @@ fn check_flags(args: &ReportArgs) -> Result<()> {
     }
 }
 
+/// Returns the rules of the file, if one is given.
+///
+/// # Errors
+/// If it can't be read, or if a rule compares with a baseline, which a report does not have.
+fn rules_of(args: &ReportArgs) -> Result<Vec<Rule>> {
+    let rules = args.rules.as_deref().map(rules::of_file).transpose()?.unwrap_or_default();
+    match rules.iter().find(|rule| rule.needs_baseline()) {
+        Some(rule) => {
+            let problem = format!("{rule}: a report has no baseline to compare with");
+            Err(CliError::usage(problem, "Leave the rule to `perfpipe check --baseline RUN`.").into())
+        }
+        None => Ok(rules),
+    }
+}
+
+/// Reads a run, with cells for every label that a rule or a flag names.
+async fn read(store: &Store, key: &RunKey, rules: &[Rule], args: &ReportArgs) -> Result<StoredRun> {
+    let mut run = view::read(store, key, &args.view).await?;
+    for label in rules.iter().filter_map(Rule::label) {
+        view::count_apart(store, &mut run, label).await?;
+    }
+    Ok(run)
+}
+
 /// The data computed from a test's runs.
 #[derive(Default)]
 struct LookedAt {
     timelines: Vec<Timeline>,
     /// The details of each run, for the single-file report.
     details: Vec<Details>,
+    /// What stands out in each run, for the single-file report.
+    findings: Vec<Vec<Finding>>,
+    /// Whether the rules hold in each run.
+    verdicts: Vec<Verdict>,
     /// The sweep of each run, if sweeps are drawn.
     sweeps: Vec<Sweep>,
 }
 
 impl LookedAt {
     /// Adds a run; adds nothing of it after an error.
-    fn add(&mut self, run: &StoredRun, args: &ReportArgs) -> Result<()> {
+    fn add(&mut self, run: &StoredRun, rules: &[Rule], args: &ReportArgs) -> Result<()> {
         let view = || view::of(&args.view, &run.info);
         // The seconds take the most memory, and come last: by then, temporary data of the others are freed.
-        let details = args.pages().wants_html().then(|| Details::new(run, &view())).transpose()?;
+        let html = args.pages().wants_html();
+        let details = html.then(|| Details::new(run, &view())).transpose()?;
+        let cores = args.look.cores.cores;
+        let findings = html.then(|| diagnose(run, &view(), cores.or(run.info.options.cores))).transpose()?;
         let drawn = args.charts().contains(&Chart::Sweep);
         let sweep = drawn.then(|| Sweep::new(run, &view())).transpose()?;
         let look = view().with_goals(args.goals.goals());
         self.timelines.push(Timeline::new(run, &look)?);
         self.details.extend(details);
+        self.findings.extend(findings);
+        self.verdicts.extend(rules.iter().flat_map(|rule| verdicts(rule, run, &view())));
         self.sweeps.extend(sweep);
         Ok(())
     }
+}
+
+/// Checks a run against a rule. A rule that can't be checked, as one on a label that the run lacks, does not hold.
+fn verdicts(rule: &Rule, run: &StoredRun, view: &View) -> Vec<Verdict> {
+    let verdicts = check(std::slice::from_ref(rule), run, view, None);
+    verdicts.unwrap_or_else(|error| vec![Verdict::unchecked(rule, &run.info.key, error.to_string())])
 }
 
 /// Returns an error as a value if it says that a run does not have the requested phase, so that other runs are still
@@ -235,7 +285,10 @@ pub(crate) fn run_report(run: &StoredRun, pages: &mut Pages<'_>, options: PageOp
     pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &[])?;
     if options.wants_html() {
         let (details, league) = (Details::new(run, &view)?, League::new([&timeline])?);
-        let html = perfpipe_plot::html(&league.test, [(&timeline, &details)], &league, &drawn)?;
+        let findings = diagnose(run, &view, run.info.options.cores)?;
+        let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
+        let report = Report { test: &league.test, runs: vec![shown], league: &league, verdicts: &[] };
+        let html = perfpipe_plot::html(&report, &drawn)?;
         pages.html(&html, Subject::RunReport(key), &[])?;
     }
     Ok(())

@@ -108,6 +108,36 @@ fn frameworks_lines_can_be_told_apart_by_anyone() {
     }
 }
 
+/// The colours of a variable of the HTML report, in the light and in the dark scheme.
+fn of_html(name: &str) -> [Color; 2] {
+    let css = include_str!("../html/style.css");
+    let value = css.split_once(&format!("--{name}: light-dark(")).unwrap().1;
+    let value = value.split_once(')').unwrap().0;
+    let color = |hex: &str| {
+        let digits = hex.trim_start_matches('#');
+        let width = digits.len() / 3;
+        let part = |at: usize| {
+            u8::from_str_radix(&digits[at * width..(at + 1) * width].repeat(3 - width), 16).unwrap()
+        };
+        Color(part(0), part(1), part(2))
+    };
+    let (light, dark) = value.split_once(", ").unwrap();
+    [color(light), color(dark)]
+}
+
+#[test]
+fn failures_can_be_told_from_successes_at_any_load_by_anyone() {
+    let [low, high, failure, paper] = ["load-low", "load-high", "failure", "paper"].map(of_html);
+    for scheme in [0, 1] {
+        assert!(contrast(failure[scheme], paper[scheme]) >= 4.5, "a text about failures");
+        for step in 0..16 {
+            let load = low[scheme].toward(high[scheme], f64::from(step) / 15.0);
+            assert_apart(&[load, failure[scheme]], 25.0);
+            assert_apart(&[load, paper[scheme]], 16.0);
+        }
+    }
+}
+
 #[test]
 fn percentile_lines_can_be_told_apart_by_anyone() {
     for count in [2, 3, 4] {

@@ -1,52 +1,80 @@
-//! The data of the charts, as JSON that is safe within a script element.
+//! The data of the charts: an index of all runs as JSON, and for each run its seconds and its details, packed.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
 
-use perfpipe_analyze::breakdown::{Details, Heatmap};
+use perfpipe_analyze::breakdown::{Details, HeatColumn, Heatmap, LabelOverTime, OverTime};
 use perfpipe_analyze::sweep::LoadStep;
-use perfpipe_analyze::{Second, Sweep, Timeline};
+use perfpipe_analyze::{Second, Span, Summary, Sweep, Timeline};
 use serde::{Serialize, Serializer};
 
+use super::report::Grouped;
 use crate::columns;
-use crate::error::{Error, Result};
 use crate::output::drawing::Text;
 use crate::output::svg::hex;
 use crate::palette::{SERIES, STEPS};
-use crate::style::{ColorBy, Style};
+use crate::style::{ColorBy, Palette, Style};
 
-/// The data of all charts.
+/// What is known of all runs before their data are unpacked.
 #[derive(Serialize)]
-pub(super) struct Data<'a> {
-    /// The colours of the measure, from its smallest value to its largest.
-    scale: Vec<String>,
-    /// The number of colours for lines.
-    series: usize,
-    runs: Vec<Run<'a>>,
+pub(super) struct Index {
+    runs: Vec<Head>,
+    /// The number of colours for frameworks.
+    colors: usize,
+    /// The colours of the measure, from its smallest value to its largest; `None` for shades of one colour.
+    scale: Option<Vec<String>>,
 }
 
-/// The data of a run; values by second begin at `first`.
+/// A run, without its data.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Run<'a> {
+struct Head {
     name: String,
+    framework: String,
+    color: usize,
+    median: bool,
+    failing: bool,
+    first: u32,
+    seconds: u32,
+    /// The part of the last second that the run lasted, 0 to 1.
+    last_part: Number,
+    percentiles: Vec<f64>,
     color_by: &'static str,
     /// The name of the field that the colours stand for.
     measure: &'static str,
     cpu_top: Option<f64>,
-    /// The first and the last second of the hold; `None` without a hold, or if it is all of the selection.
-    hold: Option<(u32, u32)>,
-    first: u32,
+    /// The whole selection, then its phases.
+    parts: Vec<Part>,
+}
+
+/// A part of a run, with its exact percentiles.
+#[derive(Serialize)]
+struct Part {
+    name: &'static str,
+    from: u32,
+    to: u32,
+    duration: Number,
+    times: [Number; 3],
+}
+
+/// The seconds of a run.
+#[derive(Serialize)]
+pub(super) struct Series<'a> {
     successes: BySecond<'a, u64>,
     failures: BySecond<'a, u64>,
     load: BySecond<'a, Number>,
     cpu: BySecond<'a, Number>,
-    percentiles: &'a [f64],
-    /// Values by second, for each of the percentiles.
+    /// For each of the percentiles.
     elapsed: Vec<BySecond<'a, Number>>,
-    heat: Heat,
     curve: Vec<(f64, Number)>,
+}
+
+/// What is drawn of a run besides its seconds.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Detail<'a> {
+    heat: Heat<'a>,
     sweep: Option<ByLoad>,
+    over_time: Courses,
 }
 
 /// The run by load: one value for each step.
@@ -67,16 +95,53 @@ struct ByLoad {
     beyond: bool,
 }
 
-/// A heat map. In each column, buckets and counts alternate.
+/// Counts of elapsed times: for each column the distances of the times or buckets, then their counts.
 #[derive(Serialize)]
-struct Heat {
+struct Heat<'a> {
     width: u32,
-    /// The lower edges of the buckets in ms, up to the upper edge of the last one used.
-    edges: Vec<u64>,
-    columns: Vec<Vec<u64>>,
+    exact: bool,
+    columns: Vec<Packed<'a>>,
+}
+
+/// A column of counts, taken apart while it is written.
+struct Packed<'a>(&'a HeatColumn);
+
+impl Serialize for Packed<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        let counts = &self.0.counts;
+        let before = std::iter::once(0).chain(counts.iter().map(|(place, _)| *place));
+        let steps: Vec<i32> = counts.iter().zip(before).map(|((place, _), before)| place - before).collect();
+        let samples: Vec<u64> = counts.iter().map(|(_, samples)| *samples).collect();
+        (steps, samples).serialize(to)
+    }
+}
+
+/// Labels and failures by time.
+#[derive(Serialize)]
+struct Courses {
+    width: u32,
+    labels: Vec<LabelCourse>,
+    failures: Vec<FailureCourse>,
+}
+
+#[derive(Serialize)]
+struct LabelCourse {
+    label: String,
+    successes: Vec<u64>,
+    failures: Vec<u64>,
+    p50: Vec<Number>,
+    p95: Vec<Number>,
+}
+
+#[derive(Serialize)]
+struct FailureCourse {
+    label: String,
+    code: String,
+    counts: Vec<u64>,
 }
 
 /// A number with at most three decimals; integers have no decimal point. `null` if absent or not finite.
+#[derive(Clone, Copy)]
 struct Number(Option<f64>);
 
 impl Serialize for Number {
@@ -101,52 +166,63 @@ impl<T: Serialize> Serialize for BySecond<'_, T> {
     }
 }
 
-impl<'a> Data<'a> {
-    pub(super) fn new(runs: &[(&'a Timeline, &'a Details)], style: &Style) -> Self {
+impl Index {
+    pub(super) fn new(runs: &[Grouped<'_>], style: &Style) -> Self {
+        let scale = |palette: Palette| (0..STEPS).map(|step| hex(palette.step(step))).collect();
         Self {
-            scale: (0..STEPS).map(|step| hex(style.palette.step(step))).collect(),
-            series: SERIES.len(),
-            runs: runs.iter().map(|(timeline, details)| Run::new(timeline, details, style)).collect(),
+            // Red is for failures here, so the original scale gives way to shades of blue.
+            scale: (style.palette == Palette::Viridis).then(|| scale(style.palette)),
+            colors: SERIES.len(),
+            runs: runs.iter().map(|run| Head::new(run, style)).collect(),
         }
     }
-
-    /// Appends the JSON, with nothing in it that could end a script element or a line of script.
-    pub(super) fn write(&self, out: &mut String) -> Result<()> {
-        serde_json::to_writer(Escaped(out), self).map_err(|error| Error::Html(error.to_string()))
-    }
 }
 
-/// Appends JSON, and escapes characters that can only occur within its strings.
-struct Escaped<'a>(&'a mut String);
-
-impl Write for Escaped<'_> {
-    fn write(&mut self, json: &[u8]) -> io::Result<usize> {
-        // serde_json writes whole characters.
-        let json = std::str::from_utf8(json).map_err(io::Error::other)?;
-        for part in json.split_inclusive(['<', '\u{2028}', '\u{2029}']) {
-            let (text, special) = match part.char_indices().next_back() {
-                Some((at, special @ ('<' | '\u{2028}' | '\u{2029}'))) => (part.get(..at), Some(special)),
-                _ => (Some(part), None),
-            };
-            self.0.push_str(text.unwrap_or_default());
-            self.0.extend(special.map(|special| format!("\\u{:04x}", u32::from(special))));
+impl Head {
+    fn new(run: &Grouped<'_>, style: &Style) -> Self {
+        let timeline = run.timeline;
+        let (first, end) = columns::span(timeline);
+        let cut = timeline.duration.cut().filter(|cut| cut.saturating_add(1) == end);
+        let measure = match style.color_by {
+            ColorBy::Load => "load",
+            ColorBy::Cpu => "cpu",
+            ColorBy::Throughput => "successes",
+        };
+        let whole = Part::new("whole", Span { first, last: end - 1 }, &timeline.summary);
+        let phases = run.details.phases.iter();
+        let phases = phases.map(|(phase, span, summary)| Part::new(phase.name(), *span, summary));
+        Self {
+            name: Text::clean(&run.name()),
+            framework: Text::clean(&timeline.info.key.framework),
+            color: run.color,
+            median: run.median,
+            failing: run.failing,
+            first,
+            seconds: end - first,
+            last_part: Number(Some(cut.map_or(1.0, |cut| timeline.duration.seconds - f64::from(cut)))),
+            percentiles: timeline.percentiles.clone(),
+            color_by: style.color_by.noun(),
+            measure,
+            cpu_top: style.cpu_top(),
+            parts: std::iter::once(whole).chain(phases).collect(),
         }
-        Ok(json.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 
-/// Returns the name that distinguishes a run from the others of its test.
-fn name(timeline: &Timeline) -> String {
-    let key = &timeline.info.key;
-    if key.repeat == 1 { key.framework.clone() } else { format!("{}#{}", key.framework, key.repeat) }
+impl Part {
+    fn new(name: &'static str, span: Span, summary: &Summary) -> Self {
+        Self {
+            name,
+            from: span.first,
+            to: span.last.saturating_add(1),
+            duration: Number(Some(summary.duration)),
+            times: [summary.p50, summary.p95, summary.p99].map(Number),
+        }
+    }
 }
 
-impl<'a> Run<'a> {
-    fn new(timeline: &'a Timeline, details: &Details, style: &Style) -> Self {
+impl<'a> Series<'a> {
+    pub(super) fn new(timeline: &'a Timeline, details: &Details) -> Self {
         let seconds = timeline.seconds.as_slice();
         let counts = |value: fn(&Second) -> u64| BySecond { seconds, value: Box::new(value) };
         let values = |value: fn(&Second) -> Option<f64>| BySecond {
@@ -155,26 +231,12 @@ impl<'a> Run<'a> {
         };
         let percentile =
             |at: usize| BySecond { seconds, value: Box::new(move |s: &Second| Number(s.percentile(at))) };
-        let measure = match style.color_by {
-            ColorBy::Load => "load",
-            ColorBy::Cpu => "cpu",
-            ColorBy::Throughput => "successes",
-        };
         Self {
-            name: Text::clean(&name(timeline)),
-            color_by: style.color_by.noun(),
-            measure,
-            cpu_top: style.cpu_top(),
-            hold: timeline.hold.as_ref().and(timeline.phases.hold).map(|span| (span.first, span.last)),
-            first: columns::span(timeline).0,
             successes: counts(|second| second.successes),
             failures: counts(|second| second.failures),
             load: values(|second| second.load),
             cpu: values(|second| second.cpu),
-            percentiles: &timeline.percentiles,
             elapsed: (0..timeline.percentiles.len()).map(percentile).collect(),
-            heat: Heat::new(&details.heatmap),
-            sweep: details.by_load().map(ByLoad::new),
             curve: details.curve.iter().map(|(percent, ms)| (*percent, Number(Some(*ms)))).collect(),
         }
     }
@@ -197,6 +259,16 @@ fn every_second(seconds: &[Second]) -> impl Iterator<Item = Cow<'_, Second>> {
     })
 }
 
+impl<'a> Detail<'a> {
+    pub(super) fn new(details: &'a Details) -> Self {
+        Self {
+            heat: Heat::new(&details.heatmap),
+            sweep: details.by_load().map(ByLoad::new),
+            over_time: Courses::new(&details.over_time),
+        }
+    }
+}
+
 impl ByLoad {
     fn new(sweep: &Sweep) -> Self {
         let values = |value: &dyn Fn(&LoadStep) -> Option<f64>| {
@@ -216,16 +288,31 @@ impl ByLoad {
     }
 }
 
-impl Heat {
-    fn new(map: &Heatmap) -> Self {
-        let used = map.columns.iter().flat_map(|column| &column.counts).map(|(bucket, _)| *bucket).max();
-        let turns = |counts: &[(u32, u64)]| {
-            counts.iter().flat_map(|(bucket, samples)| [u64::from(*bucket), *samples]).collect()
+impl<'a> Heat<'a> {
+    fn new(map: &'a Heatmap) -> Self {
+        Self { width: map.width.max(1), exact: map.exact, columns: map.columns.iter().map(Packed).collect() }
+    }
+}
+
+impl Courses {
+    fn new(over_time: &OverTime) -> Self {
+        let times = |list: &[Option<f64>]| list.iter().copied().map(Number).collect();
+        let label = |label: &LabelOverTime| LabelCourse {
+            label: Text::clean(&label.label),
+            successes: label.successes.clone(),
+            failures: label.failures.clone(),
+            p50: times(&label.p50),
+            p95: times(&label.p95),
         };
+        let failures = over_time.failures.iter().map(|failures| FailureCourse {
+            label: Text::clean(&failures.label),
+            code: Text::clean(&failures.response_code),
+            counts: failures.counts.clone(),
+        });
         Self {
-            width: map.width.max(1),
-            edges: used.map_or(0..0, |last| 0..last + 2).map(Heatmap::edge).collect(),
-            columns: map.columns.iter().map(|column| turns(&column.counts)).collect(),
+            width: over_time.width.max(1),
+            labels: over_time.labels.iter().map(label).collect(),
+            failures: failures.collect(),
         }
     }
 }
@@ -234,18 +321,6 @@ impl Heat {
 mod tests {
     use super::*;
     use crate::support;
-
-    #[test]
-    fn no_name_ends_the_script_element() {
-        let mut run = support::short(3);
-        run.info.key.framework = "</script><!--\u{2028}\u{2029}\"".to_owned();
-        let (details, mut json) = (Details::default(), String::new());
-        Data::new(&[(&run, &details)], &Style::default()).write(&mut json).unwrap();
-        assert!(!json.contains(['<', '\u{2028}', '\u{2029}']), "{json}");
-        let read: serde_json::Value = serde_json::from_str(&json).unwrap();
-        assert_eq!(read["runs"][0]["name"], "</script><!--\u{2028}\u{2029}\"");
-        assert_eq!(read["runs"][0]["successes"][2], run.seconds[2].successes);
-    }
 
     #[test]
     fn numbers_are_short_and_absent_ones_null() {
@@ -260,5 +335,12 @@ mod tests {
         let seconds: Vec<_> = every_second(&run.seconds).collect();
         assert_eq!(seconds.iter().map(|second| second.second).collect::<Vec<_>>(), [0, 1, 2, 3]);
         assert_eq!((seconds[2].successes, seconds[2].load), (0, None));
+    }
+
+    #[test]
+    fn column_of_counts_has_distances_and_counts() {
+        let mut column = HeatColumn::default();
+        column.counts = vec![(12, 3), (15, 1), (400, 2)];
+        assert_eq!(serde_json::to_string(&Packed(&column)).unwrap(), "[[12,3,385],[3,1,2]]");
     }
 }

@@ -8,6 +8,14 @@ pub(crate) fn utc(epoch_ms: i64) -> String {
     }
 }
 
+/// Formats an epoch time in ms as a date and time in UTC, without seconds.
+pub(crate) fn utc_minute(epoch_ms: i64) -> String {
+    match jiff::Timestamp::from_millisecond(epoch_ms) {
+        Ok(time) => time.strftime("%-d %B %Y, %H:%M UTC").to_string(),
+        Err(_) => format!("epoch ms {epoch_ms}"),
+    }
+}
+
 /// Formats a duration in seconds, as in `7 min 3 s`.
 pub(crate) fn duration(seconds: u32) -> String {
     let parts = [
@@ -81,6 +89,7 @@ mod tests {
     #[test]
     fn times_are_readable() {
         assert_eq!(utc(1_795_203_738_609), "20 November 2026, 19:42:18.609 UTC");
+        assert_eq!(utc_minute(1_795_203_738_609), "20 November 2026, 19:42 UTC");
         assert_eq!(utc(i64::MAX), format!("epoch ms {}", i64::MAX));
         assert_eq!(duration(423), "7 min 3 s");
         assert_eq!(duration(86_400), "1 d");

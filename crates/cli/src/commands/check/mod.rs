@@ -4,21 +4,20 @@ pub(crate) mod github;
 pub(crate) mod junit;
 mod sentence;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{ArgGroup, Args};
 use perfpipe_analyze::{Rule, View, check, verdict_table};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{RunInfo, StoredRun};
-use serde::Deserialize;
 
 use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, StoreArgs, TestArgs};
 use crate::error::Broken;
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{runs, store, view};
-use crate::output::{Output, line_of, write_file};
+use crate::input::{rules, runs, store, view};
+use crate::output::{Output, write_file};
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("which").args(["runs_named", "test"]).required(true).multiple(true))]
@@ -67,16 +66,9 @@ pub(crate) struct CheckArgs {
     pub(crate) scope: ScopeArgs,
 }
 
-/// A TOML file of rules.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RuleFile {
-    rules: Vec<toml::Spanned<String>>,
-}
-
 /// Checks runs and prints the verdicts.
 pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
-    let rules = rules(args)?;
+    let rules = all_rules(args)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let runs = left_out.runs(&store).await?;
@@ -103,10 +95,10 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
 }
 
 /// Returns the rules of the command line and of the file.
-fn rules(args: &CheckArgs) -> Result<Vec<Rule>> {
+fn all_rules(args: &CheckArgs) -> Result<Vec<Rule>> {
     let mut rules = args.rule.iter().map(|text| Ok(text.parse()?)).collect::<Result<Vec<Rule>>>()?;
     if let Some(path) = &args.rules {
-        rules.extend(rules_of_file(path)?);
+        rules.extend(rules::of_file(path)?);
     }
     if rules.is_empty() {
         let remedy =
@@ -120,20 +112,6 @@ fn rules(args: &CheckArgs) -> Result<Vec<Rule>> {
         );
     }
     Ok(rules)
-}
-
-fn rules_of_file(path: &Path) -> Result<Vec<Rule>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
-    let file: RuleFile = toml::from_str(&text).map_err(|error| {
-        let line = error.span().map_or(1, |span| line_of(&text, span.start));
-        let problem = format!("{}, line {line}: {}", path.display(), error.message());
-        CliError::usage(problem, "Write it as in: rules = [\"p95 < 200ms\", \"failures < 1%\"]")
-    })?;
-    let read = |rule: &toml::Spanned<String>| {
-        let place = || format!("{}, line {}", path.display(), line_of(&text, rule.span().start));
-        rule.get_ref().parse::<Rule>().with_context(place)
-    };
-    file.rules.iter().map(read).collect()
 }
 
 /// Returns the baseline with its view, if one is named.

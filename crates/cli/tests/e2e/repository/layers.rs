@@ -74,10 +74,16 @@ fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/architecture.md")
 }
 
-/// The files below a folder, by the folder that each is in.
+/// The folder into which npm installs what the checks of scripts need.
+const INSTALLED: &str = "node_modules";
+
+/// The files below a folder, by the folder that each is in; without those that are installed.
 fn files(folder: &Path, found: &mut BTreeMap<PathBuf, Vec<PathBuf>>) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = entry.path();
+        if path.ends_with(INSTALLED) {
+            continue;
+        }
         if path.is_dir() {
             files(&path, found)
         } else {

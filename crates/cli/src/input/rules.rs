@@ -1,0 +1,32 @@
+//! Rules for runs, from a file.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use perfpipe_analyze::Rule;
+use serde::Deserialize;
+
+use crate::error::CliError;
+use crate::output::line_of;
+
+/// A TOML file of rules.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RuleFile {
+    rules: Vec<toml::Spanned<String>>,
+}
+
+/// Returns the rules of a file.
+pub(crate) fn of_file(path: &Path) -> Result<Vec<Rule>> {
+    let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
+    let file: RuleFile = toml::from_str(&text).map_err(|error| {
+        let line = error.span().map_or(1, |span| line_of(&text, span.start));
+        let problem = format!("{}, line {line}: {}", path.display(), error.message());
+        CliError::usage(problem, "Write it as in: rules = [\"p95 < 200ms\", \"failures < 1%\"]")
+    })?;
+    let read = |rule: &toml::Spanned<String>| {
+        let place = || format!("{}, line {}", path.display(), line_of(&text, rule.span().start));
+        rule.get_ref().parse::<Rule>().with_context(place)
+    };
+    file.rules.iter().map(read).collect()
+}

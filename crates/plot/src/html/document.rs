@@ -1,0 +1,93 @@
+//! The HTML file around the sections: head, policy, style and scripts.
+
+use base64::prelude::{BASE64_STANDARD, Engine as _};
+use sha2::{Digest as _, Sha256};
+
+use super::data::{Detail, Index, Series};
+use super::packed::{packed, plain};
+use super::report::Grouped;
+use super::scripts::SCRIPT;
+use crate::error::Result;
+use crate::output::page::Page;
+use crate::output::svg::{escaped, hex};
+use crate::palette::{Color, SERIES, SERIES_DARK};
+use crate::style::Style;
+
+const STYLE: &str = include_str!("style.css");
+
+/// The help text on using the charts.
+const HELP: &str = "Point at a chart, or tap it, to read all of them at that second. Drag to look at a part of the time; \
+    the bar above the charts tells the figures of that part. Double-click for the whole. With the focus on the bar's \
+    slider: <kbd>←</kbd> <kbd>→</kbd> a second, <kbd>+</kbd> <kbd>−</kbd> nearer and farther, <kbd>Esc</kbd> the whole. \
+    In charts by percentile and by load: <kbd>←</kbd> <kbd>→</kbd> from point to point. A key hides its line, a heading \
+    sorts its table.";
+
+/// The parts of a file.
+pub(super) struct Parts<'a> {
+    pub(super) title: &'a str,
+    /// The heading with what stands directly below it.
+    pub(super) head: String,
+    /// The contents.
+    pub(super) nav: String,
+    pub(super) main: String,
+}
+
+/// Returns the whole file.
+pub(super) fn document(parts: &Parts<'_>, runs: &[Grouped<'_>], style: &Style) -> Result<String> {
+    let css = format!("{}{STYLE}", colors());
+    let (title, policy) = (escaped(parts.title), policy(&SCRIPT, &css));
+    let version = env!("CARGO_PKG_VERSION");
+    let Parts { head, nav, main, .. } = parts;
+    let mut html = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+        <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
+        <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+        <title>{title} – perfpipe</title>\n<style>{css}</style>\n</head>\n<body>\n\
+        <header>\n{head}<button type=\"button\" class=\"tool\" id=\"theme\">Light or dark</button>\n</header>\n{nav}\
+        <main>\n{main}<details class=\"help\"><summary>How to read and use this report</summary>\n<p>{HELP}</p>\n</details>\n</main>\n\
+        <footer>perfpipe {version}</footer>\n"
+    );
+    plain(&mut html, "index", &Index::new(runs, style))?;
+    for (at, run) in runs.iter().enumerate() {
+        packed(&mut html, &format!("series-{at}"), &Series::new(run.timeline, run.details))?;
+        packed(&mut html, &format!("detail-{at}"), &Detail::new(run.details))?;
+    }
+    html += &format!("<script>{}</script>\n</body>\n</html>\n", *SCRIPT);
+    Ok(html)
+}
+
+/// Returns the content security policy: the file may use its own style and script, and load nothing.
+fn policy(script: &str, style: &str) -> String {
+    let hash = |text: &str| format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text)));
+    format!(
+        "default-src 'none'; script-src {}; style-src {}; base-uri 'none'; form-action 'none'",
+        hash(script),
+        hash(style)
+    )
+}
+
+/// Returns the frameworks' colours as CSS variables, and as classes for swatches.
+fn colors() -> String {
+    let color = |(at, (light, dark)): (usize, (&Color, &Color))| {
+        format!("--series-{at}:light-dark({},{});", hex(*light), hex(*dark))
+    };
+    let colors: String = SERIES.iter().zip(&SERIES_DARK).enumerate().map(color).collect();
+    let swatches: String =
+        (0..SERIES.len()).map(|at| format!(".of-{at}{{background:var(--series-{at})}}\n")).collect();
+    format!(":root{{{colors}}}\n{swatches}")
+}
+
+/// Returns a page as printed. It is shown to readers without scripts and printed; with scripts, a button shows it. Until
+/// then it is only text to the browser, so that the report is shown at once.
+pub(super) fn sheet(page: &Page, name: &str, way: &str) -> String {
+    let svg = page.svg();
+    let button = "<button type=\"button\" class=\"tool\" aria-expanded=\"false\">";
+    format!(
+        "<div class=\"sheet-slot\">\n{button}{name}</button>\n<noscript><div class=\"sheet {way}\">\n{svg}</div></noscript>\n</div>\n"
+    )
+}
+
+/// Returns the swatch of a framework's colour.
+pub(super) fn swatch(color: usize) -> String {
+    format!("<i class=\"swatch of-{}\"></i>", color % SERIES.len())
+}

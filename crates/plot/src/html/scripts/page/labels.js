@@ -1,0 +1,90 @@
+// Charts of one label, and of failures by response code, for the label that is picked.
+// @ts-check
+
+import { RequestsChart } from "../charts/requests.js";
+import { TimeChart } from "../charts/timechart.js";
+import { measured } from "../data/format.js";
+import { byCode, rates } from "../data/by_code.js";
+import { html } from "../draw/elements.js";
+import { quantileColor } from "../draw/scale.js";
+import { valuesFrom } from "./packed.js";
+
+/** @typedef {import("../types").OverTime} OverTime */
+/** @typedef {import("../types").LabelSeries} LabelSeries */
+/** @typedef {import("../types").Line} Line */
+/** @typedef {import("./group.js").Group} Group */
+/** @typedef {{ first: number, end: number, phases: import("../types").Part[] }} Common */
+
+/** The most response codes that have a line of their own. */
+const CODES = 6;
+
+/**
+ * Adds the picker of labels and its charts. A run with one label and without failures has none.
+ * @param {Group} group
+ * @param {Common} common
+ * @param {OverTime} overTime
+ * @param {number} first the first second
+ */
+export function pickLabels(group, common, overTime, first) {
+  const { labels, failures } = overTime;
+  if (labels.length < 2 && !failures.length) return;
+  const names = labels.length > 1 ? ["All labels", ...labels.map(({ label }) => label || "(no label)")] : ["All labels"];
+  const select = html("select", {}, ...names.map((name, at) => html("option", { value: at }, name)));
+  const box = html("label", { class: "picker" }, html("b", {}, "One label"), " ", select);
+  if (labels.length > 1) group.box.append(box);
+  /** @type {TimeChart[]} */
+  let charts = [];
+  const show = () => {
+    charts.forEach((chart) => group.remove(chart));
+    const picked = labels.length > 1 ? labels[Number(select.value) - 1] : undefined;
+    charts = [...(picked ? labelCharts(group, common, picked, overTime.width, first) : []), ...failureCharts(group, common, overTime, picked, first)];
+    charts.forEach((chart) => group.add(chart));
+    group.draw();
+  };
+  select.addEventListener("change", show);
+  show();
+}
+
+/**
+ * Creates the charts of a label.
+ * @param {Group} group
+ * @param {Common} common
+ * @param {LabelSeries} label
+ * @param {number} width
+ * @param {number} first
+ */
+function labelCharts(group, common, label, width, first) {
+  const rate = (/** @type {number[]} */ counts) => valuesFrom(first, rates(counts, width, common.end - first), width);
+  /** @type {Line[]} */
+  const requests = [{ name: "successes/s", values: rate(label.successes), color: "var(--load)" }];
+  if (label.failures.some((count) => count > 0)) {
+    requests.push({ name: "failures/s", values: rate(label.failures), color: "var(--failure)" });
+  }
+  const time = (/** @type {string} */ name, /** @type {(number | null)[]} */ list, /** @type {number} */ rank) =>
+    ({ name, values: valuesFrom(first, list, width), color: quantileColor(rank, 2), unit: " ms", show: measured, weights: rate(label.successes) });
+  const times = [time("p50", label.p50, 0), time("p95", label.p95, 1)];
+  return [
+    new RequestsChart(group.box, { ...common, heading: `Requests per second of ${label.label}`, height: 120, series: requests }),
+    new TimeChart(group.box, { ...common, heading: `Response time of ${label.label} (ms)`, height: 130, series: times }),
+  ];
+}
+
+/**
+ * Creates the chart of failures by response code, if there are any.
+ * @param {Group} group
+ * @param {Common} common
+ * @param {OverTime} overTime
+ * @param {LabelSeries | undefined} picked
+ * @param {number} first
+ */
+function failureCharts(group, common, { failures, width }, picked, first) {
+  const codes = byCode(failures.filter(({ label }) => !picked || label === picked.label), CODES);
+  if (!codes.length) return [];
+  const series = codes.map(({ code, counts }, at) => ({
+    name: code || "(no code)",
+    color: `var(--series-${(at + 1) % 10})`,
+    values: valuesFrom(first, rates(counts, width, common.end - first), width),
+  }));
+  const heading = `Failures per second by response code${picked ? ` of ${picked.label}` : ""}`;
+  return [new TimeChart(group.box, { ...common, heading, height: 110, series })];
+}

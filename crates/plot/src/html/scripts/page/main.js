@@ -1,0 +1,75 @@
+// Entry point: builds the charts from the data in the page.
+// @ts-check
+
+import { byId } from "../draw/elements.js";
+import { overview } from "./overview.js";
+import { readIndex } from "./packed.js";
+import { runCharts } from "./run.js";
+import { prepareSheets } from "./sheets.js";
+import { sortable } from "./table.js";
+import { View } from "./view.js";
+
+/** How far from the window the charts of a run are built. */
+const NEAR = "400px";
+
+/** Seconds shown before and after those of a finding, as a share of them, and at least. */
+const AROUND = { share: 0.5, least: 5 };
+
+/**
+ * Calls a function once an element comes near the window.
+ * @param {Element} element
+ * @param {() => void} then
+ */
+function whenNear(element, then) {
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    observer.disconnect();
+    then();
+  }, { rootMargin: NEAR });
+  observer.observe(element);
+}
+
+/** Builds the charts. */
+function build() {
+  const index = readIndex();
+  if (!index.runs.length) return;
+  const first = Math.min(...index.runs.map((run) => run.first));
+  const end = Math.max(...index.runs.map((run) => run.first + run.seconds));
+  const view = new View(first, end);
+  const compare = document.getElementById("compare");
+  if (compare) whenNear(compare, () => overview(compare, index, view));
+  index.runs.forEach((_, at) => {
+    const host = byId(`live-${at}`);
+    whenNear(host, () => runCharts(index, at, host, document.getElementById(`load-${at}`), view).then(() => host.classList.add("built")));
+  });
+  followFindings(view);
+}
+
+/**
+ * Makes the seconds of a finding a link to them.
+ * @param {View} view
+ */
+function followFindings(view) {
+  document.querySelectorAll("a[data-from]").forEach((link) => {
+    const { from, to } = /** @type {HTMLElement} */ (link).dataset;
+    const [first, last] = [Number(from), Number(to) + 1];
+    const around = Math.max(AROUND.least, Math.round((last - first) * AROUND.share));
+    link.addEventListener("click", () => view.look(first - around, last + around));
+  });
+}
+
+/** Makes a button change between the light and the dark scheme. */
+function followTheme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  byId("theme").addEventListener("click", () => {
+    const root = document.documentElement;
+    const now = root.dataset.theme ?? (dark.matches ? "dark" : "light");
+    root.dataset.theme = now === "dark" ? "light" : "dark";
+  });
+}
+
+document.documentElement.classList.add("live");
+document.querySelectorAll("table").forEach(sortable);
+prepareSheets();
+followTheme();
+build();

@@ -1,0 +1,120 @@
+// The charts of one run.
+// @ts-check
+
+import { CurveChart } from "../charts/curve.js";
+import { HeatChart } from "../charts/heat.js";
+import { RequestsChart } from "../charts/requests.js";
+import { SweepChart } from "../charts/sweep.js";
+import { TimeChart } from "../charts/timechart.js";
+import { greatest, present } from "../data/bins.js";
+import { counted, measured } from "../data/format.js";
+import { partFigures } from "../data/part.js";
+import { quantileColor, shade } from "../draw/scale.js";
+import { Group } from "./group.js";
+import { pickLabels } from "./labels.js";
+import { detailOf, seriesOf, valuesFrom } from "./packed.js";
+
+/** @typedef {import("../types").Index} Index */
+/** @typedef {import("../types").Line} Line */
+/** @typedef {import("../types").RunHead} RunHead */
+/** @typedef {import("../types").Series} Series */
+/** @typedef {import("../types").Sweep} Sweep */
+/** @typedef {import("./view.js").View} View */
+
+/**
+ * Draws the charts of a run.
+ * @param {Index} index
+ * @param {number} at the run's place in the index
+ * @param {HTMLElement} host
+ * @param {HTMLElement | null} byLoad
+ * @param {View} view
+ */
+export async function runCharts(index, at, host, byLoad, view) {
+  const head = index.runs[at];
+  const [series, detail] = await Promise.all([seriesOf(at), detailOf(at, head.first)]);
+  const phases = head.parts.slice(1);
+  const figures = (/** @type {number} */ from, /** @type {number} */ to) => partFigures(head, series, detail.counts, from, to);
+  const group = new Group(host, view, { phases, figures });
+  const common = { first: head.first, end: head.first + head.seconds, phases };
+  requestsChart(index, head, series, group, common);
+  const line = (/** @type {string} */ name, /** @type {(number | null)[]} */ list, /** @type {string} */ color, unit = "") =>
+    ({ name, color, unit, values: valuesFrom(head.first, list) });
+  const add = (/** @type {string} */ heading, /** @type {number} */ height, /** @type {Line[]} */ lines, more = {}) => {
+    if (lines.some(({ values }) => present(values.list).length)) {
+      group.add(new TimeChart(group.box, { ...common, heading, height, series: lines, ...more }));
+    }
+  };
+  add("Load (active threads)", 70, [line("load", series.load, "var(--load)")], { whole: true });
+  add("CPU utilisation (%)", 90, [line("CPU", series.cpu, "var(--cpu)", " %")], { top: head.cpuTop });
+  const weights = valuesFrom(head.first, series.successes);
+  const times = ascending(head).map(({ percent, at }, rank, all) =>
+    ({ ...line(`p${percent}`, series.elapsed[at], quantileColor(rank, all.length), " ms"), weights }));
+  add("Response time (ms)", 170, times);
+  group.add(new HeatChart(group.box, { ...common, heading: "Response times over time", height: 190, counts: detail.counts, series: [] }));
+  pickLabels(group, common, detail.overTime, head.first);
+  const curves = [{ name: head.name, color: `var(--series-${head.color})`, curve: series.curve }];
+  const curve = new CurveChart(host, { heading: "Response time by percentile (ms)", height: 190, series: curves });
+  addEventListener("resize", () => curve.draw());
+  curve.draw();
+  if (byLoad && detail.sweep) sweepCharts(head, detail.sweep, byLoad);
+}
+
+/**
+ * Returns the percentiles in ascending order, with their places.
+ * @param {RunHead} head
+ */
+function ascending(head) {
+  return head.percentiles.map((percent, at) => ({ percent, at })).sort((a, b) => a.percent - b.percent);
+}
+
+/**
+ * Adds the chart of requests: successes shaded by the measure, failures in red.
+ * @param {Index} index
+ * @param {RunHead} head
+ * @param {Series} series
+ * @param {Group} group
+ * @param {{ first: number, end: number, phases: import("../types").Part[] }} common
+ */
+function requestsChart(index, head, series, group, common) {
+  const measure = valuesFrom(head.first, series[head.measure]);
+  const most = greatest(measure.list);
+  const shades = [0, 0.25, 0.5, 0.75, 1].map((share) => shade(share, index.scale)).join(", ");
+  const by = most > 0 ? `, shaded by ${head.colorBy} 0 to ${measured(most)}` : "";
+  /** @type {Line[]} */
+  const bars = [{
+    name: "successes/s",
+    about: by,
+    values: valuesFrom(head.first, series.successes),
+    color: "var(--neutral)",
+    swatch: most > 0 ? `linear-gradient(90deg, ${shades})` : undefined,
+    show: counted,
+  }];
+  if (series.failures.some((count) => count > 0)) {
+    bars.push({ name: "failures/s", values: valuesFrom(head.first, series.failures), color: "var(--failure)", show: counted });
+  }
+  const options = { ...common, heading: "Requests per second", height: 170, series: bars, named: true, whole: true };
+  group.add(new RequestsChart(group.box, { ...options, measure, scale: index.scale }));
+}
+
+/**
+ * Draws the charts of a run by load.
+ * @param {RunHead} head
+ * @param {Sweep} sweep
+ * @param {HTMLElement} host
+ */
+function sweepCharts(head, sweep, host) {
+  const { loads, throughput, spread, elapsed, cpu, knee, capacity, beyond } = sweep;
+  const chart = (/** @type {Pick<import("../charts/sweep.js").SweepOptions, "heading" | "height" | "series" | "bound" | "top">} */ options) => {
+    const drawn = new SweepChart(host, { loads, knee, beyond, ...options });
+    addEventListener("resize", () => drawn.draw());
+    drawn.draw();
+  };
+  const throughputs = { name: "successes/s", values: throughput, spread, color: "var(--load)", unit: "/s" };
+  chart({ heading: "Successes per second by load (threads)", height: 190, series: [throughputs], bound: capacity });
+  const times = ascending(head).map(({ percent, at }, rank, all) =>
+    ({ name: `p${percent}`, values: elapsed[at], color: quantileColor(rank, all.length), unit: " ms" }));
+  chart({ heading: "Response time by load (ms)", height: 170, series: times });
+  if (!present(cpu).length) return;
+  const readings = { name: "CPU", values: cpu, color: "var(--cpu)", unit: " %" };
+  chart({ heading: "CPU utilisation by load (%)", height: 90, series: [readings], top: head.cpuTop });
+}

@@ -1,0 +1,31 @@
+// The pages as printed: they stand in the file for readers without scripts and for the printer, and are shown on demand.
+// @ts-check
+
+/**
+ * Fills in a printed page.
+ * @param {Element} slot
+ */
+function fill(slot) {
+  if (slot.querySelector(".sheet")) return;
+  slot.insertAdjacentHTML("beforeend", slot.querySelector("noscript")?.textContent ?? "");
+}
+
+/**
+ * Makes a button show the printed page below it, and hide it again.
+ * @param {Element} slot
+ */
+function showsSheet(slot) {
+  const button = slot.querySelector("button");
+  button?.addEventListener("click", () => {
+    fill(slot);
+    const shown = slot.classList.toggle("shown");
+    button.setAttribute("aria-expanded", String(shown));
+  });
+}
+
+/** Prepares all printed pages. */
+export function prepareSheets() {
+  const slots = [...document.querySelectorAll(".sheet-slot")];
+  slots.forEach(showsSheet);
+  addEventListener("beforeprint", () => slots.forEach(fill));
+}

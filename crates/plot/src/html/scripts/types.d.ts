@@ -1,0 +1,145 @@
+// The data in the page, and what is made of them.
+
+/** What is known of all runs before their data are unpacked. */
+export interface Index {
+  runs: RunHead[];
+  /** The number of colours for frameworks. */
+  colors: number;
+  /** The colours of the measure from its least value to its greatest; null for shades of one colour. */
+  scale: string[] | null;
+}
+
+export interface RunHead {
+  name: string;
+  framework: string;
+  /** The index of the framework's colour. */
+  color: number;
+  /** True for the framework's median repeat. */
+  median: boolean;
+  /** True if more than 1 % of the framework's requests failed. */
+  failing: boolean;
+  first: number;
+  seconds: number;
+  /** The part of the last second that the run lasted, from 0 to 1. */
+  lastPart: number;
+  percentiles: number[];
+  colorBy: string;
+  measure: "load" | "cpu" | "successes";
+  cpuTop: number | null;
+  /** The whole selection first, then its phases. */
+  parts: Part[];
+}
+
+/** A part of a run whose figures are exact. */
+export interface Part {
+  name: string;
+  /** The first second, and the one after the last. */
+  from: number;
+  to: number;
+  duration: number;
+  /** The 50th, 95th and 99th percentile. */
+  times: (number | null)[];
+}
+
+/** The values of a run by second. */
+export interface Series {
+  successes: number[];
+  failures: number[];
+  load: (number | null)[];
+  cpu: (number | null)[];
+  /** For each of the percentiles. */
+  elapsed: (number | null)[][];
+  /** Elapsed times in ms by percentile. */
+  curve: [number, number][];
+}
+
+/** What is drawn of a run besides its seconds. */
+export interface Detail {
+  heat: PackedCounts;
+  sweep: Sweep | null;
+  overTime: OverTime;
+}
+
+/** Counts of elapsed times: for each column the distances of the times, then their counts. */
+export interface PackedCounts {
+  width: number;
+  exact: boolean;
+  columns: [number[], number[]][];
+}
+
+export interface Sweep {
+  loads: number[];
+  throughput: (number | null)[];
+  spread: (number | null)[];
+  elapsed: (number | null)[][];
+  cpu: (number | null)[];
+  knee: number | null;
+  capacity: number | null;
+  beyond: boolean;
+}
+
+export interface OverTime {
+  width: number;
+  labels: LabelSeries[];
+  failures: FailureSeries[];
+}
+
+export interface LabelSeries {
+  label: string;
+  successes: number[];
+  failures: number[];
+  p50: (number | null)[];
+  p95: (number | null)[];
+}
+
+export interface FailureSeries {
+  label: string;
+  code: string;
+  counts: number[];
+}
+
+/** Values by time: one for each `width` seconds from `first` on. */
+export interface Values {
+  first: number;
+  width: number;
+  list: (number | null)[];
+}
+
+/** A column of a chart. */
+export interface Column {
+  start: number;
+  end: number;
+  mean: number;
+  min: number;
+  max: number;
+}
+
+/** A line or a row of bars in a chart over time. */
+export interface Line {
+  name: string;
+  values: Values;
+  color: string;
+  swatch?: string;
+  /** What the key says beside the name. */
+  about?: string;
+  unit?: string;
+  show?: (value: number) => string;
+  hidden?: boolean;
+  /** True for a line behind the others, without an entry in the key. */
+  faint?: boolean;
+  /** True for a framework that fails. */
+  failing?: boolean;
+  /** Requests by second: seconds with few of them do not stretch the axis. */
+  weights?: Values;
+}
+
+export interface Tick {
+  at: number;
+  text: string;
+}
+
+export interface Axis {
+  top: number;
+  ticks: Tick[];
+  y: (value: number) => number;
+}
