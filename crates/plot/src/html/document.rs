@@ -16,11 +16,12 @@ use crate::style::Style;
 const STYLE: &str = include_str!("style.css");
 
 /// The help text on using the charts.
-const HELP: &str = "Point at a chart, or tap it, to read all of them at that second. Drag to look at a part of the time; \
-    the bar above the charts tells the figures of that part. Double-click for the whole. With the focus on the bar's \
-    slider: <kbd>←</kbd> <kbd>→</kbd> a second, <kbd>+</kbd> <kbd>−</kbd> nearer and farther, <kbd>Esc</kbd> the whole. \
-    In charts by percentile and by load: <kbd>←</kbd> <kbd>→</kbd> from point to point. A key hides its line, a heading \
-    sorts its table.";
+const HELP: &str = "Point at a chart, or tap it, to read all charts at that second. Drag to zoom in on a part of the \
+                    time: the bar above the charts tells the figures of that part. Double-click for the whole. Keys, \
+                    with the focus on the bar's slider: <kbd>←</kbd> <kbd>→</kbd> move by a second, <kbd>+</kbd> \
+                    <kbd>−</kbd> zoom, <kbd>Esc</kbd> shows the whole. Keys in a chart by percentile or by load: \
+                    <kbd>←</kbd> <kbd>→</kbd> move from point to point. Click a legend entry to hide its line, and a heading to \
+                    sort its table.";
 
 /// The parts of a file.
 pub(super) struct Parts<'a> {

@@ -29,7 +29,7 @@ use crate::style::Style;
 /// half an hour, otherwise to 1 % and marked so. Without scripts, the printed pages and the tables are shown. The file's
 /// content security policy forbids it to load anything.
 ///
-/// The same runs give the same text. A run of minutes takes at most 0.3 MB, one of a day 4 MB.
+/// The same runs give the same text. A run of 7 minutes takes at most 0.3 MB, one of half an hour 1 MB, one of a day 4 MB.
 ///
 /// # Errors
 /// [`crate::Error::Html`] if the data can't be written.
