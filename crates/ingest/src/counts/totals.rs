@@ -14,6 +14,7 @@ use crate::sample::intern::Interner;
 use crate::sample::long_text::MESSAGE_LIMIT;
 use crate::sample::reserved::OTHER;
 use crate::sample::text_list::TextList;
+use crate::sample::texts::Texts;
 
 /// The number of labels that have whole-run counts of their own.
 const LABEL_COUNT_LIMIT: usize = 100_000;
@@ -267,7 +268,11 @@ impl Totals {
         let mut codes: BTreeMap<u32, u32> =
             tally.errors.iter().map(|(local, _)| (local.response_code, 0)).collect();
         for (local, index) in &mut codes {
-            let name = tally.response_codes.get(*local as usize)?;
+            let name = match *local {
+                // The log has no response codes.
+                Texts::NULL => "",
+                known => tally.response_codes.get(known as usize)?,
+            };
             *index = self.response_codes.index(&short(name), TEXT_LIMIT);
         }
         Some(codes)
