@@ -52,6 +52,10 @@ const LINES: [(&str, IsRead); 37] = [
         |c| matches!(c, Command::Report(a) if a.charts() == [Chart::Time, Chart::Sweep]),
     ),
     (
+        "report --test t --format html --rules rules.toml",
+        |c| matches!(c, Command::Report(a) if a.rules.as_deref() == Some(Path::new("rules.toml"))),
+    ),
+    (
         "report --test t --percentiles 50 --within 1s --apdex 1s",
         |c| matches!(c, Command::Report(a) if a.goals.goals().len() == 2 && a.view.percentiles() == [50.0]),
     ),

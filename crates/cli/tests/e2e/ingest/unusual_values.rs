@@ -130,7 +130,7 @@ fn label_beyond_the_limit_is_counted_from_the_samples() {
         assert!(done.err.contains("reading the samples"), "{}", done.err);
         store.run(&["report", "--test", "many", "--label", "Label 250", "--format", "svg"]).text();
         let errors = [&export[..], &["--what", "errors", "--label", "Label 250"]].concat();
-        let complaint = store.run(&errors).complaint(1);
+        let complaint = store.run(&errors).complaint(2);
         assert!(complaint.contains("Label 250") && complaint.contains("--what samples"), "{complaint}");
     }
 }
