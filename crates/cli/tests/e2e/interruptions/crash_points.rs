@@ -10,7 +10,7 @@ use nix::libc;
 
 use crate::postgres::required::skip;
 use crate::support::*;
-use crate::tools::tracer::{Turn, kill_before_change, trace};
+use crate::tools::tracer::{Step, Traced, Turn, kill_before_change, trace};
 
 /// A run as it is read back, with the number of its samples and the sum of their times.
 type Content = Option<(StoredRun, i64, i64)>;
@@ -94,29 +94,54 @@ fn kill_at_each_step(prepare: impl Fn(&Store), allowed: &[Content]) {
     eprintln!("killed before each of {} changes: {changes:?}", changes.len());
 }
 
+/// A re-ingest of `nio 2048`, one step of which took another turn.
+struct ReIngest {
+    store: Store,
+    /// The folders of the run's files before it.
+    before: Vec<std::path::PathBuf>,
+    at: Step,
+    traced: Traced,
+}
+
+/// Ingests `nio 2048` twice, the second time with another turn at its step of that number. Returns `None` if there is no
+/// such step.
+fn re_ingest(nth: usize, turn: Turn) -> Option<ReIngest> {
+    let store = Store::embedded();
+    run(&store, &ingest("distributed.csv", "2048"));
+    let before = generations(&store);
+    let arguments = ingest("tab.jtl", "2048");
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let mut at = None;
+    let traced = trace(&store.command(&arguments), |step| {
+        if step.nth != nth {
+            return Turn::GoOn;
+        }
+        at = Some(step.clone());
+        turn
+    });
+    Some(ReIngest { store, before, at: at?, traced: traced.unwrap() })
+}
+
+/// Whether processes can be traced here; the test is skipped if not.
+fn can_trace() -> bool {
+    let traced = trace(&Store::embedded().command(&["--version"]), |_| Turn::GoOn);
+    traced.inspect_err(|error| skip("PTRACE", format!("no process can be traced here ({error})"))).is_ok()
+}
+
 /// Makes each step of a re-ingest fail in turn: what is read then is the old run, unless the command has succeeded or
 /// says that the new one is in place; and the next ingest leaves nothing but whole runs.
 #[test]
 fn step_that_fails_leaves_the_old_run_or_is_told_to_have_come_too_late() {
+    if !can_trace() {
+        return;
+    }
     let key = RunKey::new("nio", "2048");
     let (old, new) = (content_of("distributed.csv"), content_of("tab.jtl"));
     let (mut failed, mut late) = (0, 0);
     for nth in 0.. {
-        let store = Store::embedded();
-        run(&store, &ingest("distributed.csv", "2048"));
-        let before = generations(&store);
-        let arguments = ingest("tab.jtl", "2048");
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let mut at = None;
-        let traced = trace(&store.command(&arguments), |step| {
-            if step.nth != nth {
-                return Turn::GoOn;
-            }
-            at = Some(step.clone());
-            Turn::Fail(libc::EIO)
-        });
-        let Ok(traced) = traced else { return };
-        let Some(at) = at else { break };
+        let Some(ReIngest { store, before, at, traced }) = re_ingest(nth, Turn::Fail(libc::EIO)) else {
+            break;
+        };
         let told = format!("{at:?}: {}", traced.err);
         let in_place = traced.err.contains("is in its place");
         assert!(traced.status.code() == Some(i32::from(!traced.status.success())), "{told}");
@@ -139,24 +164,14 @@ fn step_that_fails_leaves_the_old_run_or_is_told_to_have_come_too_late() {
 /// leaves nothing behind, and the old run or the new one is there.
 #[test]
 fn signal_before_any_step_of_a_re_ingest_leaves_the_old_run_or_the_new_one_and_nothing_else() {
+    if !can_trace() {
+        return;
+    }
     let key = RunKey::new("nio", "2048");
     let (old, new) = (content_of("distributed.csv"), content_of("tab.jtl"));
     let mut stopped = 0;
     for nth in 0.. {
-        let store = Store::embedded();
-        run(&store, &ingest("distributed.csv", "2048"));
-        let arguments = ingest("tab.jtl", "2048");
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-        let mut at = None;
-        let traced = trace(&store.command(&arguments), |step| {
-            if step.nth != nth {
-                return Turn::GoOn;
-            }
-            at = Some(step.clone());
-            Turn::AskToEnd
-        });
-        let Ok(traced) = traced else { return };
-        let Some(at) = at else { break };
+        let Some(ReIngest { store, at, traced, .. }) = re_ingest(nth, Turn::AskToEnd) else { break };
         let told = format!("{at:?}: {:?}: {}", traced.status, traced.err);
         let now = content(&store, &key);
         match traced.status.code() {
