@@ -8,3 +8,14 @@ pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod store;
 pub(crate) mod view;
+
+use std::path::Path;
+
+use crate::error::CliError;
+
+/// Reads a file that a flag names.
+pub(crate) fn text_of(path: &Path) -> Result<String, CliError> {
+    std::fs::read_to_string(path).map_err(|error| {
+        CliError::refused(format!("can't read {}: {error}", path.display()), "Check the name and its folder.")
+    })
+}

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use perfpipe_ingest::run::Frameworks;
 use toml::de::{DeTable, DeValue};
 
+use super::text_of;
 use crate::error::CliError;
 use crate::output::line_of;
 
@@ -14,7 +15,7 @@ const EXAMPLE: &str = "Write a port and a name on each line, as in: 8181 = \"per
 
 /// Reads the frameworks that a file names by port.
 pub(crate) fn of_file(path: &Path) -> Result<Frameworks> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
+    let text = text_of(path)?;
     let wrong = |at: usize, problem: &str| {
         let line = line_of(&text, at);
         CliError::usage(format!("{}, line {line}: {problem}", path.display()), EXAMPLE)

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use perfpipe_analyze::Rule;
 use serde::Deserialize;
 
+use super::text_of;
 use crate::error::CliError;
 use crate::output::line_of;
 
@@ -18,7 +19,7 @@ struct RuleFile {
 
 /// Returns the rules of a file.
 pub(crate) fn of_file(path: &Path) -> Result<Vec<Rule>> {
-    let text = std::fs::read_to_string(path).with_context(|| format!("can't read {}", path.display()))?;
+    let text = text_of(path)?;
     let file: RuleFile = toml::from_str(&text).map_err(|error| {
         let line = error.span().map_or(1, |span| line_of(&text, span.start));
         let problem = format!("{}, line {line}: {}", path.display(), error.message());
