@@ -2,7 +2,7 @@
 
 use perfpipe_analyze::format::{decimals, one_line};
 use perfpipe_analyze::table::Table;
-use perfpipe_analyze::{Finding, Verdict, View};
+use perfpipe_analyze::{Finding, Summary, Verdict, View};
 
 use super::document::swatch;
 use super::report::{Grouped, Report};
@@ -87,25 +87,32 @@ fn facts(report: &Report<'_>, runs: &[Grouped<'_>]) -> Vec<Fact> {
     let (requests, failures) =
         (sum(|run| run.timeline.summary.requests()), sum(|run| run.timeline.summary.failures));
     facts.push(Fact::new("Requests", count(requests)));
-    let share = failures as f64 / (requests.max(1)) as f64;
-    let failed = if failures > 0 {
-        format!("✗ {} ({})", count(failures), percent(share))
-    } else {
-        "none".to_owned()
-    };
-    facts.push(Fact { name: "Failures", value: failed, failing: failures > 0 });
+    facts.push(failed(failures, requests));
     let load = runs.iter().filter_map(|run| run.timeline.summary.load_max).reduce(f64::max);
     facts.extend(load.map(|load| Fact::new("Peak load", format!("{} threads", measured(load)))));
     match runs {
-        [run] => {
-            let summary = &run.timeline.summary;
-            facts.push(Fact::new("Throughput", format!("{}/s", measured(summary.throughput))));
-            let times = [("p50", summary.p50), ("p95", summary.p95), ("p99", summary.p99)];
-            facts.extend(times.into_iter().filter_map(|(name, ms)| Some(Fact::new(name, response(ms?)))));
-            facts.extend(summary.cpu_mean.map(|cpu| Fact::new("Mean CPU", format!("{} %", measured(cpu)))));
-        }
+        [run] => facts.extend(of_one(&run.timeline.summary)),
         _ => facts.extend(best(report)),
     }
+    facts
+}
+
+/// Tells how many requests failed, and their share.
+fn failed(failures: u64, requests: u64) -> Fact {
+    if failures == 0 {
+        return Fact::new("Failures", "none".to_owned());
+    }
+    let share = failures as f64 / requests as f64;
+    let value = format!("✗ {} ({})", count(failures), percent(share));
+    Fact { name: "Failures", value, failing: true }
+}
+
+/// Returns the figures that only a single run has.
+fn of_one(summary: &Summary) -> Vec<Fact> {
+    let mut facts = vec![Fact::new("Throughput", format!("{}/s", measured(summary.throughput)))];
+    let times = [("p50", summary.p50), ("p95", summary.p95), ("p99", summary.p99)];
+    facts.extend(times.into_iter().filter_map(|(name, ms)| Some(Fact::new(name, response(ms?)))));
+    facts.extend(summary.cpu_mean.map(|cpu| Fact::new("Mean CPU", format!("{} %", measured(cpu)))));
     facts
 }
 
