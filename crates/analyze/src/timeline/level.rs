@@ -133,8 +133,12 @@ pub(crate) fn longest_level(loads: &[f64], width: f64) -> Range<usize> {
                 break;
             }
             start = 1 + (*high_at).min(*low_at);
-            greatest.retain(|(at, _)| *at >= start);
-            least.retain(|(at, _)| *at >= start);
+            // In ascending order, so that each second is dropped once.
+            for kept in [&mut greatest, &mut least] {
+                while kept.front().is_some_and(|(at, _)| *at < start) {
+                    kept.pop_front();
+                }
+            }
         }
         if at + 1 - start > longest.len() {
             longest = start..at + 1;
