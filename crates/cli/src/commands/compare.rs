@@ -16,7 +16,7 @@ use crate::args::{
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, runs, store, view};
-use crate::output::pages::{Pages, Subject, choices};
+use crate::output::pages::{Pages, Subject, choices, other_store};
 use crate::output::{Output, note, page_folder};
 
 #[derive(Debug, Args)]
@@ -101,13 +101,15 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     args.out.as_deref().map(page_folder).transpose()?;
     let baseline = read(other.as_ref().unwrap_or(&store), &a, args).await?;
     let mut sides = Vec::with_capacity(chosen.len());
-    let mut pages = args.out.as_ref().map(|out| Pages::new(out, args.pages(), &[]));
+    let mut pages = args.out.as_ref().map(|out| Pages::new(out, args.pages(), &runs));
+    let choices: Vec<String> =
+        args.baseline_store().map(other_store).into_iter().chain(choices(&args.view)).collect();
     for keys in &chosen {
         let read = read(&store, keys, args).await?;
         if let (Some(pages), Some(a), Some(b)) = (&mut pages, &baseline.drawn, &read.drawn) {
             let page = Page::comparison(a, b, &args.pages().style());
             let subject = Subject::Against(&b.info.key, &a.info.key);
-            pages.page(&page, subject, &choices(&args.view))?;
+            pages.page(&page, subject, &choices)?;
         }
         sides.push(read.side);
     }

@@ -1,5 +1,6 @@
 //! `perfpipe report`: draws the pages of a test's runs, and prints its league table.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -17,7 +18,7 @@ use crate::args::{
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, left_out, rules, runs, store, view};
-use crate::output::pages::{Pages, Subject, choices, chosen_runs};
+use crate::output::pages::{Pages, Subject, choices, chosen_runs, colors};
 use crate::output::{Output, page_folder};
 
 #[derive(Debug, Args)]
@@ -243,7 +244,7 @@ fn choices_of_test(args: &ReportArgs) -> Vec<String> {
     [chosen_runs(&args.runs), choices(&args.view), goals].concat()
 }
 
-/// Draws the pages of each run, and the overview of all of them.
+/// Draws the pages of each run, and the overview of all of them if they are of several frameworks.
 fn draw(
     args: &ReportArgs,
     test: &str,
@@ -253,11 +254,15 @@ fn draw(
 ) -> Result<()> {
     let (style, choices) = (args.pages().style(), choices(&args.view));
     if args.charts().contains(&Chart::Time) {
+        let colored = [choices.clone(), colors(&args.pages())].concat();
         for timeline in timelines {
-            pages.page(&Page::run(timeline, &style), Subject::Run(&timeline.info.key), &choices)?;
+            pages.page(&Page::run(timeline, &style), Subject::Run(&timeline.info.key), &colored)?;
         }
-        let page = Page::test(test, timelines, &style);
-        pages.page(&page, Subject::Test(test), &choices_of_test(args))?;
+        let frameworks: BTreeSet<&str> = timelines.iter().map(|run| &*run.info.key.framework).collect();
+        if frameworks.len() > 1 {
+            let page = Page::test(test, timelines, &style);
+            pages.page(&page, Subject::Test(test), &choices_of_test(args))?;
+        }
     }
     for sweep in sweeps {
         pages.page(&Page::sweep(sweep, &style), Subject::Sweep(&sweep.info.key), &choices)?;
@@ -282,7 +287,7 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
 pub(crate) fn run_report(run: &StoredRun, pages: &mut Pages<'_>, options: PageOptions<'_>) -> Result<()> {
     let (view, key) = (View::of(&run.info), &run.info.key);
     let (timeline, drawn) = (Timeline::new(run, &view)?, options.style());
-    pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &[])?;
+    pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &colors(&options))?;
     if options.wants_html() {
         let (details, league) = (Details::new(run, &view)?, League::new([&timeline])?);
         let findings = diagnose(run, &view, run.info.options.cores)?;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use perfpipe_analyze::View;
 use perfpipe_ingest::{RunInfo, RunKey};
-use perfpipe_plot::Page;
+use perfpipe_plot::{ColorBy, Page};
 
 use super::{note, write_file};
 use crate::args::{PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
@@ -84,11 +84,21 @@ impl Names {
         Self { shared }
     }
 
+    /// Returns true if other subjects share the name of this one, or that of a run in it.
+    fn is_shared(&self, subject: Subject<'_>) -> bool {
+        match subject {
+            Subject::Against(key, other) => {
+                [key, other].into_iter().any(|key| self.is_shared(Subject::Run(key)))
+            }
+            subject => self.shared.get(&subject.text().to_lowercase()).is_some_and(|pages| *pages > 1),
+        }
+    }
+
     /// Returns the name of a page's file, without its extension: the subject's name, with a hash if other subjects
     /// share it, and the choices.
     fn page(&self, subject: Subject<'_>, choices: &[String]) -> String {
         let mut name = subject.text();
-        if self.shared.get(&name.to_lowercase()).is_some_and(|pages| *pages > 1) {
+        if self.is_shared(subject) {
             name.push_str(&format!("-{:08x}", hash(&subject.identity()) >> 32));
         }
         for choice in choices {
@@ -130,6 +140,19 @@ pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// Returns the choices of a page over time that change what its colours show, as parts of a file name. Those that only
+/// change how it looks, as the paper, are not in names.
+pub(crate) fn colors(options: &PageOptions<'_>) -> Vec<String> {
+    let by = options.style().color_by;
+    (by != ColorBy::default()).then(|| format!("by-{}", by.name())).into_iter().collect()
+}
+
+/// Returns the other store that the baseline of a comparison comes from, as a part of a file name.
+pub(crate) fn other_store(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
+    text("baseline", &name)
 }
 
 /// Returns the choice of a test's runs, as parts of a file name.
@@ -246,6 +269,9 @@ mod tests {
         assert_eq!(pages.len(), keys.len(), "{pages:?}");
         assert!(pages.contains("y_z"), "{pages:?}");
         assert_eq!(page_of_run(&names(&[("a_b", "c")]), "a_b", "c"), "a_b_c");
+        let against = |key: &RunKey| both.page(Subject::Against(key, &RunKey::new("y", "z")), &[]);
+        assert_ne!(against(&RunKey::new("a_b", "c")), against(&RunKey::new("a", "b_c")));
+        assert_eq!(against(&RunKey::new("y", "z")), "y_z_against_y_z");
         // The name of a run may look like another's sweep, or like the page of a test.
         for (other, taken) in [("2048_sweep", "go_2048_sweep"), ("x", "all-frameworks_x")] {
             let names = names(&[("go", "2048"), ("go", other), ("all-frameworks", other)]);

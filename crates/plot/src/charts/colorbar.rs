@@ -2,6 +2,7 @@
 
 use crate::layout::axis::{Axis, LABEL};
 use crate::layout::frame::Rect;
+use crate::layout::ticks::Steps;
 use crate::marks::stairs::OVERLAP;
 use crate::output::drawing::{Anchor, Drawing, Text};
 use crate::palette::{ColorScale, FRAME, SOFT, STEPS};
@@ -21,7 +22,9 @@ impl ColorBar {
     /// Creates the bar for a scale; `None` if there is nothing to colour by.
     pub(crate) fn new(by: ColorBy, scale: &ColorScale) -> Option<Self> {
         let max = scale.max().filter(|max| *max > 0.0)?;
-        Some(Self { by, palette: scale.palette, axis: Axis::ending_at(max, 10) })
+        let counted = matches!(by, ColorBy::Load | ColorBy::Throughput) && max >= 1.0;
+        let steps = if counted { Steps::Whole } else { Steps::Any };
+        Some(Self { by, palette: scale.palette, axis: Axis::ending_at(max, 10, steps) })
     }
 
     /// Returns the width it takes to the right of the charts, in points.

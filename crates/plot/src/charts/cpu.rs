@@ -5,7 +5,7 @@ use super::run::Run;
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend};
-use crate::layout::ticks::Values;
+use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::Drawing;
 use crate::text::number::measured;
 
@@ -22,21 +22,21 @@ impl Chart for Cpu<'_> {
     fn legend(&self) -> Legend {
         let Self(run) = self;
         let mut entries = Vec::new();
-        let mut note = None;
+        let mut notes = Vec::new();
         if self.max().is_some() {
             let mean = run.summary().cpu_mean.map(|mean| format!("; mean {} %", measured(mean)));
             let text = format!("CPU{}{}", run.colored_by(), mean.unwrap_or_default());
             entries.push(Entry::new(run.scale_line(WIDTH), text));
-            note = run.binning("line: mean; band: from the least to the greatest second");
+            notes.extend(run.binning("line: mean; band: from the least to the greatest second"));
         }
-        Legend { heading: "CPU utilisation (%)".to_owned(), entries, note }
+        Legend { heading: "CPU utilisation (%)".to_owned(), entries, notes }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = self.max().ok_or("No CPU readings for this run")?;
         Ok(match self.0.style.cpu_top() {
-            Some(top) => Axis::ending_at(top.max(max), 4),
-            None => Axis::new(Values::up_to(max, 4, 0.0)),
+            Some(top) => Axis::ending_at(top.max(max), 4, Steps::Any).with_room(max),
+            None => Axis::new(Values::up_to(max, 4, Steps::Any)),
         })
     }
 

@@ -29,13 +29,14 @@ impl Chart for Failures<'_> {
             format!("at most {} in a second, at {}", count(worst.failures), stamp(worst.second))
         });
         let entry = Entry::new(Swatch::Bar(FAILURE), text.unwrap_or_default());
-        let note = self.0.binning("black up to the mean, grey up to the greatest second");
-        Legend { heading: "Failures per second".to_owned(), entries: vec![entry], note }
+        let notes = self.0.binning("black up to the mean, grey up to the greatest second");
+        let notes = notes.into_iter().collect();
+        Legend { heading: "Failures per second".to_owned(), entries: vec![entry], notes }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = self.0.columns.columns.iter().map(|c| c.failures.max).fold(0.0, f64::max);
-        Ok(Axis::ends(max.max(1.0), 0))
+        Ok(Axis::ends(max.max(1.0), 0).with_room(max))
     }
 
     fn height(&self) -> Height {

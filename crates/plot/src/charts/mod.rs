@@ -4,6 +4,7 @@ pub(crate) mod chart;
 pub(crate) mod colorbar;
 pub(crate) mod cpu;
 pub(crate) mod failures;
+pub(crate) mod reach;
 pub(crate) mod requests;
 pub(crate) mod response;
 pub(crate) mod run;

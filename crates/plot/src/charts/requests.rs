@@ -6,7 +6,7 @@ use crate::columns::{Column, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::layout::ticks::Values;
+use crate::layout::ticks::{Steps, Values};
 use crate::marks::stairs::{self, Step};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, FAILURE, INK, PAPER};
@@ -37,7 +37,8 @@ impl Chart for Requests<'_> {
         let average = format!("Average {}/s", measured(run.summary().throughput));
         entries.push(Entry::new(Swatch::Line(INK, 0.9), average));
         let note = "dark up to the least second, medium up to the mean, light up to the greatest";
-        Legend { heading: "Requests per second".to_owned(), entries, note: run.binning(note) }
+        let notes = run.binning(note).into_iter().collect();
+        Legend { heading: "Requests per second".to_owned(), entries, notes }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
@@ -47,7 +48,7 @@ impl Chart for Requests<'_> {
         let columns = self.0.columns.columns.iter();
         let max =
             columns.map(|c| c.successes.max.max(c.successes.mean + c.failures.mean)).fold(0.0, f64::max);
-        Ok(Axis::new(Values::up_to(max.max(self.0.summary().throughput), 6, 1.0)))
+        Ok(Axis::new(Values::up_to(max.max(self.0.summary().throughput), 6, Steps::Whole)))
     }
 
     fn height(&self) -> Height {

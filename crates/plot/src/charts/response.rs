@@ -1,15 +1,19 @@
 //! The chart of response times by percentile.
 
+use perfpipe_analyze::Second;
+
 use super::chart::{Chart, Height};
+use super::reach::Reach;
 use super::run::Run;
 use crate::columns::{Column, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::layout::ticks::Values;
+use crate::layout::ticks::{Steps, Values};
+use crate::marks::beyond;
 use crate::marks::line::Line;
 use crate::output::drawing::Drawing;
-use crate::palette::{Color, quantile_color};
+use crate::palette::{Color, INK, quantile_color};
 use crate::text::number::{LONG_MS, trimmed};
 
 /// The width of the highest percentile's line, in points.
@@ -24,6 +28,8 @@ pub(crate) struct Response<'a> {
     thin: Vec<usize>,
     /// The highest percentile, as an index in the timeline's list.
     thick: Option<usize>,
+    /// How far the axis reaches; `None` if no request succeeded.
+    reach: Option<Reach>,
     /// The unit of the axis in ms: 1 or 1000.
     unit: f64,
 }
@@ -35,8 +41,10 @@ impl<'a> Response<'a> {
         let mut thin: Vec<usize> = (0..percentiles.len()).collect();
         thin.sort_by(|&a, &b| f64::total_cmp(&name(percentiles, a), &name(percentiles, b)));
         let thick = thin.pop();
-        let unit = if max(run).is_some_and(|max| max >= LONG_MS) { 1000.0 } else { 1.0 };
-        Self { run, thin, thick, unit }
+        let greatest = |second: &Second| second.percentiles.iter().copied().reduce(f64::max);
+        let reach = Reach::of(&[run.timeline], greatest);
+        let unit = if reach.is_some_and(|reach| reach.top >= LONG_MS) { 1000.0 } else { 1.0 };
+        Self { run, thin, thick, reach, unit }
     }
 
     fn thin_lines(&self) -> impl Iterator<Item = (usize, Color)> {
@@ -64,15 +72,10 @@ fn name(percentiles: &[f64], at: usize) -> f64 {
     percentiles.get(at).copied().unwrap_or_default()
 }
 
-/// Returns the largest value of any percentile, in ms.
-fn max(run: &Run<'_>) -> Option<f64> {
-    run.columns.columns.iter().flat_map(|c| &c.percentiles).flatten().map(|s| s.max).reduce(f64::max)
-}
-
 impl Chart for Response<'_> {
     fn legend(&self) -> Legend {
         if self.axis().is_err() {
-            return Legend { heading: self.heading(), entries: Vec::new(), note: None };
+            return Legend { heading: self.heading(), entries: Vec::new(), notes: Vec::new() };
         }
         let mut entries: Vec<Entry> = self
             .thin_lines()
@@ -82,14 +85,16 @@ impl Chart for Response<'_> {
             let text = format!("{}{}", self.label(at), self.run.colored_by());
             entries.push(Entry::new(self.run.scale_line(THICK), text));
         }
-        let note =
+        let binning =
             self.run.binning("lines: mean of the seconds' values; bands: from the least to the greatest");
-        Legend { heading: self.heading(), entries, note }
+        let beyond = self.reach.and_then(|reach| reach.note());
+        let notes = binning.into_iter().chain(beyond).collect();
+        Legend { heading: self.heading(), entries, notes }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
-        let max = max(self.run).ok_or("No request succeeded")?;
-        Ok(Axis::new(Values::up_to(max / self.unit, 6, 0.0)))
+        let reach = self.reach.ok_or("No request succeeded")?;
+        Ok(Axis::new(Values::up_to(reach.top / self.unit, 6, Steps::Any)))
     }
 
     fn height(&self) -> Height {
@@ -114,5 +119,9 @@ impl Chart for Response<'_> {
             let values = |column: &Column| self.values(column, at);
             Line { values, color: |_: &Column| color, width: THIN }.draw(drawing, frame, columns);
         }
+        let is_beyond = |column: &&Column| {
+            column.percentiles.iter().flatten().any(|spread| spread.max / self.unit > frame.top)
+        };
+        beyond::draw(drawing, frame, columns.iter().filter(is_beyond).map(Column::middle), INK);
     }
 }

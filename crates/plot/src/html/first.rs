@@ -2,13 +2,13 @@
 
 use perfpipe_analyze::format::{decimals, one_line};
 use perfpipe_analyze::table::Table;
-use perfpipe_analyze::{Finding, Summary, Verdict, View};
+use perfpipe_analyze::{Finding, Summary, Verdict};
 
 use super::document::swatch;
 use super::report::{Grouped, Report};
 use super::table::{Beneath, Look};
 use crate::output::svg::escaped;
-use crate::pages::footer;
+use crate::pages::{chosen, footer};
 use crate::text::clock::{duration, stamp, utc_minute};
 use crate::text::number::{count, measured, percent, response};
 
@@ -26,7 +26,7 @@ pub(super) fn head(title: &str, report: &Report<'_>, runs: &[Grouped<'_>]) -> St
             format!("<div{}><dt>{}</dt><dd>{}</dd></div>\n", fact.class(), fact.name, escaped(&fact.value))
         })
         .collect();
-    let chosen = runs.first().map(|run| chosen(&run.timeline.view)).unwrap_or_default();
+    let chosen = chosen(runs);
     let chosen = match chosen.as_slice() {
         [] => String::new(),
         chosen => format!("<p class=\"chosen\"><b>Chosen:</b> {}</p>\n", escaped(&chosen.join("  ·  "))),
@@ -35,17 +35,10 @@ pub(super) fn head(title: &str, report: &Report<'_>, runs: &[Grouped<'_>]) -> St
 }
 
 /// Describes what was chosen of the runs, where that is not all.
-fn chosen(view: &View) -> Vec<String> {
-    let mut chosen: Vec<String> =
-        view.phase.map(|phase| format!("only the {phase} of each run")).into_iter().collect();
-    chosen.extend(match (view.from, view.to) {
-        (None, None) => None,
-        (Some(from), None) => Some(format!("from second {}", count(from.into()))),
-        (None, Some(to)) => Some(format!("up to second {}", count(to.into()))),
-        (Some(from), Some(to)) => Some(format!("seconds {} to {}", count(from.into()), count(to.into()))),
-    });
-    chosen.extend(footer::viewed(view));
-    chosen
+fn chosen(runs: &[Grouped<'_>]) -> Vec<String> {
+    let mut told = chosen::chosen(runs.iter().map(|run| (&run.timeline.view, &run.timeline.info)));
+    told.extend(runs.first().into_iter().flat_map(|run| footer::load(&run.timeline.view)));
+    told
 }
 
 /// A figure with its name.

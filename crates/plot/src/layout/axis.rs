@@ -1,6 +1,6 @@
 //! Value axes: the top and the labelled ticks.
 
-use super::ticks::Values;
+use super::ticks::{Steps, Values, with_room};
 use crate::text::font;
 use crate::text::number::grouped;
 
@@ -27,14 +27,20 @@ impl Axis {
     }
 
     /// Creates an axis that ends exactly at `top`, with a label there if it fits.
-    pub(crate) fn ending_at(top: f64, count: u32) -> Self {
-        let values = Values::ending_at(top, count);
+    pub(crate) fn ending_at(top: f64, count: u32, steps: Steps) -> Self {
+        let values = Values::ending_at(top, count, steps);
         let mut axis = Self::new(values);
         let last = axis.ticks.last().map_or(0.0, |(tick, _)| *tick);
-        if top - last > values.step * LEAST_STEP {
+        let allowed = steps == Steps::Any || top.fract() == 0.0;
+        if allowed && top - last > values.step * LEAST_STEP {
             axis.ticks.push((top, grouped(top, values.decimals())));
         }
         axis
+    }
+
+    /// Raises the top of the axis, without a further tick, if there would be no room above `max`.
+    pub(crate) fn with_room(self, max: f64) -> Self {
+        Self { top: with_room(self.top, max), ..self }
     }
 
     /// Creates an axis with labels only at its ends.
@@ -58,9 +64,15 @@ mod tests {
 
     #[test]
     fn top_is_told_where_there_is_room() {
-        assert_eq!(labels(&Axis::ending_at(7200.0, 4)), ["0", "2,000", "4,000", "6,000", "7,200"]);
-        assert_eq!(labels(&Axis::ending_at(8100.0, 4)), ["0", "2,500", "5,000", "7,500"]);
-        assert_eq!(labels(&Axis::ending_at(800.0, 4)), ["0", "200", "400", "600", "800"]);
+        assert_eq!(
+            labels(&Axis::ending_at(7200.0, 4, Steps::Any)),
+            ["0", "2,000", "4,000", "6,000", "7,200"]
+        );
+        assert_eq!(labels(&Axis::ending_at(8100.0, 4, Steps::Any)), ["0", "2,500", "5,000", "7,500"]);
+        assert_eq!(labels(&Axis::ending_at(800.0, 4, Steps::Any)), ["0", "200", "400", "600", "800"]);
         assert_eq!(labels(&Axis::ends(1234.0, 0)), ["0", "1,234"]);
+        // Half a thread is no thread.
+        assert_eq!(labels(&Axis::ending_at(3.5, 10, Steps::Whole)), ["0", "1", "2", "3"]);
+        assert_eq!(labels(&Axis::ending_at(13.0, 4, Steps::Whole)), ["0", "5", "10", "13"]);
     }
 }

@@ -63,10 +63,9 @@ impl TimeAxis {
     pub(crate) fn of_load(max: f64, room: f64) -> Self {
         let widest = font::width(&TimeFormat::Threads.label(max as u32), LABEL) + LABEL_SPACE;
         let count = (room / widest.max(40.0)) as u32;
-        let values = ticks::Values::up_to(max, count.clamp(1, 10), 1.0);
-        let end = (max * 1.04).max(1.0);
-        // Rounded up, since a step of 2.5 would not be a whole number.
-        Self { start: 0.0, end, step: values.step.ceil().max(1.0) as u32, format: TimeFormat::Threads }
+        let values = ticks::Values::up_to(max, count.clamp(1, 10), ticks::Steps::Whole);
+        let end = ticks::with_room(1.0, max);
+        Self { start: 0.0, end, step: values.step.max(1.0) as u32, format: TimeFormat::Threads }
     }
 
     /// Returns the first second of the axis.

@@ -52,16 +52,15 @@ impl Entry {
 pub(crate) struct Legend {
     pub(crate) heading: String,
     pub(crate) entries: Vec<Entry>,
-    /// A note on how to read the chart, if needed.
-    pub(crate) note: Option<String>,
+    /// Notes on how to read the chart, each on a line.
+    pub(crate) notes: Vec<String>,
 }
 
 impl Legend {
     /// Returns the height of the legend above a chart of `width` points, in points.
     pub(crate) fn height(&self, width: f64) -> f64 {
         let rows = self.rows(width).len();
-        let below =
-            rows - rows.min(usize::from(self.shares_a_line(width))) + usize::from(self.note.is_some());
+        let below = rows - rows.min(usize::from(self.shares_a_line(width))) + self.notes.len();
         HEADING + 6.0 + ROW * below as f64
     }
 
@@ -80,8 +79,8 @@ impl Legend {
             }
             y += ROW;
         }
-        if let Some(note) = &self.note {
-            let y = area.bottom - 6.0 - ROW / 2.0 + 1.5;
+        for (note, above) in self.notes.iter().rev().zip(0..) {
+            let y = area.bottom - 6.0 - ROW / 2.0 + 1.5 - ROW * f64::from(above);
             let note = font::fitted(note, SIZE, area.width());
             drawing.text(Text::new(&note, (area.left, y), SIZE, Anchor::Start, SOFT));
         }

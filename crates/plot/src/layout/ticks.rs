@@ -1,32 +1,59 @@
 //! Round ticks for axes: values in steps of 1, 2, 2.5 and 5, times in steps of minutes and hours.
 
+/// The room above the largest value on an axis, as a share of the value: a value on the frame could not be seen.
+const ROOM: f64 = 0.04;
+
+/// The steps that an axis can have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Steps {
+    /// Any round number.
+    Any,
+    /// Only whole numbers, for what is counted.
+    Whole,
+}
+
+impl Steps {
+    /// Returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below `raw`.
+    fn round(self, raw: f64) -> f64 {
+        let raw = if self == Self::Whole { raw.max(1.0) } else { raw };
+        let power = 10f64.powf(raw.log10().floor());
+        let allowed = |step: f64| self == Self::Any || step.fract() == 0.0;
+        [1.0, 2.0, 2.5, 5.0]
+            .into_iter()
+            .map(|lead| lead * power)
+            .find(|step| *step >= raw * (1.0 - 1e-9) && allowed(*step))
+            .unwrap_or(10.0 * power)
+    }
+}
+
 /// The ticks of a value axis that begins at 0.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Values {
-    /// The top of the axis, greater than 0.
+    /// The top of the axis, greater than 0 and than the largest value.
     pub(crate) top: f64,
     /// The distance between ticks.
     pub(crate) step: f64,
 }
 
 impl Values {
-    /// Creates an axis up to at least `max`, with about `count` round steps that are not smaller than `least`.
-    pub(crate) fn up_to(max: f64, count: u32, least: f64) -> Self {
-        let max = if max.is_finite() && max > 0.0 { max } else { least.max(1.0) };
-        let usual = Self::holding(max, round_step(max / f64::from(count.max(1))).max(least));
+    /// Creates an axis up to beyond `max`, with about `count` round steps.
+    pub(crate) fn up_to(max: f64, count: u32, steps: Steps) -> Self {
+        let max = if max.is_finite() && max > 0.0 { max } else { 1.0 };
+        let usual = Self::holding(max, steps.round(max / f64::from(count.max(1))));
         // A few more steps are preferred if they leave less of the axis empty.
-        let finer = Self::holding(max, round_step(max / f64::from(count + count / 3)).max(least));
+        let finer = Self::holding(max, steps.round(max / f64::from(count + count / 3)));
         if finer.top < usual.top { finer } else { usual }
     }
 
-    /// Creates the shortest axis of whole steps that includes `max`.
+    /// Creates the shortest axis with a tick at or beyond `max`, and with room above `max`.
     fn holding(max: f64, step: f64) -> Self {
-        Self { top: (max / step - 1e-9).ceil().max(1.0) * step, step }
+        let last = (max / step - 1e-9).ceil().max(1.0) * step;
+        Self { top: with_room(last, max), step }
     }
 
     /// Creates an axis that ends exactly at `top`, even if there is no tick.
-    pub(crate) fn ending_at(top: f64, count: u32) -> Self {
-        Self { top, step: round_step(top / f64::from(count.max(1))) }
+    pub(crate) fn ending_at(top: f64, count: u32, steps: Steps) -> Self {
+        Self { top, step: steps.round(top / f64::from(count.max(1))) }
     }
 
     /// Returns the ticks, from 0 to at most the top.
@@ -46,14 +73,9 @@ impl Values {
     }
 }
 
-/// Returns the smallest of 1, 2, 2.5 and 5 times a power of ten that is not below `raw`.
-fn round_step(raw: f64) -> f64 {
-    let power = 10f64.powf(raw.log10().floor());
-    [1.0, 2.0, 2.5, 5.0]
-        .into_iter()
-        .map(|lead| lead * power)
-        .find(|step| *step >= raw * (1.0 - 1e-9))
-        .unwrap_or(10.0 * power)
+/// Returns the top of an axis, raised if there would be no room above `max`.
+pub(crate) fn with_room(top: f64, max: f64) -> f64 {
+    top.max(max * (1.0 + ROOM))
 }
 
 /// The steps of a time axis, in seconds.
@@ -84,19 +106,47 @@ mod tests {
     use super::*;
 
     fn ticks(max: f64) -> Vec<f64> {
-        Values::up_to(max, 5, 0.0).ticks().collect()
+        Values::up_to(max, 5, Steps::Any).ticks().collect()
+    }
+
+    #[test]
+    fn counts_have_whole_ticks() {
+        for max in 1..2000 {
+            let max = f64::from(max);
+            for count in [4, 6, 10] {
+                let values = Values::up_to(max, count, Steps::Whole);
+                assert!(values.ticks().all(|tick| tick.fract() == 0.0), "{max} {values:?}");
+                assert!(values.ticks().count() <= 15, "{max} {values:?}");
+                let ending = Values::ending_at(max, count, Steps::Whole);
+                assert!(ending.ticks().all(|tick| tick.fract() == 0.0), "{max} {ending:?}");
+            }
+        }
+        assert_eq!(Values::up_to(14.0, 6, Steps::Whole).step, 2.0);
+        assert_eq!(Values::up_to(100.0, 4, Steps::Whole).step, 25.0);
+    }
+
+    #[test]
+    fn no_value_lies_on_the_frame() {
+        for max in [1.0, 2.0, 9.99, 10.0, 100.0, 1999.0, 2000.0, 2001.0, 1e12] {
+            for steps in [Steps::Any, Steps::Whole] {
+                let values = Values::up_to(max, 6, steps);
+                assert!(values.top >= max * 1.039, "{max} {values:?}");
+                let last = values.ticks().last().unwrap();
+                assert!(last >= max && last <= values.top, "{max} {values:?}");
+            }
+        }
     }
 
     #[test]
     fn values_have_round_ticks() {
         assert_eq!(ticks(58_300.0), [0.0, 20_000.0, 40_000.0, 60_000.0]);
         // With steps of 1,000, a quarter of the axis would be empty.
-        assert_eq!(Values::up_to(3_100.0, 6, 1.0), Values { top: 3_500.0, step: 500.0 });
+        assert_eq!(Values::up_to(3_100.0, 6, Steps::Whole), Values { top: 3_500.0, step: 500.0 });
         assert_eq!(ticks(1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
-        assert_eq!(Values::up_to(1.0, 5, 0.0).decimals(), 1);
-        assert_eq!(Values::up_to(3.0, 5, 1.0).step, 1.0);
+        assert_eq!(Values::up_to(1.0, 5, Steps::Any).decimals(), 1);
+        assert_eq!(Values::up_to(3.0, 5, Steps::Whole).step, 1.0);
         assert_eq!(ticks(f64::NAN).last(), Some(&1.0));
-        assert_eq!(Values::ending_at(7200.0, 5).top, 7200.0);
+        assert_eq!(Values::ending_at(7200.0, 5, Steps::Any).top, 7200.0);
     }
 
     #[test]

@@ -2,15 +2,18 @@
 
 use perfpipe_analyze::Timeline;
 
+use super::chosen::chosen;
 use super::sheet::{self, Sheet};
 use super::{footer, stack};
 use crate::charts::chart::{Chart, Height};
+use crate::charts::reach::Reach;
 use crate::columns::{self, Column, Columns, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::layout::phase_band::PhaseBand;
-use crate::layout::ticks::Values;
+use crate::layout::ticks::{Steps, Values};
+use crate::marks::beyond;
 use crate::marks::line::Line;
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, series_color};
@@ -45,6 +48,9 @@ struct Both<'a> {
     whole: Box<Told<'a>>,
     /// The words to show if neither run has the figure.
     missing: &'static str,
+    steps: Steps,
+    /// How far the axis reaches, if that is not to the largest value.
+    reach: Option<Reach>,
 }
 
 /// Draws the page.
@@ -63,7 +69,9 @@ pub(crate) fn draw(a: &Timeline, b: &Timeline, style: &Style, title: &str) -> Dr
     let sides = [side(0, 'A', a), side(1, 'B', b)];
     let mut drawing = Drawing::new(style.paper.portrait());
     let names = sides.iter().map(Side::name).collect();
-    let room = Sheet { title, subtitle: &[names], footer: &facts(&sides, width) }.draw(&mut drawing);
+    let chosen = chosen([a, b].map(|timeline| (&timeline.view, &timeline.info)));
+    let room = Sheet { title, chosen: &chosen, subtitle: &[names], footer: &facts(&sides, width) };
+    let room = room.draw(&mut drawing);
     let charts = charts(&sides);
     let charts: Vec<Box<dyn Chart + '_>> =
         charts.into_iter().map(|chart| Box::new(chart) as Box<dyn Chart>).collect();
@@ -90,8 +98,10 @@ fn charts<'a>(sides: &'a [Side<'a>; 2]) -> Vec<Both<'a>> {
         values: Box::new(|column| Some(column.successes)),
         whole: Box::new(|timeline| Some(format!("mean {}/s", measured(timeline.summary.throughput)))),
         missing: "No request succeeded",
+        steps: Steps::Whole,
+        reach: None,
     }];
-    let [a, _] = sides;
+    let [a, b] = sides;
     for (at, percent) in a.timeline.percentiles.iter().enumerate() {
         charts.push(Both {
             sides,
@@ -101,6 +111,8 @@ fn charts<'a>(sides: &'a [Side<'a>; 2]) -> Vec<Both<'a>> {
                 timeline.summary.percentiles.get(at).copied().flatten().map(response)
             }),
             missing: "No request succeeded",
+            steps: Steps::Any,
+            reach: Reach::of(&[a.timeline, b.timeline], |second| second.percentile(at)),
         });
     }
     charts.push(Both {
@@ -109,6 +121,8 @@ fn charts<'a>(sides: &'a [Side<'a>; 2]) -> Vec<Both<'a>> {
         values: Box::new(|column| column.cpu),
         whole: Box::new(|timeline| Some(format!("mean {} %", measured(timeline.summary.cpu_mean?)))),
         missing: "No CPU readings for these runs",
+        steps: Steps::Any,
+        reach: None,
     });
     charts
 }
@@ -116,7 +130,8 @@ fn charts<'a>(sides: &'a [Side<'a>; 2]) -> Vec<Both<'a>> {
 impl Both<'_> {
     fn max(&self) -> Option<f64> {
         let columns = self.sides.iter().flat_map(|side| &side.columns.columns);
-        columns.filter_map(|column| Some((self.values)(column)?.max)).reduce(f64::max)
+        let greatest = || columns.filter_map(|column| Some((self.values)(column)?.max)).reduce(f64::max);
+        self.reach.map(|reach| reach.top).or_else(greatest)
     }
 }
 
@@ -126,11 +141,13 @@ impl Chart for Both<'_> {
             let whole = (self.whole)(side.timeline).map(|whole| format!(": {whole}")).unwrap_or_default();
             Entry::new(Swatch::Line(side.color, WIDTH), format!("{}{whole}", side.letter))
         };
-        Legend { heading: self.heading.clone(), entries: self.sides.iter().map(entry).collect(), note: None }
+        let notes = self.reach.and_then(|reach| reach.note()).into_iter().collect();
+        Legend { heading: self.heading.clone(), entries: self.sides.iter().map(entry).collect(), notes }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
-        Ok(Axis::new(Values::up_to(self.max().filter(|max| *max > 0.0).ok_or(self.missing)?, 4, 0.0)))
+        let max = self.max().filter(|max| *max > 0.0).ok_or(self.missing)?;
+        Ok(Axis::new(Values::up_to(max, 4, self.steps)))
     }
 
     fn height(&self) -> Height {
@@ -141,6 +158,10 @@ impl Chart for Both<'_> {
         for side in self.sides.iter().rev() {
             let line = Line { values: &self.values, color: |_: &Column| side.color, width: WIDTH };
             line.draw(drawing, frame, &side.columns.columns);
+            let columns = side.columns.columns.iter();
+            let is_beyond =
+                |column: &&Column| (self.values)(column).is_some_and(|spread| spread.max > frame.top);
+            beyond::draw(drawing, frame, columns.filter(is_beyond).map(Column::middle), side.color);
         }
     }
 }
@@ -158,7 +179,6 @@ fn facts(sides: &[Side<'_>; 2], width: u32) -> Vec<String> {
         facts.extend(footer::damage(info));
     }
     let [a, _] = sides;
-    facts.extend(footer::counted(&a.timeline.view));
     facts.push(footer::percentiles(&a.timeline.percentiles));
     if width > 1 {
         facts.push(format!("Each point is the mean of {}", duration(width)));

@@ -45,7 +45,7 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
     let mut facts = vec![format!("Start (t0) {}", utc(info.t0_ms)), format!("Duration {}", duration(lasted))];
     facts.extend(window(run));
     facts.extend(hold(run.timeline));
-    facts.extend(viewed(&run.timeline.view));
+    facts.extend(load(&run.timeline.view));
     facts.push(format!("Requests {}", count(summary.requests())));
     facts.push(format!("Failures {}{}", count(summary.failures), share.unwrap_or_default()));
     if summary.failures > 0 {
@@ -91,27 +91,12 @@ fn hold(timeline: &Timeline) -> Option<String> {
     Some(format!("Hold: seconds {first} to {last}, in which the load is level at its peak"))
 }
 
-/// Describes which records are counted and how, where that differs from the default.
-pub(crate) fn viewed(view: &View) -> impl Iterator<Item = String> + use<> {
-    counted(view).chain(averaged(view))
-}
-
-/// Describes which records are counted, where that differs from the default.
-pub(crate) fn counted(view: &View) -> impl Iterator<Item = String> + use<> {
-    let label =
-        view.label.as_ref().map(|label| format!("Only requests of the label \u{201c}{label}\u{201d}"));
-    let transactions = view.transactions.then(|| "Transactions are counted as requests".to_owned());
-    let top_level = view.top_level.then(|| "Sub-samples are left out".to_owned());
-    label.into_iter().chain(transactions).chain(top_level)
-}
-
-/// Describes how records are averaged, where that differs from the default.
-fn averaged(view: &View) -> impl Iterator<Item = String> + use<> {
+/// Describes what the load is, where that is not what the records say.
+pub(crate) fn load(view: &View) -> impl Iterator<Item = String> + use<> {
     let load = view.label.as_ref().map(|_| "Load is that of all labels".to_owned());
-    let failures = view.include_failures.then(|| "Response times and CPU include failures".to_owned());
     let injectors = (view.injectors != 1)
         .then(|| format!("Load is what the log reports × {} injectors", count(u64::from(view.injectors))));
-    load.into_iter().chain(failures).chain(injectors)
+    load.into_iter().chain(injectors)
 }
 
 pub(crate) fn percentiles(percentiles: &[f64]) -> String {

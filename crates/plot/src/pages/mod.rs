@@ -1,5 +1,6 @@
 //! The kinds of pages: their charts, their texts and their layout.
 
+pub(crate) mod chosen;
 pub(crate) mod comparison;
 pub(crate) mod footer;
 pub(crate) mod page;

@@ -1,5 +1,8 @@
 //! The constructors of all kinds of pages.
 
+use std::collections::BTreeSet;
+
+use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Sweep, Timeline};
 use perfpipe_ingest::RunInfo;
 
@@ -28,8 +31,9 @@ impl Page {
     /// with a key that lists the best first. For a framework with several repeats, the median one is drawn
     /// ([`perfpipe_analyze::league::median_repeats`]).
     pub fn test<'a>(test: &str, timelines: impl IntoIterator<Item = &'a Timeline>, style: &Style) -> Self {
-        let title = Text::clean(&format!("All frameworks – {test}"));
-        Self::new(test::draw(timelines.into_iter().collect(), style, &title), title)
+        let timelines: Vec<&Timeline> = timelines.into_iter().collect();
+        let title = Text::clean(&format!("{} – {test}", frameworks(&timelines)));
+        Self::new(test::draw(timelines, style, &title), title)
     }
 
     /// Creates the page that compares two runs, in portrait format: throughput, the percentiles of `a`, and CPU over
@@ -37,6 +41,15 @@ impl Page {
     pub fn comparison(a: &Timeline, b: &Timeline, style: &Style) -> Self {
         let title = Text::clean(&format!("{} against {}", b.info.key, a.info.key));
         Self::new(comparison::draw(a, b, style, &title), title)
+    }
+}
+
+/// Returns the name of the framework that runs are of, or the number of frameworks: not all need be drawn.
+fn frameworks(timelines: &[&Timeline]) -> String {
+    let names: BTreeSet<&str> = timelines.iter().map(|timeline| &*timeline.info.key.framework).collect();
+    match names.first() {
+        Some(only) if names.len() == 1 => (*only).to_owned(),
+        _ => counted(names.len() as u64, "framework"),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use perfpipe_analyze::Timeline;
 
+use super::chosen::chosen;
 use super::sheet::{self, Sheet};
 use super::{footer, stack};
 use crate::charts::chart::Chart;
@@ -31,8 +32,13 @@ pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
     let run = Run::new(timeline, style);
     let phases = PhaseBand::new(timeline, run.columns.span);
     let mut drawing = Drawing::new(style.paper.portrait());
-    let room = Sheet { title, subtitle: &footer::figures(timeline), footer: &footer::facts(&run) }
-        .draw(&mut drawing);
+    let room = Sheet {
+        title,
+        chosen: &chosen([(&timeline.view, &timeline.info)]),
+        subtitle: &footer::figures(timeline),
+        footer: &footer::facts(&run),
+    }
+    .draw(&mut drawing);
     let charts = charts(&run);
     let bar = ColorBar::new(style.color_by, &run.scale);
     let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());

@@ -19,7 +19,9 @@ pub(crate) const LEAST_LABEL: f64 = 14.0;
 /// The texts of a page.
 pub(crate) struct Sheet<'a> {
     pub(crate) title: &'a str,
-    /// The most important figures, on one or two lines.
+    /// What was chosen of the runs, wrapped between choices.
+    pub(crate) chosen: &'a [String],
+    /// The most important figures, each of these on a line.
     pub(crate) subtitle: &'a [Vec<String>],
     /// Further facts, wrapped between facts.
     pub(crate) footer: &'a [String],
@@ -35,8 +37,13 @@ impl Sheet<'_> {
             drawing.text(Text::new(&text, (page.left, y), size, Anchor::Start, color));
         };
         line(self.title, page.top + SIZES.0 / 2.0, SIZES.0, INK);
-        for (at, figures) in self.subtitle.iter().enumerate() {
-            line(&figures.join(SEPARATOR), page.top + SIZES.0 + 11.0 + SUBTITLE * at as f64, SIZES.1, SOFT);
+        let chosen = wrapped(self.chosen, SIZES.1, page.width()).into_iter().map(|line| (line, INK));
+        let figures = self.subtitle.iter().filter(|figures| !figures.is_empty());
+        let figures = figures.map(|figures| (figures.join(SEPARATOR), SOFT));
+        let mut below = page.top + SIZES.0 + 11.0;
+        for (text, color) in chosen.chain(figures) {
+            line(&text, below, SIZES.1, color);
+            below += SUBTITLE;
         }
         let lines = wrapped(self.footer, SIZES.2, page.width());
         let first = page.bottom - LEADING * lines.len() as f64;
@@ -44,7 +51,8 @@ impl Sheet<'_> {
             line(text, first + LEADING * (at as f64 + 0.5), SIZES.2, SOFT);
         }
         drawing.line(vec![(page.left, first - 6.0), (page.right, first - 6.0)], 0.5, GRID);
-        page.rows(page.top + SIZES.0 + 34.0, first - 14.0)
+        let two_lines = page.top + SIZES.0 + 34.0;
+        page.rows(two_lines.max(below - 1.0), first - 14.0)
     }
 }
 

@@ -4,6 +4,7 @@ use perfpipe_analyze::Sweep;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::sweep::{Growth, LoadStep};
 
+use super::chosen::chosen;
 use super::sheet::{self, Sheet};
 use super::{footer, stack};
 use crate::charts::chart::{Chart, Height};
@@ -11,7 +12,7 @@ use crate::layout::axis::Axis;
 use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::layout::phase_band::PhaseBand;
-use crate::layout::ticks::Values;
+use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, FRAME, INK, quantile_color, series_color};
 use crate::style::Style;
@@ -29,7 +30,13 @@ const MARKED: usize = 60;
 /// Draws the page of a sweep.
 pub(crate) fn draw(sweep: &Sweep, style: &Style, title: &str) -> Drawing {
     let mut drawing = Drawing::new(style.paper.portrait());
-    let room = Sheet { title, subtitle: &[figures(sweep)], footer: &facts(sweep) }.draw(&mut drawing);
+    let room = Sheet {
+        title,
+        chosen: &chosen([(&sweep.view, &sweep.info)]),
+        subtitle: &[figures(sweep)],
+        footer: &facts(sweep),
+    }
+    .draw(&mut drawing);
     let charts = charts(sweep, style);
     let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
     let column = Rect { left: room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP, ..room };
@@ -70,7 +77,7 @@ fn growth(sweep: &Sweep) -> String {
 }
 
 fn facts(sweep: &Sweep) -> Vec<String> {
-    let mut facts: Vec<String> = footer::viewed(&sweep.view).collect();
+    let mut facts: Vec<String> = footer::load(&sweep.view).collect();
     facts.push(match sweep.bin {
         Some(width) => {
             format!("Each point: the seconds within {} of each other", counted(width as u64, "thread"))
@@ -150,12 +157,12 @@ impl Chart for Throughput<'_> {
                 format!("Knee: {at}{} threads", measured(knee.load)),
             ));
         }
-        Legend { heading: "Successes per second".to_owned(), entries, note: None }
+        Legend { heading: "Successes per second".to_owned(), entries, notes: Vec::new() }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = greatest(self.0, |step| Some(Self::spread(step).1)).filter(|max| *max > 0.0);
-        Ok(Axis::new(Values::up_to(max.ok_or("No request succeeded")?, 6, 1.0)))
+        Ok(Axis::new(Values::up_to(max.ok_or("No request succeeded")?, 6, Steps::Whole)))
     }
 
     fn height(&self) -> Height {
@@ -220,12 +227,12 @@ impl Chart for Response<'_> {
             Entry::new(swatch, format!("p{}", trimmed(name)))
         };
         let entries = places.iter().enumerate().map(entry).collect();
-        Legend { heading: format!("Response time ({})", self.unit().1), entries, note: None }
+        Legend { heading: format!("Response time ({})", self.unit().1), entries, notes: Vec::new() }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = self.max().ok_or("No request succeeded")?;
-        Ok(Axis::new(Values::up_to(max / self.unit().0, 6, 0.0)))
+        Ok(Axis::new(Values::up_to(max / self.unit().0, 6, Steps::Any)))
     }
 
     fn height(&self) -> Height {
@@ -249,14 +256,14 @@ impl Chart for Cpu<'_> {
     fn legend(&self) -> Legend {
         let entry = Entry::new(Swatch::Line(INK, WIDTHS.0), "Mean of the seconds");
         let entries = if self.axis().is_ok() { vec![entry] } else { Vec::new() };
-        Legend { heading: "CPU utilisation (%)".to_owned(), entries, note: None }
+        Legend { heading: "CPU utilisation (%)".to_owned(), entries, notes: Vec::new() }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = greatest(self.0, |step| step.summary.cpu_mean).ok_or("No CPU readings for this run")?;
         Ok(match self.1.cpu_top() {
-            Some(top) => Axis::ending_at(top.max(max), 4),
-            None => Axis::new(Values::up_to(max, 4, 0.0)),
+            Some(top) => Axis::ending_at(top.max(max), 4, Steps::Any).with_room(max),
+            None => Axis::new(Values::up_to(max, 4, Steps::Any)),
         })
     }
 

@@ -1,14 +1,15 @@
 //! The page of one test: the frameworks' successes per second, drawn over each other.
 
-use perfpipe_analyze::Timeline;
 use perfpipe_analyze::league::{failing_frameworks, in_league_order, median_repeats};
+use perfpipe_analyze::{League, Timeline};
 
+use super::chosen::chosen;
 use super::footer;
 use super::sheet::{LEAST_LABEL, Sheet};
 use crate::columns::{self, Column, Columns, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
-use crate::layout::ticks::Values;
+use crate::layout::ticks::{Steps, Values};
 use crate::marks::line::Line;
 use crate::marks::marker::Marker;
 use crate::output::drawing::{Anchor, Drawing, Text};
@@ -40,8 +41,16 @@ const KEY_LEADING: f64 = 16.0;
 /// The least distance between lines of the key, in points; entries that do not fit are counted.
 const LEAST_LEADING: f64 = 9.0;
 
+/// The suffix of the name of a framework that fails.
+const FAILING: &str = " (failing)";
+/// The number of best frameworks that are named; the rest are counted.
+const BEST: usize = 4;
+
 /// The line of a framework.
 struct Series {
+    /// The framework.
+    framework: String,
+    /// The name in the key.
     name: String,
     throughput: f64,
     failing: bool,
@@ -53,6 +62,7 @@ struct Series {
 /// Draws the page of a test.
 pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing {
     let count = runs.len();
+    let best = best(&runs);
     let failing = failing_frameworks(runs.iter().copied());
     let ranked = in_league_order(runs.iter().copied());
     let mut timelines = median_repeats(runs);
@@ -66,8 +76,9 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     };
     let series: Vec<Series> = timelines.iter().enumerate().map(series).collect();
     let mut drawing = Drawing::new(style.paper.landscape());
-    let subtitle = &[subtitle(&series, repeated)];
-    let room = Sheet { title, subtitle, footer: &facts(&timelines, width) }.draw(&mut drawing);
+    let subtitle = &[subtitle(&series, repeated, &best)];
+    let chosen = chosen(timelines.iter().map(|timeline| (&timeline.view, &timeline.info)));
+    let room = Sheet { title, chosen: &chosen, subtitle, footer: &facts(&series, width) }.draw(&mut drawing);
     let axis = axis(&series);
     let key = Key::new(&series);
     let area = Rect {
@@ -109,10 +120,17 @@ fn chart(drawing: &mut Drawing, series: &[Series], axis: &Axis, area: Rect, span
 
 impl Series {
     fn new(rank: usize, timeline: &Timeline, width: u32, failing: bool) -> Self {
-        let partial = if timeline.info.is_partial() { footer::PARTIAL } else { "" };
+        let key = &timeline.info.key;
+        let suffix = [
+            if key.repeat == 1 { String::new() } else { format!(" #{}", key.repeat) },
+            if timeline.info.is_partial() { footer::PARTIAL.to_owned() } else { String::new() },
+            if failing { FAILING.to_owned() } else { String::new() },
+        ]
+        .concat();
+        let room = NAME - font::width(&suffix, KEY_SIZE);
         Self {
-            name: font::fitted(&timeline.info.key.framework, KEY_SIZE, NAME - font::width(partial, KEY_SIZE))
-                + partial,
+            framework: key.framework.clone(),
+            name: font::fitted(&key.framework, KEY_SIZE, room) + &suffix,
             throughput: timeline.summary.throughput,
             failing,
             columns: Columns::new(timeline, width, ColorBy::Throughput),
@@ -224,26 +242,44 @@ fn span(timelines: &[&Timeline]) -> (f64, f64) {
 
 fn axis(series: &[Series]) -> Axis {
     let columns = series.iter().flat_map(|line| &line.columns.columns);
-    Axis::new(Values::up_to(columns.map(|c| c.successes.max).fold(0.0, f64::max), 6, 1.0))
+    Axis::new(Values::up_to(columns.map(|c| c.successes.max).fold(0.0, f64::max), 6, Steps::Whole))
 }
 
-/// Returns the number of frameworks, a remark if lines stand for several repeats, and the best framework that does not
-/// fail too often.
-fn subtitle(series: &[Series], repeated: bool) -> Vec<String> {
-    let runs =
-        if series.len() == 1 { "1 framework".to_owned() } else { format!("{} frameworks", series.len()) };
-    let best = series.iter().find(|line| !line.failing);
-    let best = best.map(|line| format!("best: {}, {}/s", line.name, value(line)));
+/// Returns the frameworks of the first rank; none if the runs are of several tests.
+fn best(runs: &[&Timeline]) -> Vec<String> {
+    let league = League::new(runs.iter().copied()).unwrap_or_default();
+    let first = league.standings.into_iter().filter(|standing| standing.rank == Some(1));
+    first.map(|standing| standing.framework).collect()
+}
+
+/// Returns a remark if lines stand for several repeats, and the best frameworks, which share the first rank if there are
+/// several.
+fn subtitle(series: &[Series], repeated: bool, best: &[String]) -> Vec<String> {
     let which = repeated.then(|| "of several repeats the one of median throughput".to_owned());
-    [runs].into_iter().chain(which).chain(best).collect()
+    let best = match best {
+        [] => None,
+        [only] => {
+            let line = series.iter().find(|line| line.framework == *only);
+            line.map(|line| format!("best: {only}, {}/s", value(line)))
+        }
+        several => {
+            let named: Vec<&str> = several.iter().take(BEST).map(String::as_str).collect();
+            let more = several.len().checked_sub(BEST).filter(|more| *more > 0);
+            let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
+            Some(format!("best: {}{more}", named.join(", ")))
+        }
+    };
+    which.into_iter().chain(best).collect()
 }
 
-fn facts(timelines: &[&Timeline], width: u32) -> Vec<String> {
+fn facts(series: &[Series], width: u32) -> Vec<String> {
     let mut facts = vec![
         "Average: successes ÷ duration, from the first start to the last end, silences counted".to_owned(),
     ];
-    // All runs on the page have the same view.
-    facts.extend(timelines.first().into_iter().flat_map(|timeline| footer::counted(&timeline.view)));
+    if series.iter().any(|line| line.failing) {
+        facts
+            .push("Failing: more than 1 % of the requests failed, so the framework is not ranked".to_owned());
+    }
     if width > 1 {
         let column = duration(width);
         facts.push(format!(
@@ -267,7 +303,30 @@ mod tests {
         let mut runs = [steady("fast", 2000.0, 0.1, 30), steady("calm", 1000.0, 0.1, 30)];
         assert!(page(&runs).contains("best: fast"));
         runs[0].summary.failures = runs[0].summary.successes / 50;
-        assert!(page(&runs).contains("best: calm"));
+        let shown = page(&runs);
+        assert!(shown.contains("best: calm") && shown.contains(">fast (failing)<"), "{shown}");
+        assert!(!shown.contains("calm (failing)"));
+    }
+
+    #[test]
+    fn all_that_share_the_first_rank_are_the_best() {
+        let mut runs = Vec::new();
+        for (repeat, rates) in [(1, [1000.0, 1010.0, 500.0]), (2, [1012.0, 1002.0, 502.0])] {
+            for (framework, rate) in ["go", "rails", "slow"].into_iter().zip(rates) {
+                let mut run = steady(framework, rate, 0.0, 30);
+                run.info.key.repeat = repeat;
+                runs.push(run);
+            }
+        }
+        let shown = page(&runs);
+        assert!(shown.contains("best: go, rails<") || shown.contains("best: rails, go<"), "{shown}");
+    }
+
+    #[test]
+    fn page_of_one_framework_is_not_that_of_all() {
+        let runs = [steady("go", 900.0, 0.1, 30), steady("rails", 1000.0, 0.1, 30)];
+        assert_eq!(Page::test("2048", &runs, &Style::default()).title(), "2 frameworks – 2048");
+        assert_eq!(Page::test("2048", &runs[..1], &Style::default()).title(), "go – 2048");
     }
 
     #[test]

@@ -58,12 +58,15 @@ fn salvaged_run_is_shown_as_partial_everywhere() {
                 let page = std::fs::read_to_string(store.folder.path().join(page)).unwrap();
                 assert!(page.contains("nio flaky (partial)") && page.contains("Partial: "), "{page:.300}");
             }
-            let all = store.folder.path().join("perfpipe-report/all-frameworks_flaky.svg");
-            assert!(std::fs::read_to_string(all).unwrap().contains("nio (partial)"));
             let list = store.run(&["list"]).text();
             assert!(list.lines().next().unwrap().contains("partial") && list.contains(" yes "), "{list}");
             assert_eq!(store.leftovers(), Vec::<String>::new());
         }
+        let other = fixture("crlf.csv");
+        store.run(&["ingest", other.to_str().unwrap(), "--framework", "other", "--test", "flaky"]).said();
+        store.run(&["report", "--test", "flaky", "--format", "svg"]).text();
+        let all = store.folder.path().join("perfpipe-report/all-frameworks_flaky.svg");
+        assert!(std::fs::read_to_string(all).unwrap().contains("nio (partial)"));
     }
 }
 

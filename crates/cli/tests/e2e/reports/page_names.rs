@@ -17,37 +17,42 @@ fn pages_of_different_views_have_different_names() {
     let store = Store::embedded();
     let fixture = Fixture::named("transactions.csv");
     let key = fixture.ingest_into(&store);
+    let key_of_other = ["--framework", "other", "--test", &key.test];
+    store.run(&[&["ingest", &fixture.logs()[0]], &key_of_other[..]].concat()).said();
     let label = rows(&store.export(&key, "labels", "csv", &[]))[0]["label"].clone();
-    let views: [&[&str]; 15] = [
-        &[],
-        &["--from", "1"],
-        &["--to", "1"],
-        &["--from", "1", "--to", "3"],
-        &["--phase", "hold"],
-        &["--label", &label],
-        &["--transactions"],
-        &["--include-failures"],
-        &["--injectors", "3"],
-        &["--injectors", "4"],
-        &["--cpu-offset", "-1"],
-        &["--cpu-lookback", "0"],
-        &["--percentiles", "50,99.9"],
-        &["--framework", &key.framework],
-        &["--repeat", "1"],
+    // With the number of new files: page and sweep of each run, the overview and the report. A page of one run does not
+    // tell which runs of the test were chosen beside it.
+    let views: [(&[&str], usize); 17] = [
+        (&[], 6),
+        (&["--from", "1"], 6),
+        (&["--to", "1"], 6),
+        (&["--from", "1", "--to", "3"], 6),
+        (&["--phase", "hold"], 6),
+        (&["--label", &label], 6),
+        (&["--transactions"], 6),
+        (&["--include-failures"], 6),
+        (&["--injectors", "3"], 6),
+        (&["--injectors", "4"], 6),
+        (&["--cpu-offset", "-1"], 6),
+        (&["--cpu-lookback", "0"], 6),
+        (&["--percentiles", "50,99.9"], 6),
+        (&["--framework", &key.framework], 1),
+        (&["--framework", &key.framework, "--framework", "other"], 2),
+        (&["--repeat", "1"], 2),
+        (&["--color-by", "throughput"], 2),
     ];
     let folder = store.folder.path().join("pages");
     let mut before = BTreeMap::new();
-    for view in views {
+    for (view, new) in views {
         let report = ["report", "--test", &key.test, "--out", folder.to_str().unwrap()];
         let chart = ["--chart", "time,sweep", "--format", "svg,html"];
+        // An html report does not show what the colours of a page stand for.
+        let chart = if view.contains(&"--color-by") { [chart[0], chart[1], chart[2], "svg"] } else { chart };
         store.run(&[&report[..], &chart, view].concat()).text();
         let after = files(&folder);
         for (name, bytes) in &before {
             assert!(after[name] == *bytes, "{view:?} wrote over {name}");
         }
-        // A page of one run does not tell which runs of the test were chosen beside it.
-        let of_runs = view.first().is_some_and(|flag| matches!(*flag, "--framework" | "--repeat"));
-        let new = if of_runs { 2 } else { 4 };
         assert_eq!(after.len(), before.len() + new, "{view:?}: {:?}", after.keys());
         before = after;
     }
