@@ -83,7 +83,7 @@ pub use html::report::{Report, ReportRun};
 pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};
-pub use style::{ColorBy, Palette, Paper, Style};
+pub use style::{ColorBy, Palette, Paper, Style, Times};
 
 // Compiles the example of the README.
 #[cfg(doctest)]

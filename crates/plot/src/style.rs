@@ -1,4 +1,6 @@
-//! The style of pages: paper, colours and fixed axes.
+//! The style of pages: paper, colours and axes.
+
+use perfpipe_ingest::source::TimeZone;
 
 /// The style of pages. The `with_` methods change single choices; those that take an `Option` also take its value.
 ///
@@ -21,6 +23,12 @@ pub struct Style {
     pub cpu_max: Option<f64>,
     /// The number of the server's cores: without `cpu_max`, the CPU axis ends at 100 % for each core.
     pub cores: Option<u32>,
+    /// The times on the axis of a run's page.
+    pub times: Times,
+    /// The time zone of [`Times::Clock`].
+    pub time_zone: TimeZone,
+    /// True if the axes of response times are logarithmic.
+    pub log_scale: bool,
 }
 
 impl Style {
@@ -56,6 +64,27 @@ impl Style {
     #[must_use]
     pub fn with_cores(mut self, cores: impl Into<Option<u32>>) -> Self {
         self.cores = cores.into();
+        self
+    }
+
+    /// Sets the times on the axis of a run's page.
+    #[must_use]
+    pub fn with_times(mut self, times: Times) -> Self {
+        self.times = times;
+        self
+    }
+
+    /// Sets the time zone of [`Times::Clock`].
+    #[must_use]
+    pub fn with_time_zone(mut self, time_zone: TimeZone) -> Self {
+        self.time_zone = time_zone;
+        self
+    }
+
+    /// Sets whether the axes of response times are logarithmic.
+    #[must_use]
+    pub fn with_log_scale(mut self, log_scale: bool) -> Self {
+        self.log_scale = log_scale;
         self
     }
 
@@ -116,6 +145,30 @@ pub enum ColorBy {
     Cpu,
     /// Successes per second.
     Throughput,
+}
+
+/// The times on the axis of a run's page. Pages of several runs have the time since the start of each.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Times {
+    /// The time since the start of the run.
+    #[default]
+    Elapsed,
+    /// The time of day, as clocks showed it during the test, in [`Style::time_zone`].
+    Clock,
+}
+
+impl Times {
+    /// Both kinds of times.
+    pub const ALL: &[Self] = &[Self::Elapsed, Self::Clock];
+
+    /// Returns the name of the times: `elapsed` or `clock`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Elapsed => "elapsed",
+            Self::Clock => "clock",
+        }
+    }
 }
 
 /// The colours of a measure, from its smallest value to its largest.

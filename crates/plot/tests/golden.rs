@@ -6,7 +6,7 @@ mod support;
 
 use std::path::Path;
 
-use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style};
+use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style, Times};
 
 type Checked = Result<(), Box<dyn std::error::Error>>;
 
@@ -52,6 +52,13 @@ fn run_without_successes() -> Checked {
 #[test]
 fn view_that_is_not_the_plain_one() -> Checked {
     check("chosen", &Page::run(&support::chosen(), &Style::default()))
+}
+
+#[test]
+fn run_by_the_clock_with_response_times_on_a_logarithmic_axis() -> Checked {
+    let zone = "Asia/Kolkata".parse()?;
+    let style = Style::default().with_times(Times::Clock).with_time_zone(zone).with_log_scale(true);
+    check("clock", &Page::run(&support::outage(), &style))
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use perfpipe_plot::{ColorBy, PNG_SCALES, Palette, Paper, Style};
+use perfpipe_plot::{ColorBy, PNG_SCALES, Palette, Paper, Style, Times};
 
 use super::cpu::CoresArgs;
 use super::values::choice::choice;
@@ -17,6 +17,9 @@ pub(crate) struct SheetArgs {
     /// Paper size [default: a4]
     #[arg(long, value_parser = choice(Paper::ALL))]
     pub(crate) paper: Option<Paper>,
+    /// Draw response times on a logarithmic axis
+    #[arg(long)]
+    pub(crate) log_scale: bool,
 }
 
 /// Flags for the charts on the pages of runs.
@@ -29,6 +32,9 @@ pub(crate) struct ChartArgs {
     /// Colour scale [default: original]
     #[arg(long, value_parser = choice(Palette::ALL))]
     pub(crate) palette: Option<Palette>,
+    /// Times on the axis of a run's page: since its start, or the time of day in --time-zone [default: elapsed]
+    #[arg(long, value_name = "TIMES", value_parser = choice(Times::ALL))]
+    pub(crate) axis: Option<Times>,
     /// Top of the CPU axis, in percent of one core [default: from the data]
     #[arg(long, value_name = "PERCENT", conflicts_with = "cores")]
     pub(crate) cpu_max: Option<f64>,
@@ -74,6 +80,8 @@ pub(crate) struct PageOptions<'a> {
     pub(crate) sheet: &'a SheetArgs,
     /// The flags on charts; `None` if only lines are drawn, which have no such choices.
     pub(crate) charts: Option<&'a ChartArgs>,
+    /// The name of the time zone for the time of day.
+    pub(crate) time_zone: Option<&'a str>,
 }
 
 impl<'a> PageOptions<'a> {
@@ -94,29 +102,41 @@ impl<'a> PageOptions<'a> {
 
     /// Returns the style of the pages.
     pub(crate) fn style(&self) -> Style {
-        let style = Style::default().with_paper(self.sheet.paper.unwrap_or_default());
+        let style = Style::default()
+            .with_paper(self.sheet.paper.unwrap_or_default())
+            .with_log_scale(self.sheet.log_scale);
         let Some(charts) = self.charts else { return style };
+        let times = charts.axis.unwrap_or_default();
+        // A command refuses a zone that does not exist before it draws.
+        let zone = self.time_zone.filter(|_| times == Times::Clock).and_then(|zone| zone.parse().ok());
         style
             .with_color_by(charts.color_by.unwrap_or_default())
             .with_palette(charts.palette.unwrap_or_default())
             .with_cpu_max(charts.cpu_max)
             .with_cores(charts.cores.cores)
+            .with_times(times)
+            .with_time_zone(zone.unwrap_or_default())
     }
 
     /// Returns the names of the flags that were given.
     pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
-        let SheetArgs { scale, paper } = self.sheet;
+        let SheetArgs { scale, paper, log_scale } = self.sheet;
         let of_charts = self.charts.map(|charts| {
-            let ChartArgs { color_by, palette, cpu_max, cores } = charts;
+            let ChartArgs { color_by, palette, axis, cpu_max, cores } = charts;
             [
                 ("--color-by", color_by.is_some()),
                 ("--palette", palette.is_some()),
+                ("--axis", axis.is_some()),
                 ("--cpu-max", cpu_max.is_some()),
                 ("--cores", cores.cores.is_some()),
             ]
         });
-        let of_sheets =
-            [(self.flag, self.format.is_some()), ("--scale", scale.is_some()), ("--paper", paper.is_some())];
+        let of_sheets = [
+            (self.flag, self.format.is_some()),
+            ("--scale", scale.is_some()),
+            ("--paper", paper.is_some()),
+            ("--log-scale", *log_scale),
+        ];
         let all = of_sheets.into_iter().chain(of_charts.into_iter().flatten());
         all.filter_map(|(flag, given)| given.then_some(flag))
     }

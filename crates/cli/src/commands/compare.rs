@@ -16,7 +16,7 @@ use crate::args::{
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, runs, store, view};
-use crate::output::pages::{Pages, Subject, choices, other_store};
+use crate::output::pages::{Pages, Subject, choices, looks, other_store};
 use crate::output::{Output, note, page_folder};
 
 #[derive(Debug, Args)]
@@ -66,7 +66,7 @@ impl CompareArgs {
     /// Returns all flags on the pages.
     pub(crate) fn pages(&self) -> PageOptions<'_> {
         let format = self.page_format.as_deref();
-        PageOptions { flag: "--page-format", format, sheet: &self.sheet, charts: None }
+        PageOptions { flag: "--page-format", format, sheet: &self.sheet, charts: None, time_zone: None }
     }
 
     /// Returns the folder of the store with the baseline, if it is another one.
@@ -104,6 +104,7 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let mut pages = args.out.as_ref().map(|out| Pages::new(out, args.pages(), &runs));
     let choices: Vec<String> =
         args.baseline_store().map(other_store).into_iter().chain(choices(&args.view)).collect();
+    let choices = [choices, looks(&args.pages())].concat();
     for keys in &chosen {
         let read = read(&store, keys, args).await?;
         if let (Some(pages), Some(a), Some(b)) = (&mut pages, &baseline.drawn, &read.drawn) {

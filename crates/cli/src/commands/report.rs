@@ -9,8 +9,9 @@ use clap::{ArgGroup, Args, ValueEnum};
 use perfpipe_analyze::breakdown::Details;
 use perfpipe_analyze::table::Format;
 use perfpipe_analyze::{Finding, Goal, League, Rule, Sweep, Timeline, Verdict, View, check, diagnose};
+use perfpipe_ingest::source::TimeZone;
 use perfpipe_ingest::{RunKey, Store, StoredRun};
-use perfpipe_plot::{Page, Report, ReportRun};
+use perfpipe_plot::{Page, Report, ReportRun, Times};
 
 use crate::args::{
     ChartArgs, GoalArgs, PageFormat, PageOptions, RunsArgs, SheetArgs, StoreArgs, ViewArgs, choice,
@@ -18,7 +19,7 @@ use crate::args::{
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, left_out, rules, runs, store, view};
-use crate::output::pages::{Pages, Subject, choices, chosen_runs, colors};
+use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
 use crate::output::{Output, page_folder};
 
 #[derive(Debug, Args)]
@@ -56,6 +57,9 @@ pub(crate) struct ReportArgs {
     pub(crate) sheet: SheetArgs,
     #[command(flatten)]
     pub(crate) look: ChartArgs,
+    /// Time zone of --axis clock: Europe/Warsaw, +01:00 [default: UTC]
+    #[arg(long, value_name = "ZONE", help_heading = "Pages")]
+    pub(crate) time_zone: Option<String>,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
     #[command(flatten)]
@@ -78,6 +82,7 @@ impl ReportArgs {
             format: self.format.as_deref(),
             sheet: &self.sheet,
             charts: Some(&self.look),
+            time_zone: self.time_zone.as_deref(),
         }
     }
 
@@ -130,7 +135,8 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
         let runs = parts.map(|((timeline, details), findings)| ReportRun { timeline, details, findings });
         let report = Report { test, runs: runs.collect(), league: &league, verdicts: &verdicts };
         let html = perfpipe_plot::html(&report, &args.pages().style())?;
-        pages.html(&html, Subject::Report(test), &choices_of_test(args))?;
+        let choices = [choices_of_test(args), looks_over_time(&args.pages())].concat();
+        pages.html(&html, Subject::Report(test), &choices)?;
     }
     let mut output = Output::open(None)?;
     write_league(&league, args.table, &mut output)?;
@@ -156,9 +162,14 @@ fn check_flags(args: &ReportArgs) -> Result<()> {
         let remedy = "Leave it out, or have one written by --format html; `perfpipe check` prints verdicts.";
         return Err(CliError::usage(problem, remedy).into());
     }
-    let is_coloured = args.charts().contains(&Chart::Time) || pages.wants_html();
-    match pages.given().find(|flag| ["--color-by", "--palette"].contains(flag)) {
-        Some(idle) if !is_coloured => {
+    args.time_zone.as_deref().map(str::parse::<TimeZone>).transpose()?;
+    if args.time_zone.is_some() && args.look.axis != Some(Times::Clock) {
+        let problem = "--time-zone has no effect, since no axis has the time of day";
+        return Err(CliError::usage(problem, "Leave it out, or give --axis clock.").into());
+    }
+    let is_over_time = args.charts().contains(&Chart::Time) || pages.wants_html();
+    match pages.given().find(|flag| ["--color-by", "--palette", "--axis"].contains(flag)) {
+        Some(idle) if !is_over_time => {
             let problem = format!("{idle} has no effect, since no pages over time are drawn");
             Err(CliError::usage(problem, "Leave it out, or draw them with --chart time,sweep.").into())
         }
@@ -254,9 +265,9 @@ fn draw(
 ) -> Result<()> {
     let (style, choices) = (args.pages().style(), choices(&args.view));
     if args.charts().contains(&Chart::Time) {
-        let colored = [choices.clone(), colors(&args.pages())].concat();
+        let over_time = [choices.clone(), looks_over_time(&args.pages())].concat();
         for timeline in timelines {
-            pages.page(&Page::run(timeline, &style), Subject::Run(&timeline.info.key), &colored)?;
+            pages.page(&Page::run(timeline, &style), Subject::Run(&timeline.info.key), &over_time)?;
         }
         let frameworks: BTreeSet<&str> = timelines.iter().map(|run| &*run.info.key.framework).collect();
         if frameworks.len() > 1 {
@@ -264,8 +275,9 @@ fn draw(
             pages.page(&page, Subject::Test(test), &choices_of_test(args))?;
         }
     }
+    let by_load = [choices, looks(&args.pages())].concat();
     for sweep in sweeps {
-        pages.page(&Page::sweep(sweep, &style), Subject::Sweep(&sweep.info.key), &choices)?;
+        pages.page(&Page::sweep(sweep, &style), Subject::Sweep(&sweep.info.key), &by_load)?;
     }
     Ok(())
 }
@@ -287,14 +299,14 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
 pub(crate) fn run_report(run: &StoredRun, pages: &mut Pages<'_>, options: PageOptions<'_>) -> Result<()> {
     let (view, key) = (View::of(&run.info), &run.info.key);
     let (timeline, drawn) = (Timeline::new(run, &view)?, options.style());
-    pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &colors(&options))?;
+    pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &looks_over_time(&options))?;
     if options.wants_html() {
         let (details, league) = (Details::new(run, &view)?, League::new([&timeline])?);
         let findings = diagnose(run, &view, run.info.options.cores)?;
         let shown = ReportRun { timeline: &timeline, details: &details, findings: &findings };
         let report = Report { test: &league.test, runs: vec![shown], league: &league, verdicts: &[] };
         let html = perfpipe_plot::html(&report, &drawn)?;
-        pages.html(&html, Subject::RunReport(key), &[])?;
+        pages.html(&html, Subject::RunReport(key), &looks_over_time(&options))?;
     }
     Ok(())
 }

@@ -30,12 +30,15 @@ pub(crate) fn check_formats(pages: &PageOptions<'_>) -> Result<()> {
         let problem = "--scale has no effect, since no PNG pages are drawn";
         return Err(CliError::usage(problem, format!("Leave it out, or draw them with {flag} png.")).into());
     }
-    if pages.sheet.paper.is_some() && !pages.wants_pages() {
-        let problem = "--paper has no effect, since an html report has no pages";
-        let remedy = format!("Leave it out, or draw pages with {flag} svg, pdf or png.");
-        return Err(CliError::usage(problem, remedy).into());
+    let of_pages = |flag: &&str| ["--paper", "--log-scale"].contains(flag);
+    match pages.given().find(of_pages) {
+        Some(idle) if !pages.wants_pages() => {
+            let problem = format!("{idle} has no effect, since an html report has no pages");
+            let remedy = format!("Leave it out, or draw pages with {flag} svg, pdf or png.");
+            Err(CliError::usage(problem, remedy).into())
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Refuses the flags of the store for a command that opens none.

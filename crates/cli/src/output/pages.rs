@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use perfpipe_analyze::View;
+use perfpipe_ingest::source::TimeZone;
 use perfpipe_ingest::{RunInfo, RunKey};
-use perfpipe_plot::{ColorBy, Page};
+use perfpipe_plot::{ColorBy, Page, Times};
 
 use super::{note, write_file};
 use crate::args::{PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
@@ -142,11 +143,20 @@ pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
     .collect()
 }
 
-/// Returns the choices of a page over time that change what its colours show, as parts of a file name. Those that only
-/// change how it looks, as the paper, are not in names.
-pub(crate) fn colors(options: &PageOptions<'_>) -> Vec<String> {
-    let by = options.style().color_by;
-    (by != ColorBy::default()).then(|| format!("by-{}", by.name())).into_iter().collect()
+/// Returns the choices of any page that change what its axes show, as parts of a file name. Those that only change how it
+/// looks, as the paper, are not in names.
+pub(crate) fn looks(options: &PageOptions<'_>) -> Vec<String> {
+    options.style().log_scale.then(|| "log-scale".to_owned()).into_iter().collect()
+}
+
+/// Returns the choices of a page over time that change what its axes and colours show, as parts of a file name.
+pub(crate) fn looks_over_time(options: &PageOptions<'_>) -> Vec<String> {
+    let style = options.style();
+    let color = (style.color_by != ColorBy::default()).then(|| format!("by-{}", style.color_by.name()));
+    let zone = (style.time_zone != TimeZone::default()).then(|| style.time_zone.to_string());
+    let clock = (style.times == Times::Clock)
+        .then(|| zone.map_or_else(|| "clock".to_owned(), |zone| text("clock", &zone)));
+    color.into_iter().chain(clock).chain(looks(options)).collect()
 }
 
 /// Returns the other store that the baseline of a comparison comes from, as a part of a file name.

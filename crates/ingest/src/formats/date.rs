@@ -52,8 +52,16 @@ fn unknown(name: &str) -> Error {
 }
 
 impl TimeZone {
-    /// The offset from UTC at a moment (epoch ms), in seconds, positive to the east.
-    pub(crate) fn seconds_east(&self, epoch_ms: i64) -> i64 {
+    /// Returns the offset from UTC at a moment (epoch ms), in seconds, positive to the east.
+    ///
+    /// ```
+    /// use perfpipe_ingest::source::TimeZone;
+    ///
+    /// let zone: TimeZone = "Europe/Warsaw".parse()?;
+    /// assert_eq!(zone.seconds_east(1_795_203_738_609), 3600);
+    /// # Ok::<(), perfpipe_ingest::Error>(())
+    /// ```
+    pub fn seconds_east(&self, epoch_ms: i64) -> i64 {
         let moment = jiff::Timestamp::from_millisecond(epoch_ms).unwrap_or_default();
         self.0.to_offset(moment).seconds().into()
     }

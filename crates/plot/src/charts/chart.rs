@@ -1,6 +1,6 @@
 //! The parts common to all charts of a page: heading, axis, height, and data on a frame.
 
-use crate::layout::axis::Axis;
+use crate::layout::axis::{Axis, Scale};
 use crate::layout::frame::{Frame, Rect, TimeAxis};
 use crate::layout::legend::Legend;
 use crate::layout::phase_band::PhaseBand;
@@ -49,7 +49,7 @@ pub(crate) fn draw(
     let legend = chart.legend();
     legend.draw(drawing, area.rows(area.top - legend.height(area.width()), area.top));
     let axis = chart.axis();
-    let frame = Frame { area, time, top: axis.as_ref().map_or(1.0, |axis| axis.top) };
+    let frame = Frame { area, time, scale: axis.as_ref().map_or(Scale::Linear(1.0), |axis| axis.scale) };
     phases.shade(drawing, &frame);
     frame.time_grid(drawing);
     match axis {

@@ -46,7 +46,7 @@ impl ColorBar {
             );
         }
         for (tick, label) in &self.axis.ticks {
-            let y = y(tick / self.axis.top);
+            let y = y(self.axis.scale.share(*tick));
             drawing.line(vec![(bar.right, y), (bar.right + 2.5, y)], 0.6, FRAME);
             let place = (bar.right + WIDTHS.2, y);
             drawing.text(Text::new(label, place, LABEL, Anchor::Start, SOFT));

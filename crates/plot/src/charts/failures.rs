@@ -9,7 +9,6 @@ use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::marks::stairs::{self, Step};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, FAILURE};
-use crate::text::clock::stamp;
 use crate::text::number::count;
 
 /// The least height and width of a bar, in points, so that every failure is visible.
@@ -26,7 +25,7 @@ impl Chart for Failures<'_> {
         let seconds = &self.0.timeline.seconds;
         let worst = seconds.iter().rev().max_by_key(|second| second.failures);
         let text = worst.map(|worst| {
-            format!("at most {} in a second, at {}", count(worst.failures), stamp(worst.second))
+            format!("at most {} in a second, at {}", count(worst.failures), self.0.time_of(worst.second))
         });
         let entry = Entry::new(Swatch::Bar(FAILURE), text.unwrap_or_default());
         let notes = self.0.binning("black up to the mean, grey up to the greatest second");

@@ -4,6 +4,8 @@
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Second, Timeline};
 
+use crate::layout::axis::Axis;
+use crate::layout::ticks::{Steps, Values};
 use crate::text::number::response;
 
 /// A second with less than this share of the requests of the median second does not set the axis.
@@ -20,6 +22,8 @@ const ALWAYS: f64 = 2.0;
 pub(crate) struct Reach {
     /// The largest value on the axis, in ms.
     pub(crate) top: f64,
+    /// The least value that is greater than 0, in ms.
+    least: f64,
     /// The number of seconds beyond it.
     beyond: usize,
     /// The largest value of all, in ms.
@@ -27,19 +31,42 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// Finds the reach of an axis for `value` of the runs' seconds, in ms; `None` if no second has a value.
-    pub(crate) fn of(timelines: &[&Timeline], value: impl Fn(&Second) -> Option<f64>) -> Option<Self> {
-        let measured = |timeline: &&Timeline| measured(timeline, &value);
-        let runs: Vec<Vec<(u64, f64)>> = timelines.iter().map(measured).collect();
-        let values = || runs.iter().flatten().map(|(_, value)| *value);
+    /// Finds the reach of an axis for all `values` of the runs' seconds, in ms; `None` if no second has any.
+    pub(crate) fn of<V>(timelines: &[&Timeline], values: impl Fn(&Second) -> V) -> Option<Self>
+    where
+        V: IntoIterator<Item = f64>,
+    {
+        let measured = |timeline: &&Timeline| measured(timeline, &values);
+        let runs: Vec<Vec<(u64, f64, f64)>> = timelines.iter().map(measured).collect();
+        let values = || runs.iter().flatten().map(|(_, _, greatest)| *greatest);
+        let least = runs.iter().flatten().map(|(_, least, _)| *least).filter(|least| *least > 0.0);
+        let least = least.reduce(f64::min).unwrap_or(1.0);
         let max = values().reduce(f64::max)?;
         let near = runs.iter().filter_map(|run| greatest_usual(run)).reduce(f64::max)? * NEAR;
         let beyond = values().filter(|value| *value > near).count();
         if beyond as f64 > (values().count() as f64 * BEYOND).max(ALWAYS) {
-            return Some(Self { top: max, beyond: 0, max });
+            return Some(Self { top: max, least, beyond: 0, max });
         }
         let top = values().filter(|value| *value <= near).reduce(f64::max)?;
-        Some(Self { top, beyond, max })
+        Some(Self { top, least, beyond, max })
+    }
+
+    /// Returns a reach up to the largest value, for an axis on which it flattens nothing.
+    fn to_the_end(self) -> Self {
+        Self { top: self.max, beyond: 0, ..self }
+    }
+
+    /// Returns the reach on an axis that may be logarithmic.
+    pub(crate) fn on(self, log_scale: bool) -> Self {
+        if log_scale { self.to_the_end() } else { self }
+    }
+
+    /// Returns the axis, in a unit of so many ms and with about `count` steps.
+    pub(crate) fn axis(&self, unit: f64, count: u32, log_scale: bool) -> Axis {
+        match log_scale {
+            true => Axis::log(self.least / unit, self.top / unit),
+            false => Axis::new(Values::up_to(self.top / unit, count, Steps::Any)),
+        }
     }
 
     /// Tells how many seconds lie beyond the axis, and how far.
@@ -50,23 +77,33 @@ impl Reach {
     }
 }
 
-/// Returns the number of requests and the value of each second that has one.
-fn measured(timeline: &Timeline, value: impl Fn(&Second) -> Option<f64>) -> Vec<(u64, f64)> {
+/// Returns the number of requests, the least and the greatest value of each second that has one.
+fn measured<V: IntoIterator<Item = f64>>(
+    timeline: &Timeline,
+    values: impl Fn(&Second) -> V,
+) -> Vec<(u64, f64, f64)> {
     let requests = |second: &Second| match timeline.view.include_failures {
         true => second.successes.saturating_add(second.failures),
         false => second.successes,
     };
-    let of = |second: &Second| Some((requests(second), value(second).filter(|value| value.is_finite())?));
+    let of = |second: &Second| {
+        let values = values(second).into_iter().filter(|value| value.is_finite());
+        let ends = values.fold(None, |ends: Option<(f64, f64)>, value| {
+            let (least, greatest) = ends.unwrap_or((value, value));
+            Some((least.min(value), greatest.max(value)))
+        });
+        ends.map(|(least, greatest)| (requests(second), least, greatest))
+    };
     timeline.seconds.iter().filter_map(of).collect()
 }
 
 /// Returns the largest value of the seconds that do not have few requests.
-fn greatest_usual(seconds: &[(u64, f64)]) -> Option<f64> {
-    let mut requests: Vec<u64> = seconds.iter().map(|(requests, _)| *requests).collect();
+fn greatest_usual(seconds: &[(u64, f64, f64)]) -> Option<f64> {
+    let mut requests: Vec<u64> = seconds.iter().map(|(requests, ..)| *requests).collect();
     requests.sort_unstable();
     let least = *requests.get(requests.len() / 2)? as f64 * FEW;
-    let usual = seconds.iter().filter(|(requests, _)| *requests as f64 >= least);
-    usual.map(|(_, value)| *value).reduce(f64::max)
+    let usual = seconds.iter().filter(|(requests, ..)| *requests as f64 >= least);
+    usual.map(|(.., greatest)| *greatest).reduce(f64::max)
 }
 
 #[cfg(test)]
@@ -98,6 +135,14 @@ mod tests {
         assert_eq!(reach(&[(99, 2, 249.0)]), (20.0, Some(told.to_owned())));
         let told = "▲ 2 seconds with few requests beyond the axis, up to 12.0 s";
         assert_eq!(reach(&[(0, 99, 12_000.0), (99, 2, 249.0)]), (20.0, Some(told.to_owned())));
+    }
+
+    #[test]
+    fn everything_fits_a_logarithmic_axis() {
+        let reach = Reach::of(&[&run(&[(99, 2, 249.0)])], |second| second.percentile(3)).unwrap().on(true);
+        assert_eq!((reach.top, reach.note()), (249.0, None));
+        let ends = |axis: Axis| axis.ticks.first().zip(axis.ticks.last()).map(|(a, b)| (a.0, b.0));
+        assert_eq!(ends(reach.axis(1.0, 6, true)), Some((10.0, 500.0)));
     }
 
     #[test]

@@ -9,11 +9,11 @@ use crate::columns::{Column, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
-use crate::layout::ticks::{Steps, Values};
 use crate::marks::beyond;
 use crate::marks::line::Line;
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, INK, quantile_color};
+use crate::style::Style;
 use crate::text::number::{LONG_MS, trimmed};
 
 /// The width of the highest percentile's line, in points.
@@ -41,8 +41,8 @@ impl<'a> Response<'a> {
         let mut thin: Vec<usize> = (0..percentiles.len()).collect();
         thin.sort_by(|&a, &b| f64::total_cmp(&name(percentiles, a), &name(percentiles, b)));
         let thick = thin.pop();
-        let greatest = |second: &Second| second.percentiles.iter().copied().reduce(f64::max);
-        let reach = Reach::of(&[run.timeline], greatest);
+        let reach = Reach::of(&[run.timeline], |second: &Second| second.percentiles.to_vec());
+        let reach = reach.map(|reach| reach.on(run.style.log_scale));
         let unit = if reach.is_some_and(|reach| reach.top >= LONG_MS) { 1000.0 } else { 1.0 };
         Self { run, thin, thick, reach, unit }
     }
@@ -53,7 +53,7 @@ impl<'a> Response<'a> {
 
     fn heading(&self) -> String {
         let unit = if self.unit > 1.0 { "s" } else { "ms" };
-        format!("Response time ({unit})")
+        format!("Response time ({unit}{})", log_words(self.run.style))
     }
 
     fn label(&self, at: usize) -> String {
@@ -65,6 +65,11 @@ impl<'a> Response<'a> {
         let unit = self.unit;
         Some(Spread { mean: spread.mean / unit, min: spread.min / unit, max: spread.max / unit })
     }
+}
+
+/// Returns the words for a logarithmic axis behind the unit.
+pub(crate) fn log_words(style: &Style) -> &'static str {
+    if style.log_scale { ", log scale" } else { "" }
 }
 
 /// Returns the percentile at an index, in percent.
@@ -94,7 +99,7 @@ impl Chart for Response<'_> {
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let reach = self.reach.ok_or("No request succeeded")?;
-        Ok(Axis::new(Values::up_to(reach.top / self.unit, 6, Steps::Any)))
+        Ok(reach.axis(self.unit, 6, self.run.style.log_scale))
     }
 
     fn height(&self) -> Height {
@@ -120,7 +125,7 @@ impl Chart for Response<'_> {
             Line { values, color: |_: &Column| color, width: THIN }.draw(drawing, frame, columns);
         }
         let is_beyond = |column: &&Column| {
-            column.percentiles.iter().flatten().any(|spread| spread.max / self.unit > frame.top)
+            column.percentiles.iter().flatten().any(|spread| spread.max / self.unit > frame.scale.top())
         };
         beyond::draw(drawing, frame, columns.iter().filter(is_beyond).map(Column::middle), INK);
     }

@@ -9,8 +9,8 @@ use crate::marks::line::Line;
 use crate::marks::stairs::{self, Step};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, ColorScale, NEUTRAL};
-use crate::style::Style;
-use crate::text::clock::duration;
+use crate::style::{Style, Times};
+use crate::text::clock::{Clock, duration, stamp};
 
 /// How much a band is mixed with white, as a share.
 const BAND: f64 = 0.6;
@@ -25,6 +25,8 @@ pub(crate) struct Run<'a> {
     pub(crate) style: &'a Style,
     pub(crate) columns: Columns,
     pub(crate) scale: ColorScale,
+    /// The clock of the time axis; `None` if it has the time since the start.
+    pub(crate) clock: Option<Clock>,
 }
 
 impl<'a> Run<'a> {
@@ -34,12 +36,18 @@ impl<'a> Run<'a> {
         Self {
             timeline,
             style,
+            clock: (style.times == Times::Clock).then(|| Clock::new(timeline.info.t0_ms, &style.time_zone)),
             columns: Columns::new(timeline, columns::width(end - first), by),
             scale: ColorScale::new(
                 style.palette,
                 timeline.seconds.iter().filter_map(|second| columns::measure(second, by)),
             ),
         }
+    }
+
+    /// Formats the time of a second, as the time axis has it.
+    pub(crate) fn time_of(&self, second: u32) -> String {
+        self.clock.map_or_else(|| stamp(second), |clock| clock.time(second.into()))
     }
 
     pub(crate) fn summary(&self) -> &Summary {

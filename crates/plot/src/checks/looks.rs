@@ -6,7 +6,7 @@ use crate::columns;
 use crate::output::drawing::{Anchor, Drawing, Point, Shape, Text};
 use crate::output::page::Page;
 use crate::palette::{FAILURE, PAPER};
-use crate::style::{ColorBy, Paper, Style};
+use crate::style::{ColorBy, Paper, Style, Times};
 use crate::support::{self, Dice};
 use crate::text::font;
 
@@ -57,6 +57,8 @@ fn no_text_overlaps_or_leaves_the_page() {
         for paper in [Paper::A4, Paper::Letter] {
             for color_by in [ColorBy::Load, ColorBy::Cpu, ColorBy::Throughput] {
                 let style = Style { paper, color_by, cpu_max: Some(7200.0), ..Style::default() };
+                assert_tidy(name, &Page::run(&run, &style));
+                let style = style.with_times(Times::Clock).with_log_scale(true);
                 assert_tidy(name, &Page::run(&run, &style));
             }
         }

@@ -1,11 +1,10 @@
 //! The frame of a chart: the mapping from data to the page, the grid, and the labels of the axes.
 
-use super::axis::Axis;
-use super::axis::LABEL;
+use super::axis::{Axis, LABEL, Scale};
 use super::ticks;
 use crate::output::drawing::{Anchor, Drawing, Point, Text};
 use crate::palette::{FRAME, GRID, PAPER, SOFT};
-use crate::text::clock::TimeFormat;
+use crate::text::clock::{Clock, TimeFormat};
 use crate::text::font;
 
 /// The size of a notice in place of data, in points.
@@ -51,17 +50,20 @@ pub(crate) struct TimeAxis {
 }
 
 impl TimeAxis {
-    /// Creates an axis over a span of seconds, `room` points wide.
-    pub(crate) fn new((start, end): (f64, f64), room: f64) -> Self {
-        let format = |step| TimeFormat::of(end, step);
-        let label_width = |step| font::width(&format(step).label(end as u32), LABEL) + LABEL_SPACE;
+    /// Creates an axis over a span of seconds, `room` points wide: of times since the start, or of those of a clock.
+    pub(crate) fn new((start, end): (f64, f64), room: f64, clock: Option<Clock>) -> Self {
+        let format = |step| match clock {
+            Some(clock) => TimeFormat::of_clock(clock, step),
+            None => TimeFormat::of(end, step),
+        };
+        let label_width = |step| font::width(&format(step).label(end), LABEL) + LABEL_SPACE;
         let loose = ticks::time_step(end - start, room / label_width(1).max(40.0));
         Self { start, end, step: loose, format: format(loose) }
     }
 
     /// Creates an axis of loads from 0 to `max` threads, `room` points wide.
     pub(crate) fn of_load(max: f64, room: f64) -> Self {
-        let widest = font::width(&TimeFormat::Threads.label(max as u32), LABEL) + LABEL_SPACE;
+        let widest = font::width(&TimeFormat::Threads.label(max), LABEL) + LABEL_SPACE;
         let count = (room / widest.max(40.0)) as u32;
         let values = ticks::Values::up_to(max, count.clamp(1, 10), ticks::Steps::Whole);
         let end = ticks::with_room(1.0, max);
@@ -79,12 +81,14 @@ impl TimeAxis {
     }
 
     /// Returns the axis title.
-    pub(crate) fn title(&self) -> &'static str {
-        self.format.title()
+    pub(crate) fn title(&self) -> String {
+        self.format.title((self.start, self.end))
     }
 
-    fn ticks(&self) -> impl Iterator<Item = u32> + use<> {
-        ticks::multiples(self.start, self.end, self.step)
+    /// Returns the seconds of the ticks, which are round by the axis' count.
+    fn ticks(&self) -> impl Iterator<Item = f64> + use<> {
+        let origin = self.format.origin();
+        ticks::multiples(origin + self.start, origin + self.end, self.step).map(move |tick| tick - origin)
     }
 }
 
@@ -93,8 +97,8 @@ impl TimeAxis {
 pub(crate) struct Frame {
     pub(crate) area: Rect,
     pub(crate) time: TimeAxis,
-    /// The top of the value axis, which begins at 0.
-    pub(crate) top: f64,
+    /// The scale of the value axis.
+    pub(crate) scale: Scale,
 }
 
 impl Frame {
@@ -106,7 +110,7 @@ impl Frame {
 
     /// Returns the y coordinate of a value.
     pub(crate) fn y(&self, value: f64) -> f64 {
-        self.area.bottom - (value / self.top).clamp(0.0, 1.0) * self.area.height()
+        self.area.bottom - self.scale.share(value) * self.area.height()
     }
 
     /// Returns the point of a value at a time.
@@ -117,7 +121,7 @@ impl Frame {
     /// Draws the vertical lines of the grid.
     pub(crate) fn time_grid(&self, drawing: &mut Drawing) {
         for tick in self.time.ticks() {
-            let x = self.x(f64::from(tick));
+            let x = self.x(tick);
             drawing.line(vec![(x, self.area.top), (x, self.area.bottom)], 0.5, GRID);
         }
     }
@@ -126,7 +130,7 @@ impl Frame {
     pub(crate) fn value_grid(&self, drawing: &mut Drawing, axis: &Axis) {
         for (value, label) in &axis.ticks {
             let y = self.y(*value);
-            if *value > 0.0 {
+            if y < self.area.bottom {
                 drawing.line(vec![(self.area.left, y), (self.area.right, y)], 0.5, GRID);
             }
             drawing.text(Text::new(label, (self.area.left - LABEL_GAP, y), LABEL, Anchor::End, SOFT));
@@ -147,7 +151,7 @@ impl Frame {
     pub(crate) fn time_labels(&self, drawing: &mut Drawing) {
         let bottom = self.area.bottom;
         for tick in self.time.ticks() {
-            let x = self.x(f64::from(tick));
+            let x = self.x(tick);
             drawing.line(vec![(x, bottom), (x, bottom + 3.0)], 0.6, FRAME);
             let label = self.time.format.label(tick);
             drawing.text(Text::new(&label, (x, bottom + TIME_LABEL_DROP), LABEL, Anchor::Middle, SOFT));
@@ -157,7 +161,7 @@ impl Frame {
     /// Draws the time axis' title below its labels.
     pub(crate) fn time_title(&self, drawing: &mut Drawing) {
         let place = ((self.area.left + self.area.right) / 2.0, self.area.bottom + TIME_LABEL_DROP + 12.0);
-        drawing.text(Text::new(self.time.title(), place, 8.0, Anchor::Middle, SOFT));
+        drawing.text(Text::new(&self.time.title(), place, 8.0, Anchor::Middle, SOFT));
     }
 
     /// Draws the reason why there are no data.

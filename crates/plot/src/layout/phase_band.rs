@@ -2,6 +2,7 @@
 
 use perfpipe_analyze::{Phase, Timeline};
 
+use super::axis::Scale;
 use super::frame::{Frame, Rect, TimeAxis};
 use crate::output::drawing::{Anchor, Drawing, Text};
 use crate::palette::{Color, SOFT};
@@ -50,7 +51,8 @@ impl PhaseBand {
 
     /// Draws the band at the upper edge of `column`, each phase with its name if that fits.
     pub(crate) fn draw(&self, drawing: &mut Drawing, column: Rect, time: TimeAxis) {
-        let frame = Frame { area: column.rows(column.top, column.top + BAND), time, top: 1.0 };
+        let frame =
+            Frame { area: column.rows(column.top, column.top + BAND), time, scale: Scale::Linear(1.0) };
         for Part { phase, start, end } in &self.0 {
             let (left, right) = (frame.x(*start), frame.x(*end));
             drawing.rect((left, frame.area.top), (right, frame.area.bottom), strong(*phase));

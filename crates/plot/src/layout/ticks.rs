@@ -94,11 +94,39 @@ pub(crate) fn time_step(span: f64, count: f64) -> u32 {
 }
 
 /// Returns the multiples of `step` from `start` to `end`, both included.
-pub(crate) fn multiples(start: f64, end: f64, step: u32) -> impl Iterator<Item = u32> {
-    let step = step.max(1);
-    let first = (start.max(0.0) / f64::from(step)).ceil() as u32;
-    let last = (end.max(0.0) / f64::from(step)).floor() as u32;
-    (first..=last).map_while(move |n| n.checked_mul(step))
+pub(crate) fn multiples(start: f64, end: f64, step: u32) -> impl Iterator<Item = f64> {
+    let step = f64::from(step.max(1));
+    let (first, last) = ((start / step).ceil() as i64, (end / step).floor() as i64);
+    (first..=last).map(move |n| n as f64 * step)
+}
+
+/// The ticks of a logarithmic value axis.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Decades {
+    /// The lower end, less than the least value.
+    pub(crate) bottom: f64,
+    /// The top of the axis, greater than the largest value.
+    pub(crate) top: f64,
+    pub(crate) ticks: Vec<f64>,
+}
+
+impl Decades {
+    /// Up to this many decades have ticks at twice and five times a power of ten too.
+    const FEW: f64 = 3.5;
+
+    /// Creates an axis from below `min`, which is positive, to beyond `max`.
+    pub(crate) fn holding(min: f64, max: f64) -> Self {
+        let (min, max) = if min > 0.0 && max.is_finite() { (min.min(max), max) } else { (1.0, 1.0) };
+        let (first, last) = (min.log10().floor() as i32, max.log10().ceil() as i32);
+        let leads: &[f64] = if f64::from(last - first) <= Self::FEW { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let all = (first - 1..=last).flat_map(|power| leads.iter().map(move |lead| lead * 10f64.powi(power)));
+        let all: Vec<f64> = all.collect();
+        let below = all.iter().rposition(|tick| *tick < min * (1.0 - 1e-9)).unwrap_or(0);
+        let above = all.iter().position(|tick| *tick >= max * (1.0 - 1e-9)).unwrap_or(all.len());
+        let ticks = all.get(below..=above).unwrap_or(&all).to_vec();
+        let ends = ticks.first().zip(ticks.last()).map_or((1.0, 10.0), |(first, last)| (*first, *last));
+        Self { bottom: ends.0, top: ends.1.max(max * (ends.1 / ends.0).powf(ROOM)), ticks }
+    }
 }
 
 #[cfg(test)]
@@ -155,6 +183,25 @@ mod tests {
         assert_eq!(time_step(5.0, 12.0), 1);
         assert_eq!(time_step(86_400.0, 13.0), 7200);
         assert_eq!(time_step(86_400.0 * 400.0, 10.0), 40 * 86_400);
-        assert_eq!(multiples(10.0, 65.0, 30).collect::<Vec<_>>(), [30, 60]);
+        assert_eq!(multiples(10.0, 65.0, 30).collect::<Vec<_>>(), [30.0, 60.0]);
+        assert_eq!(multiples(65.0, 70.0, 30).count(), 0);
+    }
+
+    #[test]
+    fn decades_hold_all_values_with_room() {
+        let axis = Decades::holding(12.0, 249.0);
+        assert_eq!(
+            (axis.bottom, axis.ticks.as_slice()),
+            (10.0, &[10.0, 20.0, 50.0, 100.0, 200.0, 500.0][..])
+        );
+        assert_eq!(axis.top, 500.0);
+        assert_eq!(Decades::holding(3.0, 63_000.0).ticks, [1.0, 10.0, 100.0, 1e3, 1e4, 1e5]);
+        let full = Decades::holding(10.0, 100.0);
+        assert!(full.top > 105.0 && full.ticks.last() == Some(&100.0), "{full:?}");
+        for (min, max) in [(1.0, 1.0), (0.0, 0.0), (f64::NAN, 5.0), (1e-3, 1e300), (7.0, 7.0)] {
+            let axis = Decades::holding(min, max);
+            assert!(axis.top > axis.bottom && axis.bottom > 0.0, "{axis:?}");
+            assert!(!axis.ticks.is_empty(), "{axis:?}");
+        }
     }
 }

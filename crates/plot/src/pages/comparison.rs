@@ -7,6 +7,7 @@ use super::sheet::{self, Sheet};
 use super::{footer, stack};
 use crate::charts::chart::{Chart, Height};
 use crate::charts::reach::Reach;
+use crate::charts::response::log_words;
 use crate::columns::{self, Column, Columns, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
@@ -51,6 +52,8 @@ struct Both<'a> {
     steps: Steps,
     /// How far the axis reaches, if that is not to the largest value.
     reach: Option<Reach>,
+    /// True if the axis is logarithmic.
+    log_scale: bool,
 }
 
 /// Draws the page.
@@ -72,12 +75,12 @@ pub(crate) fn draw(a: &Timeline, b: &Timeline, style: &Style, title: &str) -> Dr
     let chosen = chosen([a, b].map(|timeline| (&timeline.view, &timeline.info)));
     let room = Sheet { title, chosen: &chosen, subtitle: &[names], footer: &facts(&sides, width) };
     let room = room.draw(&mut drawing);
-    let charts = charts(&sides);
+    let charts = charts(&sides, style);
     let charts: Vec<Box<dyn Chart + '_>> =
         charts.into_iter().map(|chart| Box::new(chart) as Box<dyn Chart>).collect();
     let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
     let column = Rect { left: room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP, ..room };
-    let time = TimeAxis::new((f64::from(first), f64::from(end)), column.width());
+    let time = TimeAxis::new((f64::from(first), f64::from(end)), column.width(), None);
     stack::draw(&mut drawing, &charts, column, time, &PhaseBand::none());
     drawing
 }
@@ -91,7 +94,7 @@ impl Side<'_> {
 }
 
 /// Returns the charts: throughput, each percentile, CPU.
-fn charts<'a>(sides: &'a [Side<'a>; 2]) -> Vec<Both<'a>> {
+fn charts<'a>(sides: &'a [Side<'a>; 2], style: &Style) -> Vec<Both<'a>> {
     let mut charts = vec![Both {
         sides,
         heading: "Successes per second".into(),
@@ -100,19 +103,22 @@ fn charts<'a>(sides: &'a [Side<'a>; 2]) -> Vec<Both<'a>> {
         missing: "No request succeeded",
         steps: Steps::Whole,
         reach: None,
+        log_scale: false,
     }];
     let [a, b] = sides;
     for (at, percent) in a.timeline.percentiles.iter().enumerate() {
         charts.push(Both {
             sides,
-            heading: format!("Response time, p{} (ms)", trimmed(*percent)),
+            heading: format!("Response time, p{} (ms{})", trimmed(*percent), log_words(style)),
             values: Box::new(move |column| column.percentiles.get(at).copied().flatten()),
             whole: Box::new(move |timeline| {
                 timeline.summary.percentiles.get(at).copied().flatten().map(response)
             }),
             missing: "No request succeeded",
             steps: Steps::Any,
-            reach: Reach::of(&[a.timeline, b.timeline], |second| second.percentile(at)),
+            reach: Reach::of(&[a.timeline, b.timeline], |second| second.percentile(at))
+                .map(|reach| reach.on(style.log_scale)),
+            log_scale: style.log_scale,
         });
     }
     charts.push(Both {
@@ -123,6 +129,7 @@ fn charts<'a>(sides: &'a [Side<'a>; 2]) -> Vec<Both<'a>> {
         missing: "No CPU readings for these runs",
         steps: Steps::Any,
         reach: None,
+        log_scale: false,
     });
     charts
 }
@@ -147,7 +154,10 @@ impl Chart for Both<'_> {
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = self.max().filter(|max| *max > 0.0).ok_or(self.missing)?;
-        Ok(Axis::new(Values::up_to(max, 4, self.steps)))
+        Ok(match self.reach {
+            Some(reach) => reach.axis(1.0, 4, self.log_scale),
+            None => Axis::new(Values::up_to(max, 4, self.steps)),
+        })
     }
 
     fn height(&self) -> Height {
@@ -160,7 +170,7 @@ impl Chart for Both<'_> {
             line.draw(drawing, frame, &side.columns.columns);
             let columns = side.columns.columns.iter();
             let is_beyond =
-                |column: &&Column| (self.values)(column).is_some_and(|spread| spread.max > frame.top);
+                |column: &&Column| (self.values)(column).is_some_and(|spread| spread.max > frame.scale.top());
             beyond::draw(drawing, frame, columns.filter(is_beyond).map(Column::middle), side.color);
         }
     }

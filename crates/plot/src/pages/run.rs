@@ -47,7 +47,7 @@ pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
         right: room.right - bar.as_ref().map_or(0.0, ColorBar::width),
         ..room
     };
-    let time = TimeAxis::new(run.columns.span, column.width());
+    let time = TimeAxis::new(run.columns.span, column.width(), run.clock);
     stack::draw(&mut drawing, &charts, column, time, &phases);
     if let Some(bar) = bar {
         bar.draw(&mut drawing, bar_area(&charts, column.rows(column.top + phases.height(), column.bottom)));

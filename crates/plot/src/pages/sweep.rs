@@ -8,6 +8,7 @@ use super::chosen::chosen;
 use super::sheet::{self, Sheet};
 use super::{footer, stack};
 use crate::charts::chart::{Chart, Height};
+use crate::charts::response::log_words;
 use crate::layout::axis::Axis;
 use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
 use crate::layout::legend::{Entry, Legend, Swatch};
@@ -48,7 +49,7 @@ pub(crate) fn draw(sweep: &Sweep, style: &Style, title: &str) -> Drawing {
 
 /// Returns the charts, from top to bottom.
 pub(crate) fn charts<'a>(sweep: &'a Sweep, style: &'a Style) -> Vec<Box<dyn Chart + 'a>> {
-    vec![Box::new(Throughput(sweep)), Box::new(Response(sweep)), Box::new(Cpu(sweep, style))]
+    vec![Box::new(Throughput(sweep)), Box::new(Response(sweep, style)), Box::new(Cpu(sweep, style))]
 }
 
 /// Returns the number of loads, and the knee in words, as in `throughput stops growing at about 23 threads`.
@@ -191,7 +192,7 @@ impl Chart for Throughput<'_> {
 }
 
 /// The chart of response times by load.
-struct Response<'a>(&'a Sweep);
+struct Response<'a>(&'a Sweep, &'a Style);
 
 impl Response<'_> {
     /// Returns the indexes of the sweep's percentiles, in ascending order of the percentiles.
@@ -212,6 +213,12 @@ impl Response<'_> {
         places.iter().filter_map(|at| greatest(self.0, |step| Self::value(step, *at))).reduce(f64::max)
     }
 
+    /// Returns the least value that is greater than 0, in ms.
+    fn least(&self) -> f64 {
+        let values = self.0.steps.iter().flat_map(|step| &step.summary.percentiles).flatten();
+        values.copied().filter(|value| *value > 0.0).reduce(f64::min).unwrap_or(1.0)
+    }
+
     /// Returns the unit of the axis in ms, and its name.
     fn unit(&self) -> (f64, &'static str) {
         if self.max().is_some_and(|max| max >= LONG_MS) { (1000.0, "s") } else { (1.0, "ms") }
@@ -227,12 +234,17 @@ impl Chart for Response<'_> {
             Entry::new(swatch, format!("p{}", trimmed(name)))
         };
         let entries = places.iter().enumerate().map(entry).collect();
-        Legend { heading: format!("Response time ({})", self.unit().1), entries, notes: Vec::new() }
+        let heading = format!("Response time ({}{})", self.unit().1, log_words(self.1));
+        Legend { heading, entries, notes: Vec::new() }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = self.max().ok_or("No request succeeded")?;
-        Ok(Axis::new(Values::up_to(max / self.unit().0, 6, Steps::Any)))
+        let unit = self.unit().0;
+        if self.1.log_scale {
+            return Ok(Axis::log(self.least() / unit, max / unit));
+        }
+        Ok(Axis::new(Values::up_to(max / unit, 6, Steps::Any)))
     }
 
     fn height(&self) -> Height {

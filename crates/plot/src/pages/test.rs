@@ -100,7 +100,7 @@ pub(crate) fn place(ranked: &[&Timeline], run: &Timeline) -> Option<usize> {
 }
 
 fn chart(drawing: &mut Drawing, series: &[Series], axis: &Axis, area: Rect, span: (f64, f64)) {
-    let frame = Frame { area, time: TimeAxis::new(span, area.width()), top: axis.top };
+    let frame = Frame { area, time: TimeAxis::new(span, area.width(), None), scale: axis.scale };
     frame.time_grid(drawing);
     frame.value_grid(drawing, axis);
     if series.is_empty() {

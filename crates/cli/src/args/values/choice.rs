@@ -3,7 +3,7 @@
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use perfpipe_analyze::Phase;
 use perfpipe_analyze::table::Format;
-use perfpipe_plot::{ColorBy, Palette, Paper};
+use perfpipe_plot::{ColorBy, Palette, Paper, Times};
 
 /// An enum of a library whose variants are values of a flag.
 pub(crate) trait Choice: Copy + Send + Sync + 'static {
@@ -53,6 +53,12 @@ impl Choice for Paper {
 }
 
 impl Choice for ColorBy {
+    fn name(self) -> &'static str {
+        Self::name(self)
+    }
+}
+
+impl Choice for Times {
     fn name(self) -> &'static str {
         Self::name(self)
     }

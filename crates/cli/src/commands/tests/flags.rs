@@ -100,7 +100,7 @@ const LINES: [(&str, IsRead); 38] = [
         |c| matches!(c, Command::Compare(a) if a.output.format == Format::Csv && a.baseline_store.baseline_store.is_some()),
     ),
     (
-        "compare a b --out c --page-format png --scale 2 --paper a4",
+        "compare a b --out c --page-format png --scale 2 --paper a4 --log-scale",
         |c| matches!(c, Command::Compare(a) if a.out.as_deref() == Some(Path::new("c"))),
     ),
     (
@@ -220,6 +220,7 @@ fn flags_of_another_thing_are_refused() {
     for line in [
         "compare a b --color-by cpu",
         "compare a b --cores 4",
+        "compare a b --axis clock",
         "diagnose a --percentiles 50",
         "list --out x",
         "export a --out x",

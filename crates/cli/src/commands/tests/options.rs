@@ -7,7 +7,7 @@ use perfpipe_ingest::run::Repeat;
 use perfpipe_ingest::series::CpuScale;
 use perfpipe_ingest::source::TimeUnit;
 use perfpipe_ingest::{IngestOptions, RunInfo, RunKey};
-use perfpipe_plot::{ColorBy, Palette, Paper, Style};
+use perfpipe_plot::{ColorBy, Palette, Paper, Style, Times};
 
 use super::{Command, command};
 use crate::args::{PageFormat, PageOptions};
@@ -198,13 +198,19 @@ fn commands_that_take_no_percentiles_have_the_same_view() {
 }
 
 /// Flags on pages, with the fields of the style that they change.
-pub(super) const STYLE: [Changes<'static, Style>; 8] = [
+pub(super) const STYLE: [Changes<'static, Style>; 12] = [
     ("--paper letter", |s| s.paper = Paper::Letter),
     ("--paper a4", |_| {}),
     ("--color-by cpu", |s| s.color_by = ColorBy::Cpu),
     ("--color-by throughput", |s| s.color_by = ColorBy::Throughput),
     ("--color-by load --palette original", |_| {}),
     ("--palette viridis", |s| s.palette = Palette::Viridis),
+    ("--axis elapsed", |_| {}),
+    ("--axis clock", |s| s.times = Times::Clock),
+    ("--axis clock --time-zone +01:00", |s| {
+        (s.times, s.time_zone) = (Times::Clock, "+01:00".parse().unwrap());
+    }),
+    ("--log-scale", |s| s.log_scale = true),
     ("--cpu-max 7200", |s| s.cpu_max = Some(7200.0)),
     ("--cores 72", |s| s.cores = Some(72)),
 ];
@@ -221,8 +227,10 @@ fn flags_of_pages_become_their_style() {
         };
         assert_eq!(args.pages().style(), expected, "ingest {line}");
     }
-    let Command::Compare(args) = command("compare a b --out c --paper letter") else { panic!("compare") };
-    assert_eq!(args.pages().style(), Style::default().with_paper(Paper::Letter));
+    let Command::Compare(args) = command("compare a b --out c --paper letter --log-scale") else {
+        panic!("compare")
+    };
+    assert_eq!(args.pages().style(), Style::default().with_paper(Paper::Letter).with_log_scale(true));
 }
 
 #[test]

@@ -113,12 +113,18 @@ fn flags_of_a_report_that_would_do_nothing_are_refused() {
         (&["--scale", "3", "--format", "svg,html"], "--format png"),
         (&["--chart", "sweep", "--format", "html"], "--format svg, pdf or png"),
         (&["--paper", "a4", "--format", "html"], "--format svg, pdf or png"),
+        (&["--log-scale", "--format", "html"], "--format svg, pdf or png"),
         (&["--palette", "viridis", "--chart", "sweep"], "--chart time,sweep"),
+        (&["--axis", "clock", "--chart", "sweep"], "--chart time,sweep"),
+        (&["--time-zone", "UTC"], "--axis clock"),
+        (&["--time-zone", "UTC", "--axis", "elapsed"], "--axis clock"),
         (&["--color-by", "load", "--chart", "sweep", "--format", "svg"], "--chart time,sweep"),
     ] {
         let told = report(flags).complaint(2);
         assert!(told.contains(&format!("{} has no effect", flags[0])) && told.contains(remedy), "{told}");
     }
+    let told = report(&["--time-zone", "Mars/Olympus", "--axis", "clock"]).complaint(2);
+    assert_told(&told, &["Mars/Olympus", "--time-zone Europe/Warsaw"]);
     assert_eq!(report(&["--scale", "1", "--format", "png"]).code, Some(0));
     assert_eq!(report(&["--chart", "sweep", "--format", "html,svg"]).code, Some(0));
 }
@@ -162,6 +168,7 @@ fn flags_of_other_commands_that_would_do_nothing_are_refused() {
         &["--page-format", "png"][..],
         &["--scale", "3"],
         &["--paper", "letter"],
+        &["--log-scale"],
         &["--page-format", "svg,pdf"],
         &["--scale", "2"],
         &["--paper", "a4"],
@@ -175,6 +182,7 @@ fn flags_of_other_commands_that_would_do_nothing_are_refused() {
         &["--color-by", "cpu"][..],
         &["--color-by", "load"],
         &["--palette", "viridis"],
+        &["--axis", "clock"],
         &["--cpu-max", "500"],
     ] {
         let told = store.run(&[&ingest[..], style].concat()).complaint(2);

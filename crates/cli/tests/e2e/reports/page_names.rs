@@ -22,7 +22,7 @@ fn pages_of_different_views_have_different_names() {
     let label = rows(&store.export(&key, "labels", "csv", &[]))[0]["label"].clone();
     // With the number of new files: page and sweep of each run, the overview and the report. A page of one run does not
     // tell which runs of the test were chosen beside it.
-    let views: [(&[&str], usize); 17] = [
+    let views: [(&[&str], usize); 20] = [
         (&[], 6),
         (&["--from", "1"], 6),
         (&["--to", "1"], 6),
@@ -39,15 +39,17 @@ fn pages_of_different_views_have_different_names() {
         (&["--framework", &key.framework], 1),
         (&["--framework", &key.framework, "--framework", "other"], 2),
         (&["--repeat", "1"], 2),
-        (&["--color-by", "throughput"], 2),
+        // An overview has neither colours of a measure nor times of one run.
+        (&["--color-by", "throughput"], 3),
+        (&["--axis", "clock"], 3),
+        (&["--axis", "clock", "--time-zone", "Europe/Warsaw"], 3),
+        (&["--log-scale"], 5),
     ];
     let folder = store.folder.path().join("pages");
     let mut before = BTreeMap::new();
     for (view, new) in views {
         let report = ["report", "--test", &key.test, "--out", folder.to_str().unwrap()];
         let chart = ["--chart", "time,sweep", "--format", "svg,html"];
-        // An html report does not show what the colours of a page stand for.
-        let chart = if view.contains(&"--color-by") { [chart[0], chart[1], chart[2], "svg"] } else { chart };
         store.run(&[&report[..], &chart, view].concat()).text();
         let after = files(&folder);
         for (name, bytes) in &before {
