@@ -22,6 +22,9 @@
 //! tokio runtime. What reads a store never blocks the polling thread; what writes into a folder does, while it waits for
 //! the disk. [`Store`] says which functions these are. Those of [`store::parquet::ParquetStore`] itself all block.
 //!
+//! Asynchronous functions return boxed futures, which are compiled with this crate. The body of an `async fn` would be
+//! compiled again in each crate that polls it.
+//!
 //! # Modules
 //!
 //! The root has what a caller starts with. The modules have the rest, by subject: [`run`] describes a run, [`counts`] its

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use futures_util::future::BoxFuture;
+
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::operations::options::{IngestOptions, check};
 use crate::operations::store::Store;
@@ -217,32 +219,38 @@ impl Campaign {
     /// # Errors
     /// When a folder can't be read, the folders hold no log, the options are invalid for a campaign, or the store can't
     /// be read. A file that can't be read is not an error but a run that [failed](Stand::Failed).
-    pub async fn plan(folders: &[PathBuf], options: &IngestOptions, store: &Store) -> Result<Self> {
-        check(options)?;
-        if options.origin.is_some() || !matches!(options.repeat, Repeat::Number(1) | Repeat::Next) {
-            return Err(Error::usage(
-                ErrorKind::OneRunOnly,
-                "an origin or a repeat number applies to one run, and a folder holds many",
-                "Leave them out, or ingest that run alone: name its files instead of the folder.",
-            ));
-        }
-        let (mut runs, failed, notes) = Files::of(folders, options).await?.runs();
-        if runs.is_empty() && failed.is_empty() {
-            let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
-            let why: String = notes.iter().take(NAMED).map(|note| format!("; {note}")).collect();
-            return Err(Error::usage(
-                ErrorKind::NoLogInFolder,
-                format!("there is no JMeter log in {}{why}", names.join(", ")),
-                "Name the folder that holds the logs.",
-            ));
-        }
-        // Sorted, so that runs are matched with stored ones in an order that does not depend on the folders.
-        runs.sort_by(|(one, _), (other, _)| (one.t0_ms, &one.path).cmp(&(other.t0_ms, &other.path)));
-        let stored = store.look().await?;
-        assign_keys(&mut runs, options, &stored.runs);
-        let mut runs: Vec<CampaignRun> = runs.into_iter().map(|(log, run)| run.with(log)).collect();
-        runs.extend(failed);
-        Ok(Self { runs, notes, unread: stored.unread, options: options.clone() })
+    pub fn plan<'a>(
+        folders: &'a [PathBuf],
+        options: &'a IngestOptions,
+        store: &'a Store,
+    ) -> BoxFuture<'a, Result<Self>> {
+        Box::pin(async move {
+            check(options)?;
+            if options.origin.is_some() || !matches!(options.repeat, Repeat::Number(1) | Repeat::Next) {
+                return Err(Error::usage(
+                    ErrorKind::OneRunOnly,
+                    "an origin or a repeat number applies to one run, and a folder holds many",
+                    "Leave them out, or ingest that run alone: name its files instead of the folder.",
+                ));
+            }
+            let (mut runs, failed, notes) = Files::of(folders, options).await?.runs();
+            if runs.is_empty() && failed.is_empty() {
+                let names: Vec<String> = folders.iter().map(|folder| folder.display().to_string()).collect();
+                let why: String = notes.iter().take(NAMED).map(|note| format!("; {note}")).collect();
+                return Err(Error::usage(
+                    ErrorKind::NoLogInFolder,
+                    format!("there is no JMeter log in {}{why}", names.join(", ")),
+                    "Name the folder that holds the logs.",
+                ));
+            }
+            // Sorted, so that runs are matched with stored ones in an order that does not depend on the folders.
+            runs.sort_by(|(one, _), (other, _)| (one.t0_ms, &one.path).cmp(&(other.t0_ms, &other.path)));
+            let stored = store.look().await?;
+            assign_keys(&mut runs, options, &stored.runs);
+            let mut runs: Vec<CampaignRun> = runs.into_iter().map(|(log, run)| run.with(log)).collect();
+            runs.extend(failed);
+            Ok(Self { runs, notes, unread: stored.unread, options: options.clone() })
+        })
     }
 
     /// Checks that no two runs have the same key.

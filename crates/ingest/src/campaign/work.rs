@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt, stream};
 use tokio::sync::Semaphore;
 
@@ -32,25 +33,27 @@ impl Campaign {
     ///
     /// Memory grows with the number of jobs, since each has its own blocks and encoders. A large run is ingested while
     /// no other is.
-    pub async fn ingest(&mut self, store: &Store, jobs: usize) {
-        let jobs = jobs.max(1);
-        let desk = Desk {
-            store,
-            options: &self.options,
-            jobs: u32::try_from(jobs).unwrap_or(u32::MAX),
-            at_once: Semaphore::new(jobs),
-            owners: Mutex::new(owners(&self.runs)),
-        };
-        let runs = std::mem::take(&mut self.runs);
-        let (lanes, rest) = lanes(runs);
-        self.options.progress.begin_campaign(lanes.iter().map(Vec::len).sum());
-        let done: Vec<Vec<Numbered>> = stream::iter(lanes.into_iter().map(|lane| desk.lane(lane)))
-            .buffer_unordered(jobs)
-            .collect()
-            .await;
-        let mut runs: Vec<Numbered> = done.into_iter().flatten().chain(rest).collect();
-        runs.sort_by_key(|(number, _)| *number);
-        self.runs = runs.into_iter().map(|(_, run)| run).collect();
+    pub fn ingest<'a>(&'a mut self, store: &'a Store, jobs: usize) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let jobs = jobs.max(1);
+            let desk = Desk {
+                store,
+                options: &self.options,
+                jobs: u32::try_from(jobs).unwrap_or(u32::MAX),
+                at_once: Semaphore::new(jobs),
+                owners: Mutex::new(owners(&self.runs)),
+            };
+            let runs = std::mem::take(&mut self.runs);
+            let (lanes, rest) = lanes(runs);
+            self.options.progress.begin_campaign(lanes.iter().map(Vec::len).sum());
+            let done: Vec<Vec<Numbered>> = stream::iter(lanes.into_iter().map(|lane| desk.lane(lane)))
+                .buffer_unordered(jobs)
+                .collect()
+                .await;
+            let mut runs: Vec<Numbered> = done.into_iter().flatten().chain(rest).collect();
+            runs.sort_by_key(|(number, _)| *number);
+            self.runs = runs.into_iter().map(|(_, run)| run).collect();
+        })
     }
 }
 

@@ -10,6 +10,8 @@ mod sampler;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 
+use futures_util::future::BoxFuture;
+
 use crate::error::{Error, Result};
 use crate::operations::ingest::{Prepared, lacks_log, recognise};
 use crate::operations::options::{IngestOptions, check};
@@ -50,19 +52,21 @@ const LEAST: u64 = 256 << 10;
 /// # Ok::<(), perfpipe_ingest::Error>(())
 /// # }).unwrap();
 /// ```
-pub async fn inspect(files: &[PathBuf], options: &IngestOptions) -> Result<Inspection> {
-    check(options)?;
-    let inputs = recognise(files.to_vec(), options.source.clone()).await?;
-    let refusal = lacks_log(&inputs);
-    let prepared = Prepared::of(inputs, options).await?;
-    let options = options.clone();
-    let mut found = tokio::task::spawn_blocking(move || look(prepared, &options))
-        .await
-        .map_err(|error| Error::store("looking at the logs", error))??;
-    if refusal.is_some() {
-        found.refusal = refusal;
-    }
-    Ok(found)
+pub fn inspect<'a>(files: &'a [PathBuf], options: &'a IngestOptions) -> BoxFuture<'a, Result<Inspection>> {
+    Box::pin(async move {
+        check(options)?;
+        let inputs = recognise(files.to_vec(), options.source.clone()).await?;
+        let refusal = lacks_log(&inputs);
+        let prepared = Prepared::of(inputs, options).await?;
+        let options = options.clone();
+        let mut found = tokio::task::spawn_blocking(move || look(prepared, &options))
+            .await
+            .map_err(|error| Error::store("looking at the logs", error))??;
+        if refusal.is_some() {
+            found.refusal = refusal;
+        }
+        Ok(found)
+    })
 }
 
 /// Reads the samples and combines their results.

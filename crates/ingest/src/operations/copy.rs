@@ -3,6 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crossbeam_channel::{Receiver, bounded};
+use futures_util::future::BoxFuture;
 use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
 
@@ -37,14 +38,21 @@ impl Store {
     /// # Errors
     /// If the run is not stored, if a store fails or refuses, or if the copy differs: then the error says so, and the copy
     /// stays for inspection. [`Error::Replaced`] if the run is replaced repeatedly while it is read.
-    pub async fn copy(&self, key: &RunKey, to: &Self, replace: Replace) -> Result<RunInfo> {
-        let mut attempt = 1;
-        loop {
-            match copy_once(self, key, to, replace).await {
-                Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
-                done => return done,
+    pub fn copy<'a>(
+        &'a self,
+        key: &'a RunKey,
+        to: &'a Self,
+        replace: Replace,
+    ) -> BoxFuture<'a, Result<RunInfo>> {
+        Box::pin(async move {
+            let mut attempt = 1;
+            loop {
+                match copy_once(self, key, to, replace).await {
+                    Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+                    done => return done,
+                }
             }
-        }
+        })
     }
 
     /// Replaces the CPU readings of a stored run and joins its samples to the new ones. Everything else stays, except what
@@ -53,20 +61,22 @@ impl Store {
     ///
     /// # Errors
     /// If the run is not stored, or the store fails. The run is unchanged then.
-    pub async fn attach_cpu(
-        &self,
-        key: &RunKey,
+    pub fn attach_cpu<'a>(
+        &'a self,
+        key: &'a RunKey,
         export: CpuExport,
         join: CpuJoin,
-        noted: &RunOptions,
-    ) -> Result<RunInfo> {
-        let mut attempt = 1;
-        loop {
-            match attach_once(self, key, &export, join, noted).await {
-                Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
-                done => return done,
+        noted: &'a RunOptions,
+    ) -> BoxFuture<'a, Result<RunInfo>> {
+        Box::pin(async move {
+            let mut attempt = 1;
+            loop {
+                match attach_once(self, key, &export, join, noted).await {
+                    Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+                    done => return done,
+                }
             }
-        }
+        })
     }
 }
 

@@ -1,5 +1,7 @@
 //! Repairs damaged runs from their intact parts. Runs that can't be repaired are set aside, never deleted.
 
+use futures_util::future::BoxFuture;
+
 use super::copy::rewrite;
 use super::recount::Recount;
 use super::store::{Kind, Store};
@@ -40,23 +42,30 @@ impl Repairer<'_> {
     ///
     /// # Errors
     /// If the run is not stored, is being written, or the store can't be read or written.
-    pub async fn run(&mut self, store: &Store, key: &RunKey, progress: &Progress) -> Result<()> {
-        let faults = store.verify(key, progress).await?;
-        if faults.is_empty() {
-            return Ok(());
-        }
-        let faults = faults.join("; ");
-        if let Ok(run) = recounted(store, key).await {
-            self.step(format!("{key}: counted again from its samples ({faults})"), || Ok(()))?;
-            if self.dry_run {
+    pub fn run<'a>(
+        &'a mut self,
+        store: &'a Store,
+        key: &'a RunKey,
+        progress: &'a Progress,
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let faults = store.verify(key, progress).await?;
+            if faults.is_empty() {
                 return Ok(());
             }
-            rewrite(store, &run).await?;
-            if store.verify(key, progress).await?.is_empty() {
-                return Ok(());
+            let faults = faults.join("; ");
+            if let Ok(run) = recounted(store, key).await {
+                self.step(format!("{key}: counted again from its samples ({faults})"), || Ok(()))?;
+                if self.dry_run {
+                    return Ok(());
+                }
+                rewrite(store, &run).await?;
+                if store.verify(key, progress).await?.is_empty() {
+                    return Ok(());
+                }
             }
-        }
-        self.set_aside(store, key, &faults)
+            self.set_aside(store, key, &faults)
+        })
     }
 
     fn set_aside(&mut self, store: &Store, key: &RunKey, faults: &str) -> Result<()> {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 #[cfg(feature = "postgres")]
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle, spawn_blocking};
 
@@ -131,17 +132,23 @@ impl Store {
     /// # Errors
     /// If no server answers or accepts the user.
     #[cfg(feature = "postgres")]
-    pub async fn database(config: PostgresConfig) -> Result<Self> {
-        let store = PostgresStore::connect(&config).await?;
-        Ok(Self(Kind::Postgres(Arc::new(store), config.to_string())))
+    pub fn database(config: PostgresConfig) -> BoxFuture<'static, Result<Self>> {
+        Box::pin(async move {
+            let store = PostgresStore::connect(&config).await?;
+            Ok(Self(Kind::Postgres(Arc::new(store), config.to_string())))
+        })
     }
 
     /// Reads the logs and the CPU export of one run into the store; see [`ingest`](crate::ingest()).
     ///
     /// # Errors
     /// As for [`ingest`](crate::ingest()).
-    pub async fn ingest(&self, files: &[PathBuf], options: &IngestOptions) -> Result<Ingested> {
-        self.ingest_as(files, options, &|_| Ok(())).await
+    pub fn ingest<'a>(
+        &'a self,
+        files: &'a [PathBuf],
+        options: &'a IngestOptions,
+    ) -> BoxFuture<'a, Result<Ingested>> {
+        Box::pin(async move { self.ingest_as(files, options, &|_| Ok(())).await })
     }
 
     /// Ingests a run as [`ingest`](Self::ingest) does. `admit` may refuse the key once it is known.
@@ -163,42 +170,48 @@ impl Store {
     ///
     /// # Errors
     /// If the store or one of its runs can't be read.
-    pub async fn runs(&self) -> Result<Vec<RunInfo>> {
-        match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => blocking(store, |store| store.runs()).await,
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.runs().await,
-        }
+    pub fn runs(&self) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => blocking(store, |store| store.runs()).await,
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.runs().await,
+            }
+        })
     }
 
     /// Returns the stored runs, and the errors of those that can't be read.
     ///
     /// # Errors
     /// If the store as a whole can't be read.
-    pub async fn look(&self) -> Result<Listing> {
-        match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => blocking(store, |store| store.look()).await,
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.look().await,
-        }
+    pub fn look(&self) -> BoxFuture<'_, Result<Listing>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => blocking(store, |store| store.look()).await,
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.look().await,
+            }
+        })
     }
 
     /// Returns the stored repeats of a framework and a test, ascending.
     ///
     /// # Errors
     /// If the store can't be read.
-    pub async fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
-        match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => {
-                let (framework, test) = (framework.to_owned(), test.to_owned());
-                blocking(store, move |store| store.repeats(&framework, &test)).await
+    pub fn repeats<'a>(&'a self, framework: &'a str, test: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => {
+                    let (framework, test) = (framework.to_owned(), test.to_owned());
+                    blocking(store, move |store| store.repeats(&framework, &test)).await
+                }
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.repeats(framework, test).await,
             }
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.repeats(framework, test).await,
-        }
+        })
     }
 
     /// Reads a run without its samples.
@@ -208,23 +221,25 @@ impl Store {
     ///
     /// # Errors
     /// If the run is not stored, or the store can't be read.
-    pub async fn read(&self, key: &RunKey) -> Result<StoredRun> {
-        let run = match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => {
-                let key = key.clone();
-                blocking(store, move |store| store.read(&key)).await?
+    pub fn read<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<StoredRun>> {
+        Box::pin(async move {
+            let run = match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => {
+                    let key = key.clone();
+                    blocking(store, move |store| store.read(&key)).await?
+                }
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.read(key).await?,
+            };
+            let mut run = run.ok_or_else(|| Error::missing_run(key))?;
+            let told = run.info.last_end_ms.or(run.info.transactions_end_ms).is_some();
+            if !told && run.info.samples_stored {
+                let ends = self.ends(&run.info).await.unwrap_or_default();
+                (run.info.last_end_ms, run.info.transactions_end_ms) = (ends.requests, ends.transactions);
             }
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.read(key).await?,
-        };
-        let mut run = run.ok_or_else(|| Error::missing_run(key))?;
-        let told = run.info.last_end_ms.or(run.info.transactions_end_ms).is_some();
-        if !told && run.info.samples_stored {
-            let ends = self.ends(&run.info).await.unwrap_or_default();
-            (run.info.last_end_ms, run.info.transactions_end_ms) = (ends.requests, ends.transactions);
-        }
-        Ok(run)
+            Ok(run)
+        })
     }
 
     /// Computes the last ends of a run from its samples.
@@ -242,20 +257,22 @@ impl Store {
     ///
     /// # Errors
     /// If the run is not stored, was stored without samples, the store can't be read, or `each` fails.
-    pub async fn samples(
-        &self,
-        key: &RunKey,
-        each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
-    ) -> Result<()> {
-        match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => {
-                let key = key.clone();
-                streamed(store, each, move |store, each| store.samples(&key, each)).await
+    pub fn samples<'a>(
+        &'a self,
+        key: &'a RunKey,
+        each: &'a mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => {
+                    let key = key.clone();
+                    streamed(store, each, move |store, each| store.samples(&key, each)).await
+                }
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.samples(key, each).await,
             }
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.samples(key, each).await,
-        }
+        })
     }
 
     /// Streams the samples of a run that was read before, as [`samples`](Self::samples) does. It is an error if another
@@ -263,20 +280,22 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Store::samples`]; [`Error::Replaced`] if the run was replaced.
-    pub async fn samples_of(
-        &self,
-        run: &RunInfo,
-        each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
-    ) -> Result<()> {
-        match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => {
-                let run = run.clone();
-                streamed(store, each, move |store, each| store.samples_of(&run, each)).await
+    pub fn samples_of<'a>(
+        &'a self,
+        run: &'a RunInfo,
+        each: &'a mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => {
+                    let run = run.clone();
+                    streamed(store, each, move |store, each| store.samples_of(&run, each)).await
+                }
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.samples_of(run, each).await,
             }
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.samples_of(run, each).await,
-        }
+        })
     }
 
     /// Counts the samples of a run again, so that `label` gets cells of its own if it shares those of
@@ -286,22 +305,24 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Store::samples`].
-    pub async fn recount(&self, run: &mut StoredRun, label: &str) -> Result<()> {
-        let key = run.info.key.clone();
-        if !run.info.samples_stored {
-            return Err(Error::refused(
-                ErrorKind::SharedLabel,
-                format!(
-                    "the run {key} counts the label \"{label}\" together with others, and was stored without \
+    pub fn recount<'a>(&'a self, run: &'a mut StoredRun, label: &'a str) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let key = run.info.key.clone();
+            if !run.info.samples_stored {
+                return Err(Error::refused(
+                    ErrorKind::SharedLabel,
+                    format!(
+                        "the run {key} counts the label \"{label}\" together with others, and was stored without \
                      the samples that could separate them"
-                ),
-                "Ingest the run again with its samples (IngestOptions::keep_samples), or look at all labels together.",
-            ));
-        }
-        let mut recount = Recount::new(run, label);
-        self.samples_of(&run.info.clone(), &mut |batch| recount.add(batch)).await?;
-        run.cells = recount.cells()?;
-        Ok(())
+                    ),
+                    "Ingest the run again with its samples (IngestOptions::keep_samples), or look at all labels together.",
+                ));
+            }
+            let mut recount = Recount::new(run, label);
+            self.samples_of(&run.info.clone(), &mut |batch| recount.add(batch)).await?;
+            run.cells = recount.cells()?;
+            Ok(())
+        })
     }
 
     /// Removes the sub-samples from a run and returns their labels. JMeter writes the parts of a sample (redirects,
@@ -314,57 +335,61 @@ impl Store {
     /// # Errors
     /// As for [`Store::samples`]. Also if it is undecidable whether the samples of a label are parts, and if there are
     /// such names but the samples were not stored or the label shares its counts with others.
-    pub async fn top_level(&self, run: &mut StoredRun) -> Result<Vec<String>> {
-        let mut found = SubSamples::new(run.labels.iter().map(|label| label.label.as_str()));
-        if found.is_empty() {
-            return Ok(Vec::new());
-        }
-        let key = &run.info.key;
-        if !run.info.samples_stored {
-            return Err(Error::refused(
-                ErrorKind::SubSamplesUnknown,
-                format!(
-                    "the run {key} has labels that look like those of sub-samples, and was stored without \
+    pub fn top_level<'a>(&'a self, run: &'a mut StoredRun) -> BoxFuture<'a, Result<Vec<String>>> {
+        Box::pin(async move {
+            let mut found = SubSamples::new(run.labels.iter().map(|label| label.label.as_str()));
+            if found.is_empty() {
+                return Ok(Vec::new());
+            }
+            let key = &run.info.key;
+            if !run.info.samples_stored {
+                return Err(Error::refused(
+                    ErrorKind::SubSamplesUnknown,
+                    format!(
+                        "the run {key} has labels that look like those of sub-samples, and was stored without \
                      the samples that could show it"
-                ),
-                "Ingest the run again with its samples (IngestOptions::keep_samples), or look at the labels one by one.",
-            ));
-        }
-        self.samples_of(&run.info, &mut |batch| {
-            found.add(&batch);
-            Ok(())
+                    ),
+                    "Ingest the run again with its samples (IngestOptions::keep_samples), or look at the labels one by one.",
+                ));
+            }
+            self.samples_of(&run.info, &mut |batch| {
+                found.add(&batch);
+                Ok(())
+            })
+            .await?;
+            let labels = found.labels()?;
+            if let Some(label) = labels.iter().find(|label| run.shares_cells(label)) {
+                return Err(Error::refused(
+                    ErrorKind::SubSamplesShared,
+                    format!("the run {key} counts the sub-samples \"{label}\" together with other labels"),
+                    "Look at the labels one by one, or at all of them.",
+                ));
+            }
+            run.leave_out(&labels)?;
+            Ok(labels)
         })
-        .await?;
-        let labels = found.labels()?;
-        if let Some(label) = labels.iter().find(|label| run.shares_cells(label)) {
-            return Err(Error::refused(
-                ErrorKind::SubSamplesShared,
-                format!("the run {key} counts the sub-samples \"{label}\" together with other labels"),
-                "Look at the labels one by one, or at all of them.",
-            ));
-        }
-        run.leave_out(&labels)?;
-        Ok(labels)
     }
 
     /// Streams the rejected records of a run to `each`, in the order of the log.
     ///
     /// # Errors
     /// If the run is not stored, the store can't be read, or `each` fails.
-    pub async fn rejects(
-        &self,
-        key: &RunKey,
-        each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
-    ) -> Result<()> {
-        match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => {
-                let key = key.clone();
-                streamed(store, each, move |store, each| store.rejects(&key, each)).await
+    pub fn rejects<'a>(
+        &'a self,
+        key: &'a RunKey,
+        each: &'a mut (dyn FnMut(Reject) -> Result<()> + Send),
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => {
+                    let key = key.clone();
+                    streamed(store, each, move |store, each| store.rejects(&key, each)).await
+                }
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.rejects(key, each).await,
             }
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.rejects(key, each).await,
-        }
+        })
     }
 
     /// Streams the rejected records of a run that was read before, as [`rejects`](Self::rejects) does. It is an error
@@ -372,20 +397,22 @@ impl Store {
     ///
     /// # Errors
     /// As for [`Store::rejects`]; [`Error::Replaced`] if the run was replaced.
-    pub async fn rejects_of(
-        &self,
-        run: &RunInfo,
-        each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
-    ) -> Result<()> {
-        match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => {
-                let run = run.clone();
-                streamed(store, each, move |store, each| store.rejects_of(&run, each)).await
+    pub fn rejects_of<'a>(
+        &'a self,
+        run: &'a RunInfo,
+        each: &'a mut (dyn FnMut(Reject) -> Result<()> + Send),
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => {
+                    let run = run.clone();
+                    streamed(store, each, move |store, each| store.rejects_of(&run, each)).await
+                }
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.rejects_of(run, each).await,
             }
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.rejects_of(run, each).await,
-        }
+        })
     }
 
     /// Reads a run without its counts, which may be damaged.
@@ -406,30 +433,34 @@ impl Store {
     ///
     /// # Errors
     /// If the store can't be read.
-    pub async fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
-        match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => {
-                let key = key.clone();
-                blocking(store, move |store| store.info(&key)).await
+    pub fn info<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<Option<RunInfo>>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => {
+                    let key = key.clone();
+                    blocking(store, move |store| store.info(&key)).await
+                }
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.info(key).await,
             }
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.info(key).await,
-        }
+        })
     }
 
     /// Removes a run. Blocks while it removes the files of a folder.
     ///
     /// # Errors
     /// If it is not stored, stays locked by a writer or reader, or can't be removed.
-    pub async fn drop_run(&self, key: &RunKey) -> Result<()> {
-        let dropped = match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(store) => store.drop_run(key)?,
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.drop_run(key).await?,
-        };
-        if dropped { Ok(()) } else { Err(Error::missing_run(key)) }
+    pub fn drop_run<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let dropped = match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => store.drop_run(key)?,
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.drop_run(key).await?,
+            };
+            if dropped { Ok(()) } else { Err(Error::missing_run(key)) }
+        })
     }
 
     /// Describes what [`Store::migrate`] would do; `None` if there is nothing to do. Folders always have the newest
@@ -438,13 +469,15 @@ impl Store {
     /// # Errors
     /// If the role lacks the rights, objects of others are in the way, or the store can't be read.
     #[cfg(feature = "postgres")]
-    pub async fn migration(&self) -> Result<Option<Migration>> {
-        match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(_) => Ok(None),
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.migration().await,
-        }
+    pub fn migration(&self) -> BoxFuture<'_, Result<Option<Migration>>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(_) => Ok(None),
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.migration().await,
+            }
+        })
     }
 
     /// Migrates a store of an older layout to the newest one, as a whole or not at all. Returns `false` if there is
@@ -453,12 +486,14 @@ impl Store {
     /// # Errors
     /// As for [`PostgresStore::migrate`].
     #[cfg(feature = "postgres")]
-    pub async fn migrate(&self) -> Result<bool> {
-        match &self.0 {
-            #[cfg(feature = "parquet")]
-            Kind::Parquet(_) => Ok(false),
-            #[cfg(feature = "postgres")]
-            Kind::Postgres(store, _) => store.migrate().await,
-        }
+    pub fn migrate(&self) -> BoxFuture<'_, Result<bool>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(_) => Ok(false),
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.migrate().await,
+            }
+        })
     }
 }

@@ -1,8 +1,9 @@
 //! Streams the samples of a log into a sink of the calling program, instead of a store.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use std::path::PathBuf;
+use futures_util::future::BoxFuture;
 
 use super::ingest::{Ingested, ingest};
 use super::options::IngestOptions;
@@ -51,33 +52,58 @@ pub async fn stream<S: SampleSink>(
     files: &[PathBuf],
     options: &IngestOptions,
 ) -> Result<(S, Ingested)> {
-    let store = SinkStore { sink: Arc::new(Mutex::new(Some(sink))), begun: Mutex::new(false) };
-    let done = ingest(&store, files, options).await?;
-    let sink = store.sink.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let sink = Arc::new(Mutex::new(Lent(Some(sink))));
+    let done = stream_into(sink.clone(), files, options).await?;
+    let sink = sink.lock().unwrap_or_else(PoisonError::into_inner).0.take();
     sink.map(|sink| (sink, done)).ok_or_else(|| Error::store("streaming samples", "the sink is gone"))
 }
 
-struct SinkStore<S> {
-    sink: Arc<Mutex<Option<S>>>,
+/// Streams into a sink of any type, so that the pipeline is compiled once and not for each type.
+fn stream_into<'a>(
+    sink: Arc<Mutex<dyn SampleSink>>,
+    files: &'a [PathBuf],
+    options: &'a IngestOptions,
+) -> BoxFuture<'a, Result<Ingested>> {
+    Box::pin(async move {
+        let store = SinkStore { sink, begun: Mutex::new(false) };
+        ingest(&store, files, options).await
+    })
+}
+
+/// A sink until it is handed back; batches that come later are dropped.
+struct Lent<S>(Option<S>);
+
+impl<S: SampleSink> SampleSink for Lent<S> {
+    fn batch(&mut self, batch: SampleBatch) -> Result<()> {
+        self.0.as_mut().map_or(Ok(()), |sink| sink.batch(batch))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.0.as_mut().map_or(Ok(()), S::restart)
+    }
+}
+
+struct SinkStore {
+    sink: Arc<Mutex<dyn SampleSink>>,
     begun: Mutex<bool>,
 }
 
-impl<S: SampleSink> RunStore for SinkStore<S> {
+impl RunStore for SinkStore {
     // Not every sink can restart.
     const CAN_RESTART: bool = false;
 
-    type Writer = SinkWriter<S>;
+    type Writer = SinkWriter;
 
-    async fn begin(&self, _key: Option<&RunKey>, _keep_samples: bool) -> Result<SinkWriter<S>> {
+    async fn begin(&self, _key: Option<&RunKey>, _keep_samples: bool) -> Result<SinkWriter> {
         let again = std::mem::replace(&mut *self.begun.lock().unwrap_or_else(PoisonError::into_inner), true);
-        if again && let Some(sink) = &mut *self.sink.lock().unwrap_or_else(PoisonError::into_inner) {
-            sink.restart()?;
+        if again {
+            self.sink.lock().unwrap_or_else(PoisonError::into_inner).restart()?;
         }
         Ok(SinkWriter(Arc::clone(&self.sink)))
     }
 }
 
-struct SinkWriter<S>(Arc<Mutex<Option<S>>>);
+struct SinkWriter(Arc<Mutex<dyn SampleSink>>);
 
 /// Passes batches on unchanged.
 struct Whole;
@@ -90,7 +116,7 @@ impl BatchEncoder for Whole {
     }
 }
 
-impl<S: SampleSink> RunWriter for SinkWriter<S> {
+impl RunWriter for SinkWriter {
     type Encoder = Whole;
 
     fn encoder(&self) -> Result<Whole> {
@@ -98,10 +124,7 @@ impl<S: SampleSink> RunWriter for SinkWriter<S> {
     }
 
     async fn write(&mut self, batch: SampleBatch) -> Result<()> {
-        match &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(sink) => sink.batch(batch),
-            None => Ok(()),
-        }
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).batch(batch)
     }
 
     async fn commit(self, _run: FinishedRun<'_>) -> Result<()> {

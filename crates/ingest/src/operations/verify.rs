@@ -1,5 +1,7 @@
 //! Verifies a stored run: its metadata, its counts and its samples are read and compared with each other.
 
+use futures_util::future::BoxFuture;
+
 use super::recount::Recount;
 use super::same_counts::differ;
 #[cfg(feature = "parquet")]
@@ -25,14 +27,20 @@ impl Store {
     /// # Errors
     /// If the run is not stored, or can't be read for a reason other than damage: missing rights, or a failing disk or
     /// server.
-    pub async fn verify(&self, key: &RunKey, progress: &Progress) -> Result<Vec<String>> {
-        let mut attempt = 1;
-        loop {
-            match verify_once(self, key, progress).await {
-                Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
-                done => return done,
+    pub fn verify<'a>(
+        &'a self,
+        key: &'a RunKey,
+        progress: &'a Progress,
+    ) -> BoxFuture<'a, Result<Vec<String>>> {
+        Box::pin(async move {
+            let mut attempt = 1;
+            loop {
+                match verify_once(self, key, progress).await {
+                    Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+                    done => return done,
+                }
             }
-        }
+        })
     }
 }
 

@@ -6,6 +6,7 @@ mod readings;
 mod row;
 
 use csv_async::{AsyncReaderBuilder, ByteRecord};
+use futures_util::future::BoxFuture;
 
 use super::SourceOptions;
 use super::file::Stored;
@@ -110,26 +111,34 @@ impl CpuSource {
     /// # Errors
     /// If the file is damaged, if a row can't be read (the error names its line), if the export holds several items and
     /// none was chosen, or outside of a tokio runtime.
-    pub async fn read(self, options: &SourceOptions) -> Result<CpuExport> {
-        let (place, form) = (self.place.clone(), self.form.clone());
-        let (opened, cut) = self.open()?;
-        let (input, fed) = feed(opened, cut).map_err(|e| explain(place.clone(), e))?;
-        let mut readings = Readings::default();
-        let parsed = parse(input, &place, &form, options, &mut readings).await;
-        // Report the file's damage rather than a row that the damage cut short.
-        let Fed { digest, cut } = match fed.await {
-            Ok(fed) => fed.map_err(|e| explain(place.clone(), e))?,
-            Err(e) => return Err(Error::store("reading the CPU export", e)),
-        };
-        // The last rows before damage may be garbled.
-        parsed.or_else(|error| if cut.is_some() { Ok(()) } else { Err(error) })?;
-        let facts = CpuFacts { form: form.name(), date: readings.date.clone(), items: readings.items() };
-        let (series, notes) = readings.finish(&place, options)?;
-        let damage = cut.map(|fault| Damage {
-            records: series.readings().len() as u64,
-            ..Damage::new(&place, &fault, digest.bytes())
-        });
-        Ok(CpuExport { series, file: source_file(&place, SourceKind::Cpu, &digest), notes, damage, facts })
+    pub fn read(self, options: &SourceOptions) -> BoxFuture<'_, Result<CpuExport>> {
+        Box::pin(async move {
+            let (place, form) = (self.place.clone(), self.form.clone());
+            let (opened, cut) = self.open()?;
+            let (input, fed) = feed(opened, cut).map_err(|e| explain(place.clone(), e))?;
+            let mut readings = Readings::default();
+            let parsed = parse(input, &place, &form, options, &mut readings).await;
+            // Report the file's damage rather than a row that the damage cut short.
+            let Fed { digest, cut } = match fed.await {
+                Ok(fed) => fed.map_err(|e| explain(place.clone(), e))?,
+                Err(e) => return Err(Error::store("reading the CPU export", e)),
+            };
+            // The last rows before damage may be garbled.
+            parsed.or_else(|error| if cut.is_some() { Ok(()) } else { Err(error) })?;
+            let facts = CpuFacts { form: form.name(), date: readings.date.clone(), items: readings.items() };
+            let (series, notes) = readings.finish(&place, options)?;
+            let damage = cut.map(|fault| Damage {
+                records: series.readings().len() as u64,
+                ..Damage::new(&place, &fault, digest.bytes())
+            });
+            Ok(CpuExport {
+                series,
+                file: source_file(&place, SourceKind::Cpu, &digest),
+                notes,
+                damage,
+                facts,
+            })
+        })
     }
 
     /// Opens the text. The fault is the damage that is known to end it early.

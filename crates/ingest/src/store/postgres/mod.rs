@@ -20,6 +20,8 @@ mod writer;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
+
 pub use self::connection::config::PostgresConfig;
 pub use self::copy::encode::Rows;
 pub use self::copy::samples::SampleEncoder;
@@ -65,9 +67,11 @@ impl PostgresStore {
     ///
     /// # Errors
     /// If no server answers or accepts the user. The message names each server that was tried.
-    pub async fn connect(config: &PostgresConfig) -> Result<Self> {
-        let session = connect::open(config).await?;
-        Ok(Self { config: config.clone(), patience: session::PATIENCE, idle: Mutex::new(Some(session)) })
+    pub fn connect(config: &PostgresConfig) -> BoxFuture<'_, Result<Self>> {
+        Box::pin(async move {
+            let session = connect::open(config).await?;
+            Ok(Self { config: config.clone(), patience: session::PATIENCE, idle: Mutex::new(Some(session)) })
+        })
     }
 
     /// Sets the time that a writer waits for the readers of samples to be replaced, and for any other lock. The default
@@ -82,45 +86,53 @@ impl PostgresStore {
     ///
     /// # Errors
     /// If a run can't be read, the schema has an unknown layout version, or the server fails.
-    pub async fn runs(&self) -> Result<Vec<RunInfo>> {
-        let found = self.look().await?;
-        match found.unread.into_iter().next() {
-            Some(error) => Err(error),
-            None => Ok(found.runs),
-        }
+    pub fn runs(&self) -> BoxFuture<'_, Result<Vec<RunInfo>>> {
+        Box::pin(async move {
+            let found = self.look().await?;
+            match found.unread.into_iter().next() {
+                Some(error) => Err(error),
+                None => Ok(found.runs),
+            }
+        })
     }
 
     /// Returns the stored runs, and the errors of those that can't be read.
     ///
     /// # Errors
     /// If the schema has an unknown layout version, or the server fails.
-    pub async fn look(&self) -> Result<Listing> {
-        let session = self.take().await?;
-        let found = reader::look(&session).await?;
-        self.put_back(session);
-        Ok(found)
+    pub fn look(&self) -> BoxFuture<'_, Result<Listing>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            let found = reader::look(&session).await?;
+            self.put_back(session);
+            Ok(found)
+        })
     }
 
     /// Returns the stored repeats of a framework and a test, ascending.
     ///
     /// # Errors
     /// If the schema has an unknown layout version, or the server fails.
-    pub async fn repeats(&self, framework: &str, test: &str) -> Result<Vec<u32>> {
-        let session = self.take().await?;
-        let repeats = reader::repeats(&session, framework, test).await?;
-        self.put_back(session);
-        Ok(repeats)
+    pub fn repeats<'a>(&'a self, framework: &'a str, test: &'a str) -> BoxFuture<'a, Result<Vec<u32>>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            let repeats = reader::repeats(&session, framework, test).await?;
+            self.put_back(session);
+            Ok(repeats)
+        })
     }
 
     /// Reads a run without its samples, in one snapshot; `None` if it is not stored.
     ///
     /// # Errors
     /// If the schema has an unknown layout version, the run's rows contradict each other, or the server fails.
-    pub async fn read(&self, key: &RunKey) -> Result<Option<StoredRun>> {
-        let session = self.take().await?;
-        let run = reader::read(&session, key).await?;
-        self.put_back(session);
-        Ok(run)
+    pub fn read<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<Option<StoredRun>>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            let run = reader::read(&session, key).await?;
+            self.put_back(session);
+            Ok(run)
+        })
     }
 
     /// Reads a run without its counts, which may be damaged; `None` if it is not stored.
@@ -135,26 +147,30 @@ impl PostgresStore {
     ///
     /// # Errors
     /// If the schema has an unknown layout version, or the server fails.
-    pub async fn info(&self, key: &RunKey) -> Result<Option<RunInfo>> {
-        let session = self.take().await?;
-        let found = reader::info(&session, key).await?;
-        self.put_back(session);
-        Ok(found)
+    pub fn info<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<Option<RunInfo>>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            let found = reader::info(&session, key).await?;
+            self.put_back(session);
+            Ok(found)
+        })
     }
 
     /// Streams the samples of a run to `each`, in batches of some thousands, in the order of the log.
     ///
     /// # Errors
     /// If the run is not stored, was stored without samples, `each` fails, or the server fails.
-    pub async fn samples(
-        &self,
-        key: &RunKey,
-        each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
-    ) -> Result<()> {
-        let session = self.take().await?;
-        reader::samples(&session, Wanted::now(key), each).await?;
-        self.put_back(session);
-        Ok(())
+    pub fn samples<'a>(
+        &'a self,
+        key: &'a RunKey,
+        each: &'a mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            reader::samples(&session, Wanted::now(key), each).await?;
+            self.put_back(session);
+            Ok(())
+        })
     }
 
     /// Streams the samples of a run that was read before, as [`samples`](Self::samples) does. It is an error if another
@@ -162,30 +178,34 @@ impl PostgresStore {
     ///
     /// # Errors
     /// As for [`PostgresStore::samples`]; [`Error::Replaced`](crate::Error::Replaced) if the run was replaced.
-    pub async fn samples_of(
-        &self,
-        run: &RunInfo,
-        each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
-    ) -> Result<()> {
-        let session = self.take().await?;
-        reader::samples(&session, Wanted::as_it_was(run), each).await?;
-        self.put_back(session);
-        Ok(())
+    pub fn samples_of<'a>(
+        &'a self,
+        run: &'a RunInfo,
+        each: &'a mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            reader::samples(&session, Wanted::as_it_was(run), each).await?;
+            self.put_back(session);
+            Ok(())
+        })
     }
 
     /// Passes the rejected records of a run to `each`, in the order of the log.
     ///
     /// # Errors
     /// If the run is not stored, `each` fails, or the server fails.
-    pub async fn rejects(
-        &self,
-        key: &RunKey,
-        each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
-    ) -> Result<()> {
-        let session = self.take().await?;
-        reader::rejects(&session, Wanted::now(key), each).await?;
-        self.put_back(session);
-        Ok(())
+    pub fn rejects<'a>(
+        &'a self,
+        key: &'a RunKey,
+        each: &'a mut (dyn FnMut(Reject) -> Result<()> + Send),
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            reader::rejects(&session, Wanted::now(key), each).await?;
+            self.put_back(session);
+            Ok(())
+        })
     }
 
     /// Passes the rejected records of a run that was read before to `each`, as [`rejects`](Self::rejects) does. It is
@@ -193,26 +213,30 @@ impl PostgresStore {
     ///
     /// # Errors
     /// As for [`PostgresStore::rejects`]; [`Error::Replaced`](crate::Error::Replaced) if the run was replaced.
-    pub async fn rejects_of(
-        &self,
-        run: &RunInfo,
-        each: &mut (dyn FnMut(Reject) -> Result<()> + Send),
-    ) -> Result<()> {
-        let session = self.take().await?;
-        reader::rejects(&session, Wanted::as_it_was(run), each).await?;
-        self.put_back(session);
-        Ok(())
+    pub fn rejects_of<'a>(
+        &'a self,
+        run: &'a RunInfo,
+        each: &'a mut (dyn FnMut(Reject) -> Result<()> + Send),
+    ) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            reader::rejects(&session, Wanted::as_it_was(run), each).await?;
+            self.put_back(session);
+            Ok(())
+        })
     }
 
     /// Removes a run; returns `false` if it is not stored.
     ///
     /// # Errors
     /// If it is being written, its samples are being read for the whole waiting time, or the server fails.
-    pub async fn drop_run(&self, key: &RunKey) -> Result<bool> {
-        let session = self.take().await?;
-        let dropped = drop_run(&session, key).await?;
-        self.put_back(session);
-        Ok(dropped)
+    pub fn drop_run<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            let dropped = drop_run(&session, key).await?;
+            self.put_back(session);
+            Ok(dropped)
+        })
     }
 
     /// Describes what [`PostgresStore::migrate`] would do; `None` if the schema does not exist or has the newest
@@ -220,11 +244,13 @@ impl PostgresStore {
     ///
     /// # Errors
     /// If the role lacks the rights, objects of others are in the way, or the server fails.
-    pub async fn migration(&self) -> Result<Option<Migration>> {
-        let session = self.take().await?;
-        let found = migrate::plan(&session).await?;
-        self.put_back(session);
-        Ok(found)
+    pub fn migration(&self) -> BoxFuture<'_, Result<Option<Migration>>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            let found = migrate::plan(&session).await?;
+            self.put_back(session);
+            Ok(found)
+        })
     }
 
     /// Migrates a schema of an older layout to the newest one, in one transaction. Returns `false` if there is nothing
@@ -233,11 +259,13 @@ impl PostgresStore {
     /// # Errors
     /// As for [`PostgresStore::migration`], or if others use the tables for the whole waiting time. Nothing is changed
     /// then. If the connection is lost, call [`PostgresStore::migration`] to find out whether the migration is done.
-    pub async fn migrate(&self) -> Result<bool> {
-        let session = self.take().await?;
-        let migrated = migrate::migrate(&session).await?;
-        self.put_back(session);
-        Ok(migrated)
+    pub fn migrate(&self) -> BoxFuture<'_, Result<bool>> {
+        Box::pin(async move {
+            let session = self.take().await?;
+            let migrated = migrate::migrate(&session).await?;
+            self.put_back(session);
+            Ok(migrated)
+        })
     }
 
     /// Takes the unused connection or opens a new one. If its user fails, it is dropped, which ends its transaction.
