@@ -84,6 +84,7 @@ pub use output::page::Page;
 pub use output::pdf::pdf;
 pub use output::png::{PNG_SCALES, png};
 pub use style::{ColorBy, Palette, Paper, Style, Times};
+pub use text::fonts::{FallbackFont, missing_characters};
 
 // Compiles the example of the README.
 #[cfg(doctest)]

@@ -2,6 +2,8 @@
 
 use perfpipe_ingest::source::TimeZone;
 
+use crate::text::fonts::{FallbackFont, Fonts};
+
 /// The style of pages. The `with_` methods change single choices; those that take an `Option` also take its value.
 ///
 /// ```
@@ -29,6 +31,9 @@ pub struct Style {
     pub time_zone: TimeZone,
     /// True if the axes of response times are logarithmic.
     pub log_scale: bool,
+    /// The fonts for characters that the shipped one lacks, the best first. A character that no font has is drawn as its
+    /// code point, as in `<U+914D>`. An SVG has all texts as they are, and the viewer chooses the fonts.
+    pub fallback_fonts: Vec<FallbackFont>,
 }
 
 impl Style {
@@ -86,6 +91,18 @@ impl Style {
     pub fn with_log_scale(mut self, log_scale: bool) -> Self {
         self.log_scale = log_scale;
         self
+    }
+
+    /// Sets the fonts for characters that the shipped one lacks, the best first.
+    #[must_use]
+    pub fn with_fallback_fonts(mut self, fonts: impl Into<Vec<FallbackFont>>) -> Self {
+        self.fallback_fonts = fonts.into();
+        self
+    }
+
+    /// Returns the fonts of a page.
+    pub(crate) fn fonts(&self) -> Fonts {
+        Fonts(self.fallback_fonts.clone().into())
     }
 
     /// Returns the requested top of the CPU axis, in percent of one core, if it is valid.

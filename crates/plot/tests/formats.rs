@@ -1,10 +1,13 @@
 //! What holds for every page in either format: well-formed, finite, repeatable, readable.
 
+#![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
+
 #[path = "../../ingest/tests/support/required.rs"]
 mod required;
 mod support;
 
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use perfpipe_plot::{ColorBy, Error, Page, Paper, Style, pdf};
 use proptest::prelude::*;
@@ -65,7 +68,52 @@ fn pages_share_one_pdf() {
     assert!(bytes.trim_ascii_end().ends_with(b"%%EOF"));
     let text = String::from_utf8_lossy(&bytes);
     assert!(text.contains(&format!("/Count {}", pages.len())));
-    assert!(!text.contains("CreationDate"));
+}
+
+/// True if a document has these bytes outside of what is compressed.
+fn has_text(pdf: &[u8], text: &str) -> bool {
+    pdf.windows(text.len()).any(|part| part == text.as_bytes())
+}
+
+#[test]
+fn pdf_says_what_it_is_and_each_chart_in_words() {
+    let run = support::outage();
+    let bytes = pdf(&[Page::run(&run, &Style::default())]).unwrap();
+    for text in [
+        "/Title(spring heavy_2048)",
+        concat!("/Creator(perfpipe ", env!("CARGO_PKG_VERSION"), ")"),
+        "/CreationDate(D:20261120194218",
+        "<pdfuaid:part>1</pdfuaid:part>",
+        "/StructTreeRoot",
+        "/Outlines",
+        "/H1",
+        "(Requests per second: on average 5,696 successes, at most 8,",
+        "; 60,455 failures (8.13 %).)",
+        "CPU utilisation: on average 249 %, at most 38",
+        "ms, p95 99.3 ms; the p95 of a second is at most 1",
+        "(Response time: p25 ",
+        "Failures per second: 60,455 in all, at most 3,663 at 0:54.",
+        "Phases: ramp from second 0 to 59, hold from second 60 to 119.",
+        "Colours: load from 0 to 600.",
+    ] {
+        assert!(has_text(&bytes, text), "{text}");
+    }
+    let by_load = pdf(&[Page::sweep(&support::sweep(), &Style::default())]).unwrap();
+    assert!(has_text(&by_load, "Response time by load: p25 at most "));
+    let both = pdf(&[Page::comparison(&run, &support::short(60), &Style::default())]).unwrap();
+    assert!(has_text(&both, "Successes per second: A: spring_heavy_2048 mean 5,696/s; B: spring_2048 mean "));
+    let fast = [support::steady("go", 900.0, 0.0, 30), support::steady("rails", 100.0, 0.0, 30)];
+    let all = pdf(&[Page::test("2048", &fast, &Style::default())]).unwrap();
+    assert!(has_text(&all, "Successes per second over time, on average: go 900, rails 100."));
+}
+
+#[test]
+fn character_that_no_font_has_is_drawn_as_its_code_point() {
+    let run = support::timeline("\u{914d}\u{989d}", "2048", support::short(5).seconds);
+    let page = Page::run(&run, &Style::default());
+    assert!(page.svg().contains(">\u{914d}\u{989d} 2048</text>"));
+    let Some(text) = text_of(&page) else { return };
+    assert!(text.contains("<U+914D><U+989D> 2048"), "{text}");
 }
 
 #[test]
@@ -73,17 +121,24 @@ fn no_page_is_no_pdf() {
     assert!(matches!(pdf(&[]), Err(Error::NoPages)));
 }
 
+/// The text of a page's PDF; `None` without the program that reads it.
+fn text_of(page: &Page) -> Option<String> {
+    static FILES: AtomicUsize = AtomicUsize::new(0);
+    let name = format!("perfpipe-plot-{}-{}.pdf", std::process::id(), FILES.fetch_add(1, Ordering::Relaxed));
+    let file = std::env::temp_dir().join(name);
+    std::fs::write(&file, pdf(std::slice::from_ref(page)).unwrap()).unwrap();
+    let output = Command::new("pdftotext").arg("-layout").arg(&file).arg("-").output();
+    std::fs::remove_file(&file).unwrap();
+    let Ok(output) = output else {
+        skip("PDFTOTEXT", "pdftotext is not installed");
+        return None;
+    };
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
 #[test]
 fn text_in_the_pdf_is_text() {
-    let folder = std::env::temp_dir().join(format!("perfpipe-plot-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let file = folder.join("page.pdf");
-    let page = Page::run(&support::outage(), &Style::default());
-    std::fs::write(&file, pdf(&[page]).unwrap()).unwrap();
-    let output = Command::new("pdftotext").arg("-layout").arg(&file).arg("-").output();
-    std::fs::remove_dir_all(&folder).unwrap();
-    let Ok(output) = output else { return skip("PDFTOTEXT", "pdftotext is not installed") };
-    let text = String::from_utf8(output.stdout).unwrap();
+    let Some(text) = text_of(&Page::run(&support::outage(), &Style::default())) else { return };
     for words in ["spring heavy_2048", "Requests per second", "percentile_cont", "60,455", "19:42:18.609 UTC"]
     {
         assert!(text.contains(words), "{words} is not in {text}");

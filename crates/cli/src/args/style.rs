@@ -80,6 +80,8 @@ pub(crate) struct PageOptions<'a> {
     pub(crate) sheet: &'a SheetArgs,
     /// The flags on charts; `None` if only lines are drawn, which have no such choices.
     pub(crate) charts: Option<&'a ChartArgs>,
+    /// True if the PDF pages are one document.
+    pub(crate) one_file: bool,
     /// The name of the time zone for the time of day.
     pub(crate) time_zone: Option<&'a str>,
 }
@@ -137,8 +139,9 @@ impl<'a> PageOptions<'a> {
             ("--paper", paper.is_some()),
             ("--log-scale", *log_scale),
         ];
+        let one_file = self.one_file.then_some("--one-file");
         let all = of_sheets.into_iter().chain(of_charts.into_iter().flatten());
-        all.filter_map(|(flag, given)| given.then_some(flag))
+        all.filter_map(|(flag, given)| given.then_some(flag)).chain(one_file)
     }
 }
 

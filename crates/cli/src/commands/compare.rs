@@ -66,7 +66,14 @@ impl CompareArgs {
     /// Returns all flags on the pages.
     pub(crate) fn pages(&self) -> PageOptions<'_> {
         let format = self.page_format.as_deref();
-        PageOptions { flag: "--page-format", format, sheet: &self.sheet, charts: None, time_zone: None }
+        PageOptions {
+            flag: "--page-format",
+            format,
+            sheet: &self.sheet,
+            charts: None,
+            one_file: false,
+            time_zone: None,
+        }
     }
 
     /// Returns the folder of the store with the baseline, if it is another one.

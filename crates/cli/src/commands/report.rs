@@ -57,6 +57,9 @@ pub(crate) struct ReportArgs {
     pub(crate) sheet: SheetArgs,
     #[command(flatten)]
     pub(crate) look: ChartArgs,
+    /// Write the PDF pages as one document, with bookmarks
+    #[arg(long, help_heading = "Pages")]
+    pub(crate) one_file: bool,
     /// Time zone of --axis clock: Europe/Warsaw, +01:00 [default: UTC]
     #[arg(long, value_name = "ZONE", help_heading = "Pages")]
     pub(crate) time_zone: Option<String>,
@@ -82,6 +85,7 @@ impl ReportArgs {
             format: self.format.as_deref(),
             sheet: &self.sheet,
             charts: Some(&self.look),
+            one_file: self.one_file,
             time_zone: self.time_zone.as_deref(),
         }
     }
@@ -130,6 +134,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     }
     let mut pages = Pages::new(&args.out, args.pages(), &stored);
     draw(args, test, &timelines, &sweeps, &mut pages)?;
+    pages.bind(Subject::Report(test), &choices_of_document(args))?;
     if args.pages().wants_html() {
         let parts = timelines.iter().zip(&details).zip(&findings);
         let runs = parts.map(|((timeline, details), findings)| ReportRun { timeline, details, findings });
@@ -156,6 +161,10 @@ fn check_flags(args: &ReportArgs) -> Result<()> {
         let problem = "--chart has no effect, since an html report has all charts";
         let remedy = "Leave it out, or draw pages with --format svg, pdf or png.";
         return Err(CliError::usage(problem, remedy).into());
+    }
+    if args.one_file && !pages.formats().contains(&PageFormat::Pdf) {
+        let problem = "--one-file has no effect, since no PDF pages are drawn";
+        return Err(CliError::usage(problem, "Leave it out, or draw them with --format pdf.").into());
     }
     if args.rules.is_some() && !pages.wants_html() {
         let problem = "--rules is about html reports, and none is written";
@@ -253,6 +262,17 @@ fn lacking_phase(error: anyhow::Error) -> Result<anyhow::Error> {
 fn choices_of_test(args: &ReportArgs) -> Vec<String> {
     let goals = args.goals.goals().into_iter().map(Goal::column).collect();
     [chosen_runs(&args.runs), choices(&args.view), goals].concat()
+}
+
+/// Returns the choices of the document of all pages as parts of a file name.
+fn choices_of_document(args: &ReportArgs) -> Vec<String> {
+    let charts = match [Chart::Time, Chart::Sweep].map(|chart| args.charts().contains(&chart)) {
+        [true, false] => None,
+        [false, _] => Some("sweep".to_owned()),
+        [true, true] => Some("time-sweep".to_owned()),
+    };
+    let looks = looks_over_time(&args.pages());
+    choices_of_test(args).into_iter().chain(charts).chain(looks).collect()
 }
 
 /// Draws the pages of each run, and the overview of all of them if they are of several frameworks.

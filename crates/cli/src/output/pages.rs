@@ -199,12 +199,14 @@ pub(crate) struct Pages<'a> {
     options: PageOptions<'a>,
     names: Names,
     written: Vec<PathBuf>,
+    /// The pages of the one document, if they are to be one.
+    document: Vec<Page>,
 }
 
 impl<'a> Pages<'a> {
     /// Creates the writer; `runs` are all runs of the store.
     pub(crate) fn new(out: &'a Path, options: PageOptions<'a>, runs: &[RunInfo]) -> Self {
-        Self { out, options, names: Names::of(runs), written: Vec::new() }
+        Self { out, options, names: Names::of(runs), written: Vec::new(), document: Vec::new() }
     }
 
     /// Writes a page in the requested formats.
@@ -217,11 +219,30 @@ impl<'a> Pages<'a> {
                 PageFormat::Png => {
                     ("png", perfpipe_plot::png(page, self.options.sheet.scale.unwrap_or(PNG_SCALE))?)
                 }
+                PageFormat::Pdf if self.options.one_file => {
+                    self.gather(page, subject);
+                    continue;
+                }
                 PageFormat::Pdf => ("pdf", perfpipe_plot::pdf(std::slice::from_ref(page))?),
             };
             self.write(subject, choices, ending, &bytes)?;
         }
         Ok(())
+    }
+
+    /// Adds a page to the one document, the page of all runs before the others.
+    fn gather(&mut self, page: &Page, subject: Subject<'_>) {
+        let at = if matches!(subject, Subject::Test(_)) { 0 } else { self.document.len() };
+        self.document.insert(at, page.clone());
+    }
+
+    /// Writes the pages that were gathered as one document.
+    pub(crate) fn bind(&mut self, subject: Subject<'_>, choices: &[String]) -> Result<()> {
+        if self.document.is_empty() {
+            return Ok(());
+        }
+        let bytes = perfpipe_plot::pdf(&std::mem::take(&mut self.document))?;
+        self.write(subject, choices, "pdf", &bytes)
     }
 
     /// Writes a single-file report.

@@ -5,6 +5,7 @@ use crate::layout::frame::{Frame, Rect, TimeAxis};
 use crate::layout::legend::Legend;
 use crate::layout::phase_band::PhaseBand;
 use crate::output::drawing::Drawing;
+use crate::output::part::{Figure, Part};
 
 /// The height of the labels of a time axis, in points.
 pub(crate) const TIME_LABELS: f64 = 15.0;
@@ -22,6 +23,9 @@ pub(crate) enum Height {
 pub(crate) trait Chart {
     /// Returns the heading and the key.
     fn legend(&self) -> Legend;
+
+    /// Returns what the chart shows as a sentence, with the figures that matter.
+    fn alt(&self) -> String;
 
     /// Returns the value axis, or the words to show if there is nothing to draw.
     fn axis(&self) -> Result<Axis, &'static str>;
@@ -47,7 +51,9 @@ pub(crate) fn draw(
     phases: &PhaseBand,
 ) -> Frame {
     let legend = chart.legend();
-    legend.draw(drawing, area.rows(area.top - legend.height(area.width()), area.top));
+    let top = area.top - legend.height(area.width());
+    drawing.begin(Part::Figure(Figure::new(&legend.heading, chart.alt(), top)));
+    legend.draw(drawing, area.rows(top, area.top));
     let axis = chart.axis();
     let frame = Frame { area, time, scale: axis.as_ref().map_or(Scale::Linear(1.0), |axis| axis.scale) };
     phases.shade(drawing, &frame);

@@ -5,8 +5,10 @@ use crate::layout::frame::Rect;
 use crate::layout::ticks::Steps;
 use crate::marks::stairs::OVERLAP;
 use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::output::part::{Figure, Part};
 use crate::palette::{ColorScale, FRAME, SOFT, STEPS};
 use crate::style::{ColorBy, Palette};
+use crate::text::number::{count, measured};
 
 /// Widths in points: the gap before the bar, the bar, the gap before its labels, the gap before its title, the title.
 const WIDTHS: (f64, f64, f64, f64, f64) = (14.0, 10.0, 5.0, 5.0, 8.0);
@@ -34,6 +36,10 @@ impl ColorBar {
 
     /// Draws the bar to the right of `area`, as high as `area`.
     pub(crate) fn draw(&self, drawing: &mut Drawing, area: Rect) {
+        let top = self.axis.scale.top();
+        let top = if top.fract() == 0.0 { count(top as u64) } else { measured(top) };
+        let alt = format!("Colours: {} from 0 to {top}.", self.by.noun());
+        drawing.begin(Part::Figure(Figure::new("Colours", alt, area.top)));
         let bar = Rect { left: area.right + WIDTHS.0, right: area.right + WIDTHS.0 + WIDTHS.1, ..area };
         let y = |share: f64| bar.bottom - share * bar.height();
         for step in 0..STEPS {

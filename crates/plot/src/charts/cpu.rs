@@ -32,6 +32,17 @@ impl Chart for Cpu<'_> {
         Legend { heading: "CPU utilisation (%)".to_owned(), entries, notes }
     }
 
+    fn alt(&self) -> String {
+        let greatest = self.0.greatest(|second| second.cpu);
+        match self.0.summary().cpu_mean.zip(greatest) {
+            Some((mean, (most, at))) => {
+                let (mean, most) = (measured(mean), measured(most));
+                format!("CPU utilisation: on average {mean} %, at most {most} % at {at}.")
+            }
+            None => "No CPU readings for this run.".to_owned(),
+        }
+    }
+
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = self.max().ok_or("No CPU readings for this run")?;
         Ok(match self.0.style.cpu_top() {

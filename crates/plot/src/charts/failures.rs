@@ -33,6 +33,13 @@ impl Chart for Failures<'_> {
         Legend { heading: "Failures per second".to_owned(), entries: vec![entry], notes }
     }
 
+    fn alt(&self) -> String {
+        let all = count(self.0.summary().failures);
+        let greatest = self.0.greatest(|second| Some(second.failures as f64));
+        let greatest = greatest.map(|(most, at)| format!(", at most {} at {at}", count(most as u64)));
+        format!("Failures per second: {all} in all{}.", greatest.unwrap_or_default())
+    }
+
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = self.0.columns.columns.iter().map(|c| c.failures.max).fold(0.0, f64::max);
         Ok(Axis::ends(max.max(1.0), 0).with_room(max))

@@ -1,5 +1,7 @@
 //! The chart of requests per second: successes, failures on top of them, and the average.
 
+use perfpipe_analyze::format::counted;
+
 use super::chart::{Chart, Height};
 use super::run::Run;
 use crate::columns::{Column, Spread};
@@ -10,7 +12,7 @@ use crate::layout::ticks::{Steps, Values};
 use crate::marks::stairs::{self, Step};
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, FAILURE, INK, PAPER};
-use crate::text::number::measured;
+use crate::text::number::{count, measured, percent};
 
 /// Bars are separated by gaps above this width, in points.
 const WIDE: f64 = 4.0;
@@ -39,6 +41,23 @@ impl Chart for Requests<'_> {
         let note = "dark up to the least second, medium up to the mean, light up to the greatest";
         let notes = run.binning(note).into_iter().collect();
         Legend { heading: "Requests per second".to_owned(), entries, notes }
+    }
+
+    fn alt(&self) -> String {
+        let summary = self.0.summary();
+        let failures = match summary.failure_share() {
+            Some(share) if summary.failures > 0 => {
+                format!("{} ({})", counted(summary.failures, "failure"), percent(share))
+            }
+            _ => "no failures".to_owned(),
+        };
+        let greatest = self.0.greatest(|second| Some(second.successes as f64));
+        let greatest = greatest.map(|(most, at)| format!(", at most {} at {at}", count(most as u64)));
+        let average = measured(summary.throughput);
+        format!(
+            "Requests per second: on average {average} successes{}; {failures}.",
+            greatest.unwrap_or_default()
+        )
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {

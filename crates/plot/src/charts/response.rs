@@ -14,7 +14,7 @@ use crate::marks::line::Line;
 use crate::output::drawing::Drawing;
 use crate::palette::{Color, INK, quantile_color};
 use crate::style::Style;
-use crate::text::number::{LONG_MS, trimmed};
+use crate::text::number::{LONG_MS, response, trimmed};
 
 /// The width of the highest percentile's line, in points.
 const THICK: f64 = 1.9;
@@ -95,6 +95,22 @@ impl Chart for Response<'_> {
         let beyond = self.reach.and_then(|reach| reach.note());
         let notes = binning.into_iter().chain(beyond).collect();
         Legend { heading: self.heading(), entries, notes }
+    }
+
+    fn alt(&self) -> String {
+        let Some(reach) = self.reach else { return "No request succeeded.".to_owned() };
+        let places = self.thin.iter().chain(&self.thick);
+        let whole = |at: &usize| {
+            let value = self.run.summary().percentiles.get(*at).copied().flatten()?;
+            Some(format!("{} {}", self.label(*at), response(value)))
+        };
+        let whole: Vec<String> = places.filter_map(whole).collect();
+        let greatest = self.thick.and_then(|thick| {
+            let (most, at) = self.run.greatest(|second| second.percentile(thick))?;
+            Some(format!("; the {} of a second is at most {}, at {at}", self.label(thick), response(most)))
+        });
+        let note = reach.note().map(|note| format!(" {note}.")).unwrap_or_default();
+        format!("Response time: {}{}.{note}", whole.join(", "), greatest.unwrap_or_default())
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {

@@ -1,6 +1,6 @@
 //! A run prepared for its charts: columns, colours, and lines with bands.
 
-use perfpipe_analyze::{Summary, Timeline};
+use perfpipe_analyze::{Second, Summary, Timeline};
 
 use crate::columns::{self, Column, Columns, Spread};
 use crate::layout::frame::Frame;
@@ -48,6 +48,14 @@ impl<'a> Run<'a> {
     /// Formats the time of a second, as the time axis has it.
     pub(crate) fn time_of(&self, second: u32) -> String {
         self.clock.map_or_else(|| stamp(second), |clock| clock.time(second.into()))
+    }
+
+    /// Returns the largest value of a second, and the time of that second.
+    pub(crate) fn greatest(&self, value: impl Fn(&Second) -> Option<f64>) -> Option<(f64, String)> {
+        let values = self.timeline.seconds.iter().filter_map(|second| Some((value(second)?, second.second)));
+        let greatest = values.filter(|(value, _)| value.is_finite());
+        let (value, second) = greatest.reduce(|best, other| if other.0 > best.0 { other } else { best })?;
+        Some((value, self.time_of(second)))
     }
 
     pub(crate) fn summary(&self) -> &Summary {

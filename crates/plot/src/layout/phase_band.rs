@@ -5,8 +5,10 @@ use perfpipe_analyze::{Phase, Timeline};
 use super::axis::Scale;
 use super::frame::{Frame, Rect, TimeAxis};
 use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::output::part::{Figure, Part};
 use crate::palette::{Color, SOFT};
 use crate::text::font;
+use crate::text::number::count;
 
 /// The height of the band, the gap below it, and the size of its labels, in points.
 const BAND: f64 = 9.0;
@@ -18,14 +20,14 @@ const EDGE: f64 = 0.5;
 const LINE: Color = Color(0x77, 0x7f, 0x8a);
 
 /// A phase with its start and its end, in seconds from t0.
-struct Part {
+struct Stage {
     phase: Phase,
     start: f64,
     end: f64,
 }
 
 /// The phases that a page shows; none if there are fewer than two.
-pub(crate) struct PhaseBand(Vec<Part>);
+pub(crate) struct PhaseBand(Vec<Stage>);
 
 impl PhaseBand {
     /// Collects the phases within the seconds shown.
@@ -33,9 +35,9 @@ impl PhaseBand {
         let part = |(phase, span): (Phase, perfpipe_analyze::Span)| {
             let start = f64::from(span.first).max(first);
             let end = (f64::from(span.last) + 1.0).min(end);
-            (start < end).then_some(Part { phase, start, end })
+            (start < end).then_some(Stage { phase, start, end })
         };
-        let parts: Vec<Part> = timeline.phases.all().filter_map(part).collect();
+        let parts: Vec<Stage> = timeline.phases.all().filter_map(part).collect();
         Self(if parts.len() > 1 { parts } else { Vec::new() })
     }
 
@@ -51,9 +53,12 @@ impl PhaseBand {
 
     /// Draws the band at the upper edge of `column`, each phase with its name if that fits.
     pub(crate) fn draw(&self, drawing: &mut Drawing, column: Rect, time: TimeAxis) {
+        if !self.0.is_empty() {
+            drawing.begin(Part::Figure(Figure::new("Phases", self.alt(), column.top)));
+        }
         let frame =
             Frame { area: column.rows(column.top, column.top + BAND), time, scale: Scale::Linear(1.0) };
-        for Part { phase, start, end } in &self.0 {
+        for Stage { phase, start, end } in &self.0 {
             let (left, right) = (frame.x(*start), frame.x(*end));
             drawing.rect((left, frame.area.top), (right, frame.area.bottom), strong(*phase));
             if font::width(phase.name(), SIZE) + 4.0 <= right - left {
@@ -64,9 +69,20 @@ impl PhaseBand {
         self.edges(drawing, &frame);
     }
 
+    fn alt(&self) -> String {
+        let part = |Stage { phase, start, end }: &Stage| {
+            let (first, last) = (*start as u64, (end - 1.0).max(0.0) as u64);
+            match first == last {
+                true => format!("{phase} in second {}", count(first)),
+                false => format!("{phase} from second {} to {}", count(first), count(last)),
+            }
+        };
+        format!("Phases: {}.", self.0.iter().map(part).collect::<Vec<_>>().join(", "))
+    }
+
     /// Shades the seconds outside of the hold.
     pub(crate) fn shade(&self, drawing: &mut Drawing, frame: &Frame) {
-        for Part { phase, start, end } in self.0.iter().filter(|part| part.phase != Phase::Hold) {
+        for Stage { phase, start, end } in self.0.iter().filter(|part| part.phase != Phase::Hold) {
             let Rect { top, bottom, .. } = frame.area;
             drawing.rect((frame.x(*start), top), (frame.x(*end), bottom), light(*phase));
         }
@@ -74,7 +90,7 @@ impl PhaseBand {
 
     /// Draws a line between each two phases.
     pub(crate) fn edges(&self, drawing: &mut Drawing, frame: &Frame) {
-        for Part { start, .. } in self.0.iter().skip(1) {
+        for Stage { start, .. } in self.0.iter().skip(1) {
             let x = frame.x(*start);
             drawing.line(vec![(x, frame.area.top), (x, frame.area.bottom)], EDGE, LINE);
         }

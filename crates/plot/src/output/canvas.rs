@@ -1,6 +1,7 @@
 //! The grid that pages are written on, and the drawing of their shapes onto it.
 
 use super::drawing::{Anchor, Drawing, Point, Shape, Text};
+use super::part::Part;
 use crate::palette::Color;
 use crate::text::font;
 
@@ -12,6 +13,12 @@ pub(crate) type Place = (i32, i32);
 
 /// A page in some format. Places and lengths are in units.
 pub(crate) trait Surface {
+    /// Begins a part of the page.
+    fn begin(&mut self, _part: &Part) {}
+
+    /// Ends the part that was begun last.
+    fn end(&mut self) {}
+
     /// Draws a line through places.
     fn line(&mut self, places: &[Place], width: u32, color: Color);
 
@@ -28,17 +35,23 @@ pub(crate) trait Surface {
 /// Draws all shapes of a page.
 pub(crate) fn draw(drawing: &Drawing, surface: &mut impl Surface) {
     let grid = Grid::new(size(drawing.size).0, drawing);
-    for shape in &drawing.shapes {
-        match shape {
-            Shape::Line { points, width, color } => {
-                surface.line(&grid.places(points), grid.length(*width), *color);
-            }
-            Shape::Area { points, color, alpha } => surface.area(&grid.places(points), *color, *alpha),
-            Shape::Dot { at, radius, color } => {
-                surface.dot(grid.place(at), grid.length(*radius), *color);
-            }
-            Shape::Text(text) => surface.text(text, grid.place(&text.at), grid.scaled(text.size)),
+    for (part, shapes) in drawing.parts() {
+        surface.begin(part);
+        shapes.iter().for_each(|shape| draw_shape(shape, &grid, surface));
+        surface.end();
+    }
+}
+
+fn draw_shape(shape: &Shape, grid: &Grid, surface: &mut impl Surface) {
+    match shape {
+        Shape::Line { points, width, color } => {
+            surface.line(&grid.places(points), grid.length(*width), *color);
         }
+        Shape::Area { points, color, alpha } => surface.area(&grid.places(points), *color, *alpha),
+        Shape::Dot { at, radius, color } => {
+            surface.dot(grid.place(at), grid.length(*radius), *color);
+        }
+        Shape::Text(text) => surface.text(text, grid.place(&text.at), grid.scaled(text.size)),
     }
 }
 

@@ -1,6 +1,8 @@
 //! The shapes and texts of a page, laid out in points.
 
+use super::part::Part;
 use crate::palette::Color;
+use crate::text::fonts::Fonts;
 
 /// A place on the page, in points from its left and from its top.
 pub(crate) type Point = (f64, f64);
@@ -38,6 +40,8 @@ impl Text {
     pub(crate) fn clean(text: &str) -> String {
         let clean = |c: char| match c {
             '\u{fffe}' | '\u{ffff}' => '\u{fffd}',
+            // A byte order mark has no meaning within a text.
+            '\u{feff}' => ' ',
             c if c.is_control() => ' ',
             c => c,
         };
@@ -69,12 +73,36 @@ pub(crate) struct Drawing {
     /// The page's width and height, in points.
     pub(crate) size: (f64, f64),
     pub(crate) shapes: Vec<Shape>,
+    /// The parts of the page, each with the index of its first shape.
+    parts: Vec<(usize, Part)>,
+    /// The fonts of the page.
+    pub(crate) fonts: Fonts,
 }
 
 impl Drawing {
     /// Creates an empty page; its size is in points.
     pub(crate) fn new(size: (f64, f64)) -> Self {
-        Self { size, shapes: Vec::new() }
+        Self { size, shapes: Vec::new(), parts: Vec::new(), fonts: Fonts::default() }
+    }
+
+    /// Sets the fonts of the page.
+    pub(crate) fn with_fonts(self, fonts: Fonts) -> Self {
+        Self { fonts, ..self }
+    }
+
+    /// Begins a part of the page.
+    pub(crate) fn begin(&mut self, part: Part) {
+        self.parts.push((self.shapes.len(), part));
+    }
+
+    /// Returns the parts of the page with their shapes, in order; those without shapes are left out.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (&Part, &[Shape])> {
+        let first = self.parts.first().map_or(self.shapes.len(), |(start, _)| *start);
+        let untold = std::iter::once((&Part::Decoration, 0, first));
+        let ends = self.parts.iter().skip(1).map(|(start, _)| *start).chain([self.shapes.len()]);
+        let told = self.parts.iter().zip(ends).map(|((start, part), end)| (part, *start, end));
+        let shapes = |(part, start, end)| Some((part, self.shapes.get(start..end)?));
+        untold.chain(told).filter_map(shapes).filter(|(_, shapes)| !shapes.is_empty())
     }
 
     /// Draws a line. For a single point, draws a dot as thick as the line.

@@ -7,13 +7,20 @@ use super::svg;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Page {
     title: String,
+    /// When the test began, as an epoch time in ms.
+    date: Option<i64>,
     drawing: Drawing,
 }
 
 impl Page {
-    /// Creates a page from a finished drawing.
-    pub(crate) fn new(drawing: Drawing, title: String) -> Self {
-        Self { title, drawing }
+    /// Creates a page from a finished drawing; `date` is when the test began, as an epoch time in ms.
+    pub(crate) fn new(drawing: Drawing, title: String, date: Option<i64>) -> Self {
+        Self { title, date, drawing }
+    }
+
+    /// Returns when the test began, as an epoch time in ms; `None` if nothing was tested.
+    pub(crate) fn date(&self) -> Option<i64> {
+        self.date
     }
 
     /// Returns the page's title.

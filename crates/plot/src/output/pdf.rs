@@ -1,56 +1,107 @@
-//! Pages as PDF: of paths, and of glyphs of the shipped font.
+//! Pages as PDF: of paths and glyphs, tagged for readers that do not see them.
 
-use krilla::Document;
 use krilla::color::rgb;
+use krilla::configure::{Accessibility, ConfigurationBuilder};
 use krilla::geom::{Path, PathBuilder, Point, Transform};
-use krilla::metadata::Metadata;
+use krilla::metadata::{DateTime, Metadata};
 use krilla::num::NormalizedF32;
 use krilla::page::PageSettings;
 use krilla::paint::{Fill, FillRule, LineCap, LineJoin, Stroke};
+use krilla::tagging::Identifier;
 use krilla::text::{Font, GlyphId, KrillaGlyph};
+use krilla::{Document, SerializeSettings};
 
 use super::canvas::{self, Place, Surface, UNITS};
 use super::drawing::Text;
 use super::page::Page;
+use super::part::Part;
+use super::tags::{self, LANGUAGE, Structure};
 use crate::error::{Error, Result};
 use crate::palette::Color;
 use crate::text::font;
+use crate::text::fonts::{Fonts, Stretch};
 
-/// Writes pages as one PDF document. Its title is that of the first page.
+/// The program and its version, as the tool that made a document.
+const CREATOR: &str = concat!("perfpipe ", env!("CARGO_PKG_VERSION"));
+
+/// Writes pages as one PDF document. Its title is that of the first page, its date that of the first test.
 ///
-/// The same pages give the same bytes. Text stays text, in the shipped font; only the glyphs used are embedded.
+/// The same pages give the same bytes. Text stays text; only the glyphs used are embedded. The document is tagged as
+/// PDF/UA-1 (ISO 14289-1) asks: it has a list of contents, the order of reading, and each chart in words.
 ///
 /// # Errors
 /// [`Error::NoPages`] if `pages` is empty, [`Error::Pdf`] if the document can't be written.
 pub fn pdf(pages: &[Page]) -> Result<Vec<u8>> {
     let first = pages.first().ok_or(Error::NoPages)?;
-    let font = Font::new(font::BYTES.into(), 0)
-        .ok_or_else(|| Error::Pdf("the built-in font can't be read. Build perfpipe again.".to_owned()))?;
-    let mut document = Document::new();
-    for page in pages {
-        write_page(&mut document, &font, page)?;
+    let configuration = ConfigurationBuilder::new().with_accessibility_validator(Accessibility::UA1).finish();
+    let configuration = configuration.map_err(|error| Error::Pdf(format!("{error:?}")))?;
+    let mut document =
+        Document::new_with(SerializeSettings { configuration, ..SerializeSettings::default() });
+    let mut structure = Structure::new();
+    for (index, page) in pages.iter().enumerate() {
+        let parts = write_page(&mut document, page)?;
+        structure.add(index, page.title(), parts);
     }
-    let metadata = Metadata::new()
-        .title(first.title().to_owned())
-        .creator("perfpipe".to_owned())
-        .language("en".to_owned());
-    document.set_metadata(metadata);
+    let (tree, outline) = structure.finish();
+    document.set_tag_tree(tree);
+    document.set_outline(outline);
+    document.set_metadata(metadata(first.title(), pages.iter().filter_map(Page::date).min()));
     document.finish().map_err(|error| Error::Pdf(format!("{error:?}")))
 }
 
-fn write_page(document: &mut Document, font: &Font, page: &Page) -> Result<()> {
+fn metadata(title: &str, date: Option<i64>) -> Metadata {
+    // A document must have a title.
+    let title = if title.trim().is_empty() { "perfpipe" } else { title };
+    let metadata = Metadata::new()
+        .title(title.to_owned())
+        .creator(CREATOR.to_owned())
+        .producer(CREATOR.to_owned())
+        .language(LANGUAGE.to_owned());
+    match date.and_then(date_time) {
+        Some(date) => metadata.creation_date(date),
+        None => metadata,
+    }
+}
+
+/// Converts an epoch time in ms; `None` if its year does not have four digits.
+fn date_time(epoch_ms: i64) -> Option<DateTime> {
+    let time = jiff::Timestamp::from_millisecond(epoch_ms).ok()?.to_zoned(jiff::tz::TimeZone::UTC);
+    let part = |part: i8| u8::try_from(part).ok();
+    let date =
+        DateTime::new(u16::try_from(time.year()).ok()?).month(part(time.month())?).day(part(time.day())?);
+    let date = date.hour(part(time.hour())?).minute(part(time.minute())?).second(part(time.second())?);
+    Some(date.utc_offset_hour(0).utc_offset_minute(0))
+}
+
+/// Writes a page, and returns its parts.
+fn write_page(document: &mut Document, page: &Page) -> Result<Vec<(Part, Identifier)>> {
     let (width, height) = page.size();
     let settings = PageSettings::from_wh(width as f32, height as f32)
         .ok_or_else(|| Error::Pdf(format!("a page of {width} by {height} points can't be made")))?;
+    let fonts = &page.drawing().fonts;
+    let (shipped, fallback) = read_fonts(fonts)?;
     let mut sheet = document.start_page_with(settings);
-    canvas::draw(page.drawing(), &mut Sheet { surface: sheet.surface(), font });
-    Ok(())
+    let mut sheet = Sheet { surface: sheet.surface(), fonts, shipped, fallback, parts: Vec::new() };
+    canvas::draw(page.drawing(), &mut sheet);
+    Ok(sheet.parts)
+}
+
+/// Reads the shipped font, and those for other characters.
+fn read_fonts(fonts: &Fonts) -> Result<(Font, Vec<Option<Font>>)> {
+    let shipped = Font::new(font::BYTES.into(), 0)
+        .ok_or_else(|| Error::Pdf("the built-in font can't be read. Build perfpipe again.".to_owned()))?;
+    let read = |(bytes, index): (std::sync::Arc<Vec<u8>>, u32)| Font::new(bytes.into(), index);
+    Ok((shipped, fonts.0.iter().map(|font| read(font.file())).collect()))
 }
 
 /// Draws onto a page of a document.
 struct Sheet<'a, 'f> {
     surface: krilla::surface::Surface<'a>,
-    font: &'f Font,
+    fonts: &'f Fonts,
+    shipped: Font,
+    fallback: Vec<Option<Font>>,
+    /// The parts drawn so far.
+    parts: Vec<(Part, Identifier)>,
 }
 
 impl Sheet<'_, '_> {
@@ -61,9 +112,29 @@ impl Sheet<'_, '_> {
             self.surface.draw_path(&path);
         }
     }
+
+    /// Draws glyphs of one font from a place on the baseline.
+    fn stretch(&mut self, stretch: &Stretch, text: &str, start: Point, size: f64) {
+        let font = match stretch.font {
+            None => Some(&self.shipped),
+            Some(index) => self.fallback.get(index).and_then(Option::as_ref),
+        };
+        if let Some(font) = font.cloned() {
+            self.surface.draw_glyphs(start, &glyphs(stretch), font, text, size as f32, false);
+        }
+    }
 }
 
 impl Surface for Sheet<'_, '_> {
+    fn begin(&mut self, part: &Part) {
+        let content = self.surface.start_tagged(tags::mark(part));
+        self.parts.push((part.clone(), content));
+    }
+
+    fn end(&mut self) {
+        self.surface.end_tagged();
+    }
+
     fn line(&mut self, places: &[Place], width: u32, color: Color) {
         if let Some(path) = path(places, false) {
             self.surface.set_fill(None);
@@ -83,13 +154,15 @@ impl Surface for Sheet<'_, '_> {
     fn text(&mut self, text: &Text, at: Place, size: f64) {
         let drop = canvas::drop(size) / UNITS;
         let size = size / UNITS;
-        let lead = canvas::lead(text.anchor) * font::width(&text.text, size);
-        let start = Point::from_xy(-lead as f32, drop as f32);
+        let shown = self.fonts.shown(&text.text);
+        let mut x = -canvas::lead(text.anchor) * self.fonts.width(&shown, size);
         self.surface.set_stroke(None);
         self.surface.set_fill(Some(fill(text.color, 1.0)));
         self.surface.push_transform(&turned(text.upwards, at));
-        let glyphs = glyphs(&text.text);
-        self.surface.draw_glyphs(start, &glyphs, self.font.clone(), &text.text, size as f32, false);
+        for stretch in self.fonts.stretches(&shown) {
+            self.stretch(&stretch, &shown, Point::from_xy(x as f32, drop as f32), size);
+            x += stretch.glyphs.iter().map(|(glyph, _)| glyph.advance).sum::<f64>() * size;
+        }
         self.surface.pop();
     }
 }
@@ -103,17 +176,17 @@ fn turned(upwards: bool, place: Place) -> Transform {
     }
 }
 
-fn glyphs(text: &str) -> Vec<KrillaGlyph> {
-    let glyph = |((at, c), glyph): ((usize, char), font::Glyph)| KrillaGlyph {
+fn glyphs(stretch: &Stretch) -> Vec<KrillaGlyph> {
+    let glyph = |(glyph, range): &(font::Glyph, std::ops::Range<usize>)| KrillaGlyph {
         glyph_id: GlyphId::new(glyph.id),
-        text_range: at..at + c.len_utf8(),
+        text_range: range.clone(),
         x_advance: glyph.advance as f32,
         x_offset: 0.0,
         y_offset: 0.0,
         y_advance: 0.0,
         location: None,
     };
-    text.char_indices().zip(font::glyphs(text)).map(glyph).collect()
+    stretch.glyphs.iter().map(glyph).collect()
 }
 
 /// Converts units to points.

@@ -9,7 +9,7 @@ use super::drawing::Text;
 use super::page::Page;
 use crate::error::{Error, Result};
 use crate::palette::Color;
-use crate::text::font;
+use crate::text::fonts::Fonts;
 
 /// The range of scales of a PNG, in pixels per point.
 ///
@@ -33,7 +33,7 @@ pub fn png(page: &Page, scale: f64) -> Result<Vec<u8>> {
     let mut picture = Pixmap::new(pixels(width), pixels(height))
         .ok_or_else(|| Error::Png(format!("a page of {width} by {height} points can't be made")))?;
     picture.fill(tiny_skia::Color::WHITE);
-    canvas::draw(page.drawing(), &mut Picture { pixels: &mut picture, scale });
+    canvas::draw(page.drawing(), &mut Picture { pixels: &mut picture, scale, fonts: &page.drawing().fonts });
     picture.encode_png().map_err(|error| Error::Png(error.to_string()))
 }
 
@@ -42,6 +42,7 @@ struct Picture<'a> {
     pixels: &'a mut Pixmap,
     /// The scale in pixels per point.
     scale: f64,
+    fonts: &'a Fonts,
 }
 
 impl Picture<'_> {
@@ -77,11 +78,13 @@ impl Surface for Picture<'_> {
     }
 
     fn text(&mut self, text: &Text, at: Place, size: f64) {
-        let lead = canvas::lead(text.anchor) * font::width(&text.text, size);
+        let lead = canvas::lead(text.anchor) * self.fonts.width(&text.text, size);
         let mut outline = Outline { path: PathBuilder::new(), x: -lead };
-        for glyph in font::glyphs(&text.text) {
-            font::outline(glyph.id, size, &mut outline);
-            outline.x += glyph.advance * size;
+        for stretch in self.fonts.stretches(&self.fonts.shown(&text.text)) {
+            for (glyph, _) in stretch.glyphs {
+                self.fonts.outline(stretch.font, glyph.id, size, &mut outline);
+                outline.x += glyph.advance * size;
+            }
         }
         let (x, y) = place(at);
         // Moves the baseline to the text's place, then rotates the text there.

@@ -70,7 +70,7 @@ pub(crate) fn draw(a: &Timeline, b: &Timeline, style: &Style, title: &str) -> Dr
         color: series_color(at),
     };
     let sides = [side(0, 'A', a), side(1, 'B', b)];
-    let mut drawing = Drawing::new(style.paper.portrait());
+    let mut drawing = Drawing::new(style.paper.portrait()).with_fonts(style.fonts());
     let names = sides.iter().map(Side::name).collect();
     let chosen = chosen([a, b].map(|timeline| (&timeline.view, &timeline.info)));
     let room = Sheet { title, chosen: &chosen, subtitle: &[names], footer: &facts(&sides, width) };
@@ -150,6 +150,19 @@ impl Chart for Both<'_> {
         };
         let notes = self.reach.and_then(|reach| reach.note()).into_iter().collect();
         Legend { heading: self.heading.clone(), entries: self.sides.iter().map(entry).collect(), notes }
+    }
+
+    fn alt(&self) -> String {
+        let side = |side: &Side<'_>| {
+            let whole = (self.whole)(side.timeline).unwrap_or_else(|| "none".to_owned());
+            format!("{} {whole}", side.name())
+        };
+        match self.max() {
+            Some(_) => {
+                format!("{}: {}.", self.heading, self.sides.iter().map(side).collect::<Vec<_>>().join("; "))
+            }
+            None => format!("{}.", self.missing),
+        }
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {

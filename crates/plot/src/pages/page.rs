@@ -18,13 +18,13 @@ impl Page {
     /// extremes.
     pub fn run(timeline: &Timeline, style: &Style) -> Self {
         let title = Text::clean(&title(&timeline.info));
-        Self::new(run::draw(timeline, style, &title), title)
+        Self::new(run::draw(timeline, style, &title), title, Some(timeline.info.t0_ms))
     }
 
     /// Creates the page of one run by load, in portrait format: throughput, response times and CPU, with the knee.
     pub fn sweep(sweep: &Sweep, style: &Style) -> Self {
         let title = Text::clean(&format!("{} by load", title(&sweep.info)));
-        Self::new(sweep::draw(sweep, style, &title), title)
+        Self::new(sweep::draw(sweep, style, &title), title, Some(sweep.info.t0_ms))
     }
 
     /// Creates the page of one test, in landscape format: the frameworks' successes per second, drawn over each other,
@@ -33,14 +33,16 @@ impl Page {
     pub fn test<'a>(test: &str, timelines: impl IntoIterator<Item = &'a Timeline>, style: &Style) -> Self {
         let timelines: Vec<&Timeline> = timelines.into_iter().collect();
         let title = Text::clean(&format!("{} – {test}", frameworks(&timelines)));
-        Self::new(test::draw(timelines, style, &title), title)
+        let date = timelines.iter().map(|timeline| timeline.info.t0_ms).min();
+        Self::new(test::draw(timelines, style, &title), title, date)
     }
 
     /// Creates the page that compares two runs, in portrait format: throughput, the percentiles of `a`, and CPU over
     /// time.
     pub fn comparison(a: &Timeline, b: &Timeline, style: &Style) -> Self {
         let title = Text::clean(&format!("{} against {}", b.info.key, a.info.key));
-        Self::new(comparison::draw(a, b, style, &title), title)
+        let date = a.info.t0_ms.min(b.info.t0_ms);
+        Self::new(comparison::draw(a, b, style, &title), title, Some(date))
     }
 }
 

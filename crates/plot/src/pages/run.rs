@@ -31,7 +31,7 @@ fn charts<'a>(run: &'a Run<'a>) -> Vec<Box<dyn Chart + 'a>> {
 pub(crate) fn draw(timeline: &Timeline, style: &Style, title: &str) -> Drawing {
     let run = Run::new(timeline, style);
     let phases = PhaseBand::new(timeline, run.columns.span);
-    let mut drawing = Drawing::new(style.paper.portrait());
+    let mut drawing = Drawing::new(style.paper.portrait()).with_fonts(style.fonts());
     let room = Sheet {
         title,
         chosen: &chosen([(&timeline.view, &timeline.info)]),

@@ -2,8 +2,9 @@
 
 use crate::layout::frame::Rect;
 use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::output::part::Part;
 use crate::palette::{GRID, INK, SOFT};
-use crate::text::font;
+use crate::text::fonts::Fonts;
 
 /// The page's margin, in points.
 const MARGIN: f64 = 36.0;
@@ -32,24 +33,27 @@ impl Sheet<'_> {
     pub(crate) fn draw(&self, drawing: &mut Drawing) -> Rect {
         let (width, height) = drawing.size;
         let page = Rect { left: MARGIN, top: MARGIN, right: width - MARGIN, bottom: height - MARGIN };
-        let mut line = |text: &str, y: f64, size: f64, color| {
-            let text = font::fitted(text, size, page.width());
+        let fonts = drawing.fonts.clone();
+        let mut line = |part: Part, text: &str, y: f64, size: f64, color| {
+            let text = fonts.fitted(text, size, page.width());
+            drawing.begin(part);
             drawing.text(Text::new(&text, (page.left, y), size, Anchor::Start, color));
         };
-        line(self.title, page.top + SIZES.0 / 2.0, SIZES.0, INK);
-        let chosen = wrapped(self.chosen, SIZES.1, page.width()).into_iter().map(|line| (line, INK));
+        line(Part::Heading, self.title, page.top + SIZES.0 / 2.0, SIZES.0, INK);
+        let chosen = wrapped(self.chosen, &fonts, SIZES.1, page.width()).into_iter().map(|line| (line, INK));
         let figures = self.subtitle.iter().filter(|figures| !figures.is_empty());
         let figures = figures.map(|figures| (figures.join(SEPARATOR), SOFT));
         let mut below = page.top + SIZES.0 + 11.0;
         for (text, color) in chosen.chain(figures) {
-            line(&text, below, SIZES.1, color);
+            line(Part::Paragraph, &text, below, SIZES.1, color);
             below += SUBTITLE;
         }
-        let lines = wrapped(self.footer, SIZES.2, page.width());
+        let lines = wrapped(self.footer, &fonts, SIZES.2, page.width());
         let first = page.bottom - LEADING * lines.len() as f64;
         for (at, text) in lines.iter().enumerate() {
-            line(text, first + LEADING * (at as f64 + 0.5), SIZES.2, SOFT);
+            line(Part::Foot, text, first + LEADING * (at as f64 + 0.5), SIZES.2, SOFT);
         }
+        drawing.begin(Part::Decoration);
         drawing.line(vec![(page.left, first - 6.0), (page.right, first - 6.0)], 0.5, GRID);
         let two_lines = page.top + SIZES.0 + 34.0;
         page.rows(two_lines.max(below - 1.0), first - 14.0)
@@ -60,11 +64,11 @@ impl Sheet<'_> {
 const SEPARATOR: &str = "  ·  ";
 
 /// Joins parts to lines no wider than `room`, without breaking a part.
-fn wrapped(parts: &[String], size: f64, room: f64) -> Vec<String> {
+fn wrapped(parts: &[String], fonts: &Fonts, size: f64, room: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         match lines.last_mut() {
-            Some(line) if font::width(&format!("{line}{SEPARATOR}{part}"), size) <= room => {
+            Some(line) if fonts.width(&format!("{line}{SEPARATOR}{part}"), size) <= room => {
                 line.push_str(SEPARATOR);
                 line.push_str(part);
             }
@@ -81,8 +85,9 @@ mod tests {
     #[test]
     fn facts_are_never_broken() {
         let parts = ["one fact", "another fact", "a third"].map(str::to_owned);
-        let lines = wrapped(&parts, 10.0, 100.0);
+        let fonts = Fonts::default();
+        let lines = wrapped(&parts, &fonts, 10.0, 100.0);
         assert_eq!(lines, ["one fact", "another fact", "a third"].map(str::to_owned));
-        assert_eq!(wrapped(&parts, 10.0, 1000.0).len(), 1);
+        assert_eq!(wrapped(&parts, &fonts, 10.0, 1000.0).len(), 1);
     }
 }

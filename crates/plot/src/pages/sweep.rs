@@ -17,7 +17,7 @@ use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::{Color, FRAME, INK, quantile_color, series_color};
 use crate::style::Style;
-use crate::text::number::{LONG_MS, measured, trimmed};
+use crate::text::number::{LONG_MS, measured, response, trimmed};
 
 /// The widths of lines, in points: the data, their spread, the bounds, the knee.
 const WIDTHS: (f64, f64, f64, f64) = (1.4, 0.8, 0.8, 1.0);
@@ -30,7 +30,7 @@ const MARKED: usize = 60;
 
 /// Draws the page of a sweep.
 pub(crate) fn draw(sweep: &Sweep, style: &Style, title: &str) -> Drawing {
-    let mut drawing = Drawing::new(style.paper.portrait());
+    let mut drawing = Drawing::new(style.paper.portrait()).with_fonts(style.fonts());
     let room = Sheet {
         title,
         chosen: &chosen([(&sweep.view, &sweep.info)]),
@@ -104,6 +104,17 @@ fn greatest(sweep: &Sweep, value: impl Fn(&LoadStep) -> Option<f64>) -> Option<f
     sweep.steps.iter().filter_map(value).filter(|value| value.is_finite()).reduce(f64::max)
 }
 
+/// Describes the largest value over the steps, as in `at most 1,767 at 50 threads`.
+fn most(
+    sweep: &Sweep,
+    value: impl Fn(&LoadStep) -> Option<f64>,
+    told: impl Fn(f64) -> String,
+) -> Option<String> {
+    let values = sweep.steps.iter().filter_map(|step| Some((value(step)?, step.load)));
+    let (most, load) = values.reduce(|best, other| if other.0 > best.0 { other } else { best })?;
+    Some(format!("at most {} at {} threads", told(most), measured(load)))
+}
+
 /// Draws a line through the steps' values, broken at absent ones, with a dot at each.
 fn line(
     drawing: &mut Drawing,
@@ -159,6 +170,11 @@ impl Chart for Throughput<'_> {
             ));
         }
         Legend { heading: "Successes per second".to_owned(), entries, notes: Vec::new() }
+    }
+
+    fn alt(&self) -> String {
+        let most = most(self.0, |step| Some(step.summary.throughput), measured);
+        format!("Successes per second by load: {}; {}.", most.unwrap_or("none".to_owned()), growth(self.0))
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
@@ -238,6 +254,18 @@ impl Chart for Response<'_> {
         Legend { heading, entries, notes: Vec::new() }
     }
 
+    fn alt(&self) -> String {
+        let most = |at: &usize| {
+            let most = most(self.0, |step| Self::value(step, *at), response)?;
+            Some(format!("p{} {most}", trimmed(self.0.percentiles.get(*at).copied()?)))
+        };
+        let all: Vec<String> = self.ascending().iter().filter_map(most).collect();
+        match all.is_empty() {
+            true => "No request succeeded.".to_owned(),
+            false => format!("Response time by load: {}.", all.join(", ")),
+        }
+    }
+
     fn axis(&self) -> Result<Axis, &'static str> {
         let max = self.max().ok_or("No request succeeded")?;
         let unit = self.unit().0;
@@ -269,6 +297,13 @@ impl Chart for Cpu<'_> {
         let entry = Entry::new(Swatch::Line(INK, WIDTHS.0), "Mean of the seconds");
         let entries = if self.axis().is_ok() { vec![entry] } else { Vec::new() };
         Legend { heading: "CPU utilisation (%)".to_owned(), entries, notes: Vec::new() }
+    }
+
+    fn alt(&self) -> String {
+        let most = most(self.0, |step| step.summary.cpu_mean, |cpu| format!("{} %", measured(cpu)));
+        most.map_or("No CPU readings for this run.".to_owned(), |most| {
+            format!("CPU utilisation by load: {most}.")
+        })
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {

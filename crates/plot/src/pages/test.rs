@@ -13,10 +13,12 @@ use crate::layout::ticks::{Steps, Values};
 use crate::marks::line::Line;
 use crate::marks::marker::Marker;
 use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::output::part::{Figure, Part};
 use crate::palette::{Color, INK, SOFT, series_color};
 use crate::style::{ColorBy, Style};
 use crate::text::clock::duration;
 use crate::text::font;
+use crate::text::fonts::Fonts;
 use crate::text::number::measured;
 
 /// The height of the time axis' labels and title, in points.
@@ -46,6 +48,9 @@ const FAILING: &str = " (failing)";
 /// The number of best frameworks that are named; the rest are counted.
 const BEST: usize = 4;
 
+/// The number of frameworks that the chart's description names; the rest are counted.
+const NAMED: usize = 20;
+
 /// The line of a framework.
 struct Series {
     /// The framework.
@@ -70,17 +75,18 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     timelines.sort_by_key(|timeline| place(&ranked, timeline));
     let span = span(&timelines);
     let width = columns::width((span.1 - span.0) as u32);
+    let fonts = style.fonts();
     let series = |(rank, timeline): (usize, &&Timeline)| {
         let failing = failing.contains(&*timeline.info.key.framework);
-        Series::new(rank, timeline, width, failing)
+        Series::new(rank, timeline, width, failing, &fonts)
     };
     let series: Vec<Series> = timelines.iter().enumerate().map(series).collect();
-    let mut drawing = Drawing::new(style.paper.landscape());
+    let mut drawing = Drawing::new(style.paper.landscape()).with_fonts(style.fonts());
     let subtitle = &[subtitle(&series, repeated, &best)];
     let chosen = chosen(timelines.iter().map(|timeline| (&timeline.view, &timeline.info)));
     let room = Sheet { title, chosen: &chosen, subtitle, footer: &facts(&series, width) }.draw(&mut drawing);
     let axis = axis(&series);
-    let key = Key::new(&series);
+    let key = Key::new(&series, &fonts);
     let area = Rect {
         left: room.left + axis.label_width().max(LEAST_LABEL) + LABEL_GAP,
         top: room.top + HEADING,
@@ -88,10 +94,23 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
         bottom: room.bottom - BELOW,
     };
     let heading = Text::new("Successes per second", (area.left, room.top + 5.0), 10.0, Anchor::Start, INK);
+    drawing.begin(Part::Figure(Figure::new("Successes per second", alt(&series), room.top)));
     drawing.text(heading);
     chart(&mut drawing, &series, &axis, area, span);
     key.draw(&mut drawing, &series, area);
     drawing
+}
+
+/// Describes the chart in a sentence.
+fn alt(series: &[Series]) -> String {
+    let of = |line: &Series| format!("{} {}", line.name, value(line));
+    let named: Vec<String> = series.iter().take(NAMED).map(of).collect();
+    let more = series.len().checked_sub(NAMED).filter(|more| *more > 0);
+    let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
+    match series {
+        [] => "No runs of this test.".to_owned(),
+        _ => format!("Successes per second over time, on average: {}{more}.", named.join(", ")),
+    }
 }
 
 /// Returns the index of a run in the league's order of its test.
@@ -119,7 +138,7 @@ fn chart(drawing: &mut Drawing, series: &[Series], axis: &Axis, area: Rect, span
 }
 
 impl Series {
-    fn new(rank: usize, timeline: &Timeline, width: u32, failing: bool) -> Self {
+    fn new(rank: usize, timeline: &Timeline, width: u32, failing: bool, fonts: &Fonts) -> Self {
         let key = &timeline.info.key;
         let suffix = [
             if key.repeat == 1 { String::new() } else { format!(" #{}", key.repeat) },
@@ -130,7 +149,7 @@ impl Series {
         let room = NAME - font::width(&suffix, KEY_SIZE);
         Self {
             framework: key.framework.clone(),
-            name: font::fitted(&key.framework, KEY_SIZE, room) + &suffix,
+            name: fonts.fitted(&key.framework, KEY_SIZE, room) + &suffix,
             throughput: timeline.summary.throughput,
             failing,
             columns: Columns::new(timeline, width, ColorBy::Throughput),
@@ -185,9 +204,9 @@ struct Key {
 }
 
 impl Key {
-    fn new(series: &[Series]) -> Self {
+    fn new(series: &[Series], fonts: &Fonts) -> Self {
         let widest = |texts: &mut dyn Iterator<Item = String>| {
-            texts.map(|text| font::width(&text, KEY_SIZE)).fold(0.0, f64::max)
+            texts.map(|text| fonts.width(&text, KEY_SIZE)).fold(0.0, f64::max)
         };
         let names = widest(&mut series.iter().map(|s| s.name.clone()));
         let values = widest(&mut series.iter().map(value).chain([AVERAGE.to_owned()]));
@@ -219,8 +238,7 @@ impl Key {
         drawing.line(vec![(x, y), (x + SWATCH, y)], WIDTH * 1.6, line.color);
         line.marker.draw(drawing, (x + SWATCH / 2.0, y), line.color);
         let left = x + SWATCH + GAP / 2.0;
-        let name = font::fitted(&line.name, KEY_SIZE, self.name);
-        drawing.text(Text::new(&name, (left, y), KEY_SIZE, Anchor::Start, INK));
+        drawing.text(Text::new(&line.name, (left, y), KEY_SIZE, Anchor::Start, INK));
         let right = left + self.name + GAP + self.value;
         drawing.text(Text::new(&value(line), (right, y), KEY_SIZE, Anchor::End, INK));
     }

@@ -2,4 +2,5 @@
 
 pub(crate) mod clock;
 pub(crate) mod font;
+pub(crate) mod fonts;
 pub(crate) mod number;

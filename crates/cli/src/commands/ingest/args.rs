@@ -72,6 +72,7 @@ impl IngestArgs {
             format: self.page_format.page_format.as_deref(),
             sheet: &self.sheet,
             charts: Some(&self.charts),
+            one_file: false,
             time_zone: Some(&self.log.cpu.time_zone),
         }
     }

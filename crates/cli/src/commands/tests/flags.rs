@@ -16,7 +16,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 38] = [
+const LINES: [(&str, IsRead); 39] = [
     (
         "ingest night --frameworks ports.toml",
         |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
@@ -51,6 +51,7 @@ const LINES: [(&str, IsRead); 38] = [
         "report --test t --chart time,sweep --format png --scale 1",
         |c| matches!(c, Command::Report(a) if a.charts() == [Chart::Time, Chart::Sweep]),
     ),
+    ("report --test t --format pdf --one-file", |c| matches!(c, Command::Report(a) if a.pages().one_file)),
     (
         "report --test t --format html --rules rules.toml",
         |c| matches!(c, Command::Report(a) if a.rules.as_deref() == Some(Path::new("rules.toml"))),

@@ -124,6 +124,32 @@ fn frameworks_formats_and_paper_are_chosen() {
 }
 
 #[test]
+fn pages_in_one_file_have_bookmarks_and_come_after_the_overview() {
+    let store = Store::embedded();
+    ingest_three(&store);
+    let flags = ["--format", "svg,pdf", "--one-file", "--chart", "time,sweep"];
+    let (done, folder) = report_into(&store, "book", &flags);
+    done.text();
+    let pdfs: Vec<String> =
+        names(&folder).into_iter().filter(|name| Path::new(name).extension().unwrap() == "pdf").collect();
+    assert_eq!(pdfs, ["report_2048+time-sweep.pdf"]);
+    assert_eq!(names(&folder).len(), 8, "the other formats have a file a page");
+    let bytes = std::fs::read(folder.join(&pdfs[0])).unwrap();
+    let text = String::from_utf8_lossy(&bytes);
+    // The document has the title of its first page, and the date of the earliest test.
+    assert!(text.contains("/Count 7") && text.contains("/CreationDate(D:20261118"), "{text:.200}");
+    let title: String = "3 frameworks – 2048".encode_utf16().map(|unit| format!("{unit:04X}")).collect();
+    assert!(text.contains(&format!("<</Title<FEFF{title}>")), "{title}");
+    for bookmark in ["go 2048", "nio 2048", "spring 2048", "go 2048 by load", "Requests per second"] {
+        assert!(text.contains(&format!("/Title({bookmark})")), "{bookmark}");
+    }
+    let (done, alone) =
+        report_into(&store, "alone", &["--framework", "nio", "--format", "pdf", "--one-file"]);
+    done.text();
+    assert_eq!(names(&alone), ["report_2048+only-nio.pdf"]);
+}
+
+#[test]
 fn same_runs_give_the_same_bytes() {
     let store = Store::embedded();
     ingest_three(&store);

@@ -45,7 +45,7 @@ const LAYERS: [(&str, &[&str]); 4] = [
     (
         "plot",
         &[
-            "style", "error", "palette", "columns", "text", "output", "layout", "marks", "charts", "pages",
+            "text", "style", "error", "palette", "columns", "output", "layout", "marks", "charts", "pages",
             "html", "checks",
         ],
     ),
