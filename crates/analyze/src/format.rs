@@ -165,6 +165,48 @@ pub fn counted(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
+/// Formats a duration in seconds.
+///
+/// ```
+/// assert_eq!(perfpipe_analyze::format::duration(3663), "1 h 1 min 3 s");
+/// ```
+pub fn duration(seconds: u64) -> String {
+    let parts = [
+        (seconds / 86_400, "d"),
+        (seconds / 3600 % 24, "h"),
+        (seconds / 60 % 60, "min"),
+        (seconds % 60, "s"),
+    ];
+    let told: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n} {unit}")).collect();
+    if told.is_empty() { "0 s".to_owned() } else { told.join(" ") }
+}
+
+/// Formats a time in ms since 1970 as a date and a time, UTC; `None` beyond the years 1 to 9999.
+///
+/// ```
+/// assert_eq!(perfpipe_analyze::format::instant(1_795_203_738_609).as_deref(), Some("2026-11-20 19:42:18"));
+/// ```
+pub fn instant(epoch_ms: i64) -> Option<String> {
+    let time = jiff::Timestamp::from_millisecond(epoch_ms).ok()?;
+    Some(time.strftime("%Y-%m-%d %H:%M:%S").to_string()).filter(|text| !text.starts_with('-'))
+}
+
+/// Formats a number of bytes, with units of a thousand.
+///
+/// ```
+/// use perfpipe_analyze::format::size;
+/// assert_eq!((size(999), size(1_234_567)), ("999 B".into(), "1.2 MB".into()));
+/// ```
+pub fn size(bytes: u64) -> String {
+    let units = [(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let exact = bytes as f64;
+    match units.into_iter().find(|(unit, _)| exact >= *unit) {
+        Some((unit, name)) => format!("{:.1} {name}", exact / unit),
+        None => format!("{bytes} B"),
+    }
+}
+
 /// Returns the number of seconds in a unit of time, given its name: `d`, `h`, `m` or `min`, `s`.
 ///
 /// ```

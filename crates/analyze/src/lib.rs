@@ -87,9 +87,10 @@ pub mod table;
 mod timeline;
 mod view;
 
-pub use check::{Rule, Verdict, check, verdict_table};
+pub use check::{Baseline, Rule, Verdict, check, verdict_table};
 pub use compare::{
-    Change, Measure, Measured, Noise, Outcome, Part, Side, change_table, compare, compare_sides,
+    Change, LevelChange, Measure, Measured, Noise, Outcome, Part, Side, Trend, Trends, Version, change_table,
+    compare, compare_sides, trend_table,
 };
 pub use diagnose::{Finding, FindingKind, diagnose, finding_table};
 pub use error::{Error, NoPhaseReason, Result};

@@ -4,11 +4,12 @@ use perfpipe_ingest::{RunKey, StoredRun};
 
 use crate::error::{Error, Result};
 use crate::format::Unit;
-use crate::table::Table;
+use crate::table::{Table, Tone};
 use crate::timeline::Timeline;
 use crate::view::View;
 use crate::view::phases::Span;
 
+use super::baseline::Baseline;
 use super::bound::Bound;
 use super::figures::Figures;
 use super::lasting::{self, Judged, Lasting};
@@ -99,19 +100,14 @@ pub fn check(
     rules: &[Rule],
     run: &StoredRun,
     view: &View,
-    baseline: Option<(&StoredRun, &View)>,
+    baseline: Option<&Baseline>,
 ) -> Result<Vec<Verdict>> {
+    let compared = rules.iter().find(|rule| rule.needs_baseline());
+    if let (None, Some(rule)) = (baseline, compared) {
+        return Err(Error::NoBaseline { rule: rule.to_string() });
+    }
     let figures = Figures::new(rules, run, view)?;
-    let compared: Vec<Rule> = rules.iter().filter(|rule| rule.needs_baseline()).cloned().collect();
-    let baseline = match (baseline, compared.first()) {
-        (Some((run, view)), _) => Some(Figures::new(&compared, run, view)?),
-        (None, Some(rule)) => return Err(Error::NoBaseline { rule: rule.to_string() }),
-        (None, None) => None,
-    };
-    Ok(rules
-        .iter()
-        .filter_map(|rule| Some(judge(rule, figures.of(rule)?, bound(rule, baseline.as_ref()))))
-        .collect())
+    Ok(rules.iter().filter_map(|rule| Some(judge(rule, figures.of(rule)?, bound(rule, baseline)))).collect())
 }
 
 /// Builds a table of verdicts: `run`, `rule`, `holds`, `value`, `limit`, `unit`, `first`, `last` (seconds) and `note`.
@@ -121,6 +117,7 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
         .column("run", |row| Some(row.run.clone()))
         .column("rule", |row| Some(row.rule.clone()))
         .column("holds", |row| Some(row.holds))
+        .tones(&[("yes", Tone::Good), ("no", Tone::Bad)])
         .column("value", |row| row.value)
         .unit("", decimals)
         .column("limit", |row| row.limit)
@@ -133,12 +130,10 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
 }
 
 /// Computes the limit of a rule; `None` if the baseline does not have the figure.
-fn bound(rule: &Rule, baseline: Option<&Figures>) -> Option<Bound> {
+fn bound(rule: &Rule, baseline: Option<&Baseline>) -> Option<Bound> {
     match rule.limit {
         Limit::Number(number) => Some(Bound::of(number)),
-        Limit::Baseline(factor, more) => {
-            rule.measure.of_run(baseline?.of(rule)?).map(|value| Bound::sum(value * factor, more))
-        }
+        Limit::Baseline(factor, more) => Some(Bound::sum(baseline?.value(rule)? * factor, more)),
     }
 }
 
@@ -225,7 +220,14 @@ mod tests {
     fn judged(rule: &str, run: &StoredRun, baseline: Option<&StoredRun>) -> Verdict {
         let view = View::default();
         let rules = [rule.parse().unwrap()];
-        check(&rules, run, &view, baseline.map(|run| (run, &view))).unwrap().remove(0)
+        let baseline = baseline.map(|run| of_runs(&rules, &[run]));
+        check(&rules, run, &view, baseline.as_ref()).unwrap().remove(0)
+    }
+
+    fn of_runs(rules: &[Rule], runs: &[&StoredRun]) -> Baseline {
+        let mut baseline = Baseline::new(rules);
+        runs.iter().for_each(|run| baseline.add(run, &View::default()).unwrap());
+        baseline
     }
 
     proptest! {
@@ -282,6 +284,17 @@ mod tests {
         assert_eq!(against("cpu < baseline").note.as_deref(), Some("the baseline has no such figure"));
         let alone = check(&["p50 < baseline".parse().unwrap()], &slow, &View::default(), None);
         assert!(matches!(alone, Err(Error::NoBaseline { .. })));
+    }
+
+    #[test]
+    fn several_runs_are_a_baseline_by_their_median() {
+        let runs = [run(&[2, 2]), run(&[9, 9]), run(&[4, 4])];
+        let rules = ["throughput >= baseline".parse().unwrap(), "cpu < baseline".parse().unwrap()];
+        let baseline = of_runs(&rules, &runs.each_ref());
+        let verdicts = check(&rules, &run(&[5, 5]), &View::default(), Some(&baseline)).unwrap();
+        assert_eq!((verdicts[0].holds, verdicts[0].limit), (true, Some(4.0)));
+        assert_eq!(verdicts[1].note.as_deref(), Some("the baseline has no such figure"));
+        assert_eq!(of_runs(&rules, &[]).value(&rules[0]), None);
     }
 
     /// A run of seconds that are good (10 ms), bad (20 ms) or silent, which makes them unknown.

@@ -1,7 +1,7 @@
 //! A difference between two sides, its outcome, and the table of changes.
 
 use super::measure::{Growth, Measure, Part};
-use crate::table::Table;
+use crate::table::{Table, Tone};
 
 /// One figure, compared between two sides.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,6 +123,7 @@ pub fn change_table(changes: &[Change]) -> Table {
         .unit("", 2)
         .column("outcome", |row| Some(row.outcome.name().to_owned()))
         .title("b is")
+        .tones(&[("better", Tone::Good), ("worse", Tone::Bad), ("unknown", Tone::Doubt)])
         .column("p", |row| row.p)
         .unit("", 4)
         .column("p_adjusted", |row| row.p_adjusted)

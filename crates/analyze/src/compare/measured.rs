@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use perfpipe_ingest::{RunKey, StoredRun};
+use perfpipe_ingest::{RunInfo, StoredRun};
 
 use super::figure::{Distribution, Figure, Kind};
 use super::measure::{Measure, Part};
@@ -25,7 +25,8 @@ const FEWEST: u32 = 24;
 /// Takes about 100 KB for a run of any length.
 #[derive(Debug, Clone)]
 pub struct Measured {
-    pub(super) key: RunKey,
+    info: RunInfo,
+    view: View,
     /// The figures of the whole run, and of its hold if there is one and other seconds too.
     pub(super) parts: Vec<Figures>,
 }
@@ -49,13 +50,29 @@ impl Measured {
             let Some(span) = span else { continue };
             parts.push((part, figures(&selection, &timeline, span, &percentiles)?));
         }
-        Ok(Self { key: run.info.key.clone(), parts })
+        Ok(Self { info: run.info.clone(), view: view.clone(), parts })
+    }
+
+    /// Returns the metadata of the run.
+    pub fn info(&self) -> &RunInfo {
+        &self.info
+    }
+
+    /// Returns the view that it was measured for.
+    pub fn view(&self) -> &View {
+        &self.view
     }
 
     /// Returns a figure of a part.
     pub(super) fn figure(&self, part: Part, measure: Measure) -> Option<&Figure> {
         let (_, figures) = self.parts.iter().find(|(own, _)| *own == part)?;
         figures.iter().find(|(own, _)| *own == measure).map(|(_, figure)| figure)
+    }
+
+    /// Returns the names of a part's figures, in order.
+    pub(super) fn measures(&self, part: Part) -> impl Iterator<Item = Measure> {
+        let parts = self.parts.iter().filter(move |(own, _)| *own == part);
+        parts.flat_map(|(_, figures)| figures.iter().map(|(measure, _)| *measure))
     }
 }
 

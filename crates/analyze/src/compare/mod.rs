@@ -9,6 +9,7 @@ mod measured;
 mod memory;
 mod scatter;
 mod sides;
+mod trend;
 mod units;
 
 use perfpipe_ingest::StoredRun;
@@ -20,6 +21,7 @@ pub use self::change::{Change, Noise, Outcome, change_table};
 pub use self::measure::{Measure, Part};
 pub use self::measured::Measured;
 pub use self::sides::{Side, compare_sides};
+pub use self::trend::{LevelChange, Trend, Trends, Version, trend_table};
 
 /// Compares two stored runs, each with its own view, as [`compare_sides`] does.
 ///

@@ -91,8 +91,8 @@ impl Side {
     pub fn of(runs: Vec<Measured>) -> Self {
         let name = match runs.as_slice() {
             [] => String::new(),
-            [only] => only.key.to_string(),
-            [first, ..] => first.key.clone().with_repeat(1).to_string(),
+            [only] => only.info().key.to_string(),
+            [first, ..] => first.info().key.clone().with_repeat(1).to_string(),
         };
         Self { name, runs }
     }

@@ -4,9 +4,11 @@
 mod document;
 mod hgrm;
 mod label_times;
+mod metrics;
 mod statistics;
 
 pub use self::document::run_document;
 pub use self::hgrm::percentile_distribution;
 pub use self::label_times::LabelTimes;
+pub use self::metrics::{line_protocol, open_metrics};
 pub use self::statistics::jmeter_statistics;

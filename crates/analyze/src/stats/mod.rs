@@ -1,5 +1,6 @@
 //! Statistics of counts: exact histograms, percentiles, and Student's t.
 
+pub(crate) mod change_points;
 pub(crate) mod curve;
 pub(crate) mod histogram;
 pub(crate) mod median;

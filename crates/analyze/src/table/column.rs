@@ -1,10 +1,49 @@
 //! Columns of a table: name, type, and format in text output.
 
 use super::value::{Kind, Value};
-use crate::format::{one_line, separated, without_zero_sign};
+use crate::format::{duration, instant, one_line, separated, size, without_zero_sign};
 
 /// The text of an absent value.
 const ABSENT: &str = "-";
+
+/// What a word says of a run, for its colour on a terminal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Tone {
+    /// As it should be, or better than before.
+    Good,
+    /// Not as it should be, or worse than before.
+    Bad,
+    /// Not known, or to be looked at.
+    Doubt,
+}
+
+/// How whole numbers look in text formats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// With separated thousands.
+    Plain,
+    /// Without.
+    Identifier,
+    /// As a date.
+    Instant,
+    /// In hours, minutes and seconds.
+    Duration,
+    /// In kB, MB and GB.
+    Size,
+}
+
+impl Look {
+    /// Returns the text of a number that is not shown in digits alone.
+    fn of(self, number: i128) -> Option<String> {
+        match self {
+            Self::Plain | Self::Identifier => None,
+            Self::Instant => instant(i64::try_from(number).ok()?),
+            Self::Duration => u64::try_from(number).ok().map(duration),
+            Self::Size => u64::try_from(number).ok().map(size),
+        }
+    }
+}
 
 /// A column's name and type. Unit, decimals and title are for text formats and change nothing in machine formats.
 ///
@@ -20,8 +59,10 @@ pub struct Column {
     title: Option<String>,
     unit: Option<String>,
     decimals: Option<u8>,
-    identifier: bool,
+    look: Look,
     hidden: bool,
+    is_minor: bool,
+    tones: &'static [(&'static str, Tone)],
 }
 
 impl Column {
@@ -33,8 +74,10 @@ impl Column {
             title: None,
             unit: None,
             decimals: None,
-            identifier: false,
+            look: Look::Plain,
             hidden: false,
+            is_minor: false,
+            tones: &[],
         }
     }
 
@@ -62,7 +105,28 @@ impl Column {
     /// Marks the numbers as identifiers, such as years: their thousands are not separated.
     #[must_use]
     pub fn identifier(mut self) -> Self {
-        self.identifier = true;
+        self.look = Look::Identifier;
+        self
+    }
+
+    /// Marks the numbers as times in ms since 1970, which people see as dates, UTC.
+    #[must_use]
+    pub fn instant(mut self) -> Self {
+        self.look = Look::Instant;
+        self
+    }
+
+    /// Marks the numbers as durations in seconds, which people see in hours, minutes and seconds.
+    #[must_use]
+    pub fn duration(mut self) -> Self {
+        self.look = Look::Duration;
+        self
+    }
+
+    /// Marks the numbers as sizes in bytes, which people see in kB, MB and GB.
+    #[must_use]
+    pub fn size(mut self) -> Self {
+        self.look = Look::Size;
         self
     }
 
@@ -73,6 +137,28 @@ impl Column {
         self
     }
 
+    /// Lets the column be left out first where a terminal is too narrow for all.
+    #[must_use]
+    pub fn minor(mut self) -> Self {
+        self.is_minor = true;
+        self
+    }
+
+    /// Sets the tones of words, for their colours on a terminal.
+    #[must_use]
+    pub fn tones(mut self, tones: &'static [(&'static str, Tone)]) -> Self {
+        self.tones = tones;
+        self
+    }
+
+    pub(super) fn is_minor(&self) -> bool {
+        self.is_minor
+    }
+
+    pub(super) fn tone(&self, word: &str) -> Option<Tone> {
+        self.tones.iter().find(|(own, _)| *own == word).map(|(_, tone)| *tone)
+    }
+
     /// Returns the name in machine formats.
     pub fn name(&self) -> &str {
         &self.name
@@ -81,6 +167,11 @@ impl Column {
     /// Returns the type of the values.
     pub fn kind(&self) -> Kind {
         self.kind
+    }
+
+    /// Returns the unit of the numbers; empty without one.
+    pub(crate) fn unit_name(&self) -> &str {
+        self.unit.as_deref().unwrap_or_default()
     }
 
     /// Returns the heading in text formats: the title, by default the name, and the unit.
@@ -100,11 +191,18 @@ impl Column {
     /// assert_eq!(column.shown(&Value::F64(1234.56)), "1,234.6");
     /// ```
     pub fn shown(&self, value: &Value<'_>) -> String {
-        let number = |digits: String| if !self.identifier { separated(&digits) } else { digits };
+        let number = |digits: String| match self.look {
+            Look::Identifier => digits,
+            _ => separated(&digits),
+        };
         match value {
             Value::Absent => ABSENT.into(),
-            Value::U64(value) => number(value.to_string()),
-            Value::I64(value) => number(value.to_string()),
+            Value::U64(value) => {
+                self.look.of(i128::from(*value)).unwrap_or_else(|| number(value.to_string()))
+            }
+            Value::I64(value) => {
+                self.look.of(i128::from(*value)).unwrap_or_else(|| number(value.to_string()))
+            }
             Value::F64(value) => number(match self.decimals {
                 Some(decimals) => without_zero_sign(format!("{value:.*}", usize::from(decimals))),
                 None => value.to_string(),
@@ -150,6 +248,15 @@ mod tests {
         assert_eq!(column.clone().decimals(1).shown(&Value::F64(-0.06)), "-0.1");
         assert_eq!(column.shown(&Value::I64(i64::MIN)), "-9,223,372,036,854,775,808");
         assert_eq!(column.identifier().shown(&Value::U64(1795203738)), "1795203738");
+    }
+
+    #[test]
+    fn times_durations_and_sizes_are_shown_for_people() {
+        let started = Column::new("t0_ms", Kind::I64).instant();
+        assert_eq!(started.shown(&Value::I64(1_795_203_738_609)), "2026-11-20 19:42:18");
+        assert_eq!(started.shown(&Value::I64(i64::MAX)), "9,223,372,036,854,775,807");
+        assert_eq!(Column::new("seconds", Kind::U64).duration().shown(&Value::U64(78)), "1 min 18 s");
+        assert_eq!(Column::new("bytes", Kind::U64).size().shown(&Value::U64(1_234_567)), "1.2 MB");
     }
 
     #[test]

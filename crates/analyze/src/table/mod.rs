@@ -19,8 +19,9 @@ mod writer;
 
 use std::io::Write;
 
-pub use self::column::Column;
+pub use self::column::{Column, Tone};
 pub use self::pieces::TableWriter;
+pub use self::text::Terminal;
 pub use self::value::{Datum, Kind, Value};
 pub use self::writer::{Format, RowWriter};
 
@@ -97,6 +98,15 @@ impl Table {
         Ok(())
     }
 
+    /// Returns the table as text for a terminal: fitted to its width, and in its colours.
+    pub fn shown(&self, terminal: Terminal) -> String {
+        let shown = || self.columns.iter().zip(&self.values).filter(|(column, _)| column.is_shown());
+        let columns: Vec<&Column> = shown().map(|(column, _)| column).collect();
+        let row = |at| shown().map(|(column, values)| column.shown(&values.get(at))).collect();
+        let rows: Vec<Vec<String>> = (0..self.rows).map(row).collect();
+        text::shown(&columns, &rows, terminal)
+    }
+
     /// Returns the columns that a format contains.
     fn written_columns(&self, format: Format) -> Vec<Column> {
         let written = |column: &&Column| !format.is_for_people() || column.is_shown();
@@ -155,6 +165,36 @@ impl<R> TableBuilder<'_, R> {
     #[must_use]
     pub fn identifier(self) -> Self {
         self.change_last(Column::identifier)
+    }
+
+    /// Marks the numbers of the last column as times in ms since 1970, which people see as dates.
+    #[must_use]
+    pub fn instant(self) -> Self {
+        self.change_last(Column::instant)
+    }
+
+    /// Marks the numbers of the last column as durations in seconds, which people see in hours, minutes and seconds.
+    #[must_use]
+    pub fn duration(self) -> Self {
+        self.change_last(Column::duration)
+    }
+
+    /// Marks the numbers of the last column as sizes in bytes, which people see in kB, MB and GB.
+    #[must_use]
+    pub fn size(self) -> Self {
+        self.change_last(Column::size)
+    }
+
+    /// Lets the last column be left out first where a terminal is too narrow for all.
+    #[must_use]
+    pub fn minor(self) -> Self {
+        self.change_last(Column::minor)
+    }
+
+    /// Sets the tones of words of the last column, for their colours on a terminal.
+    #[must_use]
+    pub fn tones(self, tones: &'static [(&'static str, Tone)]) -> Self {
+        self.change_last(|column| column.tones(tones))
     }
 
     /// Shows or hides the last column in text formats, as where it would say nothing.

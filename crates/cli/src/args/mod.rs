@@ -9,6 +9,7 @@ pub(crate) mod renamed;
 mod runs;
 mod store;
 mod style;
+mod terminal;
 mod values;
 mod view;
 
@@ -20,5 +21,7 @@ pub(crate) use self::reading::LogArgs;
 pub(crate) use self::runs::{RunArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
 pub(crate) use self::store::{BaselineStoreArgs, NoStoreArgs, StoreArgs};
 pub(crate) use self::style::{ChartArgs, PageFormat, PageFormatArgs, PageOptions, SheetArgs};
+pub(crate) use self::terminal::{TerminalArgs, When};
 pub(crate) use self::values::choice::{Choice, choice};
+pub(crate) use self::values::tag::{Tag, is_key};
 pub(crate) use self::view::{ScopeArgs, ViewArgs};

@@ -7,6 +7,8 @@
 use clap::Args;
 use perfpipe_ingest::run::LAST_REPEAT;
 
+use super::values::tag::Tag;
+
 /// Names of the run to ingest.
 #[derive(Debug, Args)]
 pub(crate) struct RunNameArgs {
@@ -43,7 +45,7 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RunsArgs {
     /// Runs, as `perfpipe list` names them: go_2048, go_2048#2
-    #[arg(value_name = "RUN", conflicts_with_all = ["framework", "test", "repeat"])]
+    #[arg(value_name = "RUN", conflicts_with_all = ["framework", "test", "repeat", "tag"])]
     pub(crate) run: Vec<String>,
     #[command(flatten)]
     pub(crate) of: TestArgs,
@@ -52,7 +54,7 @@ pub(crate) struct RunsArgs {
 impl RunsArgs {
     /// Returns true if no run is named, so that all are meant.
     pub(crate) fn is_all(&self) -> bool {
-        self.run.is_empty() && self.of.test.is_none()
+        self.run.is_empty() && self.of.test.is_none() && self.of.tag.is_empty()
     }
 }
 
@@ -68,6 +70,9 @@ pub(crate) struct TestArgs {
     /// Only this repeat; repeatable [default: all of the test]
     #[arg(long, value_name = "N", value_parser = repeat(), requires = "test")]
     pub(crate) repeat: Vec<u32>,
+    /// Only runs with this tag, as in branch=main; repeatable: they must have all of them
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) tag: Vec<Tag>,
 }
 
 /// Returns the parser for numbers of repeats.

@@ -11,12 +11,13 @@ use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::Page;
 
 use crate::args::{
-    BaselineStoreArgs, OutputArgs, PageFormat, PageOptions, SheetArgs, StoreArgs, TestArgs, ViewArgs,
+    BaselineStoreArgs, OutputArgs, PageFormat, PageOptions, SheetArgs, StoreArgs, Tag, TestArgs, ViewArgs,
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, looks, other_store};
+use crate::output::terminal::write_table;
 use crate::output::{Output, note, page_folder};
 
 #[derive(Debug, Args)]
@@ -25,14 +26,16 @@ use crate::output::{Output, note, page_folder};
     perfpipe compare go_2048 spring_2048 nio_2048\n  \
     perfpipe compare go_2048#1 go_2048#2\n  \
     perfpipe compare --test 2048 --framework go --framework spring --format md\n  \
+    perfpipe compare --test 2048 --framework go --tag commit=3f2a9c1 --tag commit=77b01de\n  \
     perfpipe compare go_2048 go_2048 --baseline-store released --out charts --phase hold\n\n\
-    By flags, the first --framework is A and the others are B; or, of a single framework, the first --repeat is A.")]
+    By flags, the first --framework is A and the others are B; or, of a single framework, the first --repeat or the \
+    first of several --tag with the same key is A.")]
 pub(crate) struct CompareArgs {
     /// Baseline run: go_2048 with all its repeats, or go_2048#2 for the second alone
     #[arg(
         value_name = "A",
         required_unless_present = "test",
-        conflicts_with_all = ["test", "framework", "repeat"]
+        conflicts_with_all = ["test", "framework", "repeat", "tag"]
     )]
     pub(crate) a: Option<String>,
     /// Runs to compare with A
@@ -112,8 +115,8 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     let choices: Vec<String> =
         args.baseline_store().map(other_store).into_iter().chain(choices(&args.view)).collect();
     let choices = [choices, looks(&args.pages())].concat();
-    for keys in &chosen {
-        let read = read(&store, keys, args).await?;
+    for chosen in &chosen {
+        let read = read(&store, chosen, args).await?;
         if let (Some(pages), Some(a), Some(b)) = (&mut pages, &baseline.drawn, &read.drawn) {
             let page = Page::comparison(a, b, &args.pages().style());
             let subject = Subject::Against(&b.info.key, &a.info.key);
@@ -123,7 +126,7 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     }
     let changes = compare_sides(&baseline.side, &sides);
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    change_table(&changes).write(args.output.format, &mut output)?;
+    write_table(&change_table(&changes), args.output.format, &mut output)?;
     output.finish()?;
     print_noise(&baseline.side, &sides, &changes);
     pages.into_iter().for_each(Pages::print_notes);
@@ -144,8 +147,15 @@ fn check_flags(args: &CompareArgs) -> Result<()> {
     idle_flags::check_formats(&pages)
 }
 
-/// The repeats of A, and those of each B.
-type Sides = (Vec<RunKey>, Vec<Vec<RunKey>>);
+/// The runs of a side.
+struct Chosen {
+    keys: Vec<RunKey>,
+    /// The side's name, if its runs do not tell it.
+    name: Option<String>,
+}
+
+/// The runs of A, and those of each B.
+type Sides = (Chosen, Vec<Chosen>);
 
 /// Finds the runs that are named. If another repeat of the same run is named by its number, a name means a single run.
 fn by_name(args: &CompareArgs, a: &str, others: &[RunInfo], runs: &[RunInfo]) -> Result<Sides> {
@@ -155,17 +165,22 @@ fn by_name(args: &CompareArgs, a: &str, others: &[RunInfo], runs: &[RunInfo]) ->
         near.chain((at > 0).then_some(a)).collect()
     };
     let near_a = if args.baseline_store().is_none() { near(0) } else { Vec::new() };
+    let chosen = |keys| Chosen { keys, name: None };
     let of_a = runs::with_repeats(others, a, &near_a)?;
-    let of_b = args.b.iter().zip(1..).map(|(name, at)| runs::with_repeats(runs, name, &near(at)));
-    Ok((of_a, of_b.collect::<Result<_>>()?))
+    let of_b =
+        args.b.iter().zip(1..).map(|(name, at)| Ok(chosen(runs::with_repeats(runs, name, &near(at))?)));
+    Ok((chosen(of_a), of_b.collect::<Result<_>>()?))
 }
 
 /// Finds the runs that are given by flags: a side for each framework, or for each repeat of a single framework.
 fn by_parts(args: &CompareArgs, others: &[RunInfo], runs: &[RunInfo]) -> Result<Sides> {
-    let TestArgs { framework, repeat, .. } = &args.of;
+    let TestArgs { framework, repeat, tag, .. } = &args.of;
     let mut sides: Vec<TestArgs> = match framework.as_slice() {
         [_] if repeat.len() > 1 => {
             repeat.iter().map(|one| TestArgs { repeat: vec![*one], ..args.of.clone() }).collect()
+        }
+        [_] if is_of_one_key(tag) => {
+            tag.iter().map(|one| TestArgs { tag: vec![one.clone()], ..args.of.clone() }).collect()
         }
         all => all.iter().map(|one| TestArgs { framework: vec![one.clone()], ..args.of.clone() }).collect(),
     };
@@ -174,19 +189,30 @@ fn by_parts(args: &CompareArgs, others: &[RunInfo], runs: &[RunInfo]) -> Result<
     }
     match sides.as_slice() {
         [a, b @ ..] if !b.is_empty() => {
-            let of_b = b.iter().map(|side| runs::of_test(runs, side));
-            Ok((runs::of_test(others, a)?, of_b.collect::<Result<_>>()?))
+            let is_by_tag = is_of_one_key(tag);
+            let chosen = |runs: &[RunInfo], side: &TestArgs| -> Result<Chosen> {
+                let name = side.tag.first().filter(|_| is_by_tag).map(Tag::to_string);
+                Ok(Chosen { keys: runs::of_test(runs, side)?, name })
+            };
+            Ok((chosen(others, a)?, b.iter().map(|b| chosen(runs, b)).collect::<Result<_>>()?))
         }
         _ => Err(CliError::usage(
             "expected two runs or more to compare",
-            "Give --framework twice, or --repeat twice with one framework, or name the runs: go_2048 spring_2048.",
+            "Give --framework twice, or --repeat or --tag twice with one framework, or name the runs: go_2048 \
+             spring_2048.",
         )
         .into()),
     }
 }
 
+/// Returns true if these are several values of one tag, so that no run has all of them.
+fn is_of_one_key(tags: &[Tag]) -> bool {
+    tags.len() > 1 && tags.iter().all(|tag| tags.first().is_some_and(|first| first.key == tag.key))
+}
+
 /// Reads runs one by one, and keeps of each only what is compared and what is drawn.
-async fn read(store: &Store, keys: &[RunKey], args: &CompareArgs) -> Result<Read> {
+async fn read(store: &Store, chosen: &Chosen, args: &CompareArgs) -> Result<Read> {
+    let keys = &chosen.keys;
     let (mut runs, mut timelines) = (Vec::with_capacity(keys.len()), Vec::new());
     for key in keys {
         let run = view::read(store, key, &args.view).await?;
@@ -197,7 +223,11 @@ async fn read(store: &Store, keys: &[RunKey], args: &CompareArgs) -> Result<Read
     }
     let drawn = median_repeats(&timelines).first().map(|timeline| timeline.info.key.clone());
     let drawn = timelines.into_iter().find(|timeline| Some(&timeline.info.key) == drawn.as_ref());
-    Ok(Read { side: Side::of(runs), drawn })
+    let mut side = Side::of(runs);
+    if let Some(name) = &chosen.name {
+        side.name.clone_from(name);
+    }
+    Ok(Read { side, drawn })
 }
 
 /// Prints what the noise of the differences is, and what would make more of them decidable.

@@ -7,6 +7,7 @@ use perfpipe_analyze::{Finding, FindingKind, cpu_scale_in_doubt, diagnose, findi
 
 use crate::args::{CoresArgs, OutputArgs, RunArgs, ScopeArgs, StoreArgs};
 use crate::input::{runs, store, view};
+use crate::output::terminal::write_table;
 use crate::output::{Output, note};
 
 #[derive(Debug, Args)]
@@ -53,7 +54,7 @@ pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
     }
     findings.iter().filter_map(|finding| hint(finding.kind)).for_each(note);
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    finding_table(&findings).write(args.output.format, &mut output)?;
+    write_table(&finding_table(&findings), args.output.format, &mut output)?;
     output.finish()
 }
 

@@ -3,7 +3,6 @@
 mod attach_cpu;
 mod check;
 mod compare;
-mod completions;
 mod copy;
 mod diagnose;
 mod drop;
@@ -11,10 +10,11 @@ mod export;
 mod ingest;
 mod inspect;
 mod list;
-mod man;
 mod migrate;
 mod repair;
 mod report;
+mod shell;
+mod trend;
 mod verify;
 
 #[cfg(test)]
@@ -29,7 +29,6 @@ use perfpipe_ingest::Progress;
 use self::attach_cpu::AttachArgs;
 use self::check::CheckArgs;
 use self::compare::CompareArgs;
-use self::completions::CompletionsArgs;
 use self::copy::CopyArgs;
 use self::diagnose::DiagnoseArgs;
 use self::drop::DropArgs;
@@ -37,12 +36,15 @@ use self::export::ExportArgs;
 use self::ingest::IngestArgs;
 use self::inspect::InspectArgs;
 use self::list::ListArgs;
-use self::man::ManArgs;
 use self::migrate::MigrateArgs;
 use self::repair::RepairArgs;
 use self::report::ReportArgs;
+use self::shell::completions::{self, CompletionsArgs};
+use self::shell::man::{self, ManArgs};
+use self::trend::TrendArgs;
 use self::verify::VerifyArgs;
-use crate::args::StoreArgs;
+use crate::args::{StoreArgs, TerminalArgs};
+use crate::output::terminal;
 
 /// Exact statistics and printed charts from a zipped JMeter log and a CPU export
 #[derive(Debug, Parser)]
@@ -59,6 +61,8 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
     #[command(flatten)]
     pub(crate) store: StoreArgs,
+    #[command(flatten)]
+    pub(crate) terminal: TerminalArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -77,6 +81,8 @@ pub(crate) enum Command {
     Check(Box<CheckArgs>),
     /// Show what changed from one run to another, and whether by more than chance
     Compare(Box<CompareArgs>),
+    /// Show the figures of a test over versions, and where they change their level
+    Trend(Box<TrendArgs>),
     /// List the stored runs
     List(ListArgs),
     /// Copy runs to another store, and verify the copies
@@ -112,7 +118,8 @@ pub(crate) fn patience(command: &Command) -> Duration {
 
 /// Runs the command of the command line.
 pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
-    let Cli { command, store } = cli;
+    let Cli { command, store, terminal } = cli;
+    terminal::set(terminal);
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,
         Command::Inspect(args) => inspect::run(&args, &store).await,
@@ -121,6 +128,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
         Command::Diagnose(args) => diagnose::run(&args, &store).await,
         Command::Check(args) => check::run(&args, &store).await,
         Command::Compare(args) => compare::run(&args, &store).await,
+        Command::Trend(args) => trend::run(&args, &store).await,
         Command::Copy(args) => copy::run(&args, &store).await,
         Command::AttachCpu(args) => attach_cpu::run(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,

@@ -20,6 +20,7 @@ use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, left_out, rules, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
+use crate::output::terminal::write_table;
 use crate::output::{Output, page_folder};
 
 #[derive(Debug, Args)]
@@ -304,7 +305,7 @@ fn draw(
 
 /// Writes the league table, followed by its notes in text formats.
 fn write_league(league: &League, format: Format, output: &mut Output) -> Result<()> {
-    league.table().write(format, &mut *output)?;
+    write_table(&league.table(), format, output)?;
     for note in league.notes().iter().filter(|_| format.is_for_people()) {
         writeln!(output, "\n{}", format.prose(note))?;
     }

@@ -9,6 +9,7 @@ use crate::args::{OutputArgs, RunsArgs, StoreArgs};
 use crate::error::Damaged;
 use crate::input::{runs, store};
 use crate::output::progress::Bar;
+use crate::output::terminal::write_table;
 use crate::output::{Output, note};
 
 #[derive(Debug, Args)]
@@ -85,6 +86,6 @@ fn print(verdicts: &[Verdict], args: &VerifyArgs) -> Result<()> {
         .people_see(verdicts.iter().any(|verdict| !verdict.faults.is_empty()))
         .done();
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    table.write(args.output.format, &mut output)?;
+    write_table(&table, args.output.format, &mut output)?;
     output.finish()
 }

@@ -1,12 +1,14 @@
-//! Rules for runs, from a file.
+//! Rules for runs from a file, and the reading of runs for them.
 
 use std::path::Path;
 
 use anyhow::{Context, Result};
 use perfpipe_analyze::Rule;
+use perfpipe_ingest::{RunKey, Store, StoredRun};
 use serde::Deserialize;
 
-use super::text_of;
+use super::{text_of, view};
+use crate::args::ScopeArgs;
 use crate::error::CliError;
 use crate::output::line_of;
 
@@ -30,4 +32,20 @@ pub(crate) fn of_file(path: &Path) -> Result<Vec<Rule>> {
         rule.get_ref().parse::<Rule>().with_context(place)
     };
     file.rules.iter().map(read).collect()
+}
+
+/// Reads a run, with cells for every label that a rule or a flag names.
+pub(crate) async fn read(
+    store: &Store,
+    key: &RunKey,
+    rules: &[Rule],
+    scope: &ScopeArgs,
+) -> Result<StoredRun> {
+    let mut run = store.read(key).await?;
+    let labels = rules.iter().filter_map(Rule::label).chain(scope.label.as_deref());
+    for label in labels {
+        view::count_apart(store, &mut run, label).await?;
+    }
+    view::top_level(store, &mut run, scope).await?;
+    Ok(run)
 }

@@ -6,7 +6,7 @@ use anyhow::Result;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{RunInfo, RunKey};
 
-use crate::args::{RunArgs, TestArgs};
+use crate::args::{RunArgs, Tag, TestArgs};
 use crate::error::{CliError, print_error};
 
 /// The largest number of known names listed in the error on an unknown run.
@@ -14,17 +14,23 @@ const LISTED: usize = 10;
 
 /// Returns the runs that are named or those of the test; all runs if neither is given.
 pub(crate) fn several(runs: &[RunInfo], names: &[String], of: &TestArgs) -> Result<Vec<RunKey>> {
-    if of.test.is_some() {
-        return of_test(runs, of);
+    match (&of.test, of.tag.is_empty()) {
+        (Some(_), _) => of_test(runs, of),
+        (None, true) => named_or_all(runs, names),
+        (None, false) => Ok(tagged(runs, &of.tag)?.into_iter().map(|run| run.key.clone()).collect()),
     }
-    named_or_all(runs, names)
 }
 
 /// Returns the runs of a test, limited to the requested frameworks and repeats, if any.
 pub(crate) fn of_test(runs: &[RunInfo], args: &TestArgs) -> Result<Vec<RunKey>> {
-    let TestArgs { test, framework: frameworks, repeat: repeats } = args;
+    let TestArgs { test, framework: frameworks, repeat: repeats, tag } = args;
     let test = test.as_deref().unwrap_or_default();
-    let of_test: Vec<&RunKey> = runs.iter().map(|run| &run.key).filter(|key| key.test == test).collect();
+    let of_test: Vec<RunInfo> = runs.iter().filter(|run| run.key.test == test).cloned().collect();
+    if !of_test.is_empty() && !tag.is_empty() {
+        let tagged: Vec<RunInfo> = tagged(&of_test, tag)?.into_iter().cloned().collect();
+        return self::of_test(&tagged, &TestArgs { tag: Vec::new(), ..args.clone() });
+    }
+    let of_test: Vec<&RunKey> = of_test.iter().map(|run| &run.key).collect();
     if of_test.is_empty() {
         let tests = distinct(runs.iter().map(|run| &run.key.test));
         return Err(missing(format!("the store has no run of the test {test}"), "tests", &tests));
@@ -47,6 +53,28 @@ pub(crate) fn of_test(runs: &[RunInfo], args: &TestArgs) -> Result<Vec<RunKey>> 
     }
     let asked = |key: &&RunKey| repeats.is_empty() || repeats.contains(&key.repeat);
     Ok(of_frameworks.into_iter().filter(asked).cloned().collect())
+}
+
+/// Returns the runs that have all tags; all runs if there are none.
+///
+/// # Errors
+/// If no run has them.
+pub(crate) fn tagged<'a>(runs: &'a [RunInfo], tags: &[Tag]) -> Result<Vec<&'a RunInfo>> {
+    let found: Vec<&RunInfo> = runs.iter().filter(|run| tags.iter().all(|tag| tag.is_of(run))).collect();
+    if !found.is_empty() || tags.is_empty() {
+        return Ok(found);
+    }
+    let has = |tag: &&Tag| runs.iter().any(|run| tag.is_of(run));
+    let lacking = tags.iter().find(|tag| !has(tag)).or(tags.first()).map_or("", |tag| tag.key.as_str());
+    let values = distinct(runs.iter().filter_map(|run| run.options.tags.get(lacking)));
+    let keys = distinct(runs.iter().flat_map(|run| run.options.tags.keys()));
+    let remedy = match (values.as_slice(), keys.as_slice()) {
+        ([], []) => "Tags are given at ingest, as in --tag branch=main.".to_owned(),
+        ([], keys) => format!("The runs have the tags {}.", keys.join(", ")),
+        (values, _) => format!("The runs have the {lacking} {}.", values.join(", ")),
+    };
+    let told: Vec<String> = tags.iter().map(Tag::to_string).collect();
+    Err(CliError::refused(format!("the store has no run with the tag {}", told.join(" and ")), remedy).into())
 }
 
 /// Returns the common test of runs that are shown together.

@@ -4,6 +4,7 @@ pub(crate) mod notes;
 pub(crate) mod pages;
 pub(crate) mod progress;
 pub(crate) mod target;
+pub(crate) mod terminal;
 pub(crate) mod unfinished;
 
 use std::fs::File;

@@ -36,6 +36,8 @@ pub(crate) enum Subject<'a> {
     Report(&'a str),
     /// The first run, compared with the second.
     Against(&'a RunKey, &'a RunKey),
+    /// The versions of a framework in a test.
+    Trend(&'a str, &'a str),
 }
 
 impl Subject<'_> {
@@ -48,6 +50,7 @@ impl Subject<'_> {
             Self::Test(test) => format!("all-frameworks_{test}"),
             Self::Report(test) => format!("report_{test}"),
             Self::Against(key, other) => format!("{}_against_{}", key.name(), other.name()),
+            Self::Trend(framework, test) => format!("{framework}_{test}_trend"),
         })
     }
 
@@ -61,6 +64,7 @@ impl Subject<'_> {
             Self::Test(test) => format!("test\0{test}"),
             Self::Report(test) => format!("tests\0{test}"),
             Self::Against(key, other) => format!("against\0{}\0{}", of_key(key), of_key(other)),
+            Self::Trend(framework, test) => format!("trend\0{framework}\0{test}"),
         }
     }
 }
@@ -75,8 +79,10 @@ impl Names {
     /// Collects the names for these runs and their tests.
     pub(crate) fn of(runs: &[RunInfo]) -> Self {
         let keys = || runs.iter().map(|run| &run.key);
-        let of_runs =
-            keys().flat_map(|key| [Subject::Run(key), Subject::Sweep(key), Subject::RunReport(key)]);
+        let of_runs = runs.iter().map(|run| &run.key).flat_map(|key| {
+            let trend = Subject::Trend(&key.framework, &key.test);
+            [Subject::Run(key), Subject::Sweep(key), Subject::RunReport(key), trend]
+        });
         let of_tests = keys().flat_map(|key| [Subject::Test(&key.test), Subject::Report(&key.test)]);
         let mut shared = BTreeMap::new();
         for subject in of_runs.chain(of_tests).collect::<BTreeSet<_>>() {
@@ -126,7 +132,7 @@ pub(crate) fn choices(args: &ViewArgs) -> Vec<String> {
         all.join("-")
     };
     [
-        label.as_deref().map(|label| text("label", label)),
+        label.as_deref().map(|label| chosen_text("label", label)),
         phase.map(|phase| phase.name().to_owned()),
         number("from", from.map(i64::from)),
         number("to", to.map(i64::from)),
@@ -155,14 +161,14 @@ pub(crate) fn looks_over_time(options: &PageOptions<'_>) -> Vec<String> {
     let color = (style.color_by != ColorBy::default()).then(|| format!("by-{}", style.color_by.name()));
     let zone = (style.time_zone != TimeZone::default()).then(|| style.time_zone.to_string());
     let clock = (style.times == Times::Clock)
-        .then(|| zone.map_or_else(|| "clock".to_owned(), |zone| text("clock", &zone)));
+        .then(|| zone.map_or_else(|| "clock".to_owned(), |zone| chosen_text("clock", &zone)));
     color.into_iter().chain(clock).chain(looks(options)).collect()
 }
 
 /// Returns the other store that the baseline of a comparison comes from, as a part of a file name.
 pub(crate) fn other_store(folder: &Path) -> String {
     let name = folder.file_name().unwrap_or(folder.as_os_str()).to_string_lossy();
-    text("baseline", &name)
+    chosen_text("baseline", &name)
 }
 
 /// Returns the choice of a test's runs, as parts of a file name.
@@ -171,13 +177,15 @@ pub(crate) fn chosen_runs(args: &RunsArgs) -> Vec<String> {
     let runs: BTreeSet<&String> = args.run.iter().collect();
     let frameworks: BTreeSet<&String> = args.of.framework.iter().collect();
     let repeats: BTreeSet<u32> = args.of.repeat.iter().copied().collect();
-    let runs = runs.into_iter().map(|run| text("run", run));
-    let frameworks = frameworks.into_iter().map(|framework| text("only", framework));
-    runs.chain(frameworks).chain(repeats.into_iter().map(|repeat| format!("repeat-{repeat}"))).collect()
+    let tags = args.of.tag.iter().map(|tag| chosen_text("tag", &tag.to_string()));
+    let runs = runs.into_iter().map(|run| chosen_text("run", run));
+    let frameworks = frameworks.into_iter().map(|framework| chosen_text("only", framework));
+    let repeats = repeats.into_iter().map(|repeat| format!("repeat-{repeat}"));
+    runs.chain(frameworks).chain(repeats).chain(tags).collect()
 }
 
 /// Returns a chosen text as a part of a file name, with a hash if it has to be changed for that.
-fn text(what: &str, text: &str) -> String {
+pub(crate) fn chosen_text(what: &str, text: &str) -> String {
     let safe = safe(text);
     if safe == text { format!("{what}-{safe}") } else { format!("{what}-{safe}-{:08x}", hash(text) >> 32) }
 }

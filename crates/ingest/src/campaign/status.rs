@@ -109,11 +109,20 @@ impl Candidate<'_> {
         };
         let other = [
             join.then_some("its CPU readings were joined with another offset or look-back"),
-            (stored.options != options.noted).then_some("it was read with other options"),
+            self.is_read_otherwise(stored).then_some("it was read with other options"),
             (stored.rejects > options.max_rejects).then_some("it has more rejects than are allowed now"),
             (stored.is_partial() && !options.source.salvage).then_some("only a part of it was stored"),
         ];
         cpu.or(samples).or_else(|| other.into_iter().flatten().next()).map(str::to_owned)
+    }
+
+    /// Returns true if the stored run has other options. Tags that are not given again are kept.
+    fn is_read_otherwise(&self, stored: &RunInfo) -> bool {
+        let mut now = self.options.noted.clone();
+        if now.tags.is_empty() {
+            now.tags.clone_from(&stored.options.tags);
+        }
+        stored.options != now
     }
 
     /// The refusal to replace a stored run, if there is one.

@@ -70,6 +70,11 @@ impl TimeAxis {
         Self { start: 0.0, end, step: values.step.max(1.0) as u32, format: TimeFormat::Threads }
     }
 
+    /// Creates an axis of versions, from 0, without labels.
+    pub(crate) fn of_versions(count: usize) -> Self {
+        Self { start: -0.5, end: count as f64 - 0.5, step: u32::MAX, format: TimeFormat::Versions }
+    }
+
     /// Returns the first second of the axis.
     pub(crate) fn start(&self) -> f64 {
         self.start
@@ -88,7 +93,9 @@ impl TimeAxis {
     /// Returns the seconds of the ticks, which are round by the axis' count.
     fn ticks(&self) -> impl Iterator<Item = f64> + use<> {
         let origin = self.format.origin();
-        ticks::multiples(origin + self.start, origin + self.end, self.step).map(move |tick| tick - origin)
+        // Versions have names instead.
+        let end = if self.format == TimeFormat::Versions { f64::NEG_INFINITY } else { self.end };
+        ticks::multiples(origin + self.start, origin + end, self.step).map(move |tick| tick - origin)
     }
 }
 
@@ -160,6 +167,9 @@ impl Frame {
 
     /// Draws the time axis' title below its labels.
     pub(crate) fn time_title(&self, drawing: &mut Drawing) {
+        if self.time.title().is_empty() {
+            return;
+        }
         let place = ((self.area.left + self.area.right) / 2.0, self.area.bottom + TIME_LABEL_DROP + 12.0);
         drawing.text(Text::new(&self.time.title(), place, 8.0, Anchor::Middle, SOFT));
     }

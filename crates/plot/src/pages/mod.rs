@@ -9,3 +9,4 @@ pub(crate) mod sheet;
 pub(crate) mod stack;
 pub(crate) mod sweep;
 pub(crate) mod test;
+mod trend;

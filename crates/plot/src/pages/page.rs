@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{Sweep, Timeline};
+use perfpipe_analyze::{Sweep, Timeline, Trends};
 use perfpipe_ingest::RunInfo;
 
-use super::{comparison, footer, run, sweep, test};
+use super::{comparison, footer, run, sweep, test, trend};
 use crate::output::drawing::Text;
 use crate::output::page::Page;
 use crate::style::Style;
@@ -43,6 +43,14 @@ impl Page {
         let title = Text::clean(&format!("{} against {}", b.info.key, a.info.key));
         let date = a.info.t0_ms.min(b.info.t0_ms);
         Self::new(comparison::draw(a, b, style, &title), title, Some(date))
+    }
+
+    /// Creates the page of a framework's figures over versions, in portrait format: throughput, response times, failures
+    /// and CPU with their intervals, and the changes of their level.
+    pub fn trend(test: &str, trends: &Trends, style: &Style) -> Self {
+        let title = Text::clean(&format!("{} {test} over versions", trends.name));
+        let date = trends.versions.iter().map(|version| version.start_ms).min();
+        Self::new(trend::draw(trends, style, &title), title, date)
     }
 }
 

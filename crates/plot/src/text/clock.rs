@@ -20,15 +20,7 @@ pub(crate) fn utc_minute(epoch_ms: i64) -> String {
 
 /// Formats a duration in seconds, as in `7 min 3 s`.
 pub(crate) fn duration(seconds: u32) -> String {
-    let parts = [
-        (seconds / 86_400, "d"),
-        (seconds / 3600 % 24, "h"),
-        (seconds / 60 % 60, "min"),
-        (seconds % 60, "s"),
-    ];
-    let told: Vec<String> =
-        parts.iter().filter(|(n, _)| *n > 0).map(|(n, unit)| format!("{n} {unit}")).collect();
-    if told.is_empty() { "0 s".to_owned() } else { told.join(" ") }
+    perfpipe_analyze::format::duration(seconds.into())
 }
 
 /// Formats a time since the start, in seconds, as in `0:54` or `13:53:20`.
@@ -97,6 +89,8 @@ pub(crate) enum TimeFormat {
     Clock(Clock, &'static str),
     /// Numbers of threads, for an axis of load.
     Threads,
+    /// Places of versions, which have names instead of numbers.
+    Versions,
 }
 
 impl TimeFormat {
@@ -129,6 +123,7 @@ impl TimeFormat {
             Self::Hours => "Time since start (h:min)".to_owned(),
             Self::Clock(clock, _) => clock.title(span),
             Self::Threads => "Load (active threads)".to_owned(),
+            Self::Versions => String::new(),
         }
     }
 
@@ -149,6 +144,7 @@ impl TimeFormat {
             Self::Hours => format!("{}:{:02}", seconds / 3600, seconds / 60 % 60),
             Self::Clock(clock, format) => clock.format(value, format).unwrap_or_else(|| stamp(seconds)),
             Self::Threads => crate::text::number::count(seconds.into()),
+            Self::Versions => String::new(),
         }
     }
 }

@@ -3,3 +3,4 @@
 pub(crate) mod choice;
 pub(super) mod duration;
 pub(super) mod size;
+pub(crate) mod tag;

@@ -12,6 +12,7 @@ use crate::args::{Choice, FileArgs, GoalArgs, RunArgs, ViewArgs, choice};
     perfpipe export go_2048#2 --percentiles 50,99.9 --label \"Get /\" --format json\n  \
     perfpipe export --framework go --test 2048 --what summary --phase hold\n  \
     perfpipe export go_2048 --what statistics -o statistics.json\n  \
+    perfpipe export go_2048 --format openmetrics -o go_2048.om\n  \
     perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
@@ -19,7 +20,8 @@ pub(crate) struct ExportArgs {
     /// Figures to write
     #[arg(long, value_enum, default_value_t = What::Seconds)]
     pub(crate) what: What,
-    /// Output format [default: csv; run and statistics are always json, hgrm is always text]
+    /// Output format [default: csv; run and statistics are always json, hgrm is always text; openmetrics and influx are
+    /// for seconds]
     #[arg(long, value_parser = choice(&ExportFormat::ALL))]
     pub(crate) format: Option<ExportFormat>,
     #[command(flatten)]
@@ -35,9 +37,9 @@ pub(crate) struct ExportArgs {
 }
 
 impl ExportArgs {
-    /// Returns the format of an exported table; `None` means Parquet.
-    pub(crate) fn form(&self) -> Option<Format> {
-        self.format.unwrap_or(ExportFormat::Table(Format::Csv)).of_table()
+    /// Returns the requested format; by default CSV.
+    pub(crate) fn form(&self) -> ExportFormat {
+        self.format.unwrap_or(ExportFormat::Table(Format::Csv))
     }
 }
 
@@ -73,33 +75,44 @@ pub(crate) enum What {
     Hgrm,
 }
 
-/// The format of an export: that of a table, or Parquet.
+/// The format of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExportFormat {
     Table(Format),
     Parquet,
+    OpenMetrics,
+    Influx,
 }
 
 impl ExportFormat {
-    const ALL: [Self; 5] = [
+    const ALL: [Self; 7] = [
         Self::Table(Format::Csv),
         Self::Table(Format::Json),
         Self::Parquet,
         Self::Table(Format::Markdown),
         Self::Table(Format::Text),
+        Self::OpenMetrics,
+        Self::Influx,
     ];
 
-    /// Returns the format of a table; `None` means Parquet.
+    /// Returns the format of a table in text; `None` for all others.
     pub(crate) fn of_table(self) -> Option<Format> {
-        match self {
-            Self::Table(format) => Some(format),
-            Self::Parquet => None,
-        }
+        if let Self::Table(format) = self { Some(format) } else { None }
+    }
+
+    /// Returns true if the format is for a dashboard, which draws figures over time.
+    pub(crate) fn is_metrics(self) -> bool {
+        matches!(self, Self::OpenMetrics | Self::Influx)
     }
 }
 
 impl Choice for ExportFormat {
     fn name(self) -> &'static str {
-        self.of_table().map_or("parquet", Format::name)
+        match self {
+            Self::Table(format) => format.name(),
+            Self::Parquet => "parquet",
+            Self::OpenMetrics => "openmetrics",
+            Self::Influx => "influx",
+        }
     }
 }

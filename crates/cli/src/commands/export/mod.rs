@@ -10,7 +10,9 @@ use anyhow::Result;
 use perfpipe_analyze::breakdown::{
     SampleFigures, SecondTables, cpu_table, error_table, label_stats, label_table, phase_table,
 };
-use perfpipe_analyze::interchange::{LabelTimes, jmeter_statistics, percentile_distribution, run_document};
+use perfpipe_analyze::interchange::{
+    LabelTimes, jmeter_statistics, line_protocol, open_metrics, percentile_distribution, run_document,
+};
 use perfpipe_analyze::table::{Format, Table, TableWriter};
 use perfpipe_analyze::{Sweep, Timeline, View};
 use perfpipe_ingest::Store;
@@ -19,7 +21,7 @@ use perfpipe_ingest::{RunInfo, RunKey, SampleBatch, StoredRun};
 
 pub(crate) use self::args::ExportArgs;
 use self::args::{ExportFormat, What};
-use crate::args::StoreArgs;
+use crate::args::{Choice, StoreArgs};
 use crate::error::CliError;
 use crate::input::{runs, store, view};
 use crate::output::{Output, note};
@@ -105,6 +107,10 @@ async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut
 
 /// Refuses a format that the export does not have.
 fn check_format(args: &ExportArgs) -> Result<()> {
+    if args.form().is_metrics() && args.what != What::Seconds {
+        let problem = format!("--format {} is for figures over time", args.form().name());
+        return Err(CliError::usage(problem, "Give --what seconds.").into());
+    }
     let only = match args.what {
         What::Run | What::Statistics => ExportFormat::Table(Format::Json),
         What::Hgrm => ExportFormat::Table(Format::Text),
@@ -150,7 +156,17 @@ fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
 /// Writes the seconds in pieces, since a run may have a million of them.
 fn seconds(run: &StoredRun, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let view = view_of(args, &run.info);
+    if args.form() == ExportFormat::OpenMetrics {
+        // A metric's values stand together, so all seconds are read before any is written.
+        return Ok(open_metrics(&run.info, &Timeline::new(run, &view)?.table(), output)?);
+    }
     let mut pieces = SecondTables::new(run, &view)?;
+    if args.form() == ExportFormat::Influx {
+        while let Some(piece) = pieces.next_piece()? {
+            line_protocol(&run.info, &piece, &mut *output)?;
+        }
+        return Ok(());
+    }
     let mut writer = writer(args, &pieces.columns(), output)?;
     while let Some(piece) = pieces.next_piece()? {
         writer.write(&piece)?;
@@ -186,7 +202,7 @@ async fn rejects(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut Ou
 
 /// Starts a table with the columns of another, in the requested format.
 fn writer<W: Write + Send>(args: &ExportArgs, like: &Table, out: W) -> Result<TableWriter<W>> {
-    Ok(match args.form() {
+    Ok(match args.form().of_table() {
         Some(format) => TableWriter::new(format, like, out)?,
         None => TableWriter::parquet(like, out)?,
     })

@@ -43,7 +43,7 @@ pub(crate) async fn export(
     };
     // An error of writing must not be reported as an error of the store.
     let mut failure = None;
-    let result = match args.form() {
+    let result = match args.form().of_table() {
         Some(format) => {
             let mut rows = RowWriter::new(format, columns(), output)?;
             let mut each = |batch| keep(write(&mut rows, &batch, &wanted), &mut failure);

@@ -6,8 +6,8 @@ use clap::Args;
 use perfpipe_analyze::table::Format;
 
 use crate::args::{
-    ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, RunNameArgs, SheetArgs, choice,
-    repeat,
+    ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, RunNameArgs, SheetArgs, Tag,
+    choice, repeat,
 };
 
 #[derive(Debug, Args)]
@@ -19,6 +19,7 @@ use crate::args::{
     perfpipe ingest injector-*.csv.zip cpu.csv --framework go --test 2048 --report charts\n  \
     zip - run.jtl | perfpipe ingest - cpu.csv\n  \
     perfpipe ingest second.zip cpu-2.csv --framework go --test 2048 --append-repeat\n  \
+    perfpipe ingest run.zip cpu.csv --append-repeat --tag commit=3f2a9c1 --tag branch=main\n  \
     perfpipe ingest cut.zip cpu.csv --salvage\n  \
     perfpipe ingest night --frameworks ports.toml --dry-run\n\n\
     Each FILE is recognised by its content: a JMeter CSV log or a CPU export, plain, compressed with gzip or zstd, \
@@ -34,6 +35,9 @@ pub(crate) struct IngestArgs {
     /// TOML file that names frameworks by port, as in 8181 = "perfectnio", to infer the framework from
     #[arg(long, value_name = "FILE", conflicts_with = "framework")]
     pub(crate) frameworks: Option<PathBuf>,
+    /// Say something of the run that it can be found by: commit=3f2a9c1, branch=main; repeatable, once a key
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) tag: Vec<Tag>,
     /// Store as this repeat of the test, and replace an earlier one of that number [default: 1]
     #[arg(long, value_name = "N", value_parser = repeat())]
     pub(crate) repeat: Option<u32>,

@@ -19,6 +19,7 @@ use crate::input::store;
 use crate::output::notes::with_hint;
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
+use crate::output::terminal::write_table;
 use crate::output::{Output, note, page_folder};
 
 /// The number of cores for each run that is ingested in parallel.
@@ -147,7 +148,7 @@ fn print(runs: &[CampaignRun], format: Option<Format>) -> Result<()> {
         .people_see(runs.iter().any(|run| why(&run.stand).is_some()))
         .done();
     let mut output = Output::open(None)?;
-    table.write(format.unwrap_or(Format::Text), &mut output)?;
+    write_table(&table, format.unwrap_or(Format::Text), &mut output)?;
     output.finish()
 }
 

@@ -1,12 +1,14 @@
 //! Conversion of flags to the options of an ingest.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use perfpipe_ingest::IngestOptions;
 use perfpipe_ingest::run::{Repeat, RunOptions};
 use perfpipe_ingest::source::SourceOptions;
 
 use super::args::IngestArgs;
-use crate::args::LogArgs;
+use crate::args::{LogArgs, Tag};
 use crate::error::CliError;
 use crate::input::{cpu_scale, ports, view};
 
@@ -17,11 +19,27 @@ pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
         .with_keep_samples(!args.no_samples);
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
     options.frameworks = args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default();
+    options.noted.tags = tags(&args.tag)?;
     options.repeat = match args.append_repeat {
         true => Repeat::Next,
         false => args.repeat.map_or_else(Repeat::default, Repeat::Number),
     };
     Ok(options)
+}
+
+/// Returns the tags by key.
+///
+/// # Errors
+/// If a key is given twice.
+fn tags(given: &[Tag]) -> Result<BTreeMap<String, String>> {
+    let mut tags = BTreeMap::new();
+    for Tag { key, value } in given {
+        if let Some(other) = tags.insert(key.clone(), value.clone()) {
+            let problem = format!("--tag {key}: it is both {other} and {value}");
+            return Err(CliError::usage(problem, "Give each key once.").into());
+        }
+    }
+    Ok(tags)
 }
 
 /// Converts the flags on reading to the library's options, with defaults for all others.

@@ -10,13 +10,14 @@ use perfpipe_analyze::table::Format;
 use super::options::{INGEST, STYLE, VIEW};
 use super::{Cli, Command, command, refused};
 use crate::commands::report::Chart;
+use crate::input::versions::By;
 
 /// True if a line was parsed as expected.
 type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 39] = [
+const LINES: [(&str, IsRead); 49] = [
     (
         "ingest night --frameworks ports.toml",
         |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
@@ -85,9 +86,34 @@ const LINES: [(&str, IsRead); 39] = [
         |c| matches!(c, Command::Check(a) if a.github && a.junit.is_some() && a.rules.is_some() && a.of.framework == ["a"] && a.of.repeat == [1]),
     ),
     ("check --test t --baseline go_t --baseline-store old 'p95 < baseline' --format md --output v", |c| {
-        matches!(c, Command::Check(a) if a.baseline.as_deref() == Some("go_t")
+        matches!(c, Command::Check(a) if a.baseline == Some("go_t".parse().unwrap())
             && a.baseline_store.baseline_store.as_deref() == Some(Path::new("old")) && a.output.file.output.is_some())
     }),
+    (
+        "check --test t --baseline 'last 5 of tag:a=b' 'p95 < baseline'",
+        |c| matches!(c, Command::Check(a) if a.baseline == Some("last 5 of tag:a=b".parse().unwrap())),
+    ),
+    (
+        "trend --test t --framework a --by tag:commit --tag branch=main --repeat 1 --out o --page-format png --scale 2 --paper a4 --log-scale",
+        |c| matches!(c, Command::Trend(a) if a.by == "tag:commit".parse().unwrap() && a.of.tag.len() == 1 && a.out.is_some()),
+    ),
+    (
+        "trend --test t --by day --format md -o x",
+        |c| matches!(c, Command::Trend(a) if a.by == By::Day && a.out.is_none()),
+    ),
+    (
+        "list --test t --framework a --repeat 1 --tag a=b",
+        |c| matches!(c, Command::List(a) if a.of.tag.len() == 1),
+    ),
+    ("report --test t --tag a=b --tag c=d", |c| matches!(c, Command::Report(a) if a.runs.of.tag.len() == 2)),
+    ("check --test t --tag a=b 'p95 < 1s'", |c| matches!(c, Command::Check(a) if a.of.tag.len() == 1)),
+    (
+        "compare --test t --framework a --tag a=b --tag a=c",
+        |c| matches!(c, Command::Compare(a) if a.of.tag.len() == 2),
+    ),
+    ("copy --to x --tag a=b", |c| matches!(c, Command::Copy(a) if !a.runs.is_all())),
+    ("verify --tag a=b", |c| matches!(c, Command::Verify(a) if !a.runs.is_all())),
+    ("repair --tag a=b", |c| matches!(c, Command::Repair(a) if !a.runs.is_all())),
     (
         "compare a_t b_t c_t",
         |c| matches!(c, Command::Compare(a) if a.a.as_deref() == Some("a_t") && a.b == ["b_t", "c_t"]),
@@ -159,7 +185,7 @@ fn flags_are_read_as_they_are_meant() {
 fn tried() -> BTreeSet<String> {
     let lines = LINES.iter().map(|(line, _)| (*line).to_owned());
     let options = INGEST.iter().flat_map(|(line, _)| [format!("ingest {line}"), format!("inspect {line}")]);
-    let commands = ["export", "report", "diagnose", "check", "compare"];
+    let commands = ["export", "report", "diagnose", "check", "compare", "trend"];
     let views = VIEW.iter().flat_map(|(line, _)| commands.map(|command| format!("{command} {line}")));
     let styles = STYLE.iter().flat_map(|(line, _)| [format!("report {line}"), format!("ingest {line}")]);
     let flags = lines.chain(options).chain(views).chain(styles).flat_map(|line| {
@@ -180,7 +206,7 @@ fn every_flag_stands_in_a_table() {
     for command in perfpipe.get_subcommands().filter(|command| command.get_name() != "help") {
         for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
             let Some(flag) = argument.get_long() else { continue };
-            let is_of_all = ["help", "version", "store", "database"].contains(&flag);
+            let is_of_all = ["help", "version", "store", "database", "color", "wide"].contains(&flag);
             let name = format!("{} --{flag}", command.get_name());
             if !is_of_all && !tried.contains(&name) {
                 missed.push(name);

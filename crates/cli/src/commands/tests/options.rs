@@ -18,7 +18,7 @@ use crate::input::view;
 type Changes<'a, T> = (&'a str, fn(&mut T));
 
 /// Flags of an ingest, with the options that they change. Those on pages and folders are below.
-pub(super) const INGEST: [Changes<'static, IngestOptions>; 29] = [
+pub(super) const INGEST: [Changes<'static, IngestOptions>; 30] = [
     ("--framework go", |o| o.framework = Some("go".into())),
     ("--test 2048", |o| o.test = Some("2048".into())),
     ("--repeat 3", |o| o.repeat = Repeat::Number(3)),
@@ -26,6 +26,10 @@ pub(super) const INGEST: [Changes<'static, IngestOptions>; 29] = [
     ("--replace", |o| o.replace = true),
     ("--no-samples", |o| o.keep_samples = false),
     ("--salvage", |o| o.source.salvage = true),
+    ("--tag commit=3f2a --tag branch=a=b", |o| {
+        note(o, "tag:commit", "3f2a");
+        note(o, "tag:branch", "a=b");
+    }),
     ("--time-zone Europe/Warsaw", |o| {
         o.source.time_zone = "Europe/Warsaw".parse().unwrap();
         note(o, "time-zone", "Europe/Warsaw");
@@ -94,7 +98,8 @@ fn note(options: &mut IngestOptions, name: &str, value: &str) {
 }
 
 /// The flags that an inspection does not have, since it reads one run and stores nothing.
-const NOT_INSPECTED: [&str; 5] = ["--repeat", "--append-repeat", "--replace", "--no-samples", "--frameworks"];
+const NOT_INSPECTED: [&str; 6] =
+    ["--repeat", "--append-repeat", "--replace", "--no-samples", "--frameworks", "--tag"];
 
 fn ingest_options(line: &str) -> IngestOptions {
     let Command::Ingest(args) = command(&format!("ingest run.zip {line}")) else { panic!("{line}") };

@@ -9,3 +9,4 @@ mod help;
 mod inspect;
 mod output_files;
 mod run_names;
+mod trend;

@@ -45,6 +45,8 @@ pub struct RunOptions {
     pub cpu_scale: Option<CpuScale>,
     /// The number of the server's cores.
     pub cores: Option<u32>,
+    /// What the user says of the run, by key: its commit, branch, version. Stored under the names `tag:KEY`.
+    pub tags: BTreeMap<String, String>,
     /// Options that only another version of perfpipe knows, by name.
     pub other: BTreeMap<String, String>,
 }
@@ -59,6 +61,8 @@ const ORIGIN: &str = "origin";
 const CPU_ITEM: &str = "cpu-item";
 const CPU_SCALE: &str = "cpu-scale";
 const CORES: &str = "cores";
+/// What the name of a stored tag begins with.
+const TAG: &str = "tag:";
 
 impl RunOptions {
     /// Returns true if the unit of the CPU readings was given, even one that only another version knows.
@@ -91,6 +95,8 @@ impl From<BTreeMap<String, String>> for RunOptions {
         if scale.is_some() {
             stored.remove(CPU_SCALE);
         }
+        let tags = stored.extract_if(TAG.to_owned().., |name, _| name.starts_with(TAG));
+        let tags = tags.filter_map(|(name, text)| Some((name.strip_prefix(TAG)?.to_owned(), text))).collect();
         Self {
             injectors: take(&mut stored, INJECTORS),
             injector_pattern: take(&mut stored, INJECTOR_PATTERN),
@@ -102,6 +108,7 @@ impl From<BTreeMap<String, String>> for RunOptions {
             cpu_item: take(&mut stored, CPU_ITEM),
             cpu_scale: scale,
             cores,
+            tags,
             other: stored,
         }
     }
@@ -123,6 +130,7 @@ impl From<RunOptions> for BTreeMap<String, String> {
             (CORES, cores.map(|cores| cores.to_string())),
         ];
         let mut stored = options.other;
+        stored.extend(options.tags.into_iter().map(|(key, text)| (format!("{TAG}{key}"), text)));
         stored.extend(known.into_iter().filter_map(|(name, text)| Some((name.to_owned(), text?))));
         stored
     }
@@ -159,6 +167,14 @@ mod tests {
     }
 
     #[test]
+    fn tags_are_stored_under_names_of_their_own() {
+        let options = read(r#"{"cores":"4","tag:branch":"main","tag:tag:x":"a=b","tags":"?"}"#);
+        let tags: Vec<(&str, &str)> = options.tags.iter().map(|(key, text)| (&**key, &**text)).collect();
+        assert_eq!(tags, [("branch", "main"), ("tag:x", "a=b")]);
+        assert_eq!(options.other.len(), 1);
+    }
+
+    #[test]
     fn what_another_version_wrote_is_kept() {
         let options = read(r#"{"cpu-scale":"fraction","injectors":"03","new":"x","time-unit":"min"}"#);
         assert_eq!((options.injectors, options.cpu_scale, options.time_unit), (None, None, None));
@@ -177,7 +193,7 @@ mod tests {
         #[test]
         fn any_options_come_back(stored in prop::collection::btree_map(
             prop_oneof![
-                "[a-z]{1,4}", Just(INJECTORS.to_owned()), Just(TIME_UNIT.to_owned()), Just(CPU_SCALE.to_owned()),
+                "[a-z]{1,4}", "tag:[a-z]{0,2}", Just(INJECTORS.to_owned()), Just(TIME_UNIT.to_owned()), Just(CPU_SCALE.to_owned()),
                 Just(CORES.to_owned()), Just(ORIGIN.to_owned()), Just(DELIMITER.to_owned()),
             ],
             prop_oneof!["[0-9]{1,3}", "[+-]?[0-9]{1,25}", "(percent-of-core|percent-of-machine|fraction)", "[mnu]?s"],

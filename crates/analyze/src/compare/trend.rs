@@ -1,0 +1,214 @@
+//! Figures over versions, and where they change their level.
+
+use super::change::Outcome;
+use super::figure::Figure;
+use super::measure::{Measure, Part};
+use super::measured::Measured;
+use crate::stats::change_points::{self, Search};
+use crate::stats::student;
+use crate::table::Table;
+
+/// The share of trends of level figures in which any change is reported, over all figures.
+const MISTAKES: f64 = 0.01;
+
+/// A version of what was tested: a commit, a release, a day.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Version {
+    /// The version's name in output.
+    pub name: String,
+    /// The start of its first run, in ms since 1970.
+    pub start_ms: i64,
+    /// Its runs, at least one.
+    pub runs: Vec<Measured>,
+}
+
+impl Version {
+    /// Describes a version, given its name, the start of its first run in ms since 1970, and its runs.
+    pub fn new(name: impl Into<String>, start_ms: i64, runs: Vec<Measured>) -> Self {
+        Self { name: name.into(), start_ms, runs }
+    }
+}
+
+/// The figures of one framework over its versions.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Trends {
+    /// The framework's name in output.
+    pub name: String,
+    /// The versions, in order.
+    pub versions: Vec<Version>,
+    /// Its figures.
+    pub figures: Vec<Trend>,
+}
+
+/// One figure over the versions.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Trend {
+    /// The figure.
+    pub measure: Measure,
+    /// The value of each version: of several repeats the median; `None` if a run does not have the figure.
+    pub values: Vec<Option<f64>>,
+    /// The 99 % confidence interval of each value, by the scatter of the repeats of all versions; `None` without
+    /// repeats.
+    pub intervals: Vec<Option<(f64, f64)>>,
+    /// The changes of level, by version.
+    pub changes: Vec<LevelChange>,
+}
+
+/// A change of a figure's level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct LevelChange {
+    /// The place of the first version of the new level.
+    pub version: usize,
+    /// The mean level before, from the change before on.
+    pub before: f64,
+    /// The mean level since, up to the next change.
+    pub after: f64,
+    /// The probability of so large a difference anywhere in the series, if its level did not change.
+    pub p: f64,
+    /// Whether the change is for the better.
+    pub outcome: Outcome,
+}
+
+impl LevelChange {
+    /// Returns the change in percent of the level before; `None` if that is 0.
+    pub fn percent(&self) -> Option<f64> {
+        (self.before != 0.0).then(|| (self.after - self.before) / self.before * 100.0)
+    }
+}
+
+impl Trends {
+    /// Finds in each figure of the whole run the versions from which on its level is another.
+    ///
+    /// A level has at least three runs; so a single run that is slower than all others is not a change, and a version
+    /// with three repeats can be one. In 100 series of versions that do not differ, about one is reported to have any
+    /// change. The versions must be in order. The figures are those of the first version's first run.
+    pub fn new(name: impl Into<String>, versions: Vec<Version>) -> Self {
+        let first = versions.first().and_then(|version| version.runs.first());
+        let measures: Vec<Measure> = first.into_iter().flat_map(|run| run.measures(Part::Run)).collect();
+        let mut search = Search::default();
+        let level = MISTAKES / measures.len().max(1) as f64;
+        let figures =
+            measures.into_iter().map(|measure| of(&versions, measure, level, &mut search)).collect();
+        Self { name: name.into(), versions, figures }
+    }
+
+    /// Returns a figure over the versions.
+    pub fn figure(&self, measure: Measure) -> Option<&Trend> {
+        self.figures.iter().find(|trend| trend.measure == measure)
+    }
+
+    /// Returns what changes with a version, as in "throughput -5.1 % (worse), p95 +8.0 % (worse)"; empty if nothing does.
+    pub fn changes(&self, version: usize) -> String {
+        let told = |trend: &Trend| {
+            let change = trend.changes.iter().find(|change| change.version == version)?;
+            let amount = match change.percent() {
+                Some(percent) => format!("{percent:+.1} %"),
+                None => format!("{:+.2} {}", change.after - change.before, trend.measure.unit().name()),
+            };
+            Some(format!("{} {amount} ({})", trend.measure.column(), change.outcome.name()))
+        };
+        self.figures.iter().filter_map(told).collect::<Vec<_>>().join(", ")
+    }
+}
+
+fn of(versions: &[Version], measure: Measure, level: f64, search: &mut Search) -> Trend {
+    let known: Vec<(usize, Vec<&Figure>)> =
+        (0..).zip(versions).filter_map(|(at, version)| Some((at, figures(version, measure)?))).collect();
+    let values = |figures: &Vec<&Figure>| figures.iter().filter_map(|figure| figure.value).collect();
+    let groups: Vec<Vec<f64>> = known.iter().map(|(_, figures)| values(figures)).collect();
+    let points = search.find(&groups, least_variance(&known), level);
+    let change = |point: &change_points::ChangePoint| {
+        let (before, after) = point.means;
+        let outcome = Outcome::beyond_noise(measure.growth(), after > before);
+        Some(LevelChange { version: known.get(point.at)?.0, before, after, p: point.p, outcome })
+    };
+    let spread = change_points::spread(&groups);
+    let mut trend = Trend {
+        measure,
+        values: vec![None; versions.len()],
+        intervals: vec![None; versions.len()],
+        changes: points.iter().filter_map(change).collect(),
+    };
+    for ((at, _), values) in known.iter().zip(&groups) {
+        let (level, weight) = change_points::level(values);
+        let reach = spread.map(|(sd, degrees)| student::distance(0.01, degrees) * sd / weight.sqrt());
+        if let (Some(value), Some(interval)) = (trend.values.get_mut(*at), trend.intervals.get_mut(*at)) {
+            *value = Some(level);
+            *interval = reach.map(|reach| (level - reach, level + reach));
+        }
+    }
+    trend
+}
+
+/// Returns a figure of all runs of a version, if all have it.
+fn figures(version: &Version, measure: Measure) -> Option<Vec<&Figure>> {
+    let figure = |run| Measured::figure(run, Part::Run, measure).filter(|figure| figure.value.is_some());
+    let figures: Option<Vec<&Figure>> = version.runs.iter().map(figure).collect();
+    figures.filter(|figures| !figures.is_empty())
+}
+
+/// Returns the variance that a run's figure has by the noise of its own seconds, as the mean of all runs.
+fn least_variance(known: &[(usize, Vec<&Figure>)]) -> f64 {
+    let variances: Vec<f64> = known
+        .iter()
+        .flat_map(|(_, figures)| figures)
+        .map(|figure| figure.error(figure.noise(Figure::memory(&[figure]))).powi(2))
+        .filter(|variance| variance.is_finite())
+        .collect();
+    variances.iter().sum::<f64>() / variances.len().max(1) as f64
+}
+
+/// Builds a table with a row for each version: `framework`, `version`, `start_ms`, `runs`, and of each figure its value,
+/// its interval (`_low`, `_high`) and, where its level changes, `_change_percent`, `_p` and `_outcome`. For people,
+/// `changes` names the figures that change, and the intervals are left out.
+///
+/// The figures are those of the first framework.
+pub fn trend_table(all: &[Trends]) -> Table {
+    let rows: Vec<(&Trends, usize)> =
+        all.iter().flat_map(|trends| (0..trends.versions.len()).map(move |at| (trends, at))).collect();
+    let mut table = Table::of(&rows)
+        .column("framework", |row| Some(row.0.name.clone()))
+        .people_see(all.len() > 1)
+        .column("version", |row| version(row).map(|version| version.name.clone()))
+        .column("start_ms", |row| version(row).map(|version| version.start_ms))
+        .title("started (UTC)")
+        .instant()
+        .minor()
+        .column("runs", |row| version(row).map(|version| version.runs.len() as u64))
+        .minor();
+    for trend in all.first().into_iter().flat_map(|trends| &trends.figures) {
+        let measure = trend.measure;
+        let value = |row: &(&Trends, usize)| row.0.figure(measure)?.values.get(row.1).copied().flatten();
+        let interval =
+            |row: &(&Trends, usize)| row.0.figure(measure)?.intervals.get(row.1).copied().flatten();
+        let change = |row: &(&Trends, usize)| {
+            row.0.figure(measure)?.changes.iter().find(|change| change.version == row.1).copied()
+        };
+        let (column, unit) = (measure.column(), measure.unit().name());
+        let name = |end: &str| format!("{column}{end}");
+        table = table
+            .column(name(""), value)
+            .unit(unit, 2)
+            .column(name("_low"), |row| interval(row).map(|(low, _)| low))
+            .unit(unit, 2)
+            .people_see(false)
+            .column(name("_high"), |row| interval(row).map(|(_, high)| high))
+            .unit(unit, 2)
+            .people_see(false)
+            .column(name("_change_percent"), |row| change(row)?.percent())
+            .people_see(false)
+            .column(name("_p"), |row| change(row).map(|change| change.p))
+            .people_see(false)
+            .column(name("_outcome"), |row| change(row).map(|change| change.outcome.name().to_owned()))
+            .people_see(false);
+    }
+    table.column("changes", |row| Some(row.0.changes(row.1)).filter(|text| !text.is_empty())).done()
+}
+
+fn version<'a>((trends, at): &(&'a Trends, usize)) -> Option<&'a Version> {
+    trends.versions.get(*at)
+}

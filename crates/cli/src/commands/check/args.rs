@@ -1,0 +1,57 @@
+//! The flags of `perfpipe check`.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+
+use super::against::Against;
+use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, TestArgs};
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("which").args(["runs_named", "test"]).required(true).multiple(true))]
+#[command(mut_arg("baseline_store", |store| store.requires("baseline")))]
+#[command(after_help = "Examples:\n  \
+    perfpipe check --test 2048 \"p95 < 200ms\" \"failures < 1%\" \"throughput > 20000\"\n  \
+    perfpipe check --run go_2048#2 \"p95 < 200ms\"\n  \
+    perfpipe check --test 2048 --framework go --rules rules.toml --junit check.xml\n  \
+    perfpipe check --run go_2048 --baseline go_2048 --baseline-store old \"p95 < baseline * 1.1\"\n  \
+    perfpipe check --run go_2048#9 --baseline 'last 5 of tag:branch=main' \"throughput > baseline * 0.95\"\n\n\
+    A rule: MEASURE [of \"LABEL\"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]\n  \
+    MEASURE   throughput, requests, successes, failures, failures_percent,\n            \
+              rejects, mean, min, max, p95 (any percentile), within 200ms,\n            \
+              apdex 500ms, latency_mean, bytes_per_second,\n            \
+              sent_bytes_per_second, cpu, cpu_max, load\n  \
+    OPERATOR  <, <=, >, >=, ==, !=\n  \
+    LIMIT     a number (ms, s, %, /s, MB/s), or baseline, baseline * 1.1, baseline + 20ms\n  \
+    DURATION  30s, 2m: broken only if it does not hold for so long without a break\n\n\
+    A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]\n\n\
+    Exit codes: 0 all rules hold; 4 a rule does not hold.")]
+pub(crate) struct CheckArgs {
+    /// Rules that every run must satisfy
+    #[arg(value_name = "RULE")]
+    pub(crate) rule: Vec<String>,
+    /// Run to check, as `perfpipe list` names it: go_2048, go_2048#2; repeatable
+    #[arg(long = "run", id = "runs_named", value_name = "RUN", conflicts_with_all = ["test", "framework", "repeat", "tag"])]
+    pub(crate) run: Vec<String>,
+    #[command(flatten)]
+    pub(crate) of: TestArgs,
+    /// TOML file with more rules
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rules: Option<PathBuf>,
+    /// Run to compare with in rules: go_2048, or go_2048#2 for its second repeat; or the median of the latest earlier runs of
+    /// the same framework and test with a tag: 'last 5 of tag:branch=main'
+    #[arg(long, value_name = "RUN")]
+    pub(crate) baseline: Option<Against>,
+    #[command(flatten)]
+    pub(crate) baseline_store: BaselineStoreArgs,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Also write a JUnit XML file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Annotate broken rules on GitHub, and add the table to the job's summary
+    #[arg(long)]
+    pub(crate) github: bool,
+    #[command(flatten)]
+    pub(crate) scope: ScopeArgs,
+}

@@ -1,0 +1,162 @@
+//! `perfpipe trend`: figures over versions, and where they change their level.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use perfpipe_analyze::{Measured, Trends, Version, trend_table};
+use perfpipe_ingest::{RunInfo, RunKey, Store};
+use perfpipe_plot::Page;
+
+use crate::args::{OutputArgs, PageFormat, PageOptions, SheetArgs, StoreArgs, TestArgs, ViewArgs};
+use crate::error::CliError;
+use crate::input::left_out::LeftOut;
+use crate::input::versions::{By, VersionRuns, by_framework};
+use crate::input::{idle_flags, runs, store, view};
+use crate::output::pages::{Pages, Subject, choices, chosen_text, looks};
+use crate::output::terminal::write_table;
+use crate::output::{Output, note, page_folder};
+
+#[derive(Debug, Args)]
+#[command(mut_arg("test", |test| test.required(true)))]
+#[command(after_help = "Examples:\n  \
+    perfpipe trend --test 2048 --by tag:commit\n  \
+    perfpipe trend --test 2048 --framework go --by tag:version --tag branch=main --out charts\n  \
+    perfpipe trend --test 2048 --by day --phase hold --format csv -o trend.csv\n\n\
+    Runs get their tags at ingest: perfpipe ingest run.zip --append-repeat --tag commit=3f2a9c1. Runs with the same value \
+    are the repeats of one version. Versions are in the order in which they were first tested.")]
+pub(crate) struct TrendArgs {
+    #[command(flatten)]
+    pub(crate) of: TestArgs,
+    /// What makes runs one version: tag:KEY; or day, run
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) by: By,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    /// Draw a page of each framework into this folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Formats of the pages [default: svg,pdf]
+    #[arg(
+        long,
+        value_parser = PageFormat::of_pages(),
+        value_delimiter = ',',
+        value_name = "LIST",
+        help_heading = "Pages"
+    )]
+    pub(crate) page_format: Option<Vec<PageFormat>>,
+    #[command(flatten)]
+    pub(crate) sheet: SheetArgs,
+    #[command(flatten)]
+    pub(crate) view: ViewArgs,
+}
+
+impl TrendArgs {
+    /// Returns all flags on the pages.
+    pub(crate) fn pages(&self) -> PageOptions<'_> {
+        let format = self.page_format.as_deref();
+        PageOptions {
+            flag: "--page-format",
+            format,
+            sheet: &self.sheet,
+            time_zone: None,
+            charts: None,
+            one_file: false,
+        }
+    }
+}
+
+/// Prints the figures of a test over its versions, and draws them.
+pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
+    check_flags(args)?;
+    let store = store::existing(store).await?;
+    let mut left_out = LeftOut::default();
+    let stored = left_out.runs(&store).await?;
+    let frameworks = versions(&stored, args)?;
+    args.out.as_deref().map(page_folder).transpose()?;
+    let mut trends = Vec::with_capacity(frameworks.len());
+    for (framework, versions) in frameworks {
+        let mut measured = Vec::with_capacity(versions.len());
+        for version in versions {
+            measured.extend(measure(version, &store, args, &mut left_out).await?);
+        }
+        trends.push(Trends::new(framework, measured));
+    }
+    let mut pages = args.out.as_ref().map(|out| Pages::new(out, args.pages(), &stored));
+    if let Some(pages) = &mut pages {
+        draw(&trends, args, pages)?;
+    }
+    let mut output = Output::open(args.output.file.output.as_deref())?;
+    write_table(&trend_table(&trends), args.output.format, &mut output)?;
+    output.finish()?;
+    if trends.iter().all(|trends| trends.figures.iter().all(|figure| figure.changes.is_empty())) {
+        note("no figure changes its level by more than chance");
+    }
+    pages.into_iter().for_each(Pages::print_notes);
+    left_out.end()
+}
+
+/// Refuses flags on pages that are invalid or have no effect.
+fn check_flags(args: &TrendArgs) -> Result<()> {
+    let pages = args.pages();
+    if pages.wants_html() {
+        let remedy = "Give --page-format svg, pdf or png.";
+        return Err(CliError::usage("the page of a trend can't be written as html", remedy).into());
+    }
+    if args.out.is_none() {
+        idle_flags::check_no_pages(&pages, "--out", &[])?;
+    }
+    idle_flags::check_formats(&pages)
+}
+
+/// Returns the versions of each framework, and names the runs that have none.
+///
+/// # Errors
+/// If no run has one.
+fn versions(stored: &[RunInfo], args: &TrendArgs) -> Result<Vec<(String, Vec<VersionRuns>)>> {
+    let keys = runs::of_test(stored, &args.of)?;
+    let chosen = stored.iter().filter(|run| keys.contains(&run.key)).cloned().collect();
+    let (frameworks, without) = by_framework(chosen, &args.by);
+    if let (By::Tag(key), false) = (&args.by, without.is_empty()) {
+        let test = args.of.test.as_deref().unwrap_or_default();
+        if frameworks.is_empty() {
+            let problem = format!("no run of the test {test} has the tag {key}");
+            let remedy =
+                format!("Give it at ingest, as in --tag {key}=VALUE, or group the runs by day or by run.");
+            return Err(CliError::refused(problem, remedy).into());
+        }
+        let names: Vec<String> = without.iter().map(RunKey::to_string).collect();
+        note(&format!("without the tag {key}, left out: {}", names.join(", ")));
+    }
+    Ok(frameworks)
+}
+
+/// Measures the runs of a version; `None` if all are damaged.
+async fn measure(
+    version: VersionRuns,
+    store: &Store,
+    args: &TrendArgs,
+    left_out: &mut LeftOut,
+) -> Result<Option<Version>> {
+    let mut measured = Vec::with_capacity(version.runs.len());
+    for key in &version.runs {
+        let read = view::read(store, key, &args.view).await;
+        if let Some(run) = left_out.or_leave_out(key, read)? {
+            measured.push(Measured::new(&run, &view::of(&args.view, &run.info))?);
+        }
+    }
+    let VersionRuns { name, start_ms, .. } = version;
+    Ok((!measured.is_empty()).then(|| Version::new(name, start_ms, measured)))
+}
+
+/// Draws a page of each framework.
+fn draw(trends: &[Trends], args: &TrendArgs, pages: &mut Pages<'_>) -> Result<()> {
+    let test = args.of.test.as_deref().unwrap_or_default();
+    let tags = args.of.tag.iter().map(|tag| chosen_text("tag", &tag.to_string()));
+    let choices = [tags.collect(), choices(&args.view), looks(&args.pages())].concat();
+    for trends in trends {
+        let page = Page::trend(test, trends, &args.pages().style());
+        pages.page(&page, Subject::Trend(&trends.name, test), &choices)?;
+    }
+    Ok(())
+}

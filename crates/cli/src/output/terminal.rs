@@ -1,0 +1,53 @@
+//! Tables on a terminal: their width and their colours.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::OnceLock;
+
+use anyhow::Result;
+use perfpipe_analyze::table::{Format, Table, Terminal};
+
+use super::Output;
+use crate::args::{TerminalArgs, When};
+
+/// The flags of this process.
+static FLAGS: OnceLock<TerminalArgs> = OnceLock::new();
+
+/// Sets how this process shows its output; only the first call has an effect.
+pub(crate) fn set(flags: TerminalArgs) {
+    let _ = FLAGS.set(flags);
+}
+
+/// Writes a table in a format. On a terminal, text is fitted to the width and coloured.
+pub(crate) fn write_table(table: &Table, format: Format, output: &mut Output) -> Result<()> {
+    if format == Format::Text {
+        output.write_all(table.shown(terminal(output)).as_bytes())?;
+    } else {
+        table.write(format, output)?;
+    }
+    Ok(())
+}
+
+fn flags() -> TerminalArgs {
+    FLAGS.get().copied().unwrap_or_default()
+}
+
+/// Describes the terminal that an output goes to.
+fn terminal(output: &Output) -> Terminal {
+    let is_terminal = matches!(output, Output::Stdout(_)) && io::stdout().is_terminal();
+    let shows_colors = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let mut terminal = Terminal::default();
+    let has_colors = match flags().color {
+        When::Always => true,
+        When::Auto => shows_colors && std::env::var_os("TERM").is_none_or(|value| value != "dumb"),
+        When::Never => false,
+    };
+    if has_colors {
+        terminal = terminal.with_colors();
+    }
+    match terminal_size::terminal_size() {
+        Some((terminal_size::Width(width), _)) if is_terminal && !flags().wide => {
+            terminal.with_width(usize::from(width))
+        }
+        _ => terminal,
+    }
+}
