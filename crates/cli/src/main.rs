@@ -58,6 +58,10 @@ fn main() -> ExitCode {
     allocator::keep_little();
     let (words, notes) = renamed::translate(std::env::args_os());
     let cli = Cli::parse_from(words);
+    output::terminal::set(cli.terminal);
+    if cli.terminal.quiet {
+        output::be_quiet();
+    }
     notes.iter().for_each(|text| output::note(text));
     match run(cli) {
         Ok(()) => ExitCode::SUCCESS,

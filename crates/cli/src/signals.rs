@@ -5,7 +5,7 @@ use std::time::Duration;
 use perfpipe_ingest::Progress;
 use perfpipe_ingest::store::Stage;
 
-use crate::output::note;
+use crate::output::tell;
 
 /// The error of a command that was stopped by a signal.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +57,7 @@ pub(crate) struct Heard {
 pub(crate) async fn signalled(signals: &mut Signals, progress: &Progress) -> Heard {
     let mut heard = signals.next().await;
     if progress.stage() == Stage::Asked {
-        note(&format!(
+        tell(&format!(
             "{}: the run is being committed; waiting for the server's answer; interrupt again to stop waiting",
             heard.name
         ));

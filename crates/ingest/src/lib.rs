@@ -79,8 +79,9 @@ pub mod store;
 /// The parts of an [`Inspection`].
 pub mod inspection {
     pub use crate::inspect::{
-        ClockGuess, CpuInspection, Gap, InjectorsBy, LogInspection, MissingColumn, RejectKind, TimeForm,
+        CpuInspection, Gap, InjectorsBy, LogInspection, MissingColumn, RejectKind, TimeForm,
     };
+    pub use crate::series::clock_guess::ClockGuess;
 }
 
 #[cfg(any(feature = "parquet", feature = "postgres"))]

@@ -18,7 +18,7 @@ const RENAMED: [Renamed; 3] = [
 ];
 
 /// Flags before the command that take a value.
-const GLOBAL: [&str; 2] = ["--store", "--database"];
+const GLOBAL: [&str; 3] = ["--store", "--database", "--color"];
 
 fn is_of_pages(value: &str) -> bool {
     value.split(',').all(|format| ["svg", "pdf", "png", "html"].contains(&format))
@@ -121,6 +121,7 @@ mod tests {
             "p ingest -- --format",
             "p --store ingest list --format json",
             "p --database=ingest export --format csv",
+            "p -q --color ingest list --format json",
             "p ingest --formats x",
         ] {
             assert_eq!(translated(line), (line.to_owned(), Vec::new()), "{line}");

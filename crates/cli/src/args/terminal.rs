@@ -12,6 +12,9 @@ pub(crate) struct TerminalArgs {
     /// Print tables with all columns, however narrow the terminal is
     #[arg(long, global = true)]
     pub(crate) wide: bool,
+    /// Print no notes and no progress on standard error, only warnings and errors
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
 }
 
 /// When output is coloured.

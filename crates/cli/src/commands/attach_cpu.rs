@@ -15,8 +15,8 @@ use super::inspect::second;
 use crate::args::{CoresArgs, CpuJoinArgs, CpuReadArgs, LOOKBACK, RunArgs, StoreArgs};
 use crate::error::CliError;
 use crate::input::{cpu_scale, runs, store, view};
-use crate::output::note;
-use crate::output::notes::with_hint;
+use crate::output::notes::{self, Facts};
+use crate::output::{note, warn};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("cores", |cores| cores.help("Cores of the server, for --cpu-scale")))]
@@ -48,7 +48,7 @@ pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
     let export = read(args, &source).await?;
     let run = store.read(&key).await?;
     let choice = choice(&args.reading.join, &run);
-    choice.note(&export.series).iter().for_each(|said| note(&with_hint(said)));
+    choice.note(&export.series).iter().for_each(|said| notes::print(said, "", Facts::default()));
     let join = choice.join(&export.series);
     let cover = Cover::of(&run, &export, join)?;
     if !args.replace {
@@ -95,8 +95,8 @@ async fn read(args: &AttachArgs, source: &SourceOptions) -> Result<CpuExport> {
         }
     };
     let export = cpu.read(source).await?;
-    inputs.notes.iter().for_each(|text| note(text));
-    export.notes.iter().for_each(|said| note(&with_hint(said)));
+    inputs.notes.iter().for_each(|text| warn(text));
+    export.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
     Ok(export)
 }
 

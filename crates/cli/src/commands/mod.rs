@@ -44,7 +44,6 @@ use self::shell::man::{self, ManArgs};
 use self::trend::TrendArgs;
 use self::verify::VerifyArgs;
 use crate::args::{StoreArgs, TerminalArgs};
-use crate::output::terminal;
 
 /// Exact statistics and printed charts from a zipped JMeter log and a CPU export
 #[derive(Debug, Parser)]
@@ -118,8 +117,7 @@ pub(crate) fn patience(command: &Command) -> Duration {
 
 /// Runs the command of the command line.
 pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
-    let Cli { command, store, terminal } = cli;
-    terminal::set(terminal);
+    let Cli { command, store, .. } = cli;
     match command {
         Command::Ingest(args) => ingest::run(&args, &store, progress).await,
         Command::Inspect(args) => inspect::run(&args, &store).await,

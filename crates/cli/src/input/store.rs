@@ -9,8 +9,8 @@ use perfpipe_ingest::store::postgres::PostgresConfig;
 
 use crate::args::StoreArgs;
 use crate::error::CliError;
-use crate::output::note;
 use crate::output::target::folder_of;
+use crate::output::warn;
 
 /// The default folder of the store.
 const FOLDER: &str = "perfpipe-data";
@@ -58,7 +58,7 @@ fn environment(name: &str) -> Option<String> {
 /// Opens the store in a database; the environment supplies what the URL omits.
 pub(crate) async fn database(url: &str) -> Result<Store> {
     let config = PostgresConfig::resolve(url, &environment)?;
-    config.notes().iter().for_each(|text| note(text));
+    config.notes().iter().for_each(|text| warn(text));
     Ok(Store::database(config).await?)
 }
 

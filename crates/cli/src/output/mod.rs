@@ -3,9 +3,11 @@
 pub(crate) mod notes;
 pub(crate) mod pages;
 pub(crate) mod progress;
+mod say;
 pub(crate) mod target;
 pub(crate) mod terminal;
 pub(crate) mod unfinished;
+pub(crate) mod written;
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -13,33 +15,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+pub(crate) use self::say::{be_quiet, note, sentence, tell, warn};
+
 use self::target::{Target, folder_of, keep_rights};
 use self::unfinished::{Unfinished, go_on};
 
 /// The size of the write buffer, in bytes.
 const BUFFER: usize = 256 << 10;
-
-/// The largest number of characters shown of a sentence.
-const SENTENCE: usize = 1500;
-
-/// Prints a message to standard error, on one line.
-pub(crate) fn note(text: &str) {
-    // If standard error is closed, nobody reads the message.
-    let _ = writeln!(io::stderr(), "{}", sentence(text));
-}
-
-/// Makes a sentence safe for terminals, whatever names it contains: without control characters, and with its middle cut
-/// out if it is very long.
-pub(crate) fn sentence(text: &str) -> String {
-    let line = perfpipe_analyze::format::one_line(text);
-    let length = line.chars().count();
-    if length <= SENTENCE {
-        return line;
-    }
-    let begin: String = line.chars().take(SENTENCE / 2).collect();
-    let end: String = line.chars().skip(length - SENTENCE / 2).collect();
-    format!("{begin} … {end}")
-}
 
 /// The destination of a command's data. A file gets its name only once it is complete.
 pub(crate) enum Output {
@@ -177,18 +159,4 @@ pub(crate) fn on_terminal() -> bool {
 pub(crate) fn size_of(path: &Path) -> Option<u64> {
     let kind = std::fs::metadata(path).ok()?;
     kind.is_file().then_some(kind.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{SENTENCE, sentence};
-
-    #[test]
-    fn sentence_is_one_line_of_bounded_length() {
-        assert_eq!(sentence("a\nb \u{1b}[31m"), r"a\nb \u{1b}[31m");
-        let long = format!("run {} is not there", "x".repeat(10_000));
-        let shown = sentence(&long);
-        assert!(shown.chars().count() < SENTENCE + 10, "{shown}");
-        assert!(shown.starts_with("run x") && shown.ends_with("x is not there"), "{shown}");
-    }
 }

@@ -9,7 +9,8 @@ use perfpipe_ingest::source::TimeZone;
 use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::{ColorBy, Page, Times};
 
-use super::{note, write_file};
+use super::write_file;
+use super::written::print_written;
 use crate::args::{PageFormat, PageOptions, RunsArgs, ScopeArgs, ViewArgs};
 
 /// The separator before each choice in a name; names of runs and tests do not contain it.
@@ -267,9 +268,7 @@ impl<'a> Pages<'a> {
 
     /// Prints the files that were written.
     pub(crate) fn print_notes(self) {
-        for path in self.written {
-            note(&format!("wrote {}", path.display()));
-        }
+        print_written(&self.written);
     }
 }
 

@@ -9,6 +9,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use perfpipe_ingest::Progress;
 
 use super::on_terminal;
+use super::say::is_quiet;
 
 /// The time between two updates of the bar.
 const BEAT: Duration = Duration::from_millis(100);
@@ -20,11 +21,11 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// Starts a bar for this many compressed bytes, if standard error is a terminal. For a pipe, whose size is not
+    /// Starts a bar for this many compressed bytes, if standard error is a terminal and progress is wanted. For a pipe, whose size is not
     /// known, the bar shows no time left.
     pub(crate) fn start(total: Option<u64>, progress: Progress) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
-        if !on_terminal() {
+        if !on_terminal() || is_quiet() {
             return Self { stop, thread: None };
         }
         let stopped = Arc::clone(&stop);

@@ -127,17 +127,17 @@ fn label_made_to_do_harm_can_be_looked_at_and_drawn() {
     for store in Store::each() {
         let path = store.file("nio_2048.csv", log(&texts));
         store.run(&["ingest", &path, "--framework", "nio", "--test", "2048"]).said();
-        let charts = store.folder.path().join("charts");
+        let mut pages = BTreeSet::new();
         for label in texts.iter().filter(|label| label.len() < 5_000) {
             let rows =
                 rows(&store.export(&store.only_key(), "labels", "csv", &[&format!("--label={label}")]));
             assert_eq!(rows[0]["successes"], "1", "{label:?}");
             if is_drawn(&store, label) {
-                draw(&store, &["--test", "2048", &format!("--label={label}")], label);
+                pages.extend(draw(&store, &["--test", "2048", &format!("--label={label}")], label));
             }
         }
         let drawn = texts.iter().filter(|label| is_drawn(&store, label)).count();
-        assert!(std::fs::read_dir(&charts).unwrap().count() > drawn);
+        assert!(pages.len() > drawn, "{pages:?}");
         assert!(!store.folder.path().join("etc").exists());
         let complaint = store.run(&["report", "--test", "2048", "--label", "\u{1b}[31m"]).complaint(2);
         check_safe(&complaint);
@@ -149,18 +149,20 @@ fn is_drawn(store: &Store, text: &str) -> bool {
     !store.is_database() || text.starts_with("</text>")
 }
 
-/// Draws pages, which must be XML that shows the text, and nothing else than what other pages have in them.
-fn draw(store: &Store, flags: &[&str], shown: &str) {
-    let charts = store.folder.path().join("charts");
-    let out = ["report", "--out", charts.to_str().unwrap(), "--format", "svg,pdf"];
+/// Draws pages, which must be XML that shows the text, and nothing else than what other pages have in them. Returns the
+/// names of their files.
+fn draw(store: &Store, flags: &[&str], shown: &str) -> Vec<std::ffi::OsString> {
+    let charts = tempfile::tempdir().unwrap();
+    let out = ["report", "--out", charts.path().to_str().unwrap(), "--format", "svg,pdf"];
     let done = store.run(&[&out[..], flags].concat());
     check_safe(&done.err);
-    let told: Vec<String> =
-        done.err.lines().filter_map(|line| line.strip_prefix("wrote ")).map(str::to_owned).collect();
+    assert_told(&done.err, &["wrote ", ".{svg,pdf}"]);
     check_table(&done.text(), 1, false);
+    let entries = std::fs::read_dir(charts.path()).unwrap().map(|entry| entry.unwrap().path());
+    let written: Vec<String> = entries.map(|path| path.to_str().unwrap().to_owned()).collect();
     // A test of one framework has no page of all frameworks.
-    assert_eq!(told.len(), 2, "{shown:?}: {told:?}");
-    for path in told.iter().filter(|path| path.ends_with(".svg")) {
+    assert_eq!(written.len(), 2, "{shown:?}: {written:?}");
+    for path in written.iter().filter(|path| path.ends_with(".svg")) {
         let svg = std::fs::read_to_string(path).unwrap();
         let document = roxmltree::Document::parse(&svg).unwrap();
         for node in document.descendants().filter(roxmltree::Node::is_element) {
@@ -179,6 +181,7 @@ fn draw(store: &Store, flags: &[&str], shown: &str) {
         let begin = begin.replace('\u{feff}', " ");
         assert!(drawn.contains(begin.trim()), "{shown:?} is not in {path}");
     }
+    written.iter().map(|path| std::path::Path::new(path).file_name().unwrap().to_owned()).collect()
 }
 
 #[test]

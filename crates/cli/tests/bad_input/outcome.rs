@@ -159,7 +159,7 @@ fn refused(code: Option<i32>, said: &str) -> Value {
 
 /// What of a run is stored, counted in what the store gives back; the run is dropped.
 fn accepted(store: &Store, said: &str) -> Value {
-    let summary = |line: &&str| line.starts_with("         run  ");
+    let summary = |line: &&str| line.trim_start().starts_with("run  ");
     let notes: Vec<&str> = said.lines().take_while(|line| !summary(line)).collect();
     let cpu = said.lines().find_map(|line| line.trim_start().strip_prefix("CPU  "));
     let cpu = cpu.filter(|cpu| *cpu != "no CPU export was given");

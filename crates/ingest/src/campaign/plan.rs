@@ -144,7 +144,7 @@ impl Files {
             return run;
         }
         match choice {
-            Choice::None => run.notes.push("it has no CPU export".to_owned().into()),
+            Choice::None => run.notes.push(Note::new(NoteKind::NoCpu, "it has no CPU export")),
             Choice::Several(numbers) => {
                 numbers.iter().copied().for_each(&mut use_up);
                 run.stand = Stand::Failed(self.ambiguous(&log.path, &numbers));

@@ -6,6 +6,7 @@ pub(crate) mod coverage;
 pub(crate) mod pack;
 pub(crate) mod packed;
 pub(crate) mod stored_run;
+pub(crate) mod success_times;
 pub(crate) mod table;
 pub(crate) mod totals;
 

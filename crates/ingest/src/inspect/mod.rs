@@ -18,7 +18,7 @@ use crate::operations::options::{IngestOptions, check};
 use crate::pipeline::reader::ReadPlan;
 
 pub use self::columns::MissingColumn;
-pub use self::cpu::{ClockGuess, CpuInspection, Gap};
+pub use self::cpu::{CpuInspection, Gap};
 pub use self::found::Inspection;
 pub use self::log::{InjectorsBy, LogInspection, TimeForm};
 pub use self::rejects::RejectKind;

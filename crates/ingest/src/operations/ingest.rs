@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use crate::counts::coverage::seconds_with_reading;
+use crate::counts::success_times::success_times;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
@@ -20,6 +21,7 @@ use crate::run::info::{RunInfo, SourceFile};
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
 use crate::run::replace::Replace;
+use crate::series::clock_guess::ClockGuess;
 use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::source::cpu_export::CpuFacts;
 use crate::source::{Inputs, LogSource, SourceOptions};
@@ -41,6 +43,12 @@ pub struct Ingested {
     pub read_twice: bool,
     /// The number of the run's seconds that have a CPU reading.
     pub cpu_seconds: u32,
+    /// A guess at what is wrong with the clocks, if the CPU readings miss more than half of the run.
+    pub clock: Option<ClockGuess>,
+    /// The number of successful requests of each elapsed time: (ms, requests), in any order.
+    pub elapsed: Vec<(i32, u64)>,
+    /// The names of the injectors that the log tells apart.
+    pub injectors: Vec<String>,
 }
 
 /// Reads the logs and the CPU export of one run into a store. The run appears as a whole or not at all.
@@ -105,21 +113,36 @@ pub(crate) async fn ingest_as<S: RunStore>(
 /// A check that may refuse a run's key.
 pub(crate) type Admit<'a> = &'a (dyn Fn(&RunKey) -> Result<()> + Sync);
 
-/// Returns the note on CPU readings of which none falls within the run.
-fn apart_note(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Note> {
+/// Returns the note on CPU readings of which none falls within the run, or too few because of their clock.
+fn apart_note(
+    (cpu, join): (&CpuSeries, CpuJoin),
+    info: &RunInfo,
+    covered: u32,
+    clock: Option<&ClockGuess>,
+) -> Option<Note> {
     let ((first, _), (last, _)) = (cpu.readings().first()?, cpu.readings().last()?);
+    let found = match (covered, clock) {
+        (0, _) => "no CPU reading falls within the run".to_owned(),
+        (_, Some(_)) => format!("only {covered} of the run's {} seconds have a CPU reading", info.seconds),
+        (_, None) => return None,
+    };
     let shown = |second: i64| match jiff::Timestamp::from_second(second) {
         Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
         Err(_) => second.to_string(),
     };
     let text = format!(
-        "no CPU reading falls within the run: the readings are from {} to {}, the run is from {} to {} (UTC)",
+        "{found}: the readings are from {} to {}, the run is from {} to {} (UTC)",
         shown(first.saturating_add(join.offset)),
         shown(last.saturating_add(join.offset)),
-        shown(t0_ms.div_euclid(1000)),
-        shown(last_ms.div_euclid(1000)),
+        shown(info.t0_ms.div_euclid(1000)),
+        shown(info.last_ms.div_euclid(1000)),
     );
     Some(Note::new(NoteKind::CpuApart, text))
+}
+
+/// Returns the names of injectors, without the unknown one.
+fn named(injectors: Vec<String>) -> Vec<String> {
+    injectors.into_iter().filter(|injector| !injector.is_empty()).collect()
 }
 
 /// Recognises the files on a thread for blocking work, since a pipe may be slow.
@@ -274,6 +297,8 @@ impl Prepared {
         let info = RunInfo { damage, ..info };
         let cells = collected.totals.cells();
         let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, self.join)?;
+        let elapsed = success_times(collected.totals.cells())?;
+        let clock = self.clock_guess(&collected, options, &info);
         let replace = match inferred.notes.is_empty() {
             _ if options.replace => Replace::Any,
             true => Replace::SameKey,
@@ -299,10 +324,22 @@ impl Prepared {
         stage.set(Stage::Stored);
         let mut notes = self.notes;
         notes.extend(collected.take_notes().into_iter().map(Note::from));
-        if cpu_seconds == 0 {
-            notes.extend(apart_note(&self.cpu, self.join, t0_ms, last_ms));
-        }
-        Ok(Ingested { info, inferred: inferred.notes, notes, read_twice, cpu_seconds })
+        notes.extend(apart_note((&self.cpu, self.join), &info, cpu_seconds, clock.as_ref()));
+        let (inferred, injectors) = (inferred.notes, named(injectors));
+        Ok(Ingested { info, inferred, notes, read_twice, cpu_seconds, clock, elapsed, injectors })
+    }
+
+    /// Guesses what is wrong with the clocks of the log and of the CPU readings.
+    fn clock_guess(
+        &self,
+        collected: &Collected,
+        options: &IngestOptions,
+        info: &RunInfo,
+    ) -> Option<ClockGuess> {
+        let guess = ClockGuess::of(&self.cpu, self.join, info.t0_ms, info.last_ms)?;
+        let cpu_assumes = self.cpu_facts.as_ref().is_some_and(CpuFacts::assumes_zone);
+        let east = options.source.time_zone.seconds_east(info.t0_ms);
+        Some(guess.in_zone(east, collected.assumes_zone(), cpu_assumes))
     }
 
     /// Returns the error for a log without an accepted record, with the reason why the first one was rejected.

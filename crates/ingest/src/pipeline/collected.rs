@@ -204,6 +204,11 @@ impl Collected {
         notes
     }
 
+    /// Returns true if each log has dates that name no zone.
+    pub(crate) fn assumes_zone(&self) -> bool {
+        !self.logs.is_empty() && self.logs.iter().all(|log| log.oddities.zone_assumed)
+    }
+
     /// The number of samples in all blocks.
     pub(crate) fn samples(&self) -> u64 {
         self.logs.iter().map(|log| log.samples).sum()

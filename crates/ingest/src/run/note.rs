@@ -14,8 +14,10 @@ pub enum NoteKind {
     Other,
     /// The CPU readings come seldom, so each one holds for longer.
     LongLookback,
-    /// No CPU reading falls within the run.
+    /// No CPU reading falls within the run, or those of another time zone would fit better.
     CpuApart,
+    /// The run has no CPU export.
+    NoCpu,
     /// No CPU reading is above 1, so 1 may mean the whole machine.
     PerhapsFraction {
         /// The server's cores, where they are known.
@@ -41,6 +43,7 @@ impl NoteKind {
             Self::Other => "other",
             Self::LongLookback => "long-lookback",
             Self::CpuApart => "cpu-apart",
+            Self::NoCpu => "no-cpu",
             Self::PerhapsFraction { .. } => "perhaps-fraction",
             Self::PerhapsOfMachine { .. } => "perhaps-percent-of-machine",
             Self::PerhapsOfCore => "perhaps-percent-of-core",
@@ -66,6 +69,11 @@ impl Note {
     /// The kind of the note, if it has a remedy.
     pub fn kind(&self) -> NoteKind {
         self.kind
+    }
+
+    /// Returns true if something may be wrong: with the files, or with how they are read.
+    pub fn is_warning(&self) -> bool {
+        !matches!(self.kind, NoteKind::LongLookback | NoteKind::NoCpu)
     }
 
     /// The same, on what is at this place.

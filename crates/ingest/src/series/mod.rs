@@ -1,5 +1,6 @@
 //! Time series of the server: CPU readings and their unit.
 
+pub(crate) mod clock_guess;
 pub(crate) mod cpu;
 pub(crate) mod scale;
 

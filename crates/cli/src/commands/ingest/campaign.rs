@@ -16,11 +16,11 @@ use crate::error::CliError;
 use crate::error::{RunsFailed, code, print_error};
 use crate::input::left_out::LeftOut;
 use crate::input::store;
-use crate::output::notes::with_hint;
+use crate::output::notes::{self, Facts};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::terminal::write_table;
-use crate::output::{Output, note, page_folder};
+use crate::output::{Output, note, page_folder, warn};
 
 /// The number of cores for each run that is ingested in parallel.
 const CORES_A_JOB: usize = 4;
@@ -100,10 +100,12 @@ fn print_runs(runs: &[CampaignRun]) {
     // The notes on unchanged runs were printed when they were stored.
     for run in runs.iter().filter(|run| !matches!(run.stand, Stand::Unchanged(_))) {
         let name = run.key.as_ref().map_or_else(|| shown(&run.log), ToString::to_string);
-        let notes = run.notes.iter().chain(run.ingested.iter().flat_map(|done| &done.notes));
-        notes.for_each(|said| note(&format!("{name}: {}", with_hint(said))));
-        for damage in run.ingested.iter().flat_map(|done| &done.info.damage) {
-            note(&format!("{name}: partial: {}", damage_sentence(damage)));
+        let (done, before) = (run.ingested.as_ref(), format!("{name}: "));
+        let facts = Facts { key: run.key.as_ref(), clock: done.and_then(|done| done.clock.as_ref()) };
+        let notes = run.notes.iter().chain(done.into_iter().flat_map(|done| &done.notes));
+        notes.for_each(|said| notes::print(said, &before, facts));
+        for damage in done.into_iter().flat_map(|done| &done.info.damage) {
+            warn(&format!("{before}partial: {}", damage_sentence(damage)));
         }
         if let Stand::Failed(error) = &run.stand {
             print_error(&format!("{name}: failed"), error);

@@ -3,27 +3,27 @@
 mod args;
 pub(crate) mod campaign;
 mod options;
+mod summary;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Result;
-use perfpipe_analyze::format::{damage_sentence, thousands};
-use perfpipe_analyze::{RunDuration, View};
-use perfpipe_ingest::{Ingested, Progress, RunInfo, Store};
+use perfpipe_analyze::format::thousands;
+use perfpipe_ingest::{Progress, RunInfo};
 
 pub(crate) use self::args::IngestArgs;
 pub(crate) use self::options::{cpu_noted, options, reading};
 
+use self::summary::summarise;
 use super::report;
 use crate::args::StoreArgs;
 use crate::error::CliError;
 use crate::input::{idle_flags, store};
-use crate::output::notes::with_hint;
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
-use crate::output::{note, page_folder, size_of};
+use crate::output::{page_folder, size_of, warn};
 
 /// Ingests the files of one run, or folders of many.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
@@ -64,7 +64,7 @@ async fn one(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result
     let done = done?;
     let took = started.elapsed();
     summarise(&done, &store, took);
-    replaced(&before, &done.info).into_iter().for_each(|sentence| note(&sentence));
+    replaced(&before, &done.info).into_iter().for_each(|sentence| warn(&sentence));
     if let Some(folder) = &args.report {
         let mut pages = Pages::new(folder, args.pages(), &store.look().await?.runs);
         report::run_report(&store.read(&done.info.key).await?, &mut pages, args.pages())?;
@@ -93,79 +93,4 @@ fn replaced(before: &[RunInfo], new: &RunInfo) -> Option<String> {
         old.ingested_at,
         names.join(", ")
     ))
-}
-
-/// Prints what was stored.
-fn summarise(done: &Ingested, store: &Store, took: Duration) {
-    let info = &done.info;
-    for sentence in
-        done.inferred.iter().map(|what| format!("inferred {what}")).chain(done.notes.iter().map(with_hint))
-    {
-        note(&sentence);
-    }
-    for damage in &info.damage {
-        note(&format!("partial: {}", damage_sentence(damage)));
-    }
-    if done.read_twice {
-        note("the earliest record comes late in the log, so the log was read twice");
-    }
-    let number = thousands;
-    let of_all = f64::from(info.seconds).max(1.0);
-    let seconds = took.as_secs_f64();
-    let rate = info.records() as f64 / seconds.max(1e-9);
-    let samples = if info.samples_stored { "" } else { " (counts only)" };
-    let share = match info.requests() {
-        0 => String::new(),
-        requests => format!(" ({:.3} %)", info.failures as f64 / requests as f64 * 100.0),
-    };
-    let cpu = match run_has_cpu(info) {
-        true => {
-            format!("{:.1} % of the seconds have a reading", f64::from(done.cpu_seconds) / of_all * 100.0)
-        }
-        false => "no CPU export was given".to_owned(),
-    };
-    let lines = [
-        ("run", format!("{}{}", info.key, if info.is_partial() { " (partial)" } else { "" })),
-        (
-            "requests",
-            format!("{}, {} of them failures{share}", number(info.requests()), number(info.failures)),
-        ),
-        ("transactions", number(info.transactions)),
-        ("rejects", number(info.rejects)),
-        ("seconds", number(info.seconds.into())),
-        ("throughput", throughput(info)),
-        ("CPU", cpu),
-        ("stored in", format!("{store}{samples}")),
-        ("time taken", format!("{seconds:.2} s, {} records/s", number(rate as u64))),
-    ];
-    for (name, value) in lines {
-        note(&format!("{name:>12}  {value}"));
-    }
-    if info.rejects > 0 {
-        let (framework, test) = (in_quotes(&info.key.framework), in_quotes(&info.key.test));
-        let repeat = match info.key.repeat {
-            1 => String::new(),
-            repeat => format!(" --repeat {repeat}"),
-        };
-        note(&format!(
-            "see the rejects: perfpipe export --framework {framework} --test {test}{repeat} --what rejects"
-        ));
-    }
-}
-
-/// Describes the run's throughput, and the wait for its last answer if that made the run much longer.
-fn throughput(info: &RunInfo) -> String {
-    let duration = RunDuration::of(info, &View::of(info));
-    let figure = (info.successes as f64 / duration.seconds).round() as u64;
-    let wait = duration.long_wait().map(|wait| format!(" (with a wait of {wait:.1} s for its last answer)"));
-    format!("{} successes/s{}", thousands(figure), wait.unwrap_or_default())
-}
-
-/// Quotes a name for a shell: it may come from the log.
-fn in_quotes(name: &str) -> String {
-    format!("'{}'", name.replace('\'', r"'\''"))
-}
-
-fn run_has_cpu(info: &RunInfo) -> bool {
-    info.sources.iter().any(|source| source.kind == perfpipe_ingest::run::SourceKind::Cpu)
 }

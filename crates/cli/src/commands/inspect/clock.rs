@@ -29,17 +29,6 @@ pub(super) fn duration(ms: u64) -> String {
     }
 }
 
-/// Formats a number of seconds, in hours if it has any.
-pub(super) fn hours(seconds: u64) -> String {
-    match (seconds / 3600, seconds % 3600) {
-        (1, 0) => "1 hour".to_owned(),
-        (hours @ 1.., 0) => format!("{hours} hours"),
-        (0, rest) if rest < 60 => format!("{rest} s"),
-        (0, rest) => format!("{} min", rest / 60),
-        (hours, rest) => format!("{hours} h {} min", rest / 60),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,10 +44,6 @@ mod tests {
         assert_eq!(
             (duration(78_029), duration(29_500), duration(90_061_000)),
             ("1 min 18 s".into(), "29.500 s".into(), "25 h 1 min 1 s".into())
-        );
-        assert_eq!(
-            (hours(3600), hours(19_800), hours(900), hours(7200)),
-            ("1 hour".into(), "5 h 30 min".into(), "15 min".into(), "2 hours".into())
         );
     }
 }

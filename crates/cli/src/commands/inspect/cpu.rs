@@ -3,9 +3,10 @@
 use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::inspection::{ClockGuess, CpuInspection};
 
-use super::clock::{hours, second};
+use super::clock::second;
 use super::log::place;
 use super::text::{LISTED, Rows, short};
+use crate::output::notes::{flags, hours};
 
 /// Readings that begin late or end early by up to this many seconds are not reported, since that is usual.
 const NEAR: i64 = 3;
@@ -84,10 +85,6 @@ fn ends(cpu: &CpuInspection) -> Vec<String> {
 /// Describes a possible difference of the clocks.
 fn perhaps(guess: &ClockGuess, seconds: u64) -> String {
     let (covered, seconds) = (thousands(guess.covered), thousands(seconds));
-    let zone = guess.time_zone.as_ref().map(|zone| format!("--time-zone {zone}, or ")).unwrap_or_default();
-    format!(
-        "the clocks may differ by {}: {covered} of {seconds} seconds with {zone}--cpu-offset {}",
-        hours(guess.shift.unsigned_abs()),
-        guess.cpu_offset
-    )
+    let shift = hours(guess.shift.unsigned_abs());
+    format!("the clocks may differ by {shift}: {covered} of {seconds} seconds with {}", flags(guess))
 }

@@ -10,7 +10,7 @@ use super::clock::{duration, moment};
 use super::log::place;
 use super::text::{LISTED, Rows, names, short};
 
-use crate::output::notes::with_hint;
+use crate::output::notes::{Facts, with_hint};
 
 pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
     rows.title("the run");
@@ -33,7 +33,7 @@ pub(super) fn rows(found: &Inspection, rows: &mut Rows) {
         }
         rows.list("rejects", rejects(found));
     }
-    rows.list("note", found.notes.iter().map(with_hint));
+    rows.list("note", found.notes.iter().map(|note| with_hint(note, Facts::default())));
     rows.list("damaged", found.damage.iter().map(damage_sentence));
     rows.row("ingest", verdict(found));
 }

@@ -8,7 +8,8 @@ use clap_mangen::Man;
 
 use crate::args::{NoStoreArgs, StoreArgs};
 use crate::input::idle_flags;
-use crate::output::{note, page_folder, write_file};
+use crate::output::written::print_written;
+use crate::output::{page_folder, write_file};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -29,13 +30,15 @@ pub(crate) fn run(args: &ManArgs, store: &StoreArgs, perfpipe: Command) -> Resul
     let mut perfpipe = perfpipe.disable_help_subcommand(true);
     perfpipe.build();
     let commands: Vec<Command> = perfpipe.get_subcommands().cloned().collect();
+    let mut written = Vec::new();
     for command in std::iter::once(perfpipe).chain(commands) {
         let name = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
         let path = args.out.join(format!("{name}.1"));
         let mut page = Vec::new();
         Man::new(command).title(name.to_uppercase()).render(&mut page)?;
         write_file(&path, &page)?;
-        note(&format!("wrote {}", path.display()));
+        written.push(path);
     }
+    print_written(&written);
     Ok(())
 }

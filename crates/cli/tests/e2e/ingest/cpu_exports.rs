@@ -280,3 +280,63 @@ fn cores_that_the_readings_may_count_as_one_make_no_idle_cpu() {
     let (found, _) = diagnosed(&["--format", "csv"]);
     assert!(found.contains("idle-cpu") && found.contains("25 % of the 4 cores"), "{found}");
 }
+
+/// The warnings among what is said, without those on a replaced run.
+fn warnings(said: &str) -> Vec<&str> {
+    let all = said.lines().filter_map(|line| line.strip_prefix("warning: "));
+    all.filter(|told| !told.starts_with("replaced")).collect()
+}
+
+#[test]
+fn readings_of_another_time_zone_are_a_warning_that_names_the_flag_and_the_flag_helps() {
+    for store in Store::each() {
+        let an_hour_early =
+            export(&store, "early.csv", every(1).map(|(second, value)| (second - 3600, value)));
+        let said = ingest(&store, &an_hour_early, &[]);
+        let [told] = warnings(&said)[..] else { panic!("{said}") };
+        assert_told(
+            told,
+            &["no CPU reading falls within the run", "1 hour", "--cpu-offset 3600", "600 seconds"],
+        );
+        let found = store.run(&["inspect", &log(&store, 600), &an_hour_early]).text();
+        assert_told(&found, &["--cpu-offset 3600"]);
+        let said = ingest(&store, &an_hour_early, &["--cpu-offset", "3600"]);
+        assert_eq!(warnings(&said), [""; 0], "{said}");
+
+        // Dates without a zone, of a clock an hour ahead of the log's.
+        let date = |second: i64| {
+            format!("2026-11-20 {:02}:{:02}:{:02}", 20 + second / 3600, second / 60 % 60, second % 60)
+        };
+        let rows: String = (0..600).map(|second| format!("{},50\n", date(second + 42 * 60))).collect();
+        let dated = store.file("dated.csv", format!("clock,value\n{rows}"));
+        let said = ingest(&store, &dated, &[]);
+        let [told] = warnings(&said)[..] else { panic!("{said}") };
+        assert_told(told, &["--time-zone +01:00, or --cpu-offset -3600"]);
+        let said = ingest(&store, &dated, &["--time-zone", "+01:00"]);
+        assert_eq!(warnings(&said), [""; 0], "{said}");
+    }
+}
+
+#[test]
+fn readings_that_cover_less_than_half_of_the_run_are_a_warning_if_a_shift_of_their_clock_would_help() {
+    let store = Store::embedded();
+    let log = log(&store, 1700);
+    let cpu = export(&store, "early.csv", (0..1700).map(|second| (second - 900, 50.0)));
+    let said = store.run(&["ingest", &log, &cpu, "--framework", "go", "--test", "t"]).said();
+    let [told] = warnings(&said)[..] else { panic!("{said}") };
+    assert_told(told, &["1700 seconds", "15 min", "--cpu-offset 900", "1,700 seconds"]);
+    let half = export(&store, "half.csv", (0..900).map(|second| (second, 50.0)));
+    let said = store.run(&["ingest", &log, &half, "--framework", "go", "--test", "t"]).said();
+    assert!(warnings(&said).iter().all(|told| !told.contains("clocks")), "{said}");
+}
+
+#[test]
+fn readings_of_another_day_are_a_warning_that_says_how_the_right_ones_are_attached() {
+    let store = Store::embedded();
+    let yesterday = export(&store, "yesterday.csv", every(1).map(|(second, value)| (second - 86_400, value)));
+    let said = ingest(&store, &yesterday, &[]);
+    let [told] = warnings(&said)[..] else { panic!("{said}") };
+    assert_told(told, &["no CPU reading falls within the run", "perfpipe attach-cpu go_t FILE"]);
+    let right = export(&store, "right.csv", every(1));
+    store.run(&["attach-cpu", "go_t", &right]).said();
+}

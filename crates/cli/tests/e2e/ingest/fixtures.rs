@@ -32,6 +32,11 @@ fn check_said(said: &str, store: &Store) {
         line.replace(',', "").contains(&format!(" {throughput} successes/s")),
         "{line}, not {throughput}"
     );
+    let figure = |name: &str, decimals: usize| format!("{:.decimals$} ms", summary[name].as_f64().unwrap());
+    let [mean, p50, p95] = ["elapsed_mean", "p50", "p95"].map(|name| figure(name, 1));
+    let times = format!("mean {mean}, p50 {p50}, p95 {p95}, max {}", figure("elapsed_max", 0));
+    let told = said.lines().find(|line| line.contains("response time")).unwrap().replace(',', "");
+    assert!(told.ends_with(&times.replace(',', "")), "{told}, not {times}");
     if let Some(line) = said.lines().find(|line| line.contains("have a reading")) {
         let share = format!("{:.1} % of", summary["cpu_coverage"].as_f64().unwrap() * 100.0);
         assert!(line.contains(&share), "{line}, not {share}");

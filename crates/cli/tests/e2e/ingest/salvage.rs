@@ -40,8 +40,10 @@ fn salvaged_run_is_shown_as_partial_everywhere() {
                 true => store.pipe(&zips().1, &[&["ingest", "-"], &flags[..]].concat()).said(),
                 false => store.run(&[&["ingest", &path], &flags[..]].concat()).said(),
             };
-            let line =
-                said.lines().find(|line| line.starts_with("partial: ")).unwrap_or_else(|| panic!("{said}"));
+            let line = said
+                .lines()
+                .find(|line| line.starts_with("warning: partial: "))
+                .unwrap_or_else(|| panic!("{said}"));
             let run = &store.list()[0];
             assert_eq!(run["partial"], true);
             let requests = count(run, "requests");
@@ -132,7 +134,7 @@ fn whole_logs_and_cpu_exports_are_kept_beside_damaged_ones() {
         let cut_cpu = gzip(&cpu);
         let cut_cpu = store.file("cpu.csv.gz", &cut_cpu[..cut_cpu.len() * 3 / 4]);
         let said = store.run(&[&["ingest", &two, &cut_cpu, "--salvage"], &KEY[..]].concat()).said();
-        let partial: Vec<&str> = said.lines().filter(|line| line.starts_with("partial: ")).collect();
+        let partial: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: partial: ")).collect();
         assert_eq!(partial.len(), 2, "{said}");
         assert!(partial.iter().any(|line| line.contains("two.zip, member b.csv")), "{said}");
         assert!(partial.iter().any(|line| line.contains("cpu.csv.gz")), "{said}");

@@ -58,7 +58,7 @@ fn test_gives_a_page_a_run_one_for_all_and_the_league() {
     for store in Store::each() {
         ingest_three(&store);
         let (done, folder) = report_into(&store, "charts", &[]);
-        assert_eq!(done.err.lines().filter(|line| line.starts_with("wrote ")).count(), 8, "{}", done.err);
+        assert_eq!(done.err, format!("wrote 8 files into {}: 4 svg, 4 pdf\n", folder.display()));
         let league = done.text();
         let order: Vec<&str> =
             league.lines().skip(2).take(3).filter_map(|line| line.split_whitespace().nth(1)).collect();
@@ -185,7 +185,8 @@ fn ingest_draws_its_page_in_the_same_breath() {
         let folder = store.folder.path().join("deep/charts");
         let report = ["--report", folder.to_str().unwrap()];
         let said = store.run(&["ingest", &files[0], &files[1], report[0], report[1]]).said();
-        assert_eq!(said.lines().filter(|line| line.starts_with("wrote ")).count(), 2, "{said}");
+        let page = folder.join("127.0.0.1-9000_2048");
+        assert_told(&said, &[&format!("wrote {}.{{svg,pdf}}\n", page.display())]);
         assert_eq!(names(&folder), ["127.0.0.1-9000_2048.pdf", "127.0.0.1-9000_2048.svg"]);
         let alone = check_pages(&folder);
         assert!(alone.contains("127.0.0.1:9000 2048"), "{alone}");

@@ -9,7 +9,7 @@ use serde_json::Value;
 /// The command, with nothing in its environment that could name another store.
 pub(crate) fn perfpipe() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_perfpipe"));
-    command.env_remove("PERFPIPE_DATABASE_URL").stdin(Stdio::null());
+    command.env_remove("PERFPIPE_DATABASE_URL").env_remove("PERFPIPE_STORE").stdin(Stdio::null());
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("PG") {
             command.env_remove(name);

@@ -71,6 +71,13 @@ pub(crate) struct CpuFacts {
     pub(crate) items: Vec<(String, u64)>,
 }
 
+impl CpuFacts {
+    /// Returns true if the export's dates name no zone.
+    pub(crate) fn assumes_zone(&self) -> bool {
+        self.date.as_ref().is_some_and(|date| !date.names_zone)
+    }
+}
+
 impl CpuSource {
     pub(crate) fn stored(stored: Stored, form: CpuForm) -> Self {
         Self { place: stored.place(), origin: Origin::Stored(stored), form }

@@ -1,0 +1,48 @@
+//! The elapsed times of all successful requests of a run, from the counts alone.
+
+use std::collections::HashMap;
+
+use super::packed::CellResult;
+use crate::error::Result;
+
+/// Returns the number of successful requests of each elapsed time: (ms, requests), in any order.
+///
+/// # Errors
+/// Returns the first error among the cells.
+pub(crate) fn success_times(cells: impl Iterator<Item = CellResult>) -> Result<Vec<(i32, u64)>> {
+    let mut times: HashMap<i32, u64> = HashMap::new();
+    for cell in cells {
+        let (key, cell) = cell?;
+        if !key.success || key.transaction {
+            continue;
+        }
+        for (ms, requests) in cell.elapsed {
+            let counter = times.entry(ms).or_default();
+            *counter = counter.saturating_add(requests);
+        }
+    }
+    Ok(times.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Cell, CellKey};
+    use super::*;
+
+    #[test]
+    fn failures_and_transactions_have_no_part_in_the_times() {
+        let cell = |second, success, transaction, elapsed: &[(i32, u64)]| {
+            let key = CellKey { second, label: 0, success, transaction };
+            Ok((key, Cell { elapsed: elapsed.to_vec(), ..Cell::default() }))
+        };
+        let cells = [
+            cell(0, true, false, &[(3, 2), (7, 1)]),
+            cell(0, false, false, &[(900, 1)]),
+            cell(1, true, true, &[(800, 1)]),
+            cell(2, true, false, &[(7, 4)]),
+        ];
+        let mut times = success_times(cells.into_iter()).unwrap();
+        times.sort_unstable();
+        assert_eq!(times, [(3, 2), (7, 5)]);
+    }
+}
