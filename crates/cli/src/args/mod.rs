@@ -23,5 +23,6 @@ pub(crate) use self::store::{BaselineStoreArgs, NoStoreArgs, StoreArgs};
 pub(crate) use self::style::{ChartArgs, PageFormat, PageFormatArgs, PageOptions, SheetArgs};
 pub(crate) use self::terminal::{TerminalArgs, When};
 pub(crate) use self::values::choice::{Choice, choice};
-pub(crate) use self::values::tag::{Tag, is_key};
+pub(crate) use self::values::duration::parse as span;
+pub(crate) use self::values::tag::{Tag, is_key, tag_key};
 pub(crate) use self::view::{ScopeArgs, ViewArgs};

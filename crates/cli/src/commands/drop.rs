@@ -1,26 +1,155 @@
-//! `perfpipe drop`: deletes a run from the store.
+//! `perfpipe drop`: deletes runs from the store.
+
+use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
 use anyhow::Result;
-use clap::Args;
+use clap::{ArgGroup, Args};
+use jiff::Timestamp;
+use perfpipe_analyze::format::{counted, duration};
+use perfpipe_ingest::{RunInfo, RunKey, Store};
 
-use crate::args::{RunArgs, StoreArgs};
+use crate::args::{RunsArgs, StoreArgs, span, tag_key};
+use crate::error::CliError;
+use crate::input::left_out::LeftOut;
 use crate::input::{runs, store};
-use crate::output::note;
+use crate::output::{note, tell};
+
+/// The largest number of runs that are named before they are dropped.
+const NAMED: usize = 20;
 
 #[derive(Debug, Args)]
+#[command(mut_arg("run", |run| run.help("Runs to drop, as `perfpipe list` names them: go_2048, go_2048#2")))]
+#[command(group = ArgGroup::new("which").args(["run", "test", "tag", "older_than"]).multiple(true).required(true))]
 #[command(after_help = "Examples:\n  \
     perfpipe drop go_2048#3\n  \
-    perfpipe drop --framework go --test 2048")]
+    perfpipe drop --framework go --test 2048\n  \
+    perfpipe drop --test 2048 --yes\n  \
+    perfpipe drop --older-than 90d --keep-tagged release --dry-run\n\n\
+    More than one run is dropped only after a confirmation: on a terminal perfpipe asks for it, elsewhere give --yes.")]
 pub(crate) struct DropArgs {
     #[command(flatten)]
-    pub(crate) run: RunArgs,
+    pub(crate) runs: RunsArgs,
+    /// Only runs that were ingested longer ago than this: 90d, 36h
+    #[arg(long, value_name = "AGE", value_parser = span)]
+    pub(crate) older_than: Option<u64>,
+    /// Keep runs that have a tag with this key; repeatable
+    #[arg(long, value_name = "KEY", value_parser = tag_key)]
+    pub(crate) keep_tagged: Vec<String>,
+    /// Print which runs would be dropped, and drop none
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Drop several runs without asking
+    #[arg(long, short)]
+    pub(crate) yes: bool,
 }
 
-/// Deletes a run from the store.
+impl DropArgs {
+    /// Returns true if the runs are chosen by more than their keys, so that what is stored of them must be read.
+    fn is_by_content(&self) -> bool {
+        self.older_than.is_some() || !self.keep_tagged.is_empty() || !self.runs.of.tag.is_empty()
+    }
+
+    /// Returns true if a run may be dropped by its age and its tags.
+    fn takes(&self, run: &RunInfo, now: Timestamp) -> bool {
+        let is_kept = self.keep_tagged.iter().any(|key| run.options.tags.contains_key(key));
+        !is_kept && self.older_than.is_none_or(|ms| is_older(run, ms, now))
+    }
+}
+
+/// Deletes the chosen runs from the store.
 pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
-    let key = runs::one(&args.run, &store).await?;
-    store.drop_run(&key).await?;
-    note(&format!("dropped {key} from {store}"));
-    Ok(())
+    let mut left_out = LeftOut::default();
+    let keys = chosen(args, &store, &mut left_out).await?;
+    let names: Vec<String> = keys.iter().map(RunKey::to_string).collect();
+    if keys.is_empty() {
+        note(&format!("nothing was dropped: {}", nothing(args)));
+    } else if args.dry_run {
+        names.iter().for_each(|name| note(&format!("would be dropped: {name}")));
+    } else if keys.len() == 1 || args.yes || is_confirmed(&names, &store).await? {
+        for key in &keys {
+            store.drop_run(key).await?;
+            note(&format!("dropped {key} from {store}"));
+        }
+    } else {
+        note("nothing was dropped");
+    }
+    left_out.end()
+}
+
+/// Returns the runs to drop.
+async fn chosen(args: &DropArgs, store: &Store, left_out: &mut LeftOut) -> Result<Vec<RunKey>> {
+    if let Some(keys) = by_parts(args, store).await? {
+        return Ok(keys);
+    }
+    let (keys, stored) = if args.runs.run.is_empty() {
+        let stored = left_out.runs(store).await?;
+        (runs::several(&stored, &[], &args.runs.of)?, stored)
+    } else {
+        // Other runs that can't be read do not matter.
+        runs::all_named(&args.runs.run, store).await?
+    };
+    let now = Timestamp::now();
+    let takes = |key: &RunKey| stored.iter().any(|run| run.key == *key && args.takes(run, now));
+    Ok(keys.into_iter().filter(takes).collect())
+}
+
+/// Returns the runs of one framework and test that are given by these parts alone: a run that can't be read is dropped
+/// too then. `None` if the runs are given otherwise, or there are none.
+async fn by_parts(args: &DropArgs, store: &Store) -> Result<Option<Vec<RunKey>>> {
+    let of = &args.runs.of;
+    let (Some(test), [framework], false) = (&of.test, of.framework.as_slice(), args.is_by_content()) else {
+        return Ok(None);
+    };
+    let stored = store.repeats(framework, test).await?;
+    if stored.is_empty() || !of.repeat.iter().all(|repeat| stored.contains(repeat)) {
+        return Ok(None);
+    }
+    let asked = |repeat: &u32| of.repeat.is_empty() || of.repeat.contains(repeat);
+    let key = |repeat| RunKey::new(framework, test).with_repeat(repeat);
+    Ok(Some(stored.into_iter().filter(asked).map(key).collect()))
+}
+
+/// Returns true if a run was ingested longer ago than this, in ms.
+fn is_older(run: &RunInfo, ms: u64, now: Timestamp) -> bool {
+    let ingested: Option<Timestamp> = run.ingested_at.parse().ok();
+    ingested.is_some_and(|then| {
+        u64::try_from(now.as_millisecond().saturating_sub(then.as_millisecond())).is_ok_and(|age| age > ms)
+    })
+}
+
+/// Says why no run was chosen.
+fn nothing(args: &DropArgs) -> String {
+    let mut why = args.older_than.map_or_else(
+        || "the store has no such run".to_owned(),
+        |ms| format!("no such run was ingested more than {} ago", duration(ms / 1000)),
+    );
+    if !args.keep_tagged.is_empty() {
+        why.push_str(&format!(" and is without the tag {}", args.keep_tagged.join(" or ")));
+    }
+    why
+}
+
+/// Asks on the terminal whether several runs are to be dropped.
+///
+/// # Errors
+/// If there is no terminal to ask on.
+async fn is_confirmed(names: &[String], store: &Store) -> Result<bool> {
+    let all = counted(names.len() as u64, "run");
+    let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
+    let more = if names.len() > NAMED { ", …" } else { "" };
+    if !stdin().is_terminal() || !stderr().is_terminal() {
+        let problem = format!("{all} would be dropped: {}{more}", shown.join(", "));
+        let remedy = "Give --yes to drop all of them, or name one with its number, as in --repeat 2.";
+        return Err(CliError::usage(problem, remedy).into());
+    }
+    tell(&format!("{}{more}", shown.join(", ")));
+    // The question has no end of line.
+    let _ = write!(stderr(), "Drop {all} from {store}? [y/N] ");
+    // On a thread of its own, so that a signal ends the command while it waits for the answer.
+    let answer = tokio::task::spawn_blocking(|| {
+        let mut answer = String::new();
+        stdin().lock().read_line(&mut answer).map(|_| answer)
+    });
+    Ok(matches!(answer.await??.trim().to_lowercase().as_str(), "y" | "yes"))
 }

@@ -9,6 +9,8 @@ use perfpipe_ingest::{RunInfo, RunKey};
 use crate::args::{RunArgs, Tag, TestArgs};
 use crate::error::{CliError, print_error};
 
+const NAME_IT: &str = "Name it, as in go_2048, or by --framework and --test.";
+
 /// The largest number of known names listed in the error on an unknown run.
 const LISTED: usize = 10;
 
@@ -90,21 +92,28 @@ pub(crate) fn only_test(keys: &[RunKey]) -> Result<&str> {
     }
 }
 
+/// Returns the runs with these names.
+///
+/// # Errors
+/// If a name matches no run, or several. Runs that can't be read are told then, since one of them may be meant.
+pub(crate) async fn all_named(names: &[String], store: &Store) -> Result<(Vec<RunKey>, Vec<RunInfo>)> {
+    let found = store.look().await?;
+    let unread = |_: &anyhow::Error| found.unread.iter().for_each(|error| print_error("left out", error));
+    let keys = named_or_all(&found.runs, names).inspect_err(unread)?;
+    Ok((keys, found.runs))
+}
+
 /// Returns the key of the selected run, given by its name or by its parts.
 pub(crate) async fn one(args: &RunArgs, store: &Store) -> Result<RunKey> {
     match args {
         RunArgs { run: Some(name), .. } => {
-            let found = store.look().await?;
-            // The run may be one that can't be read.
-            let unread =
-                |_: &anyhow::Error| found.unread.iter().for_each(|error| print_error("left out", error));
-            named(&found.runs, name).inspect_err(unread)
+            let (keys, _) = all_named(std::slice::from_ref(name), store).await?;
+            keys.into_iter().next().ok_or_else(|| CliError::usage("no run is named", NAME_IT).into())
         }
         RunArgs { framework: Some(framework), test: Some(test), repeat, .. } => {
             of_parts(RunKey::new(framework, test), *repeat, store).await
         }
-        _ => Err(CliError::usage("no run is named", "Name it, as in go_2048, or by --framework and --test.")
-            .into()),
+        _ => Err(CliError::usage("no run is named", NAME_IT).into()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Parsers for the values of flags.
 
 pub(crate) mod choice;
-pub(super) mod duration;
+pub(crate) mod duration;
 pub(super) mod size;
 pub(crate) mod tag;

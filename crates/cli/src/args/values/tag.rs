@@ -46,6 +46,14 @@ impl FromStr for Tag {
     }
 }
 
+/// Parses the key of a tag.
+pub(crate) fn tag_key(text: &str) -> Result<String, String> {
+    match is_key(text) {
+        true => Ok(text.to_owned()),
+        false => Err("give the key of a tag, as in release: letters, digits, '_', '-' or '.'".to_owned()),
+    }
+}
+
 /// Returns true if a text can be the key of a tag.
 pub(crate) fn is_key(text: &str) -> bool {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');

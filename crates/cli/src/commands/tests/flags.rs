@@ -165,10 +165,14 @@ const LINES: [(&str, IsRead); 49] = [
         "repair --test t --framework a --repeat 1",
         |c| matches!(c, Command::Repair(a) if !a.dry_run && !a.runs.is_all()),
     ),
-    ("drop go_2048", |c| matches!(c, Command::Drop(a) if a.run.run.as_deref() == Some("go_2048"))),
+    ("drop go_2048 go_512 -y", |c| matches!(c, Command::Drop(a) if a.runs.run.len() == 2 && a.yes)),
     (
-        "drop --framework go --test 2048 --repeat 3",
-        |c| matches!(c, Command::Drop(a) if a.run.repeat == Some(3)),
+        "drop --framework go --test 2048 --repeat 3 --yes",
+        |c| matches!(c, Command::Drop(a) if a.runs.of.repeat == [3]),
+    ),
+    (
+        "drop --older-than 90d --tag branch=x --keep-tagged release --keep-tagged v --dry-run",
+        |c| matches!(c, Command::Drop(a) if a.older_than == Some(90 * 86_400_000) && a.keep_tagged.len() == 2 && a.dry_run),
     ),
     ("completions zsh", |c| matches!(c, Command::Completions(_))),
     ("man --out m", |c| matches!(c, Command::Man(a) if a.out == Path::new("m"))),
@@ -206,7 +210,7 @@ fn every_flag_stands_in_a_table() {
     for command in perfpipe.get_subcommands().filter(|command| command.get_name() != "help") {
         for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
             let Some(flag) = argument.get_long() else { continue };
-            let is_of_all = ["help", "version", "store", "database", "color", "wide"].contains(&flag);
+            let is_of_all = ["help", "version", "store", "database", "color", "wide", "quiet"].contains(&flag);
             let name = format!("{} --{flag}", command.get_name());
             if !is_of_all && !tried.contains(&name) {
                 missed.push(name);
@@ -218,7 +222,7 @@ fn every_flag_stands_in_a_table() {
 
 #[test]
 fn runs_are_named_in_one_way_at_a_time() {
-    for run in ["export", "diagnose", "drop"] {
+    for run in ["export", "diagnose"] {
         for flags in ["--test t", "--framework f", "--repeat 2", "--framework f --test t"] {
             assert_eq!(refused(&format!("{run} go_t {flags}")), ErrorKind::ArgumentConflict, "{run} {flags}");
         }
@@ -230,12 +234,20 @@ fn runs_are_named_in_one_way_at_a_time() {
             );
         }
     }
-    for runs in ["report", "verify", "repair", "copy --to x", "compare a", "check 'p95 < 1s' --run"] {
+    for runs in ["report", "verify", "repair", "copy --to x", "compare a", "drop", "check 'p95 < 1s' --run"] {
         assert_eq!(refused(&format!("{runs} go_t --test t")), ErrorKind::ArgumentConflict, "{runs}");
     }
-    for line in
-        ["report", "report --framework f", "check 'p95 < 1s'", "compare", "compare a", "verify --repeat 1"]
-    {
+    for line in [
+        "report",
+        "report --framework f",
+        "check 'p95 < 1s'",
+        "compare",
+        "compare a",
+        "verify --repeat 1",
+        "drop",
+        "drop --yes",
+        "drop --framework f",
+    ] {
         assert_eq!(refused(line), ErrorKind::MissingRequiredArgument, "{line}");
     }
     assert_eq!(refused("attach-cpu cpu.csv"), ErrorKind::MissingRequiredArgument);

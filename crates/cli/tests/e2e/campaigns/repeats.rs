@@ -93,12 +93,14 @@ fn repeat_must_be_named_where_there_are_several() {
         let alone = store.run(&command("export", &[])).text();
         assert_eq!(alone, store.run(&command("export", &["--repeat", "2"])).text());
         ingest(&store, 60, &["--repeat", "5"]);
-        for name in ["export", "diagnose", "drop"] {
+        for name in ["export", "diagnose"] {
             let complaint = store.run(&command(name, &[])).complaint(2);
             for part in ["nio_2048#2, nio_2048#5", "--repeat 5"] {
                 assert!(complaint.contains(part), "{name}: {complaint}");
             }
         }
+        let complaint = store.run(&command("drop", &[])).complaint(2);
+        assert_told(&complaint, &["nio_2048#2, nio_2048#5", "--yes", "--repeat 2"]);
         for what in ["samples", "rejects", "summary"] {
             let complaint = store.run(&command("export", &["--what", what, "--repeat", "3"])).complaint(1);
             assert!(complaint.contains("nio_2048#3") && complaint.contains("perfpipe list"), "{complaint}");
