@@ -216,9 +216,11 @@ impl Error {
                 "Let JMeter write the number of threads (jmeter.save.saveservice.thread_counts=true).".into()
             }
             Self::UnknownLabel { near, .. } if near.is_empty() => "The run has no labels at all.".into(),
-            Self::UnknownLabel { near, .. } => {
+            Self::UnknownLabel { near, label, .. } => {
+                let meant = near.first().filter(|near| is_alike(near, label));
+                let meant = meant.map(|near| format!("Did you mean \"{near}\"? ")).unwrap_or_default();
                 let near: Vec<String> = near.iter().map(|label| format!("\"{label}\"")).collect();
-                format!("Labels of this run: {}.", near.join(", "))
+                format!("{meant}Labels of this run: {}.", near.join(", "))
             }
             Self::SharedLabel { .. } => "Only the run's samples tell its requests apart.".into(),
             Self::TransactionLabel { .. } => "Ask for transactions too (View::transactions).".into(),
@@ -234,3 +236,11 @@ impl Error {
 
 /// The result type of the crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// The likeness, 0 to 1, from which a name was probably meant.
+const ALIKE: f64 = 0.6;
+
+/// Returns true if a name was probably meant by another text, such as one with a letter too many.
+pub fn is_alike(name: &str, text: &str) -> bool {
+    strsim::normalized_damerau_levenshtein(&name.to_lowercase(), &text.to_lowercase()) >= ALIKE
+}

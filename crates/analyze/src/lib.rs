@@ -93,7 +93,7 @@ pub use compare::{
     compare, compare_sides, trend_table,
 };
 pub use diagnose::{Finding, FindingKind, diagnose, finding_table};
-pub use error::{Error, NoPhaseReason, Result};
+pub use error::{Error, NoPhaseReason, Result, is_alike};
 pub use league::ranking::League;
 pub use stats::histogram::Histogram;
 pub use sweep::by_load::Sweep;

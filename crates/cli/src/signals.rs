@@ -17,8 +17,22 @@ pub(crate) struct Interrupted {
     stage: Stage,
     /// The number of runs of a campaign that were stored.
     stored: usize,
+    /// The number of runs that a campaign had to read; 0 for a single run.
+    runs: usize,
     /// True if the command had finished its work.
     done: bool,
+}
+
+impl Interrupted {
+    /// Says how an interrupted campaign goes on; `None` for other work.
+    pub(crate) fn remedy(&self) -> Option<String> {
+        let left = self.runs.saturating_sub(self.stored) as u64;
+        let is_left = self.runs > 0 && left > 0 && !self.done;
+        is_left.then(|| {
+            let runs = if left == 1 { "the run that is" } else { "the runs that are" };
+            format!("To go on, run the same command again: it reads {runs} not stored yet, and no other.")
+        })
+    }
 }
 
 /// Describes the runs that were stored before.
@@ -74,7 +88,8 @@ impl Heard {
     /// Returns the error for a command that was stopped; `done` is true if all its work was finished.
     pub(crate) fn ended(self, progress: &Progress, done: bool) -> Interrupted {
         let Self { name, code } = self;
-        Interrupted { name, code, stage: progress.stage(), stored: progress.stored(), done }
+        let (stored, runs) = (progress.stored(), progress.runs());
+        Interrupted { name, code, stage: progress.stage(), stored, runs, done }
     }
 }
 

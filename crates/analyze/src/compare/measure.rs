@@ -4,6 +4,8 @@ use std::fmt;
 
 use crate::format::Unit;
 use crate::stats::percentile::column_name;
+use crate::view::View;
+use crate::view::phases::Phase;
 
 /// The part of a run that figures are over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,14 +15,34 @@ pub enum Part {
     Run,
     /// The run's hold, compared too if all runs have a hold and other seconds.
     Hold,
+    /// The seconds before the hold, if they were chosen.
+    Ramp,
+    /// The seconds after the hold, if they were chosen.
+    Tail,
+    /// The seconds between two that were chosen.
+    Window,
 }
 
 impl Part {
-    /// Returns the part's name in tables: `run` or `hold`.
+    /// Returns the part's name in tables: `run`, `hold`, `ramp`, `tail` or `window`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Run => "run",
             Self::Hold => "hold",
+            Self::Ramp => "ramp",
+            Self::Tail => "tail",
+            Self::Window => "window",
+        }
+    }
+
+    /// Returns what a view leaves of this part: of the whole run, the seconds that were chosen.
+    pub(super) fn within(self, view: &View) -> Self {
+        match (self, view.phase) {
+            (Self::Run, Some(Phase::Hold)) => Self::Hold,
+            (Self::Run, Some(Phase::Ramp)) => Self::Ramp,
+            (Self::Run, Some(Phase::Tail)) => Self::Tail,
+            (Self::Run, None) if view.from.is_some() || view.to.is_some() => Self::Window,
+            (part, _) => part,
         }
     }
 }

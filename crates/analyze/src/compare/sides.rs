@@ -45,8 +45,9 @@ impl<'a> Pair<'a> {
         Self { part, measure, a, b, memory }
     }
 
-    /// Computes the difference, not judged yet. `server` is the memory seen in the server's figures.
-    fn compared(&self, run: &str, server: f64) -> Compared {
+    /// Computes the difference, not judged yet. `part` is what the view leaves of the part, and `server` the memory seen
+    /// in the server's figures.
+    fn compared(&self, run: &str, part: Part, server: f64) -> Compared {
         let Self { a, b, memory, .. } = self;
         let (known, is_sure, noise) = match memory {
             None => (a.by_repeats(b), true, Noise::Repeats),
@@ -57,7 +58,7 @@ impl<'a> Pair<'a> {
         };
         let change = Change {
             run: run.to_owned(),
-            part: self.part,
+            part,
             measure: self.measure,
             a: a.mean,
             b: b.mean,
@@ -146,7 +147,8 @@ fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Comp
         })
         .collect();
     let server = memory_of_server(&pairs);
-    pairs.into_iter().map(move |pair| pair.compared(&other.name, server))
+    let view = baseline.runs.first().map(|run| run.view().clone()).unwrap_or_default();
+    pairs.into_iter().map(move |pair| pair.compared(&other.name, pair.part.within(&view), server))
 }
 
 /// Returns the longest memory among the figures of the server: slow noise in one of them is slow noise of the server,

@@ -8,7 +8,7 @@ use clap::Args;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Store")]
 pub(crate) struct StoreArgs {
-    /// Folder of the embedded store [default: perfpipe-data]
+    /// Folder of the embedded store [default: PERFPIPE_STORE, if set, else perfpipe-data]
     #[arg(long, global = true, value_name = "DIR", conflicts_with = "database")]
     pub(crate) store: Option<PathBuf>,
     /// Use a Postgres database instead: postgres://user@host/name; PG* variables and .pgpass supply what the URL

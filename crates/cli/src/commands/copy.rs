@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use perfpipe_ingest::Store;
+use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::run::Replace;
+use perfpipe_ingest::{RunKey, Store};
 
 use crate::args::{RunsArgs, StoreArgs};
 use crate::error::CliError;
@@ -44,14 +45,25 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     let keys = runs::several(&left_out.runs(&from).await?, &args.runs.run, &args.runs.of)?;
     let replace = if args.replace { Replace::Any } else { Replace::SameFile };
     for key in &keys {
-        let copied = from.copy(key, &to, replace).await.map_err(anyhow::Error::from);
-        let Some(info) = left_out.or_leave_out(key, copied)? else { continue };
-        note(&format!("copied {key} from {from} to {to}: {} records, read back the same", info.records()));
+        let copied = copy(&from, key, &to, replace).await;
+        let Some(told) = left_out.or_leave_out(key, copied)? else { continue };
+        note(&told);
     }
     if keys.is_empty() {
         note(&format!("{from} has no runs"));
     }
     left_out.end()
+}
+
+/// Copies a run, unless it is there already. Returns what was done.
+async fn copy(from: &Store, key: &RunKey, to: &Store, replace: Replace) -> Result<String> {
+    if let Some(info) = from.find_same(key, to).await? {
+        let records = thousands(info.records());
+        return Ok(format!("{key} is already in {to}: {records} records, read and found the same"));
+    }
+    let info = from.copy(key, to, replace).await?;
+    let records = thousands(info.records());
+    Ok(format!("copied {key} from {from} to {to}: {records} records, read back the same"))
 }
 
 async fn target(args: &CopyArgs) -> Result<Store> {

@@ -1,10 +1,12 @@
 //! `perfpipe list`: lists the stored runs.
 
+use std::collections::BTreeMap;
+
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::table::{Table, Tone};
-use perfpipe_ingest::RunInfo;
+use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use crate::args::{OutputArgs, StoreArgs, TestArgs};
 use crate::input::left_out::LeftOut;
@@ -40,13 +42,26 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
         note(&format!("no runs in {store}: store one with `perfpipe ingest run.zip cpu.csv`"));
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&table(&runs, args), args.output.format, &mut output)?;
+    let sizes = sizes(&runs, &store).await?;
+    write_table(&table(&runs, &sizes, args), args.output.format, &mut output)?;
     output.finish()?;
     left_out.end()
 }
 
+/// The sizes of stored runs, in bytes.
+type Sizes = BTreeMap<RunKey, u64>;
+
+/// Returns the sizes of runs that are stored in a folder.
+async fn sizes(runs: &[RunInfo], store: &Store) -> Result<Sizes> {
+    let mut sizes = Sizes::new();
+    for RunInfo { key, .. } in runs {
+        sizes.extend(store.stored_bytes(key).await?.map(|bytes| (key.clone(), bytes)));
+    }
+    Ok(sizes)
+}
+
 /// Builds the table of the runs.
-fn table(runs: &[RunInfo], args: &ListArgs) -> Table {
+fn table(runs: &[RunInfo], sizes: &Sizes, args: &ListArgs) -> Table {
     let table = Table::of(runs)
         .column("framework", |run| Some(run.key.framework.clone()))
         .column("test", |run| Some(run.key.test.clone()))
@@ -73,12 +88,19 @@ fn table(runs: &[RunInfo], args: &ListArgs) -> Table {
         .people_see(false)
         .column("tags", |run| Some(tags(run)).filter(|tags| !tags.is_empty()))
         .people_see(runs.iter().any(|run| !run.options.tags.is_empty()));
-    // An age is true only at the time of printing, which is nothing for programs.
+    // An age is true only at the time of printing, and a size only in this store, which is nothing for programs.
     if !args.output.format.is_for_people() {
         return table.done();
     }
     let now = jiff::Timestamp::now();
-    table.column("age", |run| age(&run.ingested_at, now)).minor().done()
+    table
+        .column("bytes", |run| sizes.get(&run.key).copied())
+        .title("size")
+        .size()
+        .people_see(!sizes.is_empty())
+        .column("age", |run| age(&run.ingested_at, now))
+        .minor()
+        .done()
 }
 
 /// Returns how long ago a run was ingested, in the largest unit that it fills.

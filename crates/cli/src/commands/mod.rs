@@ -11,6 +11,7 @@ mod ingest;
 mod inspect;
 mod list;
 mod migrate;
+mod rename;
 mod repair;
 mod report;
 mod shell;
@@ -37,6 +38,7 @@ use self::ingest::IngestArgs;
 use self::inspect::InspectArgs;
 use self::list::ListArgs;
 use self::migrate::MigrateArgs;
+use self::rename::RenameArgs;
 use self::repair::RepairArgs;
 use self::report::ReportArgs;
 use self::shell::completions::{self, CompletionsArgs};
@@ -94,8 +96,10 @@ pub(crate) enum Command {
     Repair(RepairArgs),
     /// Rewrite a database of an older layout as the newest
     Migrate(MigrateArgs),
-    /// Delete a run from the store
+    /// Delete runs from the store
     Drop(DropArgs),
+    /// Give a stored run another framework, test or repeat
+    Rename(RenameArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Write the manual pages
@@ -110,7 +114,8 @@ pub(crate) fn patience(command: &Command) -> Duration {
         | Command::AttachCpu(_)
         | Command::Repair(_)
         | Command::Migrate(_)
-        | Command::Drop(_) => Duration::from_secs(10),
+        | Command::Drop(_)
+        | Command::Rename(_) => Duration::from_secs(10),
         _ => Duration::from_secs(1),
     }
 }
@@ -134,6 +139,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
         Command::Repair(args) => repair::run(&args, &store).await,
         Command::Migrate(args) => migrate::run(&args, &store).await,
         Command::Drop(args) => drop::run(&args, &store).await,
+        Command::Rename(args) => rename::run(&args, &store).await,
         Command::Completions(args) => completions::run(&args, &store, Cli::command()),
         Command::Man(args) => man::run(&args, &store, Cli::command()),
     }

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{ArgGroup, Args, ValueEnum};
 use perfpipe_analyze::breakdown::Details;
+use perfpipe_analyze::format::counted;
 use perfpipe_analyze::table::Format;
 use perfpipe_analyze::{Finding, Goal, League, Rule, Sweep, Timeline, Verdict, View, check, diagnose};
 use perfpipe_ingest::source::TimeZone;
-use perfpipe_ingest::{RunKey, Store, StoredRun};
+use perfpipe_ingest::{RunInfo, RunKey, Store, StoredRun};
 use perfpipe_plot::{Page, Report, ReportRun, Times};
 
 use crate::args::{
@@ -21,7 +22,7 @@ use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, left_out, rules, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
 use crate::output::terminal::write_table;
-use crate::output::{Output, page_folder};
+use crate::output::{Output, note, page_folder};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("cores", |cores| cores.help("Cores of the server: the CPU axis ends at 100 for each")))]
@@ -111,6 +112,7 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     let stored = left_out.runs(&store).await?;
     let keys = runs::several(&stored, &args.runs.run, &args.runs.of)?;
     let test = runs::only_test(&keys)?;
+    tell_versions(stored.iter().filter(|run| keys.contains(&run.key)));
     page_folder(&args.out)?;
     let mut looked_at = LookedAt::default();
     let mut lacking = Vec::new();
@@ -149,6 +151,24 @@ pub(crate) async fn run(args: &ReportArgs, store: &StoreArgs) -> Result<()> {
     output.finish()?;
     pages.print_notes();
     left_out.end()
+}
+
+/// Prints that other versions of perfpipe stored some runs, since a figure may have been defined otherwise then.
+fn tell_versions<'a>(runs: impl Iterator<Item = &'a RunInfo>) {
+    let others: Vec<&str> = runs
+        .map(|run| run.tool_version.as_str())
+        .filter(|version| *version != env!("CARGO_PKG_VERSION"))
+        .collect();
+    let versions: BTreeSet<&str> = others.iter().copied().collect();
+    if !versions.is_empty() {
+        let versions: Vec<&str> = versions.into_iter().collect();
+        note(&format!(
+            "{} stored by perfpipe {}: its figures then may have been defined otherwise; upgrade.md of the \
+             documentation says which were",
+            counted(others.len() as u64, "run"),
+            versions.join(", ")
+        ));
+    }
 }
 
 /// Refuses flags of a report that have no effect.

@@ -8,6 +8,7 @@ use perfpipe_ingest::source::TimeUnit;
 use perfpipe_ingest::{Error as Ingest, ErrorKind};
 
 use super::own::CliError;
+use crate::signals::Interrupted;
 
 /// The remedy for too many rejects.
 const TOO_MANY_REJECTS: &str = "Look at these records. If the run may be stored without them, raise \
@@ -17,6 +18,9 @@ const TOO_MANY_REJECTS: &str = "Look at these records. If the run may be stored 
 pub(super) fn of(error: &(dyn Error + 'static)) -> Option<String> {
     if let Some(error) = error.downcast_ref::<CliError>() {
         return Some(error.remedy.clone());
+    }
+    if let Some(interrupted) = error.downcast_ref::<Interrupted>() {
+        return interrupted.remedy();
     }
     if let Some(error) = error.downcast_ref::<Ingest>() {
         return of_ingest(error);

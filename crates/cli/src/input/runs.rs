@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use anyhow::Result;
+use perfpipe_analyze::is_alike;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{RunInfo, RunKey};
 
@@ -35,12 +36,12 @@ pub(crate) fn of_test(runs: &[RunInfo], args: &TestArgs) -> Result<Vec<RunKey>> 
     let of_test: Vec<&RunKey> = of_test.iter().map(|run| &run.key).collect();
     if of_test.is_empty() {
         let tests = distinct(runs.iter().map(|run| &run.key.test));
-        return Err(missing(format!("the store has no run of the test {test}"), "tests", &tests));
+        return Err(missing(format!("the store has no run of the test {test}"), test, "tests", &tests));
     }
     let known = distinct(of_test.iter().map(|key| &key.framework));
     if let Some(unknown) = frameworks.iter().find(|framework| !known.contains(&framework.as_str())) {
         let problem = format!("the store has no run of {unknown} for the test {test}");
-        return Err(missing(problem, "frameworks", &known));
+        return Err(missing(problem, unknown, "frameworks", &known));
     }
     let of_frameworks: Vec<&RunKey> = of_test
         .into_iter()
@@ -51,7 +52,7 @@ pub(crate) fn of_test(runs: &[RunInfo], args: &TestArgs) -> Result<Vec<RunKey>> 
     {
         let known: Vec<String> = of_frameworks.iter().map(|key| key.to_string()).collect();
         let problem = format!("the store has no repeat {unknown} of the test {test}");
-        return Err(missing(problem, "runs", &distinct(known.iter())));
+        return Err(missing(problem, "", "runs", &distinct(known.iter())));
     }
     let asked = |key: &&RunKey| repeats.is_empty() || repeats.contains(&key.repeat);
     Ok(of_frameworks.into_iter().filter(asked).cloned().collect())
@@ -220,20 +221,13 @@ fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
 /// Returns the error for a name that no run has.
 fn unknown(runs: &[RunInfo], name: &str) -> anyhow::Error {
     let known: Vec<String> = runs.iter().map(|run| run.key.to_string()).collect();
-    let mut known = distinct(known.iter());
+    let known = distinct(known.iter());
     let reserved = if is_reserved(name) {
         "; names with @c64, @w4 or :tool after the test are reserved, and no such run can be stored yet"
     } else {
         ""
     };
-    let problem = format!("the store has no run {name}{reserved}");
-    if known.len() <= LISTED {
-        return missing(problem, "runs", &known);
-    }
-    let likeness = |known: &str| (strsim::normalized_damerau_levenshtein(known, name) * 1e6) as u64;
-    known.sort_by_cached_key(|known| Reverse(likeness(known)));
-    known.truncate(LISTED);
-    CliError::refused(problem, format!("The most similar runs: {}.", known.join(", "))).into()
+    missing(format!("the store has no run {name}{reserved}"), name, "runs", &known)
 }
 
 /// Returns true if a name ends in a form that is reserved for the points of a run: `@c64`, `@w4`, `:tool`.
@@ -247,10 +241,20 @@ fn is_reserved(name: &str) -> bool {
     is_tool || run.rsplit_once('@').is_some_and(|(_, point)| is_point(point))
 }
 
-fn missing(problem: String, what: &str, known: &[&str]) -> anyhow::Error {
+/// Returns the error for a name that is not among the known ones, with the one that was probably meant.
+fn missing(problem: String, name: &str, what: &str, known: &[&str]) -> anyhow::Error {
+    let mut nearest = known.to_vec();
+    let likeness = |known: &str| (strsim::normalized_damerau_levenshtein(known, name) * 1e6) as u64;
+    nearest.sort_by_cached_key(|known| Reverse(likeness(known)));
+    let meant = nearest.first().filter(|nearest| is_alike(nearest, name));
+    let meant = meant.map(|meant| format!("Did you mean {meant}? ")).unwrap_or_default();
     let remedy = match known {
         [] => "Store a run with `perfpipe ingest run.zip cpu.csv`.".to_owned(),
-        known => format!("The store has the {what} {}.", known.join(", ")),
+        known if known.len() <= LISTED => format!("{meant}The store has the {what} {}.", known.join(", ")),
+        _ => {
+            nearest.truncate(LISTED);
+            format!("{meant}The most similar {what}: {}.", nearest.join(", "))
+        }
     };
     CliError::refused(problem, remedy).into()
 }
@@ -312,7 +316,8 @@ mod tests {
             many.iter().map(|(name, repeat)| (&**name, "t", *repeat)).collect();
         let told = found(&runs(&many), "framwork7_t").unwrap_err();
         assert!(
-            told.contains("The most similar runs: framework7_t,") && !told.contains("framework33"),
+            told.contains("Did you mean framework7_t? The most similar runs: framework7_t,")
+                && !told.contains("framework33"),
             "{told}"
         );
         for name in ["go_2048@c64", "go_2048@w4", "go_2048:wrk", "go_2048@c64:wrk"] {

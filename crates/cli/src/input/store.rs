@@ -1,6 +1,6 @@
 //! The selected store: by flags first, then by the environment, otherwise a folder in the current one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use perfpipe_ingest::Store;
@@ -18,35 +18,60 @@ const FOLDER: &str = "perfpipe-data";
 /// The environment variable that names a database. A plain `DATABASE_URL` may be another project's.
 const DATABASE: &str = "PERFPIPE_DATABASE_URL";
 
+/// The environment variable that names a folder.
+const STORE: &str = "PERFPIPE_STORE";
+
 /// The largest number of stores suggested in the error on a missing one.
 const NAMED: usize = 5;
 
 /// Opens the selected store, which need not exist yet.
 pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
-    match of_database(args) {
-        Some(url) => database(&url).await,
-        None => folder(of_folder(args)),
+    match chosen(args)? {
+        Chosen::Database(url) => database(&url).await,
+        Chosen::Folder(path) => folder(&path),
     }
 }
 
 /// Opens the selected store for reading; it must exist.
 pub(crate) async fn existing(args: &StoreArgs) -> Result<Store> {
-    match of_database(args) {
-        Some(url) => database(&url).await,
-        None => existing_folder(of_folder(args)),
+    match chosen(args)? {
+        Chosen::Database(url) => database(&url).await,
+        Chosen::Folder(path) => existing_folder(&path),
     }
 }
 
-fn of_folder(args: &StoreArgs) -> &Path {
-    args.store.as_deref().unwrap_or(Path::new(FOLDER))
+/// A store that was chosen, and is not opened yet.
+#[derive(Debug, PartialEq, Eq)]
+enum Chosen {
+    /// The folder at this path.
+    Folder(PathBuf),
+    /// The database at this URL.
+    Database(String),
 }
 
-/// Returns the URL of the database, if the store is one.
-fn of_database(args: &StoreArgs) -> Option<String> {
+/// Returns the store that the flags name, otherwise the environment, otherwise the default folder.
+fn chosen(args: &StoreArgs) -> Result<Chosen> {
     match (&args.store, &args.database) {
-        (Some(_), _) => None,
-        (None, Some(url)) => Some(url.clone()),
-        (None, None) => environment(DATABASE),
+        (Some(path), _) => Ok(Chosen::Folder(path.clone())),
+        (None, Some(url)) => Ok(Chosen::Database(url.clone())),
+        (None, None) => by_environment(environment(STORE), environment(DATABASE)),
+    }
+}
+
+/// Returns the store that the environment names, otherwise the default folder.
+///
+/// # Errors
+/// If it names two.
+fn by_environment(folder: Option<String>, database: Option<String>) -> Result<Chosen> {
+    match (folder, database) {
+        (Some(_), Some(_)) => Err(CliError::usage(
+            format!("{STORE} and {DATABASE} are both set, and each names another store"),
+            "Unset one of them, or name the store with --store or --database.",
+        )
+        .into()),
+        (Some(folder), None) => Ok(Chosen::Folder(folder.into())),
+        (None, Some(url)) => Ok(Chosen::Database(url)),
+        (None, None) => Ok(Chosen::Folder(FOLDER.into())),
     }
 }
 
@@ -128,6 +153,23 @@ fn is_scheme(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_name_the_store_before_the_environment_does() {
+        let flags = |store: Option<&str>, database: Option<&str>| StoreArgs {
+            store: store.map(PathBuf::from),
+            database: database.map(str::to_owned),
+        };
+        assert_eq!(chosen(&flags(Some("a"), None)).unwrap(), Chosen::Folder("a".into()));
+        assert_eq!(chosen(&flags(None, Some("url"))).unwrap(), Chosen::Database("url".into()));
+        let of = |folder: Option<&str>, database: Option<&str>| {
+            by_environment(folder.map(str::to_owned), database.map(str::to_owned))
+        };
+        assert_eq!(of(Some("b"), None).unwrap(), Chosen::Folder("b".into()));
+        assert_eq!(of(None, Some("url")).unwrap(), Chosen::Database("url".into()));
+        assert_eq!(of(None, None).unwrap(), Chosen::Folder(FOLDER.into()));
+        assert!(of(Some("b"), Some("url")).unwrap_err().to_string().contains("both set"));
+    }
 
     #[test]
     fn urls_are_told_from_paths() {

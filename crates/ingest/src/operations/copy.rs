@@ -55,6 +55,71 @@ impl Store {
         })
     }
 
+    /// Returns the run if another store has the same of it: its metadata, its counts and its samples. `None` if that has
+    /// another run of the key, or none, or one that can't be read.
+    ///
+    /// # Errors
+    /// If the run is not stored here, or this store fails. [`Error::Replaced`] if the run is replaced while it is read.
+    pub fn find_same<'a>(
+        &'a self,
+        key: &'a RunKey,
+        other: &'a Self,
+    ) -> BoxFuture<'a, Result<Option<RunInfo>>> {
+        Box::pin(async move {
+            let run = self.read(key).await?;
+            let Ok(Some(stored)) = other.info(key).await else { return Ok(None) };
+            if !run.info.is_row_of(&stored) {
+                return Ok(None);
+            }
+            let Ok(copy) = other.read(key).await else { return Ok(None) };
+            if check_same(key, &run, &copy).is_err() {
+                return Ok(None);
+            }
+            let own = digest(self, &run).await?;
+            let is_same = digest(other, &copy).await.is_ok_and(|other| other == own);
+            Ok(is_same.then_some(run.info))
+        })
+    }
+
+    /// Gives a run another key. Everything else stays. The run is stored under the new key, read back and compared, and
+    /// only then removed under the old one: if this is interrupted, both may be stored, and renaming again completes it.
+    ///
+    /// # Errors
+    /// If the run is not stored, if the store fails, or if it has another run of the new key, unless `replace` is
+    /// [`Replace::Any`]. The run keeps its old key then. [`Error::Replaced`] if the run is replaced meanwhile: then it
+    /// is stored under both keys.
+    pub fn rename<'a>(
+        &'a self,
+        key: &'a RunKey,
+        new: &'a RunKey,
+        replace: Replace,
+    ) -> BoxFuture<'a, Result<RunInfo>> {
+        Box::pin(async move {
+            let run = self.read(key).await?;
+            let former = run.info.clone();
+            let mut renamed = run;
+            (renamed.info.key, renamed.info.inferred) = (new.clone(), false);
+            let is_there = match self.info(new).await {
+                // An earlier attempt was interrupted, or the runs are the same anyhow.
+                Ok(Some(stored)) if renamed.info.is_row_of(&stored) => true,
+                Ok(Some(stored)) if !replace.allows(&stored, &renamed.info) => {
+                    return Err(Replace::refusal(&stored, &renamed.info));
+                }
+                _ => false,
+            };
+            if !is_there {
+                write((self, &former), &renamed, self, replace, None).await?;
+            }
+            let back = self.read(new).await?;
+            check_same(new, &renamed, &back)?;
+            if digest_of(self, &former).await? != digest(self, &back).await? {
+                return Err(differs(new, "samples"));
+            }
+            self.drop_run_of(&former).await?;
+            Ok(renamed.info)
+        })
+    }
+
     /// Replaces the CPU readings of a stored run and joins its samples to the new ones. Everything else stays, except what
     /// the run's metadata states about the former export: its name, its damage, and its item, scale and cores, which are
     /// then those in `noted`.
@@ -155,10 +220,10 @@ async fn write_into<S: RunStore>(
     let key = &run.info.key;
     let mut rejects = RejectSpool::default();
     let mut writer = to.begin(Some(key), run.info.samples_stored).await?;
-    // If both stores are the same, nobody can replace the run from here on, since the writer holds its key. It may have
-    // been replaced before.
-    if !from.info(key).await?.is_some_and(|stored| row.is_row_of(&stored)) {
-        return Err(Error::replaced(key));
+    // If both stores and keys are the same, nobody can replace the run from here on, since the writer holds its key. It
+    // may have been replaced before.
+    if !from.info(&row.key).await?.is_some_and(|stored| row.is_row_of(&stored)) {
+        return Err(Error::replaced(&row.key));
     }
     from.rejects_of(row, &mut |reject| rejects.push(&reject)).await?;
     let mut digest = Digest::default();
@@ -216,9 +281,14 @@ fn readings(batch: &SampleBatch, cpu: &CpuSeries, join: CpuJoin, t0_ms: i64) -> 
 
 /// Returns the digest of the stored samples of a run.
 async fn digest(store: &Store, run: &StoredRun) -> Result<u64> {
+    digest_of(store, &run.info).await
+}
+
+/// Returns the digest of the stored samples of a run with this row.
+async fn digest_of(store: &Store, row: &RunInfo) -> Result<u64> {
     let mut digest = Digest::default();
-    if run.info.samples_stored {
-        let (reader, batches) = read(store, &run.info);
+    if row.samples_stored {
+        let (reader, batches) = read(store, row);
         while let Some(batch) = next(&batches).await? {
             digest.add(&batch);
         }

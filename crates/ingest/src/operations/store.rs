@@ -447,6 +447,24 @@ impl Store {
         })
     }
 
+    /// Returns the size of a run's files in bytes. `None` if it is not stored, or stored in a database.
+    ///
+    /// # Errors
+    /// If the store can't be read.
+    pub fn stored_bytes<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<Option<u64>>> {
+        Box::pin(async move {
+            match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => {
+                    let key = key.clone();
+                    blocking(store, move |store| store.stored_bytes(&key)).await
+                }
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(..) => Ok(None),
+            }
+        })
+    }
+
     /// Removes a run. Blocks while it removes the files of a folder.
     ///
     /// # Errors
@@ -460,6 +478,23 @@ impl Store {
                 Kind::Postgres(store, _) => store.drop_run(key).await?,
             };
             if dropped { Ok(()) } else { Err(Error::missing_run(key)) }
+        })
+    }
+
+    /// Removes a run that was read before, as [`drop_run`](Self::drop_run) does. It is an error if another run has
+    /// replaced it.
+    ///
+    /// # Errors
+    /// As for [`Store::drop_run`]; [`Error::Replaced`] if the run was replaced.
+    pub fn drop_run_of<'a>(&'a self, run: &'a RunInfo) -> BoxFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let dropped = match &self.0 {
+                #[cfg(feature = "parquet")]
+                Kind::Parquet(store) => store.drop_run_of(run)?,
+                #[cfg(feature = "postgres")]
+                Kind::Postgres(store, _) => store.drop_run_of(run).await?,
+            };
+            if dropped { Ok(()) } else { Err(Error::missing_run(&run.key)) }
         })
     }
 

@@ -21,6 +21,8 @@ pub enum Replace {
     /// Only a run made from log files of the same names, or from a pipe of the same content, because the key was
     /// inferred.
     SameFile,
+    /// None at all.
+    Nothing,
 }
 
 impl Replace {
@@ -37,6 +39,7 @@ impl Replace {
         }
         match self {
             Self::Any => true,
+            Self::Nothing => false,
             _ if new.is_partial() && !old.is_partial() => false,
             Self::SameKey => true,
             Self::SameFile => logs(old) == logs(new),

@@ -4,7 +4,7 @@ mod args;
 mod idle_flags;
 pub(crate) mod samples;
 
-use std::io::Write;
+use std::io::{IsTerminal, Write, stdout};
 
 use anyhow::Result;
 use perfpipe_analyze::breakdown::{
@@ -35,6 +35,7 @@ const PIECE_BYTES: usize = 4 << 20;
 /// Writes the export of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
     check_format(args)?;
+    check_terminal(args)?;
     idle_flags::check(args)?;
     let mut output = Output::open(args.output.output.as_deref())?;
     match export(args, store, &mut output).await {
@@ -121,6 +122,15 @@ fn check_format(args: &ExportArgs) -> Result<()> {
     }
     Err(CliError::usage("--what run and statistics are JSON, and hgrm is a text", "Leave out --format.")
         .into())
+}
+
+/// Refuses to write bytes that are no text to a terminal.
+fn check_terminal(args: &ExportArgs) -> Result<()> {
+    if args.form() != ExportFormat::Parquet || args.output.output.is_some() || !stdout().is_terminal() {
+        return Ok(());
+    }
+    let problem = "--format parquet is not text, and standard output is a terminal";
+    Err(CliError::usage(problem, "Write it to a file: -o FILE.").into())
 }
 
 /// Computes figures that need the samples, as a table.

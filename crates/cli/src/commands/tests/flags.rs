@@ -17,7 +17,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 49] = [
+const LINES: [(&str, IsRead); 50] = [
     (
         "ingest night --frameworks ports.toml",
         |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
@@ -174,6 +174,10 @@ const LINES: [(&str, IsRead); 49] = [
         "drop --older-than 90d --tag branch=x --keep-tagged release --keep-tagged v --dry-run",
         |c| matches!(c, Command::Drop(a) if a.older_than == Some(90 * 86_400_000) && a.keep_tagged.len() == 2 && a.dry_run),
     ),
+    (
+        "rename go_2048 --framework a --test b --repeat 2 --replace",
+        |c| matches!(c, Command::Rename(a) if a.run == "go_2048" && a.repeat == Some(2) && a.replace),
+    ),
     ("completions zsh", |c| matches!(c, Command::Completions(_))),
     ("man --out m", |c| matches!(c, Command::Man(a) if a.out == Path::new("m"))),
 ];
@@ -210,7 +214,8 @@ fn every_flag_stands_in_a_table() {
     for command in perfpipe.get_subcommands().filter(|command| command.get_name() != "help") {
         for argument in command.get_arguments().filter(|argument| !argument.is_hide_set()) {
             let Some(flag) = argument.get_long() else { continue };
-            let is_of_all = ["help", "version", "store", "database", "color", "wide", "quiet"].contains(&flag);
+            let is_of_all =
+                ["help", "version", "store", "database", "color", "wide", "quiet"].contains(&flag);
             let name = format!("{} --{flag}", command.get_name());
             if !is_of_all && !tried.contains(&name) {
                 missed.push(name);
@@ -247,6 +252,7 @@ fn runs_are_named_in_one_way_at_a_time() {
         "drop",
         "drop --yes",
         "drop --framework f",
+        "rename go_t",
     ] {
         assert_eq!(refused(line), ErrorKind::MissingRequiredArgument, "{line}");
     }

@@ -513,6 +513,7 @@ fn signal_leaves_the_runs_that_are_stored_and_no_half_one() {
             complaint.contains("nothing was stored of the work in progress; 1 run was already stored"),
             "{complaint}"
         );
+        assert_told(&complaint, &["run the same command again", "the run that is not stored yet"]);
         assert_eq!(night.store.keys(), ["go 2048"]);
         night.store.wait_for_killed_writers();
         assert_eq!(night.store.leftovers(), Vec::<String>::new());

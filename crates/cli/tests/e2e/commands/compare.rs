@@ -156,3 +156,22 @@ fn repeats_are_compared_as_one_and_several_runs_each_with_the_first() {
         assert!(complaint.contains("<B>"), "{complaint}");
     }
 }
+
+#[test]
+fn rows_of_chosen_seconds_are_named_for_them() {
+    let store = Store::embedded();
+    let key = Fixture::named("Results-2048-9000.csv").ingest_into(&store);
+    let a = name(&key);
+    for (flags, parts) in [
+        (&[][..], &["run", "hold"][..]),
+        (&["--phase", "hold"], &["hold"]),
+        (&["--phase", "tail"], &["tail"]),
+        (&["--from", "2"], &["window", "hold"]),
+        (&["--from", "2", "--to", "5"], &["window"]),
+    ] {
+        let rows = compare(&store, &[&[&*a, &*a], flags].concat());
+        let mut found: Vec<&str> = rows.iter().map(|row| row["part"].as_str().unwrap()).collect();
+        found.dedup();
+        assert_eq!(found, parts, "{flags:?}");
+    }
+}

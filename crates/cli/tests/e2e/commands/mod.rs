@@ -4,7 +4,6 @@ mod attach_cpu;
 mod check;
 mod compare;
 mod diagnose;
-mod drop;
 mod flags;
 mod help;
 mod inspect;

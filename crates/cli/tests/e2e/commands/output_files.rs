@@ -210,3 +210,36 @@ fn standard_output_has_names_too() {
         assert_eq!(fs::read_to_string(&file).unwrap(), format!("before\n{expected}"), "{name}");
     }
 }
+
+#[test]
+fn bytes_that_are_no_text_are_not_written_to_a_terminal() {
+    let store = Store::embedded();
+    let key = Fixture::named("crlf.csv").ingest_into(&store);
+    let binary = env!("CARGO_BIN_EXE_perfpipe");
+    for what in ["seconds", "samples"] {
+        let line = format!(
+            "{binary} export --framework {} --test {} --what {what} --format parquet --store {}",
+            key.framework,
+            key.test,
+            store.place()
+        );
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &line, "/dev/null"]).stdin(std::process::Stdio::null());
+        let Ok(told) = script.output() else { return };
+        let shown = String::from_utf8_lossy(&told.stdout);
+        assert_told(&shown, &["parquet", "terminal", "-o FILE"]);
+        assert_eq!(told.status.code(), Some(2), "{shown}");
+        let done = store.run(&[
+            "export",
+            "--framework",
+            &key.framework,
+            "--test",
+            &key.test,
+            "--what",
+            what,
+            "--format",
+            "parquet",
+        ]);
+        assert!(done.out.starts_with(b"PAR1"), "a pipe takes it");
+    }
+}

@@ -111,3 +111,20 @@ fn printed_output_goes_into_a_file_too() {
         assert_eq!(std::fs::read(store.folder.path().join("out")).unwrap(), printed, "{command:?}");
     }
 }
+
+#[test]
+fn name_that_was_probably_meant_is_told() {
+    let store = filled(Store::embedded());
+    for (command, meant) in [
+        (&["export", "go_tt"][..], "Did you mean go_t?"),
+        (&["report", "--test", "T"], "Did you mean t?"),
+        (&["report", "--test", "t", "--framework", "goo"], "Did you mean go?"),
+        (&["drop", "A_B_t"], "Did you mean a_b_t?"),
+    ] {
+        assert_told(&store.run(command).complaint(1), &[meant, "The store has the"]);
+    }
+    let complaint = store.run(&["export", "spring_2048"]).complaint(1);
+    assert!(!complaint.contains("Did you mean"), "{complaint}");
+    let complaint = store.run(&["export", "go_t", "--label", "get 2084"]).complaint(2);
+    assert_told(&complaint, &["Did you mean \"Get 2048\"?"]);
+}

@@ -79,6 +79,6 @@ fn pages_of_runs_with_names_that_read_alike_are_kept_apart() {
     };
     assert_eq!(report("c").len(), 5, "{:?}", files(&folder).keys());
     let written = report("b_c");
-    assert_eq!(written.len(), 7, "{:?}", written.keys());
+    assert_eq!(written.len(), 6, "{:?}", written.keys());
     assert!(files(&folder).contains_key("go_c.svg"));
 }

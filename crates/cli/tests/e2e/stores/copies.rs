@@ -51,8 +51,11 @@ fn runs_are_the_same_in_the_other_store_and_back() {
         assert_eq!(back.list(), here.list());
         assert_eq!(there.leftovers(), [""; 0]);
 
-        // The same run may be copied again.
-        here.run(&[&["copy"][..], &to(there)].concat()).said();
+        // What is there already is not copied again, unless it is damaged.
+        let before = there.list();
+        let said = here.run(&[&["copy"][..], &to(there)].concat()).said();
+        assert_eq!(said.matches("is already in").count(), keys.len(), "{said}");
+        assert_eq!(there.list(), before);
     }
 
     // Another run of the same key is not replaced without a word.
@@ -172,4 +175,24 @@ fn short_runs_say_why_nothing_can_be_told() {
     assert_eq!(compared.code, Some(0));
     let said = compared.err;
     assert!(said.contains("the run is too short to estimate its noise"), "{said}");
+}
+
+#[test]
+fn damaged_copy_is_made_anew() {
+    let (here, there) = (Store::embedded(), Store::embedded());
+    let log = fixture("crlf.csv");
+    here.run(&["ingest", log.to_str().unwrap(), "--framework", "go", "--test", "t"]).said();
+    let copy = || here.run(&[&["copy"][..], &to(&there)].concat()).said();
+    assert_told(&copy(), &["read back the same"]);
+    let runs = std::path::Path::new(there.place()).join("runs/go+t");
+    let generation = |entry: std::fs::DirEntry| entry.path().join("samples.parquet");
+    let samples = std::fs::read_dir(&runs).unwrap().map(|entry| generation(entry.unwrap()));
+    let samples = samples.into_iter().find(|path| path.is_file()).unwrap();
+    let mut bytes = std::fs::read(&samples).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&samples, bytes).unwrap();
+    assert_told(&copy(), &["copied go_t", "read back the same"]);
+    assert_told(&copy(), &["is already in"]);
+    assert_eq!(there.run(&["verify"]).code, Some(0));
 }

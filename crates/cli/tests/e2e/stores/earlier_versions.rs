@@ -154,3 +154,21 @@ fn old_stores_are_written_to() {
         assert_eq!(old.leftovers(), [""; 0]);
     }
 }
+
+#[test]
+fn report_says_once_that_another_version_stored_its_runs() {
+    for store in Store::each() {
+        for repeat in ["1", "2"] {
+            let log = fixture("crlf.csv");
+            let key = ["--framework", "go", "--test", "t", "--repeat", repeat];
+            store.run(&[&["ingest", log.to_str().unwrap()], &key[..]].concat()).said();
+        }
+        let report = || store.run(&["report", "--test", "t", "--format", "svg", "--out", "charts"]);
+        assert!(!report().err.contains("upgrade"), "{}", report().err);
+        store.set("tool_version", "0.0.7");
+        let told = report();
+        assert_eq!((told.code, told.err.matches("upgrade").count()), (Some(0), 1), "{}", told.err);
+        assert_told(&told.err, &["2 runs", "perfpipe 0.0.7"]);
+        assert_eq!(store.run(&["-q", "report", "--test", "t", "--format", "svg", "--out", "charts"]).err, "");
+    }
+}

@@ -3,7 +3,9 @@
 mod copies;
 mod damaged_files;
 pub(crate) mod determinism;
-pub(crate) mod earlier_versions;
+pub(crate) mod drop;
+mod earlier_versions;
 mod parity;
+mod rename;
 mod unknown_stores;
 mod verify;

@@ -96,3 +96,26 @@ fn reader_of_a_store_that_is_not_there_says_so_and_makes_none() {
     let complaint = run_at(&store, &["list", "--store", "stor"]).complaint(1);
     assert!(complaint.contains("Did you mean store?"), "{complaint}");
 }
+
+#[test]
+fn environment_names_a_folder_unless_a_flag_or_a_database_does() {
+    let store = Store::embedded();
+    Fixture::named("crlf.csv").ingest_into(&store);
+    let run = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let mut command = perfpipe();
+        command.args(arguments).envs(variables.iter().copied()).current_dir(store.folder.path());
+        done(&mut command)
+    };
+    let listed = |done: Done| done.json().as_array().unwrap().len();
+    let list = ["list", "--format", "json"];
+    assert_eq!(listed(run(&list, &[("PERFPIPE_STORE", "store")])), 1);
+    let complaint = run(&list, &[("PERFPIPE_STORE", "stor")]).complaint(1);
+    assert_told(&complaint, &["stor", "Did you mean store?"]);
+    let both = [("PERFPIPE_STORE", "store"), ("PERFPIPE_DATABASE_URL", "postgres://nobody@127.0.0.1:1/x")];
+    let complaint = run(&list, &both).complaint(2);
+    assert_told(&complaint, &["PERFPIPE_STORE", "PERFPIPE_DATABASE_URL", "--store"]);
+    let flag = [&list[..], &["--store", "store"]].concat();
+    assert_eq!(listed(run(&flag, &both)), 1);
+    assert_eq!(listed(run(&flag, &[("PERFPIPE_STORE", "other")])), 1);
+    run(&list, &[("PERFPIPE_STORE", "")]).complaint(1);
+}

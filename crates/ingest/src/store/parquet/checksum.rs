@@ -32,6 +32,13 @@ pub(super) struct Sums {
     crc32: Vec<u32>,
 }
 
+impl Sums {
+    /// Returns the size of the file in bytes.
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
 /// Returns the message for a damaged file: the problem, which is a clause, and the remedy.
 pub(super) fn damaged(problem: &str) -> String {
     format!("{problem} (the file is damaged: ingest the run again)")

@@ -38,7 +38,7 @@ use std::path::Path;
 pub use self::samples::{SampleColumns, SampleEncoder, SampleExport};
 pub use self::writer::ParquetWriter;
 
-use self::checksum::CheckedFile;
+use self::checksum::{CheckedFile, Sums};
 use self::folder::Folder;
 use self::folder::manifest::Manifest;
 use self::lock::refuse_link;
@@ -171,6 +171,15 @@ impl ParquetStore {
         Ok(self.folder.manifest(key)?.map(|manifest| manifest.info))
     }
 
+    /// Returns the size of a run's files in bytes; `None` if it is not stored.
+    ///
+    /// # Errors
+    /// If its manifest can't be read.
+    pub fn stored_bytes(&self, key: &RunKey) -> Result<Option<u64>> {
+        let manifest = self.folder.manifest(key)?;
+        Ok(manifest.map(|manifest| manifest.files.values().map(Sums::bytes).sum()))
+    }
+
     /// Reads every byte of a run's files. Returns a fault for each damaged file, with its name.
     pub(crate) fn check_files(&self, key: &RunKey) -> Result<Vec<String>> {
         let checked = self.with_generation(key, |manifest, file| {
@@ -280,7 +289,15 @@ impl ParquetStore {
     /// # Errors
     /// If it is being written, or its files can't be removed.
     pub fn drop_run(&self, key: &RunKey) -> Result<bool> {
-        self.folder.drop_run(key)
+        self.folder.drop_run(Wanted::now(key))
+    }
+
+    /// Removes a run that was read before; returns false if it is not stored.
+    ///
+    /// # Errors
+    /// As for [`ParquetStore::drop_run`]; [`Error::Replaced`] if another run has replaced it.
+    pub fn drop_run_of(&self, run: &RunInfo) -> Result<bool> {
+        self.folder.drop_run(Wanted::as_it_was(run))
     }
 
     /// Reads from the current generation of a run, and starts again if it is replaced meanwhile.

@@ -231,12 +231,22 @@ impl PostgresStore {
     /// # Errors
     /// If it is being written, its samples are being read for the whole waiting time, or the server fails.
     pub fn drop_run<'a>(&'a self, key: &'a RunKey) -> BoxFuture<'a, Result<bool>> {
-        Box::pin(async move {
-            let session = self.take().await?;
-            let dropped = drop_run(&session, key).await?;
-            self.put_back(session);
-            Ok(dropped)
-        })
+        Box::pin(self.drop_wanted(Wanted::now(key)))
+    }
+
+    /// Removes a run that was read before; returns `false` if it is not stored.
+    ///
+    /// # Errors
+    /// As for [`PostgresStore::drop_run`]; [`Error::Replaced`](crate::Error::Replaced) if another run has replaced it.
+    pub fn drop_run_of<'a>(&'a self, run: &'a RunInfo) -> BoxFuture<'a, Result<bool>> {
+        Box::pin(self.drop_wanted(Wanted::as_it_was(run)))
+    }
+
+    async fn drop_wanted(&self, wanted: Wanted<'_>) -> Result<bool> {
+        let session = self.take().await?;
+        let dropped = drop_run(&session, wanted).await?;
+        self.put_back(session);
+        Ok(dropped)
     }
 
     /// Describes what [`PostgresStore::migrate`] would do; `None` if the schema does not exist or has the newest
@@ -292,8 +302,8 @@ impl RunStore for PostgresStore {
     }
 }
 
-async fn drop_run(session: &Session, key: &RunKey) -> Result<bool> {
-    let what = "dropping a run";
+async fn drop_run(session: &Session, wanted: Wanted<'_>) -> Result<bool> {
+    let (what, key) = ("dropping a run", wanted.key());
     if layout::open(session, what, Mode::Reading, &[]).await?.is_none() {
         return Ok(false);
     }
@@ -302,6 +312,10 @@ async fn drop_run(session: &Session, key: &RunKey) -> Result<bool> {
     begin(session, what, Mode::Writing).await?;
     locks::claim(session, key).await?;
     let layout = layout::hold(session, what).await?;
+    // A row that can't be read can be dropped too.
+    if let Ok(Some(stored)) = runs::find(session, layout, key).await {
+        wanted.check(&stored.info)?;
+    }
     let found = runs::take_away(session, layout, key).await?;
     let there = found.is_some();
     if let Some(table) = found.and_then(|run| run.table) {

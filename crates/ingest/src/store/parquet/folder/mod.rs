@@ -21,6 +21,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::replace::Replace;
+use crate::store::Wanted;
 
 pub(super) use self::paths::Folder;
 
@@ -207,14 +208,16 @@ impl Folder {
     }
 
     /// Removes a run; returns false if it is not stored.
-    pub(super) fn drop_run(&self, key: &RunKey) -> Result<bool> {
+    pub(super) fn drop_run(&self, wanted: Wanted<'_>) -> Result<bool> {
+        let key = wanted.key();
         if !has_manifest(&self.run(key)) {
             return Ok(false);
         }
         let lock = self.lock(key)?;
         match self.manifest(key) {
+            Ok(Some(stored)) => wanted.check(&stored.info)?,
             // An unreadable run can be dropped too.
-            Ok(Some(_)) | Err(Error::Store { .. }) => {}
+            Err(Error::Store { .. }) => {}
             other => return other.map(|_| false),
         }
         let manifest = lock.run.join(MANIFEST);
