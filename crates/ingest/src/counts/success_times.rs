@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::packed::CellResult;
 use crate::error::Result;
 
-/// Returns the number of successful requests of each elapsed time: (ms, requests), in any order.
+/// Returns the number of successful requests of each elapsed time: (ms, requests), ascending.
 ///
 /// # Errors
 /// Returns the first error among the cells.
@@ -21,7 +21,9 @@ pub(crate) fn success_times(cells: impl Iterator<Item = CellResult>) -> Result<V
             *counter = counter.saturating_add(requests);
         }
     }
-    Ok(times.into_iter().collect())
+    let mut times: Vec<(i32, u64)> = times.into_iter().collect();
+    times.sort_unstable();
+    Ok(times)
 }
 
 #[cfg(test)]
@@ -41,8 +43,6 @@ mod tests {
             cell(1, true, true, &[(800, 1)]),
             cell(2, true, false, &[(7, 4)]),
         ];
-        let mut times = success_times(cells.into_iter()).unwrap();
-        times.sort_unstable();
-        assert_eq!(times, [(3, 2), (7, 5)]);
+        assert_eq!(success_times(cells.into_iter()).unwrap(), [(3, 2), (7, 5)]);
     }
 }
