@@ -4,4 +4,5 @@ mod goals;
 mod interchange;
 mod parquet;
 mod phases;
+mod prometheus;
 mod sweep;
