@@ -70,6 +70,8 @@ kinds! {
     TrailingData = "trailing-data",
     /// The file is several zips in a row.
     JoinedZips = "joined-zips",
+    /// A packed run is damaged.
+    PackedRun = "packed-run",
     /// Two members of the zip have the same name.
     DuplicateMember = "duplicate-member",
     /// The zip has too many members, or too large a directory.

@@ -1,5 +1,7 @@
 //! Copies runs between stores and checks the copy; rewrites runs with other CPU readings.
 
+#[cfg(feature = "parquet")]
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crossbeam_channel::{Receiver, bounded};
@@ -8,6 +10,8 @@ use tokio::runtime::Handle;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use super::same_counts::differ;
+#[cfg(feature = "parquet")]
+use super::store::blocking;
 use super::store::{Kind, Store};
 use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
@@ -22,6 +26,8 @@ use crate::run::replace::Replace;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::source::cpu_export::CpuExport;
+#[cfg(feature = "parquet")]
+use crate::store::parquet::{ParquetStore, packed::pack};
 
 /// The maximum number of batches in transit between the two stores.
 const ON_THE_WAY: usize = 2;
@@ -47,11 +53,28 @@ impl Store {
         Box::pin(async move {
             let mut attempt = 1;
             loop {
-                match copy_once(self, key, to, replace).await {
+                match copy_once(self, key, to, replace, true).await {
                     Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
                     done => return done,
                 }
             }
+        })
+    }
+
+    /// Packs a run into one file, without its samples: [`PackedRun`](crate::store::parquet::PackedRun) takes it out
+    /// again. Everything that is computed of the run from its counts stays the same.
+    ///
+    /// # Errors
+    /// If the run is not stored, the store fails, or the file can't be written.
+    #[cfg(feature = "parquet")]
+    pub fn pack<'a>(&'a self, key: &'a RunKey, file: File) -> BoxFuture<'a, Result<RunInfo>> {
+        Box::pin(async move {
+            let folder = tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), error))?;
+            let aside = ParquetStore::open(folder.path())?;
+            let info = copy_once(self, key, &aside.clone().into(), Replace::Nothing, false).await?;
+            let key = key.clone();
+            blocking(&aside, move |store| pack(store, &key, file)).await?;
+            Ok(info)
         })
     }
 
@@ -145,9 +168,18 @@ impl Store {
     }
 }
 
-async fn copy_once(from: &Store, key: &RunKey, to: &Store, replace: Replace) -> Result<RunInfo> {
-    let run = from.read(key).await?;
-    let sent = write((from, &run.info), &run, to, replace, None).await?;
+/// Copies a run, with its samples if they are to be kept.
+async fn copy_once(
+    from: &Store,
+    key: &RunKey,
+    to: &Store,
+    replace: Replace,
+    keep_samples: bool,
+) -> Result<RunInfo> {
+    let mut run = from.read(key).await?;
+    let row = run.info.clone();
+    run.info.samples_stored &= keep_samples;
+    let sent = write((from, &row), &run, to, replace, None).await?;
     let back = to.read(key).await?;
     check_same(key, &run, &back)?;
     if sent != digest(to, &back).await? {

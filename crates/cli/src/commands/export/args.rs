@@ -12,6 +12,7 @@ use crate::args::{Choice, FileArgs, GoalArgs, RunArgs, ViewArgs, choice};
     perfpipe export go_2048#2 --percentiles 50,99.9 --label \"Get /\" --format json\n  \
     perfpipe export --framework go --test 2048 --what summary --phase hold\n  \
     perfpipe export go_2048 --what statistics -o statistics.json\n  \
+    perfpipe export go_2048 --what counts -o go_2048.run\n  \
     perfpipe export go_2048 --format openmetrics -o go_2048.om\n  \
     perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet")]
 pub(crate) struct ExportArgs {
@@ -69,6 +70,8 @@ pub(crate) enum What {
     Codes,
     /// The run, its phases and labels as one JSON document (schema perfpipe-run/1)
     Run,
+    /// The run without its samples as one file, which `perfpipe ingest` takes into another store
+    Counts,
     /// The run as JMeter's statistics.json
     Statistics,
     /// Percentiles of the response times, as HdrHistogram's .hgrm

@@ -4,7 +4,7 @@ mod args;
 mod idle_flags;
 pub(crate) mod samples;
 
-use std::io::{IsTerminal, Write, stdout};
+use std::io::{IsTerminal, Seek, Write, stdout};
 
 use anyhow::Result;
 use perfpipe_analyze::breakdown::{
@@ -59,6 +59,7 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
         What::Samples => return samples::export(&store, &key, args, output).await,
         What::Statistics => return statistics(&store, &key, args, output).await,
         What::Rejects => return rejects(&store, &key, args, output).await,
+        What::Counts => return counts(&store, &key, output).await,
         What::Seconds => return seconds(&view::read(&store, &key, &args.view).await?, args, output),
         // Neither is about single labels: the samples do not have failures by message, and readings have no label.
         What::Errors | What::Cpu => {
@@ -106,11 +107,25 @@ async fn statistics(store: &Store, key: &RunKey, args: &ExportArgs, output: &mut
     Ok(())
 }
 
+/// Writes a run without its samples as one file.
+async fn counts(store: &Store, key: &RunKey, output: &mut Output) -> Result<()> {
+    // Written from the start to the end, which the output may be a pipe for.
+    let mut file = tempfile::tempfile()?;
+    store.pack(key, file.try_clone()?).await?;
+    file.rewind()?;
+    std::io::copy(&mut file, output)?;
+    Ok(())
+}
+
 /// Refuses a format that the export does not have.
 fn check_format(args: &ExportArgs) -> Result<()> {
     if args.form().is_metrics() && args.what != What::Seconds {
         let problem = format!("--format {} is for figures over time", args.form().name());
         return Err(CliError::usage(problem, "Give --what seconds.").into());
+    }
+    if let (What::Counts, Some(format)) = (args.what, args.format) {
+        let problem = format!("--what counts has a form of its own, not {}", format.name());
+        return Err(CliError::usage(problem, "Leave out --format.").into());
     }
     let only = match args.what {
         What::Run | What::Statistics => ExportFormat::Table(Format::Json),
@@ -126,10 +141,15 @@ fn check_format(args: &ExportArgs) -> Result<()> {
 
 /// Refuses to write bytes that are no text to a terminal.
 fn check_terminal(args: &ExportArgs) -> Result<()> {
-    if args.form() != ExportFormat::Parquet || args.output.output.is_some() || !stdout().is_terminal() {
+    let what = match (args.what, args.form()) {
+        (What::Counts, _) => "--what counts",
+        (_, ExportFormat::Parquet) => "--format parquet",
+        _ => return Ok(()),
+    };
+    if args.output.output.is_some() || !stdout().is_terminal() {
         return Ok(());
     }
-    let problem = "--format parquet is not text, and standard output is a terminal";
+    let problem = format!("{what} is not text, and standard output is a terminal");
     Err(CliError::usage(problem, "Write it to a file: -o FILE.").into())
 }
 

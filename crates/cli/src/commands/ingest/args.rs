@@ -25,7 +25,8 @@ use crate::args::{
     Each FILE is recognised by its content: a JMeter CSV log or a CPU export, plain, compressed with gzip or zstd, \
     or zipped, or a zip that holds both. Several logs are the injectors of one run. `-` is standard input.\n\n\
     A FILE that is a folder is a campaign: each log in it is a run, with the CPU export of the same name \
-    (run.csv.zip, run.cpu.csv.zip) or else of the same time. Only new and changed files are read.")]
+    (run.csv.zip, run.cpu.csv.zip) or else of the same time. Only new and changed files are read.\n\n\
+    A FILE that `perfpipe export --what counts` wrote is a run of another store, which is stored as it is.")]
 pub(crate) struct IngestArgs {
     /// JMeter logs and at most one CPU export; or folders, each with the files of many runs
     #[arg(required = true, value_name = "FILE")]

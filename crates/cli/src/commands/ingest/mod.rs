@@ -3,6 +3,7 @@
 mod args;
 pub(crate) mod campaign;
 mod options;
+mod packed;
 mod summary;
 
 use std::collections::BTreeSet;
@@ -27,6 +28,9 @@ use crate::output::{page_folder, size_of, warn};
 
 /// Ingests the files of one run, or folders of many.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
+    if let Some(file) = packed::named(&args.files) {
+        return packed::run(args, file, store).await;
+    }
     if args.report.is_none() {
         // --cores also describes the CPU readings.
         idle_flags::check_no_pages(&args.pages(), "--report", &["--cores"])?;

@@ -5,6 +5,7 @@ mod damaged_files;
 pub(crate) mod determinism;
 pub(crate) mod drop;
 mod earlier_versions;
+mod packed;
 mod parity;
 mod rename;
 mod unknown_stores;

@@ -27,6 +27,7 @@ mod folder;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;
 pub(crate) mod lock;
+pub(crate) mod packed;
 mod panics;
 mod samples;
 mod table_reader;
@@ -35,6 +36,7 @@ mod writer;
 
 use std::path::Path;
 
+pub use self::packed::PackedRun;
 pub use self::samples::{SampleColumns, SampleEncoder, SampleExport};
 pub use self::writer::ParquetWriter;
 

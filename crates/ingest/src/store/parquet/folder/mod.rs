@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use self::leftovers::{clear, is_new, sweep, tidy};
 use self::manifest::{GENERATION, Manifest, check_mark, mark, sync_dir, temporary, unmarked};
-use self::paths::{LOCK, MANIFEST, MARKER, SET_ASIDE, has_manifest, read_manifest};
+use self::paths::{LOCK, SET_ASIDE, has_manifest, read_manifest};
 
 use super::checksum::Sums;
 use super::lock::{Lock, refuse_link};
@@ -23,7 +23,7 @@ use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::replace::Replace;
 use crate::store::Wanted;
 
-pub(super) use self::paths::Folder;
+pub(super) use self::paths::{Folder, MANIFEST, MARKER};
 
 /// The names that may exist in a store's folder besides the marker.
 const OWN: [&str; 4] = [LOCK, "runs", "staging", SET_ASIDE];
