@@ -60,16 +60,16 @@ impl DropArgs {
 pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
-    let keys = chosen(args, &store, &mut left_out).await?;
-    let names: Vec<String> = keys.iter().map(RunKey::to_string).collect();
-    if keys.is_empty() {
+    let chosen = chosen(args, &store, &mut left_out).await?;
+    let names: Vec<String> = chosen.iter().map(|chosen| chosen.key().to_string()).collect();
+    if chosen.is_empty() {
         note(&format!("nothing was dropped: {}", nothing(args)));
     } else if args.dry_run {
         names.iter().for_each(|name| note(&format!("would be dropped: {name}")));
-    } else if keys.len() == 1 || args.yes || is_confirmed(&names, &store).await? {
-        for key in &keys {
-            store.drop_run(key).await?;
-            note(&format!("dropped {key} from {store}"));
+    } else if chosen.len() == 1 || args.yes || is_confirmed(&names, &store).await? {
+        for (chosen, name) in chosen.iter().zip(&names) {
+            chosen.drop_from(&store).await?;
+            note(&format!("dropped {name} from {store}"));
         }
     } else {
         note("nothing was dropped");
@@ -77,10 +77,35 @@ pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
     left_out.end()
 }
 
+/// A run to drop.
+enum Chosen {
+    /// Whatever run has the key, readable or not.
+    Key(RunKey),
+    /// The run that was looked at, and none that replaces it meanwhile.
+    Run(Box<RunInfo>),
+}
+
+impl Chosen {
+    fn key(&self) -> &RunKey {
+        match self {
+            Self::Key(key) => key,
+            Self::Run(run) => &run.key,
+        }
+    }
+
+    async fn drop_from(&self, store: &Store) -> Result<()> {
+        match self {
+            Self::Key(key) => store.drop_run(key).await?,
+            Self::Run(run) => store.drop_run_of(run).await?,
+        }
+        Ok(())
+    }
+}
+
 /// Returns the runs to drop.
-async fn chosen(args: &DropArgs, store: &Store, left_out: &mut LeftOut) -> Result<Vec<RunKey>> {
+async fn chosen(args: &DropArgs, store: &Store, left_out: &mut LeftOut) -> Result<Vec<Chosen>> {
     if let Some(keys) = by_parts(args, store).await? {
-        return Ok(keys);
+        return Ok(keys.into_iter().map(Chosen::Key).collect());
     }
     let (keys, stored) = if args.runs.run.is_empty() {
         let stored = left_out.runs(store).await?;
@@ -90,8 +115,8 @@ async fn chosen(args: &DropArgs, store: &Store, left_out: &mut LeftOut) -> Resul
         runs::all_named(&args.runs.run, store).await?
     };
     let now = Timestamp::now();
-    let takes = |key: &RunKey| stored.iter().any(|run| run.key == *key && args.takes(run, now));
-    Ok(keys.into_iter().filter(takes).collect())
+    let taken = stored.into_iter().filter(|run| keys.contains(&run.key) && args.takes(run, now));
+    Ok(taken.map(|run| Chosen::Run(Box::new(run))).collect())
 }
 
 /// Returns the runs of one framework and test that are given by these parts alone: a run that can't be read is dropped

@@ -87,6 +87,20 @@ fn dropped_writer_leaves_nothing() {
 }
 
 #[test]
+fn run_that_was_looked_at_is_not_dropped_once_another_has_replaced_it() {
+    let place = Place::new();
+    let (old, new) = (example(1, 200), example(2, 300));
+    store(&place.store, &old).unwrap();
+    let looked_at = place.store.info(&key()).unwrap().unwrap();
+    store(&place.store, &new).unwrap();
+    assert!(matches!(place.store.drop_run_of(&looked_at), Err(Error::Replaced { .. })));
+    assert_stored(&place.store, &new);
+    let now = place.store.info(&key()).unwrap().unwrap();
+    assert!(place.store.drop_run_of(&now).unwrap());
+    assert!(!place.store.drop_run_of(&now).unwrap(), "there is nothing any more");
+}
+
+#[test]
 fn second_writer_of_a_key_is_told_and_writers_of_others_are_not() {
     let place = Place::new();
     let (one, two) = (example(1, 50), example(2, 60));

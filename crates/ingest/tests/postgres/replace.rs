@@ -138,3 +138,19 @@ async fn reader_that_stops_early_does_no_harm() {
     );
     check_whole(&postgres, &example).await;
 }
+
+#[tokio::test]
+async fn run_that_was_looked_at_is_not_dropped_once_another_has_replaced_it() {
+    let Some(server) = TestServer::shared() else { return };
+    let postgres = connect(&server.database()).await;
+    let key = key("a", "b");
+    let (old, new) = (example(&key, 200), example(&key, 300));
+    store(&postgres, &old).await.unwrap();
+    let looked_at = postgres.info(&key).await.unwrap().unwrap();
+    store(&postgres, &new).await.unwrap();
+    assert!(matches!(postgres.drop_run_of(&looked_at).await, Err(Error::Replaced { .. })));
+    check_whole(&postgres, &new).await;
+    let now = postgres.info(&key).await.unwrap().unwrap();
+    assert!(postgres.drop_run_of(&now).await.unwrap());
+    assert!(!postgres.drop_run_of(&now).await.unwrap(), "there is nothing any more");
+}
