@@ -78,6 +78,7 @@ mod text;
 mod support;
 
 pub use error::{Error, Result};
+pub use html::figures::Figures;
 pub use html::html;
 pub use html::report::{Report, ReportRun};
 pub use output::page::Page;

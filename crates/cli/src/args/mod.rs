@@ -16,7 +16,7 @@ mod view;
 pub(crate) use self::cpu::{CoresArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK};
 pub(crate) use self::goals::GoalArgs;
 pub(crate) use self::injectors::INJECTORS;
-pub(crate) use self::output::{FileArgs, OutputArgs};
+pub(crate) use self::output::{FileArgs, OutputArgs, ReportFormat, ReportOutputArgs};
 pub(crate) use self::reading::LogArgs;
 pub(crate) use self::runs::{RunArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
 pub(crate) use self::store::{BaselineStoreArgs, NoStoreArgs, StoreArgs};

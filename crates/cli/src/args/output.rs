@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use perfpipe_analyze::table::Format;
 
-use super::values::choice::choice;
+use super::values::choice::{Choice, choice};
 
 /// Where the table that a command is about is printed, and how.
 #[derive(Debug, Args)]
@@ -15,6 +15,43 @@ pub(crate) struct OutputArgs {
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) file: FileArgs,
+}
+
+/// Where a table is printed, and how: also as a report of pages and the table.
+#[derive(Debug, Args)]
+pub(crate) struct ReportOutputArgs {
+    /// Output format; html is one file with pages and the table
+    #[arg(long, value_parser = choice(ReportFormat::ALL), default_value = "text")]
+    pub(crate) format: ReportFormat,
+    #[command(flatten)]
+    pub(crate) file: FileArgs,
+}
+
+/// A format of a table, or the report with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ReportFormat {
+    Table(Format),
+    Html,
+}
+
+impl ReportFormat {
+    /// All formats.
+    pub(crate) const ALL: &[Self] = &[
+        Self::Table(Format::Text),
+        Self::Table(Format::Markdown),
+        Self::Table(Format::Csv),
+        Self::Table(Format::Json),
+        Self::Html,
+    ];
+}
+
+impl Choice for ReportFormat {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Table(format) => format.name(),
+            Self::Html => "html",
+        }
+    }
 }
 
 /// The file that is written.

@@ -21,7 +21,7 @@ const RENAMED: [Renamed; 3] = [
 const GLOBAL: [&str; 3] = ["--store", "--database", "--color"];
 
 fn is_of_pages(value: &str) -> bool {
-    value.split(',').all(|format| ["svg", "pdf", "png", "html"].contains(&format))
+    value.split(',').all(|format| ["svg", "pdf", "png"].contains(&format))
 }
 
 /// Returns the command line with the new names, and a note for each old one.

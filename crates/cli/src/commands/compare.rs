@@ -1,17 +1,20 @@
 //! `perfpipe compare`: compares runs with a baseline.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::league::median_repeats;
+use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{Change, Measured, Noise, Outcome, Side, Timeline, change_table, compare_sides};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{RunInfo, RunKey};
-use perfpipe_plot::Page;
+use perfpipe_plot::{Figures, Page};
 
 use crate::args::{
-    BaselineStoreArgs, OutputArgs, PageFormat, PageOptions, SheetArgs, StoreArgs, Tag, TestArgs, ViewArgs,
+    BaselineStoreArgs, PageFormat, PageOptions, ReportFormat, ReportOutputArgs, SheetArgs, StoreArgs, Tag,
+    TestArgs, ViewArgs,
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
@@ -27,6 +30,7 @@ use crate::output::{Output, note, page_folder};
     perfpipe compare go_2048#1 go_2048#2\n  \
     perfpipe compare --test 2048 --framework go --framework spring --format md\n  \
     perfpipe compare --test 2048 --framework go --tag commit=3f2a9c1 --tag commit=77b01de\n  \
+    perfpipe compare go_2048 spring_2048 --format html -o compared.html\n  \
     perfpipe compare go_2048 go_2048 --baseline-store released --out charts --phase hold\n\n\
     By flags, the first --framework is A and the others are B; or, of a single framework, the first --repeat or the \
     first of several --tag with the same key is A.")]
@@ -46,7 +50,7 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     pub(crate) baseline_store: BaselineStoreArgs,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) output: ReportOutputArgs,
     /// Draw a page of each B over A into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -77,6 +81,11 @@ impl CompareArgs {
             one_file: false,
             time_zone: None,
         }
+    }
+
+    /// Returns true if the comparison is written as a report.
+    fn is_report(&self) -> bool {
+        self.output.format == ReportFormat::Html
     }
 
     /// Returns the folder of the store with the baseline, if it is another one.
@@ -110,7 +119,7 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     };
     args.out.as_deref().map(page_folder).transpose()?;
     let baseline = read(other.as_ref().unwrap_or(&store), &a, args).await?;
-    let mut sides = Vec::with_capacity(chosen.len());
+    let mut others = Vec::with_capacity(chosen.len());
     let mut pages = args.out.as_ref().map(|out| Pages::new(out, args.pages(), &runs));
     let choices: Vec<String> =
         args.baseline_store().map(other_store).into_iter().chain(choices(&args.view)).collect();
@@ -122,13 +131,22 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
             let subject = Subject::Against(&b.info.key, &a.info.key);
             pages.page(&page, subject, &choices)?;
         }
-        sides.push(read.side);
+        // Only a report draws them later.
+        let drawn = read.drawn.filter(|_| args.is_report());
+        others.push(Read { drawn, ..read });
     }
+    let sides: Vec<Side> = others.iter().map(|other| other.side.clone()).collect();
     let changes = compare_sides(&baseline.side, &sides);
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&change_table(&changes), args.output.format, &mut output)?;
+    let table = change_table(&changes);
+    match args.output.format {
+        ReportFormat::Table(format) => write_table(&table, format, &mut output)?,
+        ReportFormat::Html => {
+            output.write_all(html(args, &baseline, &others, &changes, &table)?.as_bytes())?;
+        }
+    }
     output.finish()?;
-    print_noise(&baseline.side, &sides, &changes);
+    noise(&baseline.side, &sides, &changes).iter().for_each(|sentence| note(sentence));
     pages.into_iter().for_each(Pages::print_notes);
     left_out.end()
 }
@@ -137,8 +155,7 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
 fn check_flags(args: &CompareArgs) -> Result<()> {
     let pages = args.pages();
     if pages.wants_html() {
-        let remedy =
-            "Give --page-format svg, pdf or png; `perfpipe report --format html` compares frameworks.";
+        let remedy = "Give --page-format svg, pdf or png; --format html writes all in one file.";
         return Err(CliError::usage("runs side by side can't be written as html", remedy).into());
     }
     if args.out.is_none() {
@@ -217,7 +234,7 @@ async fn read(store: &Store, chosen: &Chosen, args: &CompareArgs) -> Result<Read
     for key in keys {
         let run = view::read(store, key, &args.view).await?;
         runs.push(Measured::new(&run, &view::of(&args.view, &run.info))?);
-        if args.out.is_some() {
+        if args.out.is_some() || args.is_report() {
             timelines.push(view::timeline(&run, &args.view)?);
         }
     }
@@ -230,23 +247,41 @@ async fn read(store: &Store, chosen: &Chosen, args: &CompareArgs) -> Result<Read
     Ok(Read { side, drawn })
 }
 
-/// Prints what the noise of the differences is, and what would make more of them decidable.
-fn print_noise(baseline: &Side, sides: &[Side], changes: &[Change]) {
-    for side in std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1) {
-        note(&format!("{}: {} repeats, their means are compared", side.name, side.runs.len()));
+/// Writes the comparison as one file: the changes of each side, both over time, and the table.
+fn html(args: &CompareArgs, a: &Read, others: &[Read], changes: &[Change], table: &Table) -> Result<String> {
+    let style = args.pages().style();
+    let names: Vec<&str> = others.iter().map(|b| b.side.name.as_str()).collect();
+    let mut report = Figures::new(format!("{} against {}", names.join(", "), a.side.name), table);
+    let sides: Vec<Side> = others.iter().map(|b| b.side.clone()).collect();
+    report.notes = noise(&a.side, &sides, changes);
+    for b in others {
+        report.pages.push(Page::changes(&a.side.name, &b.side.name, changes, &style));
+        report.more.extend(a.drawn.iter().zip(&b.drawn).map(|(a, b)| Page::comparison(a, b, &style)));
     }
+    Ok(report.html(&style)?)
+}
+
+/// Says what the noise of the differences is, and what would make more of them decidable.
+fn noise(baseline: &Side, sides: &[Side], changes: &[Change]) -> Vec<String> {
+    let repeated = std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1);
+    let mut told: Vec<String> = repeated
+        .map(|side| format!("{}: {} repeats, their means are compared", side.name, side.runs.len()))
+        .collect();
     if changes.iter().any(|change| change.noise == Noise::Seconds) {
-        note(
+        told.push(
             "the noise is taken from the seconds within each run. How much starts of a server differ shows \
-             only in repeats (`ingest --append-repeat`): two of each run, or three of one",
+             only in repeats (`ingest --append-repeat`): two of each run, or three of one"
+                .to_owned(),
         );
     }
     let is_undecided =
         |change: &Change| change.outcome == Outcome::Unknown && change.a.is_some() && change.b.is_some();
     if changes.iter().any(is_undecided) {
-        note(
+        told.push(
             "unknown: the run is too short to estimate its noise. It needs 24 seconds, and seven times the \
-             duration of its slow changes",
+             duration of its slow changes"
+                .to_owned(),
         );
     }
+    told
 }

@@ -1,14 +1,17 @@
 //! `perfpipe trend`: figures over versions, and where they change their level.
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::{Measured, Trends, Version, trend_table};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
-use perfpipe_plot::Page;
+use perfpipe_plot::{Figures, Page};
 
-use crate::args::{OutputArgs, PageFormat, PageOptions, SheetArgs, StoreArgs, TestArgs, ViewArgs};
+use crate::args::{
+    PageFormat, PageOptions, ReportFormat, ReportOutputArgs, SheetArgs, StoreArgs, TestArgs, ViewArgs,
+};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::versions::{By, VersionRuns, by_framework};
@@ -22,6 +25,7 @@ use crate::output::{Output, note, page_folder};
 #[command(after_help = "Examples:\n  \
     perfpipe trend --test 2048 --by tag:commit\n  \
     perfpipe trend --test 2048 --framework go --by tag:version --tag branch=main --out charts\n  \
+    perfpipe trend --test 2048 --by tag:commit --format html -o trend.html\n  \
     perfpipe trend --test 2048 --by day --phase hold --format csv -o trend.csv\n\n\
     Runs get their tags at ingest: perfpipe ingest run.zip --append-repeat --tag commit=3f2a9c1. Runs with the same value \
     are the repeats of one version. Versions are in the order in which they were first tested.")]
@@ -32,7 +36,7 @@ pub(crate) struct TrendArgs {
     #[arg(long, value_name = "WHAT")]
     pub(crate) by: By,
     #[command(flatten)]
-    pub(crate) output: OutputArgs,
+    pub(crate) output: ReportOutputArgs,
     /// Draw a page of each framework into this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -87,7 +91,17 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
         draw(&trends, args, pages)?;
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&trend_table(&trends), args.output.format, &mut output)?;
+    let table = trend_table(&trends);
+    match args.output.format {
+        ReportFormat::Table(format) => write_table(&table, format, &mut output)?,
+        ReportFormat::Html => {
+            let test = args.of.test.as_deref().unwrap_or_default();
+            let style = args.pages().style();
+            let mut report = Figures::new(format!("{test} over versions"), &table);
+            report.pages.extend(trends.iter().map(|trends| Page::trend(test, trends, &style)));
+            output.write_all(report.html(&style)?.as_bytes())?;
+        }
+    }
     output.finish()?;
     if trends.iter().all(|trends| trends.figures.iter().all(|figure| figure.changes.is_empty())) {
         note("no figure changes its level by more than chance");
@@ -100,7 +114,7 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
 fn check_flags(args: &TrendArgs) -> Result<()> {
     let pages = args.pages();
     if pages.wants_html() {
-        let remedy = "Give --page-format svg, pdf or png.";
+        let remedy = "Give --page-format svg, pdf or png; --format html writes all in one file.";
         return Err(CliError::usage("the page of a trend can't be written as html", remedy).into());
     }
     if args.out.is_none() {

@@ -16,7 +16,7 @@ use crate::style::Style;
 const STYLE: &str = include_str!("style.css");
 
 /// The help text on using the charts.
-const HELP: &str = "Point at a chart, or tap it, to read all charts at that second. Drag to zoom in on a part of the \
+pub(super) const HELP: &str = "Point at a chart, or tap it, to read all charts at that second. Drag to zoom in on a part of the \
                     time: the bar above the charts tells the figures of that part. Double-click for the whole. Keys, \
                     with the focus on the bar's slider: <kbd>←</kbd> <kbd>→</kbd> move by a second, <kbd>+</kbd> \
                     <kbd>−</kbd> zoom, <kbd>Esc</kbd> shows the whole. Keys in a chart by percentile or by load: \
@@ -31,6 +31,8 @@ pub(super) struct Parts<'a> {
     /// The contents.
     pub(super) nav: String,
     pub(super) main: String,
+    /// How the report is read, as HTML.
+    pub(super) help: &'static str,
 }
 
 /// Returns the whole file.
@@ -38,14 +40,14 @@ pub(super) fn document(parts: &Parts<'_>, runs: &[Grouped<'_>], style: &Style) -
     let css = format!("{}{STYLE}", colors());
     let (title, policy) = (escaped(parts.title), policy(&SCRIPT, &css));
     let version = env!("CARGO_PKG_VERSION");
-    let Parts { head, nav, main, .. } = parts;
+    let Parts { head, nav, main, help, .. } = parts;
     let mut html = format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
         <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
         <title>{title} – perfpipe</title>\n<style>{css}</style>\n</head>\n<body>\n\
         <header>\n{head}<button type=\"button\" class=\"tool\" id=\"theme\">Light or dark</button>\n</header>\n{nav}\
-        <main>\n{main}<details class=\"help\"><summary>How to read and use this report</summary>\n<p>{HELP}</p>\n</details>\n</main>\n\
+        <main>\n{main}<details class=\"help\"><summary>How to read and use this report</summary>\n<p>{help}</p>\n</details>\n</main>\n\
         <footer>perfpipe {version}</footer>\n"
     );
     plain(&mut html, "index", &Index::new(runs, style))?;

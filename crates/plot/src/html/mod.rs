@@ -2,6 +2,7 @@
 
 mod data;
 mod document;
+pub(crate) mod figures;
 mod first;
 mod link;
 mod packed;
@@ -12,7 +13,7 @@ mod table;
 
 use perfpipe_analyze::format::one_line;
 
-use self::document::{Parts, document};
+use self::document::{HELP, Parts, document};
 use self::report::{Grouped, Report, grouped};
 use crate::error::Result;
 use crate::output::page::Page;
@@ -59,6 +60,7 @@ pub fn html(report: &Report<'_>, style: &Style) -> Result<String> {
         head: first::head(&title, report, &runs),
         nav: first::contents(&sections, &runs),
         main,
+        help: HELP,
     };
     document(&parts, &runs, style)
 }

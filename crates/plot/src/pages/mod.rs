@@ -1,7 +1,8 @@
 //! The kinds of pages: their charts, their texts and their layout.
 
+pub(crate) mod changes;
 pub(crate) mod chosen;
-pub(crate) mod comparison;
+mod comparison;
 pub(crate) mod footer;
 pub(crate) mod page;
 pub(crate) mod run;

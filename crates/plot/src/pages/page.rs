@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use perfpipe_analyze::format::counted;
-use perfpipe_analyze::{Sweep, Timeline, Trends};
+use perfpipe_analyze::{Change, Sweep, Timeline, Trends};
 use perfpipe_ingest::RunInfo;
 
-use super::{comparison, footer, run, sweep, test, trend};
+use super::{changes, comparison, footer, run, sweep, test, trend};
 use crate::output::drawing::Text;
 use crate::output::page::Page;
 use crate::style::Style;
@@ -43,6 +43,14 @@ impl Page {
         let title = Text::clean(&format!("{} against {}", b.info.key, a.info.key));
         let date = a.info.t0_ms.min(b.info.t0_ms);
         Self::new(comparison::draw(a, b, style, &title), title, Some(date))
+    }
+
+    /// Creates the page of the changes from one side of a comparison to another, in portrait format: each figure's change
+    /// in percent with its interval. Of the changes, those of the side `b` are drawn.
+    pub fn changes(a: &str, b: &str, changes: &[Change], style: &Style) -> Self {
+        let title = Text::clean(&format!("{b} against {a}: changes"));
+        let own: Vec<&Change> = changes.iter().filter(|change| change.run == b).collect();
+        Self::new(changes::draw((a, b), &own, style, &title), title, None)
     }
 
     /// Creates the page of a framework's figures over versions, in portrait format: throughput, response times, failures

@@ -37,7 +37,7 @@ const LEAST_OF_LOG: f64 = 1e-4;
 
 /// Draws the page.
 pub(crate) fn draw(trends: &Trends, style: &Style, title: &str) -> Drawing {
-    let mut drawing = Drawing::new(style.paper.portrait());
+    let mut drawing = Drawing::new(style.paper.portrait()).with_fonts(style.fonts());
     let (subtitle, facts) = (figures(trends), facts(trends));
     let first = trends.versions.iter().flat_map(|version| version.runs.first()).next();
     let chosen = chosen(first.map(|run| (run.view(), run.info())));

@@ -2,6 +2,7 @@
 
 mod accessible;
 mod asked;
+mod figures;
 mod reader;
 
 use std::path::PathBuf;

@@ -1,0 +1,197 @@
+//! The page of the changes from one side of a comparison to another: each figure's change with its interval.
+
+use perfpipe_analyze::{Change, Measure, Noise, Outcome, Part};
+
+use super::sheet::Sheet;
+use crate::layout::frame::Rect;
+use crate::layout::ticks::{Steps, Values};
+use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::output::part::{self, Figure};
+use crate::palette::{Color, FRAME, GRID, INK, SOFT};
+use crate::style::Style;
+use crate::text::number::{grouped, measured};
+
+/// The sizes of headings and of other texts, in points.
+const SIZES: (f64, f64) = (10.0, 8.0);
+/// The heights of a row and of a heading, in points.
+const ROWS: (f64, f64) = (17.0, 26.0);
+/// The height of margins, title and foot, in points.
+const AROUND: f64 = 160.0;
+/// The widths of the columns beside the chart, in points: names to the left, figures to the right.
+const COLUMNS: (f64, f64) = (84.0, 178.0);
+/// The widths of lines, in points: intervals, and the line of no change.
+const WIDTHS: (f64, f64) = (1.6, 0.8);
+/// The radius of the dot at a change, in points.
+const DOT: f64 = 2.6;
+/// The colours of changes for the worse, for the better, and of what is no change.
+const COLORS: (Color, Color, Color) = (Color(0xc0, 0x39, 0x2b), Color(0x1b, 0x7a, 0x4b), FRAME);
+/// The largest change that the axis reaches to, in percent; what is beyond it ends there.
+const FARTHEST: f64 = 200.0;
+
+/// Draws the page. `names` are those of the baseline and of the other side, whose changes are given.
+pub(crate) fn draw(names: (&str, &str), changes: &[&Change], style: &Style, title: &str) -> Drawing {
+    let parts = || changes.chunk_by(|a, b| a.part == b.part);
+    let rows = ROWS.0 * changes.len() as f64 + 2.0 * ROWS.1 * parts().count() as f64;
+    let (width, height) = style.paper.portrait();
+    let size = (width, (AROUND + rows).min(height));
+    let mut drawing = Drawing::new(size).with_fonts(style.fonts());
+    let subtitle = [vec![told(changes)]];
+    let footer = facts(changes);
+    let room = Sheet { title, chosen: &[], subtitle: &subtitle, footer: &footer }.draw(&mut drawing);
+    let alt = alt(names, changes);
+    drawing.begin(part::Part::Figure(Figure::new("Changes", alt, room.top)));
+    let chart = Rect { left: room.left + COLUMNS.0, right: room.right - COLUMNS.1, ..room };
+    let plot = Plot { chart, values: Values::up_to(reach(changes), 3, Steps::Any) };
+    let mut top = room.top;
+    for rows in parts() {
+        top = plot.rows(&mut drawing, rows, top, names);
+    }
+    drawing
+}
+
+/// Says how many figures changed.
+fn told(changes: &[&Change]) -> String {
+    let count = |outcome: Outcome| changes.iter().filter(|change| change.outcome == outcome).count();
+    let others = count(Outcome::More) + count(Outcome::Less);
+    let parts = [
+        (count(Outcome::Worse), "worse"),
+        (count(Outcome::Better), "better"),
+        (others, "more or less"),
+        (count(Outcome::Noise), "within noise"),
+        (count(Outcome::Unknown), "unknown"),
+    ];
+    let told: Vec<String> =
+        parts.iter().filter(|(count, _)| *count > 0).map(|(count, name)| format!("{count} {name}")).collect();
+    format!("Of {} figures: {}", changes.len(), told.join(", "))
+}
+
+fn facts(changes: &[&Change]) -> Vec<String> {
+    let mut facts = vec!["Bars: 99 % confidence intervals of the difference".to_owned()];
+    facts.push(match changes.first().map(|change| change.noise) {
+        Some(Noise::Repeats) => "noise: the scatter of the repeats".to_owned(),
+        _ => {
+            "noise: the scatter of the seconds within the runs; starts of a server differ by more".to_owned()
+        }
+    });
+    facts.push("1 % mistakes over all figures (Holm 1979)".to_owned());
+    facts
+}
+
+/// Returns the page in words.
+fn alt((a, b): (&str, &str), changes: &[&Change]) -> String {
+    let told = changes.iter().map(|change| format!("{} {}", name(change), figures(change)));
+    format!("Changes from {a} to {b}: {}.", told.collect::<Vec<_>>().join("; "))
+}
+
+/// Returns the largest change or end of an interval, in percent. A few failures more are many percent, so that they would
+/// hide all else.
+fn reach(changes: &[&Change]) -> f64 {
+    let others = changes.iter().filter(|change| change.measure != Measure::FailuresPercent);
+    let ends = others.flat_map(|change| {
+        let (low, high) = interval(change).unzip();
+        [change.percent(), low, high]
+    });
+    let finite = ends.flatten().map(f64::abs).filter(|end| end.is_finite());
+    finite.fold(1.0, f64::max).min(FARTHEST)
+}
+
+/// Returns the interval of a change in percent of the baseline's value.
+fn interval(change: &Change) -> Option<(f64, f64)> {
+    let (a, (low, high)) = (change.a.filter(|a| *a != 0.0)?, change.interval?);
+    Some((low / a * 100.0, high / a * 100.0))
+}
+
+fn color(change: &Change) -> Color {
+    match change.outcome {
+        Outcome::Worse => COLORS.0,
+        Outcome::Better => COLORS.1,
+        Outcome::More | Outcome::Less => INK,
+        _ => COLORS.2,
+    }
+}
+
+fn name(change: &Change) -> String {
+    change.measure.column().replace('_', " ")
+}
+
+/// Returns both values, the change and its outcome, as in `23.1 → 25.0 ms  +8.2 %  worse`.
+fn figures(change: &Change) -> String {
+    let value = |value: Option<f64>| value.map_or("–".to_owned(), measured);
+    let (a, b, unit) = (value(change.a), value(change.b), change.measure.unit().name());
+    let percent = change.percent().map(|percent| {
+        let sign = if percent >= 0.05 { "+" } else { "" };
+        format!("  {sign}{} %", grouped(percent, 1))
+    });
+    format!("{a} → {b} {unit}{}  {}", percent.unwrap_or_default(), change.outcome.name())
+}
+
+/// The chart of all changes.
+struct Plot {
+    chart: Rect,
+    /// The values to either side of no change, in percent.
+    values: Values,
+}
+
+impl Plot {
+    fn x(&self, percent: f64) -> f64 {
+        let share = (percent / self.values.top).clamp(-1.0, 1.0);
+        (self.chart.left + self.chart.right) / 2.0 + share * self.chart.width() / 2.0
+    }
+
+    /// Draws the changes of a part of the run from `top` down. Returns the end.
+    fn rows(&self, drawing: &mut Drawing, rows: &[&Change], top: f64, (a, b): (&str, &str)) -> f64 {
+        let heading = match rows.first().map(|change| change.part) {
+            Some(Part::Hold) => "Hold",
+            _ => "Whole run",
+        };
+        let left = self.chart.left - COLUMNS.0;
+        let right = self.chart.right + COLUMNS.1;
+        let mut text = |words: &str, at: (f64, f64), size: f64, anchor, color| {
+            drawing.text(Text::new(words, at, size, anchor, color));
+        };
+        text(heading, (left, top + SIZES.0 / 2.0), SIZES.0, Anchor::Start, INK);
+        let sides = format!("{a} → {b}");
+        text(&sides, (right, top + SIZES.0 / 2.0), SIZES.1, Anchor::End, SOFT);
+        let first = top + ROWS.1 - 6.0;
+        let bottom = first + ROWS.0 * rows.len() as f64;
+        self.grid(drawing, (first, bottom));
+        for (at, change) in rows.iter().enumerate() {
+            self.row(drawing, change, first + ROWS.0 * (at as f64 + 0.5));
+        }
+        bottom + ROWS.1
+    }
+
+    /// Draws the vertical lines with their labels below.
+    fn grid(&self, drawing: &mut Drawing, (top, bottom): (f64, f64)) {
+        let ticks: Vec<f64> = self.values.ticks().collect();
+        for percent in ticks.iter().rev().map(|tick| -tick).chain(ticks.iter().copied()) {
+            let (x, is_zero) = (self.x(percent), percent == 0.0);
+            let (width, color) = if is_zero { (WIDTHS.1, INK) } else { (0.5, GRID) };
+            drawing.line(vec![(x, top), (x, bottom)], width, color);
+            let sign = if percent > 0.0 { "+" } else { "" };
+            let label = format!("{sign}{} %", grouped(percent + 0.0, self.values.decimals()));
+            if !is_zero || percent.is_sign_positive() {
+                drawing.text(Text::new(&label, (x, bottom + 7.0), 7.0, Anchor::Middle, SOFT));
+            }
+        }
+    }
+
+    fn row(&self, drawing: &mut Drawing, change: &Change, y: f64) {
+        let (left, right) = (self.chart.left, self.chart.right);
+        let color = color(change);
+        drawing.text(Text::new(&name(change), (left - COLUMNS.0, y), SIZES.1, Anchor::Start, INK));
+        if let Some((low, high)) = interval(change) {
+            let (low, high) = (self.x(low.min(high)), self.x(low.max(high)));
+            drawing.line(vec![(low, y), (high, y)], WIDTHS.0, color);
+            let inside = self.chart.left + 1.0..self.chart.right - 1.0;
+            for end in [low, high].into_iter().filter(|end| inside.contains(end)) {
+                drawing.line(vec![(end, y - 3.0), (end, y + 3.0)], WIDTHS.0 / 2.0, color);
+            }
+        }
+        if let Some(percent) = change.percent().filter(|percent| percent.abs() <= self.values.top) {
+            drawing.dot((self.x(percent), y), DOT, color);
+        }
+        let words = if color == COLORS.2 { SOFT } else { color };
+        drawing.text(Text::new(&figures(change), (right + COLUMNS.1, y), SIZES.1, Anchor::End, words));
+    }
+}
