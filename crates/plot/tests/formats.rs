@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test stops where something is not as it should be")]
 
+#[path = "support/font.rs"]
+mod font;
 #[path = "../../ingest/tests/support/required.rs"]
 mod required;
 mod support;
@@ -9,7 +11,7 @@ mod support;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use perfpipe_plot::{ColorBy, Error, Page, Paper, Style, pdf};
+use perfpipe_plot::{ColorBy, Error, FallbackFont, Page, Paper, Style, pdf, png};
 use proptest::prelude::*;
 
 use crate::required::skip;
@@ -114,6 +116,18 @@ fn character_that_no_font_has_is_drawn_as_its_code_point() {
     assert!(page.svg().contains(">\u{914d}\u{989d} 2048</text>"));
     let Some(text) = text_of(&page) else { return };
     assert!(text.contains("<U+914D><U+989D> 2048"), "{text}");
+}
+
+#[test]
+fn fallback_font_draws_what_the_shipped_one_lacks() {
+    let font = FallbackFont::new(font::with_two_more(), 0).unwrap();
+    assert!(font.has('\u{914d}') && font.has('\u{989d}') && !font.has('\u{4e2d}'));
+    let mut run = support::short(5);
+    run.info.key.framework = "a\u{914d}\u{989d}b \u{4e2d}".to_owned();
+    let page = Page::run(&run, &Style::default().with_fallback_fonts([font]));
+    assert!(png(&page, 1.0).unwrap() != png(&Page::run(&run, &Style::default()), 1.0).unwrap());
+    let Some(text) = text_of(&page) else { return };
+    assert!(text.contains("a\u{914d}\u{989d}b <U+4E2D> 2048"), "{text}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Flags on the style of pages.
 
+use std::path::PathBuf;
+
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use perfpipe_plot::{ColorBy, PNG_SCALES, Palette, Paper, Style, Times};
@@ -20,6 +22,10 @@ pub(crate) struct SheetArgs {
     /// Draw response times on a logarithmic axis
     #[arg(long)]
     pub(crate) log_scale: bool,
+    /// Fonts for characters that DejaVu Sans lacks, in PDF and PNG pages: a font file, a folder, `system` or `none`
+    /// [default: PERFPIPE_FONTS, if set, or system]
+    #[arg(long, value_name = "FONTS")]
+    pub(crate) fonts: Option<PathBuf>,
 }
 
 /// Flags for the charts on the pages of runs.
@@ -122,7 +128,7 @@ impl<'a> PageOptions<'a> {
 
     /// Returns the names of the flags that were given.
     pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
-        let SheetArgs { scale, paper, log_scale } = self.sheet;
+        let SheetArgs { scale, paper, log_scale, fonts } = self.sheet;
         let of_charts = self.charts.map(|charts| {
             let ChartArgs { color_by, palette, axis, cpu_max, cores } = charts;
             [
@@ -138,6 +144,7 @@ impl<'a> PageOptions<'a> {
             ("--scale", scale.is_some()),
             ("--paper", paper.is_some()),
             ("--log-scale", *log_scale),
+            ("--fonts", fonts.is_some()),
         ];
         let one_file = self.one_file.then_some("--one-file");
         let all = of_sheets.into_iter().chain(of_charts.into_iter().flatten());

@@ -21,7 +21,7 @@ use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, looks, other_store};
 use crate::output::terminal::write_table;
-use crate::output::{Output, note, page_folder};
+use crate::output::{Output, fonts, note, page_folder};
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
@@ -127,7 +127,9 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     for chosen in &chosen {
         let read = read(&store, chosen, args).await?;
         if let (Some(pages), Some(a), Some(b)) = (&mut pages, &baseline.drawn, &read.drawn) {
-            let page = Page::comparison(a, b, &args.pages().style());
+            let texts = [&a.info, &b.info].into_iter().flat_map(fonts::texts);
+            let style = fonts::styled(&args.pages(), texts.chain(args.view.scope.label.as_deref()));
+            let page = Page::comparison(a, b, &style);
             let subject = Subject::Against(&b.info.key, &a.info.key);
             pages.page(&page, subject, &choices)?;
         }
@@ -161,7 +163,8 @@ fn check_flags(args: &CompareArgs) -> Result<()> {
     if args.out.is_none() {
         idle_flags::check_no_pages(&pages, "--out", &[])?;
     }
-    idle_flags::check_formats(&pages)
+    idle_flags::check_formats(&pages)?;
+    if args.out.is_some() { fonts::check(&pages) } else { Ok(()) }
 }
 
 /// The runs of a side.

@@ -22,7 +22,7 @@ use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, left_out, rules, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_runs, looks, looks_over_time};
 use crate::output::terminal::write_table;
-use crate::output::{Output, note, page_folder};
+use crate::output::{Output, fonts, note, page_folder};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("cores", |cores| cores.help("Cores of the server: the CPU axis ends at 100 for each")))]
@@ -178,6 +178,7 @@ fn tell_versions<'a>(runs: impl Iterator<Item = &'a RunInfo>) {
 fn check_flags(args: &ReportArgs) -> Result<()> {
     let pages = args.pages();
     idle_flags::check_formats(&pages)?;
+    fonts::check(&pages)?;
     if args.chart.is_some() && !pages.wants_pages() {
         let problem = "--chart has no effect, since an html report has all charts";
         let remedy = "Leave it out, or draw pages with --format svg, pdf or png.";
@@ -304,7 +305,9 @@ fn draw(
     sweeps: &[Sweep],
     pages: &mut Pages<'_>,
 ) -> Result<()> {
-    let (style, choices) = (args.pages().style(), choices(&args.view));
+    let choices = choices(&args.view);
+    let texts = timelines.iter().flat_map(|timeline| fonts::texts(&timeline.info));
+    let style = fonts::styled(&args.pages(), texts.chain(args.view.scope.label.as_deref()));
     if args.charts().contains(&Chart::Time) {
         let over_time = [choices.clone(), looks_over_time(&args.pages())].concat();
         for timeline in timelines {
@@ -339,7 +342,7 @@ fn write_league(league: &League, format: Format, output: &mut Output) -> Result<
 /// Draws the page of a run that was just stored, and its single-file report.
 pub(crate) fn run_report(run: &StoredRun, pages: &mut Pages<'_>, options: PageOptions<'_>) -> Result<()> {
     let (view, key) = (View::of(&run.info), &run.info.key);
-    let (timeline, drawn) = (Timeline::new(run, &view)?, options.style());
+    let (timeline, drawn) = (Timeline::new(run, &view)?, fonts::styled(&options, fonts::texts(&run.info)));
     pages.page(&Page::run(&timeline, &drawn), Subject::Run(key), &looks_over_time(&options))?;
     if options.wants_html() {
         let (details, league) = (Details::new(run, &view)?, League::new([&timeline])?);

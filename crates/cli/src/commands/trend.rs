@@ -18,7 +18,7 @@ use crate::input::versions::{By, VersionRuns, by_framework};
 use crate::input::{idle_flags, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, chosen_text, looks};
 use crate::output::terminal::write_table;
-use crate::output::{Output, note, page_folder};
+use crate::output::{Output, fonts, note, page_folder};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("test", |test| test.required(true)))]
@@ -120,7 +120,8 @@ fn check_flags(args: &TrendArgs) -> Result<()> {
     if args.out.is_none() {
         idle_flags::check_no_pages(&pages, "--out", &[])?;
     }
-    idle_flags::check_formats(&pages)
+    idle_flags::check_formats(&pages)?;
+    if args.out.is_some() { fonts::check(&pages) } else { Ok(()) }
 }
 
 /// Returns the versions of each framework, and names the runs that have none.
@@ -169,7 +170,9 @@ fn draw(trends: &[Trends], args: &TrendArgs, pages: &mut Pages<'_>) -> Result<()
     let tags = args.of.tag.iter().map(|tag| chosen_text("tag", &tag.to_string()));
     let choices = [tags.collect(), choices(&args.view), looks(&args.pages())].concat();
     for trends in trends {
-        let page = Page::trend(test, trends, &args.pages().style());
+        let versions = trends.versions.iter().map(|version| version.name.as_str());
+        let texts = [test, &trends.name].into_iter().chain(versions).chain(args.view.scope.label.as_deref());
+        let page = Page::trend(test, trends, &fonts::styled(&args.pages(), texts));
         pages.page(&page, Subject::Trend(&trends.name, test), &choices)?;
     }
     Ok(())

@@ -30,6 +30,11 @@ pub(crate) fn check_formats(pages: &PageOptions<'_>) -> Result<()> {
         let problem = "--scale has no effect, since no PNG pages are drawn";
         return Err(CliError::usage(problem, format!("Leave it out, or draw them with {flag} png.")).into());
     }
+    let drawn = |format: &PageFormat| matches!(format, PageFormat::Pdf | PageFormat::Png);
+    if pages.sheet.fonts.is_some() && !pages.formats().iter().any(drawn) {
+        let problem = "--fonts has no effect, since no PDF or PNG pages are drawn";
+        return Err(CliError::usage(problem, format!("Leave it out, or draw them with {flag} pdf.")).into());
+    }
     let of_pages = |flag: &&str| ["--paper", "--log-scale"].contains(flag);
     match pages.given().find(of_pages) {
         Some(idle) if !pages.wants_pages() => {

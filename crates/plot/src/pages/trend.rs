@@ -17,6 +17,7 @@ use crate::output::drawing::{Anchor, Drawing, Text, dot_radius};
 use crate::palette::{Color, INK, SOFT, quantile_color, series_color};
 use crate::style::Style;
 use crate::text::font;
+use crate::text::fonts::Fonts;
 use crate::text::number::{LONG_MS, grouped, measured, trimmed};
 
 /// The widths of lines, in points: from value to value, the intervals, the changes.
@@ -45,7 +46,7 @@ pub(crate) fn draw(trends: &Trends, style: &Style, title: &str) -> Drawing {
     let charts = charts(trends, style);
     let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
     let left = room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP;
-    let column = Rect { left, bottom: room.bottom - name_room(trends), ..room };
+    let column = Rect { left, bottom: room.bottom - name_room(trends, &drawing.fonts), ..room };
     let axis = TimeAxis::of_versions(trends.versions.len());
     stack::draw(&mut drawing, &charts, column, axis, &PhaseBand::none());
     names(
@@ -269,8 +270,8 @@ impl Chart for Figures<'_> {
 }
 
 /// Returns the height that the versions' names need, in points.
-fn name_room(trends: &Trends) -> f64 {
-    let widths = trends.versions.iter().map(|version| font::width(&version.name, LABEL));
+fn name_room(trends: &Trends, fonts: &Fonts) -> f64 {
+    let widths = trends.versions.iter().map(|version| fonts.width(&version.name, LABEL));
     widths.fold(0.0, f64::max).min(NAMES) - LABEL
 }
 
@@ -280,7 +281,7 @@ fn names(drawing: &mut Drawing, trends: &Trends, area: Rect, axis: TimeAxis) {
     let distance = area.width() / trends.versions.len().max(1) as f64;
     let step = (NAME_STEP / distance).ceil().max(1.0) as usize;
     for (at, version) in trends.versions.iter().enumerate().step_by(step) {
-        let name = font::fitted(&version.name, LABEL, NAMES);
+        let name = drawing.fonts.fitted(&version.name, LABEL, NAMES);
         let place = (frame.x(at as f64), area.top + 5.0);
         drawing.text(Text::new(&name, place, LABEL, Anchor::End, SOFT).upwards());
     }

@@ -24,7 +24,7 @@ use crate::error::CliError;
 use crate::input::{idle_flags, store};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
-use crate::output::{page_folder, size_of, warn};
+use crate::output::{fonts, page_folder, size_of, warn};
 
 /// Ingests the files of one run, or folders of many.
 pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
@@ -36,6 +36,9 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
         idle_flags::check_no_pages(&args.pages(), "--report", &["--cores"])?;
     }
     idle_flags::check_formats(&args.pages())?;
+    if args.report.is_some() {
+        fonts::check(&args.pages())?;
+    }
     let (folders, files): (Vec<&PathBuf>, Vec<&PathBuf>) = args.files.iter().partition(|path| path.is_dir());
     match (folders.first(), files.first()) {
         (Some(_), None) => campaign::run(args, store, progress).await,

@@ -32,7 +32,7 @@ const LINES: [(&str, IsRead); 51] = [
         |c| matches!(c, Command::Ingest(a) if a.campaign.dry_run && a.campaign.jobs == Some(3) && a.campaign.table == Some(Format::Markdown)),
     ),
     (
-        "ingest a.zip --report c --page-format png --scale 4",
+        "ingest a.zip --report c --page-format png --scale 4 --fonts system",
         |c| matches!(c, Command::Ingest(a) if a.pages().sheet.scale == Some(4.0)),
     ),
     ("ingest a.zip b.csv -", |c| matches!(c, Command::Ingest(a) if a.files.len() == 3)),
@@ -53,7 +53,10 @@ const LINES: [(&str, IsRead); 51] = [
         "report --test t --chart time,sweep --format png --scale 1",
         |c| matches!(c, Command::Report(a) if a.charts() == [Chart::Time, Chart::Sweep]),
     ),
-    ("report --test t --format pdf --one-file", |c| matches!(c, Command::Report(a) if a.pages().one_file)),
+    (
+        "report --test t --format pdf --one-file --fonts a.ttf --time-zone UTC",
+        |c| matches!(c, Command::Report(a) if a.pages().one_file),
+    ),
     (
         "report --test t --format html --rules rules.toml",
         |c| matches!(c, Command::Report(a) if a.rules.as_deref() == Some(Path::new("rules.toml"))),
@@ -95,7 +98,7 @@ const LINES: [(&str, IsRead); 51] = [
         |c| matches!(c, Command::Check(a) if a.baseline == Some("last 5 of tag:a=b".parse().unwrap())),
     ),
     (
-        "trend --test t --framework a --by tag:commit --tag branch=main --repeat 1 --out o --page-format png --scale 2 --paper a4 --log-scale",
+        "trend --test t --framework a --by tag:commit --tag branch=main --repeat 1 --out o --page-format png --scale 2 --paper a4 --log-scale --fonts none",
         |c| matches!(c, Command::Trend(a) if a.by == "tag:commit".parse().unwrap() && a.of.tag.len() == 1 && a.out.is_some()),
     ),
     (
@@ -128,7 +131,7 @@ const LINES: [(&str, IsRead); 51] = [
         |c| matches!(c, Command::Compare(a) if a.output.format == ReportFormat::Table(Format::Csv) && a.baseline_store.baseline_store.is_some()),
     ),
     (
-        "compare a b --out c --page-format png --scale 2 --paper a4 --log-scale",
+        "compare a b --out c --page-format png --scale 2 --paper a4 --log-scale --fonts none",
         |c| matches!(c, Command::Compare(a) if a.out.as_deref() == Some(Path::new("c"))),
     ),
     (

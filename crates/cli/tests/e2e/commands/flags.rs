@@ -170,6 +170,7 @@ fn flags_of_other_commands_that_would_do_nothing_are_refused() {
         &["--scale", "3"],
         &["--paper", "letter"],
         &["--log-scale"],
+        &["--fonts", "none"],
         &["--page-format", "svg,pdf"],
         &["--scale", "2"],
         &["--paper", "a4"],

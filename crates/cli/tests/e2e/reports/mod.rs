@@ -1,5 +1,6 @@
 //! Pages and HTML reports.
 
+mod fonts;
 mod html;
 mod page_names;
 mod pages;

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// The command, with nothing in its environment that could name another store.
+/// The command, with nothing in its environment that could name another store, and without the fonts of this machine.
 pub(crate) fn perfpipe() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_perfpipe"));
     command.env_remove("PERFPIPE_DATABASE_URL").env_remove("PERFPIPE_STORE").stdin(Stdio::null());
+    command.env("PERFPIPE_FONTS", "none");
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("PG") {
             command.env_remove(name);
