@@ -126,12 +126,15 @@ async fn by_parts(args: &DropArgs, store: &Store) -> Result<Option<Vec<RunKey>>>
     let (Some(test), [framework], false) = (&of.test, of.framework.as_slice(), args.is_by_content()) else {
         return Ok(None);
     };
+    let key = |repeat| RunKey::new(framework, test).with_repeat(repeat);
+    if let [repeat] = of.repeat.as_slice() {
+        return Ok(Some(vec![key(*repeat)]));
+    }
     let stored = store.repeats(framework, test).await?;
     if stored.is_empty() || !of.repeat.iter().all(|repeat| stored.contains(repeat)) {
         return Ok(None);
     }
     let asked = |repeat: &u32| of.repeat.is_empty() || of.repeat.contains(repeat);
-    let key = |repeat| RunKey::new(framework, test).with_repeat(repeat);
     Ok(Some(stored.into_iter().filter(asked).map(key).collect()))
 }
 
