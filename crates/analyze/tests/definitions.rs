@@ -228,7 +228,7 @@ fn label_among_the_others_has_to_be_read_again() {
     assert_eq!(error.code(), "shared-label");
     let error = Timeline::new(&run, &asked("gte")).unwrap_err();
     assert_eq!(error.to_string(), "the run spring_2048 has no label \"gte\"");
-    assert_eq!(error.remedy().unwrap(), "Labels of this run: \"Get\".");
+    assert_eq!(error.remedy().unwrap(), "Did you mean \"Get\"? Labels of this run: \"Get\".");
 }
 
 #[test]

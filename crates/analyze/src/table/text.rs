@@ -229,12 +229,12 @@ mod tests {
         assert_eq!(
             league().shown(Terminal::default().with_width(48)),
             "\
-framework   throughput  outcome  why
-                 (1/s)
-----------  ----------  -------  ---------------
-perfectnio     7,204.5  worse    a sentence of
-                                 some length
-go                10.0  better
+framework    throughput  outcome  why
+                  (1/s)
+----------  -----------  -------  --------------
+perfectnio      7,204.5  worse    a sentence of
+                                  some length
+go                 10.0  better
 "
         );
     }
@@ -244,11 +244,11 @@ go                10.0  better
         assert_eq!(
             league().shown(Terminal::default().with_width(26)),
             "\
-framework   throughput
-                 (1/s)
-----------  ----------
-perfectnio     7,204.5
-go                10.0
+framework       throughput
+                     (1/s)
+----------  --------------
+perfectnio         7,204.5
+go                    10.0
 (not shown: outcome, why)
 "
         );

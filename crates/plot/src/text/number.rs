@@ -28,14 +28,18 @@ pub(crate) fn measured(value: f64) -> String {
     grouped(value, decimals)
 }
 
-/// Formats a share, 0 to 1, in percent. A share that is neither none nor all is never rounded to either.
+/// Formats a share, 0 to 1, in percent, with three digits. A share that is neither none nor all is never rounded to either.
 pub(crate) fn percent(share: f64) -> String {
     match share {
         s if s <= 0.0 => "0 %".to_owned(),
         s if s >= 1.0 => "100 %".to_owned(),
         s if s < 0.0001 => "< 0.01 %".to_owned(),
         s if s > 0.9999 => "> 99.99 %".to_owned(),
-        s => format!("{} %", trimmed(s * 100.0)),
+        s => {
+            let percent = s * 100.0;
+            let decimals = if (9.995..99.95).contains(&percent) { 1 } else { 2 };
+            format!("{percent:.decimals$} %")
+        }
     }
 }
 
@@ -74,6 +78,9 @@ mod tests {
         assert_eq!(percent(0.000_001), "< 0.01 %");
         assert_eq!(percent(0.999_999), "> 99.99 %");
         assert_eq!(percent(0.125), "12.5 %");
+        // Shares beside each other have as many digits.
+        assert_eq!((percent(0.291), percent(0.3231)), ("29.1 %".to_owned(), "32.3 %".to_owned()));
+        assert_eq!((percent(0.05), percent(0.9997)), ("5.00 %".to_owned(), "99.97 %".to_owned()));
         assert_eq!(percent(1.0), "100 %");
     }
 
