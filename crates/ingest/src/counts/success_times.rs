@@ -5,7 +5,11 @@ use std::collections::HashMap;
 use super::packed::CellResult;
 use crate::error::Result;
 
-/// Returns the number of successful requests of each elapsed time: (ms, requests), ascending.
+/// The largest number of different times that are gathered: no run of a server has more, and they take 16 bytes each.
+const MOST: usize = 1 << 20;
+
+/// Returns the number of successful requests of each elapsed time: (ms, requests), ascending. Empty if there are too many
+/// different times to be held.
 ///
 /// # Errors
 /// Returns the first error among the cells.
@@ -19,6 +23,9 @@ pub(crate) fn success_times(cells: impl Iterator<Item = CellResult>) -> Result<V
         for (ms, requests) in cell.elapsed {
             let counter = times.entry(ms).or_default();
             *counter = counter.saturating_add(requests);
+        }
+        if times.len() > MOST {
+            return Ok(Vec::new());
         }
     }
     let mut times: Vec<(i32, u64)> = times.into_iter().collect();
@@ -44,5 +51,18 @@ mod tests {
             cell(2, true, false, &[(7, 4)]),
         ];
         assert_eq!(success_times(cells.into_iter()).unwrap(), [(3, 2), (7, 5)]);
+    }
+
+    #[test]
+    fn times_that_would_take_much_memory_are_not_gathered() {
+        let cells = |most: i32| {
+            (0..most).step_by(1 << 16).map(move |from| {
+                let key = CellKey { second: from as u32, label: 0, success: true, transaction: false };
+                let elapsed = (from..most.min(from + (1 << 16))).map(|ms| (ms, 1)).collect();
+                Ok((key, Cell { elapsed, ..Cell::default() }))
+            })
+        };
+        assert_eq!(success_times(cells(MOST as i32)).unwrap().len(), MOST);
+        assert!(success_times(cells(MOST as i32 + 1)).unwrap().is_empty());
     }
 }

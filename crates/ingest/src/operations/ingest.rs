@@ -45,7 +45,8 @@ pub struct Ingested {
     pub cpu_seconds: u32,
     /// A guess at what is wrong with the clocks, if the CPU readings miss more than half of the run.
     pub clock: Option<ClockGuess>,
-    /// The number of successful requests of each elapsed time: (ms, requests), ascending.
+    /// The number of successful requests of each elapsed time: (ms, requests), ascending. Empty if there are more than a
+    /// million different times.
     pub elapsed: Vec<(i32, u64)>,
     /// The names of the injectors that the log tells apart.
     pub injectors: Vec<String>,

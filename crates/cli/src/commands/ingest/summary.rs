@@ -88,7 +88,7 @@ fn throughput(info: &RunInfo, lasted: &RunDuration) -> String {
     format!("{} successes/s{}", thousands(figure), wait.unwrap_or_default())
 }
 
-/// Describes the elapsed times of the successes; `None` if there is none.
+/// Describes the elapsed times of the successes; `None` if they are not known.
 fn response_times(done: &Ingested) -> Option<String> {
     let mut elapsed = Histogram::new();
     elapsed.add_counts(&done.elapsed);
