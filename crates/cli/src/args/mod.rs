@@ -20,7 +20,7 @@ pub(crate) use self::output::{FileArgs, OutputArgs, ReportFormat, ReportOutputAr
 pub(crate) use self::reading::LogArgs;
 pub(crate) use self::runs::{RunArgs, RunNameArgs, RunsArgs, TestArgs, repeat};
 pub(crate) use self::store::{BaselineStoreArgs, NoStoreArgs, StoreArgs};
-pub(crate) use self::style::{ChartArgs, PageFormat, PageFormatArgs, PageOptions, SheetArgs};
+pub(crate) use self::style::{ChartArgs, LinePagesArgs, PageFormat, PageFormatArgs, PageOptions, SheetArgs};
 pub(crate) use self::terminal::{TerminalArgs, When};
 pub(crate) use self::values::choice::{Choice, choice};
 pub(crate) use self::values::duration::parse as span;

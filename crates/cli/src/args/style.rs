@@ -57,6 +57,34 @@ pub(crate) struct PageFormatArgs {
     pub(crate) page_format: Option<Vec<PageFormat>>,
 }
 
+/// Pages of lines, drawn beside a table.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Pages")]
+pub(crate) struct LinePagesArgs {
+    /// Draw pages into this folder
+    #[arg(long, value_name = "DIR", help_heading = None)]
+    pub(crate) out: Option<PathBuf>,
+    /// Formats of the pages [default: svg,pdf]
+    #[arg(long, value_parser = PageFormat::of_pages(), value_delimiter = ',', value_name = "LIST")]
+    pub(crate) page_format: Option<Vec<PageFormat>>,
+    #[command(flatten)]
+    pub(crate) sheet: SheetArgs,
+}
+
+impl LinePagesArgs {
+    /// Returns all flags on the pages.
+    pub(crate) fn options(&self) -> PageOptions<'_> {
+        PageOptions {
+            flag: "--page-format",
+            format: self.page_format.as_deref(),
+            sheet: &self.sheet,
+            charts: None,
+            one_file: false,
+            time_zone: None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PageFormat {
     Svg,

@@ -1,7 +1,7 @@
 //! `perfpipe compare`: compares runs with a baseline.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::Result;
 use clap::Args;
@@ -13,8 +13,8 @@ use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::{Figures, Page};
 
 use crate::args::{
-    BaselineStoreArgs, PageFormat, PageOptions, ReportFormat, ReportOutputArgs, SheetArgs, StoreArgs, Tag,
-    TestArgs, ViewArgs,
+    BaselineStoreArgs, LinePagesArgs, PageOptions, ReportFormat, ReportOutputArgs, StoreArgs, Tag, TestArgs,
+    ViewArgs,
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
@@ -24,6 +24,7 @@ use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |out| out.help("Draw a page of each B over A into this folder")))]
 #[command(after_help = "Examples:\n  \
     perfpipe compare go_2048 spring_2048\n  \
     perfpipe compare go_2048 spring_2048 nio_2048\n  \
@@ -51,20 +52,8 @@ pub(crate) struct CompareArgs {
     pub(crate) baseline_store: BaselineStoreArgs,
     #[command(flatten)]
     pub(crate) output: ReportOutputArgs,
-    /// Draw a page of each B over A into this folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Formats of the pages [default: svg,pdf]
-    #[arg(
-        long,
-        value_parser = PageFormat::of_pages(),
-        value_delimiter = ',',
-        value_name = "LIST",
-        help_heading = "Pages"
-    )]
-    pub(crate) page_format: Option<Vec<PageFormat>>,
     #[command(flatten)]
-    pub(crate) sheet: SheetArgs,
+    pub(crate) drawn: LinePagesArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
 }
@@ -72,15 +61,7 @@ pub(crate) struct CompareArgs {
 impl CompareArgs {
     /// Returns all flags on the pages.
     pub(crate) fn pages(&self) -> PageOptions<'_> {
-        let format = self.page_format.as_deref();
-        PageOptions {
-            flag: "--page-format",
-            format,
-            sheet: &self.sheet,
-            charts: None,
-            one_file: false,
-            time_zone: None,
-        }
+        self.drawn.options()
     }
 
     /// Returns true if the comparison is written as a report.
@@ -103,7 +84,7 @@ struct Read {
 
 /// Prints what changed from run A to each of the others, and draws both.
 pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
-    check_flags(args)?;
+    idle_flags::check_line_pages(&args.drawn, args.is_report())?;
     let store = store::existing(store).await?;
     let other = args.baseline_store().map(store::existing_folder).transpose()?;
     let mut left_out = LeftOut::default();
@@ -117,10 +98,10 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         Some(a) => by_name(args, a, &others, &runs)?,
         None => by_parts(args, &others, &runs)?,
     };
-    args.out.as_deref().map(page_folder).transpose()?;
+    args.drawn.out.as_deref().map(page_folder).transpose()?;
     let baseline = read(other.as_ref().unwrap_or(&store), &a, args).await?;
     let mut others = Vec::with_capacity(chosen.len());
-    let mut pages = args.out.as_ref().map(|out| Pages::new(out, args.pages(), &runs));
+    let mut pages = args.drawn.out.as_ref().map(|out| Pages::new(out, args.pages(), &runs));
     let choices: Vec<String> =
         args.baseline_store().map(other_store).into_iter().chain(choices(&args.view)).collect();
     let choices = [choices, looks(&args.pages())].concat();
@@ -151,20 +132,6 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     noise(&baseline.side, &sides, &changes).iter().for_each(|sentence| note(sentence));
     pages.into_iter().for_each(Pages::print_notes);
     left_out.end()
-}
-
-/// Refuses flags on pages that are invalid or have no effect.
-fn check_flags(args: &CompareArgs) -> Result<()> {
-    let pages = args.pages();
-    if pages.wants_html() {
-        let remedy = "Give --page-format svg, pdf or png; --format html writes all in one file.";
-        return Err(CliError::usage("runs side by side can't be written as html", remedy).into());
-    }
-    if args.out.is_none() {
-        idle_flags::check_no_pages(&pages, "--out", &[])?;
-    }
-    idle_flags::check_formats(&pages)?;
-    if args.out.is_some() { fonts::check(&pages) } else { Ok(()) }
 }
 
 /// The runs of a side.
@@ -237,7 +204,7 @@ async fn read(store: &Store, chosen: &Chosen, args: &CompareArgs) -> Result<Read
     for key in keys {
         let run = view::read(store, key, &args.view).await?;
         runs.push(Measured::new(&run, &view::of(&args.view, &run.info))?);
-        if args.out.is_some() || args.is_report() {
+        if args.drawn.out.is_some() || args.is_report() {
             timelines.push(view::timeline(&run, &args.view)?);
         }
     }

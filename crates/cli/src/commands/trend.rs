@@ -1,7 +1,6 @@
 //! `perfpipe trend`: figures over versions, and where they change their level.
 
 use std::io::Write;
-use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
@@ -10,7 +9,7 @@ use perfpipe_ingest::{RunInfo, RunKey, Store};
 use perfpipe_plot::{Figures, Page};
 
 use crate::args::{
-    PageFormat, PageOptions, ReportFormat, ReportOutputArgs, SheetArgs, StoreArgs, TestArgs, ViewArgs,
+    LinePagesArgs, PageOptions, ReportFormat, ReportOutputArgs, StoreArgs, TestArgs, ViewArgs,
 };
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
@@ -21,6 +20,7 @@ use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
 
 #[derive(Debug, Args)]
+#[command(mut_arg("out", |out| out.help("Draw a page of each framework into this folder")))]
 #[command(mut_arg("test", |test| test.required(true)))]
 #[command(after_help = "Examples:\n  \
     perfpipe trend --test 2048 --by tag:commit\n  \
@@ -37,20 +37,8 @@ pub(crate) struct TrendArgs {
     pub(crate) by: By,
     #[command(flatten)]
     pub(crate) output: ReportOutputArgs,
-    /// Draw a page of each framework into this folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    /// Formats of the pages [default: svg,pdf]
-    #[arg(
-        long,
-        value_parser = PageFormat::of_pages(),
-        value_delimiter = ',',
-        value_name = "LIST",
-        help_heading = "Pages"
-    )]
-    pub(crate) page_format: Option<Vec<PageFormat>>,
     #[command(flatten)]
-    pub(crate) sheet: SheetArgs,
+    pub(crate) drawn: LinePagesArgs,
     #[command(flatten)]
     pub(crate) view: ViewArgs,
 }
@@ -58,26 +46,18 @@ pub(crate) struct TrendArgs {
 impl TrendArgs {
     /// Returns all flags on the pages.
     pub(crate) fn pages(&self) -> PageOptions<'_> {
-        let format = self.page_format.as_deref();
-        PageOptions {
-            flag: "--page-format",
-            format,
-            sheet: &self.sheet,
-            time_zone: None,
-            charts: None,
-            one_file: false,
-        }
+        self.drawn.options()
     }
 }
 
 /// Prints the figures of a test over its versions, and draws them.
 pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
-    check_flags(args)?;
+    idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let stored = left_out.runs(&store).await?;
     let frameworks = versions(&stored, args)?;
-    args.out.as_deref().map(page_folder).transpose()?;
+    args.drawn.out.as_deref().map(page_folder).transpose()?;
     let mut trends = Vec::with_capacity(frameworks.len());
     for (framework, versions) in frameworks {
         let mut measured = Vec::with_capacity(versions.len());
@@ -86,7 +66,7 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
         }
         trends.push(Trends::new(framework, measured));
     }
-    let mut pages = args.out.as_ref().map(|out| Pages::new(out, args.pages(), &stored));
+    let mut pages = args.drawn.out.as_ref().map(|out| Pages::new(out, args.pages(), &stored));
     if let Some(pages) = &mut pages {
         draw(&trends, args, pages)?;
     }
@@ -108,20 +88,6 @@ pub(crate) async fn run(args: &TrendArgs, store: &StoreArgs) -> Result<()> {
     }
     pages.into_iter().for_each(Pages::print_notes);
     left_out.end()
-}
-
-/// Refuses flags on pages that are invalid or have no effect.
-fn check_flags(args: &TrendArgs) -> Result<()> {
-    let pages = args.pages();
-    if pages.wants_html() {
-        let remedy = "Give --page-format svg, pdf or png; --format html writes all in one file.";
-        return Err(CliError::usage("the page of a trend can't be written as html", remedy).into());
-    }
-    if args.out.is_none() {
-        idle_flags::check_no_pages(&pages, "--out", &[])?;
-    }
-    idle_flags::check_formats(&pages)?;
-    if args.out.is_some() { fonts::check(&pages) } else { Ok(()) }
 }
 
 /// Returns the versions of each framework, and names the runs that have none.

@@ -2,8 +2,9 @@
 
 use anyhow::Result;
 
-use crate::args::{NoStoreArgs, PageFormat, PageOptions, StoreArgs};
+use crate::args::{LinePagesArgs, NoStoreArgs, PageFormat, PageOptions, StoreArgs};
 use crate::error::CliError;
+use crate::output::fonts;
 
 /// Refuses flags on pages if none are drawn. `by` is the flag that draws pages; flags in `others` have other effects
 /// too.
@@ -18,6 +19,24 @@ pub(crate) fn check_no_pages(pages: &PageOptions<'_>, by: &str, others: &[&str])
             Err(CliError::usage(problem, format!("Leave it out, or draw pages with {by} DIR.")).into())
         }
     }
+}
+
+/// Refuses flags on pages of lines that are invalid or have no effect. A report draws pages too, but into itself.
+///
+/// # Errors
+/// If there is such a flag.
+pub(crate) fn check_line_pages(drawn: &LinePagesArgs, is_report: bool) -> Result<()> {
+    let pages = drawn.options();
+    if pages.wants_html() {
+        let remedy = "Give --page-format svg, pdf or png; --format html writes all in one file.";
+        return Err(CliError::usage("a single page can't be written as html", remedy).into());
+    }
+    if drawn.out.is_none() {
+        let of_report: &[&str] = if is_report { &["--paper", "--log-scale"] } else { &[] };
+        check_no_pages(&pages, "--out", of_report)?;
+    }
+    check_formats(&pages)?;
+    if drawn.out.is_some() { fonts::check(&pages) } else { Ok(()) }
 }
 
 /// Refuses flags on pages that are for another format than the requested ones.

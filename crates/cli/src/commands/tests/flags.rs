@@ -99,11 +99,11 @@ const LINES: [(&str, IsRead); 51] = [
     ),
     (
         "trend --test t --framework a --by tag:commit --tag branch=main --repeat 1 --out o --page-format png --scale 2 --paper a4 --log-scale --fonts none",
-        |c| matches!(c, Command::Trend(a) if a.by == "tag:commit".parse().unwrap() && a.of.tag.len() == 1 && a.out.is_some()),
+        |c| matches!(c, Command::Trend(a) if a.by == "tag:commit".parse().unwrap() && a.of.tag.len() == 1 && a.drawn.out.is_some()),
     ),
     (
         "trend --test t --by day --format md -o x",
-        |c| matches!(c, Command::Trend(a) if a.by == By::Day && a.out.is_none()),
+        |c| matches!(c, Command::Trend(a) if a.by == By::Day && a.drawn.out.is_none()),
     ),
     (
         "list --test t --framework a --repeat 1 --tag a=b",
@@ -132,7 +132,7 @@ const LINES: [(&str, IsRead); 51] = [
     ),
     (
         "compare a b --out c --page-format png --scale 2 --paper a4 --log-scale --fonts none",
-        |c| matches!(c, Command::Compare(a) if a.out.as_deref() == Some(Path::new("c"))),
+        |c| matches!(c, Command::Compare(a) if a.drawn.out.as_deref() == Some(Path::new("c"))),
     ),
     (
         "list --format json --output runs.json",

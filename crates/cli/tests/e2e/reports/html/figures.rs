@@ -13,6 +13,11 @@ fn comparisons_and_trends_are_files_of_their_own() {
         let compare =
             ["compare", "nio_2048", "spring_2048", "nio_2048", "--format", "html", "-o", "compared.html"];
         store.run(&compare).said();
+        // The flags that change the report's own pages are taken, those on files of pages are not.
+        let own = ["compare", "nio_2048", "spring_2048", "--format", "html", "-o", "own.html"];
+        store.run(&[&own[..], &["--log-scale", "--paper", "letter"]].concat()).said();
+        assert!(std::fs::read_to_string(store.folder.path().join("own.html")).unwrap().contains("log scale"));
+        store.run(&[&own[..], &["--page-format", "pdf"]].concat()).complaint(2);
         let trend = ["trend", "--test", "2048", "--by", "run", "--format", "html", "-o", "trend.html"];
         store.run(&trend).said();
         let path = |name: &str| store.folder.path().join(name);
