@@ -6,6 +6,7 @@ mod support;
 
 use std::path::Path;
 
+use perfpipe_analyze::{View, compare};
 use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style, Times};
 
 type Checked = Result<(), Box<dyn std::error::Error>>;
@@ -70,4 +71,29 @@ fn sweep_with_its_knee() -> Checked {
 fn two_frameworks() -> Checked {
     let runs = [support::steady("slow & <steady>", 900.0, 0.1, 30), support::steady("fast", 2500.0, 0.3, 40)];
     check("two", &Page::test("2048", &runs, &Style::default()))
+}
+
+#[test]
+fn repeats_of_two_frameworks() -> Checked {
+    check("repeats", &Page::test("2048", &support::repeats(), &Style::default()))
+}
+
+#[test]
+fn run_against_another() -> Checked {
+    let (a, b) = (support::steady("spring", 900.0, 0.1, 60), support::steady("perfectnio", 1400.0, 0.2, 60));
+    check("comparison", &Page::comparison(&a, &b, &Style::default()))
+}
+
+#[test]
+fn changes_from_one_run_to_another() -> Checked {
+    let view = View::default();
+    let (a, b) = (support::measurable("go", 1, 20), support::measurable("go", 2, 24));
+    let changes = compare((&a, &view), (&b, &view))?;
+    let name = changes.first().map(|change| change.run.clone()).unwrap_or_default();
+    check("changes", &Page::changes("go_2048", &name, &changes, &Style::default()))
+}
+
+#[test]
+fn trend_over_versions_of_which_one_is_slower() -> Checked {
+    check("trend", &Page::trend("2048", &support::trends()?, &Style::default()))
 }

@@ -17,13 +17,15 @@ use super::rule::Rule;
 pub struct Baseline {
     /// The rules that need a baseline, each with its figure in the runs that have it.
     known: Vec<(Rule, Vec<f64>)>,
+    /// The number of runs.
+    runs: usize,
 }
 
 impl Baseline {
     /// Starts a baseline for these rules.
     pub fn new(rules: &[Rule]) -> Self {
         let needed = rules.iter().filter(|rule| rule.needs_baseline());
-        Self { known: needed.map(|rule| (rule.clone(), Vec::new())).collect() }
+        Self { known: needed.map(|rule| (rule.clone(), Vec::new())).collect(), runs: 0 }
     }
 
     /// Adds the figures of a run.
@@ -33,10 +35,20 @@ impl Baseline {
     pub fn add(&mut self, run: &StoredRun, view: &View) -> Result<()> {
         let rules: Vec<Rule> = self.known.iter().map(|(rule, _)| rule.clone()).collect();
         let figures = Figures::new(&rules, run, view)?;
+        self.runs += 1;
         for (rule, values) in &mut self.known {
             values.extend(figures.of(rule).and_then(|timeline| rule.measure.of_run(timeline)));
         }
         Ok(())
+    }
+
+    /// Returns the reason why a rule has nothing to compare with.
+    pub(super) fn lack(&self) -> &'static str {
+        if self.runs == 0 {
+            "there is no earlier run to compare with"
+        } else {
+            "the baseline has no such figure"
+        }
     }
 
     /// Returns the figure that a rule compares with; `None` if no run has it.

@@ -129,19 +129,25 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
         .done()
 }
 
-/// Computes the limit of a rule; `None` if the baseline does not have the figure.
-fn bound(rule: &Rule, baseline: Option<&Baseline>) -> Option<Bound> {
+/// Computes the limit of a rule, or returns the reason why the baseline gives none.
+fn bound(rule: &Rule, baseline: Option<&Baseline>) -> std::result::Result<Bound, &'static str> {
     match rule.limit {
-        Limit::Number(number) => Some(Bound::of(number)),
-        Limit::Baseline(factor, more) => Some(Bound::sum(baseline?.value(rule)? * factor, more)),
+        Limit::Number(number) => Ok(Bound::of(number)),
+        Limit::Baseline(factor, more) => {
+            let lack = baseline.map_or("there is no baseline", Baseline::lack);
+            let value = baseline.and_then(|baseline| baseline.value(rule)).ok_or(lack)?;
+            Ok(Bound::sum(value * factor, more))
+        }
     }
 }
 
-fn judge(rule: &Rule, timeline: &Timeline, bound: Option<Bound>) -> Verdict {
-    let verdict = Verdict { limit: bound.map(Bound::limit), ..Verdict::open(rule, &timeline.info.key) };
-    let Some(bound) = bound else {
-        return Verdict { note: Some("the baseline has no such figure".into()), ..verdict };
+fn judge(rule: &Rule, timeline: &Timeline, bound: std::result::Result<Bound, &'static str>) -> Verdict {
+    let open = Verdict::open(rule, &timeline.info.key);
+    let bound = match bound {
+        Ok(bound) => bound,
+        Err(lack) => return Verdict { note: Some(lack.into()), ..open },
     };
+    let verdict = Verdict { limit: Some(bound.limit()), ..open };
     match rule.lasting {
         Some(lasting) => judge_seconds(rule, timeline, bound, lasting, verdict),
         None => match rule.measure.of_run(timeline) {
@@ -284,6 +290,14 @@ mod tests {
         assert_eq!(against("cpu < baseline").note.as_deref(), Some("the baseline has no such figure"));
         let alone = check(&["p50 < baseline".parse().unwrap()], &slow, &View::default(), None);
         assert!(matches!(alone, Err(Error::NoBaseline { .. })));
+    }
+
+    #[test]
+    fn rule_without_an_earlier_run_says_so() {
+        let rule = ["throughput >= baseline".parse().unwrap()];
+        let none = check(&rule, &run(&[4, 4]), &View::default(), Some(&Baseline::new(&rule))).unwrap();
+        assert!(!none[0].holds);
+        assert_eq!(none[0].note.as_deref(), Some("there is no earlier run to compare with"));
     }
 
     #[test]

@@ -28,7 +28,7 @@ pub use self::inputs::inputs;
 pub use self::keys::keys;
 pub use self::parse::parse;
 pub use self::records::records;
-pub use crate::store::parquet::fuzz::{manifest, operations, tables};
+pub use crate::store::parquet::fuzz::{manifest, operations, packed, tables};
 pub use crate::store::postgres::fuzz::{copy, passfile, rows, settings};
 
 #[cfg(test)]
@@ -39,7 +39,7 @@ pub(crate) use self::taker::Taker;
 pub type Target = fn(&[u8]);
 
 /// The targets by name. Their programs and the folders in `fuzz/corpus` have the same names.
-pub const TARGETS: [(&str, Target); 14] = [
+pub const TARGETS: [(&str, Target); 15] = [
     ("cells", cells),
     ("copy", copy),
     ("cpu", cpu),
@@ -48,6 +48,7 @@ pub const TARGETS: [(&str, Target); 14] = [
     ("keys", keys),
     ("manifest", manifest),
     ("operations", operations),
+    ("packed", packed),
     ("parse", parse),
     ("passfile", passfile),
     ("records", records),

@@ -56,7 +56,7 @@ impl Sheet<'_> {
         drawing.begin(Part::Decoration);
         drawing.line(vec![(page.left, first - 6.0), (page.right, first - 6.0)], 0.5, GRID);
         let two_lines = page.top + SIZES.0 + 34.0;
-        page.rows(two_lines.max(below - 1.0), first - 14.0)
+        page.rows(two_lines.max(below + 5.0), first - 14.0)
     }
 }
 

@@ -159,7 +159,8 @@ impl<'a> Figures<'a> {
     /// a few percent are to be seen.
     fn scale(&self) -> Option<(f64, Values)> {
         let (least, most) = self.extent()?;
-        if self.is_log || least < most * HIGH {
+        // Both are 0 where nothing ever failed.
+        if self.is_log || least <= most * HIGH {
             return Some((0.0, Values::up_to(most, 5, Steps::Any)));
         }
         let margin = ((most - least) * 0.1).max(most * 0.01);

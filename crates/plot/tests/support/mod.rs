@@ -2,8 +2,12 @@
 #![allow(dead_code, unreachable_pub, missing_docs, reason = "not every test needs every run")]
 #![allow(clippy::unwrap_used, reason = "a made-up run of one request has a timeline and a sweep")]
 
+use std::collections::BTreeMap;
+
 use perfpipe_analyze::sweep::LoadStep;
-use perfpipe_analyze::{Knee, Phases, RunDuration, Second, Summary, Sweep, Timeline, View};
+use perfpipe_analyze::{
+    Knee, Measured, Phases, RunDuration, Second, Summary, Sweep, Timeline, Trends, Version, View,
+};
 use perfpipe_ingest::counts::{Cell, CellKey, CellTable, InjectorLoad};
 use perfpipe_ingest::run::{SourceFile, SourceKind};
 use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
@@ -250,6 +254,50 @@ pub fn field() -> Vec<Timeline> {
     let mut runs: Vec<Timeline> = vec![ramp("PerfectNIO")];
     runs.extend(rates.map(|(name, rate, spread)| steady(name, rate, spread, 420)));
     runs
+}
+
+/// Three repeats of one framework, the second of them the fastest, and one run of another.
+pub fn repeats() -> Vec<Timeline> {
+    let repeat = |repeat: u32, rate: f64| {
+        let mut run = steady("perfectnio", rate, 0.05, 40);
+        run.info.key.repeat = repeat;
+        run
+    };
+    vec![repeat(1, 2400.0), repeat(2, 2700.0), repeat(3, 2500.0), steady("spring", 1600.0, 0.1, 40)]
+}
+
+/// A stored run of forty seconds, whose requests take about `elapsed` ms.
+pub fn measurable(framework: &str, repeat: u32, elapsed: u32) -> StoredRun {
+    let mut dice = Dice::new(u64::from(repeat * 1000 + elapsed));
+    let cell = |second: u32| {
+        let mut counts = BTreeMap::new();
+        for _ in 0..(8000.0 / f64::from(elapsed) * dice.around(0.02)) as u32 {
+            *counts.entry((f64::from(elapsed) * dice.around(0.4)) as i32).or_insert(0) += 1;
+        }
+        let samples = counts.values().sum();
+        let injectors = vec![InjectorLoad { injector: 0, samples, threads: 10 * samples as i64 }];
+        let key = CellKey { second, label: 0, success: true, transaction: false };
+        (key, Cell { elapsed: counts.into_iter().collect(), injectors, ..Cell::default() })
+    };
+    let t0_ms = 1_795_203_738_609 + i64::from(repeat) * 3_600_000;
+    let mut info = RunInfo::new(RunKey::new(framework, "2048").with_repeat(repeat), t0_ms, t0_ms + 39_999);
+    info.tool_version = "0.1.0".to_owned();
+    let cells: Vec<_> = (0..40).map(cell).collect();
+    StoredRun::new(info, CellTable::new(vec!["Get".to_owned()], vec!["one".to_owned()], cells))
+}
+
+/// Ten versions of three repeats each, slower from the seventh on.
+pub fn trends() -> perfpipe_analyze::Result<Trends> {
+    let version = |at: u32| {
+        let elapsed = if at < 7 { 20 } else { 23 };
+        let runs = (0..3).map(|repeat| measurable("perfectnio", at * 3 + repeat, elapsed));
+        let measured: perfpipe_analyze::Result<Vec<_>> =
+            runs.map(|run| Measured::new(&run, &View::default())).collect();
+        let start_ms = 1_795_203_738_609 + i64::from(at) * 86_400_000;
+        Ok(Version::new(format!("1.{at}"), start_ms, measured?))
+    };
+    let versions: perfpipe_analyze::Result<Vec<Version>> = (1..=10).map(version).collect();
+    Ok(Trends::new("perfectnio", versions?))
 }
 
 /// A sweep of six loads, the capacity reached at the third.

@@ -1,6 +1,7 @@
 //! The runs that rules compare with: one that is named, or the latest ones with a tag.
 
 use anyhow::Result;
+use perfpipe_analyze::format::counted;
 use perfpipe_analyze::{Baseline, Rule};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
@@ -48,11 +49,7 @@ impl<'a> Baselines<'a> {
             Some(Against::Last(number, tag)) => {
                 let keys = last(&self.runs, run, *number, tag);
                 if keys.len() < *number {
-                    note(&format!(
-                        "{}: {} of {number} earlier runs with the tag {tag} are there",
-                        run.key,
-                        keys.len()
-                    ));
+                    note(&fewer(run, keys.len(), tag));
                 }
                 keys
             }
@@ -69,6 +66,22 @@ impl<'a> Baselines<'a> {
         }
         self.made = Some((keys, baseline.clone()));
         Ok(Some(baseline))
+    }
+}
+
+/// Says that a run has fewer earlier runs with a tag than were asked for.
+fn fewer(run: &RunInfo, found: usize, tag: &Tag) -> String {
+    let RunKey { framework, test, .. } = &run.key;
+    match found {
+        0 => format!(
+            "no earlier run of {framework} and {test} has the tag {tag}: {} can't be compared",
+            run.key
+        ),
+        _ => format!(
+            "{}: compared with {} only, all that have the tag {tag}",
+            run.key,
+            counted(found as u64, "earlier run")
+        ),
     }
 }
 

@@ -96,7 +96,9 @@ fn latest_runs_with_a_tag_are_a_baseline() {
     assert_eq!(check("go_t#18", "last 5 of tag:branch=main").code, Some(0));
     let first = check("go_t#1", "last 5 of tag:branch=main");
     assert_eq!(first.code, Some(4));
-    assert_eq!(rows(&first)[0]["note"], "the baseline has no such figure");
+    assert_eq!(rows(&first)[0]["note"], "there is no earlier run to compare with");
+    assert_told(&first.err, &["no earlier run of go", "branch=main"]);
+    assert_told(&check("go_t#3", "last 5 of tag:branch=main").err, &["2 earlier runs", "branch=main"]);
 }
 
 #[test]

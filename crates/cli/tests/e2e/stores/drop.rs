@@ -1,5 +1,8 @@
 //! Runs are dropped by name, by test, by tag and by age; several of them only after a confirmation.
 
+use std::io::Write;
+use std::process::Stdio;
+
 use crate::support::*;
 
 /// A store of three runs of one test, of which one has a tag, and one of another test.
@@ -42,6 +45,31 @@ fn several_runs_are_dropped_only_with_a_confirmation() {
         assert!(store.list().is_empty());
         assert_eq!(store.leftovers(), [""; 0]);
     }
+}
+
+/// Runs the command on a terminal of its own, on which this is typed.
+fn typed(store: &Store, answer: &str, arguments: &str) -> String {
+    let binary = env!("CARGO_BIN_EXE_perfpipe");
+    let line = format!("{binary} {arguments} --store '{}'", store.place());
+    let mut command = std::process::Command::new("script");
+    command.args(["-qec", &line, "/dev/null"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(answer.as_bytes()).unwrap();
+    String::from_utf8(finish(child).out).unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn terminal_is_asked_before_several_runs_are_dropped() {
+    let store = filled(Store::embedded());
+    let all = store.keys();
+    for answer in ["n\n", "\n", "what\n"] {
+        let said = typed(&store, answer, "drop --test t");
+        assert_told(&said, &["go_t, go_t#2, nio_t", "Drop 3 runs"]);
+        assert_eq!(store.keys(), all, "{answer:?}");
+    }
+    assert_told(&typed(&store, "y\n", "drop --test t"), &["Drop 3 runs", "dropped go_t"]);
+    assert_eq!(store.keys(), ["go u"]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use super::checksum::{CheckedFile, SummedFile};
 use super::folder::manifest::Manifest;
 use super::folder::name;
+use super::packed::PackedRun;
 use super::{ParquetStore, ParquetWriter, samples, tables};
 use crate::fuzz::Taker;
 use crate::pipeline::sink::{FinishedRun, RunWriter};
@@ -118,6 +119,46 @@ pub fn manifest(data: &[u8]) {
     let _ = Repairer::new(false, &mut |_| {}).folder(&store);
     assert!(files(top.path()).len() >= kept, "a repair deletes nothing");
     assert_eq!(store.info(&other).unwrap().unwrap().cpu_offset, 7);
+}
+
+/// Reads any bytes as a packed run, and as what a packed run holds: an error, or one run that can be read and copied.
+/// Whatever it is, nothing is written beside the folder that it is unpacked into, and that folder goes with it.
+pub fn packed(data: &[u8]) {
+    let top = place();
+    let (path, unpacked) = (top.path().join("go.run"), top.path().join("unpacked"));
+    std::fs::create_dir(&unpacked).unwrap();
+    for bytes in [data.to_vec(), packed_parts(data)] {
+        std::fs::write(&path, bytes).unwrap();
+        if let Ok(run) = PackedRun::open_in(&path, &unpacked) {
+            let key = &run.info().key;
+            let (found, other) =
+                (run.store().look().unwrap(), ParquetStore::open(top.path().join("store")).unwrap());
+            assert_eq!((found.runs.len(), &found.runs[0].key, found.unread.len()), (1, key, 0));
+            if let Ok(whole) = run.store().read(key) {
+                store_empty(&other, &whole.unwrap().info.key, 7, Replace::Any).unwrap();
+            }
+            let _ = run.store().check_files(key);
+            std::fs::remove_dir_all(other.path()).unwrap();
+        }
+        assert_eq!(files(top.path()), BTreeSet::from([path.clone()]));
+    }
+}
+
+/// Returns a zip of the parts of a packed run, each with bytes of `data`, the manifest sealed.
+fn packed_parts(data: &[u8]) -> Vec<u8> {
+    let mut taker = Taker::new(data);
+    let tables: Vec<&[u8]> = tables::SMALL.iter().map(|_| taker.bytes()).collect();
+    let manifest = String::from_utf8_lossy(taker.rest());
+    let run = manifest.trim();
+    let seal = format!("{{\"layout\": 3, \"crc32\": {}, \"run\": {run}}}", crc32fast::hash(run.as_bytes()));
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    let plain = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    let own = [("perfpipe-run.json", &b"{\"version\":1}"[..]), ("manifest.json", seal.as_bytes())];
+    for (name, bytes) in own.into_iter().chain(tables::SMALL.into_iter().zip(tables)) {
+        zip.start_file(name, plain).unwrap();
+        zip.write_all(bytes).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
 }
 
 /// Stores an empty run with a mark by which it can be recognised.

@@ -91,9 +91,14 @@ impl PackedRun {
     /// # Errors
     /// If the file can't be read, is of another version, or is damaged.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_in(path, &std::env::temp_dir())
+    }
+
+    /// Unpacks a run into a temporary folder in `parent`.
+    pub(super) fn open_in(path: &Path, parent: &Path) -> Result<Self> {
         let mut zip = ZipArchive::new(open(path)?).map_err(|error| damaged(path, &error.to_string()))?;
         check_version(path, &mut zip)?;
-        let temporary = tempfile::tempdir().map_err(|error| Error::io(&std::env::temp_dir(), error))?;
+        let temporary = tempfile::tempdir_in(parent).map_err(|error| Error::io(parent, error))?;
         let folder = Folder::new(temporary.path());
         let listed = temporary.path().join(MANIFEST);
         take(path, &mut zip, MANIFEST, &listed, None)?;
