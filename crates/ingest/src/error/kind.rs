@@ -58,6 +58,8 @@ kinds! {
     UnknownColumns = "unknown-columns",
     /// The header lacks a column that perfpipe needs.
     MissingColumn = "missing-column",
+    /// Nothing from a record on can be read, since its format does not show where the next one begins.
+    UnreadableRecord = "unreadable-record",
     /// A second header names other columns than the first.
     SecondHeader = "second-header",
     /// The file ends too early.

@@ -6,3 +6,4 @@ pub(crate) mod endpoint;
 pub(crate) mod injector;
 pub(crate) mod jtl;
 pub(crate) mod number;
+pub(crate) mod tools;

@@ -19,6 +19,7 @@ mod keys;
 mod parse;
 mod records;
 mod taker;
+mod tools;
 
 pub(crate) use self::cells::cell;
 pub use self::cells::cells;
@@ -28,6 +29,7 @@ pub use self::inputs::inputs;
 pub use self::keys::keys;
 pub use self::parse::parse;
 pub use self::records::records;
+pub use self::tools::tools;
 pub use crate::store::parquet::fuzz::{manifest, operations, packed, tables};
 pub use crate::store::postgres::fuzz::{copy, passfile, rows, settings};
 
@@ -39,7 +41,7 @@ pub(crate) use self::taker::Taker;
 pub type Target = fn(&[u8]);
 
 /// The targets by name. Their programs and the folders in `fuzz/corpus` have the same names.
-pub const TARGETS: [(&str, Target); 15] = [
+pub const TARGETS: [(&str, Target); 16] = [
     ("cells", cells),
     ("copy", copy),
     ("cpu", cpu),
@@ -55,6 +57,7 @@ pub const TARGETS: [(&str, Target); 15] = [
     ("rows", rows),
     ("settings", settings),
     ("tables", tables),
+    ("tools", tools),
 ];
 
 #[cfg(test)]

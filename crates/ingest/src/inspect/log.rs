@@ -74,6 +74,9 @@ pub struct LogInspection {
     pub sample_bytes: u64,
     /// True if the sample is the whole log.
     pub whole: bool,
+    /// The format, if it is that of another tool, or another one than JMeter's CSV. The columns are then those of the
+    /// lines of CSV that the log is converted to.
+    pub format: Option<String>,
     /// The delimiter.
     pub delimiter: char,
     /// True if the log has a header. Otherwise its columns are the given ones, or JMeter's default ones.

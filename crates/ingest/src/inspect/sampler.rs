@@ -187,6 +187,7 @@ impl Sampler {
             unpacked_estimated: false,
             sample_bytes: 0,
             whole: false,
+            format: None,
             delimiter: ',',
             header: false,
             columns: Vec::new(),
@@ -250,7 +251,11 @@ impl Sampler {
         let logs = prepared.logs.lock().unwrap_or_else(PoisonError::into_inner);
         for sample in self.samples.iter_mut().filter(|sample| !sample.found.whole) {
             let Some(log) = logs.iter().find(|log| *log.place() == sample.place) else { continue };
-            let (Some(tail), Some(layout)) = (log.tail(TAIL)?, &sample.layout) else { continue };
+            // What a log is converted to depends on all that is before.
+            let Some(layout) = sample.layout.as_ref().filter(|layout| layout.converted.is_none()) else {
+                continue;
+            };
+            let Some(tail) = log.tail(TAIL)? else { continue };
             // A partial record at the beginning of the tail is skipped.
             let begin = memchr::memchr(b'\n', &tail).map_or(tail.len(), |feed| feed + 1);
             let records = tail.get(begin..).unwrap_or_default();
@@ -361,6 +366,7 @@ impl Sample {
     fn describe(&mut self, layout: &Arc<Layout>, options: &LayoutOptions) {
         let names = ColumnNames::of(layout, options);
         let found = &mut self.found;
+        found.format = layout.converted.map(str::to_owned);
         found.delimiter = char::from(layout.delimiter);
         found.header = layout.header.is_some();
         (found.columns, found.missing_columns, found.ignored_columns) =

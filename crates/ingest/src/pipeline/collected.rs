@@ -12,6 +12,7 @@ use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::oddities::Oddities;
 use crate::formats::jtl::parsed::{Parsed, Swallowed};
 use crate::formats::jtl::refused::{LocalReject, Refused};
+use crate::formats::tools::told::Told;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::run::reject_reason::RejectReason;
@@ -36,6 +37,8 @@ pub(crate) struct BlockCounts {
     swallowed: Vec<Swallowed>,
     clocks: BlockClocks,
     zone_assumed: bool,
+    /// True if the block was converted from another format: its rejects tell their places themselves.
+    is_converted: bool,
     pub(crate) samples: u64,
     /// The number of samples with a shortened text.
     cut: u64,
@@ -59,6 +62,7 @@ impl BlockCounts {
             swallowed: std::mem::take(&mut parsed.swallowed),
             clocks: parsed.clocks.take(parsed.batch.injector.values()),
             zone_assumed: parsed.zone_assumed,
+            is_converted: parsed.is_converted,
             samples: parsed.batch.len() as u64,
             cut: parsed.cut_samples(),
             tally: Tally::default(),
@@ -161,7 +165,12 @@ impl Collected {
             });
         }
         for reject in block.rejects.iter(bytes) {
-            self.reject(&place, first_line, block.first_byte, reject)?;
+            let told = if block.is_converted { Told::read(reject.record) } else { None };
+            let (line, byte, record) = match &told {
+                Some(told) => (told.line, told.byte, &*told.record),
+                None => (first_line + reject.line, block.first_byte + reject.byte, reject.record),
+            };
+            self.reject(&place, LocalReject { line, byte, record, ..reject })?;
         }
         if block.rejects.left_out() > 0 {
             // A worker leaves some out only if the kept ones already exceed the limit.
@@ -256,14 +265,9 @@ impl Collected {
         damage
     }
 
-    fn reject(
-        &mut self,
-        place: &Place,
-        first_line: u64,
-        first_byte: u64,
-        reject: LocalReject<'_>,
-    ) -> Result<()> {
-        let (line, byte) = (first_line + reject.line, first_byte + reject.byte);
+    /// Adds a reject, whose line and byte are those of the log.
+    fn reject(&mut self, place: &Place, reject: LocalReject<'_>) -> Result<()> {
+        let LocalReject { line, byte, .. } = reject;
         if self.rejects.len() >= self.max_rejects {
             return Err(Error::Rejects {
                 place: Box::new(place.clone().at(line, byte)),

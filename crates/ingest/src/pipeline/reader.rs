@@ -8,6 +8,7 @@ use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
+use crate::formats::tools::recognise;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::run::options::time_unit::TimeUnit;
@@ -21,6 +22,9 @@ const SEARCHED: usize = 32 << 20;
 
 /// The approximate number of records in a block, if they are short.
 const RECORDS: usize = 8 << 10;
+
+/// The size of a block of converted lines, in bytes: these are short.
+const CONVERTED: usize = 64 * RECORDS;
 
 /// The minimum size of a block, in bytes.
 const LEAST: usize = 64 << 10;
@@ -293,6 +297,12 @@ pub(crate) fn open_log<'a>(
     let block_size = block_size.min(block_of(&head));
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let head = head.split_off(mark);
+    if let Some(format) = recognise(text(&head)) {
+        log.convert(format, head);
+        let layout = format.layout();
+        let cutter = Cutter::new(log, Vec::new(), 0, layout.delimiter, block_size.min(CONVERTED));
+        return Ok((layout, cutter));
+    }
     // Blank lines before the first record count as lines, but say nothing about the layout.
     let layout = Layout::detect(text(&head), options, log.place())?;
     let cutter = Cutter::new(log, head, mark as u64, layout.delimiter, block_size);

@@ -44,6 +44,8 @@ pub enum RejectReason {
         /// The column.
         column: &'static str,
     },
+    /// The record is none of those that the format of another load tool has.
+    UnknownRecord,
     /// Lines between two quotes of the record look like records. An error only if no rejects are allowed.
     SwallowedRecords {
         /// The number of such lines.
@@ -64,6 +66,7 @@ impl RejectReason {
             Self::NotATime { .. } => "not-a-time",
             Self::NotANumber { .. } => "not-a-number",
             Self::NotABoolean { .. } => "not-a-boolean",
+            Self::UnknownRecord => "unknown-record",
             Self::SwallowedRecords { .. } => "swallowed-records",
         }
     }
@@ -92,6 +95,7 @@ impl fmt::Display for RejectReason {
             Self::NotATime { column } => write!(f, "{column} is not epoch milliseconds or a date"),
             Self::NotANumber { column } => write!(f, "{column} is not a whole number in range"),
             Self::NotABoolean { column } => write!(f, "{column} is not true or false"),
+            Self::UnknownRecord => f.write_str("it is none of the records that such a log has"),
             Self::SwallowedRecords { records: 1 } => {
                 f.write_str("a line between two quotes looks like a record, but is read as text")
             }

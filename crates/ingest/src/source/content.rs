@@ -5,6 +5,8 @@ use super::cpu_export::CpuForm;
 use super::head::{HEAD, first_line, records, text};
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
+use crate::formats::tools::format::Format;
+use crate::formats::tools::recognise;
 use crate::run::fault::Fault;
 
 /// The kind of the unpacked bytes of a file or member.
@@ -32,6 +34,10 @@ impl Content {
                 "has lines that end in carriage returns without line feeds",
                 remedy,
             )));
+        }
+        if let Some(format) = recognise(body) {
+            let is_log = head.len() >= HEAD || format.has_records(body);
+            return Ok(if is_log { Self::Log } else { Self::Other(no_requests(format)) });
         }
         match Layout::detect(body, options, &Place::default()) {
             Ok(layout) => Ok(Self::of_log(body, &layout, head.len() < HEAD)),
@@ -84,6 +90,14 @@ fn whole_lines(head: &[u8]) -> &[u8] {
     }
 }
 
+fn no_requests(format: &Format) -> Fault {
+    Fault::new(
+        ErrorKind::NoRecords,
+        format!("is {}, but has no requests", format.name),
+        "Leave it out, or give the log of a run that sent requests.",
+    )
+}
+
 /// Describes a text that is neither a log nor a CPU export.
 fn neither(head: &[u8]) -> Fault {
     let body = text(head);
@@ -94,10 +108,9 @@ fn neither(head: &[u8]) -> Fault {
             "Check where the run wrote its log, and give that file.",
         );
     }
-    if body.starts_with(b"<?xml") || body.starts_with(b"<testResults") {
-        let remedy = "Let JMeter write CSV (jmeter.save.saveservice.output_format=csv), or load the file in a listener and save it as CSV.";
-        let log = body.windows(12).any(|window| window == b"<testResults");
-        return Fault::new(ErrorKind::Xml, if log { "is an XML log" } else { "is XML, not CSV" }, remedy);
+    if body.starts_with(b"<?xml") {
+        let remedy = "Give the log that JMeter wrote (.jtl), not the plan of the test (.jmx).";
+        return Fault::new(ErrorKind::Xml, "is XML, but no log of JMeter", remedy);
     }
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Fault::new(ErrorKind::Utf16, "is UTF-16 text", "Save it as UTF-8.");
@@ -166,9 +179,9 @@ mod tests {
             (b"\xef\xbb\xbf\r\n", ErrorKind::Empty),
             (b"timeStamp,elapsed,success\n\n", ErrorKind::NoRecords),
             (b"timeStamp,elapsed,label\n1,2,a", ErrorKind::MissingColumn),
-            (b"<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">", ErrorKind::Xml),
-            (b"<testResults version=\"1.2\">\n<httpSample t=\"12\"/>", ErrorKind::Xml),
-            (b"\xef\xbb\xbf\n <testResults version=\"1.2\">", ErrorKind::Xml),
+            (b"<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">", ErrorKind::NoRecords),
+            (b"\xef\xbb\xbf\n <testResults version=\"1.2\">", ErrorKind::NoRecords),
+            (b"RUN\tSim\tsim\t1795348622935\t \t3.9.5\n", ErrorKind::NoRecords),
             (b"<?xml version=\"1.0\"?><a/>", ErrorKind::Xml),
             (b"<html>", ErrorKind::Unrecognised),
             (b"\xff\xfet\0i\0", ErrorKind::Utf16),
@@ -185,8 +198,6 @@ mod tests {
             assert_eq!(fault.kind, kind, "{}", fault.problem);
         }
         assert!(fault(b"hello\nworld").problem.contains("\"hello\""));
-        let xml = fault(b"<testResults version=\"1.2\">");
-        assert!(xml.remedy.contains("jmeter.save.saveservice.output_format=csv"), "{}", xml.remedy);
     }
 
     #[test]
@@ -199,6 +210,8 @@ mod tests {
             ("1795203855304,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", LayoutOptions::default()),
             ("2026/11/20 19:45:08,71,a,200,OK,G,text,true,,1,2,3,4,u,5,6,7", LayoutOptions::default()),
             ("true|12|1795203855304", told),
+            ("<testResults version=\"1.2\">\n<httpSample t=\"12\"/>", LayoutOptions::default()),
+            ("RUN\tS\ts\t1\t \t3.9.5\nREQUEST\t\tget\t1\t2\tOK\t ", LayoutOptions::default()),
         ] {
             assert_eq!(Content::of(head.as_bytes(), &options).unwrap(), Content::Log, "{head}");
         }

@@ -14,6 +14,8 @@ use super::unpack::metered::PackedCount;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::blocks::LogBytes;
 use crate::formats::jtl::layout::LayoutOptions;
+use crate::formats::tools::convert::{Converter, Follows, LogToConvert};
+use crate::formats::tools::format::Format;
 use crate::run::damage::Damage;
 use crate::run::fault::{Fault, explain};
 use crate::run::info::{SourceFile, SourceKind};
@@ -281,6 +283,8 @@ pub struct LogReader<'a> {
     /// True if the log goes on after the limit.
     more: bool,
     failed: bool,
+    /// Converts the log, if it is not JMeter's CSV.
+    converter: Option<Box<Converter>>,
     /// The list to which damage is added.
     damage: &'a mut Vec<Damage>,
 }
@@ -292,12 +296,26 @@ impl<'a> LogReader<'a> {
         input: Box<dyn Digested + 'a>,
         damage: &'a mut Vec<Damage>,
     ) -> Self {
-        Self { place, head: io::Cursor::new(head), input, left: None, more: false, failed: false, damage }
+        Self {
+            place,
+            head: io::Cursor::new(head),
+            input,
+            left: None,
+            more: false,
+            failed: false,
+            converter: None,
+            damage,
+        }
     }
 
     /// Limits the reader to this many bytes.
     pub(crate) fn limited(self, bytes: Option<u64>) -> Self {
         Self { left: bytes, ..self }
+    }
+
+    /// From here on gives the lines that the log is converted to. `head` was read already.
+    pub(crate) fn convert(&mut self, format: &Format, head: Vec<u8>) {
+        self.converter = Some(Box::new(format.convert(head)));
     }
 
     /// Returns true if reading ended at the limit although the log goes on.
@@ -361,6 +379,25 @@ impl LogReader<'_> {
 
 impl Read for LogReader<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let Some(mut converter) = self.converter.take() else { return self.read_log(out) };
+        let read = converter.read(out, self);
+        self.converter = Some(converter);
+        read
+    }
+}
+
+impl LogToConvert for LogReader<'_> {
+    fn follows(&self) -> Follows {
+        if self.more {
+            Follows::Unwanted
+        } else if LogReader::is_cut(self) {
+            Follows::Damage
+        } else {
+            Follows::Nothing
+        }
+    }
+
+    fn read_log(&mut self, out: &mut [u8]) -> io::Result<usize> {
         let Some(left) = self.left else { return self.read_on(out) };
         if left == 0 {
             self.more = self.more || self.read_on(&mut [0])? > 0;

@@ -129,7 +129,7 @@ fn unreadable_pipe_is_refused_with_its_kind_and_a_remedy() {
     let zip = deflated(member);
     for (bytes, kind, member) in [
         (vec![], ErrorKind::Empty, None),
-        (b"<testResults>".to_vec(), ErrorKind::Xml, None),
+        (b"<testResults>".to_vec(), ErrorKind::NoRecords, None),
         (b"timeStamp,elapsed,success\n".to_vec(), ErrorKind::NoRecords, None),
         (deflated(&[]), ErrorKind::NoLogInZip, None),
         (streamed(member, options(CompressionMethod::Stored)), ErrorKind::ZipNeedsFile, Some("a.csv")),

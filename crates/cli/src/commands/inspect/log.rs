@@ -14,8 +14,10 @@ pub(super) fn rows(log: &LogInspection, rows: &mut Rows) {
     if log.columns.is_empty() {
         return;
     }
-    let by = if log.header { "by a header" } else { "no header: as given, or JMeter's default ones" };
-    rows.row("columns", &format!("{}, {by}; delimiter {}", log.columns.len(), delimiter(log.delimiter)));
+    match &log.format {
+        Some(format) => rows.row("format", format),
+        None => rows.row("columns", &columns(log)),
+    }
     rows.list(
         "missing",
         log.missing_columns.iter().map(|column| format!("{}: {}", column.name, column.lost)),
@@ -37,6 +39,11 @@ pub(super) fn rows(log: &LogInspection, rows: &mut Rows) {
         rows.row("to", &to(log, earliest, latest));
     }
     rows.row("injectors", injectors(log.injectors_by));
+}
+
+fn columns(log: &LogInspection) -> String {
+    let by = if log.header { "by a header" } else { "no header: as given, or JMeter's default ones" };
+    format!("{}, {by}; delimiter {}", log.columns.len(), delimiter(log.delimiter))
 }
 
 /// Returns the place of a text: a file, or a member of one.

@@ -10,7 +10,7 @@ use crate::sample::pool::{Buffers, PooledBuffer};
 pub(crate) const RECORD_LIMIT: usize = 4 << 20;
 
 /// The number of bytes of an oversized record that are kept with its reject.
-const KEPT: usize = 64 << 10;
+pub(crate) const KEPT: usize = 64 << 10;
 
 /// A block of a log.
 #[derive(Debug, PartialEq, Eq)]

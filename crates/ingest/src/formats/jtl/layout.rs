@@ -42,6 +42,8 @@ pub(crate) struct Layout {
     pub(crate) columns: Columns,
     /// The header line as logged, without its line end; `None` if the log has none.
     pub(crate) header: Option<Vec<u8>>,
+    /// The name of the format that the lines were converted from; `None` if the log itself is JMeter's CSV.
+    pub(crate) converted: Option<&'static str>,
 }
 
 /// The layout as far as the user specifies it. The rest is detected.
@@ -95,6 +97,14 @@ impl Layout {
         Self::without_header(head, options, place)
     }
 
+    /// The layout of lines that were converted from the format of this name.
+    pub(crate) fn of_converted(format: &'static str, names: &[&str]) -> Self {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        // Every format tells the three columns that must be there.
+        let columns = Columns::by_name(&names).unwrap_or_default();
+        Self { delimiter: b',', width: names.len(), columns, header: None, converted: Some(format) }
+    }
+
     /// The layout from a header. `None` if the line is no header; an error with the name of a missing column.
     fn from_header(line: &[u8], delimiter: Option<u8>) -> Option<Result<Self, &'static str>> {
         let found = memchr::memmem::find(line, b"timeStamp")?;
@@ -104,7 +114,13 @@ impl Layout {
             return None;
         }
         let header = Some(line.to_vec());
-        Some(Columns::by_name(&names).map(|columns| Self { delimiter, width: names.len(), columns, header }))
+        Some(Columns::by_name(&names).map(|columns| Self {
+            delimiter,
+            width: names.len(),
+            columns,
+            header,
+            converted: None,
+        }))
     }
 
     fn without_header(head: &[u8], options: &LayoutOptions, place: &Place) -> Result<Self> {
@@ -126,7 +142,9 @@ impl Layout {
         };
         let candidates: Vec<u8> = options.delimiter.map_or_else(|| DELIMITERS.to_vec(), |d| vec![d]);
         match candidates.into_iter().find(fits) {
-            Some(delimiter) => Ok(Self { delimiter, width: names.len(), columns, header: None }),
+            Some(delimiter) => {
+                Ok(Self { delimiter, width: names.len(), columns, header: None, converted: None })
+            }
             None => Err(Error::input(
                 ErrorKind::UnknownColumns,
                 place.clone().at(1, 0),

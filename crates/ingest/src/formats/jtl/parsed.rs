@@ -48,6 +48,8 @@ pub(crate) struct Parsed {
     pub(crate) zone_assumed: bool,
     /// True if an accepted record names its injector in the column Hostname.
     pub(crate) has_hostname: bool,
+    /// True if the block was converted from another format.
+    pub(crate) is_converted: bool,
 }
 
 /// A record with a quoted field that contains other records, most likely between two stray quotes.
@@ -85,6 +87,7 @@ impl Parsed {
         self.clocks.clear();
         self.zone_assumed = false;
         self.has_hostname = false;
+        self.is_converted = false;
     }
 
     /// Renames the log's own names that equal the reserved name [`OTHER`].

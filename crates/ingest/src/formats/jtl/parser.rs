@@ -11,6 +11,7 @@ use super::record::{Record, Records};
 use crate::formats::clock_steps::Times;
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
+use crate::formats::tools::told::Told;
 use crate::run::options::time_unit::TimeUnit;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::texts::clean_text;
@@ -96,6 +97,7 @@ impl Parser {
         self.held = held;
         out.zone_assumed = self.columns.dates.take_assumed();
         out.lines = records.lines();
+        out.is_converted = layout.converted.is_some();
         out.set_names_apart();
     }
 
@@ -192,6 +194,13 @@ impl Parser {
             return;
         }
         let (line, byte) = (record.line, record.start as u64);
+        if layout.converted.is_some()
+            && let Some(told) = Told::read(record.raw)
+        {
+            let value = told.value.as_deref().map(shown);
+            out.rejects.push((line, byte), record.raw.len(), told.wrong.reason(), value);
+            return;
+        }
         if layout.is_other_header(record.raw) {
             out.other_header.get_or_insert((line, byte));
             return;
@@ -218,8 +227,13 @@ impl Reason {
             "timeStamp" => RejectReason::NotATime { column },
             _ => RejectReason::NotANumber { column },
         };
-        (reason, Some(clean_text(record.field(index)).chars().take(60).collect()))
+        (reason, Some(shown(record.field(index))))
     }
+}
+
+/// Returns an offending value as it is told.
+fn shown(value: &[u8]) -> String {
+    clean_text(value).chars().take(60).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,62 @@
+//! What lines of JMeter's CSV are made of: columns, and texts in quotes.
+
+/// What a format tells of a request, in the names of JMeter's columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Column {
+    TimeStamp,
+    Elapsed,
+    Label,
+    ResponseCode,
+    ResponseMessage,
+    Success,
+    FailureMessage,
+    AllThreads,
+    ThreadName,
+    DataType,
+    Bytes,
+    SentBytes,
+    GrpThreads,
+    Url,
+    Latency,
+    IdleTime,
+    Connect,
+    Hostname,
+}
+
+impl Column {
+    /// Returns the name of JMeter's column.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::TimeStamp => "timeStamp",
+            Self::Elapsed => "elapsed",
+            Self::Label => "label",
+            Self::ResponseCode => "responseCode",
+            Self::ResponseMessage => "responseMessage",
+            Self::Success => "success",
+            Self::FailureMessage => "failureMessage",
+            Self::AllThreads => "allThreads",
+            Self::ThreadName => "threadName",
+            Self::DataType => "dataType",
+            Self::Bytes => "bytes",
+            Self::SentBytes => "sentBytes",
+            Self::GrpThreads => "grpThreads",
+            Self::Url => "URL",
+            Self::Latency => "Latency",
+            Self::IdleTime => "IdleTime",
+            Self::Connect => "Connect",
+            Self::Hostname => "Hostname",
+        }
+    }
+}
+
+/// Writes a text in quotes.
+pub(super) fn quoted(text: &[u8], into: &mut Vec<u8>) {
+    into.push(b'"');
+    for part in text.split_inclusive(|byte| *byte == b'"') {
+        into.extend_from_slice(part);
+        if part.ends_with(b"\"") {
+            into.push(b'"');
+        }
+    }
+    into.push(b'"');
+}

@@ -1,0 +1,287 @@
+//! Gatling's `simulation.log` since version 3.13: binary records, big-endian.
+//!
+//! ```text
+//! 0  run      version, class, start (i64, epoch ms), description, scenarios, assertions
+//! 1  request  groups, name, start and end (i32, ms since the run's start), 1 if OK, message
+//! 2  user     scenario (i32), 1 if it starts, time
+//! 3  group    groups, start, end, response times added up, 1 if OK
+//! 4  error    message, time
+//! ```
+//!
+//! A list is its length and its items. A text is its length in bytes (i32) and, unless it is empty, the bytes and the way
+//! in which they are written: 0 for Latin-1, 1 for UTF-16. Names and messages are written once, behind a new number above 0;
+//! later they are that number, negative.
+
+use hashbrown::HashMap;
+
+use super::convert::{Convert, Follows};
+use super::format::Format;
+use super::gatling::{COLUMNS, GROUP_FAILED, Users};
+use super::rows::{Row, Rows};
+use super::told::Wrong;
+use crate::error::ErrorKind;
+use crate::run::fault::Fault;
+
+/// The binary log.
+pub(super) const FORMAT: Format = Format {
+    name: "Gatling's log",
+    columns: COLUMNS,
+    recognises: is_run,
+    converter: || Box::new(Gatling::default()),
+};
+
+/// The most bytes that all names and messages of a log may have: more is no log.
+const MOST_TEXT: usize = 64 << 20;
+
+/// The most bytes that a record may have.
+const MOST_RECORD: usize = 16 << 20;
+
+/// Returns true for the beginning of a run's record, with a version.
+fn is_run(head: &[u8]) -> bool {
+    match head {
+        [0, 0, 0, 0, length @ 3..=30, version @ ..] => {
+            let version = version.get(..usize::from(*length)).unwrap_or_default();
+            version.first().is_some_and(u8::is_ascii_digit)
+                && version.contains(&b'.')
+                && version.iter().all(|byte| byte.is_ascii_graphic())
+        }
+        _ => false,
+    }
+}
+
+/// Converts the records of one log.
+#[derive(Debug, Default)]
+struct Gatling {
+    version: Vec<u8>,
+    /// The run's start, epoch ms.
+    start_ms: i64,
+    names: HashMap<i32, Vec<u8>>,
+    /// The number of bytes of all names.
+    text: usize,
+    users: Users,
+    label: Vec<u8>,
+}
+
+/// The reason why no record could be read.
+enum Unread {
+    /// It goes on behind the bytes.
+    Incomplete,
+    /// It is none.
+    Invalid,
+}
+
+impl Convert for Gatling {
+    fn convert(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
+        let mut at = 0;
+        while let Some(rest) = input.get(at..).filter(|rest| !rest.is_empty()) {
+            let mut bytes = Bytes { bytes: rest, at: 0 };
+            match self.record(&mut bytes, rows) {
+                Ok(()) => {
+                    rows.place = (rows.place.0 + 1, rows.place.1 + bytes.at as u64);
+                    at += bytes.at;
+                }
+                Err(Unread::Incomplete) if follows == Follows::More && rest.len() < MOST_RECORD => break,
+                Err(Unread::Incomplete) if follows == Follows::Unwanted => return Ok(input.len()),
+                Err(Unread::Incomplete) if follows != Follows::More => {
+                    rows.reject(Wrong::Cut, None, rest);
+                    return Ok(input.len());
+                }
+                Err(_) => return Err(self.fault(rows.place.1)),
+            }
+        }
+        Ok(at)
+    }
+}
+
+impl Gatling {
+    fn fault(&self, byte: u64) -> Fault {
+        let version = String::from_utf8_lossy(&self.version);
+        Fault::new(
+            ErrorKind::UnreadableRecord,
+            format!(
+                "is a log of Gatling {version} in which something else than a record begins at byte {byte}"
+            ),
+            "Copy it again from where Gatling wrote it. If another version of Gatling writes other records, its log \
+             can't be read yet.",
+        )
+    }
+
+    /// Converts a record.
+    fn record(&mut self, bytes: &mut Bytes<'_>, rows: &mut Rows) -> Result<(), Unread> {
+        match bytes.byte()? {
+            0 => self.run(bytes)?,
+            1 => return self.request(bytes, rows),
+            2 => {
+                bytes.int()?;
+                let starts = bytes.flag()?;
+                bytes.int()?;
+                self.users.change(starts);
+            }
+            3 => return self.group(bytes, rows),
+            4 => {
+                self.name(bytes)?;
+                bytes.int()?;
+            }
+            _ => return Err(Unread::Invalid),
+        }
+        rows.skip();
+        Ok(())
+    }
+
+    fn run(&mut self, bytes: &mut Bytes<'_>) -> Result<(), Unread> {
+        let version = bytes.text()?;
+        bytes.text()?;
+        let start_ms = bytes.long()?;
+        bytes.text()?;
+        for _ in 0..bytes.length()? {
+            bytes.text()?;
+        }
+        for _ in 0..bytes.length()? {
+            let length = bytes.length()?;
+            bytes.take(length)?;
+        }
+        (self.version, self.start_ms) = (version, start_ms);
+        Ok(())
+    }
+
+    fn request(&mut self, bytes: &mut Bytes<'_>, rows: &mut Rows) -> Result<(), Unread> {
+        self.groups(bytes)?;
+        let name = self.name(bytes)?;
+        self.append(name);
+        let [start, end] = [i64::from(bytes.int()?), i64::from(bytes.int()?)];
+        let success = bytes.flag()?;
+        let message = self.name(bytes)?;
+        rows.push(&Row {
+            start_ms: self.start_ms.saturating_add(start),
+            elapsed: end - start,
+            label: &self.label,
+            success,
+            failure_message: self.names.get(&message).map_or(b"", |message| message.trim_ascii()),
+            threads: self.users.active(),
+            ..Row::default()
+        });
+        Ok(())
+    }
+
+    fn group(&mut self, bytes: &mut Bytes<'_>, rows: &mut Rows) -> Result<(), Unread> {
+        self.groups(bytes)?;
+        let (start, _end) = (bytes.int()?, bytes.int()?);
+        let elapsed = bytes.int()?;
+        let success = bytes.flag()?;
+        rows.push(&Row {
+            start_ms: self.start_ms.saturating_add(start.into()),
+            elapsed: elapsed.into(),
+            label: &self.label,
+            success,
+            failure_message: if success { b"" } else { GROUP_FAILED },
+            threads: self.users.active(),
+            is_transaction: true,
+            ..Row::default()
+        });
+        Ok(())
+    }
+
+    /// Begins the label with the names of groups.
+    fn groups(&mut self, bytes: &mut Bytes<'_>) -> Result<(), Unread> {
+        self.label.clear();
+        for _ in 0..bytes.length()? {
+            let group = self.name(bytes)?;
+            self.append(group);
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, name: i32) {
+        if !self.label.is_empty() {
+            self.label.extend_from_slice(b" / ");
+        }
+        self.label.extend_from_slice(self.names.get(&name).map_or(b"", Vec::as_slice));
+    }
+
+    /// Reads a name or a message. Returns its number.
+    fn name(&mut self, bytes: &mut Bytes<'_>) -> Result<i32, Unread> {
+        let number = bytes.int()?;
+        if number <= 0 {
+            let number = number.checked_neg().ok_or(Unread::Invalid)?;
+            return if self.names.contains_key(&number) { Ok(number) } else { Err(Unread::Invalid) };
+        }
+        let name = bytes.text()?;
+        self.text = self.text.saturating_add(name.len());
+        if self.text > MOST_TEXT {
+            return Err(Unread::Invalid);
+        }
+        // A record that goes on behind the bytes is read again, and its names are too.
+        if let Some(before) = self.names.insert(number, name) {
+            self.text -= before.len().min(self.text);
+        }
+        Ok(number)
+    }
+}
+
+/// The bytes of a record, and how many of them were read.
+struct Bytes<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Bytes<'a> {
+    fn take(&mut self, length: usize) -> Result<&'a [u8], Unread> {
+        let end = self.at.checked_add(length).ok_or(Unread::Invalid)?;
+        let taken = self.bytes.get(self.at..end).ok_or(Unread::Incomplete)?;
+        self.at = end;
+        Ok(taken)
+    }
+
+    fn number<const N: usize>(&mut self) -> Result<[u8; N], Unread> {
+        self.take(N)?.try_into().map_err(|_| Unread::Incomplete)
+    }
+
+    fn byte(&mut self) -> Result<u8, Unread> {
+        self.number::<1>().map(|[byte]| byte)
+    }
+
+    fn flag(&mut self) -> Result<bool, Unread> {
+        match self.byte()? {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Unread::Invalid),
+        }
+    }
+
+    fn int(&mut self) -> Result<i32, Unread> {
+        self.number().map(i32::from_be_bytes)
+    }
+
+    fn long(&mut self) -> Result<i64, Unread> {
+        self.number().map(i64::from_be_bytes)
+    }
+
+    /// Reads a length, in bytes or items, each of at least one byte.
+    fn length(&mut self) -> Result<usize, Unread> {
+        let length = usize::try_from(self.int()?).map_err(|_| Unread::Invalid)?;
+        if length > MOST_RECORD { Err(Unread::Invalid) } else { Ok(length) }
+    }
+
+    /// Reads a text as UTF-8.
+    fn text(&mut self) -> Result<Vec<u8>, Unread> {
+        let length = self.length()?;
+        if length == 0 {
+            return Ok(Vec::new());
+        }
+        let text = self.take(length)?;
+        match self.byte()? {
+            0 => Ok(text.iter().map(|byte| char::from(*byte)).collect::<String>().into_bytes()),
+            1 => Ok(utf16(text).into_bytes()),
+            _ => Err(Unread::Invalid),
+        }
+    }
+}
+
+/// Returns a text that Java holds in UTF-16, in the order of the machine's bytes. Gatling's machines are little-endian.
+fn utf16(text: &[u8]) -> String {
+    let units = text.chunks_exact(2).map(|unit| match unit {
+        [low, high] => u16::from_le_bytes([*low, *high]),
+        _ => 0,
+    });
+    char::decode_utf16(units).map(|char| char.unwrap_or(char::REPLACEMENT_CHARACTER)).collect()
+}

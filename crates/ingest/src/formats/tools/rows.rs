@@ -1,0 +1,118 @@
+//! Writes requests as lines of JMeter's CSV.
+
+use std::io::Write;
+
+use super::csv::{Column, quoted};
+use super::told::{Told, Wrong};
+use crate::formats::jtl::blocks::KEPT;
+
+/// A request, or a transaction. What its format does not tell is empty or `None`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Row<'a> {
+    /// The start, epoch ms.
+    pub(crate) start_ms: i64,
+    /// The response time, in ms.
+    pub(crate) elapsed: i64,
+    pub(crate) label: &'a [u8],
+    pub(crate) response_code: &'a [u8],
+    pub(crate) success: bool,
+    pub(crate) failure_message: &'a [u8],
+    /// The active users.
+    pub(crate) threads: Option<i64>,
+    /// True for what a tool tells of several requests together.
+    pub(crate) is_transaction: bool,
+}
+
+/// The beginning of the message by which a record is known as a transaction's.
+const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
+
+/// Lines of JMeter's CSV, and the place in the log from which they come.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    columns: &'static [Column],
+    /// The lines that nobody has taken yet.
+    pub(crate) bytes: Vec<u8>,
+    /// The line of the log, from 1, and the byte, from 0, at which the next record begins.
+    pub(crate) place: (u64, u64),
+    /// The line that is written next, from 1.
+    line: u64,
+}
+
+impl Rows {
+    pub(crate) fn new(columns: &'static [Column]) -> Self {
+        Self { columns, bytes: Vec::new(), place: (1, 0), line: 1 }
+    }
+
+    /// Writes a request.
+    pub(crate) fn push(&mut self, row: &Row<'_>) {
+        for (at, column) in self.columns.iter().enumerate() {
+            if at > 0 {
+                self.bytes.push(b',');
+            }
+            match column {
+                Column::TimeStamp => self.number(row.start_ms),
+                Column::Elapsed => self.number(row.elapsed),
+                Column::Label => self.text(row.label),
+                Column::ResponseCode => self.text(row.response_code),
+                Column::ResponseMessage if row.is_transaction => self.bytes.extend_from_slice(TRANSACTION),
+                Column::ResponseMessage => {}
+                Column::Success => self.bytes.extend_from_slice(if row.success { b"true" } else { b"false" }),
+                Column::FailureMessage => self.text(row.failure_message),
+                Column::AllThreads => row.threads.into_iter().for_each(|threads| self.number(threads)),
+                // Only formats that tell all fields as JMeter does have the others.
+                _ => {}
+            }
+        }
+        self.skip();
+    }
+
+    /// Writes a request by the texts of all columns.
+    pub(crate) fn fields(&mut self, fields: &[Vec<u8>]) {
+        for (at, field) in fields.iter().enumerate() {
+            if at > 0 {
+                self.bytes.push(b',');
+            }
+            self.text(field);
+        }
+        self.skip();
+    }
+
+    /// Writes empty lines until the next line has this number, if it is not past it already.
+    pub(crate) fn catch_up(&mut self, line: u64) {
+        while self.line < line {
+            self.skip();
+        }
+    }
+
+    /// Writes an empty line, for what is in the log and is no request.
+    pub(crate) fn skip(&mut self) {
+        self.bytes.push(b'\n');
+        self.line += 1;
+    }
+
+    /// Rejects a record.
+    #[cold]
+    pub(crate) fn reject(&mut self, wrong: Wrong, value: Option<&[u8]>, record: &[u8]) {
+        let (line, byte) = self.place;
+        let record = record.get(..KEPT).unwrap_or(record).to_vec();
+        let before = self.bytes.len();
+        Told { wrong, line, byte, value: value.map(<[u8]>::to_vec), record }.write(&mut self.bytes);
+        let written = self.bytes.get(before..).unwrap_or_default();
+        self.line += memchr::memchr_iter(b'\n', written).count() as u64;
+    }
+
+    fn number(&mut self, number: i64) {
+        // Writing to a vector can't fail.
+        let _ = write!(self.bytes, "{number}");
+    }
+
+    /// Writes a text, in quotes where it needs them.
+    fn text(&mut self, text: &[u8]) {
+        if text.iter().all(|byte| !matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+            self.bytes.extend_from_slice(text);
+        } else {
+            quoted(text, &mut self.bytes);
+            self.line += memchr::memchr_iter(b'\n', text).count() as u64;
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Rejects that a converter found: lines that carry the record as it is in the log, its place there, and the reason.
+
+use std::io::Write;
+
+use super::csv::{Column, quoted};
+use crate::run::reject_reason::RejectReason;
+
+/// Begins the field, and separates what it tells. Neither is in a name of anything.
+const BEGIN: &[u8] = b"\"\x1e";
+const END: u8 = 0x1f;
+
+/// The number of parts before the record itself.
+const PARTS: usize = 6;
+
+/// What is wrong with a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wrong {
+    /// It is none of the format's records.
+    Unknown,
+    /// It has another number of fields.
+    Fields { found: u64, expected: u64 },
+    /// What stands for this column is no number in its range.
+    Number(Column),
+    /// What stands for this column is no time.
+    Time(Column),
+    /// What stands for this column is no verdict.
+    Verdict(Column),
+    /// It is longer than a record may be.
+    Long,
+    /// The log is damaged before its end.
+    Cut,
+}
+
+/// The columns that something can be wrong with.
+const COLUMNS: [Column; 4] = [Column::TimeStamp, Column::Elapsed, Column::Success, Column::AllThreads];
+
+impl Wrong {
+    /// Returns a code and two numbers.
+    fn numbers(self) -> [u64; 3] {
+        let index = |column| COLUMNS.iter().position(|known| *known == column).unwrap_or_default() as u64;
+        match self {
+            Self::Unknown => [0, 0, 0],
+            Self::Fields { found, expected } => [1, found, expected],
+            Self::Number(column) => [2, index(column), 0],
+            Self::Time(column) => [3, index(column), 0],
+            Self::Verdict(column) => [4, index(column), 0],
+            Self::Long => [5, 0, 0],
+            Self::Cut => [6, 0, 0],
+        }
+    }
+
+    fn of([code, a, b]: [u64; 3]) -> Option<Self> {
+        let column = || COLUMNS.get(usize::try_from(a).ok()?).copied();
+        Some(match code {
+            0 => Self::Unknown,
+            1 => Self::Fields { found: a, expected: b },
+            2 => Self::Number(column()?),
+            3 => Self::Time(column()?),
+            4 => Self::Verdict(column()?),
+            5 => Self::Long,
+            6 => Self::Cut,
+            _ => return None,
+        })
+    }
+
+    /// Returns the reason to reject the record.
+    pub(crate) fn reason(self) -> RejectReason {
+        match self {
+            Self::Unknown => RejectReason::UnknownRecord,
+            Self::Fields { found, expected } => RejectReason::FieldCount { found, expected },
+            Self::Number(column) => RejectReason::NotANumber { column: column.name() },
+            Self::Time(column) => RejectReason::NotATime { column: column.name() },
+            Self::Verdict(column) => RejectReason::NotABoolean { column: column.name() },
+            Self::Long => RejectReason::LongLine,
+            Self::Cut => RejectReason::CutShort,
+        }
+    }
+}
+
+/// A reject, as a line tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub(crate) wrong: Wrong,
+    /// The line of the log, from 1.
+    pub(crate) line: u64,
+    /// The byte of the log, from 0.
+    pub(crate) byte: u64,
+    /// The offending value.
+    pub(crate) value: Option<Vec<u8>>,
+    /// The record as it is in the log.
+    pub(crate) record: Vec<u8>,
+}
+
+impl Told {
+    /// Writes the line.
+    pub(super) fn write(&self, into: &mut Vec<u8>) {
+        let [code, a, b] = self.wrong.numbers();
+        let mut text = vec![0x1e];
+        // Writing to a vector can't fail.
+        let _ = write!(text, "{code}\x1f{a}\x1f{b}\x1f{}\x1f{}\x1f", self.line, self.byte);
+        if let Some(value) = &self.value {
+            text.push(b'=');
+            text.extend(value.iter().filter(|byte| **byte != END));
+        }
+        text.push(END);
+        text.extend_from_slice(&self.record);
+        quoted(&text, into);
+        into.push(b'\n');
+    }
+
+    /// Reads a line, without its line end, if it tells a reject.
+    pub(crate) fn read(line: &[u8]) -> Option<Self> {
+        let text = line.strip_prefix(BEGIN)?.strip_suffix(b"\"")?;
+        let text = unquoted(text);
+        let mut parts = text.splitn(PARTS + 1, |byte| *byte == END);
+        let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();
+        let wrong = Wrong::of([number()?, number()?, number()?])?;
+        let (line, byte) = (number()?, number()?);
+        let value = parts.next()?.strip_prefix(b"=").map(<[u8]>::to_vec);
+        Some(Self { wrong, line, byte, value, record: parts.next()?.to_vec() })
+    }
+}
+
+/// Returns a text with one quote for each two.
+fn unquoted(text: &[u8]) -> Vec<u8> {
+    let mut plain = Vec::with_capacity(text.len());
+    let mut bytes = text.iter().copied().peekable();
+    while let Some(byte) = bytes.next() {
+        plain.push(byte);
+        if byte == b'"' {
+            bytes.next_if_eq(&b'"');
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn wrong() -> impl Strategy<Value = Wrong> {
+        prop_oneof![
+            Just(Wrong::Unknown),
+            any::<(u64, u64)>().prop_map(|(found, expected)| Wrong::Fields { found, expected }),
+            prop::sample::select(&COLUMNS[..]).prop_map(Wrong::Number),
+            prop::sample::select(&COLUMNS[..]).prop_map(Wrong::Time),
+            Just(Wrong::Cut),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_is_told_is_read_again(
+            wrong in wrong(), line: u64, byte: u64, value in prop::option::of("[a-z\",]{0,6}"),
+            record in prop::collection::vec(any::<u8>(), 0..40),
+        ) {
+            let told = Told { wrong, line, byte, value: value.map(String::into_bytes), record };
+            let mut written = Vec::new();
+            told.write(&mut written);
+            prop_assert_eq!(written.pop(), Some(b'\n'));
+            prop_assert_eq!(Told::read(&written), Some(told));
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! The logs of other load tools: what is read of real ones, against figures reckoned by other programs.
+
+// clippy.toml allows these in #[test] functions, but not in their helpers.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod gatling;
+mod jmeter;
+mod support;
