@@ -3,7 +3,7 @@
 
 mod support;
 
-use perfpipe_analyze::breakdown::label_stats;
+use perfpipe_analyze::breakdown::{LabelStats, label_stats};
 use perfpipe_analyze::{Error, Second, Summary, Timeline, View};
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::counts::LabelCount;
@@ -103,10 +103,33 @@ fn check_labels(raw: &Raw, run: &StoredRun, view: &View, found: &Timeline) -> Re
         let times = elapsed(&Raw::averaged(view, &own));
         prop_assert_eq!((row.successes, row.failures), (successes(&own), own.len() as u64 - successes(&own)));
         prop_assert!(same(row.elapsed_mean, mean_of(&times)));
-        for (percent, value) in [(50.0, row.p50), (95.0, row.p95), (99.0, row.p99)] {
+        for (percent, value) in [(50.0, row.p50), (90.0, row.p90), (95.0, row.p95), (99.0, row.p99)] {
             prop_assert!(same(value, percentile(&times, percent)));
         }
+        prop_assert_eq!(row.elapsed_min, times.iter().min().copied());
+        prop_assert_eq!(row.elapsed_max, times.iter().max().copied());
+        prop_assert!(same(row.elapsed_sd, deviation(&times)));
+        check_waits_and_bytes(&Raw::averaged(view, &own), &Raw::averaged(view, &counted), &row)?;
     }
+    Ok(())
+}
+
+/// The square root of the mean of the squared distances from the mean.
+fn deviation(times: &[i32]) -> Option<f64> {
+    let middle = mean_of(times)?;
+    mean(&times.iter().map(|ms| (f64::from(*ms) - middle).powi(2)).collect::<Vec<_>>()).map(f64::sqrt)
+}
+
+/// What no request of any label has is absent.
+fn check_waits_and_bytes(own: &[Sample], all: &[Sample], found: &LabelStats) -> Result<(), TestCaseError> {
+    let latencies: Vec<i32> = own.iter().filter_map(|sample| sample.latency).collect();
+    prop_assert!(same(found.latency_mean, mean_of(&latencies)));
+    let connects: Vec<i32> = own.iter().map(Sample::connect).collect();
+    let connected = all.iter().any(|sample| sample.connect() > 0);
+    prop_assert!(same(found.connect_mean, mean_of(&connects).filter(|_| connected)));
+    let bytes = |samples: &[Sample]| samples.iter().map(|sample| sample.bytes).sum::<i64>();
+    let received = (bytes(all) > 0).then(|| bytes(own));
+    prop_assert_eq!((found.bytes, found.sent_bytes), (received, received.map(|bytes| 2 * bytes)));
     Ok(())
 }
 

@@ -11,7 +11,7 @@ use perfpipe_analyze::table::Value;
 use perfpipe_analyze::{Timeline, View};
 use perfpipe_ingest::counts::ErrorCount;
 use proptest::prelude::*;
-use support::{Raw, raw, view};
+use support::{Raw, Sample, mean, raw, same, view};
 
 /// The heat map counted sample by sample.
 fn counted(
@@ -53,6 +53,60 @@ proptest! {
         let of_curve = |percent| details.curve.iter().find(|point| point.0 == percent).map(|point| point.1);
         prop_assert_eq!(of_curve(50.0), timeline.summary.p50);
         prop_assert_eq!(of_curve(99.0), timeline.summary.p99);
+    }
+
+    #[test]
+    fn times_of_successes_and_failures_are_each_in_a_bin(raw in raw(), view in view()) {
+        let run = raw.stored();
+        let (Ok(details), Ok(timeline)) = (Details::new(&run, &view), Timeline::new(&run, &view)) else {
+            return Ok(());
+        };
+        let seconds = timeline.seconds.first().unwrap().second..=timeline.seconds.last().unwrap().second;
+        let counted = raw.counted(&view, seconds);
+        for (success, found) in [(true, &details.successes), (false, &details.failures)] {
+            let times: Vec<i32> = counted.iter().filter(|s| s.success == success).map(|s| s.elapsed).collect();
+            prop_assert_eq!(found.counts.iter().sum::<u64>() + found.beyond, times.len() as u64);
+            prop_assert_eq!(found.max, times.iter().max().copied());
+        }
+    }
+
+    #[test]
+    fn waits_and_bytes_over_time_are_those_of_the_samples(raw in raw(), view in view()) {
+        let run = raw.stored();
+        let (Ok(details), Ok(timeline)) = (Details::new(&run, &view), Timeline::new(&run, &view)) else {
+            return Ok(());
+        };
+        let seconds: Vec<u32> = timeline.seconds.iter().map(|second| second.second).collect();
+        let labels = &details.network.labels;
+        let shown: Vec<&str> = labels.iter().map(|label| label.label.as_str()).collect();
+        let picked: Vec<&str> = details.over_time.labels.iter().map(|label| label.label.as_str()).collect();
+        prop_assert_eq!(shown, if picked.len() > 1 { picked } else { Vec::new() });
+        for found in std::iter::once(&details.network.all).chain(labels) {
+            prop_assert_eq!((found.width, found.elapsed_mean.len()), (1, seconds.len()));
+            let of_second = |second: u32| {
+                let mut own = Raw::averaged(&view, &raw.counted(&view, second..=second));
+                own.retain(|sample| found.label.is_empty() || sample.label == found.label);
+                own
+            };
+            // The label without a name can't be told from all labels here.
+            if labels.iter().any(|label| label.label.is_empty()) && found.label.is_empty() {
+                continue;
+            }
+            for (at, second) in seconds.iter().enumerate() {
+                let own = of_second(*second);
+                let mean = |of: &dyn Fn(&Sample) -> Option<i32>| {
+                    mean(&own.iter().filter_map(of).map(f64::from).collect::<Vec<_>>())
+                };
+                prop_assert!(same(found.elapsed_mean[at], mean(&|sample| Some(sample.elapsed))));
+                prop_assert!(same(found.latency_mean[at], mean(&|sample| sample.latency)));
+                let connect = found.connect_mean.get(at).copied().flatten();
+                let some = details.total.connect_mean.is_some();
+                prop_assert!(same(connect, mean(&|sample| Some(sample.connect())).filter(|_| some)));
+                let bytes = own.iter().map(|sample| sample.bytes).sum::<i64>();
+                prop_assert_eq!(found.bytes.get(at).copied().unwrap_or(0), bytes);
+                prop_assert_eq!(found.sent_bytes.get(at).copied().unwrap_or(0), 2 * bytes);
+            }
+        }
     }
 
     #[test]

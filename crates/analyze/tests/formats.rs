@@ -294,7 +294,9 @@ fn labels_errors_and_readings_have_tables() {
     let labels = label_table(&label_stats(&run, &View::default()).unwrap());
     assert_eq!(
         written(&labels, Format::Csv),
-        "label,successes,failures,elapsed_mean,p50,p95,p99\nGet,4,1,11.5,11.5,12.85,12.969999999999999\n"
+        "label,successes,failures,elapsed_mean,p50,p95,p99,elapsed_min,elapsed_max,elapsed_sd,p90,latency_mean,\
+         connect_mean,bytes,sent_bytes\n\
+         Get,4,1,11.5,11.5,12.85,12.969999999999999,10,13,1.118033988749895,12.7,5.5,,40,80\n"
     );
     let errors = "second,label,response_code,message,transaction,count\n";
     let one = format!("{errors}1,Get,500,\"a,b\nc\",false,1\n");

@@ -9,7 +9,8 @@ use std::io::Read;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use perfpipe_analyze::breakdown::{
-    Details, ErrorKind, FailuresOverTime, HeatColumn, LabelOverTime, LabelStats,
+    Details, Distribution, ErrorKind, FailuresOverTime, HeatColumn, LabelOverTime, LabelStats,
+    NetworkOverTime,
 };
 use perfpipe_analyze::{Finding, League, Second, Timeline, Verdict, View, check, diagnose};
 use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
@@ -33,10 +34,15 @@ fn details(run: &Timeline, times: i32, labels: u64) -> Details {
     (details.heatmap.width, details.heatmap.exact) = (1, true);
     details.heatmap.columns = run.seconds.iter().map(column).collect();
     details.curve = (0..100).map(|percent| (f64::from(percent), f64::from(percent) * 3.5)).collect();
+    details.successes = Distribution::new(&(0..times).collect());
     details.errors.push(failures());
     details.labels = vec![label("Get \"<x>\"", 7, 0), label("Post", 1, 3)];
     details.over_time.width = 2;
     details.over_time.labels = (0..labels).map(|at| label_over_time(run, at)).collect();
+    details.network.all = network_over_time(run, 1, 0);
+    // As many columns as a run of this length has.
+    let width = (run.seconds.len() as u32).div_ceil((500 / labels as u32).min(150)).max(1);
+    details.network.labels = (0..labels).map(|at| network_over_time(run, width, at)).collect();
     let mut failures = FailuresOverTime::default();
     (failures.label, failures.response_code) = ("</script>".to_owned(), "<503>".to_owned());
     failures.counts = vec![0; run.seconds.len() / 2];
@@ -68,6 +74,22 @@ fn label_over_time(run: &Timeline, at: u64) -> LabelOverTime {
     label.p50 = columns().map(|column| Some(((column * 31 + at) % 90) as f64)).collect();
     label.p95 = columns().map(|column| Some(((column * 37 + at) % 190) as f64)).collect();
     label
+}
+
+/// Waits and bytes that differ in each column, as those of a real run.
+fn network_over_time(run: &Timeline, width: u32, at: u64) -> NetworkOverTime {
+    let mut dice = support::Dice::new(at);
+    let columns = run.seconds.len() / width as usize;
+    let mut waits =
+        |around: f64| -> Vec<Option<f64>> { (0..columns).map(|_| Some(around * dice.around(0.2))).collect() };
+    let mut network = NetworkOverTime::default();
+    network.width = width;
+    network.elapsed_mean = waits(60.0);
+    network.latency_mean = waits(55.0);
+    network.connect_mean = waits(0.3);
+    network.bytes = waits(90_000.0).into_iter().flatten().map(|bytes| bytes as i64).collect();
+    network.sent_bytes = waits(30_000.0).into_iter().flatten().map(|bytes| bytes as i64).collect();
+    network
 }
 
 /// A run of a hundred requests a second of 12 ms, but none from second 20 to second 24.
@@ -286,6 +308,37 @@ fn labels_have_throughput_failures_and_a_total() {
 }
 
 #[test]
+fn spread_of_labels_names_what_the_log_does_not_record() {
+    let run = support::short(5);
+    let mut details = details(&run, 5, 3);
+    let html = report_of(std::slice::from_ref(&run), &[details.clone()], &Style::default(), &[]);
+    assert!(html.contains("Not in the log, or 0 throughout: latency, connect, received, sent.</p>"));
+    for label in &mut details.labels {
+        (label.elapsed_sd, label.p90, label.latency_mean) = (Some(1.25), Some(88.0), Some(7.5));
+        label.bytes = Some(5_000_000);
+    }
+    details.total = details.labels[0].clone();
+    let mut run = run;
+    run.summary.duration = 5.0;
+    let html = report_of(std::slice::from_ref(&run), &[details], &Style::default(), &[]);
+    let spread = html.split_once("Labels: spread, latency and network</h4>").unwrap().1;
+    let spread = spread.split_once("<h2>").map_or(spread, |(own, _)| own);
+    let rate = "1000.00";
+    for part in [
+        ">standard deviation (ms)</th>",
+        ">p90 (ms)</th>",
+        ">mean latency (ms)</th>",
+        &format!("data-column=\"received (kB/s)\">{rate}</td>"),
+        ">All labels</td>",
+        "All of successes.",
+        "Not in the log, or 0 throughout: connect, sent.</p>",
+    ] {
+        assert!(spread.replace(',', "").contains(&part.replace(',', "")), "{part}: {spread}");
+    }
+    assert!(!spread.contains("sent (kB/s)"));
+}
+
+#[test]
 fn packed_data_are_those_of_the_run() {
     let run = support::short(5);
     let html = report(std::slice::from_ref(&run));
@@ -294,6 +347,14 @@ fn packed_data_are_those_of_the_run() {
     let detail = unpacked(&html, "detail-0");
     assert_eq!(detail["heat"]["columns"][0][0].as_array().unwrap()[..3], [5, 1, 1].map(Value::from));
     assert_eq!(detail["overTime"]["failures"][0]["label"], "</script>");
+    assert_eq!(detail["successes"]["counts"].as_array().unwrap().len(), 5);
+    assert_eq!(detail["failures"]["max"], Value::Null);
+    let network = network_over_time(&run, 1, 0);
+    let received = detail["network"]["all"]["received"][4].as_i64().unwrap();
+    assert!(received % 10 == 0 && (received - network.bytes[4]).abs() <= 50, "{received}");
+    // Four digits are enough for a chart, and three for that of a label.
+    let label = network_over_time(&run, 1, 2).latency_mean[0].unwrap();
+    assert_eq!(detail["network"]["labels"][2]["latency"][0], (label * 10.0).round() / 10.0);
 }
 
 #[test]

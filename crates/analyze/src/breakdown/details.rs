@@ -4,10 +4,12 @@ use perfpipe_ingest::StoredRun;
 
 use super::error_kinds::{ErrorKind, error_kinds};
 use super::heatmap::Heatmap;
-use super::labels::{LabelStats, label_stats};
+use super::labels::{AllLabels, LabelStats, all_labels};
+use super::network::Network;
 use super::over_time::OverTime;
 use crate::error::{Error, Result};
 use crate::stats::curve::percentile_curve;
+use crate::stats::distribution::Distribution;
 use crate::stats::histogram::Histogram;
 use crate::sweep::by_load::Sweep;
 use crate::timeline::Timeline;
@@ -24,12 +26,20 @@ pub struct Details {
     pub heatmap: Heatmap,
     /// Elapsed times by percentile from 0 % to 99.99 %, as (percent, ms), in ascending order.
     pub curve: Vec<(f64, f64)>,
+    /// How often each elapsed time of a success occurred.
+    pub successes: Distribution,
+    /// How often each elapsed time of a failure occurred.
+    pub failures: Distribution,
     /// Failures by response code and message, the most frequent first.
     pub errors: Vec<ErrorKind>,
     /// Figures of each label, in ascending order of the labels.
     pub labels: Vec<LabelStats>,
+    /// Figures of all labels together.
+    pub total: LabelStats,
     /// The labels with the most requests, and the most frequent failures, by time.
     pub over_time: OverTime,
+    /// Waits and bytes by time.
+    pub network: Network,
     /// The phases of the run, each with the part of it that the view selects and the figures of that part. A phase that
     /// is all of the selection is left out.
     pub phases: Vec<(Phase, Span, Summary)>,
@@ -61,14 +71,25 @@ impl Details {
     /// # Ok::<(), perfpipe_analyze::Error>(())
     /// ```
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
-        let labels = label_stats(run, view)?;
+        let AllLabels { labels, total } = all_labels(run, view)?;
+        let over_time = OverTime::new(run, view, &labels)?;
+        let named = over_time.labels.iter().map(|label| label.label.as_str());
+        let (successes, failures) = elapsed(run, view)?;
+        let mut averaged = successes.clone();
+        if view.include_failures {
+            averaged.merge(&failures);
+        }
         Ok(Self {
             heatmap: Heatmap::new(run, view)?,
-            curve: percentile_curve(&elapsed(run, view)?),
+            curve: percentile_curve(&averaged),
+            successes: Distribution::new(&successes),
+            failures: Distribution::new(&failures),
             errors: error_kinds(run, view)?,
-            over_time: OverTime::new(run, view, &labels)?,
+            network: Network::new(run, view, &total, named)?,
             phases: phases(run, view)?,
+            over_time,
             labels,
+            total,
             sweep: match Sweep::new(run, view) {
                 Err(Error::NoLoad { .. }) => None,
                 sweep => Some(sweep?),
@@ -94,12 +115,13 @@ fn phases(run: &StoredRun, view: &View) -> Result<Vec<(Phase, Span, Summary)>> {
     parts.map(figures).collect()
 }
 
-/// Collects the elapsed times that averages are taken over.
-fn elapsed(run: &StoredRun, view: &View) -> Result<Histogram> {
+/// Collects the elapsed times of successes and of failures.
+fn elapsed(run: &StoredRun, view: &View) -> Result<(Histogram, Histogram)> {
     let selection = Selection::new(run, view)?;
-    let mut elapsed = Histogram::new();
-    for cell in selection.averaged_cells() {
-        elapsed.add_counts(&cell?.1.elapsed);
+    let (mut successes, mut failures) = (Histogram::new(), Histogram::new());
+    for cell in selection.cells_that(|key| selection.is_counted(key)) {
+        let (key, cell) = cell?;
+        (if key.success { &mut successes } else { &mut failures }).add_counts(&cell.elapsed);
     }
-    Ok(elapsed)
+    Ok((successes, failures))
 }

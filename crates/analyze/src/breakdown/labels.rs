@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 
 use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::counts::{Cell, CellKey, Spread};
 
 use crate::error::Result;
-use crate::stats::histogram::Histogram;
+use crate::stats::histogram::{Histogram, mean};
 use crate::table::Table;
 use crate::timeline::selection::Selection;
 use crate::view::View;
 
 /// Figures of one label over the selected seconds. Times are in ms.
 ///
-/// Mean and percentiles are over successes, or over all requests with [`View::include_failures`].
+/// Times and bytes are over successes, or over all requests with [`View::include_failures`].
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct LabelStats {
@@ -24,12 +25,37 @@ pub struct LabelStats {
     pub failures: u64,
     /// The mean elapsed time.
     pub elapsed_mean: Option<f64>,
+    /// The smallest elapsed time.
+    pub elapsed_min: Option<i32>,
+    /// The largest elapsed time.
+    pub elapsed_max: Option<i32>,
+    /// The standard deviation of elapsed, over n.
+    pub elapsed_sd: Option<f64>,
     /// The 50th percentile of elapsed.
     pub p50: Option<f64>,
+    /// The 90th percentile of elapsed.
+    pub p90: Option<f64>,
     /// The 95th percentile of elapsed.
     pub p95: Option<f64>,
     /// The 99th percentile of elapsed.
     pub p99: Option<f64>,
+    /// The mean latency.
+    pub latency_mean: Option<f64>,
+    /// The mean time to connect; `None` if no request of any label has one above 0, as where the log records none.
+    pub connect_mean: Option<f64>,
+    /// The sum of the bytes received; `None` if no request of any label has some.
+    pub bytes: Option<i64>,
+    /// The sum of the bytes sent; `None` if no request of any label has some.
+    pub sent_bytes: Option<i64>,
+}
+
+/// Figures of each label, and of all of them together.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct AllLabels {
+    /// In ascending order of the labels; those without a request are left out.
+    pub(crate) labels: Vec<LabelStats>,
+    /// Figures of all requests, without a label.
+    pub(crate) total: LabelStats,
 }
 
 /// Counts of one label, while its cells are read.
@@ -38,6 +64,16 @@ struct Gathered {
     successes: u64,
     failures: u64,
     elapsed: Histogram,
+    sums: Sums,
+}
+
+/// Sums over the requests that averages are taken over.
+#[derive(Default)]
+struct Sums {
+    latency: Spread,
+    connect: i64,
+    bytes: i64,
+    sent_bytes: i64,
 }
 
 /// Computes the figures of each label that a view selects, in ascending order. Labels without a request are left out.
@@ -47,42 +83,81 @@ struct Gathered {
 /// # Errors
 /// The same errors as [`crate::Timeline::new`].
 pub fn label_stats(run: &StoredRun, view: &View) -> Result<Vec<LabelStats>> {
+    Ok(all_labels(run, view)?.labels)
+}
+
+/// Computes the figures of each label that a view selects, and of all together.
+pub(crate) fn all_labels(run: &StoredRun, view: &View) -> Result<AllLabels> {
     let selection = Selection::new(run, view)?;
     let mut gathered: BTreeMap<u32, Gathered> = BTreeMap::new();
     for cell in selection.cells_that(|key| selection.is_counted(key)) {
         let (key, cell) = cell?;
-        let label = gathered.entry(key.label).or_default();
-        *(if key.success { &mut label.successes } else { &mut label.failures }) += cell.samples();
-        if selection.is_averaged(&key) {
-            label.elapsed.add_counts(&cell.elapsed);
-        }
+        gathered.entry(key.label).or_default().add(&key, &cell, selection.is_averaged(&key));
     }
+    let mut total = Gathered::default();
+    gathered.values().for_each(|label| total.merge(label));
     let named = |index: u32| run.cells.labels.get(index as usize).cloned().unwrap_or_default();
-    let mut stats: Vec<LabelStats> =
-        gathered.iter().map(|(index, label)| label.stats(named(*index))).collect();
-    stats.sort_by(|a, b| a.label.cmp(&b.label));
-    Ok(stats)
+    let mut labels: Vec<LabelStats> =
+        gathered.iter().map(|(index, label)| label.stats(named(*index), &total.sums)).collect();
+    labels.sort_by(|a, b| a.label.cmp(&b.label));
+    Ok(AllLabels { labels, total: total.stats(String::new(), &total.sums) })
 }
 
 impl Gathered {
-    fn stats(&self, label: String) -> LabelStats {
-        let percentiles = self.elapsed.percentiles(&[50.0, 95.0, 99.0]);
+    fn add(&mut self, key: &CellKey, cell: &Cell, averaged: bool) {
+        *(if key.success { &mut self.successes } else { &mut self.failures }) += cell.samples();
+        if averaged {
+            self.elapsed.add_counts(&cell.elapsed);
+            self.sums.add(&cell.latency, [cell.connect, cell.bytes, cell.sent_bytes]);
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        self.successes += other.successes;
+        self.failures += other.failures;
+        self.elapsed.merge(&other.elapsed);
+        let Sums { latency, connect, bytes, sent_bytes } = &other.sums;
+        self.sums.add(latency, [*connect, *bytes, *sent_bytes]);
+    }
+
+    /// Returns the figures; sums that are 0 for `all` labels are absent.
+    fn stats(&self, label: String, all: &Sums) -> LabelStats {
+        let percentiles = self.elapsed.percentiles(&[50.0, 90.0, 95.0, 99.0]);
         let percentile = |at: usize| percentiles.get(at).copied().flatten();
+        let Sums { latency, connect, bytes, sent_bytes } = &self.sums;
         LabelStats {
             label,
             successes: self.successes,
             failures: self.failures,
             elapsed_mean: self.elapsed.mean(),
+            elapsed_min: self.elapsed.min(),
+            elapsed_max: self.elapsed.max(),
+            elapsed_sd: self.elapsed.deviation(),
             p50: percentile(0),
-            p95: percentile(1),
-            p99: percentile(2),
+            p90: percentile(1),
+            p95: percentile(2),
+            p99: percentile(3),
+            latency_mean: mean(latency.sum, latency.n),
+            connect_mean: mean(*connect, self.elapsed.samples()).filter(|_| all.connect != 0),
+            bytes: (all.bytes != 0).then_some(*bytes),
+            sent_bytes: (all.sent_bytes != 0).then_some(*sent_bytes),
         }
     }
 }
 
-/// Builds a table of labels: `label`, `successes`, `failures`, `elapsed_mean`, `p50`, `p95`, `p99` (times in ms).
+impl Sums {
+    fn add(&mut self, latency: &Spread, [connect, bytes, sent_bytes]: [i64; 3]) {
+        self.latency.merge(latency);
+        self.connect = self.connect.saturating_add(connect);
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(sent_bytes);
+    }
+}
+
+/// Builds a table of labels: `label`, `successes`, `failures`, `elapsed_mean`, `p50`, `p95`, `p99`, `elapsed_min`,
+/// `elapsed_max`, `elapsed_sd`, `p90`, `latency_mean`, `connect_mean` (times in ms), `bytes` and `sent_bytes`.
 pub fn label_table(labels: &[LabelStats]) -> Table {
-    Table::of(labels)
+    let table = Table::of(labels)
         .column("label", |row| Some(row.label.clone()))
         .column("successes", |row| Some(row.successes))
         .column("failures", |row| Some(row.failures))
@@ -95,5 +170,23 @@ pub fn label_table(labels: &[LabelStats]) -> Table {
         .unit("ms", 1)
         .column("p99", |row| row.p99)
         .unit("ms", 1)
+        .column("elapsed_min", |row| row.elapsed_min.map(i64::from))
+        .title("min")
+        .unit("ms", 0)
+        .column("elapsed_max", |row| row.elapsed_max.map(i64::from))
+        .title("max")
+        .unit("ms", 0)
+        .column("elapsed_sd", |row| row.elapsed_sd)
+        .title("sd")
+        .unit("ms", 1);
+    table
+        .column("p90", |row| row.p90)
+        .unit("ms", 1)
+        .column("latency_mean", |row| row.latency_mean)
+        .unit("ms", 1)
+        .column("connect_mean", |row| row.connect_mean)
+        .unit("ms", 1)
+        .column("bytes", |row| row.bytes)
+        .column("sent_bytes", |row| row.sent_bytes)
         .done()
 }

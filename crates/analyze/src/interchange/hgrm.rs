@@ -61,7 +61,7 @@ fn distribution(elapsed: &Histogram) -> String {
         "#[Mean    = {:>12.3}, StdDeviation   = {:>12.3}]\n#[Max     = {:>12.3}, Total count    = {total:>12}]\n\
          #[Buckets = {:>12}, SubBuckets     = {:>12}]",
         elapsed.mean().unwrap_or(0.0),
-        deviation(elapsed),
+        elapsed.deviation().unwrap_or(0.0),
         f64::from(elapsed.max().unwrap_or(0)),
         1,
         elapsed.counts().count(),
@@ -72,14 +72,6 @@ fn distribution(elapsed: &Histogram) -> String {
 /// Returns 2 to the power of one more than the number of times that the distance to 100 % was halved.
 fn halvings(level: f64) -> f64 {
     ((100.0 / (100.0 - level)).log2().floor() + 1.0).exp2()
-}
-
-/// Returns the standard deviation of all values (over n, as in HdrHistogram).
-fn deviation(elapsed: &Histogram) -> f64 {
-    let Some(mean) = elapsed.mean() else { return 0.0 };
-    let squares: f64 =
-        elapsed.counts().map(|(value, samples)| (f64::from(value) - mean).powi(2) * samples as f64).sum();
-    (squares / elapsed.samples() as f64).sqrt()
 }
 
 #[cfg(test)]

@@ -106,6 +106,18 @@ impl Histogram {
         mean(self.sum, self.samples)
     }
 
+    /// Returns the standard deviation of all values, over n; `None` if nothing was counted.
+    ///
+    /// ```
+    /// let elapsed: perfpipe_analyze::Histogram = [10, 20, 20, 30].into_iter().collect();
+    /// assert_eq!(elapsed.deviation(), Some(50f64.sqrt()));
+    /// ```
+    pub fn deviation(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let square = |(value, samples): (i32, u64)| (f64::from(value) - mean).powi(2) * samples as f64;
+        Some((self.counts().map(square).sum::<f64>() / self.samples as f64).sqrt())
+    }
+
     /// Returns the smallest value; `None` if nothing was counted.
     pub fn min(&self) -> Option<i32> {
         self.counts().next().map(|(value, _)| value)

@@ -2,6 +2,7 @@
 
 pub(crate) mod change_points;
 pub(crate) mod curve;
+pub(crate) mod distribution;
 pub(crate) mod histogram;
 pub(crate) mod median;
 pub(crate) mod merge;

@@ -38,6 +38,11 @@ impl Sample {
         u32::try_from(self.t_ms.div_euclid(1000)).unwrap_or(u32::MAX)
     }
 
+    /// The time to connect: most requests use a connection that is open.
+    pub(crate) fn connect(&self) -> i32 {
+        if self.bytes % 4 == 0 { self.elapsed.max(0) / 2 } else { 0 }
+    }
+
     fn cell(&self, labels: &[String], injectors: &[String], t0_ms: i64) -> (CellKey, Cell) {
         let index = |names: &[String], name: &str| names.iter().position(|n| n == name).unwrap_or(0) as u32;
         let key = CellKey {
@@ -55,7 +60,7 @@ impl Sample {
         let cell = Cell {
             elapsed: vec![(self.elapsed, 1)],
             latency,
-            connect: 0,
+            connect: self.connect().into(),
             bytes: self.bytes,
             sent_bytes: 2 * self.bytes,
             before_boundary: before.into(),

@@ -62,7 +62,8 @@ fn resolved(module: &str, import: &str) -> String {
     parts.join("/")
 }
 
-/// Returns a module without imports, the word `export` and comments.
+/// Returns a module without imports, the word `export`, comments and indentation: the script is a good part of a small
+/// report.
 fn body(text: &str) -> String {
     let mut within = false;
     let mut body = String::with_capacity(text.len());
@@ -72,11 +73,20 @@ fn body(text: &str) -> String {
         if within {
             within = !start.ends_with("*/");
         } else if !start.is_empty() && !start.starts_with("//") && !line.starts_with("import ") {
-            body.push_str(line.strip_prefix("export ").unwrap_or(line));
+            push_untyped(&mut body, start.strip_prefix("export ").unwrap_or(start));
             body.push('\n');
         }
     }
     body
+}
+
+/// Appends a line without the types of parameters and expressions within it.
+fn push_untyped(body: &mut String, line: &str) {
+    let mut parts = line.split("/** @type ");
+    body.push_str(parts.next().unwrap_or_default());
+    for part in parts {
+        body.push_str(part.split_once("*/").map_or(part, |(_, code)| code.trim_start()));
+    }
 }
 
 #[cfg(test)]
@@ -92,12 +102,12 @@ mod tests {
             ),
             (
                 "data/b.js",
-                "import { a } from \"./a.js\";\n/** Says\n * b. */\nexport function b(x) {\n  // Twice.\n  return a + x;\n}\n",
+                "import { a } from \"./a.js\";\n/** Says\n * b. */\nexport function b(/** @type {number} */ x) {\n  // Twice.\n  return a + /** @type {any} */ (x);\n}\n",
             ),
             ("data/a.js", "/** One. */\nexport const a = 1;\n"),
         ];
         let script =
-            "\"use strict\";\n(() => {\nconst a = 1;\nfunction b(x) {\n  return a + x;\n}\nb(a);\n})();\n";
+            "\"use strict\";\n(() => {\nconst a = 1;\nfunction b(x) {\nreturn a + (x);\n}\nb(a);\n})();\n";
         assert_eq!(linked(&modules), script);
     }
 }

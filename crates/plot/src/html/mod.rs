@@ -4,6 +4,7 @@ mod data;
 mod document;
 pub(crate) mod figures;
 mod first;
+mod labels;
 mod link;
 mod packed;
 pub(crate) mod report;

@@ -11,20 +11,25 @@ macro_rules! modules {
 }
 
 /// All modules.
-const MODULES: [Module; 28] = modules![
+const MODULES: [Module; 33] = modules![
     "data/bins.js",
     "data/by_code.js",
+    "data/by_rate.js",
     "data/counts.js",
     "data/format.js",
     "data/order.js",
     "data/part.js",
     "data/unpack.js",
     "draw/elements.js",
+    "draw/near.js",
     "draw/paths.js",
     "draw/scale.js",
     "charts/chart.js",
+    "charts/cloud.js",
     "charts/curve.js",
     "charts/heat.js",
+    "charts/histogram.js",
+    "charts/network.js",
     "charts/pointed.js",
     "charts/requests.js",
     "charts/sweep.js",

@@ -1,14 +1,14 @@
 //! The sections of the report: all frameworks, and each run with its charts, failures and labels.
 
-use perfpipe_analyze::breakdown::{ErrorKind, LabelStats};
+use perfpipe_analyze::breakdown::ErrorKind;
 use perfpipe_analyze::format::one_line;
-use perfpipe_analyze::table::{Table, TableBuilder};
+use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{Finding, Phase, Span, Summary, Sweep};
 
 use super::document::{sheet, swatch};
-use super::first;
 use super::report::Grouped;
-use super::table::{Beneath, Look};
+use super::table::{Beneath, Look, heading, times};
+use super::{first, labels};
 use crate::output::page::Page;
 use crate::output::svg::escaped;
 use crate::pages::{footer, sweep};
@@ -87,7 +87,7 @@ fn section(at: usize, run: &Grouped<'_>, style: &Style, alone: bool) -> String {
     section += &phases(&title, &details.phases, &timeline.summary);
     section += &sweep.map(|sweep| by_load(at, &title, sweep)).unwrap_or_default();
     section += &failures(&title, &details.errors, &timeline.summary);
-    section += &labels(&title, &details.labels, &timeline.summary);
+    section += &labels::tables(&title, timeline, details);
     section += "</section>\n";
     section
 }
@@ -103,11 +103,6 @@ fn facts(run: &Grouped<'_>) -> Vec<String> {
     ];
     facts.extend(summary.load_max.map(|load| format!("peak load {} threads", measured(load))));
     facts
-}
-
-/// Returns a heading within a run. It names the run, for tables that are printed on a sheet of their own.
-fn heading(title: &str, text: &str) -> String {
-    format!("<h4><span class=\"run-name\">{title}: </span>{text}</h4>\n")
 }
 
 /// Returns the table of phases, with what they are; empty without phases.
@@ -142,13 +137,6 @@ fn phases(title: &str, phases: &[(Phase, Span, Summary)], whole: &Summary) -> St
         heading(title, "Phases"),
         Look::default().table("", &table)
     )
-}
-
-/// Adds the columns of mean and percentiles.
-fn times<R>(table: TableBuilder<'_, R>, of: impl Fn(&R) -> [Option<f64>; 4] + Copy) -> TableBuilder<'_, R> {
-    ["mean", "p50", "p95", "p99"].into_iter().enumerate().fold(table, |table, (at, name)| {
-        table.column(name, |row| of(row).get(at).copied().flatten()).unit("ms", 1)
-    })
 }
 
 /// Returns the part of a run by load: charts, and a table with a row for each load.
@@ -223,40 +211,4 @@ fn label_list(labels: &[(String, u64)]) -> String {
     let more = labels.len().saturating_sub(LABELS);
     let more = (more > 0).then(|| format!("{more} more"));
     named.chain(more).collect::<Vec<_>>().join(", ")
-}
-
-/// Returns the table of all labels, with their total.
-fn labels(title: &str, labels: &[LabelStats], whole: &Summary) -> String {
-    let mut rows: Vec<LabelStats> = labels.to_vec();
-    let total = rows.len() > 1;
-    if total {
-        let mut all = LabelStats::default();
-        all.label = "All labels".to_owned();
-        (all.successes, all.failures) = (whole.successes, whole.failures);
-        (all.elapsed_mean, all.p50, all.p95, all.p99) = (whole.elapsed_mean, whole.p50, whole.p95, whole.p99);
-        rows.push(all);
-    }
-    let duration = whole.duration;
-    let requests = |row: &LabelStats| row.successes.saturating_add(row.failures);
-    let failed =
-        |row: &LabelStats| (requests(row) > 0).then(|| row.failures as f64 / requests(row) as f64 * 100.0);
-    let table = Table::of(&rows)
-        .column("label", |row| Some(row.label.clone()))
-        .column("requests", |row| Some(requests(row)))
-        .column("throughput", |row| (duration > 0.0).then(|| row.successes as f64 / duration))
-        .unit("1/s", 2)
-        .column("failures", |row| Some(row.failures))
-        .column("failures_percent", failed)
-        .title("failures")
-        .unit("%", 2);
-    let table = times(table, |row| [row.elapsed_mean, row.p50, row.p95, row.p99]).done();
-    let fails = |row: usize| rows.get(row).is_some_and(|row| row.failures > 0);
-    let content = |column: &str, row: usize, text: String| {
-        if column == "failures_percent" && fails(row) {
-            format!("<span class=\"failing\">{text}</span>")
-        } else {
-            text
-        }
-    };
-    heading(title, "Labels") + &Look { total, content: &content, ..Look::default() }.table("labels", &table)
 }

@@ -1,6 +1,6 @@
 //! Tables as HTML.
 
-use perfpipe_analyze::table::{Column, Table, Value};
+use perfpipe_analyze::table::{Column, Table, TableBuilder, Value};
 
 use crate::output::svg::escaped;
 
@@ -124,6 +124,21 @@ impl Look<'_> {
     fn below(&self, column: &Column) -> Option<&Beneath> {
         self.beneath.iter().find(|one| one.column == column.name())
     }
+}
+
+/// Returns a heading within a run. It names the run, for tables that are printed on a sheet of their own.
+pub(super) fn heading(title: &str, text: &str) -> String {
+    format!("<h4><span class=\"run-name\">{title}: </span>{text}</h4>\n")
+}
+
+/// Adds the columns of mean and percentiles.
+pub(super) fn times<R>(
+    table: TableBuilder<'_, R>,
+    of: impl Fn(&R) -> [Option<f64>; 4] + Copy,
+) -> TableBuilder<'_, R> {
+    ["mean", "p50", "p95", "p99"].into_iter().enumerate().fold(table, |table, (at, name)| {
+        table.column(name, |row| of(row).get(at).copied().flatten()).unit("ms", 1)
+    })
 }
 
 fn class(column: &Column) -> &'static str {

@@ -2,6 +2,7 @@
 
 mod goals;
 mod interchange;
+mod labels;
 mod parquet;
 mod phases;
 mod prometheus;

@@ -23,6 +23,8 @@ export interface RunHead {
   /** The part of the last second that the run lasted, from 0 to 1. */
   lastPart: number;
   percentiles: number[];
+  /** The requests that averages are taken over. */
+  averaged: string;
   colorBy: string;
   measure: "load" | "cpu" | "successes";
   cpuTop: number | null;
@@ -58,6 +60,36 @@ export interface Detail {
   heat: PackedCounts;
   sweep: Sweep | null;
   overTime: OverTime;
+  network: Network;
+  /** How often each elapsed time occurred. */
+  successes: Distribution;
+  failures: Distribution;
+}
+
+/** Waits and bytes over time: of all labels, and of each of `OverTime.labels` if there are several. */
+export interface Network {
+  all: NetworkSeries;
+  labels: NetworkSeries[];
+}
+
+/** Mean waits in ms and sums of bytes: a value for each `width` seconds. What the log does not record is empty. */
+export interface NetworkSeries {
+  width: number;
+  elapsed: (number | null)[];
+  latency: (number | null)[];
+  connect: (number | null)[];
+  received: number[];
+  sent: number[];
+}
+
+/** Counts of elapsed times in bins of `width` ms from `first` on. */
+export interface Distribution {
+  width: number;
+  first: number;
+  counts: number[];
+  /** The number of times beyond the last bin. */
+  beyond: number;
+  max: number | null;
 }
 
 /** Counts of elapsed times: for each column the distances of the times, then their counts. */

@@ -67,8 +67,8 @@ fn pages_on_paper_are_full() {
     let Ok(output) = output else { return skip("PDFTOTEXT", "pdftotext is not installed") };
     let text = String::from_utf8(output.stdout).unwrap();
     let pages: Vec<&str> = text.trim_end_matches('\u{c}').split('\u{c}').collect();
-    // The first, the frameworks, and for each run two pages and its tables, which take up to two.
-    assert!((2 + 3 * 3..=2 + 3 * 4).contains(&pages.len()), "{} pages", pages.len());
+    // The first, the frameworks, and for each run two pages and its tables, which take up to three.
+    assert!((2 + 3 * 3..=2 + 3 * 5).contains(&pages.len()), "{} pages", pages.len());
     for page in pages {
         let lines = page.lines().filter(|line| !line.trim().is_empty()).count();
         assert!(lines > 4, "a page of {lines} lines: {page}");

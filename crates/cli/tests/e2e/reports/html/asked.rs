@@ -135,13 +135,13 @@ fn keyboard(reader: &mut Reader, run: usize) {
 }
 
 /// A number as the charts tell it.
-fn measured(value: f64) -> String {
+pub(super) fn measured(value: f64) -> String {
     let digits = if value.abs() >= 99.95 || value == 0.0 { 0 } else { 1 + usize::from(value.abs() < 9.995) };
     format!("{value:.digits$}")
 }
 
 /// What a chart tells of its points, as the arrow keys go over them from the first to the last.
-fn points(reader: &mut Reader, chart: &str) -> Vec<String> {
+pub(super) fn points(reader: &mut Reader, chart: &str) -> Vec<String> {
     reader.browser.evaluate(&format!("{chart}.focus()"));
     let told = format!("{chart}.querySelector('output').textContent");
     let mut all = Vec::new();

@@ -4,6 +4,7 @@ mod accessible;
 mod asked;
 mod figures;
 mod reader;
+mod spread;
 
 use std::path::PathBuf;
 

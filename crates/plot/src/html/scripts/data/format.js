@@ -62,6 +62,22 @@ export function stamp(seconds) {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
+/** Units of bytes per second, the greatest first. */
+const BYTE_UNITS = [
+  { name: "GB/s", bytes: 1e9 },
+  { name: "MB/s", bytes: 1e6 },
+  { name: "kB/s", bytes: 1e3 },
+  { name: "B/s", bytes: 1 },
+];
+
+/**
+ * Returns the unit in which a number of bytes per second is a number of one to three digits.
+ * @param {number} most
+ */
+export function byteUnit(most) {
+  return BYTE_UNITS.find(({ bytes }) => most >= bytes) ?? BYTE_UNITS[BYTE_UNITS.length - 1];
+}
+
 /**
  * Formats an elapsed time for a logarithmic axis.
  * @param {number} ms

@@ -1,6 +1,7 @@
 // Charts of one label, and of failures by response code, for the label that is picked.
 // @ts-check
 
+import { networkCharts } from "../charts/network.js";
 import { RequestsChart } from "../charts/requests.js";
 import { TimeChart } from "../charts/timechart.js";
 import { measured } from "../data/format.js";
@@ -24,8 +25,9 @@ const CODES = 6;
  * @param {Common} common
  * @param {OverTime} overTime
  * @param {number} first the first second
+ * @param {import("../types").NetworkSeries[]} network of each label
  */
-export function pickLabels(group, common, overTime, first) {
+export function pickLabels(group, common, overTime, first, network) {
   const { labels, failures } = overTime;
   if (labels.length < 2 && !failures.length) return;
   const names = labels.length > 1 ? ["All labels", ...labels.map(({ label }) => label || "(no label)")] : ["All labels"];
@@ -37,7 +39,8 @@ export function pickLabels(group, common, overTime, first) {
   const show = () => {
     charts.forEach((chart) => group.remove(chart));
     const picked = labels.length > 1 ? labels[Number(select.value) - 1] : undefined;
-    charts = [...(picked ? labelCharts(group, common, picked, overTime.width, first) : []), ...failureCharts(group, common, overTime, picked, first)];
+    const [own, name] = [network[Number(select.value) - 1], names[Number(select.value)]];
+    charts = [...(picked ? labelCharts(group, common, picked, overTime.width, first) : []), ...(own ? networkCharts(group.box, common, own, name) : []), ...failureCharts(group, common, overTime, picked, first)];
     charts.forEach((chart) => group.add(chart));
     group.draw();
   };

@@ -2,6 +2,7 @@
 // @ts-check
 
 import { byId } from "../draw/elements.js";
+import { whenNear } from "../draw/near.js";
 import { overview } from "./overview.js";
 import { readIndex } from "./packed.js";
 import { runCharts } from "./run.js";
@@ -9,25 +10,8 @@ import { prepareSheets } from "./sheets.js";
 import { sortable } from "./table.js";
 import { View } from "./view.js";
 
-/** How far from the window the charts of a run are built. */
-const NEAR = "400px";
-
 /** Seconds shown before and after those of a finding, as a share of them, and at least. */
 const AROUND = { share: 0.5, least: 5 };
-
-/**
- * Calls a function once an element comes near the window.
- * @param {Element} element
- * @param {() => void} then
- */
-function whenNear(element, then) {
-  const observer = new IntersectionObserver((entries) => {
-    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-    observer.disconnect();
-    then();
-  }, { rootMargin: NEAR });
-  observer.observe(element);
-}
 
 /** Builds the charts. */
 function build() {

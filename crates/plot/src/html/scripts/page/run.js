@@ -1,14 +1,19 @@
 // The charts of one run.
 // @ts-check
 
+import { CloudChart } from "../charts/cloud.js";
 import { CurveChart } from "../charts/curve.js";
 import { HeatChart } from "../charts/heat.js";
+import { HistogramChart } from "../charts/histogram.js";
+import { networkCharts } from "../charts/network.js";
 import { RequestsChart } from "../charts/requests.js";
 import { SweepChart } from "../charts/sweep.js";
 import { TimeChart } from "../charts/timechart.js";
 import { greatest, present } from "../data/bins.js";
+import { ratedSeconds } from "../data/by_rate.js";
 import { counted, measured } from "../data/format.js";
 import { partFigures } from "../data/part.js";
+import { whenNear } from "../draw/near.js";
 import { quantileColor, shade } from "../draw/scale.js";
 import { Group } from "./group.js";
 import { pickLabels } from "./labels.js";
@@ -51,11 +56,14 @@ export async function runCharts(index, at, host, byLoad, view) {
     ({ ...line(`p${percent}`, series.elapsed[at], quantileColor(rank, all.length), " ms"), weights }));
   add("Response time (ms)", 170, times);
   group.add(new HeatChart(group.box, { ...common, heading: "Response times over time", height: 190, counts: detail.counts, series: [] }));
-  pickLabels(group, common, detail.overTime, head.first);
+  networkCharts(group.box, common, detail.network.all, head.averaged).forEach((chart) => group.add(chart));
+  pickLabels(group, common, detail.overTime, head.first, detail.network.labels);
   const curves = [{ name: head.name, color: `var(--series-${head.color})`, curve: series.curve }];
   const curve = new CurveChart(host, { heading: "Response time by percentile (ms)", height: 190, series: curves });
   addEventListener("resize", () => curve.draw());
   curve.draw();
+  histograms(detail, host);
+  rateChart(head, series, host);
   if (byLoad && detail.sweep) sweepCharts(head, detail.sweep, byLoad);
 }
 
@@ -94,6 +102,48 @@ function requestsChart(index, head, series, group, common) {
   }
   const options = { ...common, heading: "Requests per second", height: 170, series: bars, named: true, whole: true };
   group.add(new RequestsChart(group.box, { ...options, measure, scale: index.scale }));
+}
+
+/**
+ * Draws a chart once it comes near.
+ * @param {import("../charts/pointed.js").PointedChart<any>} chart
+ */
+function drawNear(chart) {
+  whenNear(chart.box, () => {
+    addEventListener("resize", () => chart.draw());
+    chart.draw();
+  });
+}
+
+/**
+ * Adds the distributions of the times of successes and of failures.
+ * @param {import("../types").Detail} detail
+ * @param {HTMLElement} host
+ */
+function histograms({ successes, failures }, host) {
+  const kinds = [
+    { name: "successes", heading: "Successes by response time (ms)", found: successes, color: "var(--load)" },
+    { name: "failures", heading: "Failures by response time (ms)", found: failures, color: "var(--failure)" },
+  ];
+  for (const { name, heading, found, color } of kinds.filter((kind) => kind.found.max !== null)) {
+    drawNear(new HistogramChart(host, { heading, height: 130, series: [{ name, color }], found }));
+  }
+}
+
+/**
+ * Adds the chart of response times by requests per second: of p50 and p95, or of the least and the greatest percentile.
+ * @param {RunHead} head
+ * @param {Series} series
+ * @param {HTMLElement} host
+ */
+function rateChart(head, series, host) {
+  const all = ascending(head);
+  const [low, high] = [all.find(({ percent }) => percent === 50) ?? all[0], all.find(({ percent }) => percent === 95) ?? all[all.length - 1]];
+  const chosen = low === high ? all.slice(0, 1) : [low, high];
+  const seconds = ratedSeconds(series.successes, series.failures, chosen.map(({ at }) => series.elapsed[at]), head.lastPart < 1);
+  if (!seconds.length) return;
+  const lines = chosen.map(({ percent }, at) => ({ name: `p${percent} of a second`, color: quantileColor(at, 2), at }));
+  drawNear(new CloudChart(host, { heading: "Response time (ms) by requests per second", height: 170, series: lines, seconds }));
 }
 
 /**

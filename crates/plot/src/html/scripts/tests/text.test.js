@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { counted, measured, MISSING, percent, shortTime, stamp } from "../data/format.js";
+import { byteUnit, counted, measured, MISSING, percent, shortTime, stamp } from "../data/format.js";
 import { compareCells, nextOrder } from "../data/order.js";
 import { bytesOf, unpack } from "../data/unpack.js";
 import { logAxis, roundStep, timeAxis, valueAxis } from "../draw/scale.js";
@@ -52,4 +52,9 @@ test("packed data are unpacked", async () => {
   const { deflateSync } = await import("node:zlib");
   const data = { list: [1, null, 2.5], text: "Größe" };
   assert.deepEqual(await unpack(deflateSync(JSON.stringify(data)).toString("base64")), data);
+});
+
+test("bytes per second have the unit in which they are short", () => {
+  const names = [0, 0.5, 999, 1000, 44_700, 2.5e6, 3e9].map((most) => byteUnit(most).name);
+  assert.deepEqual(names, ["B/s", "B/s", "B/s", "kB/s", "kB/s", "MB/s", "GB/s"]);
 });

@@ -1,5 +1,8 @@
 //! The data of the charts: an index of all runs as JSON, and for each run its seconds and its details, packed.
 
+mod network;
+mod number;
+
 use std::borrow::Cow;
 
 use perfpipe_analyze::breakdown::{Details, HeatColumn, Heatmap, LabelOverTime, OverTime};
@@ -7,6 +10,8 @@ use perfpipe_analyze::sweep::LoadStep;
 use perfpipe_analyze::{Second, Span, Summary, Sweep, Timeline};
 use serde::{Serialize, Serializer};
 
+use self::network::{Bins, Waits};
+use self::number::Number;
 use super::report::Grouped;
 use crate::columns;
 use crate::output::drawing::Text;
@@ -38,6 +43,8 @@ struct Head {
     /// The part of the last second that the run lasted, 0 to 1.
     last_part: Number,
     percentiles: Vec<f64>,
+    /// The requests that averages are taken over.
+    averaged: &'static str,
     color_by: &'static str,
     /// The name of the field that the colours stand for.
     measure: &'static str,
@@ -75,6 +82,10 @@ pub(super) struct Detail<'a> {
     heat: Heat<'a>,
     sweep: Option<ByLoad>,
     over_time: Courses,
+    network: Waits,
+    /// How often each elapsed time occurred.
+    successes: Bins<'a>,
+    failures: Bins<'a>,
 }
 
 /// The run by load: one value for each step.
@@ -140,20 +151,6 @@ struct FailureCourse {
     counts: Vec<u64>,
 }
 
-/// A number with at most three decimals; integers have no decimal point. `null` if absent or not finite.
-#[derive(Clone, Copy)]
-struct Number(Option<f64>);
-
-impl Serialize for Number {
-    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
-        match self.0.filter(|value| value.is_finite()).map(|value| (value * 1000.0).round() / 1000.0) {
-            None => to.serialize_none(),
-            Some(whole) if whole.fract() == 0.0 && whole.abs() < 1e15 => to.serialize_i64(whole as i64),
-            Some(value) => to.serialize_f64(value),
-        }
-    }
-}
-
 /// A value of every second from the first to the last, computed while it is written: a run may have a million seconds.
 struct BySecond<'a, T> {
     seconds: &'a [Second],
@@ -201,12 +198,18 @@ impl Head {
             seconds: end - first,
             last_part: Number(Some(cut.map_or(1.0, |cut| timeline.duration.seconds - f64::from(cut)))),
             percentiles: timeline.percentiles.clone(),
+            averaged: averaged(timeline),
             color_by: style.color_by.noun(),
             measure,
             cpu_top: style.cpu_top(),
             parts: std::iter::once(whole).chain(phases).collect(),
         }
     }
+}
+
+/// Returns the name of the requests that averages are taken over.
+pub(super) fn averaged(timeline: &Timeline) -> &'static str {
+    if timeline.view.include_failures { "all requests" } else { "successes" }
 }
 
 impl Part {
@@ -265,6 +268,9 @@ impl<'a> Detail<'a> {
             heat: Heat::new(&details.heatmap),
             sweep: details.by_load().map(ByLoad::new),
             over_time: Courses::new(&details.over_time),
+            network: Waits::new(&details.network),
+            successes: Bins::new(&details.successes),
+            failures: Bins::new(&details.failures),
         }
     }
 }
@@ -321,12 +327,6 @@ impl Courses {
 mod tests {
     use super::*;
     use crate::support;
-
-    #[test]
-    fn numbers_are_short_and_absent_ones_null() {
-        let values = [Some(12.0), Some(1.23456), None, Some(f64::NAN), Some(-0.5), Some(1e300)].map(Number);
-        assert_eq!(serde_json::to_string(&values).unwrap(), "[12,1.235,null,null,-0.5,1e+300]");
-    }
 
     #[test]
     fn missing_second_is_there_and_empty() {

@@ -1,0 +1,130 @@
+//! How often elapsed times occurred, in bins of equal width.
+
+use super::histogram::Histogram;
+
+/// The largest number of bins.
+const BINS: f64 = 60.0;
+
+/// The percentile up to which the bins reach, if the greatest time is far beyond it.
+const REACH: f64 = 99.0;
+
+/// How far the greatest time may be beyond the reach, as a multiple of it, for the bins to go on to it.
+const FAR: f64 = 2.0;
+
+/// Exact counts of elapsed times in bins of equal width, for a histogram.
+///
+/// The bins reach from the smallest time to the greatest, or to the 99th percentile if the greatest is far beyond it:
+/// one slow request would make all others a single bar. What lies beyond the bins is counted too.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Distribution {
+    /// The width of a bin in ms: 1, 2 or 5 times a power of ten.
+    pub width: u32,
+    /// The lower edge of the first bin in ms, a multiple of the width. A bin holds the times from its lower edge on that
+    /// are below the next bin's.
+    pub first: i64,
+    /// The number of requests in each bin.
+    pub counts: Vec<u64>,
+    /// The number of requests beyond the last bin.
+    pub beyond: u64,
+    /// The greatest time in ms; `None` if nothing was counted.
+    pub max: Option<i32>,
+}
+
+impl Distribution {
+    /// Counts elapsed times in at most 61 bins.
+    ///
+    /// ```
+    /// use perfpipe_analyze::breakdown::Distribution;
+    ///
+    /// let found = Distribution::new(&[20, 21, 21, 140].into_iter().collect());
+    /// assert_eq!((found.width, found.first, found.counts.len(), found.beyond), (5, 20, 25, 0));
+    /// assert_eq!((found.counts[0], found.counts[24]), (3, 1));
+    /// ```
+    pub fn new(elapsed: &Histogram) -> Self {
+        let (Some(min), Some(max)) = (elapsed.min(), elapsed.max()) else { return Self::default() };
+        let reach = reach(elapsed, min, max);
+        let width = round_width((reach - f64::from(min)) / BINS);
+        let bin = |ms: i32| i64::from(ms).div_euclid(width.into());
+        let first = bin(min);
+        let last = bin(reach.floor() as i32);
+        let mut found = Self {
+            width,
+            first: first * i64::from(width),
+            counts: vec![0; usize::try_from(last - first + 1).unwrap_or(0)],
+            beyond: 0,
+            max: Some(max),
+        };
+        for (ms, samples) in elapsed.counts() {
+            let at = usize::try_from(bin(ms) - first).ok();
+            let count = at.and_then(|at| found.counts.get_mut(at)).unwrap_or(&mut found.beyond);
+            *count = count.saturating_add(samples);
+        }
+        found
+    }
+}
+
+/// Returns up to which time in ms the bins reach.
+fn reach(elapsed: &Histogram, min: i32, max: i32) -> f64 {
+    let (min, max) = (f64::from(min), f64::from(max));
+    let usual = elapsed.percentile(REACH).unwrap_or(max);
+    if max - min <= FAR * (usual - min) { max } else { usual }
+}
+
+/// Returns the least of 1, 2 or 5 times a power of ten that is not below a width in ms.
+fn round_width(least: f64) -> u32 {
+    let powers = (0..=9).map(|power| 10u32.pow(power));
+    let widths = powers.flat_map(|power| [1, 2, 5].map(|lead| power.saturating_mul(lead)));
+    widths.into_iter().find(|width| f64::from(*width) >= least).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(values: &[i32]) -> Distribution {
+        Distribution::new(&values.iter().copied().collect())
+    }
+
+    proptest! {
+        #[test]
+        fn each_time_is_in_its_bin_or_beyond_all(
+            values in prop::collection::vec(prop_oneof![0..400i32, 0..100_000i32, any::<i32>()], 1..200),
+        ) {
+            let found = of(&values);
+            let (width, bins) = (i64::from(found.width), found.counts.len() as i64);
+            prop_assert!((1..=61).contains(&bins), "{} bins", bins);
+            prop_assert_eq!(found.first.rem_euclid(width), 0);
+            let within = |ms: i32, low: i64| (low..low + width).contains(&i64::from(ms));
+            for (at, count) in (0..).zip(&found.counts) {
+                let low = found.first + at * width;
+                prop_assert_eq!(values.iter().filter(|ms| within(**ms, low)).count() as u64, *count);
+            }
+            let end = found.first + bins * width;
+            prop_assert_eq!(values.iter().filter(|ms| i64::from(**ms) >= end).count() as u64, found.beyond);
+            prop_assert!(found.beyond as f64 <= 0.01 * values.len() as f64, "{} beyond", found.beyond);
+            prop_assert_eq!(found.max, values.iter().copied().max());
+        }
+    }
+
+    #[test]
+    fn one_slow_request_does_not_hide_the_others() {
+        let mut values: Vec<i32> = (0..1000).map(|at| 20 + at % 40).collect();
+        values.push(60_000);
+        let found = of(&values);
+        assert_eq!((found.width, found.first, found.counts.len()), (1, 20, 40));
+        assert_eq!((found.beyond, found.max), (1, Some(60_000)));
+        // A few that are not far away are shown in their place.
+        values.pop();
+        values.push(80);
+        assert_eq!((of(&values).counts.len(), of(&values).beyond), (61, 0));
+    }
+
+    #[test]
+    fn distribution_of_nothing_is_empty() {
+        assert_eq!(of(&[]), Distribution::default());
+        assert_eq!((of(&[7, 7]).counts, of(&[7]).width), (vec![2], 1));
+    }
+}
