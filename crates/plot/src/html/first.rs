@@ -9,7 +9,7 @@ use super::report::{Grouped, Report};
 use super::table::{Beneath, Look};
 use crate::output::svg::escaped;
 use crate::pages::{chosen, footer};
-use crate::text::clock::{duration, stamp, utc_minute};
+use crate::text::clock::{duration, minutes, stamp, utc_minute};
 use crate::text::number::{count, measured, percent, response};
 
 /// A run shorter than this many seconds has decimals.
@@ -122,9 +122,7 @@ fn best(report: &Report<'_>) -> Option<Fact> {
 fn started(runs: &[Grouped<'_>]) -> String {
     let starts = || runs.iter().map(|run| run.timeline.info.t0_ms);
     match (starts().min(), starts().max()) {
-        (Some(first), Some(last)) if first / 60_000 != last / 60_000 => {
-            format!("{} to {}", utc_minute(first), utc_minute(last))
-        }
+        (Some(first), Some(last)) if first / 60_000 != last / 60_000 => minutes(first, last),
         (Some(first), _) => utc_minute(first),
         _ => String::new(),
     }
@@ -302,7 +300,8 @@ pub(super) fn league(report: &Report<'_>, runs: &[Grouped<'_>]) -> String {
         let failing = if run.failing { " <span class=\"failing\">✗ fails</span>" } else { "" };
         // A short name, such as host and port, is not broken into lines.
         let class = if standing.framework.chars().count() <= SHORT { " class=\"short\"" } else { "" };
-        format!("{}<a{class} href=\"#{target}\">{text}</a>{failing}", swatch(run.color))
+        let name = format!("{}<a href=\"#{target}\">{text}</a>", swatch(run.color));
+        format!("<span{class}>{name}</span>{failing}")
     };
     let table =
         Look { beneath: &RANGE, content: &content, ..Look::default() }.table("league", &league.table());

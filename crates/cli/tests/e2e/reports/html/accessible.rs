@@ -33,6 +33,15 @@ fn page_fits_the_window_at_any_width() {
         );
         assert_eq!(reader.browser.evaluate(&wide), json!([]), "at {width} px");
     }
+    let gaps = "[...document.querySelectorAll('.run > .interactive')].filter((e) => e.childElementCount > 0)
+        .map((e) => e.getBoundingClientRect().bottom - e.lastElementChild.getBoundingClientRect().bottom)
+        .filter((gap) => gap > 60)";
+    assert_eq!(reader.browser.evaluate(gaps), json!([]), "nothing is left empty below charts");
+    resize(&mut reader.browser, 390);
+    let beside = "document.querySelector('h1').getBoundingClientRect().top
+        - document.getElementById('theme').getBoundingClientRect().top";
+    let apart = reader.browser.number(beside);
+    assert!(apart.abs() < 10.0, "the button stands {apart} px above the title");
     // A row is a card on a phone: each cell says which column it is of.
     resize(&mut reader.browser, 390);
     let cell = "getComputedStyle(document.querySelector('.league tbody td.number'), '::before').content";
@@ -60,6 +69,11 @@ fn tap_reads_and_the_bar_is_small() {
 fn pages_on_paper_are_full() {
     let store = Store::embedded();
     let Some(mut reader) = Reader::open(&repeated(&store)) else { return };
+    // Above a page that has its own title, a heading would stand alone on a page of another kind.
+    reader.browser.call("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    let headings = "[...document.querySelectorAll('#all > h2, [id^=framework-] > h2, .run > h2')]
+        .filter((heading) => heading.offsetHeight > 0).map((heading) => heading.textContent)";
+    assert_eq!(reader.browser.evaluate(headings), json!([]));
     let pdf = reader.browser.call("Page.printToPDF", json!({ "preferCSSPageSize": true }));
     let file = store.folder.path().join("report.pdf");
     std::fs::write(&file, base64(pdf["data"].as_str().unwrap())).unwrap();

@@ -87,6 +87,13 @@ fn failures(reader: &mut Reader, run: usize) {
         !others.as_array().unwrap().is_empty() && !others.as_array().unwrap().contains(&failing),
         "{others}"
     );
+    let headings =
+        format!("[...document.querySelectorAll('#live-{run} h4')].map((heading) => heading.textContent)");
+    let headings = reader.browser.evaluate(&headings);
+    for by in ["response code", "label"] {
+        let heading = json!(format!("Failures per second by {by}"));
+        assert!(headings.as_array().unwrap().contains(&heading), "{headings}");
+    }
 }
 
 /// The bar tells the figures of the part that is looked at, as `perfpipe` exports them for it.

@@ -1,24 +1,26 @@
-// Failures by response code.
+// Failures by response code, or by label.
 // @ts-check
 
 /** @typedef {import("../types").FailureSeries} FailureSeries */
 
 /**
- * Adds up failures by response code, the most frequent first; those beyond `most` codes together.
+ * Adds up failures by response code or by label, the most frequent first; those beyond `most` of them together.
  * @param {FailureSeries[]} failures
+ * @param {"code" | "label"} by
  * @param {number} most
- * @returns {{ code: string, counts: number[] }[]}
+ * @returns {{ name: string, counts: number[] }[]}
  */
-export function byCode(failures, most) {
+export function failuresBy(failures, by, most) {
   /** @type {Map<string, number[]>} */
-  const codes = new Map();
-  for (const { code, counts } of failures) codes.set(code, added(codes.get(code), counts));
+  const sums = new Map();
+  for (const one of failures) sums.set(one[by], added(sums.get(one[by]), one.counts));
   const sum = (/** @type {number[]} */ counts) => counts.reduce((all, count) => all + count, 0);
-  const all = [...codes].map(([code, counts]) => ({ code, counts })).sort((a, b) => sum(b.counts) - sum(a.counts));
+  const all = [...sums].map(([name, counts]) => ({ name: name || `(no ${by})`, counts }));
+  all.sort((a, b) => sum(b.counts) - sum(a.counts));
   const others = all.slice(most);
   if (others.length < 2) return all;
   const rest = others.reduce((/** @type {number[] | undefined} */ counts, other) => added(counts, other.counts), undefined);
-  return [...all.slice(0, most), { code: `${others.length} other codes`, counts: rest ?? [] }];
+  return [...all.slice(0, most), { name: `${others.length} other ${by}s`, counts: rest ?? [] }];
 }
 
 /**

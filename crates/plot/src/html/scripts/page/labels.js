@@ -5,7 +5,7 @@ import { networkCharts } from "../charts/network.js";
 import { RequestsChart } from "../charts/requests.js";
 import { TimeChart } from "../charts/timechart.js";
 import { measured } from "../data/format.js";
-import { byCode, rates } from "../data/by_code.js";
+import { failuresBy, rates } from "../data/by_code.js";
 import { html } from "../draw/elements.js";
 import { quantileColor } from "../draw/scale.js";
 import { valuesFrom } from "./packed.js";
@@ -16,8 +16,8 @@ import { valuesFrom } from "./packed.js";
 /** @typedef {import("./group.js").Group} Group */
 /** @typedef {{ first: number, end: number, phases: import("../types").Part[] }} Common */
 
-/** The most response codes that have a line of their own. */
-const CODES = 6;
+/** The most response codes, or labels, that have a line of their own. */
+const LINES = 6;
 
 /**
  * Adds the picker of labels and its charts. A run with one label and without failures has none.
@@ -73,7 +73,7 @@ function labelCharts(group, common, label, width, first) {
 }
 
 /**
- * Creates the chart of failures by response code, if there are any.
+ * Creates the charts of failures by response code and, of all labels, by label where several fail.
  * @param {Group} group
  * @param {Common} common
  * @param {OverTime} overTime
@@ -81,13 +81,19 @@ function labelCharts(group, common, label, width, first) {
  * @param {number} first
  */
 function failureCharts(group, common, { failures, width }, picked, first) {
-  const codes = byCode(failures.filter(({ label }) => !picked || label === picked.label), CODES);
-  if (!codes.length) return [];
-  const series = codes.map(({ code, counts }, at) => ({
-    name: code || "(no code)",
-    color: `var(--series-${(at + 1) % 10})`,
-    values: valuesFrom(first, rates(counts, width, common.end - first), width),
-  }));
-  const heading = `Failures per second by response code${picked ? ` of ${picked.label}` : ""}`;
-  return [new TimeChart(group.box, { ...common, heading, height: 110, series })];
+  const chart = (/** @type {string} */ heading, /** @type {{ name: string, counts: number[] }[]} */ lines) => {
+    const series = lines.map(({ name, counts }, at) => ({
+      name,
+      color: `var(--series-${(at + 1) % 10})`,
+      values: valuesFrom(first, rates(counts, width, common.end - first), width),
+    }));
+    return new TimeChart(group.box, { ...common, heading, height: 110, series });
+  };
+  const own = failures.filter(({ label }) => !picked || label === picked.label);
+  const codes = failuresBy(own, "code", LINES);
+  const labels = failuresBy(own, "label", LINES);
+  const charts = [];
+  if (codes.length) charts.push(chart(`Failures per second by response code${picked ? ` of ${picked.label}` : ""}`, codes));
+  if (labels.length > 1) charts.push(chart("Failures per second by label", labels));
+  return charts;
 }

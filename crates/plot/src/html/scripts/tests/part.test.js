@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { byCode, rates } from "../data/by_code.js";
+import { failuresBy, rates } from "../data/by_code.js";
 import { Counts } from "../data/counts.js";
 import { partFigures } from "../data/part.js";
 
@@ -30,10 +30,13 @@ test("any other part is counted, and a cut second only in part", () => {
   assert.equal(partFigures(head, series, counts, 9, 12), null);
 });
 
-test("failures are added up by code, and rare codes together", () => {
-  const of = (code, ...counts) => ({ label: "x", code, counts });
-  const found = byCode([of("500", 1, 0), of("503", 4, 4), of("500", 2, 0), of("a", 1, 0), of("b", 0, 1)], 2);
-  assert.deepEqual(found, [{ code: "503", counts: [4, 4] }, { code: "500", counts: [3, 0] }, { code: "2 other codes", counts: [1, 1] }]);
+test("failures are added up by code or label, and rare ones together", () => {
+  const of = (code, label, ...counts) => ({ label, code, counts });
+  const all = [of("500", "x", 1, 0), of("503", "y", 4, 4), of("500", "", 2, 0), of("a", "x", 1, 0), of("b", "x", 0, 1)];
+  const found = failuresBy(all, "code", 2);
+  assert.deepEqual(found, [{ name: "503", counts: [4, 4] }, { name: "500", counts: [3, 0] }, { name: "2 other codes", counts: [1, 1] }]);
+  const labels = failuresBy(all, "label", 2);
+  assert.deepEqual(labels, [{ name: "y", counts: [4, 4] }, { name: "x", counts: [2, 1] }, { name: "(no label)", counts: [2, 0] }]);
 });
 
 test("the rate of a last column that is short is over its own seconds", () => {
