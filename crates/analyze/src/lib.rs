@@ -87,6 +87,11 @@ pub mod table;
 mod timeline;
 mod view;
 
+/// Sweeps of load tools' points.
+pub mod points {
+    pub use crate::sweep::points::{Level, Spread, SweepBy, level_table, levels, point_table};
+}
+
 pub use check::{Baseline, Rule, Verdict, check, verdict_table};
 pub use compare::{
     Change, LevelChange, Measure, Measured, Noise, Outcome, Part, Side, Trend, Trends, Version, change_table,

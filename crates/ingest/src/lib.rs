@@ -76,6 +76,17 @@ pub mod series;
 pub mod source;
 pub mod store;
 
+/// Points of sweeps: what load tools told in summary.
+pub mod points {
+    pub use crate::formats::summaries::csv::ab::AbFile;
+    pub use crate::formats::summaries::keys::{NamePattern, NamedParts, PointNames, Unknown, named_points};
+    pub use crate::formats::summaries::point::{
+        Bounds, Figures, Latencies, LatencySource, Percentile, Point, PointKey,
+    };
+    pub use crate::formats::summaries::sections;
+    pub use crate::formats::summaries::split::found::{FoundSection, FoundSections};
+}
+
 /// The parts of an [`Inspection`].
 pub mod inspection {
     pub use crate::inspect::{

@@ -6,4 +6,5 @@ pub(crate) mod endpoint;
 pub(crate) mod injector;
 pub(crate) mod jtl;
 pub(crate) mod number;
+pub(crate) mod summaries;
 pub(crate) mod tools;

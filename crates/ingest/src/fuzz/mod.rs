@@ -18,6 +18,7 @@ mod inputs;
 mod keys;
 mod parse;
 mod records;
+mod summaries;
 mod taker;
 mod tools;
 
@@ -29,6 +30,7 @@ pub use self::inputs::inputs;
 pub use self::keys::keys;
 pub use self::parse::parse;
 pub use self::records::records;
+pub use self::summaries::summaries;
 pub use self::tools::tools;
 pub use crate::store::parquet::fuzz::{manifest, operations, packed, tables};
 pub use crate::store::postgres::fuzz::{copy, passfile, rows, settings};
@@ -41,7 +43,7 @@ pub(crate) use self::taker::Taker;
 pub type Target = fn(&[u8]);
 
 /// The targets by name. Their programs and the folders in `fuzz/corpus` have the same names.
-pub const TARGETS: [(&str, Target); 16] = [
+pub const TARGETS: [(&str, Target); 17] = [
     ("cells", cells),
     ("copy", copy),
     ("cpu", cpu),
@@ -56,6 +58,7 @@ pub const TARGETS: [(&str, Target); 16] = [
     ("records", records),
     ("rows", rows),
     ("settings", settings),
+    ("summaries", summaries),
     ("tables", tables),
     ("tools", tools),
 ];

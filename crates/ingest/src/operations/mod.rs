@@ -8,6 +8,8 @@ pub(crate) mod options;
 #[doc(hidden)]
 pub mod parts;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
+pub(crate) mod points;
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod recount;
 #[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod repair;

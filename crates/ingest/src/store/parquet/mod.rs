@@ -5,6 +5,7 @@
 //! DIR/runs/KEY/manifest.json            the run's own row, which generation is current, its files' checksums
 //! DIR/runs/KEY/GENERATION/*.parquet     samples, seconds, cpu, errors, labels; rejects.jsonl
 //! DIR/staging/RANDOM/                   a run that is being written
+//! DIR/points.json                       what other load tools told in summary
 //! DIR/set-aside/                        what `repair` found to be no whole run
 //! ```
 //!
@@ -29,6 +30,7 @@ pub(crate) mod fuzz;
 pub(crate) mod lock;
 pub(crate) mod packed;
 mod panics;
+mod points;
 mod samples;
 mod table_reader;
 mod tables;

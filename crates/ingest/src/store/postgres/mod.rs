@@ -11,6 +11,7 @@ mod copy;
 pub(crate) mod fuzz;
 mod holders;
 mod locks;
+mod points;
 mod reader;
 mod runs;
 pub(crate) mod schema;

@@ -142,7 +142,7 @@ fn unreadable(path: &Path, problem: &str) -> Error {
 }
 
 /// Writes a file atomically: to a temporary file, which is synced and then renamed.
-fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+pub(crate) fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let text = serde_json::to_vec_pretty(value)
         .map_err(|error| Error::store(format!("writing {}", path.display()), error))?;

@@ -23,10 +23,10 @@ use crate::run::key::{LAST_REPEAT, RunKey};
 use crate::run::replace::Replace;
 use crate::store::Wanted;
 
-pub(super) use self::paths::{Folder, MANIFEST, MARKER};
+pub(super) use self::paths::{Folder, MANIFEST, MARKER, POINTS};
 
 /// The names that may exist in a store's folder besides the marker.
-const OWN: [&str; 4] = [LOCK, "runs", "staging", SET_ASIDE];
+const OWN: [&str; 5] = [LOCK, "runs", "staging", SET_ASIDE, POINTS];
 
 impl Folder {
     /// Fails if the folder holds a store of another layout version, or something else.
@@ -86,7 +86,7 @@ impl Folder {
     }
 
     /// Creates the folder and its marker if they are missing.
-    fn create(&self) -> Result<()> {
+    pub(super) fn create(&self) -> Result<()> {
         let make = |path: &Path| fs::create_dir_all(path).map_err(|error| Error::io(path, error));
         make(self.path())?;
         // The marker comes first: if this is interrupted later, the folder is still recognised as a store.

@@ -14,6 +14,9 @@ pub(in crate::store::parquet) const MARKER: &str = "perfpipe.json";
 pub(in crate::store::parquet) const MANIFEST: &str = "manifest.json";
 pub(in crate::store::parquet) const LOCK: &str = ".lock";
 
+/// The file of points.
+pub(in crate::store::parquet) const POINTS: &str = "points.json";
+
 /// The folder for what `repair` found not to be a complete run.
 pub(super) const SET_ASIDE: &str = "set-aside";
 

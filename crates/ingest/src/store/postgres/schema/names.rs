@@ -6,11 +6,21 @@ use crate::run::key::RunKey;
 pub(crate) const SCHEMA: &str = "perfpipe";
 
 /// The names of all tables and views of the layout.
-pub(super) const ALL: [&str; 9] =
-    ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects", "elapsed_counts", "per_second"];
+pub(super) const ALL: [&str; 10] = [
+    "layout",
+    "runs",
+    "seconds",
+    "cpu",
+    "errors",
+    "labels",
+    "rejects",
+    "points",
+    "elapsed_counts",
+    "per_second",
+];
 
 /// Name of the lock for creating or migrating the schema.
-pub(super) const LOCK: &str = "perfpipe layout";
+pub(crate) const LOCK: &str = "perfpipe layout";
 
 /// The maximum length of a name in Postgres, in bytes.
 const LIMIT: usize = 63;

@@ -1,0 +1,289 @@
+//! The levels of sweeps: what the repeats of each gave.
+
+use std::collections::BTreeMap;
+
+use perfpipe_ingest::points::{Figures, Point, PointKey};
+
+/// Of the greatest throughput of a sweep, the share from which on a level counts as saturated, in percent.
+const SATURATED: f64 = 90.0;
+
+/// What a sweep goes by; the other one is the same for all of its levels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SweepBy {
+    /// Connections or users of the tool.
+    Concurrency,
+    /// Workers of the system under test.
+    Workers,
+}
+
+impl SweepBy {
+    fn level(self, key: &PointKey) -> Option<u32> {
+        match self {
+            Self::Concurrency => key.concurrency,
+            Self::Workers => key.workers,
+        }
+    }
+
+    fn other(self, key: &PointKey) -> Option<u32> {
+        match self {
+            Self::Concurrency => key.workers,
+            Self::Workers => key.concurrency,
+        }
+    }
+}
+
+/// Values of repeats. Of an even number, the median is the mean of the middle two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct Spread {
+    /// The median.
+    pub median: f64,
+    /// The least.
+    pub least: f64,
+    /// The greatest.
+    pub greatest: f64,
+}
+
+impl Spread {
+    /// Summarises values; `None` if there are none.
+    ///
+    /// ```
+    /// use perfpipe_analyze::points::Spread;
+    ///
+    /// assert_eq!(Spread::of(vec![3.0, 1.0, 2.0, 8.0]).map(|spread| spread.median), Some(2.5));
+    /// assert_eq!(Spread::of(vec![]), None);
+    /// ```
+    pub fn of(mut values: Vec<f64>) -> Option<Self> {
+        values.sort_by(f64::total_cmp);
+        let (least, greatest) = (*values.first()?, *values.last()?);
+        let upper = *values.get(values.len() / 2)?;
+        let lower = *values.get((values.len() - 1) / 2)?;
+        Some(Self { median: f64::midpoint(lower, upper), least, greatest })
+    }
+}
+
+/// A level of a sweep: the repeats of one framework by one tool.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Level {
+    /// The system under test.
+    pub framework: String,
+    /// The load tool.
+    pub tool: String,
+    /// Concurrency or workers, whichever the sweep goes by; absent if the points do not tell it.
+    pub level: Option<u32>,
+    /// The other one.
+    pub other: Option<u32>,
+    /// Repeats with figures.
+    pub repeats: u64,
+    /// Repeats that were aborted.
+    pub aborted: u64,
+    /// Successes per second.
+    pub throughput: Option<Spread>,
+    /// Answers per second as printed, failed ones included: the median.
+    pub answers_per_second: Option<f64>,
+    /// The greatest number of failures of a repeat, by the upper bound.
+    pub failures: Option<u64>,
+    /// The greatest share of failures of a repeat, in percent.
+    pub failures_percent: Option<f64>,
+    /// The greatest number of time-outs of a repeat.
+    pub timeouts: Option<u64>,
+    /// The median of the means, in ms.
+    pub mean_ms: Option<f64>,
+    /// The medians of percentiles, in ms: the 50th, 90th and 99th.
+    pub percentiles_ms: [Option<f64>; 3],
+    /// Where the latencies come from: `exact`, `printed`, or `both`.
+    pub latency_source: Option<&'static str>,
+    /// The median of c/X, in ms, which no mean of a closed loop exceeds.
+    pub little_ms: Option<f64>,
+    /// Bytes received per second: the median.
+    pub bytes_per_second: Option<f64>,
+    /// The throughput as a multiple of that at the fewest workers, times these workers. For sweeps by workers.
+    pub speed_up: Option<f64>,
+    /// The speed-up by worker, in percent.
+    pub efficiency_percent: Option<f64>,
+    /// True at the first level that reaches 90 % of the greatest throughput of its sweep, if there is a higher level.
+    pub is_knee: bool,
+}
+
+/// The points of one sweep: framework, tool and what is the same for all of its levels.
+type SweepKey = (String, String, Option<u32>);
+
+/// Summarises the points of one test into levels, sorted by framework, tool and level.
+pub fn levels(points: &[Point], by: SweepBy) -> Vec<Level> {
+    let mut sweeps: BTreeMap<SweepKey, BTreeMap<Option<u32>, Vec<&Point>>> = BTreeMap::new();
+    for point in points {
+        let key = (point.key.framework.clone(), point.key.tool.clone(), by.other(&point.key));
+        sweeps.entry(key).or_default().entry(by.level(&point.key)).or_default().push(point);
+    }
+    let mut all = Vec::new();
+    for (key, sweep) in sweeps {
+        let mut levels: Vec<Level> =
+            sweep.into_iter().map(|(level, points)| one(&key, level, &points)).collect();
+        mark_knee(&mut levels);
+        if by == SweepBy::Workers {
+            scale(&mut levels);
+        }
+        all.extend(levels);
+    }
+    all
+}
+
+fn one((framework, tool, other): &SweepKey, level: Option<u32>, points: &[&Point]) -> Level {
+    let whole: Vec<&Figures> =
+        points.iter().map(|point| &point.figures).filter(|figures| figures.aborted.is_none()).collect();
+    let values = |value: &dyn Fn(&Figures) -> Option<f64>| {
+        Spread::of(whole.iter().filter_map(|figures| value(figures)).collect())
+    };
+    let median = |value: &dyn Fn(&Figures) -> Option<f64>| values(value).map(|spread| spread.median);
+    let sources: Vec<&str> =
+        whole.iter().filter_map(|figures| figures.latencies.source).map(|source| source.name()).collect();
+    let source = sources
+        .first()
+        .map(|first| if sources.iter().all(|source| source == first) { *first } else { "both" });
+    Level {
+        framework: framework.clone(),
+        tool: tool.clone(),
+        level,
+        other: *other,
+        repeats: whole.len() as u64,
+        aborted: (points.len() - whole.len()) as u64,
+        throughput: values(&Figures::throughput),
+        answers_per_second: median(&|figures| figures.answers_per_second),
+        failures: whole.iter().filter_map(|figures| figures.failures).map(|failures| failures.greatest).max(),
+        failures_percent: values(&Figures::failures_percent).map(|spread| spread.greatest),
+        timeouts: whole.iter().filter_map(|figures| figures.timeouts).max(),
+        mean_ms: median(&|figures| figures.latencies.mean_ms),
+        percentiles_ms: [50.0, 90.0, 99.0]
+            .map(|percent| median(&|figures| figures.latencies.percentile(percent))),
+        latency_source: source,
+        little_ms: median(&Figures::little_ms),
+        bytes_per_second: median(&|figures| figures.bytes_per_second),
+        speed_up: None,
+        efficiency_percent: None,
+        is_knee: false,
+    }
+}
+
+/// Marks the first level that is saturated, unless it is the last one: then the sweep does not show the knee.
+fn mark_knee(levels: &mut [Level]) {
+    let of = |level: &Level| level.throughput.filter(|_| level.level.is_some()).map(|spread| spread.median);
+    let greatest = levels.iter().filter_map(of).fold(0.0, f64::max);
+    let is_saturated =
+        |level: &Level| of(level).is_some_and(|value| value > 0.0 && value * 100.0 >= greatest * SATURATED);
+    let at = levels.iter().position(is_saturated).filter(|at| at + 1 < levels.len());
+    if let Some(knee) = at.and_then(|at| levels.get_mut(at)) {
+        knee.is_knee = true;
+    }
+}
+
+/// Computes speed-up and efficiency, from the level of the fewest workers.
+fn scale(levels: &mut [Level]) {
+    let told = levels.iter().find_map(|level| Some((level.level?, level.throughput?.median)));
+    let Some((fewest, least)) = told.filter(|(_, least)| *least > 0.0) else { return };
+    for level in levels {
+        let (Some(workers), Some(throughput)) =
+            (level.level.filter(|workers| *workers > 0), level.throughput)
+        else {
+            continue;
+        };
+        let speed_up = throughput.median / least * f64::from(fewest);
+        level.speed_up = Some(speed_up);
+        level.efficiency_percent = Some(speed_up / f64::from(workers) * 100.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use perfpipe_ingest::points::{PointNames, named_points, sections};
+
+    /// The points of fixtures.
+    fn points(files: &[String], names: &PointNames) -> Vec<Point> {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/other/");
+        let read = |name: &String| {
+            let text = std::fs::read(format!("{folder}{name}")).unwrap();
+            (name.rsplit('/').next().unwrap().to_owned(), sections(&text).sections)
+        };
+        named_points(&files.iter().map(read).collect::<Vec<_>>(), names).unwrap()
+    }
+
+    fn near(value: Option<f64>, printed: f64, digits: i32) -> bool {
+        value.is_some_and(|value| (value - printed).abs() <= 0.5001 * 10f64.powi(-digits))
+    }
+
+    #[test]
+    fn sweep_of_ab_tells_successes_from_answers() {
+        let levels_of = [1, 2, 4, 8, 16, 32, 64, 128];
+        let files: Vec<String> = levels_of.iter().map(|c| format!("ab/jempower/{c}.8101")).collect();
+        let sweep = levels(&points(&files, &PointNames::default()), SweepBy::Concurrency);
+        assert_eq!(sweep.iter().map(|level| level.level.unwrap()).collect::<Vec<_>>(), levels_of);
+        let printed = [230.94, 413.65, 828.56, 908.72, 953.67, 992.10, 16567.06, 10242.02];
+        let successes = [230.9, 413.7, 828.6, 908.8, 953.7, 992.1, 809.1, 770.3];
+        for (level, (printed, successes)) in sweep.iter().zip(printed.into_iter().zip(successes)) {
+            assert_eq!(level.answers_per_second, Some(printed));
+            assert!(
+                near(level.throughput.map(|spread| spread.median), successes, 1),
+                "{:?}",
+                level.throughput
+            );
+        }
+        assert_eq!(
+            sweep.iter().map(|level| level.failures.unwrap()).collect::<Vec<_>>()[5..],
+            [0, 3805, 3829]
+        );
+    }
+
+    #[test]
+    fn knees_are_where_the_servers_are_full() {
+        for (framework, knee) in [("alpha", 8), ("beta", 4)] {
+            let files: Vec<String> = [1, 2, 4, 8, 16, 32, 64, 128]
+                .iter()
+                .flat_map(|c| (1..=3).map(move |repeat| format!("wrk/sweep/{framework}_c{c}_r{repeat}.txt")))
+                .collect();
+            let sweep = levels(&points(&files, &PointNames::default()), SweepBy::Concurrency);
+            let found: Vec<u32> =
+                sweep.iter().filter(|level| level.is_knee).filter_map(|level| level.level).collect();
+            assert_eq!(found, [knee], "{framework}");
+            assert!(sweep.iter().all(|level| level.repeats == 3 && level.latency_source == Some("printed")));
+        }
+    }
+
+    #[test]
+    fn workers_give_speed_up_and_efficiency() {
+        let files: Vec<String> = [1, 2, 4]
+            .iter()
+            .flat_map(|workers| {
+                (1..=3).map(move |repeat| format!("wrk/workers/result_w{workers}_{repeat}.log"))
+            })
+            .collect();
+        let names = PointNames {
+            framework: Some("tiny".into()),
+            pattern: Some("result_w{workers}_{repeat}.log")
+                .and_then(|text| perfpipe_ingest::points::NamePattern::new(text).ok()),
+            ..PointNames::default()
+        };
+        let all = points(&files, &names);
+        let json: Vec<Point> = all.into_iter().filter(|point| point.key.test == "/json").collect();
+        let sweep = levels(&json, SweepBy::Workers);
+        let wrk: Vec<&Level> = sweep.iter().filter(|level| level.tool == "wrk").collect();
+        assert_eq!((sweep.len(), wrk.len()), (6, 3), "the tools are never mixed");
+        assert!(near(wrk[1].speed_up, 2.055, 3) && near(wrk[2].speed_up, 4.173, 3));
+        assert!(near(wrk[2].efficiency_percent, 104.3, 1), "{:?}", wrk[2].efficiency_percent);
+    }
+
+    #[test]
+    fn aborted_points_are_counted_apart() {
+        let files = ["ab/drop-abort.txt", "ab/http500.txt"].map(str::to_owned);
+        let names = PointNames {
+            framework: Some("f".into()),
+            test: Some("t".into()),
+            concurrency: Some(16),
+            ..PointNames::default()
+        };
+        let sweep = levels(&points(&files, &names), SweepBy::Concurrency);
+        let aborted: u64 = sweep.iter().map(|level| level.aborted).sum();
+        assert_eq!((aborted, sweep.iter().map(|level| level.repeats).sum::<u64>()), (1, 1));
+    }
+}

@@ -1,0 +1,9 @@
+//! Points of load tools: their table, and sweeps of a test by concurrency or by workers.
+
+pub(crate) mod export;
+pub(crate) mod level;
+pub(crate) mod shown;
+
+pub use self::export::point_table;
+pub use self::level::{Level, Spread, SweepBy, levels};
+pub use self::shown::level_table;

@@ -1,0 +1,73 @@
+//! The table of a sweep's levels.
+
+use super::level::{Level, Spread, SweepBy};
+use crate::table::Table;
+
+/// Makes the table of levels.
+pub fn level_table(levels: &[Level], by: SweepBy) -> Table {
+    let (level, other) = match by {
+        SweepBy::Concurrency => ("concurrency", "workers"),
+        SweepBy::Workers => ("workers", "concurrency"),
+    };
+    let any = |test: &dyn Fn(&Level) -> bool| levels.iter().any(test);
+    let throughput = |of: fn(Spread) -> f64| move |level: &Level| level.throughput.map(of);
+    let [p50, p90, p99] =
+        [0, 1, 2].map(|at| move |level: &Level| level.percentiles_ms.get(at).copied().flatten());
+    Table::of(levels)
+        .column("framework", |level| Some(level.framework.clone()))
+        .column("tool", |level| Some(level.tool.clone()))
+        .column(other, |level| level.other.map(u64::from))
+        .people_see(any(&|level| level.other.is_some()))
+        .column(level, |level| level.level.map(u64::from))
+        .column("repeats", |level| Some(level.repeats))
+        .column("throughput", throughput(|spread| spread.median))
+        .unit("1/s", 1)
+        .column("throughput_least", throughput(|spread| spread.least))
+        .title("least")
+        .unit("1/s", 1)
+        .column("throughput_greatest", throughput(|spread| spread.greatest))
+        .title("greatest")
+        .unit("1/s", 1)
+        .column("answers_per_second", |level| level.answers_per_second)
+        .title("answers")
+        .unit("1/s", 1)
+        .column("failures_max", |level| level.failures)
+        .title("failures, max")
+        .column("failures_percent_max", |level| level.failures_percent)
+        .title("failures, max")
+        .unit("%", 1)
+        .column("timeouts_max", |level| level.timeouts)
+        .title("time-outs, max")
+        .people_see(any(&|level| level.timeouts.is_some_and(|count| count > 0)))
+        .column("mean_ms", |level| level.mean_ms)
+        .title("mean")
+        .unit("ms", 2)
+        .column("little_ms", |level| level.little_ms)
+        .title("c/X")
+        .unit("ms", 2)
+        .people_see(any(&|level| level.little_ms.is_some()))
+        .column("p50_ms", p50)
+        .title("p50")
+        .unit("ms", 2)
+        .column("p90_ms", p90)
+        .title("p90")
+        .unit("ms", 2)
+        .column("p99_ms", p99)
+        .title("p99")
+        .unit("ms", 2)
+        .column("latency_source", |level| level.latency_source.map(str::to_owned))
+        .title("latency is")
+        .column("bytes_per_second", |level| level.bytes_per_second)
+        .people_see(false)
+        .column("speed_up", |level| level.speed_up)
+        .unit("", 3)
+        .people_see(by == SweepBy::Workers)
+        .column("efficiency_percent", |level| level.efficiency_percent)
+        .title("efficiency")
+        .unit("%", 1)
+        .people_see(by == SweepBy::Workers)
+        .column("knee", |level| Some(level.is_knee))
+        .column("aborted", |level| Some(level.aborted))
+        .people_see(any(&|level| level.aborted > 0))
+        .done()
+}

@@ -1,0 +1,171 @@
+//! Locust's `_stats.csv` and `_stats_history.csv`: the row of all requests together.
+
+use super::super::point::{Bounds, Figures, Latencies};
+use super::super::split::found::Told;
+use super::super::split::section::Section;
+use super::super::tool::TextTool;
+use super::super::units;
+use super::row::cells;
+
+/// The table at the end of a run.
+pub(crate) struct Stats;
+
+/// The table by time, whose last row of all requests has the totals.
+pub(crate) struct History;
+
+const STATS: &str = "Type,Name,Request Count";
+const HISTORY: &str = "Timestamp,User Count,Type,Name";
+
+/// Locust writes the files at intervals.
+const EARLY: &str = "Locust writes this file at intervals, and may have left out the end of the run";
+
+impl TextTool for Stats {
+    fn name(&self) -> &'static str {
+        "locust"
+    }
+
+    fn begins(&self, lines: &[&str], at: usize) -> bool {
+        lines.get(at).is_some_and(|line| line.starts_with(STATS))
+    }
+
+    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+        let table = Table::of(section);
+        let row = table.all().ok_or("the file ends before the row Aggregated")?;
+        let requests = row.needed_count("Request Count")?;
+        let failures = row.needed_count("Failure Count")?;
+        let rate = row.number("Requests/s");
+        let mut figures = figures(requests, failures);
+        figures.duration = rate.filter(|rate| *rate > 0.0).map(|rate| requests as f64 / rate);
+        figures.answers_per_second = rate;
+        figures.latencies = Latencies::printed(
+            row.number("Average Response Time"),
+            row.number("Max Response Time"),
+            row.percentiles(),
+        );
+        Ok(Told { figures, ..Told::default() })
+    }
+
+    fn is_closed_loop(&self) -> bool {
+        false
+    }
+}
+
+impl TextTool for History {
+    fn name(&self) -> &'static str {
+        "locust"
+    }
+
+    fn begins(&self, lines: &[&str], at: usize) -> bool {
+        lines.get(at).is_some_and(|line| line.starts_with(HISTORY))
+    }
+
+    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+        let table = Table::of(section);
+        let row = table.all().ok_or("the file has no row Aggregated")?;
+        let first =
+            table.rows.iter().filter_map(|cells| Row { table: &table, cells }.number("Timestamp")).next();
+        let seconds = row.number("Timestamp").zip(first).map(|(last, first)| last - first);
+        let users =
+            table.rows.iter().filter_map(|cells| Row { table: &table, cells }.count("User Count")).max();
+        let requests = row.needed_count("Total Request Count")?;
+        let mut figures = figures(requests, row.needed_count("Total Failure Count")?);
+        figures.duration = seconds.filter(|seconds| *seconds > 0.0);
+        figures.answers_per_second = figures.duration.map(|seconds| requests as f64 / seconds);
+        // The percentiles of this file are of the last ten seconds only.
+        figures.latencies = Latencies::printed(
+            row.number("Total Average Response Time"),
+            row.number("Total Max Response Time"),
+            Vec::new(),
+        );
+        Ok(Told { concurrency: users.and_then(|users| u32::try_from(users).ok()), url: None, figures })
+    }
+
+    fn is_closed_loop(&self) -> bool {
+        false
+    }
+}
+
+fn figures(requests: u64, failures: u64) -> Figures {
+    Figures {
+        requests: Some(requests),
+        successes: Some(requests.saturating_sub(failures)),
+        failures: Some(Bounds::exactly(failures)),
+        notes: vec![EARLY.to_owned(), "the latencies include those of failures".to_owned()],
+        ..Figures::default()
+    }
+}
+
+/// A table with named columns.
+struct Table {
+    names: Vec<String>,
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    fn of(section: &Section<'_>) -> Self {
+        let mut rows = section.each(|line| Some(cells(line)).filter(|cells| cells.len() > 1));
+        let names = if rows.is_empty() { Vec::new() } else { rows.remove(0) };
+        Self { names, rows }
+    }
+
+    /// The last row of all requests together.
+    fn all(&self) -> Option<Row<'_>> {
+        let rows = self.rows.iter().rev().map(|cells| Row { table: self, cells });
+        rows.into_iter().find(|row| row.cell("Name") == Some("Aggregated"))
+    }
+}
+
+struct Row<'a> {
+    table: &'a Table,
+    cells: &'a [String],
+}
+
+impl Row<'_> {
+    fn cell(&self, name: &str) -> Option<&str> {
+        let at = self.table.names.iter().position(|found| found == name)?;
+        self.cells.get(at).map(String::as_str)
+    }
+
+    fn number(&self, name: &str) -> Option<f64> {
+        self.cell(name).and_then(units::number)
+    }
+
+    fn count(&self, name: &str) -> Option<u64> {
+        self.cell(name).and_then(units::count)
+    }
+
+    fn needed_count(&self, name: &str) -> Result<u64, String> {
+        self.count(name).ok_or_else(|| format!("the row Aggregated has no count in the column {name}"))
+    }
+
+    fn percentiles(&self) -> Vec<(f64, f64)> {
+        let percents = [50.0, 66.0, 75.0, 80.0, 90.0, 95.0, 98.0, 99.0, 99.9];
+        percents
+            .into_iter()
+            .filter_map(|percent| Some((percent, self.number(&format!("{percent}%"))?)))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixtures::only;
+
+    #[test]
+    fn row_of_all_requests_is_read() {
+        let figures = only("locust/run_stats.csv").figures;
+        assert_eq!((figures.requests, figures.successes), (Some(1467), Some(1304)));
+        assert_eq!((figures.failures.unwrap().least, figures.latencies.percentile(99.0)), (163, Some(120.0)));
+        assert!(figures.notes[0].contains("left out the end"), "the run had 1501");
+    }
+
+    #[test]
+    fn history_has_the_users() {
+        let found = only("locust/run_stats_history.csv");
+        assert_eq!(
+            (found.concurrency, found.figures.requests, found.figures.successes),
+            (Some(12), Some(1467), Some(1304))
+        );
+        assert_eq!(found.figures.duration, Some(12.0));
+    }
+}

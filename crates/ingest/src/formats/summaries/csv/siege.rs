@@ -1,0 +1,67 @@
+//! siege's log file: a row a run.
+
+use super::super::json::siege::{COARSE, MEGABYTE};
+use super::super::point::{Bounds, Figures, Latencies};
+use super::super::split::found::Told;
+use super::super::split::section::Section;
+use super::super::tool::TextTool;
+use super::super::units;
+
+pub(crate) struct SiegeLog;
+
+/// Cells of a row.
+const CELLS: usize = 10;
+
+impl TextTool for SiegeLog {
+    fn name(&self) -> &'static str {
+        "siege"
+    }
+
+    fn begins(&self, lines: &[&str], at: usize) -> bool {
+        // Each row is a run of its own; the header only says what the cells are.
+        lines.get(at).is_some_and(|line| row(line).is_some())
+    }
+
+    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+        let [_, seconds, _, mean, rate, throughput, _, okay, failed] =
+            row(section.first()).ok_or("the row has other cells than siege's log")?;
+        let figures = Figures {
+            duration: Some(seconds).filter(|seconds| *seconds > 0.0),
+            requests: Some((okay + failed) as u64),
+            successes: Some(okay as u64),
+            failures: Some(Bounds::exactly(failed as u64)),
+            answers_per_second: Some(rate),
+            bytes_per_second: Some(throughput * MEGABYTE),
+            latencies: Latencies::printed(Some(mean * 1e3), None, Vec::new()),
+            notes: vec![COARSE.to_owned()],
+            ..Figures::default()
+        };
+        Ok(Told { figures, ..Told::default() })
+    }
+
+    fn is_closed_loop(&self) -> bool {
+        false
+    }
+}
+
+/// Reads `2026-11-22 11:44:53,    240,       0.19, ...`: the numbers behind the date.
+fn row(line: &str) -> Option<[f64; 9]> {
+    let (date, rest) = line.split_once(',')?;
+    date.trim().parse::<jiff::civil::DateTime>().ok()?;
+    let numbers: Vec<f64> = rest.split(',').map_while(units::number).collect();
+    let all = rest.split(',').count() + 1 == CELLS;
+    numbers.try_into().ok().filter(|_| all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixtures::read;
+
+    #[test]
+    fn each_row_is_a_run() {
+        let found = read("siege/siege.log");
+        assert_eq!((found.sections.len(), found.ignored), (1, 2), "the header and a mark are no runs");
+        let figures = &found.sections[0].figures;
+        assert_eq!((figures.requests, figures.duration), (Some(240), Some(0.19)));
+    }
+}

@@ -1,0 +1,81 @@
+//! autocannon's JSON.
+
+use serde_json::Value;
+
+use super::super::point::{Bounds, Figures, Latencies};
+use super::super::split::found::Told;
+use super::super::tool::JsonTool;
+use super::value::{Json, named};
+
+pub(crate) struct Autocannon;
+
+impl JsonTool for Autocannon {
+    fn name(&self) -> &'static str {
+        "autocannon"
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["/statusCodeStats", "/sampleInt", "/connections", "/requests/total"]
+    }
+
+    fn read(&self, value: &Value) -> Result<Told, String> {
+        let json = Json(value);
+        let connections = json.count("/connections").and_then(|count| u32::try_from(count).ok());
+        let pipelining = json.count("/pipelining").and_then(|count| u32::try_from(count).ok()).unwrap_or(1);
+        let seconds = json.needed("/duration")?;
+        let successes = json.needed_count("/2xx")?.saturating_add(json.count("/3xx").unwrap_or_default());
+        let statuses =
+            ["/4xx", "/5xx"].into_iter().filter_map(|key| json.count(key)).fold(0, u64::saturating_add);
+        // Errors include time-outs.
+        let (errors, timeouts) = (json.needed_count("/errors")?, json.needed_count("/timeouts")?);
+        let ms = |key: &str| json.number(&format!("/latency/{key}"));
+        let names =
+            [("p50", 50.0), ("p75", 75.0), ("p90", 90.0), ("p97_5", 97.5), ("p99", 99.0), ("p99_9", 99.9)];
+        let percentiles =
+            names.into_iter().filter_map(|(name, percent)| Some((percent, ms(name)?))).collect();
+        let mut figures = Figures {
+            in_flight: connections.and_then(|connections| connections.checked_mul(pipelining)),
+            duration: Some(seconds).filter(|seconds| *seconds > 0.0),
+            requests: json.count("/requests/sent").or_else(|| json.count("/requests/total")),
+            successes: Some(successes),
+            failures: Some(Bounds::exactly(statuses.saturating_add(errors))),
+            kinds: named(&[
+                ("status", statuses),
+                ("timeout", timeouts),
+                ("error", errors.saturating_sub(timeouts)),
+            ]),
+            timeouts: Some(timeouts),
+            answers_per_second: json.number("/requests/average"),
+            bytes_per_second: json.number("/throughput/average"),
+            latencies: Latencies::printed(ms("average"), ms("max"), percentiles),
+            ..Figures::default()
+        };
+        figures.notes.push(
+            "latencies are whole milliseconds; answers per second is the mean of its samples".to_owned(),
+        );
+        if statuses > 0 {
+            figures.notes.push(format!("the latencies include those of {statuses} answers that failed"));
+        }
+        if timeouts > 0 {
+            figures.notes.push(format!("{timeouts} time-outs are in no latency"));
+        }
+        Ok(Told { concurrency: connections, url: json.text("/url").map(str::to_owned), figures })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixtures::only;
+
+    #[test]
+    fn errors_are_failures_beside_statuses() {
+        let found = only("autocannon/failures.out");
+        let figures = found.figures;
+        assert_eq!(
+            (found.concurrency, figures.requests, figures.successes),
+            (Some(16), Some(9501), Some(8430))
+        );
+        assert_eq!((figures.failures.unwrap().least, figures.timeouts), (906 + 149, Some(26)));
+        assert_eq!(figures.latencies.percentile(97.5), Some(78.0));
+    }
+}

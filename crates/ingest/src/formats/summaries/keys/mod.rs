@@ -1,0 +1,219 @@
+//! Which points the sections of files are: from the sections, else from the files' names, else from what was given.
+
+pub(crate) mod name;
+
+use std::collections::BTreeMap;
+
+use super::point::{Point, PointKey};
+use super::split::found::FoundSection;
+use crate::run::key::LAST_REPEAT;
+use crate::run::ports::Frameworks;
+
+pub use self::name::{NamePattern, NamedParts};
+
+/// What is given for the keys of points, beside what sections and files' names tell.
+#[derive(Debug, Clone, Default)]
+pub struct PointNames {
+    /// The framework of all points.
+    pub framework: Option<String>,
+    /// The test of all points; otherwise the path of each URL.
+    pub test: Option<String>,
+    /// The concurrency of points whose sections and files do not tell it.
+    pub concurrency: Option<u32>,
+    /// The number of workers of points whose files' names do not tell it.
+    pub workers: Option<u32>,
+    /// The number of the first repeat; by default 1.
+    pub repeat: Option<u32>,
+    /// How files are named.
+    pub pattern: Option<NamePattern>,
+    /// Frameworks by the port of the URL.
+    pub frameworks: Frameworks,
+}
+
+/// Why a section is no point: what is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Unknown {
+    /// Its framework: there is no URL, and none was given.
+    Framework,
+    /// Its test: there is no URL, and none was given.
+    Test,
+    /// The file's name does not follow the given pattern.
+    Name,
+    /// Its repeat is the same as that of another section of the file.
+    Repeat,
+}
+
+/// Names the sections of files, given with the files' names. Sections of equal keys are repeats, in their order.
+///
+/// # Errors
+/// The number of the file and of the section, both from 0, whose key is not known, and what of it.
+pub fn named_points(
+    files: &[(String, Vec<FoundSection>)],
+    names: &PointNames,
+) -> Result<Vec<Point>, (usize, usize, Unknown)> {
+    let mut repeats: BTreeMap<PointKey, u32> = BTreeMap::new();
+    let mut points: Vec<Point> = Vec::new();
+    for (file_at, (file, sections)) in files.iter().enumerate() {
+        let parts = match &names.pattern {
+            Some(pattern) => pattern.read(file).ok_or((file_at, 0, Unknown::Name))?,
+            None => NamedParts::default(),
+        };
+        for (at, section) in sections.iter().enumerate() {
+            let told = completed(section, sections);
+            let key = key_of(&told, &parts, names).map_err(|unknown| (file_at, at, unknown))?;
+            let key = match parts.repeat {
+                Some(repeat) => key.with_repeat(repeat),
+                None => {
+                    let before = repeats
+                        .entry(key.clone())
+                        .or_insert_with(|| names.repeat.unwrap_or(1).saturating_sub(1));
+                    *before = before.saturating_add(1).min(LAST_REPEAT);
+                    let repeat = *before;
+                    key.with_repeat(repeat)
+                }
+            };
+            if points.iter().any(|point| point.key == key) {
+                return Err((file_at, at, Unknown::Repeat));
+            }
+            points.push(Point::new(key, section.figures.clone()));
+        }
+    }
+    Ok(points)
+}
+
+/// What a section tells of its key.
+struct Told<'a> {
+    tool: &'a str,
+    concurrency: Option<u32>,
+    url: Option<&'a str>,
+}
+
+/// A section that was aborted may tell neither its URL nor its concurrency. It has those of the file's other sections of
+/// the tool, if these agree.
+fn completed<'a>(section: &'a FoundSection, all: &'a [FoundSection]) -> Told<'a> {
+    let mut told = Told { tool: section.tool, concurrency: section.concurrency, url: section.url.as_deref() };
+    if section.figures.aborted.is_none() {
+        return told;
+    }
+    let others = || all.iter().filter(|other| other.tool == section.tool);
+    let mut levels: Vec<u32> = others().filter_map(|other| other.concurrency).collect();
+    let mut urls: Vec<&str> = others().filter_map(|other| other.url.as_deref()).collect();
+    levels.dedup();
+    urls.dedup();
+    if let ([level], None) = (levels.as_slice(), told.concurrency) {
+        told.concurrency = Some(*level);
+    }
+    if let ([url], None) = (urls.as_slice(), told.url) {
+        told.url = Some(url);
+    }
+    told
+}
+
+fn key_of(told: &Told<'_>, parts: &NamedParts, names: &PointNames) -> Result<PointKey, Unknown> {
+    let url = told.url.and_then(Url::read);
+    let port = url.as_ref().and_then(|url| url.port).or(parts.port);
+    let framework = [
+        names.framework.clone(),
+        parts.framework.clone(),
+        port.and_then(|port| names.frameworks.on_port(port)).map(str::to_owned),
+        url.as_ref().map(|url| url.host.to_owned()),
+    ];
+    let test = [names.test.clone(), parts.test.clone(), url.map(|url| url.path.to_owned())];
+    Ok(PointKey {
+        tool: parts.tool.clone().unwrap_or_else(|| told.tool.to_owned()),
+        framework: framework.into_iter().flatten().next().ok_or(Unknown::Framework)?,
+        test: test.into_iter().flatten().next().ok_or(Unknown::Test)?,
+        concurrency: told.concurrency.or(parts.concurrency).or(names.concurrency),
+        workers: parts.workers.or(names.workers),
+        repeat: 1,
+    })
+}
+
+/// The parts of a URL that keys are made of.
+struct Url<'a> {
+    /// Host and port.
+    host: &'a str,
+    port: Option<u16>,
+    /// Path and query.
+    path: &'a str,
+}
+
+impl<'a> Url<'a> {
+    fn read(url: &'a str) -> Option<Self> {
+        let (scheme, rest) = url.split_once("://")?;
+        let end = rest.find(['/', '?']).unwrap_or(rest.len());
+        let (host, path) = rest.split_at_checked(end)?;
+        // Users and passwords are no part of a key.
+        let host = host.rsplit('@').next()?;
+        let path = path.split('#').next().filter(|path| !path.is_empty()).unwrap_or("/");
+        let told = host.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
+        let port = told.or(match scheme {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        });
+        Some(Self { host, port, path }).filter(|url| !url.host.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::read;
+    use super::*;
+
+    fn files(names: &[&str]) -> Vec<(String, Vec<FoundSection>)> {
+        let file = |name: &&str| (name.rsplit('/').next().unwrap().to_owned(), read(name).sections);
+        names.iter().map(file).collect()
+    }
+
+    #[test]
+    fn names_of_files_tell_workers_and_repeats() {
+        let names = PointNames {
+            framework: Some("crossbar".into()),
+            pattern: NamePattern::new("result_w{workers}_{repeat}.log").ok(),
+            ..PointNames::default()
+        };
+        let files = files(&["wrk/workers/result_w1_2.log", "wrk/workers/result_w4_1.log"]);
+        let points = named_points(&files, &names).unwrap();
+        let keys: Vec<String> = points.iter().map(|point| point.key.to_string()).collect();
+        assert_eq!(keys[0], "crossbar /json by weighttp at c32 w1 #2");
+        assert_eq!(keys[5], "crossbar /json by wrk at c32 w4", "the tool is a part of the key");
+        assert_eq!(keys.len(), 8);
+    }
+
+    #[test]
+    fn appended_sections_are_repeats_and_ports_name_frameworks() {
+        let names = PointNames {
+            frameworks: [(8100, "alpha".to_owned())].into_iter().collect(),
+            ..PointNames::default()
+        };
+        let points = named_points(&files(&["ab/jempower/64.8100", "ab/jempower/64.8101"]), &names).unwrap();
+        let keys: Vec<String> = points.iter().map(|point| point.key.to_string()).collect();
+        assert_eq!(keys[..2], ["alpha /hello by ab at c64", "alpha /hello by ab at c64 #2"]);
+        assert_eq!(
+            keys[5], "127.0.0.1:8101 /hello by ab at c64 #3",
+            "a port without a name is the framework"
+        );
+    }
+
+    #[test]
+    fn aborted_section_has_the_level_of_its_file() {
+        let text = std::fs::read(super::super::fixtures::path("ab/jempower/64.8100")).unwrap();
+        let aborted = std::fs::read(super::super::fixtures::path("ab/drop-abort.txt")).unwrap();
+        let found = super::super::sections(&[text, aborted].concat());
+        let points = named_points(&[("64.8100".to_owned(), found.sections)], &PointNames::default()).unwrap();
+        assert_eq!(points[3].key.to_string(), "127.0.0.1:8100 /hello by ab at c64 #4");
+        assert!(points[3].figures.aborted.is_some());
+    }
+
+    #[test]
+    fn what_is_missing_is_told() {
+        let hey = files(&["hey/clean-summary.out"]);
+        assert_eq!(named_points(&hey, &PointNames::default()), Err((0, 0, Unknown::Framework)));
+        let framework = PointNames { framework: Some("go".into()), ..PointNames::default() };
+        assert_eq!(named_points(&hey, &framework), Err((0, 0, Unknown::Test)));
+        let pattern = PointNames { pattern: NamePattern::new("{framework}.log").ok(), ..framework };
+        assert_eq!(named_points(&hey, &pattern), Err((0, 0, Unknown::Name)));
+    }
+}

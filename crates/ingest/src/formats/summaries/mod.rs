@@ -1,0 +1,39 @@
+//! Summaries that load tools print: what one run told, as a point of a sweep. One file a tool.
+
+pub(crate) mod csv;
+#[cfg(test)]
+pub(crate) mod fixtures;
+pub(crate) mod json;
+pub(crate) mod keys;
+#[cfg(test)]
+mod oracles;
+pub(crate) mod point;
+pub(crate) mod split;
+pub(crate) mod text;
+pub(crate) mod tool;
+mod tools;
+pub(crate) mod units;
+
+use self::split::found::FoundSections;
+use self::split::walk::Walk;
+use self::tools::TOOLS;
+
+/// Finds what load tools printed among the lines of a text: many sections, of several tools, with other text between.
+///
+/// Bytes that are no UTF-8 are replaced. A section that was cut, or whose tool gave up, is one without figures that says
+/// why.
+///
+/// ```
+/// use perfpipe_ingest::points::sections;
+///
+/// let text = "wrk -c 64 -t 2 http://h:80/hello\nRunning 10s test @ http://h:80/hello\n  2 threads and 64 connections\n";
+/// let found = sections(text.as_bytes());
+/// assert_eq!((found.sections[0].tool, found.sections[0].concurrency), ("wrk", Some(64)));
+/// assert!(found.sections[0].figures.aborted.is_some(), "wrk was stopped before it told any figure");
+/// ```
+pub fn sections(bytes: &[u8]) -> FoundSections {
+    let text = String::from_utf8_lossy(bytes);
+    let text = text.trim_start_matches('\u{feff}');
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    Walk::over(&TOOLS, text, &lines)
+}

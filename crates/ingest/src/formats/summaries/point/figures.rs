@@ -1,0 +1,83 @@
+//! The figures of a point. Absent is never zero.
+
+use serde::{Deserialize, Serialize};
+
+use super::bounds::Bounds;
+use super::exact;
+use super::latency::{Latencies, LatencySource};
+
+/// By how much a printed mean may exceed c/X before it counts as impossible: what rounding can do.
+const ROUNDING: f64 = 1.005;
+
+/// What a tool told. What it did not tell is absent, never zero.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Figures {
+    /// Requests that were in flight all the time, if the tool sends the next one when an answer arrives (a closed loop).
+    pub in_flight: Option<u32>,
+    /// How long the tool sent requests, in seconds.
+    #[serde(with = "exact::optional")]
+    pub duration: Option<f64>,
+    /// Requests as the tool counts them, which may leave out some of the failed ones.
+    pub requests: Option<u64>,
+    /// Requests that succeeded, at least.
+    pub successes: Option<u64>,
+    /// Requests that failed, by the server or on the way.
+    pub failures: Option<Bounds>,
+    /// Counts of failures by their kind, as the tool names them. They may overlap.
+    pub kinds: Vec<(String, u64)>,
+    /// Answers that came too late, or never, as far as the tool counts them.
+    pub timeouts: Option<u64>,
+    /// Answers per second, failed ones included, as printed.
+    #[serde(with = "exact::optional")]
+    pub answers_per_second: Option<f64>,
+    /// Bytes received per second.
+    #[serde(with = "exact::optional")]
+    pub bytes_per_second: Option<f64>,
+    /// Latencies.
+    pub latencies: Latencies,
+    /// Why the tool gave up, or why its figures are missing.
+    pub aborted: Option<String>,
+    /// What a reader of the figures has to know.
+    pub notes: Vec<String>,
+}
+
+impl Figures {
+    /// The figures of a tool that gave none, for this reason.
+    pub(crate) fn aborted(reason: impl Into<String>) -> Self {
+        Self { aborted: Some(reason.into()), ..Self::default() }
+    }
+
+    /// Successes per second.
+    pub fn throughput(&self) -> Option<f64> {
+        let seconds = self.duration.filter(|seconds| *seconds > 0.0)?;
+        Some(self.successes? as f64 / seconds)
+    }
+
+    /// Little's law, c/X, in ms: no mean latency in a closed loop can be greater.
+    pub fn little_ms(&self) -> Option<f64> {
+        let rate = self.answers_per_second.filter(|rate| *rate > 0.0)?;
+        Some(f64::from(self.in_flight?) / rate * 1000.0)
+    }
+
+    /// The share of requests that failed, in percent; the greatest that the bounds allow.
+    pub fn failures_percent(&self) -> Option<f64> {
+        let (failed, succeeded) = (self.failures?.greatest, self.successes?);
+        let all = failed.saturating_add(succeeded);
+        (all > 0).then(|| failed as f64 / all as f64 * 100.0)
+    }
+
+    /// Adds the notes that hold whatever the tool is.
+    pub(crate) fn with_notes(mut self, invents: &str) -> Self {
+        let mean = self.latencies.mean_ms.filter(|_| self.latencies.source == Some(LatencySource::Printed));
+        if let (Some(mean), Some(little)) = (mean, self.little_ms())
+            && mean > little * ROUNDING
+        {
+            self.notes.push(format!(
+                "the printed mean of {mean:.3} ms is above c/X, {little:.3} ms, which no closed loop can have{invents}"
+            ));
+        }
+        self
+    }
+}

@@ -1,0 +1,31 @@
+//! What one run of a load tool told in summary: a point of a sweep.
+
+pub(crate) mod bounds;
+mod exact;
+pub(crate) mod figures;
+pub(crate) mod key;
+pub(crate) mod latency;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::bounds::Bounds;
+pub use self::figures::Figures;
+pub use self::key::PointKey;
+pub use self::latency::{Latencies, LatencySource, Percentile};
+
+/// What one run of a load tool told in summary, and under which key.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Point {
+    /// Which point it is. A later point of the same key replaces it.
+    pub key: PointKey,
+    /// What the tool told.
+    pub figures: Figures,
+}
+
+impl Point {
+    /// Joins a key and figures.
+    pub fn new(key: PointKey, figures: Figures) -> Self {
+        Self { key, figures }
+    }
+}

@@ -1,0 +1,129 @@
+//! Commands that were echoed before the outputs of tools: they tell what an output leaves out.
+
+/// The options that a tool's command has for what outputs lack.
+struct Options {
+    tool: &'static str,
+    concurrency: &'static [&'static str],
+    timeout: &'static [&'static str],
+    rate: &'static [&'static str],
+}
+
+const TOOLS: [Options; 12] = [
+    Options { tool: "wrk", concurrency: &["-c", "--connections"], timeout: &["--timeout", "-T"], rate: &[] },
+    Options {
+        tool: "wrk2",
+        concurrency: &["-c", "--connections"],
+        timeout: &["--timeout"],
+        rate: &["-R", "--rate"],
+    },
+    Options { tool: "ab", concurrency: &["-c"], timeout: &["-s"], rate: &[] },
+    Options { tool: "weighttp", concurrency: &["-c"], timeout: &[], rate: &[] },
+    Options { tool: "hey", concurrency: &["-c"], timeout: &["-t"], rate: &["-q"] },
+    Options { tool: "oha", concurrency: &["-c"], timeout: &["-t"], rate: &["-q"] },
+    Options {
+        tool: "h2load",
+        concurrency: &["-c", "--clients"],
+        timeout: &["-N", "-T"],
+        rate: &["-r", "--rate"],
+    },
+    Options {
+        tool: "autocannon",
+        concurrency: &["-c", "--connections"],
+        timeout: &["-t", "--timeout"],
+        rate: &["-R"],
+    },
+    Options {
+        tool: "bombardier",
+        concurrency: &["-c", "--connections"],
+        timeout: &["-t", "--timeout"],
+        rate: &["-r", "--rate"],
+    },
+    Options { tool: "siege", concurrency: &["-c", "--concurrent"], timeout: &[], rate: &[] },
+    Options { tool: "k6", concurrency: &["-u", "--vus"], timeout: &[], rate: &[] },
+    Options { tool: "locust", concurrency: &["-u", "--users"], timeout: &[], rate: &[] },
+];
+
+/// A command of a load tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Command {
+    pub(crate) tool: &'static str,
+    pub(crate) concurrency: Option<u32>,
+    pub(crate) timeout: Option<String>,
+    pub(crate) rate: Option<String>,
+    pub(crate) url: Option<String>,
+}
+
+impl Command {
+    /// Reads a line such as `wrk -c 64 URL`, which a prompt, hash signs or a time may precede.
+    pub(crate) fn read(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace().skip_while(|word| !is_name(word));
+        let name = words.next()?.rsplit('/').next()?;
+        let options = TOOLS.iter().find(|options| options.tool == name)?;
+        let words: Vec<&str> = words.collect();
+        let url = words.iter().find(|word| word.starts_with("http://") || word.starts_with("https://"));
+        let has_options = words.first().is_some_and(|word| word.starts_with('-') || *word == "run");
+        if url.is_none() && !has_options {
+            return None;
+        }
+        let value = |names: &[&str]| value_of(&words, names);
+        // Some tools' options depend on how they were built: wrk2 is installed as wrk, and has -R.
+        let rate = value(options.rate).or_else(|| value(&["-R"]).filter(|_| name == "wrk"));
+        Some(Self {
+            tool: if name == "wrk" && rate.is_some() { "wrk2" } else { options.tool },
+            concurrency: value(options.concurrency).and_then(|text| text.parse().ok()),
+            timeout: value(options.timeout),
+            rate,
+            url: url.map(|url| (*url).to_owned()),
+        })
+    }
+}
+
+/// Returns true for the first word that is no prompt, hash sign or time.
+fn is_name(word: &str) -> bool {
+    !word.bytes().all(|byte| byte.is_ascii_digit() || b"$#>%+.:-TZ[]".contains(&byte))
+}
+
+/// The value of an option: the word behind it, or what it is joined to.
+fn value_of(words: &[&str], names: &[&str]) -> Option<String> {
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        for name in names {
+            if word == name {
+                return rest.next().map(|value| (*value).to_owned());
+            }
+            let joined = word.strip_prefix(name).map(|value| value.trim_start_matches('='));
+            let is_value = |value: &&str| value.starts_with(|c: char| c.is_ascii_digit());
+            if let Some(value) = joined.filter(is_value) {
+                return Some(value.to_owned());
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read_behind_prompts_and_times() {
+        let told =
+            Command::read("### 1795348945.676298450 wrk -c 50 -t 2 --timeout 5s http://127.0.0.1:8180/fib")
+                .unwrap();
+        assert_eq!((told.tool, told.concurrency, told.timeout.as_deref()), ("wrk", Some(50), Some("5s")));
+        assert_eq!(told.url.as_deref(), Some("http://127.0.0.1:8180/fib"));
+        let told = Command::read("$ /usr/bin/wrk -t2 -c100 -R2000 http://h/").unwrap();
+        assert_eq!((told.tool, told.concurrency, told.rate.as_deref()), ("wrk2", Some(100), Some("2000")));
+        let told = Command::read("ab -r -k -c=20000 -n 1000000 localhost:9098/hello").unwrap();
+        assert_eq!((told.tool, told.concurrency), ("ab", Some(20000)));
+    }
+
+    #[test]
+    fn prose_is_no_command() {
+        for line in
+            ["wrk is a tool", "about wrk -c 10", "", "ab", "weighttp 0.3 - a lightweight tool", "$ ls -l"]
+        {
+            assert_eq!(Command::read(line), None, "{line}");
+        }
+    }
+}

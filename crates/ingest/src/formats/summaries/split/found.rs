@@ -1,0 +1,73 @@
+//! The sections that a text turned out to have.
+
+use super::super::point::Figures;
+use super::command::Command;
+
+/// One section of a text: what one run of a tool printed.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FoundSection {
+    /// The tool.
+    pub tool: &'static str,
+    /// True if the tool printed what it prints; false if there is only its command.
+    pub printed: bool,
+    /// The line on which it begins, from 1.
+    pub line: usize,
+    /// Connections or users of the tool, from the output or else from the command before it.
+    pub concurrency: Option<u32>,
+    /// The URL, from the output or else from the command before it.
+    pub url: Option<String>,
+    /// What it told.
+    pub figures: Figures,
+}
+
+/// What a text holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct FoundSections {
+    /// The sections in their order.
+    pub sections: Vec<FoundSection>,
+    /// How many lines belong to none of them; blank ones and commands aside.
+    pub ignored: usize,
+    /// The first of these: its number, from 1, and its text.
+    pub first_ignored: Option<(usize, String)>,
+}
+
+impl FoundSections {
+    /// Notes lines that belong to no section.
+    pub(super) fn ignore(&mut self, from: usize, lines: &[&str]) {
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            self.ignored += 1;
+            if self.first_ignored.is_none() {
+                self.first_ignored = Some((from + at + 1, line.trim().chars().take(80).collect()));
+            }
+        }
+    }
+}
+
+/// What a tool's reader makes of a section.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    pub(crate) concurrency: Option<u32>,
+    pub(crate) url: Option<String>,
+    pub(crate) figures: Figures,
+}
+
+impl Told {
+    /// Fills in what the output lacks from the command that was echoed before it.
+    pub(super) fn completed(mut self, command: Option<&Command>, closed_loop: bool) -> Self {
+        let Some(command) = command else { return self };
+        self.concurrency = self.concurrency.or(command.concurrency);
+        self.url = self.url.or_else(|| command.url.clone());
+        if closed_loop && command.rate.is_none() {
+            self.figures.in_flight = self.figures.in_flight.or(command.concurrency);
+        }
+        if let Some(timeout) = &command.timeout {
+            self.figures.notes.push(format!("the time-out was {timeout}, by the command"));
+        }
+        if let Some(rate) = &command.rate {
+            self.figures.notes.push(format!("the rate was set to {rate} per second, by the command"));
+        }
+        self
+    }
+}

@@ -1,0 +1,6 @@
+//! Finds the sections of a text: which tool wrote which lines.
+
+pub(crate) mod command;
+pub(crate) mod found;
+pub(crate) mod section;
+pub(crate) mod walk;

@@ -1,0 +1,236 @@
+//! ApacheBench: counts that include failures, one failure under several names.
+
+use super::super::point::{Bounds, Figures, Latencies};
+use super::super::split::found::Told;
+use super::super::split::section::{Section, needed};
+use super::super::tool::TextTool;
+use super::super::units;
+use super::line::line_at;
+
+pub(crate) struct Ab;
+
+const BANNER: &str = "This is ApacheBench, Version";
+
+impl TextTool for Ab {
+    fn name(&self) -> &'static str {
+        "ab"
+    }
+
+    fn begins(&self, lines: &[&str], at: usize) -> bool {
+        let line = line_at(lines, at);
+        line.starts_with(BANNER) || (line.starts_with('<') && line.contains(BANNER))
+    }
+
+    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+        if section.first().trim_start().starts_with('<') {
+            section.use_to(usize::MAX);
+            return Err("tables in HTML, which lack the percentiles: run ab without -w".to_owned());
+        }
+        let concurrency = section.after("Concurrency Level:").and_then(|text| text.parse().ok());
+        let figures =
+            figures(section).unwrap_or_else(|reason| Figures::aborted(gave_up(section).unwrap_or(reason)));
+        Ok(Told { concurrency, url: url(section), figures: Figures { in_flight: concurrency, ..figures } })
+    }
+}
+
+/// The URL, from its parts.
+fn url(section: &Section<'_>) -> Option<String> {
+    let (host, port) = (section.after("Server Hostname:")?, section.after("Server Port:")?);
+    let path = section.after("Document Path:")?;
+    Some(format!("http://{host}:{port}{path}"))
+}
+
+/// Why ab ended early. It prints the reason to standard error, which may stand in the same file.
+fn gave_up(section: &Section<'_>) -> Option<String> {
+    let done = section.find(|line| {
+        let (_, rest) = line.split_once("Total of ")?;
+        rest.strip_suffix(" requests completed").and_then(units::count)
+    });
+    let reason = section.find(|line| {
+        let from = line.find("apr_")?;
+        line.get(from..).map(str::to_owned)
+    });
+    let waits = section.find(|line| line.contains("(be patient)").then_some(()));
+    match (reason, done) {
+        (Some(reason), _) => Some(reason),
+        (None, Some(done)) => {
+            Some(format!("ab gave up after {done} requests; it tells why on standard error"))
+        }
+        (None, None) => {
+            waits.map(|()| "ab gave up before its first figures; it tells why on standard error".to_owned())
+        }
+    }
+}
+
+fn figures(section: &Section<'_>) -> Result<Figures, String> {
+    let rate = needed(section.number("Requests per second:")?, "Requests per second:")?;
+    let requests = needed(section.count("Complete requests:")?, "Complete requests:")?;
+    let duration = needed(section.number("Time taken for tests:")?, "Time taken for tests:")?;
+    let kinds = kinds(section)?;
+    let failures = failures(&kinds);
+    // Requests whose write failed are not complete.
+    let within = failures.least.saturating_sub(kinds.write).min(requests);
+    let transferred = section.count("Total transferred:")?;
+    let mut figures = Figures {
+        duration: Some(duration).filter(|seconds| *seconds > 0.0),
+        requests: Some(requests),
+        successes: Some(requests - within),
+        failures: Some(failures),
+        kinds: kinds.named(),
+        answers_per_second: Some(rate),
+        bytes_per_second: transferred.filter(|_| duration > 0.0).map(|bytes| bytes as f64 / duration),
+        latencies: latencies(section),
+        ..Figures::default()
+    };
+    let other_lengths = kinds.length.saturating_sub(kinds.non_2xx.saturating_add(kinds.exceptions));
+    if other_lengths > 0 {
+        figures
+            .notes
+            .push(format!("{other_lengths} answers of another length than the first, which are no failures"));
+    }
+    if failures.greatest > 0 {
+        figures.notes.push("the latencies include those of failures".to_owned());
+    }
+    section.find(|line| line.contains("(longest request)").then_some(()));
+    Ok(figures)
+}
+
+/// What ab counts as failed, by its names.
+#[derive(Default)]
+struct Kinds {
+    connect: u64,
+    receive: u64,
+    length: u64,
+    exceptions: u64,
+    write: u64,
+    non_2xx: u64,
+}
+
+impl Kinds {
+    fn named(&self) -> Vec<(String, u64)> {
+        let all = [
+            ("connect", self.connect),
+            ("receive", self.receive),
+            ("length", self.length),
+            ("exceptions", self.exceptions),
+            ("write", self.write),
+            ("status", self.non_2xx),
+        ];
+        all.iter().filter(|(_, count)| *count > 0).map(|(name, count)| ((*name).to_owned(), *count)).collect()
+    }
+}
+
+fn kinds(section: &Section<'_>) -> Result<Kinds, String> {
+    let failed = section.count("Failed requests:")?.unwrap_or_default();
+    let mut kinds = Kinds {
+        write: section.count("Write errors:")?.unwrap_or_default(),
+        non_2xx: section.count("Non-2xx responses:")?.unwrap_or_default(),
+        ..Kinds::default()
+    };
+    if failed == 0 {
+        return Ok(kinds);
+    }
+    let text = needed(section.find(|line| line.strip_prefix("(Connect:").map(|_| line)), "(Connect:")?;
+    let of = |name: &str| {
+        let value = text.trim_matches(['(', ')']).split(',').find_map(|part| part.trim().strip_prefix(name));
+        value.and_then(units::count).ok_or_else(|| format!("the failures \"{text}\" have no count of {name}"))
+    };
+    kinds.connect = of("Connect:")?;
+    kinds.receive = of("Receive:")?;
+    kinds.length = of("Length:")?;
+    kinds.exceptions = of("Exceptions:")?;
+    Ok(kinds)
+}
+
+/// ab counts one reset connection as received wrongly, of another length, and an exception: the greatest of these counts
+/// is that of the resets. Where they are not equal, they may be of different requests.
+fn failures(kinds: &Kinds) -> Bounds {
+    let parts = [kinds.connect, kinds.receive, kinds.exceptions];
+    let greatest = parts.into_iter().max().unwrap_or_default();
+    let others = parts.into_iter().filter(|count| *count != greatest).fold(0, u64::saturating_add);
+    let certain = kinds.non_2xx.saturating_add(greatest).saturating_add(kinds.write);
+    Bounds::between(certain, certain.saturating_add(others))
+}
+
+fn latencies(section: &Section<'_>) -> Latencies {
+    let row = section.after("Total:").unwrap_or_default();
+    let mut columns = row.split_whitespace().map(units::number);
+    let mean = columns.nth(1).flatten();
+    let percentiles: Vec<(f64, f64)> = section.each(|line| {
+        let (percent, ms) = line.split_once('%')?;
+        let ms = ms.split_whitespace().next()?;
+        Some((units::number(percent)?, units::number(ms)?))
+    });
+    let max = percentiles.iter().find(|(percent, _)| *percent >= 100.0).map(|(_, ms)| *ms);
+    Latencies::printed(mean, max, percentiles)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixtures::{only, read};
+
+    #[test]
+    fn failures_are_counted_once() {
+        let http = only("ab/http500.txt").figures;
+        assert_eq!((http.requests, http.successes), (Some(2000), Some(1800)));
+        assert_eq!(http.failures.unwrap().to_string(), "200", "length and status are the same 200");
+        let shed = only("ab/sweep/beta_c64_r1.txt");
+        assert_eq!(
+            (shed.concurrency, shed.figures.requests, shed.figures.successes),
+            (Some(64), Some(4000), Some(195))
+        );
+        assert_eq!(shed.figures.failures.unwrap().least, 3805);
+        assert_eq!(shed.figures.answers_per_second, Some(16567.06));
+        assert_eq!(shed.url.as_deref(), Some("http://127.0.0.1:8101/hello"));
+        let lengths = only("ab/length-l.txt").figures;
+        assert_eq!(lengths.failures.unwrap().to_string(), "0");
+    }
+
+    #[test]
+    fn one_reset_is_one_failure() {
+        let text = std::fs::read_to_string(super::super::super::fixtures::path("ab/http500.txt")).unwrap();
+        let from = text.find("Failed requests:").unwrap();
+        let to = text.find("Keep-Alive requests:").unwrap();
+        let with = |failed: &str| {
+            let text = [&text[..from], failed, &text[to..]].concat();
+            crate::points::sections(text.as_bytes()).sections.remove(0).figures
+        };
+        let resets =
+            with("Failed requests:        120\n   (Connect: 0, Receive: 40, Length: 40, Exceptions: 40)\n");
+        assert_eq!((resets.failures.unwrap().to_string(), resets.successes), ("40".to_owned(), Some(1960)));
+        let others =
+            with("Failed requests:        130\n   (Connect: 0, Receive: 40, Length: 60, Exceptions: 30)\n");
+        assert_eq!(others.failures.unwrap().to_string(), "40..70");
+        let lengths =
+            with("Failed requests:        7\n   (Connect: 0, Receive: 0, Length: 7, Exceptions: 0)\n");
+        assert_eq!(lengths.successes, Some(2000));
+        assert!(lengths.notes[0].starts_with("7 answers of another length"), "{:?}", lengths.notes);
+    }
+
+    #[test]
+    fn aborted_runs_are_kept() {
+        let reset = only("ab/drop-abort.txt").figures;
+        assert_eq!(
+            reset.aborted.as_deref(),
+            Some("ab gave up after 49 requests; it tells why on standard error")
+        );
+        let with_reason = [
+            std::fs::read(super::super::super::fixtures::path("ab/timeout-r.txt")).unwrap(),
+            b"\napr_pollset_poll: The timeout specified has expired (70007)\n".to_vec(),
+        ]
+        .concat();
+        let found = crate::points::sections(&with_reason);
+        let reason = "apr_pollset_poll: The timeout specified has expired (70007)";
+        assert_eq!(found.sections[0].figures.aborted.as_deref(), Some(reason));
+        assert!(only("ab/refused.txt").figures.aborted.is_some());
+    }
+
+    #[test]
+    fn appended_repeats_are_sections_of_their_own() {
+        let found = read("ab/jempower/128.8101");
+        let rates: Vec<f64> =
+            found.sections.iter().filter_map(|section| section.figures.answers_per_second).collect();
+        assert_eq!(rates, [7272.16, 17995.65, 10242.02]);
+        assert_eq!(found.ignored, 0, "{:?}", found.first_ignored);
+    }
+}

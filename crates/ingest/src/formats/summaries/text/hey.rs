@@ -1,0 +1,100 @@
+//! hey: a summary of what its client saw, which sent resets again in silence.
+
+use super::super::point::{Figures, Latencies};
+use super::super::split::found::Told;
+use super::super::split::section::{Section, needed};
+use super::super::tool::TextTool;
+use super::super::units;
+use super::answers::Answers;
+use super::line::line_at;
+
+pub(crate) struct Hey;
+
+impl TextTool for Hey {
+    fn name(&self) -> &'static str {
+        "hey"
+    }
+
+    fn begins(&self, lines: &[&str], at: usize) -> bool {
+        let total = line_at(lines, at + 1);
+        line_at(lines, at) == "Summary:" && total.starts_with("Total:") && total.ends_with(" secs")
+    }
+
+    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+        let seconds =
+            |name: &str| section.after(name).and_then(|text| units::number(text.strip_suffix(" secs")?));
+        let duration = needed(seconds("Total:"), "Total:")?;
+        let rate = needed(section.number("Requests/sec:")?, "Requests/sec:")?;
+        let ms = |name: &str| seconds(name).map(|seconds| seconds * 1e3);
+        let (max, mean) = (ms("Slowest:"), ms("Average:"));
+        section.after("Total data:");
+        section.after("Size/request:");
+        section.each(|line| {
+            (line.contains("histogram:") || line.contains("distribution:") || is_detail(line)).then_some(())
+        });
+        section.each(|line| {
+            (line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" [")).then_some(())
+        });
+        let statuses = section.each(|line| {
+            let (status, rest) = line.strip_prefix('[')?.split_once(']')?;
+            Some((status, units::count(rest.trim().strip_suffix(" responses")?)?))
+        });
+        let errors = section.each(|line| {
+            let (count, message) = line.strip_prefix('[')?.split_once(']')?;
+            Some((message.trim(), units::count(count)?))
+                .filter(|(message, _)| !message.ends_with(" responses"))
+        });
+        if statuses.is_empty() && errors.is_empty() {
+            return Err("the output ends before its status codes".to_owned());
+        }
+        let mut figures = Figures {
+            duration: Some(duration).filter(|seconds| *seconds > 0.0),
+            answers_per_second: Some(rate),
+            latencies: Latencies::printed(mean, max, section.each(percentile)),
+            ..Figures::default()
+        };
+        Answers::new(statuses, errors).count_into(&mut figures);
+        figures.notes.push("hey's client sends again what was reset, and does not count it".to_owned());
+        Ok(Told { figures, ..Told::default() })
+    }
+}
+
+fn is_detail(line: &str) -> bool {
+    let names = ["Details (", "DNS+dialup:", "DNS-lookup:", "req write:", "resp wait:", "resp read:"];
+    names.iter().any(|name| line.starts_with(name))
+}
+
+/// Reads `99%% in 0.0175 secs`; the second sign is one of some versions.
+fn percentile(line: &str) -> Option<(f64, f64)> {
+    let (percent, seconds) = line.strip_suffix(" secs")?.split_once(" in ")?;
+    let percent = percent.strip_suffix('%')?;
+    Some((units::number(percent.trim_end_matches('%'))?, units::number(seconds)? * 1e3))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixtures::{only, read};
+
+    #[test]
+    fn errors_count_as_requests() {
+        let figures = only("hey/failures-summary.out").figures;
+        assert_eq!(
+            (figures.requests, figures.successes, figures.timeouts),
+            (Some(2000), Some(1800), Some(6))
+        );
+        assert_eq!(figures.failures.unwrap().to_string(), "200");
+        assert_eq!(figures.latencies.percentile(99.0), Some(29.0));
+        assert_eq!(read("hey/failures-summary.out").ignored, 0);
+    }
+
+    #[test]
+    fn connections_are_known_by_the_command() {
+        let text =
+            std::fs::read_to_string(super::super::super::fixtures::path("hey/clean-summary.out")).unwrap();
+        let found = crate::points::sections(
+            format!("$ hey -n 3000 -c 16 http://127.0.0.1:8120/hello\n{text}").as_bytes(),
+        );
+        assert_eq!(found.sections[0].concurrency, Some(16));
+        assert!((found.sections[0].figures.little_ms().unwrap() - 16e3 / 1656.6695).abs() < 1e-6);
+    }
+}

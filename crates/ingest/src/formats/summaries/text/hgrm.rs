@@ -1,0 +1,74 @@
+//! `.hgrm`: the percentiles of an HdrHistogram, without anything else of the run.
+
+use super::super::point::{Figures, Latencies};
+use super::super::split::found::Told;
+use super::super::split::section::{Section, needed};
+use super::super::tool::TextTool;
+use super::super::units;
+use super::line::line_at;
+
+pub(crate) struct Hgrm;
+
+/// The title that wrk2 puts above the same table.
+const OF_WRK2: &str = "Detailed Percentile spectrum:";
+
+impl TextTool for Hgrm {
+    fn name(&self) -> &'static str {
+        "hgrm"
+    }
+
+    fn begins(&self, lines: &[&str], at: usize) -> bool {
+        let mut words = line_at(lines, at).split_whitespace();
+        let is_table = [Some("Value"), Some("Percentile"), Some("TotalCount")]
+            .into_iter()
+            .all(|word| words.next() == word);
+        is_table && at.checked_sub(1).is_none_or(|before| line_at(lines, before) != OF_WRK2)
+    }
+
+    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+        let rows = section.each(row);
+        let (greatest, _, total) = *needed(rows.last(), "1.000000000000")?;
+        let at = |percent: f64| {
+            let row = rows.iter().find(|(_, share, _)| *share * 100.0 >= percent - 1e-9)?;
+            Some((percent, row.0))
+        };
+        let percentiles = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9].into_iter().filter_map(at).collect();
+        let mean = section
+            .after("#[Mean")
+            .and_then(|text| units::number(text.trim_start_matches([' ', '=']).split(',').next()?));
+        section.each(|line| line.starts_with("#[").then_some(()));
+        let mut figures = Figures {
+            requests: Some(total),
+            latencies: Latencies::printed(mean, Some(greatest), percentiles),
+            ..Figures::default()
+        };
+        figures.notes.push("a percentile is the next row at or above it; values are taken as ms".to_owned());
+        figures.notes.push("the file tells no duration and no failures".to_owned());
+        Ok(Told { figures, ..Told::default() })
+    }
+
+    fn is_closed_loop(&self) -> bool {
+        false
+    }
+}
+
+/// Reads `5.715     0.500000         1242         2.00`.
+fn row(line: &str) -> Option<(f64, f64, u64)> {
+    let mut words = line.split_whitespace();
+    let (value, share) = (units::number(words.next()?)?, units::number(words.next()?)?);
+    Some((value, share, units::count(words.next()?)?)).filter(|_| share <= 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn rows_are_percentiles() {
+        let text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n 3.663 0.000000 1 1.00\n 5.715 0.500000 1242 2.00\n \
+                    26.847 0.990625 2458 106.67\n 36.735 1.000000 2481 inf\n#[Mean    =        6.854, StdDeviation   =        4.062]\n";
+        let found = crate::points::sections(text.as_bytes());
+        let latencies = &found.sections[0].figures.latencies;
+        assert_eq!((latencies.percentile(50.0), latencies.percentile(99.0)), (Some(5.715), Some(26.847)));
+        assert_eq!((latencies.mean_ms, found.sections[0].figures.requests), (Some(6.854), Some(2481)));
+        assert_eq!(found.sections[0].figures.successes, None, "failures are not told");
+    }
+}

@@ -1,0 +1,74 @@
+//! oha's text.
+
+use super::super::point::{Figures, Latencies};
+use super::super::split::found::Told;
+use super::super::split::section::{Section, needed};
+use super::super::tool::TextTool;
+use super::super::units;
+use super::answers::Answers;
+use super::line::line_at;
+
+pub(crate) struct Oha;
+
+impl TextTool for Oha {
+    fn name(&self) -> &'static str {
+        "oha"
+    }
+
+    fn begins(&self, lines: &[&str], at: usize) -> bool {
+        line_at(lines, at) == "Summary:" && line_at(lines, at + 1).starts_with("Success rate:")
+    }
+
+    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+        let total = needed(section.after("Total:").and_then(units::time_ms), "Total:")?;
+        let rate = needed(section.number("Requests/sec:")?, "Requests/sec:")?;
+        let ms = |name: &str| section.after(name).and_then(units::time_ms);
+        let latencies = Latencies::printed(ms("Average:"), ms("Slowest:"), section.each(percentile));
+        let statuses = section.each(|line| {
+            let (status, rest) = line.strip_prefix('[')?.split_once(']')?;
+            Some((status, units::count(rest.trim().strip_suffix(" responses")?)?))
+        });
+        let errors = section.each(|line| {
+            let (count, message) = line.strip_prefix('[')?.split_once(']')?;
+            Some((message.trim(), units::count(count)?))
+                .filter(|(message, _)| !message.ends_with(" responses"))
+        });
+        if statuses.is_empty() && errors.is_empty() {
+            return Err("the output ends before its status codes".to_owned());
+        }
+        let mut figures = Figures {
+            duration: Some(total / 1e3).filter(|seconds| *seconds > 0.0),
+            answers_per_second: Some(rate),
+            bytes_per_second: section.after("Size/sec:").and_then(units::bytes),
+            latencies,
+            ..Figures::default()
+        };
+        Answers::new(statuses, errors).count_into(&mut figures);
+        Ok(Told { figures, ..Told::default() })
+    }
+}
+
+/// Reads `99.00% in 18.1120 ms`.
+fn percentile(line: &str) -> Option<(f64, f64)> {
+    let (percent, time) = line.split_once("% in ")?;
+    Some((units::number(percent)?, units::time_ms(time)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixtures::only;
+
+    #[test]
+    fn text_is_counted_as_json() {
+        let figures = only("oha/failures-text.out").figures;
+        assert_eq!(
+            (figures.requests, figures.successes, figures.timeouts),
+            (Some(2000), Some(1777), Some(6))
+        );
+        assert_eq!(
+            (figures.failures.unwrap().least, figures.latencies.percentile(99.0)),
+            (223, Some(18.112))
+        );
+        assert!((figures.duration.unwrap() - 2.037_048_6).abs() < 1e-9);
+    }
+}

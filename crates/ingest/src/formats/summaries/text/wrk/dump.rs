@@ -1,0 +1,131 @@
+//! The line `WRKJSON`, which a Lua script has wrk print: exact counts of each latency.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::super::super::point::{Figures, Latencies};
+
+/// The largest dump that is believed: wrk records no latency above its time-out.
+const LONGEST_US: u64 = 3_600_000_000;
+
+#[derive(Deserialize)]
+struct Dump {
+    duration_us: u64,
+    requests: u64,
+    timeout: u64,
+    counts: Vec<(u64, u64)>,
+}
+
+/// Replaces the printed latencies by exact ones, and takes out what wrk invented.
+pub(super) fn refine(figures: &mut Figures, text: &str) {
+    let dump: Dump = match serde_json::from_str(text) {
+        Ok(dump) => dump,
+        Err(problem) => return figures.notes.push(format!("the line WRKJSON can't be read: {problem}")),
+    };
+    if dump.counts.iter().any(|(value, count)| *value > LONGEST_US || *count > u64::from(u32::MAX)) {
+        return figures.notes.push("the line WRKJSON has counts or latencies beyond any of wrk".to_owned());
+    }
+    figures.duration =
+        Some(dump.duration_us as f64 / 1e6).filter(|seconds| *seconds > 0.0).or(figures.duration);
+    let told: u64 = dump.counts.iter().map(|(_, count)| count).sum();
+    let answered = dump.requests.saturating_sub(dump.timeout);
+    let counts = match (figures.in_flight.and_then(|c| without_invented(&dump, c)), told == answered) {
+        (Some(counts), _) => {
+            if let Some(invented) = told.checked_sub(answered).filter(|invented| *invented > 0) {
+                figures
+                    .notes
+                    .push(format!("{invented} of {told} latencies were invented by wrk, and taken out"));
+            }
+            counts
+        }
+        (None, true) => dump.counts.iter().copied().collect(),
+        (None, false) => {
+            figures.notes.push(format!("{told} latencies for {answered} answers: wrk invented some of them"));
+            dump.counts.iter().copied().collect()
+        }
+    };
+    let counts: Vec<(u64, u64)> = counts.into_iter().collect();
+    figures.latencies = Latencies::counted(&counts, 0.001);
+}
+
+/// Undoes wrk's correction of coordinated omission, which for each latency of at least twice the expected interval adds
+/// ones that are shorter by one interval, two, and so on. `None` if what is left is not one latency an answer.
+fn without_invented(dump: &Dump, connections: u32) -> Option<BTreeMap<u64, u64>> {
+    let rounds = dump.requests.checked_div(u64::from(connections)).filter(|rounds| *rounds > 0)?;
+    let expected = dump.duration_us.checked_div(rounds).filter(|expected| *expected > 0)?;
+    let mut counts: BTreeMap<u64, u64> = dump.counts.iter().copied().collect();
+    // From the longest on down: what is shorter holds what the longer ones added.
+    let long: Vec<u64> = counts.range(expected.checked_mul(2)?..).map(|(value, _)| *value).rev().collect();
+    for value in long {
+        let count = counts.get(&value).copied()?;
+        let mut shorter = value.checked_sub(expected)?;
+        while count > 0 && shorter > expected {
+            let held = counts.get_mut(&shorter)?;
+            *held = held.checked_sub(count)?;
+            shorter = shorter.checked_sub(expected)?;
+        }
+    }
+    let left: u64 = counts.values().sum();
+    (left == dump.requests.saturating_sub(dump.timeout)).then_some(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::super::fixtures::only;
+    use super::super::super::super::point::LatencySource;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn invented_latencies_are_taken_out() {
+        let figures = only("wrk/dump.txt").figures;
+        assert_eq!(figures.latencies.source, Some(LatencySource::Exact));
+        assert!(
+            figures.notes.iter().any(|note| note.starts_with("41 of 5041 latencies")),
+            "{:?}",
+            figures.notes
+        );
+        // No mean of a closed loop is above c/X.
+        assert!(figures.latencies.mean_ms.unwrap() < figures.little_ms().unwrap(), "{figures:?}");
+    }
+
+    #[test]
+    fn damaged_dumps_are_told() {
+        for text in ["{", "{}", r#"{"duration_us":1,"requests":1,"timeout":0,"counts":[[99999999999,1]]}"#] {
+            let mut figures = Figures::default();
+            refine(&mut figures, text);
+            assert_eq!((figures.notes.len(), figures.latencies.source), (1, None), "{text}");
+        }
+    }
+
+    /// What wrk does, as an oracle.
+    fn corrected(mut counts: BTreeMap<u64, u64>, expected: u64) -> BTreeMap<u64, u64> {
+        let longest = counts.keys().last().copied().unwrap_or_default();
+        for value in expected * 2..=longest {
+            let count = counts.get(&value).copied().unwrap_or_default();
+            let mut shorter = value - expected;
+            while count > 0 && shorter > expected {
+                *counts.entry(shorter).or_default() += count;
+                shorter -= expected;
+            }
+        }
+        counts
+    }
+
+    proptest! {
+        #[test]
+        fn correction_is_undone_exactly(counts in prop::collection::btree_map(1u64..4000, 1u64..4, 1..30), rounds in 1u64..30) {
+            let requests: u64 = counts.values().sum();
+            let (connections, duration_us) = ((requests / rounds).max(1), 9000);
+            let expected = duration_us / (requests / connections);
+            let dump = Dump {
+                duration_us, requests, timeout: 0,
+                counts: corrected(counts.clone(), expected).into_iter().collect(),
+            };
+            let mut undone = without_invented(&dump, u32::try_from(connections).unwrap()).unwrap();
+            undone.retain(|_, count| *count > 0);
+            prop_assert_eq!(undone, counts);
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! wrk 4: requests per second, and latencies that include invented ones.
+
+mod dump;
+pub(crate) mod wrk2;
+
+use super::super::point::{Bounds, Figures, Latencies};
+use super::super::split::found::Told;
+use super::super::split::section::{Section, needed};
+use super::super::tool::TextTool;
+use super::super::units;
+use super::line::line_at;
+
+pub(crate) struct Wrk;
+
+/// Returns true if wrk or wrk2 begins here.
+pub(crate) fn begins(lines: &[&str], at: usize) -> bool {
+    let line = line_at(lines, at);
+    let next = line_at(lines, at + 1);
+    line.starts_with("Running ")
+        && line.contains(" test @ ")
+        && (next.is_empty() || next.contains(" threads and "))
+}
+
+impl TextTool for Wrk {
+    fn name(&self) -> &'static str {
+        "wrk"
+    }
+
+    fn begins(&self, lines: &[&str], at: usize) -> bool {
+        begins(lines, at)
+    }
+
+    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+        let mut told = counts(section)?;
+        told.figures.latencies = latencies(section);
+        if let Some(dump) = section.after("WRKJSON ") {
+            dump::refine(&mut told.figures, dump);
+        }
+        Ok(told)
+    }
+}
+
+/// What wrk and wrk2 print alike.
+pub(crate) fn counts(section: &Section<'_>) -> Result<Told, String> {
+    let url = section.first().split_once(" test @ ").map(|(_, url)| url.trim().to_owned());
+    let (threads, connections) = section.find(threads_and_connections).unzip();
+    match figures(section, threads.unwrap_or(1), connections) {
+        Ok(figures) => Ok(Told { concurrency: connections, url, figures }),
+        Err(reason) => Ok(Told { concurrency: connections, url, figures: Figures::aborted(reason) }),
+    }
+}
+
+fn figures(section: &Section<'_>, threads: u32, connections: Option<u32>) -> Result<Figures, String> {
+    let (requests, printed) = needed(section.find(requests_and_seconds), "requests in")??;
+    let rate = needed(section.number("Requests/sec:")?, "Requests/sec:")?;
+    let errors = section.after("Socket errors:").map(socket_errors).transpose()?.unwrap_or_default();
+    let status = section.count("Non-2xx or 3xx responses:")?.unwrap_or_default();
+    let [connect, read, write, timeouts] = errors;
+    let sockets = connect.saturating_add(read).saturating_add(write);
+    // A late answer may also have a status above 399.
+    let both = Bounds::between(timeouts.max(status), timeouts.saturating_add(status));
+    let in_flight = connections.and_then(|connections| Some(connections.checked_div(threads)? * threads));
+    let mut figures = Figures {
+        in_flight,
+        // The printed seconds have two decimals, or are minutes.
+        duration: if rate > 0.0 { Some(requests as f64 / rate) } else { printed },
+        requests: Some(requests),
+        successes: Some(requests.saturating_sub(both.greatest)),
+        failures: Some(Bounds::between(
+            both.least.saturating_add(sockets),
+            both.greatest.saturating_add(sockets),
+        )),
+        timeouts: Some(timeouts),
+        answers_per_second: Some(rate),
+        bytes_per_second: section.after("Transfer/sec:").and_then(units::bytes),
+        ..Figures::default()
+    };
+    let kinds =
+        [("connect", connect), ("read", read), ("write", write), ("timeout", timeouts), ("status", status)];
+    figures.kinds = kinds.iter().filter(|(_, n)| *n > 0).map(|(kind, n)| ((*kind).to_owned(), *n)).collect();
+    if timeouts > 0 {
+        figures.notes.push(format!(
+            "{timeouts} time-outs are in no latency; requests that no answer came to at all are counted nowhere"
+        ));
+    }
+    if let (Some(asked), Some(opened)) = (connections, in_flight)
+        && asked != opened
+    {
+        figures
+            .notes
+            .push(format!("{threads} threads share {asked} connections evenly: wrk opened {opened}"));
+    }
+    Ok(figures)
+}
+
+fn threads_and_connections(line: &str) -> Option<(u32, u32)> {
+    let (threads, rest) = line.split_once(" threads and ")?;
+    Some((threads.parse().ok()?, rest.strip_suffix(" connections")?.parse().ok()?))
+}
+
+/// Reads `2561 requests in 6.09s, 322.63KB read`.
+fn requests_and_seconds(line: &str) -> Option<Result<(u64, Option<f64>), String>> {
+    let (requests, rest) = line.split_once(" requests in ")?;
+    let seconds = rest.split(',').next().and_then(units::time_ms).map(|ms| ms / 1000.0);
+    let read = units::count(requests).ok_or_else(|| format!("\"{requests} requests\" is no count"));
+    Some(read.map(|requests| (requests, seconds)))
+}
+
+/// Reads `connect 0, read 116, write 0, timeout 0`.
+fn socket_errors(text: &str) -> Result<[u64; 4], String> {
+    let of = |name: &str| {
+        let found = text.split(',').find_map(|part| part.trim().strip_prefix(name)).and_then(units::count);
+        found.ok_or_else(|| format!("the socket errors \"{text}\" have no count of {name}"))
+    };
+    Ok([of("connect")?, of("read")?, of("write")?, of("timeout")?])
+}
+
+fn latencies(section: &Section<'_>) -> Latencies {
+    let row = section.after("Latency ").filter(|row| !row.starts_with("Distribution")).unwrap_or_default();
+    let mut columns = row.split_whitespace().map(units::time_ms);
+    let (mean, _deviation, max) =
+        (columns.next().flatten(), columns.next().flatten(), columns.next().flatten());
+    // wrk prints 0.00us where it recorded nothing.
+    if max.is_none_or(|max| max <= 0.0) {
+        return Latencies::default();
+    }
+    Latencies::printed(mean, max, section.each(percentile))
+}
+
+/// Reads `99%  160.21ms` and `99.999%   36.74ms`.
+pub(crate) fn percentile(line: &str) -> Option<(f64, f64)> {
+    let (percent, value) = line.split_once('%')?;
+    Some((units::number(percent)?, units::time_ms(value)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixtures::{only, read};
+
+    #[test]
+    fn failures_are_told_by_kind() {
+        let http = only("wrk/http500.txt");
+        assert_eq!((http.figures.requests, http.figures.successes), (Some(5812), Some(5230)));
+        let drop = only("wrk/drop.txt").figures;
+        assert_eq!((drop.requests, drop.successes), (Some(5706), Some(5706)));
+        assert_eq!(drop.failures.unwrap().to_string(), "116", "resets are not among the requests");
+        let late = only("wrk/timeouts-2s.txt").figures;
+        assert_eq!((late.requests, late.successes, late.timeouts), (Some(28563), Some(28521), Some(42)));
+        assert!(
+            late.notes.iter().any(|note| note.starts_with("42 time-outs are in no latency")),
+            "{:?}",
+            late.notes
+        );
+        assert_eq!(late.latencies.max_ms, Some(79.55), "while 42 took 4 s");
+    }
+
+    #[test]
+    fn ladder_is_read_to_its_printed_digits() {
+        let rows = [
+            (50, 2561, 0, 420.76, 117.23, 118.8, 100.0),
+            (100, 2510, 0, 414.63, 236.46, 241.2, 100.0),
+            (200, 2261, 0, 373.09, 514.83, 536.1, 100.0),
+            (400, 2526, 0, 414.75, 886.17, 964.4, 100.0),
+            (600, 2497, 0, 409.90, 1230.0, 1463.8, 100.0),
+            (800, 2470, 809, 405.37, 1440.0, 1973.5, 67.2),
+            (1000, 2591, 1698, 425.41, 995.64, 2350.7, 34.5),
+            (1200, 2586, 1755, 426.23, 1040.0, 2815.4, 32.1),
+            (1400, 2244, 1490, 369.25, 1130.0, 3791.5, 33.6),
+        ];
+        let found = read("wrk/ladder.log");
+        assert_eq!((found.sections.len(), found.ignored), (rows.len(), 0));
+        for (section, (c, answers, late, rate, mean, little, share)) in found.sections.iter().zip(rows) {
+            let figures = &section.figures;
+            assert_eq!(
+                (section.concurrency, figures.requests, figures.timeouts),
+                (Some(c), Some(answers), Some(late))
+            );
+            assert_eq!((figures.answers_per_second, figures.latencies.mean_ms), (Some(rate), Some(mean)));
+            assert!((figures.little_ms().unwrap() - little).abs() < 0.051, "{c}: {:?}", figures.little_ms());
+            let succeeded = figures.successes.unwrap() as f64 / answers as f64 * 100.0;
+            assert!((succeeded - share).abs() < 0.051, "{c}: {succeeded}");
+            assert_eq!(section.url.as_deref(), Some("http://127.0.0.1:8180/fib"));
+        }
+    }
+
+    #[test]
+    fn minutes_are_told_by_the_rate() {
+        let text = "Running 1m test @ http://10.0.1.3:8080/json\n  8 threads and 128 connections\n  \
+                    10329674 requests in 1.00m, 2.86GB read\nRequests/sec: 171874.66\nTransfer/sec:     48.68MB\n";
+        let found = crate::points::sections(text.as_bytes());
+        let figures = &found.sections[0].figures;
+        assert!((figures.duration.unwrap() - 60.1000).abs() < 0.0001, "{:?}", figures.duration);
+        assert_eq!(figures.latencies.source, None, "nothing was printed");
+    }
+
+    #[test]
+    fn threads_without_an_even_share_open_fewer_connections() {
+        let text = "Running 1s test @ http://h/\n  4 threads and 10 connections\n  80 requests in 1.00s, 1.00KB read\n\
+                    Requests/sec:  80.00\n";
+        let found = crate::points::sections(text.as_bytes());
+        assert_eq!((found.sections[0].concurrency, found.sections[0].figures.in_flight), (Some(10), Some(8)));
+        assert_eq!(found.sections[0].figures.little_ms(), Some(100.0));
+    }
+
+    #[test]
+    fn refused_run_is_known_by_its_command() {
+        let text = "$ wrk -c 8 -t 2 -d 1 http://127.0.0.1:8114/hello\nunable to connect to 127.0.0.1:8114 Connection refused\n";
+        let found = crate::points::sections(text.as_bytes());
+        assert_eq!(found.sections[0].concurrency, Some(8));
+        let reason = "unable to connect to 127.0.0.1:8114 Connection refused";
+        assert_eq!(found.sections[0].figures.aborted.as_deref(), Some(reason));
+    }
+}

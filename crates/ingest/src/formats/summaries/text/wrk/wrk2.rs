@@ -1,0 +1,67 @@
+//! wrk2: as wrk, at a constant rate, with latencies from the intended time of sending.
+
+use super::super::super::point::Latencies;
+use super::super::super::split::found::Told;
+use super::super::super::split::section::Section;
+use super::super::super::tool::TextTool;
+use super::super::super::units;
+use super::super::line::line_at;
+use crate::formats::summaries::text::wrk;
+
+pub(crate) struct Wrk2;
+
+impl TextTool for Wrk2 {
+    fn name(&self) -> &'static str {
+        "wrk2"
+    }
+
+    fn begins(&self, lines: &[&str], at: usize) -> bool {
+        if !wrk::begins(lines, at) {
+            return false;
+        }
+        let own = (at + 1..lines.len()).take_while(|next| !wrk::begins(lines, *next));
+        own.map(|next| line_at(lines, next))
+            .any(|line| line.starts_with("Thread calibration:") || line.contains("(HdrHistogram"))
+    }
+
+    fn read(&self, section: &Section<'_>) -> Result<Told, String> {
+        let mut told = wrk::counts(section)?;
+        told.figures.in_flight = None;
+        let mean = section.after("#[Mean").and_then(value);
+        let max = section.after("#[Max").and_then(value);
+        told.figures.latencies = Latencies::printed(mean, max, section.each(wrk::percentile));
+        let counted = section
+            .find(|line| line.split_once("Total count")?.1.trim_matches([' ', '=', ']']).parse::<u64>().ok());
+        if let (Some(counted), Some(requests)) = (counted, told.figures.requests) {
+            told.figures.notes.push(format!(
+                "latencies are of {counted} of {requests} requests, after the first seconds, from the intended time of sending"
+            ));
+        }
+        section.find(|line| line.starts_with("#[Buckets").then_some(()));
+        Ok(told)
+    }
+
+    fn is_closed_loop(&self) -> bool {
+        false
+    }
+}
+
+/// Reads the number of `= 6.854, StdDeviation = 4.062]`.
+fn value(text: &str) -> Option<f64> {
+    units::number(text.trim_start_matches([' ', '=']).split(',').next()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::super::fixtures::only;
+
+    #[test]
+    fn latencies_are_those_of_the_recorded_part() {
+        let found = only("wrk2/clean.out");
+        assert_eq!((found.tool, found.concurrency, found.figures.requests), ("wrk2", Some(16), Some(7498)));
+        let latencies = &found.figures.latencies;
+        assert_eq!((latencies.mean_ms, latencies.percentile(99.9)), (Some(6.854), Some(34.37)));
+        assert_eq!(found.figures.little_ms(), None, "its loop is open");
+        assert!(found.figures.notes[0].contains("2481 of 7498"), "{:?}", found.figures.notes);
+    }
+}
