@@ -242,7 +242,11 @@ fn repeats_share_the_colour_and_the_section_of_their_framework() {
     assert!(order.is_sorted());
     // The contents and the league lead to them.
     assert!(html.contains("<a href=\"#framework-0\">fast</a> <a href=\"#run-0\">#1</a>"));
-    assert!(html.contains("<i class=\"swatch of-1\"></i><a class=\"short\" href=\"#run-3\">slow</a>"));
+    assert!(
+        html.contains(
+            "<span class=\"short\"><i class=\"swatch of-1\"></i><a href=\"#run-3\">slow</a></span>"
+        )
+    );
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl Convert for JmeterXml {
         let mut at = 0;
         loop {
             let rest = input.get(at..).unwrap_or_default();
-            match tree(rest) {
+            match tree(rest, follows) {
                 Tree::Whole { samples, end } => {
                     samples
                         .iter()
@@ -183,7 +183,7 @@ fn next_sample(text: &[u8]) -> Option<usize> {
 }
 
 /// Finds the first sample in a text.
-fn tree(text: &[u8]) -> Tree {
+fn tree(text: &[u8], follows: Follows) -> Tree {
     let mut reader = Reader::from_reader(text);
     reader.config_mut().check_end_names = false;
     reader.config_mut().allow_unmatched_ends = true;
@@ -194,7 +194,8 @@ fn tree(text: &[u8]) -> Tree {
         let event = reader.read_event();
         let is_open = open.start().is_some();
         match event {
-            Ok(Event::Eof) | Err(_) if !is_open => return nothing(text, start, end),
+            Ok(Event::Eof) if !is_open => return Tree::Nothing { end: end.min(start) },
+            Err(_) if !is_open => return nothing(text, (start, end), follows),
             Ok(Event::Eof) => return Tree::Open { start: open.start().unwrap_or(start) },
             // Another log begins behind one that was not ended.
             Ok(Event::Decl(_)) if is_open => return open.broken(start),
@@ -215,12 +216,13 @@ fn tree(text: &[u8]) -> Tree {
     }
 }
 
-/// Tells that there is no sample before `start`, where something begins that is cut or no XML.
-fn nothing(text: &[u8], start: usize, end: usize) -> Tree {
+/// Tells that there is no sample before `start`, where something begins that is no XML, or goes on behind the text.
+fn nothing(text: &[u8], (start, end): (usize, usize), follows: Follows) -> Tree {
     let rest = text.get(start..).unwrap_or_default();
-    match next_sample(rest) {
-        Some(next) if !rest.trim_ascii().is_empty() => Tree::Broken { start, end: start + next },
-        _ => Tree::Nothing { end: end.min(start) },
+    let may_go_on = follows == Follows::More && rest.len() < MOST_SAMPLE;
+    match next_sample(rest).filter(|_| !may_go_on) {
+        Some(next) => Tree::Broken { start, end: start + next },
+        None => Tree::Nothing { end: end.min(start) },
     }
 }
 

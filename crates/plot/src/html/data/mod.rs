@@ -17,7 +17,8 @@ use crate::columns;
 use crate::output::drawing::Text;
 use crate::output::svg::hex;
 use crate::palette::{SERIES, STEPS};
-use crate::style::{ColorBy, Palette, Style};
+use crate::style::{ColorBy, Palette, Style, Times};
+use crate::text::clock::Clock;
 
 /// What is known of all runs before their data are unpacked.
 #[derive(Serialize)]
@@ -49,6 +50,10 @@ struct Head {
     /// The name of the field that the colours stand for.
     measure: &'static str,
     cpu_top: Option<f64>,
+    /// What the clock showed at second 0, in seconds since midnight.
+    clock: u32,
+    /// True if the time axes show the time of day.
+    by_clock: bool,
     /// The whole selection, then its phases.
     parts: Vec<Part>,
 }
@@ -202,6 +207,8 @@ impl Head {
             color_by: style.color_by.noun(),
             measure,
             cpu_top: style.cpu_top(),
+            clock: Clock::new(timeline.info.t0_ms, &style.time_zone).start().rem_euclid(86_400.0) as u32,
+            by_clock: style.times == Times::Clock,
             parts: std::iter::once(whole).chain(phases).collect(),
         }
     }

@@ -28,6 +28,10 @@ export interface RunHead {
   colorBy: string;
   measure: "load" | "cpu" | "successes";
   cpuTop: number | null;
+  /** What the clock showed at second 0, in seconds since midnight. */
+  clock: number;
+  /** True if the time axes show the time of day. */
+  byClock: boolean;
   /** The whole selection first, then its phases. */
   parts: Part[];
 }

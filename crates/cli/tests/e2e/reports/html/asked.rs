@@ -41,6 +41,27 @@ fn report_can_be_asked_in_a_browser() {
     assert_eq!(requests, [reader.address.clone()]);
 }
 
+#[test]
+fn time_of_day_is_told_at_the_cross_hair_and_on_axes_where_it_is_asked_for() {
+    let store = Store::embedded();
+    ingest_two(&store);
+    let out = store.folder.path().join("clock");
+    let zone = ["--axis", "clock", "--time-zone", "Asia/Kolkata", "--out", out.to_str().unwrap()];
+    store.run(&[&["report", "--test", "2048", "--format", "html"], &zone[..]].concat()).text();
+    let file = std::fs::read_dir(&out).unwrap().next().unwrap().unwrap().path();
+    let Some(mut reader) = Reader::open(&file) else { return };
+    reader.see(0);
+    let (x, y) = reader.place(0, 41.5, END);
+    reader.browser.pointer("mouseMoved", x, y, false);
+    // The run began at 19:42:18 UTC.
+    let told = reader.told(0);
+    assert_eq!(text(&told, "second"), "41 (0:41, 01:12:59)");
+    let labels = "[...document.querySelectorAll('#live-0 svg')][0].querySelectorAll('text.across')";
+    let labels = reader.browser.evaluate(&format!("[...{labels}].map((label) => label.textContent)"));
+    let labels = labels.as_array().unwrap();
+    assert!(labels.contains(&json!("01:12:30")) && labels.len() > 3, "{labels:?}");
+}
+
 /// The values at the cross-hair are those of the export.
 fn cross_hair(reader: &mut Reader, store: &Store, (run, framework): (usize, &str), seconds: &[usize]) {
     let rows: Value =
@@ -130,7 +151,7 @@ fn keyboard(reader: &mut Reader, run: usize) {
         assert_eq!(reader.browser.evaluate(&format!("{group}.value")), second.to_string());
     }
     let words = reader.browser.evaluate(&format!("{group}.getAttribute('aria-valuetext')"));
-    assert!(words.as_str().unwrap().starts_with("second 78 (1:18), successes/s "), "{words}");
+    assert!(words.as_str().unwrap().starts_with("second 78 (1:18, 19:43:36), successes/s "), "{words}");
     let outline = "getComputedStyle(document.activeElement).outlineStyle";
     assert_eq!(reader.browser.evaluate(outline), "solid", "the focus is not seen");
     let all = reader.times(run);

@@ -26,6 +26,7 @@ import { Chart } from "./chart.js";
  * @property {boolean} [whole] true for ticks at whole numbers
  * @property {Part[]} [phases] parts that are marked
  * @property {boolean} [named] true if the names of the phases are written
+ * @property {number} [clock] what the clock showed at second 0, in seconds since midnight, for axes of the time of day
  */
 
 /** Seconds with less than this share of the usual number of requests do not stretch the axis. */
@@ -56,7 +57,7 @@ export class TimeChart extends Chart {
   draw(view) {
     this.view = view;
     this.begin();
-    this.time = timeAxis(view.from, view.to, this.width);
+    this.time = timeAxis(view.from, view.to, this.width, this.options.clock);
     this.shade();
     this.data();
     this.border();

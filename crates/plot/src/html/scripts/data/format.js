@@ -62,6 +62,16 @@ export function stamp(seconds) {
   return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
 }
 
+/**
+ * Formats the time of day, as in 19:42:18.
+ * @param {number} seconds since a midnight
+ */
+export function timeOfDay(seconds) {
+  const two = (/** @type {number} */ part) => String(part).padStart(2, "0");
+  const [hours, minutes] = [Math.floor(seconds / 3600) % 24, Math.floor(seconds / 60) % 60];
+  return [hours, minutes, seconds % 60].map(two).join(":");
+}
+
 /** Units of bytes per second, the greatest first. */
 const BYTE_UNITS = [
   { name: "GB/s", bytes: 1e9 },

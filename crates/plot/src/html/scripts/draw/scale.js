@@ -1,7 +1,7 @@
 // Axes: the mapping from data to pixels, and the ticks.
 // @ts-check
 
-import { grouped, shortTime, stamp } from "../data/format.js";
+import { grouped, shortTime, stamp, timeOfDay } from "../data/format.js";
 
 /** @typedef {import("../types").Axis} Axis */
 /** @typedef {import("../types").Tick} Tick */
@@ -74,14 +74,16 @@ const LABELS = 80;
  * @param {number} from
  * @param {number} to
  * @param {number} width
+ * @param {number} [clock] what the clock showed at second 0, in seconds since midnight, for an axis of the time of day
  */
-export function timeAxis(from, to, width) {
+export function timeAxis(from, to, width, clock) {
   const least = ((to - from) * LABELS) / width;
   const step = TIME_STEPS.find((step) => step >= least) ?? Math.ceil(least / 86400) * 86400;
   /** @type {Tick[]} */
   const ticks = [];
-  for (let at = Math.ceil(from / step) * step; at <= to; at += step) {
-    ticks.push({ at, text: to > 60 ? stamp(at) : String(at) });
+  const shift = clock ?? 0;
+  for (let at = Math.ceil((from + shift) / step) * step - shift; at <= to; at += step) {
+    ticks.push({ at, text: clock !== undefined ? timeOfDay(at + clock) : to > 60 ? stamp(at) : String(at) });
   }
   return { ticks, x: (/** @type {number} */ second) => (width * (second - from)) / (to - from) };
 }

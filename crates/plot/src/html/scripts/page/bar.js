@@ -2,7 +2,7 @@
 // controls that choose it.
 // @ts-check
 
-import { counted, measured, percent, stamp } from "../data/format.js";
+import { counted, measured, percent, stamp, timeOfDay } from "../data/format.js";
 import { PERCENTS } from "../data/part.js";
 import { button, html } from "../draw/elements.js";
 
@@ -14,10 +14,11 @@ export class Bar {
   /**
    * @param {HTMLElement} host
    * @param {View} view
-   * @param {{ phases: Part[], figures: ((from: number, to: number) => Figures) | null }} options
+   * @param {{ phases: Part[], figures: ((from: number, to: number) => Figures) | null, clock?: number }} options
    */
-  constructor(host, view, { phases, figures }) {
+  constructor(host, view, { phases, figures, clock }) {
     this.view = view;
+    this.clock = clock;
     this.figuresOf = figures;
     this.scrub = html("input", { type: "range", class: "scrub", "aria-label": "Second", step: 1 });
     this.second = html("output", { class: "second", "data-reading": "second" });
@@ -88,7 +89,8 @@ export class Bar {
    * @param {string[]} words
    */
   point(second, words) {
-    const text = second === null ? "" : `${second} (${stamp(second)})`;
+    const day = second === null || this.clock === undefined ? "" : `, ${timeOfDay(this.clock + second)}`;
+    const text = second === null ? "" : `${second} (${stamp(second)}${day})`;
     this.second.textContent = text;
     this.scrub.value = String(second ?? this.view.from);
     this.scrub.setAttribute("aria-valuetext", second === null ? "no second" : [`second ${text}`, ...words].join(", "));

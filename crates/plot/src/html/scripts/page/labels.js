@@ -14,7 +14,7 @@ import { valuesFrom } from "./packed.js";
 /** @typedef {import("../types").LabelSeries} LabelSeries */
 /** @typedef {import("../types").Line} Line */
 /** @typedef {import("./group.js").Group} Group */
-/** @typedef {{ first: number, end: number, phases: import("../types").Part[] }} Common */
+/** @typedef {{ first: number, end: number, phases: import("../types").Part[], clock?: number }} Common */
 
 /** The most response codes, or labels, that have a line of their own. */
 const LINES = 6;

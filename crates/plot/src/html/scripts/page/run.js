@@ -39,8 +39,8 @@ export async function runCharts(index, at, host, byLoad, view) {
   const [series, detail] = await Promise.all([seriesOf(at), detailOf(at, head.first)]);
   const phases = head.parts.slice(1);
   const figures = (/** @type {number} */ from, /** @type {number} */ to) => partFigures(head, series, detail.counts, from, to);
-  const group = new Group(host, view, { phases, figures });
-  const common = { first: head.first, end: head.first + head.seconds, phases };
+  const group = new Group(host, view, { phases, figures, clock: head.clock });
+  const common = { first: head.first, end: head.first + head.seconds, phases, clock: head.byClock ? head.clock : undefined };
   requestsChart(index, head, series, group, common);
   const line = (/** @type {string} */ name, /** @type {(number | null)[]} */ list, /** @type {string} */ color, unit = "") =>
     ({ name, color, unit, values: valuesFrom(head.first, list) });
@@ -81,7 +81,7 @@ function ascending(head) {
  * @param {RunHead} head
  * @param {Series} series
  * @param {Group} group
- * @param {{ first: number, end: number, phases: import("../types").Part[] }} common
+ * @param {{ first: number, end: number, phases: import("../types").Part[], clock?: number }} common
  */
 function requestsChart(index, head, series, group, common) {
   const measure = valuesFrom(head.first, series[head.measure]);

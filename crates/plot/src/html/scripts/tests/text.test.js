@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { byteUnit, counted, measured, MISSING, percent, shortTime, stamp } from "../data/format.js";
+import { byteUnit, counted, measured, MISSING, percent, shortTime, stamp, timeOfDay } from "../data/format.js";
 import { compareCells, nextOrder } from "../data/order.js";
 import { bytesOf, unpack } from "../data/unpack.js";
 import { logAxis, roundStep, timeAxis, valueAxis } from "../draw/scale.js";
@@ -11,6 +11,7 @@ test("numbers have as many digits as say something", () => {
   assert.equal(counted(1234567), "1,234,567");
   assert.deepEqual([0, 0.00001, 0.125, 0.99999, 1].map(percent), ["0 %", "< 0.01 %", "12.5 %", "> 99.99 %", "100 %"]);
   assert.deepEqual([54, 50_000].map(stamp), ["0:54", "13:53:20"]);
+  assert.deepEqual([0, 70_938, 86_400].map(timeOfDay), ["00:00:00", "19:42:18", "00:00:00"]);
   assert.deepEqual([200, 5000].map(shortTime), ["200 ms", "5 s"]);
 });
 
@@ -57,4 +58,11 @@ test("packed data are unpacked", async () => {
 test("bytes per second have the unit in which they are short", () => {
   const names = [0, 0.5, 999, 1000, 44_700, 2.5e6, 3e9].map((most) => byteUnit(most).name);
   assert.deepEqual(names, ["B/s", "B/s", "B/s", "kB/s", "kB/s", "MB/s", "GB/s"]);
+});
+
+test("ticks of the time of day are at round times", () => {
+  const { ticks, x } = timeAxis(0, 120, 400, 19 * 3600 + 42 * 60 + 18);
+  assert.deepEqual(ticks.map(({ text }) => text), ["19:42:30", "19:43:00", "19:43:30", "19:44:00"]);
+  assert.equal(x(ticks[0].at), 40);
+  assert.deepEqual(timeAxis(0, 120, 400).ticks.map(({ text }) => text), ["0:00", "0:30", "1:00", "1:30", "2:00"]);
 });
