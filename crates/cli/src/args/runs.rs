@@ -34,7 +34,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME", requires = "test")]
     pub(crate) framework: Option<String>,
     /// Test of the run, instead of RUN
-    #[arg(long, value_name = "NAME", requires = "framework")]
+    #[arg(long, value_name = "NAME")]
     pub(crate) test: Option<String>,
     /// Repeat of the test, from 1 [default: the only one]
     #[arg(long, value_name = "N", value_parser = repeat(), requires = "framework", requires = "test")]

@@ -42,6 +42,7 @@ pub(crate) struct AttachArgs {
 
 /// Joins the samples of a run to another CPU export.
 pub(crate) async fn run(args: &AttachArgs, at: &StoreArgs) -> Result<()> {
+    runs::check(&args.run)?;
     let store = store::existing(at).await?;
     let key = runs::one(&args.run, &store).await?;
     let source = source(args)?;

@@ -31,6 +31,7 @@ pub(crate) struct DiagnoseArgs {
 
 /// Prints the findings of one run.
 pub(crate) async fn run(args: &DiagnoseArgs, store: &StoreArgs) -> Result<()> {
+    runs::check(&args.run)?;
     let store = store::existing(store).await?;
     let key = runs::one(&args.run, &store).await?;
     let mut run = store.read(&key).await?;

@@ -1,17 +1,19 @@
 //! `perfpipe drop`: deletes runs from the store.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, IsTerminal, Write, stderr, stdin};
 
 use anyhow::Result;
 use clap::{ArgGroup, Args};
 use jiff::Timestamp;
 use perfpipe_analyze::format::{counted, duration};
+use perfpipe_ingest::points::PointKey;
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
-use crate::args::{RunsArgs, StoreArgs, span, tag_key};
+use crate::args::{RunsArgs, StoreArgs, TestArgs, span, tag_key};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
-use crate::input::{runs, store};
+use crate::input::{points, runs, store};
 use crate::output::{note, tell};
 
 /// The largest number of runs that are named before they are dropped.
@@ -24,6 +26,7 @@ const NAMED: usize = 20;
     perfpipe drop go_2048#3\n  \
     perfpipe drop --framework go --test 2048\n  \
     perfpipe drop --test 2048 --yes\n  \
+    perfpipe drop --test /hello --points --yes\n  \
     perfpipe drop --older-than 90d --keep-tagged release --dry-run\n\n\
     More than one run is dropped only after a confirmation: on a terminal perfpipe asks for it, elsewhere give --yes.")]
 pub(crate) struct DropArgs {
@@ -38,6 +41,9 @@ pub(crate) struct DropArgs {
     /// Print which runs would be dropped, and drop none
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// Drop the points of load tools' summaries of this --test instead
+    #[arg(long, requires = "test", conflicts_with_all = ["run", "repeat", "tag", "older_than", "keep_tagged"])]
+    pub(crate) points: bool,
     /// Drop several runs without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
@@ -59,6 +65,9 @@ impl DropArgs {
 /// Deletes the chosen runs from the store.
 pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
+    if args.points {
+        return drop_points(args, &store).await;
+    }
     let mut left_out = LeftOut::default();
     let chosen = chosen(args, &store, &mut left_out).await?;
     let names: Vec<String> = chosen.iter().map(|chosen| chosen.key().to_string()).collect();
@@ -66,7 +75,7 @@ pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
         note(&format!("nothing was dropped: {}", nothing(args)));
     } else if args.dry_run {
         names.iter().for_each(|name| note(&format!("would be dropped: {name}")));
-    } else if chosen.len() == 1 || args.yes || is_confirmed(&names, &store).await? {
+    } else if chosen.len() == 1 || args.yes || is_confirmed(&names, "run", &store).await? {
         for (chosen, name) in chosen.iter().zip(&names) {
             chosen.drop_from(&store).await?;
             note(&format!("dropped {name} from {store}"));
@@ -75,6 +84,23 @@ pub(crate) async fn run(args: &DropArgs, store: &StoreArgs) -> Result<()> {
         note("nothing was dropped");
     }
     left_out.end()
+}
+
+/// Drops the points of a test.
+async fn drop_points(args: &DropArgs, store: &Store) -> Result<()> {
+    let TestArgs { test, framework, .. } = &args.runs.of;
+    let chosen = points::of_test(store, test.as_deref().unwrap_or_default(), framework, &[]).await?;
+    let keys: BTreeSet<PointKey> = chosen.into_iter().map(|point| point.key).collect();
+    let names: Vec<String> = keys.iter().map(PointKey::to_string).collect();
+    if args.dry_run {
+        names.iter().for_each(|name| note(&format!("would be dropped: {name}")));
+    } else if names.len() == 1 || args.yes || is_confirmed(&names, "point", store).await? {
+        let dropped = store.drop_points(&keys).await?;
+        note(&format!("dropped {} from {store}", counted(dropped as u64, "point")));
+    } else {
+        note("nothing was dropped");
+    }
+    Ok(())
 }
 
 /// A run to drop.
@@ -158,12 +184,12 @@ fn nothing(args: &DropArgs) -> String {
     why
 }
 
-/// Asks on the terminal whether several runs are to be dropped.
+/// Asks on the terminal whether several runs or points are to be dropped.
 ///
 /// # Errors
 /// If there is no terminal to ask on.
-async fn is_confirmed(names: &[String], store: &Store) -> Result<bool> {
-    let all = counted(names.len() as u64, "run");
+async fn is_confirmed(names: &[String], what: &str, store: &Store) -> Result<bool> {
+    let all = counted(names.len() as u64, what);
     let shown: Vec<&str> = names.iter().take(NAMED).map(String::as_str).collect();
     let more = if names.len() > NAMED { ", …" } else { "" };
     if !stdin().is_terminal() || !stderr().is_terminal() {

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::format::counted;
+use perfpipe_analyze::points::point_table;
 use perfpipe_analyze::table::{Table, Tone};
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use crate::args::{OutputArgs, StoreArgs, TestArgs};
 use crate::input::left_out::LeftOut;
-use crate::input::{runs, store};
+use crate::input::{points, runs, store};
 use crate::output::terminal::write_table;
 use crate::output::{Output, note};
 
@@ -18,10 +19,14 @@ use crate::output::{Output, note};
 #[command(after_help = "Examples:\n  \
     perfpipe list\n  \
     perfpipe list --test 2048 --tag branch=main\n  \
+    perfpipe list --points --test /hello\n  \
     perfpipe list --format json -o runs.json")]
 pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) of: TestArgs,
+    /// List the points of load tools' summaries instead
+    #[arg(long, conflicts_with_all = ["repeat", "tag"])]
+    pub(crate) points: bool,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 }
@@ -29,6 +34,9 @@ pub(crate) struct ListArgs {
 /// Lists the stored runs.
 pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     let store = store::existing(store).await?;
+    if args.points {
+        return points(args, &store).await;
+    }
     let mut left_out = LeftOut::default();
     let mut runs = left_out.runs(&store).await?;
     if runs.is_empty() && left_out.any() {
@@ -46,6 +54,22 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
     write_table(&table(&runs, &sizes, args), args.output.format, &mut output)?;
     output.finish()?;
     left_out.end()
+}
+
+/// Lists the stored points.
+async fn points(args: &ListArgs, store: &Store) -> Result<()> {
+    let chosen = match &args.of.test {
+        Some(test) => points::of_test(store, test, &args.of.framework, &[]).await?,
+        None => store.points().await?,
+    };
+    if chosen.is_empty() {
+        note(&format!(
+            "no points in {store}: store some with `perfpipe ingest results/*.log --framework go`"
+        ));
+    }
+    let mut output = Output::open(args.output.file.output.as_deref())?;
+    write_table(&point_table(&chosen), args.output.format, &mut output)?;
+    output.finish()
 }
 
 /// The sizes of stored runs, in bytes.

@@ -15,6 +15,7 @@ mod rename;
 mod repair;
 mod report;
 mod shell;
+mod sweep;
 mod trend;
 mod verify;
 
@@ -43,6 +44,7 @@ use self::repair::RepairArgs;
 use self::report::ReportArgs;
 use self::shell::completions::{self, CompletionsArgs};
 use self::shell::man::{self, ManArgs};
+use self::sweep::SweepArgs;
 use self::trend::TrendArgs;
 use self::verify::VerifyArgs;
 use crate::args::{StoreArgs, TerminalArgs};
@@ -84,6 +86,8 @@ pub(crate) enum Command {
     Compare(Box<CompareArgs>),
     /// Show the figures of a test over versions, and where they change their level
     Trend(Box<TrendArgs>),
+    /// Show the points of load tools by concurrency or workers: throughput, failures, latencies, knee
+    Sweep(SweepArgs),
     /// List the stored runs
     List(ListArgs),
     /// Copy runs to another store, and verify the copies
@@ -132,6 +136,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
         Command::Check(args) => check::run(&args, &store).await,
         Command::Compare(args) => compare::run(&args, &store).await,
         Command::Trend(args) => trend::run(&args, &store).await,
+        Command::Sweep(args) => sweep::run(&args, &store).await,
         Command::Copy(args) => copy::run(&args, &store).await,
         Command::AttachCpu(args) => attach_cpu::run(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,

@@ -118,6 +118,19 @@ pub(crate) async fn one(args: &RunArgs, store: &Store) -> Result<RunKey> {
     }
 }
 
+/// Refuses a test without its framework, before any work.
+///
+/// # Errors
+/// If the flags name no run.
+pub(crate) fn check(args: &RunArgs) -> Result<()> {
+    match args {
+        RunArgs { framework: None, test: Some(test), .. } => {
+            Err(CliError::usage(format!("--test {test} without --framework names no run"), NAME_IT).into())
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Returns the run with these parts: the given repeat, or the only one. Fails if there are several, since none of them
 /// stands for all.
 async fn of_parts(key: RunKey, repeat: Option<u32>, store: &Store) -> Result<RunKey> {

@@ -14,6 +14,7 @@ use crate::args::{Choice, FileArgs, GoalArgs, RunArgs, ViewArgs, choice};
     perfpipe export go_2048 --what statistics -o statistics.json\n  \
     perfpipe export go_2048 --what counts -o go_2048.run\n  \
     perfpipe export go_2048 --format openmetrics -o go_2048.om\n  \
+    perfpipe export --test /hello --what points > points.csv\n  \
     perfpipe export --framework go --test 2048 --what samples --format parquet -o samples.parquet")]
 pub(crate) struct ExportArgs {
     #[command(flatten)]
@@ -60,6 +61,8 @@ pub(crate) enum What {
     Phases,
     /// Throughput, response times and CPU by load, with the knee
     Sweep,
+    /// The points of a test, from summaries of load tools: give --test, without a RUN
+    Points,
     /// One row for each label
     Labels,
     /// The rejected records, with position and reason

@@ -46,7 +46,7 @@ fn acting(what: What) -> Vec<&'static str> {
         What::Percentiles => &[&WHEN, &WHICH, &[FAILURES, PERCENTILES]],
         What::Samples => &[&WHEN, &[LABEL]],
         What::Cpu => &[&WHEN, &[OFFSET]],
-        What::Rejects | What::Counts => &[],
+        What::Rejects | What::Counts | What::Points => &[],
     };
     sets.concat()
 }

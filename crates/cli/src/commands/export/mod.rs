@@ -13,6 +13,7 @@ use perfpipe_analyze::breakdown::{
 use perfpipe_analyze::interchange::{
     LabelTimes, jmeter_statistics, line_protocol, open_metrics, percentile_distribution, run_document,
 };
+use perfpipe_analyze::points::point_table;
 use perfpipe_analyze::table::{Format, Table, TableWriter};
 use perfpipe_analyze::{Sweep, Timeline, View};
 use perfpipe_ingest::Store;
@@ -21,9 +22,9 @@ use perfpipe_ingest::{RunInfo, RunKey, SampleBatch, StoredRun};
 
 pub(crate) use self::args::ExportArgs;
 use self::args::{ExportFormat, What};
-use crate::args::{Choice, StoreArgs};
+use crate::args::{Choice, RunArgs, StoreArgs};
 use crate::error::CliError;
-use crate::input::{runs, store, view};
+use crate::input::{points, runs, store, view};
 use crate::output::{Output, note};
 
 /// The largest number of rejects that are written at once.
@@ -34,6 +35,9 @@ const PIECE_BYTES: usize = 4 << 20;
 
 /// Writes the export of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
+    if args.what != What::Points {
+        runs::check(&args.run)?;
+    }
     check_format(args)?;
     check_terminal(args)?;
     idle_flags::check(args)?;
@@ -49,6 +53,9 @@ pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
 
 async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Result<()> {
     let store = store::existing(store).await?;
+    if args.what == What::Points {
+        return points(&store, args, output).await;
+    }
     let key = runs::one(&args.run, &store).await?;
     if let Some(write) = document(args.what) {
         let run = view::read(&store, &key, &args.view).await?;
@@ -70,6 +77,21 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
         What::Percentiles | What::Codes => sample_figures(&store, &key, args).await?,
         _ => table(&view::read(&store, &key, &args.view).await?, args)?,
     };
+    let mut writer = writer(args, &table, output)?;
+    writer.write(&table)?;
+    writer.finish()?;
+    Ok(())
+}
+
+/// Writes the points of a test.
+async fn points(store: &Store, args: &ExportArgs, output: &mut Output) -> Result<()> {
+    let RunArgs { run: None, framework, test: Some(test), repeat: None } = &args.run else {
+        let problem = "--what points is about all points of a test";
+        return Err(
+            CliError::usage(problem, "Give --test, and --framework for one of its frameworks.").into()
+        );
+    };
+    let table = point_table(&points::of_test(store, test, framework.as_slice(), &[]).await?);
     let mut writer = writer(args, &table, output)?;
     writer.write(&table)?;
     writer.finish()?;

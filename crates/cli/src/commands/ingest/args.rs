@@ -21,11 +21,14 @@ use crate::args::{
     perfpipe ingest second.zip cpu-2.csv --framework go --test 2048 --append-repeat\n  \
     perfpipe ingest run.zip cpu.csv --append-repeat --tag commit=3f2a9c1 --tag branch=main\n  \
     perfpipe ingest cut.zip cpu.csv --salvage\n  \
-    perfpipe ingest night --frameworks ports.toml --dry-run\n\n\
+    perfpipe ingest night --frameworks ports.toml --dry-run\n  \
+    perfpipe ingest results/*.log --name 'result_w{workers}_{repeat}.log' --framework crossbar\n\n\
     Each FILE is recognised by its content: a JMeter CSV log or a CPU export, plain, compressed with gzip or zstd, \
     or zipped, or a zip that holds both. Several logs are the injectors of one run. `-` is standard input.\n\n\
     A FILE that is a folder is a campaign: each log in it is a run, with the CPU export of the same name \
     (run.csv.zip, run.cpu.csv.zip) or else of the same time. Only new and changed files are read.\n\n\
+    A FILE that a load tool printed as its summary (wrk, ab, hey, k6 and others) becomes points of a sweep, one for each \
+    section: see `perfpipe sweep`.\n\n\
     A FILE that `perfpipe export --what counts` wrote is a run of another store, which is stored as it is.")]
 pub(crate) struct IngestArgs {
     /// JMeter logs and at most one CPU export; or folders, each with the files of many runs
@@ -58,6 +61,8 @@ pub(crate) struct IngestArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) report: Option<PathBuf>,
     #[command(flatten)]
+    pub(crate) points: PointArgs,
+    #[command(flatten)]
     pub(crate) campaign: CampaignArgs,
     #[command(flatten)]
     pub(crate) page_format: PageFormatArgs,
@@ -81,6 +86,22 @@ impl IngestArgs {
             time_zone: Some(&self.log.cpu.time_zone),
         }
     }
+}
+
+/// Flags for summaries of load tools, which are stored as points of sweeps.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Summaries of load tools")]
+pub(crate) struct PointArgs {
+    /// How files are named, as in 'result_w{workers}_{repeat}.log'; fields are {framework}, {test}, {concurrency},
+    /// {workers}, {repeat}, {tool}, {port}, and {*} for any text
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) name: Option<String>,
+    /// Connections or users, where neither the output nor the file's name tells them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
+    pub(crate) concurrency: Option<u32>,
+    /// Workers of the server, where the file's name does not tell them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
+    pub(crate) server_workers: Option<u32>,
 }
 
 /// Flags for folders.

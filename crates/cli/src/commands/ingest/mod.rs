@@ -4,6 +4,7 @@ mod args;
 pub(crate) mod campaign;
 mod options;
 mod packed;
+mod points;
 mod summary;
 
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ use perfpipe_ingest::{Progress, RunInfo};
 pub(crate) use self::args::IngestArgs;
 pub(crate) use self::options::{cpu_noted, options, reading};
 
+use self::args::PointArgs;
 use self::summary::summarise;
 use super::report;
 use crate::args::StoreArgs;
@@ -31,6 +33,10 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
     if let Some(file) = packed::named(&args.files) {
         return packed::run(args, file, store).await;
     }
+    if let Some(files) = points::summaries(&args.files)? {
+        return points::run(args, files, store).await;
+    }
+    refuse_points(&args.points)?;
     if args.report.is_none() {
         // --cores also describes the CPU readings.
         idle_flags::check_no_pages(&args.pages(), "--report", &["--cores"])?;
@@ -51,6 +57,23 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
             "Name the files of one run, or folders of many.",
         )
         .into()),
+    }
+}
+
+/// Refuses flags on points where no file is a summary.
+fn refuse_points(args: &PointArgs) -> Result<()> {
+    let given = [
+        ("--name", args.name.is_some()),
+        ("--concurrency", args.concurrency.is_some()),
+        ("--server-workers", args.server_workers.is_some()),
+    ];
+    match given.iter().find(|(_, given)| *given) {
+        None => Ok(()),
+        Some((flag, _)) => {
+            let problem = format!("{flag} is for summaries of load tools, and no file is one");
+            Err(CliError::usage(problem, "Leave it out; --framework and --test name the run of a log.")
+                .into())
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use super::options::{INGEST, STYLE, VIEW};
 use super::{Cli, Command, command, refused};
 use crate::args::ReportFormat;
 use crate::commands::report::Chart;
+use crate::commands::sweep::Axis;
 use crate::input::versions::By;
 
 /// True if a line was parsed as expected.
@@ -18,7 +19,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 51] = [
+const LINES: [(&str, IsRead); 56] = [
     (
         "ingest night --frameworks ports.toml",
         |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
@@ -182,6 +183,20 @@ const LINES: [(&str, IsRead); 51] = [
         "rename go_2048 --framework a --test b --repeat 2 --replace",
         |c| matches!(c, Command::Rename(a) if a.run == "go_2048" && a.repeat == Some(2) && a.replace),
     ),
+    (
+        "ingest a.log --name w{workers}.log --concurrency 8 --server-workers 2",
+        |c| matches!(c, Command::Ingest(a) if a.points.name.is_some() && a.points.concurrency == Some(8) && a.points.server_workers == Some(2)),
+    ),
+    (
+        "sweep --test t --framework a --tool wrk --by workers --format md -o x",
+        |c| matches!(c, Command::Sweep(a) if a.by == Some(Axis::Workers) && a.tool == ["wrk"] && a.framework == ["a"] && a.output.file.output.is_some()),
+    ),
+    (
+        "export --test t --what points --format csv",
+        |c| matches!(c, Command::Export(a) if a.run.framework.is_none() && a.run.test.as_deref() == Some("t")),
+    ),
+    ("list --points --test t", |c| matches!(c, Command::List(a) if a.points)),
+    ("drop --points --test t --yes", |c| matches!(c, Command::Drop(a) if a.points && a.yes)),
     ("completions zsh", |c| matches!(c, Command::Completions(_))),
     ("man --out m", |c| matches!(c, Command::Man(a) if a.out == Path::new("m"))),
 ];
@@ -235,7 +250,7 @@ fn runs_are_named_in_one_way_at_a_time() {
         for flags in ["--test t", "--framework f", "--repeat 2", "--framework f --test t"] {
             assert_eq!(refused(&format!("{run} go_t {flags}")), ErrorKind::ArgumentConflict, "{run} {flags}");
         }
-        for flags in ["", "--test t", "--framework f", "--repeat 2", "--framework f --repeat 2"] {
+        for flags in ["", "--framework f", "--repeat 2", "--framework f --repeat 2", "--test t --repeat 2"] {
             assert_eq!(
                 refused(&format!("{run} {flags}")),
                 ErrorKind::MissingRequiredArgument,
@@ -256,6 +271,8 @@ fn runs_are_named_in_one_way_at_a_time() {
         "drop",
         "drop --yes",
         "drop --framework f",
+        "drop --points",
+        "sweep",
         "rename go_t",
     ] {
         assert_eq!(refused(line), ErrorKind::MissingRequiredArgument, "{line}");

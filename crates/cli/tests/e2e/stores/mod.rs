@@ -7,6 +7,7 @@ pub(crate) mod drop;
 mod earlier_versions;
 mod packed;
 mod parity;
+mod points;
 mod rename;
 mod unknown_stores;
 mod verify;

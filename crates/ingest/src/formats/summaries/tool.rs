@@ -16,6 +16,11 @@ pub(crate) trait TextTool: Sync {
     /// Reads a section. An error is the reason why it has no figures.
     fn read(&self, section: &Section<'_>) -> Result<Told, String>;
 
+    /// By how much a printed mean may be off for having been rounded, in ms.
+    fn rounding_ms(&self) -> f64 {
+        0.0
+    }
+
     /// Returns true if each connection sends its next request when an answer has arrived, so that Little's law bounds the
     /// mean latency.
     fn is_closed_loop(&self) -> bool {

@@ -68,11 +68,11 @@ impl Figures {
         (all > 0).then(|| failed as f64 / all as f64 * 100.0)
     }
 
-    /// Adds the notes that hold whatever the tool is.
-    pub(crate) fn with_notes(mut self, invents: &str) -> Self {
+    /// Adds the notes that hold whatever the tool is, whose printed mean may be off by a rounding, in ms.
+    pub(crate) fn with_notes(mut self, invents: &str, rounding_ms: f64) -> Self {
         let mean = self.latencies.mean_ms.filter(|_| self.latencies.source == Some(LatencySource::Printed));
         if let (Some(mean), Some(little)) = (mean, self.little_ms())
-            && mean > little * ROUNDING
+            && mean - rounding_ms > little * ROUNDING
         {
             self.notes.push(format!(
                 "the printed mean of {mean:.3} ms is above c/X, {little:.3} ms, which no closed loop can have{invents}"

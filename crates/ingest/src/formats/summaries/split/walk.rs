@@ -67,12 +67,18 @@ impl<'a> Walk<'a> {
         match self.begins(at) {
             Begins::Text(tool) => self.text(tool, at),
             Begins::Json(tool, value, lines) => {
-                self.take(tool.name(), at, tool.read(&value).unwrap_or_else(aborted), tool.is_closed_loop());
+                self.take(
+                    tool.name(),
+                    at,
+                    tool.read(&value).unwrap_or_else(aborted),
+                    tool.is_closed_loop(),
+                    0.0,
+                );
                 lines
             }
             Begins::CutJson(tool, problem) => {
                 let reason = format!("its JSON ends early or is damaged: {problem}");
-                self.take(tool.name(), at, aborted(reason), false);
+                self.take(tool.name(), at, aborted(reason), false, 0.0);
                 self.lines.len() - at
             }
             Begins::Nothing => {
@@ -117,11 +123,11 @@ impl<'a> Walk<'a> {
         let end = (at + 1..self.lines.len()).find(is_next).unwrap_or(self.lines.len());
         let section = Section::new(self.lines.get(at..end).unwrap_or_default());
         let told = tool.read(&section).unwrap_or_else(aborted);
-        self.take(tool.name(), at, told, tool.is_closed_loop());
+        self.take(tool.name(), at, told, tool.is_closed_loop(), tool.rounding_ms());
         section.used()
     }
 
-    fn take(&mut self, tool: &'static str, at: usize, told: Told, closed_loop: bool) {
+    fn take(&mut self, tool: &'static str, at: usize, told: Told, closed_loop: bool, rounding_ms: f64) {
         let before = self.waiting.take_if(|waiting| waiting.command.tool == tool);
         self.give_up();
         let told = told.completed(before.as_ref().map(|waiting| &waiting.command), closed_loop);
@@ -132,7 +138,7 @@ impl<'a> Walk<'a> {
             line: at + 1,
             concurrency: told.concurrency,
             url: told.url,
-            figures: told.figures.with_notes(invents),
+            figures: told.figures.with_notes(invents, rounding_ms),
         });
     }
 

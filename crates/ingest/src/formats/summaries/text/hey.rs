@@ -20,6 +20,11 @@ impl TextTool for Hey {
         line_at(lines, at) == "Summary:" && total.starts_with("Total:") && total.ends_with(" secs")
     }
 
+    fn rounding_ms(&self) -> f64 {
+        // Seconds with four decimals.
+        0.05
+    }
+
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
         let seconds =
             |name: &str| section.after(name).and_then(|text| units::number(text.strip_suffix(" secs")?));

@@ -1,0 +1,49 @@
+//! The points of a store that flags select.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use perfpipe_analyze::is_alike;
+use perfpipe_ingest::Store;
+use perfpipe_ingest::points::{Point, PointKey};
+
+use crate::error::CliError;
+
+/// Returns the points of a test, limited to frameworks and tools, if any are given.
+///
+/// # Errors
+/// If there is none.
+pub(crate) async fn of_test(
+    store: &Store,
+    test: &str,
+    frameworks: &[String],
+    tools: &[String],
+) -> Result<Vec<Point>> {
+    let all = store.points().await?;
+    known(&all, "test", test, |key| &key.test)?;
+    let mut chosen: Vec<Point> = all.into_iter().filter(|point| point.key.test == test).collect();
+    for framework in frameworks {
+        known(&chosen, "framework", framework, |key| &key.framework)?;
+    }
+    for tool in tools {
+        known(&chosen, "tool", tool, |key| &key.tool)?;
+    }
+    let is_of = |wanted: &[String], name: &String| wanted.is_empty() || wanted.contains(name);
+    chosen.retain(|point| is_of(frameworks, &point.key.framework) && is_of(tools, &point.key.tool));
+    Ok(chosen)
+}
+
+/// Fails if no point has a part of the key, with the names that there are.
+fn known(points: &[Point], what: &str, wanted: &str, part: impl Fn(&PointKey) -> &String) -> Result<()> {
+    let names: BTreeSet<&String> = points.iter().map(|point| part(&point.key)).collect();
+    if names.iter().any(|name| *name == wanted) {
+        return Ok(());
+    }
+    let list = names.iter().map(|name| name.as_str()).collect::<Vec<_>>().join(", ");
+    let remedy = match names.iter().find(|name| is_alike(wanted, name)) {
+        _ if names.is_empty() => "Store some: perfpipe ingest results/*.log --framework go.".to_owned(),
+        Some(alike) => format!("Did you mean {alike}?"),
+        None => format!("Choose one of these: {list}."),
+    };
+    Err(CliError::refused(format!("the store has no points of the {what} {wanted}"), remedy).into())
+}

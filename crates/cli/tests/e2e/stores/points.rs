@@ -1,0 +1,94 @@
+//! Summaries of load tools in both stores: ingested, listed, swept, exported, replaced and dropped.
+
+use crate::support::*;
+
+/// The path of an output of a load tool.
+fn output(name: &str) -> String {
+    fixture(&format!("other/{name}")).to_str().unwrap().to_owned()
+}
+
+/// The columns that an export of points begins with.
+const COLUMNS: &str = "tool,framework,test,concurrency,workers,repeat,duration,requests,successes,failures,timeouts,\
+                       throughput,answers_per_second,mean_ms,p50_ms,p90_ms,p99_ms,latency_source,little_ms,aborted";
+
+fn points(store: &Store, test: &str) -> String {
+    store.run(&["export", "--test", test, "--what", "points"]).text()
+}
+
+#[test]
+fn points_are_the_same_in_both_stores() {
+    let mut exports = Vec::new();
+    for store in Store::each() {
+        let ports = store.file("ports.toml", "8100 = \"alpha\"\n8101 = \"beta\"\n");
+        let folder = output("ab/jempower");
+        let said = store.run(&["ingest", &folder, "--frameworks", &ports]).said();
+        assert!(said.contains("48 points: stored in"), "{said}");
+        let csv = points(&store, "/hello");
+        assert!(csv.starts_with(COLUMNS), "{csv}");
+        let found = rows(&csv);
+        assert_eq!(found.len(), 48);
+        let shed = found
+            .iter()
+            .find(|row| row["framework"] == "beta" && row["concurrency"] == "64" && row["repeat"] == "1")
+            .unwrap();
+        let told = ["requests", "successes", "failures", "answers_per_second", "timeouts", "latency_source"];
+        assert_eq!(told.map(|name| shed[name].as_str()), ["4000", "195", "3805", "16567.06", "", "printed"]);
+        // The same again replaces, and adds nothing.
+        store.run(&["ingest", &folder, "--frameworks", &ports]).said();
+        assert_eq!(points(&store, "/hello"), csv);
+        exports.push(csv);
+        let sweep =
+            store.run(&["sweep", "--test", "/hello", "--framework", "beta", "--format", "csv"]).text();
+        let knee: Vec<String> = rows(&sweep)
+            .into_iter()
+            .filter(|row| row["knee"] == "true")
+            .map(|row| row["concurrency"].clone())
+            .collect();
+        assert_eq!(knee, ["8"], "{sweep}");
+        store.run(&["drop", "--points", "--test", "/hello", "--framework", "beta", "--yes"]).said();
+        assert_eq!(rows(&points(&store, "/hello")).len(), 24);
+    }
+    assert!(exports.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn names_of_files_make_keys_and_other_names_are_refused() {
+    let store = Store::embedded();
+    let logs: Vec<String> =
+        [1, 2, 4].iter().map(|workers| output(&format!("wrk/workers/result_w{workers}_1.log"))).collect();
+    let files: Vec<&str> = logs.iter().map(String::as_str).collect();
+    let ingest = |pattern: &str| {
+        store.run(&[&["ingest"], &files[..], &["--framework", "tiny", "--name", pattern]].concat())
+    };
+    let complaint = ingest("run_{workers}.log").complaint(2);
+    assert!(complaint.contains("result_w1_1.log") && complaint.contains("--name"), "{complaint}");
+    assert!(ingest("result").complaint(2).contains("none of the fields"));
+    ingest("result_w{workers}_{repeat}.log").said();
+    let sweep = store.run(&["sweep", "--test", "/json", "--tool", "wrk", "--format", "csv"]).text();
+    let levels: Vec<String> = rows(&sweep).into_iter().map(|row| row["workers"].clone()).collect();
+    assert_eq!(levels, ["1", "2", "4"], "workers vary, so the sweep goes by them");
+    assert!(store.run(&["sweep", "--test", "/jsn"]).complaint(1).contains("Did you mean /json?"));
+}
+
+#[test]
+fn aborted_runs_are_points_and_lone_files_are_refused() {
+    let store = Store::embedded();
+    let aborted = output("ab/drop-abort.txt");
+    let keyed = ["--framework", "f", "--test", "t", "--concurrency", "16"];
+    let said = store.run(&[&["ingest", &aborted], &keyed[..]].concat()).said();
+    assert!(said.contains("no figures: ab gave up after 49 requests"), "{said}");
+    let row = rows(&points(&store, "t")).remove(0);
+    assert_eq!((row["aborted"].is_empty(), row["requests"].as_str()), (false, ""));
+    let lone = store.run(&["ingest", &output("ab/http500.tsv"), "--framework", "f"]).complaint(1);
+    assert!(lone.contains("does not say which requests failed"), "{lone}");
+    let said = store
+        .run(&["ingest", &output("ab/http500.txt"), &output("ab/http500.tsv"), "--framework", "f"])
+        .said();
+    assert!(said.contains("latencies are counted from ab's -g"), "{said}");
+    let nameless = store.run(&["ingest", &output("hey/clean-summary.out")]).complaint(2);
+    assert!(nameless.contains("--framework"), "{nameless}");
+    let log = fixture("Results-flaky-8181.csv");
+    let mixed = store.run(&["ingest", &aborted, log.to_str().unwrap()]).complaint(2);
+    assert!(mixed.contains("is the summary of a load tool, and"), "{mixed}");
+    assert_eq!(rows(&points(&store, "t")).len(), 1, "nothing else was stored");
+}
