@@ -38,8 +38,8 @@ impl Distribution {
     /// use perfpipe_analyze::breakdown::Distribution;
     ///
     /// let found = Distribution::new(&[20, 21, 21, 140].into_iter().collect());
-    /// assert_eq!((found.width, found.first, found.counts.len(), found.beyond), (5, 20, 25, 0));
-    /// assert_eq!((found.counts[0], found.counts[24]), (3, 1));
+    /// assert_eq!((found.width, found.first, found.counts.len(), found.beyond), (2, 20, 61, 0));
+    /// assert_eq!((found.counts[0], found.counts[60]), (3, 1));
     /// ```
     pub fn new(elapsed: &Histogram) -> Self {
         let (Some(min), Some(max)) = (elapsed.min(), elapsed.max()) else { return Self::default() };

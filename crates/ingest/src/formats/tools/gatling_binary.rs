@@ -206,14 +206,17 @@ impl Gatling {
             return if self.names.contains_key(&number) { Ok(number) } else { Err(Unread::Invalid) };
         }
         let name = bytes.text()?;
+        match self.names.get(&number) {
+            // A record that goes on behind the bytes is read again, and its names are too.
+            Some(known) if *known == name => return Ok(number),
+            Some(_) => return Err(Unread::Invalid),
+            None => {}
+        }
         self.text = self.text.saturating_add(name.len());
         if self.text > MOST_TEXT {
             return Err(Unread::Invalid);
         }
-        // A record that goes on behind the bytes is read again, and its names are too.
-        if let Some(before) = self.names.insert(number, name) {
-            self.text -= before.len().min(self.text);
-        }
+        self.names.insert(number, name);
         Ok(number)
     }
 }
