@@ -11,7 +11,7 @@ macro_rules! modules {
 }
 
 /// All modules.
-const MODULES: [Module; 33] = modules![
+const MODULES: [Module; 34] = modules![
     "data/bins.js",
     "data/by_code.js",
     "data/by_rate.js",
@@ -35,6 +35,7 @@ const MODULES: [Module; 33] = modules![
     "charts/sweep.js",
     "charts/timechart.js",
     "page/bar.js",
+    "page/failures.js",
     "page/group.js",
     "page/labels.js",
     "page/main.js",

@@ -86,7 +86,7 @@ fn section(at: usize, run: &Grouped<'_>, style: &Style, alone: bool) -> String {
     }
     section += &phases(&title, &details.phases, &timeline.summary);
     section += &sweep.map(|sweep| by_load(at, &title, sweep)).unwrap_or_default();
-    section += &failures(&title, &details.errors, &timeline.summary);
+    section += &failures(at, &title, &details.errors, &timeline.summary);
     section += &labels::tables(&title, timeline, details);
     section += "</section>\n";
     section
@@ -168,8 +168,9 @@ const STEPS: [Beneath; 2] = [
     },
 ];
 
-/// Returns the table of failures by response code and message, with their labels.
-fn failures(title: &str, errors: &[ErrorKind], summary: &Summary) -> String {
+/// Returns the failures: an element for their chart by label and code over time, and the table by response code and
+/// message, with their labels.
+fn failures(at: usize, title: &str, errors: &[ErrorKind], summary: &Summary) -> String {
     let mut part = heading(title, "Failures by response code and message");
     let Some(share) = summary.failure_share().filter(|_| !errors.is_empty()) else {
         return part + "<p>None.</p>\n";
@@ -180,6 +181,7 @@ fn failures(title: &str, errors: &[ErrorKind], summary: &Summary) -> String {
         count(summary.requests()),
         percent(share)
     );
+    part += &format!("<div class=\"interactive\" id=\"failing-{at}\"></div>\n");
     let shown = errors.get(..ERRORS).unwrap_or(errors);
     let requests = summary.requests().max(1) as f64;
     let table = Table::of(shown)

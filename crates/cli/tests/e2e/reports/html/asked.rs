@@ -26,6 +26,7 @@ fn report_can_be_asked_in_a_browser() {
     reader.see(1);
     cross_hair(&mut reader, &store, (1, "spring"), &[0, 7, 21]);
     failures(&mut reader, 1);
+    failures_by_row(&mut reader, 1);
     reader.see(run);
     cross_hair(&mut reader, &store, (run, "nio"), &[0, 7, 41, 78]);
     part(&mut reader, &store, run);
@@ -114,6 +115,36 @@ fn failures(reader: &mut Reader, run: usize) {
     for by in ["response code", "label"] {
         let heading = json!(format!("Failures per second by {by}"));
         assert!(headings.as_array().unwrap().contains(&heading), "{headings}");
+    }
+}
+
+/// The lines of failures by label and code add up to all failures of a second, and are of the seconds that are shown.
+fn failures_by_row(reader: &mut Reader, run: usize) {
+    let at = |second: u32| {
+        format!(
+            "new Promise((done) => {{
+                const host = document.getElementById('failing-{run}');
+                host.scrollIntoView();
+                const read = () => {{
+                    if (!host.querySelector('.border')) return setTimeout(read, 20);
+                    const scrub = document.querySelector('#live-{run} .scrub');
+                    scrub.value = {second};
+                    scrub.dispatchEvent(new Event('input'));
+                    done({{
+                        rows: Object.fromEntries([...host.querySelectorAll('[data-reading]')].map((place) => [place.dataset.reading, Number(place.title)])),
+                        all: Number(document.querySelector('#live-{run} [data-reading=\"failures/s\"]').title),
+                    }});
+                }};
+                read();
+            }})"
+        )
+    };
+    for second in [1, 7, 20] {
+        let told = reader.browser.evaluate(&at(second));
+        let rows = told["rows"].as_object().unwrap();
+        assert!(rows.contains_key("Flaky \"contains\": 500") && rows.len() <= 11, "{told}");
+        let sum: f64 = rows.values().filter_map(Value::as_f64).sum();
+        assert_eq!(Some(sum), told["all"].as_f64(), "second {second}: {told}");
     }
 }
 

@@ -1,4 +1,4 @@
-// Failures by response code, or by label.
+// Failures by response code, by label, or by both.
 // @ts-check
 
 /** @typedef {import("../types").FailureSeries} FailureSeries */
@@ -39,4 +39,21 @@ function added(one, other) {
  */
 export function rates(counts, width, seconds) {
   return counts.map((count, at) => count / Math.min(width, Math.max(seconds - at * width, 1)));
+}
+
+/**
+ * Returns the failures of the `most` rows of label and code with the most failures, and of all others together: what is
+ * left of `all` failures. The others are left out if there are none.
+ * @param {FailureSeries[]} failures the most frequent first
+ * @param {number[]} all failures of each second
+ * @param {number} width seconds in a column
+ * @param {number} most
+ * @returns {{ name: string, counts: number[] }[]}
+ */
+export function byRow(failures, all, width, most) {
+  const rows = failures.slice(0, most).map(({ label, code, counts }) => ({ name: `${label || "(no label)"}: ${code || "(no code)"}`, counts }));
+  const columns = Array.from({ length: Math.ceil(all.length / width) }, (_, at) =>
+    all.slice(at * width, (at + 1) * width).reduce((sum, count) => sum + count, 0));
+  const counts = rows.reduce((left, row) => left.map((count, at) => Math.max(count - row.counts[at], 0)), columns);
+  return counts.some((count) => count > 0) ? [...rows, { name: "others", counts }] : rows;
 }

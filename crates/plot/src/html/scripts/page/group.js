@@ -26,18 +26,27 @@ export class Group {
     /** @type {Set<TimeChart>} */
     this.stale = new Set();
     this.bar = new Bar(host, view, options);
-    this.box = html("div", { class: "charts" });
-    host.append(this.box);
     /** @type {Map<Element, TimeChart>} */
     this.boxes = new Map();
     /** @type {Set<TimeChart>} */
     this.seen = new Set();
     this.observer = new IntersectionObserver((entries) => this.see(entries), { rootMargin: AHEAD });
-    followPointer(this);
+    this.box = this.boxIn(host);
     view.followers.push(this);
     addEventListener("resize", () => this.change());
     this.bar.change();
     this.bar.point(view.cursor, []);
+  }
+
+  /**
+   * Adds a place for charts to an element.
+   * @param {HTMLElement} host
+   */
+  boxIn(host) {
+    const box = html("div", { class: "charts" });
+    host.append(box);
+    followPointer(this, box);
+    return box;
   }
 
   /**
@@ -83,6 +92,13 @@ export class Group {
     for (const chart of this.charts) {
       if (this.seen.has(chart) && this.stale.delete(chart)) chart.draw(this.view);
     }
+  }
+
+  /** Draws all charts again, the unseen too: for the printer. */
+  drawAll() {
+    this.change();
+    this.stale.forEach((chart) => chart.draw(this.view));
+    this.stale.clear();
   }
 
   /** @param {number | null} second */

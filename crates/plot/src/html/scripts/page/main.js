@@ -21,10 +21,11 @@ function build() {
   const end = Math.max(...index.runs.map((run) => run.first + run.seconds));
   const view = new View(first, end);
   const compare = document.getElementById("compare");
-  if (compare) whenNear(compare, () => overview(compare, index, view));
+  // Not only once it is near: the printer wants it too. Its charts are drawn when they are seen.
+  if (compare) requestIdleCallback(() => overview(compare, index, view));
   index.runs.forEach((_, at) => {
     const host = byId(`live-${at}`);
-    whenNear(host, () => runCharts(index, at, host, document.getElementById(`load-${at}`), view).then(() => host.classList.add("built")));
+    whenNear(host, () => runCharts(index, at, host, view).then(() => host.classList.add("built")));
   });
   followFindings(view);
 }

@@ -15,6 +15,9 @@ import { seriesOf, valuesFrom } from "./packed.js";
 /** @typedef {import("../types").Series} Series */
 /** @typedef {import("./view.js").View} View */
 
+/** The width of the charts for paper, on which they are a little smaller, so that all of them fit a page. */
+const PAPER = "960px";
+
 /**
  * Draws the overview of all runs.
  * @param {HTMLElement} host
@@ -44,6 +47,14 @@ export async function overview(host, index, view) {
   addEventListener("resize", () => curve.draw());
   curve.draw();
   if (index.runs.some((head) => !head.median)) repeats(group, curve);
+  const redraw = (/** @type {string} */ width) => {
+    host.style.width = width;
+    group.drawAll();
+    curve.draw();
+  };
+  addEventListener("beforeprint", () => redraw(PAPER));
+  addEventListener("afterprint", () => redraw(""));
+  host.classList.add("built");
 }
 
 /**

@@ -10,9 +10,10 @@ const DRAG = 4;
  * Hovering or tapping moves the cross-hair, a finger moves it along, dragging with a mouse selects seconds to zoom in, a
  * double click shows all again.
  * @param {Group} group
+ * @param {HTMLElement} box a place of the group's charts
  */
-export function followPointer(group) {
-  const { box, view } = group;
+export function followPointer(group, box) {
+  const { view } = group;
   /** @type {number | null} */
   let start = null;
   const onPicture = (/** @type {Event} */ event) => event.target instanceof Element && event.target.closest("svg.time");

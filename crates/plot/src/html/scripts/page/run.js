@@ -15,6 +15,7 @@ import { counted, measured } from "../data/format.js";
 import { partFigures } from "../data/part.js";
 import { whenNear } from "../draw/near.js";
 import { quantileColor, shade } from "../draw/scale.js";
+import { failuresChart } from "./failures.js";
 import { Group } from "./group.js";
 import { pickLabels } from "./labels.js";
 import { detailOf, seriesOf, valuesFrom } from "./packed.js";
@@ -31,10 +32,9 @@ import { detailOf, seriesOf, valuesFrom } from "./packed.js";
  * @param {Index} index
  * @param {number} at the run's place in the index
  * @param {HTMLElement} host
- * @param {HTMLElement | null} byLoad
  * @param {View} view
  */
-export async function runCharts(index, at, host, byLoad, view) {
+export async function runCharts(index, at, host, view) {
   const head = index.runs[at];
   const [series, detail] = await Promise.all([seriesOf(at), detailOf(at, head.first)]);
   const phases = head.parts.slice(1);
@@ -64,6 +64,9 @@ export async function runCharts(index, at, host, byLoad, view) {
   curve.draw();
   histograms(detail, host);
   rateChart(head, series, host);
+  const failing = document.getElementById(`failing-${at}`);
+  if (failing) failuresChart(group, failing, head, series, detail.overTime);
+  const byLoad = document.getElementById(`load-${at}`);
   if (byLoad && detail.sweep) sweepCharts(head, detail.sweep, byLoad);
 }
 
