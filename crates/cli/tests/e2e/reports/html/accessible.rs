@@ -90,7 +90,9 @@ fn pages_on_paper_are_full() {
     // take up to three.
     assert!((3 + 3 * 3..=3 + 3 * 5).contains(&pages.len()), "{} pages", pages.len());
     let overlay = pages[1];
-    for part in ["Successes per second", "p95 (ms)", "CPU utilisation (%)", "Response time by percentile (ms)"] {
+    for part in
+        ["Successes per second", "p95 (ms)", "CPU utilisation (%)", "Response time by percentile (ms)"]
+    {
         assert!(overlay.contains(part), "{part}: {overlay}");
     }
     assert!(!overlay.contains("Whole"), "the controls are printed: {overlay}");

@@ -11,7 +11,7 @@ import { valuesFrom } from "./packed.js";
 /** @typedef {import("./group.js").Group} Group */
 
 /** The most rows of label and code that have a line of their own. */
-const ROWS = 10;
+const FAILING_ROWS = 10;
 
 /**
  * Adds the chart of a run's failures to their section.
@@ -23,9 +23,9 @@ const ROWS = 10;
  */
 export function failuresChart(group, host, head, series, { failures, width }) {
   const { first, seconds, parts } = head;
-  const lines = byRow(failures, series.failures, width, ROWS).map(({ name, counts }, at) => ({
+  const lines = byRow(failures, series.failures, width, FAILING_ROWS).map(({ name, counts }, at) => ({
     name,
-    color: at < ROWS ? `var(--series-${at})` : "var(--frame)",
+    color: at < FAILING_ROWS ? `var(--series-${at})` : "var(--frame)",
     values: valuesFrom(first, rates(counts, width, seconds), width),
   }));
   if (!lines.length) return;
