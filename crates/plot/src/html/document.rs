@@ -3,8 +3,9 @@
 use base64::prelude::{BASE64_STANDARD, Engine as _};
 use sha2::{Digest as _, Sha256};
 
+use super::css::STYLE;
+use super::data::packed::{packed, plain};
 use super::data::{Detail, Index, Series};
-use super::packed::{packed, plain};
 use super::report::Grouped;
 use super::scripts::SCRIPT;
 use crate::error::Result;
@@ -12,8 +13,6 @@ use crate::output::page::Page;
 use crate::output::svg::{escaped, hex};
 use crate::palette::{Color, SERIES, SERIES_DARK};
 use crate::style::Style;
-
-const STYLE: &str = include_str!("style.css");
 
 /// The help text on using the charts.
 pub(super) const HELP: &str = "Point at a chart, or tap it, to read all charts at that second. Drag to zoom in on a part of the \
@@ -37,7 +36,7 @@ pub(super) struct Parts<'a> {
 
 /// Returns the whole file.
 pub(super) fn document(parts: &Parts<'_>, runs: &[Grouped<'_>], style: &Style) -> Result<String> {
-    let css = format!("{}{STYLE}", colors());
+    let css = format!("{}{}", colors(), *STYLE);
     let (title, policy) = (escaped(parts.title), policy(&SCRIPT, &css));
     let version = env!("CARGO_PKG_VERSION");
     let Parts { head, nav, main, help, .. } = parts;
@@ -76,8 +75,8 @@ fn colors() -> String {
     };
     let colors: String = SERIES.iter().zip(&SERIES_DARK).enumerate().map(color).collect();
     let swatches: String =
-        (0..SERIES.len()).map(|at| format!(".of-{at}{{background:var(--series-{at})}}\n")).collect();
-    format!(":root{{{colors}}}\n{swatches}")
+        (0..SERIES.len()).map(|at| format!(".of-{at}{{background:var(--series-{at})}}")).collect();
+    format!(":root{{{colors}}}{swatches}")
 }
 
 /// Returns a page as printed. It is shown to readers without scripts and printed; with scripts, a button shows it. Until

@@ -1,12 +1,12 @@
 //! The report as a single HTML file: pages, tables, and interactive charts with their data.
 
+mod css;
 mod data;
 mod document;
 pub(crate) mod figures;
 mod first;
 mod labels;
 mod link;
-mod packed;
 pub(crate) mod report;
 mod scripts;
 mod sections;

@@ -2,6 +2,7 @@
 
 mod network;
 mod number;
+pub(super) mod packed;
 
 use std::borrow::Cow;
 

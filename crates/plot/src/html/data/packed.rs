@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::error::{Error, Result};
 
 /// Appends a script element with JSON, in which nothing could end the element or a line of script.
-pub(super) fn plain(out: &mut String, id: &str, data: &impl Serialize) -> Result<()> {
+pub(in crate::html) fn plain(out: &mut String, id: &str, data: &impl Serialize) -> Result<()> {
     out.push_str(&format!("<script type=\"application/json\" id=\"{id}\">"));
     serde_json::to_writer(Escaped(out), data).map_err(|error| Error::Html(error.to_string()))?;
     out.push_str("</script>\n");
@@ -19,7 +19,7 @@ pub(super) fn plain(out: &mut String, id: &str, data: &impl Serialize) -> Result
 }
 
 /// Appends a script element with JSON, deflated and as base64.
-pub(super) fn packed(out: &mut String, id: &str, data: &impl Serialize) -> Result<()> {
+pub(in crate::html) fn packed(out: &mut String, id: &str, data: &impl Serialize) -> Result<()> {
     out.push_str(&format!("<script type=\"text/plain\" id=\"{id}\">"));
     let mut deflated = ZlibEncoder::new(
         EncoderStringWriter::from_consumer(&mut *out, &BASE64_STANDARD),
