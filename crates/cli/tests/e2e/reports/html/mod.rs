@@ -2,6 +2,7 @@
 
 mod accessible;
 mod asked;
+mod axes;
 mod figures;
 mod reader;
 mod spread;

@@ -181,6 +181,32 @@ fn of_one_label(reader: &mut Reader, samples: &[Row]) {
     // Its response times have a chart of their own.
     expected.remove("elapsed");
     alike(&found, &expected, 0.006);
+    assert_eq!(requests_told(reader, label), (measured(own.len() as f64), median(&own)));
+}
+
+/// What the two charts of the picked label tell of the second: its successes per second, and its p50.
+fn requests_told(reader: &mut Reader, label: &str) -> (String, String) {
+    let reading = |heading: &str, name: &str| format!("told('{heading} {label}', '{name}')");
+    let (rate, p50) = (reading("Requests per second of", "successes/s"), reading("Response time of", "p50"));
+    let told = reader.browser.evaluate(&format!(
+        "(() => {{
+            const charts = [...document.querySelectorAll('#live-{RUN} .chart')];
+            const told = (heading, name) => charts.find((chart) => chart.querySelector('h4').textContent.startsWith(heading))
+                .querySelector('[data-reading=\"' + name + '\"]').textContent.replace(/\\/s$/, '');
+            return [{rate}, {p50}];
+        }})()"
+    ));
+    (plain(&told[0]), plain(&told[1]))
+}
+
+/// The median as the report tells it.
+fn median(own: &[&Row]) -> String {
+    let mut times: Vec<i64> = own.iter().map(|row| number(row, "elapsed")).collect();
+    times.sort_unstable();
+    let half = times.len() / 2;
+    let middle =
+        if times.len() % 2 == 1 { times[half] as f64 } else { (times[half - 1] + times[half]) as f64 / 2.0 };
+    format!("{} ms", measured(middle))
 }
 
 /// Holds texts such as `12.3 ms` to others, whose last digit may differ.
