@@ -3,10 +3,10 @@
 
 create or replace view perfpipe_seconds as
   with counts as (
-    select run, second, elapsed, sum(count) as count
+    select run, second, elapsed_ms as elapsed, sum(count) as count
     from perfpipe.elapsed_counts
     where success and not transaction
-    group by run, second, elapsed
+    group by run, second, elapsed_ms
   ),
   ranked as (
     select run, second, elapsed,

@@ -51,7 +51,7 @@ pub enum Error {
         /// The interval, in ms.
         interval: u32,
         /// The longest response time, in ms.
-        longest: i32,
+        longest: f64,
     },
     /// A window that contains no second of the run.
     #[error("there is no second from {from} to {to}: the run's last second is {last}")]

@@ -7,45 +7,62 @@ use perfpipe_analyze::breakdown::{LabelStats, label_stats};
 use perfpipe_analyze::{Error, Second, Summary, Timeline, View};
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::counts::LabelCount;
+use perfpipe_ingest::run::Resolution;
 use perfpipe_ingest::series::{CpuJoin, CpuSeries};
 use proptest::prelude::*;
-use support::{Raw, Sample, mean, percentile, raw, same, view};
+use support::{Raw, Sample, mean, raw, same, view};
 
 fn elapsed(samples: &[Sample]) -> Vec<i32> {
     samples.iter().map(|sample| sample.elapsed).collect()
 }
 
-fn mean_of(values: &[i32]) -> Option<f64> {
-    mean(&values.iter().map(|value| f64::from(*value)).collect::<Vec<_>>())
+/// The mean of values in a unit, in ms.
+fn mean_of(unit: Resolution, values: &[i32]) -> Option<f64> {
+    mean(&values.iter().map(|value| f64::from(*value) / f64::from(unit.per_ms())).collect::<Vec<_>>())
+}
+
+/// The least and the greatest of values in a unit, in ms.
+fn extremes(unit: Resolution, values: &[i32]) -> (Option<f64>, Option<f64>) {
+    let ms = |value: &i32| f64::from(*value) / f64::from(unit.per_ms());
+    (values.iter().min().map(ms), values.iter().max().map(ms))
+}
+
+/// A percentile of values in a unit, in ms.
+fn percentile(unit: Resolution, values: &[i32], percent: f64) -> Option<f64> {
+    support::percentile(values, percent).map(|value| value / f64::from(unit.per_ms()))
 }
 
 fn successes(samples: &[Sample]) -> u64 {
     samples.iter().filter(|sample| sample.success).count() as u64
 }
 
-fn check_second(raw: &Raw, view: &View, percentiles: &[f64], found: &Second) -> Result<(), TestCaseError> {
+fn check_second(
+    unit: Resolution,
+    raw: &Raw,
+    view: &View,
+    percentiles: &[f64],
+    found: &Second,
+) -> Result<(), TestCaseError> {
     let counted = raw.counted(view, found.second..=found.second);
     let averaged = Raw::averaged(view, &counted);
     let times = elapsed(&averaged);
     let latencies: Vec<i32> = averaged.iter().filter_map(|sample| sample.latency).collect();
     prop_assert_eq!(found.successes, successes(&counted));
     prop_assert_eq!(found.failures, counted.len() as u64 - successes(&counted));
-    prop_assert!(same(found.elapsed_mean, mean_of(&times)));
-    prop_assert_eq!(found.elapsed_min, times.iter().min().copied());
-    prop_assert_eq!(found.elapsed_max, times.iter().max().copied());
-    prop_assert!(same(found.latency_mean, mean_of(&latencies)));
-    prop_assert_eq!(found.latency_min, latencies.iter().min().copied());
-    prop_assert_eq!(found.latency_max, latencies.iter().max().copied());
+    prop_assert!(same(found.elapsed_mean, mean_of(unit, &times)));
+    prop_assert_eq!((found.elapsed_min, found.elapsed_max), extremes(unit, &times));
+    prop_assert!(same(found.latency_mean, mean_of(unit, &latencies)));
+    prop_assert_eq!((found.latency_min, found.latency_max), extremes(unit, &latencies));
     prop_assert!(found.percentiles.len() <= percentiles.len());
     for (at, percent) in percentiles.iter().enumerate() {
-        prop_assert!(same(found.percentile(at), percentile(&times, *percent)), "p{percent} {found:?}");
+        prop_assert!(same(found.percentile(at), percentile(unit, &times, *percent)), "p{percent} {found:?}");
     }
     prop_assert!(same(found.load, raw.load(view, found.second)), "load {found:?}");
     prop_assert!(same(found.cpu, raw.cpu(view, found.second)), "cpu {found:?}");
     Ok(())
 }
 
-fn check_summary(raw: &Raw, view: &View, found: &Timeline) -> Result<(), TestCaseError> {
+fn check_summary(unit: Resolution, raw: &Raw, view: &View, found: &Timeline) -> Result<(), TestCaseError> {
     let (first, last) = (found.seconds[0].second, found.seconds[found.seconds.len() - 1].second);
     let counted = raw.counted(view, first..=last);
     let averaged = Raw::averaged(view, &counted);
@@ -70,16 +87,15 @@ fn check_summary(raw: &Raw, view: &View, found: &Timeline) -> Result<(), TestCas
     prop_assert!(same(Some(summary.duration), Some(lasted)), "{} {lasted}", summary.duration);
     prop_assert!(same(Some(summary.throughput), Some(summary.successes as f64 / lasted)));
     prop_assert!(same(summary.throughput_active, per(active.count())));
-    prop_assert!(same(summary.elapsed_mean, mean_of(&times)));
-    prop_assert_eq!(summary.elapsed_min, times.iter().min().copied());
-    prop_assert_eq!(summary.elapsed_max, times.iter().max().copied());
-    prop_assert!(same(summary.latency_mean, mean_of(&latencies)));
+    prop_assert!(same(summary.elapsed_mean, mean_of(unit, &times)));
+    prop_assert_eq!((summary.elapsed_min, summary.elapsed_max), extremes(unit, &times));
+    prop_assert!(same(summary.latency_mean, mean_of(unit, &latencies)));
     for (percent, value) in [(50.0, summary.p50), (95.0, summary.p95), (99.0, summary.p99)] {
-        prop_assert!(same(value, percentile(&times, percent)));
+        prop_assert!(same(value, percentile(unit, &times, percent)));
     }
     prop_assert_eq!(summary.percentiles.len(), found.percentiles.len());
     for (percent, value) in found.percentiles.iter().zip(&summary.percentiles) {
-        prop_assert!(same(*value, percentile(&times, *percent)));
+        prop_assert!(same(*value, percentile(unit, &times, *percent)));
     }
     prop_assert!(same(summary.cpu_mean, mean(&cpu)));
     prop_assert!(same(summary.cpu_max, largest(&cpu)));
@@ -91,6 +107,7 @@ fn check_summary(raw: &Raw, view: &View, found: &Timeline) -> Result<(), TestCas
 }
 
 fn check_labels(raw: &Raw, run: &StoredRun, view: &View, found: &Timeline) -> Result<(), TestCaseError> {
+    let unit = run.info.resolution;
     let (first, last) = (found.seconds[0].second, found.seconds[found.seconds.len() - 1].second);
     let counted = raw.counted(view, first..=last);
     let mut labels: Vec<&str> = counted.iter().map(|sample| sample.label).collect();
@@ -102,31 +119,37 @@ fn check_labels(raw: &Raw, run: &StoredRun, view: &View, found: &Timeline) -> Re
         let own: Vec<Sample> = counted.iter().filter(|sample| sample.label == row.label).cloned().collect();
         let times = elapsed(&Raw::averaged(view, &own));
         prop_assert_eq!((row.successes, row.failures), (successes(&own), own.len() as u64 - successes(&own)));
-        prop_assert!(same(row.elapsed_mean, mean_of(&times)));
+        prop_assert!(same(row.elapsed_mean, mean_of(unit, &times)));
         for (percent, value) in [(50.0, row.p50), (90.0, row.p90), (95.0, row.p95), (99.0, row.p99)] {
-            prop_assert!(same(value, percentile(&times, percent)));
+            prop_assert!(same(value, percentile(unit, &times, percent)));
         }
-        prop_assert_eq!(row.elapsed_min, times.iter().min().copied());
-        prop_assert_eq!(row.elapsed_max, times.iter().max().copied());
-        prop_assert!(same(row.elapsed_sd, deviation(&times)));
+        prop_assert_eq!((row.elapsed_min, row.elapsed_max), extremes(unit, &times));
+        prop_assert!(same(row.elapsed_sd, deviation(unit, &times)));
         check_waits_and_bytes(&Raw::averaged(view, &own), &Raw::averaged(view, &counted), &row)?;
     }
     Ok(())
 }
 
 /// The square root of the mean of the squared distances from the mean.
-fn deviation(times: &[i32]) -> Option<f64> {
-    let middle = mean_of(times)?;
-    mean(&times.iter().map(|ms| (f64::from(*ms) - middle).powi(2)).collect::<Vec<_>>()).map(f64::sqrt)
+fn deviation(unit: Resolution, times: &[i32]) -> Option<f64> {
+    let middle = mean_of(unit, times)?;
+    mean(
+        &times
+            .iter()
+            .map(|ms| (f64::from(*ms) / f64::from(unit.per_ms()) - middle).powi(2))
+            .collect::<Vec<_>>(),
+    )
+    .map(f64::sqrt)
 }
 
 /// What no request of any label has is absent.
 fn check_waits_and_bytes(own: &[Sample], all: &[Sample], found: &LabelStats) -> Result<(), TestCaseError> {
+    let unit = found.resolution;
     let latencies: Vec<i32> = own.iter().filter_map(|sample| sample.latency).collect();
-    prop_assert!(same(found.latency_mean, mean_of(&latencies)));
+    prop_assert!(same(found.latency_mean, mean_of(unit, &latencies)));
     let connects: Vec<i32> = own.iter().map(Sample::connect).collect();
     let connected = all.iter().any(|sample| sample.connect() > 0);
-    prop_assert!(same(found.connect_mean, mean_of(&connects).filter(|_| connected)));
+    prop_assert!(same(found.connect_mean, mean_of(unit, &connects).filter(|_| connected)));
     let bytes = |samples: &[Sample]| samples.iter().map(|sample| sample.bytes).sum::<i64>();
     let received = (bytes(all) > 0).then(|| bytes(own));
     prop_assert_eq!((found.bytes, found.sent_bytes), (received, received.map(|bytes| 2 * bytes)));
@@ -152,8 +175,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
     #[test]
-    fn every_figure_is_as_defined(raw in raw(), view in view()) {
-        let run = raw.stored();
+    fn every_figure_is_as_defined(raw in raw(), view in view(), unit in prop::sample::select(&Resolution::ALL[..])) {
+        let mut run = raw.stored();
+        run.info.resolution = unit;
         let found = match (misfit(&raw, &view), Timeline::new(&run, &view)) {
             (None, found) => found.unwrap(),
             (Some("unknown label"), Err(Error::UnknownLabel { .. })) => return Ok(()),
@@ -165,9 +189,9 @@ proptest! {
         let window: Vec<u32> = (view.from.unwrap_or(0)..=view.to.unwrap_or(last).min(last)).collect();
         prop_assert_eq!(found.seconds.iter().map(|row| row.second).collect::<Vec<_>>(), window);
         for second in &found.seconds {
-            check_second(&raw, &view, &found.percentiles, second)?;
+            check_second(unit, &raw, &view, &found.percentiles, second)?;
         }
-        check_summary(&raw, &view, &found)?;
+        check_summary(unit, &raw, &view, &found)?;
         check_labels(&raw, &run, &view, &found)?;
     }
 }

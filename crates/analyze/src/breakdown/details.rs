@@ -118,7 +118,8 @@ fn phases(run: &StoredRun, view: &View) -> Result<Vec<(Phase, Span, Summary)>> {
 /// Collects the elapsed times of successes and of failures.
 fn elapsed(run: &StoredRun, view: &View) -> Result<(Histogram, Histogram)> {
     let selection = Selection::new(run, view)?;
-    let (mut successes, mut failures) = (Histogram::new(), Histogram::new());
+    let empty = || Histogram::in_unit(run.info.resolution);
+    let (mut successes, mut failures) = (empty(), empty());
     for cell in selection.cells_that(|key| selection.is_counted(key)) {
         let (key, cell) = cell?;
         (if key.success { &mut successes } else { &mut failures }).add_counts(&cell.elapsed);

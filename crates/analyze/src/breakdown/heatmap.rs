@@ -1,6 +1,7 @@
 //! The heat map of a run: how often each elapsed time occurred, over time.
 
 use perfpipe_ingest::StoredRun;
+use perfpipe_ingest::run::Resolution;
 
 use crate::error::Result;
 use crate::stats::histogram::sort_and_add_up;
@@ -13,7 +14,7 @@ const COLUMNS: u32 = 1800;
 /// The number of buckets in an octave: a bucket is at most 1/128 of its lower edge wide.
 const PARTS: u32 = 128;
 
-/// Times below this many ms have a bucket each.
+/// Times below this many units have a bucket each.
 const SINGLE: u32 = 2 * PARTS;
 
 /// The largest number of counts: this many, and some more for each second.
@@ -22,15 +23,17 @@ const COUNTS_A_SECOND: usize = 8;
 
 /// Counts of elapsed times by time and by size, over the samples that averages are taken over.
 ///
-/// A run of up to half an hour has a column for each second, and each ms is counted apart, unless that would be too many
-/// counts. Otherwise times are counted in buckets numbered from 0: one per ms up to 255 ms, then 128 per octave, so that
-/// a percentile of the merged counts is at most 0.4 % off.
+/// A run of up to half an hour has a column for each second, and each time is counted apart, unless that would be too many
+/// counts. Otherwise times are counted in buckets numbered from 0: one per unit (1 ms for a log of JMeter) up to 255, then
+/// 128 per octave, so that a percentile of the merged counts is at most 0.4 % off.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Heatmap {
+    /// The unit of elapsed times, that of the run.
+    pub unit: Resolution,
     /// The number of seconds in a column.
     pub width: u32,
-    /// True if each ms is counted apart. The counts of a column are then by ms, otherwise by bucket.
+    /// True if each time is counted apart. The counts of a column are then by times in the unit, otherwise by bucket.
     pub exact: bool,
     /// One column for each `width` selected seconds, in ascending order, silent ones included.
     pub columns: Vec<HeatColumn>,
@@ -42,7 +45,7 @@ pub struct Heatmap {
 pub struct HeatColumn {
     /// The column's first second.
     pub second: u32,
-    /// Elapsed times, as ms or buckets, with their number of samples, in ascending order.
+    /// Elapsed times, in the unit or as buckets, with their number of samples, in ascending order.
     pub counts: Vec<(i32, u64)>,
 }
 
@@ -59,7 +62,7 @@ impl Heatmap {
         let width = seconds.div_ceil(COLUMNS);
         let silent = |second| HeatColumn { second, counts: Vec::new() };
         let columns = (first..=last).step_by(width as usize).map(silent).collect();
-        let mut map = Self { width, exact: width == 1, columns };
+        let mut map = Self { unit: run.info.resolution, width, exact: width == 1, columns };
         let mut counts = 0;
         for cell in selection.averaged_cells() {
             let (key, cell) = cell?;
@@ -71,7 +74,7 @@ impl Heatmap {
         Ok(map)
     }
 
-    /// Adds counts of elapsed times in ms to a column, and returns how many more counts it has then.
+    /// Adds counts of elapsed times to a column, and returns how many more counts it has then.
     fn add(&mut self, at: u32, elapsed: &[(i32, u64)]) -> usize {
         let exact = self.exact;
         let Some(column) = self.columns.get_mut(at as usize) else { return 0 };
@@ -101,7 +104,7 @@ impl Heatmap {
         self.columns.iter().map(|column| column.counts.len()).sum()
     }
 
-    /// Returns the bucket of an elapsed time in ms; a negative time is counted as 0.
+    /// Returns the bucket of an elapsed time in the unit; a negative time is counted as 0.
     ///
     /// ```
     /// use perfpipe_analyze::breakdown::Heatmap;
@@ -117,7 +120,7 @@ impl Heatmap {
         SINGLE + octave * PARTS + (ms >> (octave + 1)) % PARTS
     }
 
-    /// Returns the lower edge of a bucket in ms, which is also the exclusive upper edge of the bucket before.
+    /// Returns the lower edge of a bucket in the unit, which is also the exclusive upper edge of the bucket before.
     ///
     /// ```
     /// use perfpipe_analyze::breakdown::Heatmap;
@@ -160,7 +163,8 @@ mod tests {
     #[test]
     fn too_many_counts_are_gathered_into_buckets_and_then_into_longer_columns() {
         let column = |second| HeatColumn { second, counts: vec![(1000, 1), (1001, 2), (2000, 3)] };
-        let mut map = Heatmap { width: 1, exact: true, columns: (5..8).map(column).collect() };
+        let columns = (5..8).map(column).collect();
+        let mut map = Heatmap { unit: Resolution::default(), width: 1, exact: true, columns };
         assert_eq!(map.coarsen(), 6);
         let [slow, slower] = [1000, 2000].map(|ms| Heatmap::bucket(ms).cast_signed());
         assert_eq!((map.exact, &map.columns[2].counts[..]), (false, &[(slow, 3), (slower, 3)][..]));

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::counts::{Cell, CellKey, Spread};
+use perfpipe_ingest::run::Resolution;
 
 use crate::error::Result;
 use crate::stats::histogram::{Histogram, mean};
@@ -19,6 +20,8 @@ use crate::view::View;
 pub struct LabelStats {
     /// The label; `(other)` stands for all labels beyond the number that have counts of their own.
     pub label: String,
+    /// The unit of the times that the run has counted, of which the extremes are whole numbers.
+    pub resolution: Resolution,
     /// The number of successful requests.
     pub successes: u64,
     /// The number of failed requests.
@@ -26,9 +29,9 @@ pub struct LabelStats {
     /// The mean elapsed time.
     pub elapsed_mean: Option<f64>,
     /// The smallest elapsed time.
-    pub elapsed_min: Option<i32>,
+    pub elapsed_min: Option<f64>,
     /// The largest elapsed time.
-    pub elapsed_max: Option<i32>,
+    pub elapsed_max: Option<f64>,
     /// The standard deviation of elapsed, over n.
     pub elapsed_sd: Option<f64>,
     /// The 50th percentile of elapsed.
@@ -92,9 +95,13 @@ pub(crate) fn all_labels(run: &StoredRun, view: &View) -> Result<AllLabels> {
     let mut gathered: BTreeMap<u32, Gathered> = BTreeMap::new();
     for cell in selection.cells_that(|key| selection.is_counted(key)) {
         let (key, cell) = cell?;
-        gathered.entry(key.label).or_default().add(&key, &cell, selection.is_averaged(&key));
+        gathered.entry(key.label).or_insert_with(|| Gathered::in_unit(run)).add(
+            &key,
+            &cell,
+            selection.is_averaged(&key),
+        );
     }
-    let mut total = Gathered::default();
+    let mut total = Gathered::in_unit(run);
     gathered.values().for_each(|label| total.merge(label));
     let named = |index: u32| run.cells.labels.get(index as usize).cloned().unwrap_or_default();
     let mut labels: Vec<LabelStats> =
@@ -104,6 +111,11 @@ pub(crate) fn all_labels(run: &StoredRun, view: &View) -> Result<AllLabels> {
 }
 
 impl Gathered {
+    /// Creates empty counts in the unit of a run.
+    fn in_unit(run: &StoredRun) -> Self {
+        Self { elapsed: Histogram::in_unit(run.info.resolution), ..Self::default() }
+    }
+
     fn add(&mut self, key: &CellKey, cell: &Cell, averaged: bool) {
         *(if key.success { &mut self.successes } else { &mut self.failures }) += cell.samples();
         if averaged {
@@ -125,8 +137,10 @@ impl Gathered {
         let percentiles = self.elapsed.percentiles(&[50.0, 90.0, 95.0, 99.0]);
         let percentile = |at: usize| percentiles.get(at).copied().flatten();
         let Sums { latency, connect, bytes, sent_bytes } = &self.sums;
+        let ms = |units| self.elapsed.unit().ms(units);
         LabelStats {
             label,
+            resolution: self.elapsed.unit(),
             successes: self.successes,
             failures: self.failures,
             elapsed_mean: self.elapsed.mean(),
@@ -137,8 +151,8 @@ impl Gathered {
             p90: percentile(1),
             p95: percentile(2),
             p99: percentile(3),
-            latency_mean: mean(latency.sum, latency.n),
-            connect_mean: mean(*connect, self.elapsed.samples()).filter(|_| all.connect != 0),
+            latency_mean: mean(latency.sum, latency.n).map(ms),
+            connect_mean: mean(*connect, self.elapsed.samples()).filter(|_| all.connect != 0).map(ms),
             bytes: (all.bytes != 0).then_some(*bytes),
             sent_bytes: (all.sent_bytes != 0).then_some(*sent_bytes),
         }
@@ -155,9 +169,12 @@ impl Sums {
 }
 
 /// Builds a table of labels: `label`, `successes`, `failures`, `elapsed_mean`, `p50`, `p95`, `p99`, `elapsed_min`,
-/// `elapsed_max`, `elapsed_sd`, `p90`, `latency_mean`, `connect_mean` (times in ms), `bytes` and `sent_bytes`.
+/// `elapsed_max`, `elapsed_sd`, `p90`, `latency_mean`, `connect_mean` (times in ms), `bytes` and `sent_bytes`. Extremes
+/// are whole numbers if the run's unit is 1 ms.
 pub fn label_table(labels: &[LabelStats]) -> Table {
+    let unit = labels.first().map_or_else(Resolution::default, |label| label.resolution);
     let table = Table::of(labels)
+        .counted_in(unit)
         .column("label", |row| Some(row.label.clone()))
         .column("successes", |row| Some(row.successes))
         .column("failures", |row| Some(row.failures))
@@ -170,12 +187,10 @@ pub fn label_table(labels: &[LabelStats]) -> Table {
         .unit("ms", 1)
         .column("p99", |row| row.p99)
         .unit("ms", 1)
-        .column("elapsed_min", |row| row.elapsed_min.map(i64::from))
+        .time("elapsed_min", |row| row.elapsed_min)
         .title("min")
-        .unit("ms", 0)
-        .column("elapsed_max", |row| row.elapsed_max.map(i64::from))
+        .time("elapsed_max", |row| row.elapsed_max)
         .title("max")
-        .unit("ms", 0)
         .column("elapsed_sd", |row| row.elapsed_sd)
         .title("sd")
         .unit("ms", 1);

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::counts::{Cell, Spread};
+use perfpipe_ingest::run::Resolution;
 
 use super::labels::LabelStats;
 use crate::error::Result;
@@ -65,9 +66,10 @@ impl Network {
         let places: Vec<Option<usize>> = run.cells.labels.iter().map(place).collect();
         let (first, last) = selection.window;
         let seconds = last - first + 1;
-        let mut all = Columns::new(seconds, COLUMNS);
+        let unit = run.info.resolution;
+        let mut all = Columns::new(seconds, COLUMNS, unit);
         let most = LABEL_COLUMNS.min(OF_ALL_LABELS / labels.len().max(1) as u32);
-        let mut each: Vec<Columns> = labels.iter().map(|_| Columns::new(seconds, most)).collect();
+        let mut each: Vec<Columns> = labels.iter().map(|_| Columns::new(seconds, most, unit)).collect();
         for cell in selection.averaged_cells() {
             let (key, cell) = cell?;
             all.add(key.second - first, &cell);
@@ -86,6 +88,7 @@ impl Network {
 
 /// Sums by column, while cells are read.
 struct Columns {
+    unit: Resolution,
     width: u32,
     number: u32,
     sums: BTreeMap<u32, Sums>,
@@ -102,9 +105,9 @@ struct Sums {
 }
 
 impl Columns {
-    fn new(seconds: u32, most: u32) -> Self {
+    fn new(seconds: u32, most: u32, unit: Resolution) -> Self {
         let width = seconds.div_ceil(most.max(1));
-        Self { width, number: seconds.div_ceil(width), sums: BTreeMap::new() }
+        Self { unit, width, number: seconds.div_ceil(width), sums: BTreeMap::new() }
     }
 
     fn add(&mut self, second: u32, cell: &Cell) {
@@ -119,7 +122,8 @@ impl Columns {
     }
 
     fn over_time(&self, label: &str, total: &LabelStats) -> NetworkOverTime {
-        let means = |mean: fn(&Sums) -> Option<f64>| self.values(move |sums| sums.and_then(mean));
+        let ms = |units| self.unit.ms(units);
+        let means = |mean: fn(&Sums) -> Option<f64>| self.values(move |sums| sums.and_then(mean).map(ms));
         let bytes = |of: fn(&Sums) -> i64| self.values(move |sums| sums.map_or(0, of));
         let connect = total.connect_mean.map(|_| means(|sums| mean(sums.connect, sums.samples)));
         NetworkOverTime {

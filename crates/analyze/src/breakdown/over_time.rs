@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::counts::{Cell, CellKey};
+use perfpipe_ingest::run::Resolution;
 
 use super::labels::LabelStats;
 use crate::error::Result;
@@ -103,7 +104,7 @@ fn of_labels(
         most.iter().position(|label| label.label == *name)
     };
     let places: Vec<Option<usize>> = (0..).map(place).take(selection.run.cells.labels.len()).collect();
-    let mut column = Column::default();
+    let mut column = Column { unit: selection.run.info.resolution, ..Column::default() };
     for cell in selection.cells_that(|key| selection.is_counted(key)) {
         let (key, cell) = cell?;
         let at = ((key.second - selection.window.0) / width) as usize;
@@ -123,6 +124,7 @@ fn of_labels(
 /// A column that is being read, with the elapsed times of each label.
 #[derive(Default)]
 struct Column {
+    unit: Resolution,
     at: usize,
     elapsed: BTreeMap<usize, Vec<Vec<(i32, u64)>>>,
 }
@@ -146,7 +148,7 @@ impl Column {
             let lists: Vec<&[(i32, u64)]> = lists.iter().map(Vec::as_slice).collect();
             let counts = merger.merge(&lists);
             let samples = counts.iter().map(|(_, samples)| samples).sum();
-            let values = Percentiles::new(&PERCENTS).of(samples, counts.iter().copied());
+            let values = Percentiles::new(&PERCENTS).of(samples, counts.iter().copied(), self.unit);
             for (series, value) in [&mut label.p50, &mut label.p95].into_iter().zip(values) {
                 if let Some(place) = series.get_mut(self.at) {
                     *place = value;

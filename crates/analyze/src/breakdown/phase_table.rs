@@ -55,6 +55,7 @@ pub fn phase_table(run: &StoredRun, view: &View) -> Result<Table> {
     }
     let percents: Vec<f64> = parts.iter().take(1).flat_map(|part| part.percentiles()).map(|p| p.0).collect();
     let table = Table::of(&parts)
+        .counted_in(run.info.resolution)
         .column("phase", |part| Some(part.name.to_owned()))
         .column("first", |part| part.second(|span| span.first))
         .unit("s", 0)

@@ -66,13 +66,14 @@ impl SampleFigures {
     /// # Errors
     /// The same errors as [`crate::Timeline::new`].
     pub fn new(run: &StoredRun, view: &View) -> Result<Self> {
+        let empty = || Histogram::in_unit(run.info.resolution);
         Ok(Self {
             filter: SampleFilter::new(run, view)?,
             include_failures: view.include_failures,
             percentiles: checked(&view.percentiles)?,
-            elapsed: Histogram::new(),
-            latency: Histogram::new(),
-            connect: Histogram::new(),
+            elapsed: empty(),
+            latency: empty(),
+            connect: empty(),
             codes: BTreeMap::new(),
         })
     }
@@ -118,14 +119,13 @@ impl SampleFigures {
         let rows = [("elapsed", &self.elapsed), ("latency", &self.latency), ("connect", &self.connect)];
         let rows = rows.map(|(name, values)| (name, values, values.percentiles(&self.percentiles)));
         let table = Table::of(&rows)
+            .counted_in(self.elapsed.unit())
             .column("measure", |row| Some(row.0.to_owned()))
             .column("samples", |row| Some(row.1.samples()))
             .column("mean", |row| row.1.mean())
             .unit("ms", 1)
-            .column("min", |row| row.1.min().map(i64::from))
-            .unit("ms", 0)
-            .column("max", |row| row.1.max().map(i64::from))
-            .unit("ms", 0);
+            .time("min", |row| row.1.min())
+            .time("max", |row| row.1.max());
         let percents = self.percentiles.iter().enumerate();
         let table = percents.fold(table, |table, (at, percent)| {
             let value = move |row: &(_, _, Vec<Option<f64>>)| row.2.get(at).copied().flatten();

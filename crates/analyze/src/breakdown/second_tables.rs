@@ -54,7 +54,7 @@ impl<'a> SecondTables<'a> {
 
     /// Returns a table with the columns and without rows.
     pub fn columns(&self) -> Table {
-        second_table(&[], &self.percentiles, &self.selection.view.goals)
+        second_table(&[], &self.percentiles, &self.selection.view.goals, self.selection.run.info.resolution)
     }
 
     /// Returns the next seconds, in ascending order; `None` after the last.
@@ -69,6 +69,11 @@ impl<'a> SecondTables<'a> {
         let read = |span: &Span| Stretch::read(&self.selection, &self.load, *span, &self.percentiles);
         let stretches: Vec<Stretch> = spans.par_iter().map(read).collect::<Result<_>>()?;
         let seconds: Vec<Second> = stretches.into_iter().rev().flat_map(|stretch| stretch.seconds).collect();
-        Ok(Some(second_table(&seconds, &self.percentiles, &self.selection.view.goals)))
+        Ok(Some(second_table(
+            &seconds,
+            &self.percentiles,
+            &self.selection.view.goals,
+            self.selection.run.info.resolution,
+        )))
     }
 }

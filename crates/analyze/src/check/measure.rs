@@ -143,8 +143,8 @@ impl Measure {
             Self::FailuresPercent => summary.failure_share().map(|share| share * 100.0),
             Self::Rejects => Some(timeline.info.rejects as f64),
             Self::ElapsedMean => summary.elapsed_mean,
-            Self::ElapsedMin => summary.elapsed_min.map(f64::from),
-            Self::ElapsedMax => summary.elapsed_max.map(f64::from),
+            Self::ElapsedMin => summary.elapsed_min,
+            Self::ElapsedMax => summary.elapsed_max,
             Self::LatencyMean => summary.latency_mean,
             Self::Percentile(percent) => {
                 summary.percentiles.get(place(timeline, percent)?).copied().flatten()
@@ -171,8 +171,8 @@ impl Measure {
             Self::Rejects | Self::BytesPerSecond | Self::SentBytesPerSecond => None,
             Self::Goal(goal) => second.goals.get(place_of_goal(timeline, goal)?).copied(),
             Self::ElapsedMean => second.elapsed_mean,
-            Self::ElapsedMin => second.elapsed_min.map(f64::from),
-            Self::ElapsedMax => second.elapsed_max.map(f64::from),
+            Self::ElapsedMin => second.elapsed_min,
+            Self::ElapsedMax => second.elapsed_max,
             Self::LatencyMean => second.latency_mean,
             Self::Percentile(percent) => second.percentile(place(timeline, percent)?),
             Self::CpuMean | Self::CpuMax => second.cpu,

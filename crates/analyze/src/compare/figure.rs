@@ -2,8 +2,11 @@
 
 use std::sync::Arc;
 
+use perfpipe_ingest::run::Resolution;
+
 use super::memory::{self, ENOUGH};
 use super::scatter::Scatter;
+use crate::stats::histogram::Histogram;
 
 /// Fewer events than this show nothing about the memory of the noise.
 const FEW: f64 = 20.0;
@@ -41,7 +44,11 @@ pub(super) enum Kind {
 
 /// Values in ascending order, each with the number of samples up to and including it.
 #[derive(Debug, Default)]
-pub(super) struct Distribution(pub(super) Vec<(i32, u64)>);
+pub(super) struct Distribution {
+    /// The unit of the values.
+    unit: Resolution,
+    up_to: Vec<(i32, u64)>,
+}
 
 /// The noise of a figure's sum: its variance, and the degrees of freedom of that estimate.
 #[derive(Debug, Clone, Copy)]
@@ -183,20 +190,20 @@ fn share_limits(count: u64, of: u64, variance: f64, deviations: f64) -> (f64, f6
 }
 
 impl Distribution {
-    pub(super) fn of(counts: impl Iterator<Item = (i32, u64)>) -> Self {
+    pub(super) fn of(elapsed: &Histogram) -> Self {
         let mut all = 0u64;
         let up_to = |(value, samples)| {
             all = all.saturating_add(samples);
             (value, all)
         };
-        Self(counts.map(up_to).collect())
+        Self { unit: elapsed.unit(), up_to: elapsed.counts().map(up_to).collect() }
     }
 
     pub(super) fn samples(&self) -> u64 {
-        self.0.last().map_or(0, |(_, samples)| *samples)
+        self.up_to.last().map_or(0, |(_, samples)| *samples)
     }
 
-    /// Returns the value that a share of all samples does not exceed.
+    /// Returns the value that a share of all samples does not exceed, in the unit.
     pub(super) fn mark(&self, share: f64) -> i32 {
         let rank = (share * self.samples().saturating_sub(1) as f64) as u64;
         self.at(rank).unwrap_or_default()
@@ -204,7 +211,7 @@ impl Distribution {
 
     /// The value at a rank, counted from 0.
     fn at(&self, rank: u64) -> Option<i32> {
-        self.0.get(self.0.partition_point(|(_, up_to)| *up_to <= rank)).map(|(value, _)| *value)
+        self.up_to.get(self.up_to.partition_point(|(_, up_to)| *up_to <= rank)).map(|(value, _)| *value)
     }
 
     /// Returns the limits of the value that a share of the samples does not exceed. `variance` is that of the number of
@@ -220,16 +227,17 @@ impl Distribution {
         (low, self.between(high).unwrap_or(f64::INFINITY))
     }
 
-    /// Returns the value at a fractional rank, by linear interpolation; `None` before the first and after the last.
+    /// Returns the value at a fractional rank in ms, by linear interpolation; `None` before the first and after the last.
     fn between(&self, rank: f64) -> Option<f64> {
         if rank < 0.0 || rank.is_nan() {
             return None;
         }
-        let (below, part) = (f64::from(self.at(rank as u64)?), rank.fract());
+        let at = |rank: u64| Some(self.unit.ms(f64::from(self.at(rank)?)));
+        let (below, part) = (at(rank as u64)?, rank.fract());
         if part == 0.0 {
             return Some(below);
         }
-        Some(below + part * (f64::from(self.at(rank as u64 + 1)?) - below))
+        Some(below + part * (at(rank as u64 + 1)? - below))
     }
 }
 
@@ -260,7 +268,7 @@ mod tests {
 
     #[test]
     fn percentile_lies_between_values_that_were_seen() {
-        let distribution = Distribution::of((1..=1000).map(|value| (value, 1)));
+        let distribution = Distribution::of(&(1..=1000).collect());
         let (low, high) = distribution.limits(0.5, 250.0, 2.0);
         assert!((low - 468.0).abs() < 3.0 && (high - 533.0).abs() < 3.0, "{low} {high}");
         // The largest values of a small sample have no upper limit.

@@ -9,6 +9,7 @@ use super::measure::{Measure, Part};
 use super::scatter::Scatter;
 use super::units::{self, Stratum, Unit, Units};
 use crate::error::Result;
+use crate::stats::histogram::Histogram;
 use crate::stats::percentile::{self, fraction};
 use crate::timeline::Timeline;
 use crate::timeline::selection::Selection;
@@ -83,12 +84,12 @@ fn figures(
     percentiles: &[f64],
 ) -> Result<Vec<(Measure, Figure)>> {
     let histogram = units::histogram(selection, span)?;
-    let distribution = Arc::new(Distribution::of(histogram.counts()));
+    let distribution = Arc::new(Distribution::of(&histogram));
     let shares: Vec<f64> = percentiles.iter().map(|percent| fraction(*percent)).collect();
     let marks: Vec<i32> = shares.iter().map(|share| distribution.mark(*share)).collect();
     let units = Units::read(selection, timeline, span, &marks)?;
     let mut figures = counted(&units);
-    figures.push((Measure::ElapsedMean, elapsed_mean(&units, histogram.mean())));
+    figures.push((Measure::ElapsedMean, elapsed_mean(&units, &histogram)));
     let values = histogram.percentiles(percentiles);
     for (at, ((percent, share), value)) in percentiles.iter().zip(&shares).zip(values).enumerate() {
         let measure = Measure::Percentile(*percent);
@@ -132,10 +133,11 @@ fn counted(units: &Units) -> Vec<(Measure, Figure)> {
     ]
 }
 
-fn elapsed_mean(units: &Units, mean: Option<f64>) -> Figure {
+fn elapsed_mean(units: &Units, histogram: &Histogram) -> Figure {
+    let (mean, unit_ms) = (histogram.mean(), histogram.unit());
     let value = mean.unwrap_or_default();
     figure(units, mean, Kind::Mean { of: units.sum.samples as f64 }, |unit| {
-        Some(unit.elapsed as f64 - value * unit.samples as f64)
+        Some(unit_ms.ms(unit.elapsed as f64) - value * unit.samples as f64)
     })
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Unit {
     pub(super) cpu_seconds: u32,
     /// The number of requests that averages are taken over.
     pub(super) samples: u64,
-    /// The sum of the elapsed times of those requests, in ms.
+    /// The sum of the elapsed times of those requests, in the run's unit.
     pub(super) elapsed: i128,
     /// For each mark, the number of samples below it and of those equal to it.
     pub(super) marks: Vec<(u64, u64)>,
@@ -53,7 +53,7 @@ pub(super) fn whole(selection: &Selection<'_>, duration: &RunDuration) -> Span {
 
 /// Counts each elapsed time over all seconds of a span.
 pub(super) fn histogram(selection: &Selection<'_>, span: Span) -> Result<Histogram> {
-    let mut all = Histogram::new();
+    let mut all = Histogram::in_unit(selection.run.info.resolution);
     for second in selection.seconds_of(span) {
         let (_, cells) = second?;
         selection.averaged(&cells).for_each(|cell| all.add_counts(&cell.elapsed));

@@ -1,5 +1,7 @@
 //! Requests that wait much longer than usual around them: the effect of a server pause on the requests it holds up.
 
+use perfpipe_ingest::run::Resolution;
+
 use super::expected::beside;
 use super::facts::Facts;
 use super::seconds::span;
@@ -40,7 +42,8 @@ pub(super) struct Waits {
 /// Returns the waits of each second of the body, and the distribution of times over the seconds in which few wait.
 pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
     let rows = facts.body();
-    let mut others = Histogram::new();
+    let unit = facts.run.info.resolution;
+    let mut others = Histogram::in_unit(unit);
     let Some(whole) = span(rows) else { return Ok((Vec::new(), Chance::new(&others, facts.scatter()))) };
     let medians: Vec<f64> = rows.iter().map(|row| row.percentile(0).unwrap_or(0.0)).collect();
     let usual = beside(&medians);
@@ -50,7 +53,7 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
         let (_, cells) = second?;
         let mut waits = Waits { usual, long: (LONG.0 * usual).max(LONG.1), ..Waits::default() };
         waits.successes = row.successes as f64;
-        selection.averaged(&cells).for_each(|cell| waits.add(&cell.elapsed));
+        selection.averaged(&cells).for_each(|cell| waits.add(&cell.elapsed, unit));
         let threads = row.load.filter(|load| *load > 0.0);
         waits.threads = threads.filter(|_| !facts.load_follows);
         let all = threads.map_or(f64::INFINITY, |threads| MANY.1 * threads);
@@ -67,9 +70,9 @@ pub(super) fn of_seconds(facts: &Facts<'_>) -> Result<(Vec<Waits>, Chance)> {
 }
 
 impl Waits {
-    fn add(&mut self, elapsed: &[(i32, u64)]) {
+    fn add(&mut self, elapsed: &[(i32, u64)], unit: Resolution) {
         for (elapsed, count) in elapsed {
-            let (elapsed, count) = (f64::from(*elapsed), *count as f64);
+            let (elapsed, count) = (unit.ms((*elapsed).into()), *count as f64);
             if elapsed >= self.long {
                 self.waiting += count;
                 self.longest = self.longest.max(elapsed);
@@ -102,12 +105,12 @@ pub(super) struct Chance {
 impl Chance {
     fn new(times: &Histogram, scatter: f64) -> Self {
         // One more request might have taken longer than all.
-        let (all, spent) = (times.samples() as f64 + 1.0, (times.sum() as f64).max(1.0));
+        let (all, spent) = (times.samples() as f64 + 1.0, times.unit().ms(times.sum() as f64).max(1.0));
         let (mut left, mut time) = (all, spent);
         let rare = |(value, count): (i32, u64)| {
-            let seen = (f64::from(value), (all / left).ln(), (spent / time.max(1.0)).ln());
+            let seen = (times.ms(value), (all / left).ln(), (spent / time.max(1.0)).ln());
             left -= count as f64;
-            time -= f64::from(value) * count as f64;
+            time -= times.ms(value) * count as f64;
             seen
         };
         Self {

@@ -25,7 +25,7 @@ const TICKS: f64 = 5.0;
 /// The same errors as [`crate::Timeline::new`].
 pub fn percentile_distribution(run: &StoredRun, view: &View) -> Result<String> {
     let selection = Selection::new(run, view)?;
-    let mut elapsed = Histogram::new();
+    let mut elapsed = Histogram::in_unit(run.info.resolution);
     for cell in selection.averaged_cells() {
         elapsed.add_counts(&cell?.1.elapsed);
     }
@@ -46,7 +46,7 @@ fn distribution(elapsed: &Histogram) -> String {
             let share = level / 100.0;
             // Writing to a String can't fail.
             let rest = 1.0 / (1.0 - share);
-            let _ = writeln!(text, "{:>12.3} {share:>14.12} {upto:>10} {rest:>14.2}", f64::from(value));
+            let _ = writeln!(text, "{:>12.3} {share:>14.12} {upto:>10} {rest:>14.2}", elapsed.ms(value));
             level += 100.0 / (TICKS * halvings(level));
             if upto == total {
                 break;
@@ -54,7 +54,7 @@ fn distribution(elapsed: &Histogram) -> String {
         }
     }
     if let Some(max) = elapsed.max() {
-        let _ = writeln!(text, "{:>12.3} {:>14.12} {total:>10}", f64::from(max), 1.0);
+        let _ = writeln!(text, "{:>12.3} {:>14.12} {total:>10}", max, 1.0);
     }
     let _ = writeln!(
         text,
@@ -62,7 +62,7 @@ fn distribution(elapsed: &Histogram) -> String {
          #[Buckets = {:>12}, SubBuckets     = {:>12}]",
         elapsed.mean().unwrap_or(0.0),
         elapsed.deviation().unwrap_or(0.0),
-        f64::from(elapsed.max().unwrap_or(0)),
+        elapsed.max().unwrap_or(0.0),
         1,
         elapsed.counts().count(),
     );

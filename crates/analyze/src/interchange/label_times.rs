@@ -22,15 +22,15 @@ pub(super) struct Times {
 }
 
 impl Times {
-    fn add(&mut self, start_ms: i64, elapsed: i32) {
-        let end_ms = start_ms.saturating_add(i64::from(elapsed));
+    fn add(&mut self, start_ms: i64, elapsed_ms: f64) {
+        let end_ms = start_ms.saturating_add(elapsed_ms.floor() as i64);
         if self.samples == 0 {
             (self.first_ms, self.last_ms) = (start_ms, end_ms);
         }
         self.first_ms = self.first_ms.min(start_ms);
         self.last_ms = self.last_ms.max(end_ms);
         self.samples += 1;
-        self.mean += (f64::from(elapsed) - self.mean) / self.samples as f64;
+        self.mean += (elapsed_ms - self.mean) / self.samples as f64;
     }
 
     /// Returns the time from the first start to the last end, in ms.
@@ -73,13 +73,14 @@ impl LabelTimes {
             if !self.filter.holds(batch, row) {
                 continue;
             }
+            let elapsed = batch.resolution.ms((*elapsed).into());
             if self.filter.is_request(batch, row) {
-                self.total.add(*start_ms, *elapsed);
+                self.total.add(*start_ms, elapsed);
             }
             let label = batch.label.get(row).unwrap_or_default();
             let place = self.places.get(label).or_else(|| self.places.get(OTHER));
             if let Some(times) = place.and_then(|place| self.labels.get_mut(*place)) {
-                times.add(*start_ms, *elapsed);
+                times.add(*start_ms, elapsed);
             }
         }
     }

@@ -81,14 +81,18 @@ pub fn jmeter_statistics(run: &StoredRun, view: &View, times: Option<&LabelTimes
 
 /// Counts all that a view selects, and each of its labels.
 fn counted(selection: &Selection<'_>) -> Result<(Counted, BTreeMap<u32, Counted>)> {
-    let (mut total, mut labels) = (Counted::default(), BTreeMap::<u32, Counted>::new());
+    let empty = || {
+        let elapsed = Histogram::in_unit(selection.run.info.resolution);
+        Counted { elapsed, ..Counted::default() }
+    };
+    let (mut total, mut labels) = (empty(), BTreeMap::<u32, Counted>::new());
     for cell in selection.cells_that(|_| true) {
         let (key, cell) = cell?;
         if selection.is_counted(&key) {
             total.add(&key, &cell);
         }
         if selection.view.label.is_none() {
-            labels.entry(key.label).or_default().add(&key, &cell);
+            labels.entry(key.label).or_insert_with(empty).add(&key, &cell);
         }
     }
     Ok((total, labels))
@@ -116,8 +120,8 @@ impl Counted {
             error_pct: (samples > 0).then(|| (self.failures as f64 * 100.0 / samples as f64) as f32),
             mean_res_time: times.map(|times| times.mean).or(self.elapsed.mean()).filter(|_| samples > 0),
             median_res_time: median,
-            min_res_time: self.elapsed.min().map(f64::from),
-            max_res_time: self.elapsed.max().map(f64::from),
+            min_res_time: self.elapsed.min(),
+            max_res_time: self.elapsed.max(),
             pct1_res_time: pct1,
             pct2_res_time: pct2,
             pct3_res_time: pct3,
@@ -135,10 +139,10 @@ fn percentiles(elapsed: &Histogram) -> [Option<f64>; 4] {
     [50.0, 90.0, 95.0, 99.0].map(|percent: f64| {
         let position = percent / 100.0 * (n as f64 + 1.0);
         if position < 1.0 {
-            return elapsed.min().map(f64::from);
+            return elapsed.min();
         }
         if position >= n as f64 {
-            return elapsed.max().map(f64::from);
+            return elapsed.max();
         }
         let rank = position.floor();
         let (lower, upper) = (value_at(elapsed, rank as u64)?, value_at(elapsed, rank as u64 + 1)?);
@@ -154,7 +158,7 @@ fn value_at(elapsed: &Histogram, rank: u64) -> Option<f64> {
         reached = reached.saturating_add(*samples);
         reached >= rank
     });
-    found.map(|(value, _)| f64::from(value))
+    found.map(|(value, _)| elapsed.ms(value))
 }
 
 #[cfg(test)]

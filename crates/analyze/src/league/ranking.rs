@@ -223,7 +223,9 @@ impl League {
     /// `partial` only if a run is partial.
     pub fn table(&self) -> Table {
         let several = self.standings.iter().any(|row| row.repeats > 1);
+        let finest = self.standings.iter().map(|row| row.resolution).min().unwrap_or_default();
         let table = Table::of(&self.standings)
+            .counted_in(finest)
             .column("rank", |row| row.rank)
             .column("framework", |row| Some(row.framework.clone()))
             .column("repeats", |row| Some(row.repeats))

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use perfpipe_ingest::run::Resolution;
+
 use super::repeats::{by_framework, failures_percent};
 use crate::stats::median::median;
 use crate::timeline::Timeline;
@@ -33,6 +35,8 @@ pub struct Standing {
     pub throughput_min: f64,
     /// The highest throughput of a repeat.
     pub throughput_max: f64,
+    /// The finest unit in which a repeat counts times.
+    pub resolution: Resolution,
     /// The 50th percentile of elapsed.
     pub p50: Option<f64>,
     /// The 95th percentile of elapsed.
@@ -103,6 +107,7 @@ impl Standing {
             throughput: median(throughputs()).unwrap_or(0.0),
             throughput_min: throughputs().reduce(f64::min).unwrap_or(0.0),
             throughput_max: throughputs().reduce(f64::max).unwrap_or(0.0),
+            resolution: repeats.iter().map(|repeat| repeat.info.resolution).min().unwrap_or_default(),
             p50: over(|summary| summary.p50),
             p95: over(|summary| summary.p95),
             p99: over(|summary| summary.p99),

@@ -1,5 +1,7 @@
 //! How often elapsed times occurred, in bins of equal width.
 
+use perfpipe_ingest::run::Resolution;
+
 use super::histogram::Histogram;
 
 /// The largest number of bins.
@@ -18,16 +20,18 @@ const FAR: f64 = 2.0;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Distribution {
-    /// The width of a bin in ms: 1, 2 or 5 times a power of ten.
+    /// The unit of all times here, that of the run.
+    pub unit: Resolution,
+    /// The width of a bin in the unit: 1, 2 or 5 times a power of ten.
     pub width: u32,
-    /// The lower edge of the first bin in ms, a multiple of the width. A bin holds the times from its lower edge on that
+    /// The lower edge of the first bin in the unit, a multiple of the width. A bin holds the times from its lower edge on that
     /// are below the next bin's.
     pub first: i64,
     /// The number of requests in each bin.
     pub counts: Vec<u64>,
     /// The number of requests beyond the last bin.
     pub beyond: u64,
-    /// The greatest time in ms; `None` if nothing was counted.
+    /// The greatest time in the unit; `None` if nothing was counted.
     pub max: Option<i32>,
 }
 
@@ -42,13 +46,15 @@ impl Distribution {
     /// assert_eq!((found.counts[0], found.counts[60]), (3, 1));
     /// ```
     pub fn new(elapsed: &Histogram) -> Self {
-        let (Some(min), Some(max)) = (elapsed.min(), elapsed.max()) else { return Self::default() };
+        let (least, greatest) = (elapsed.counts().next(), elapsed.counts().last());
+        let Some(((min, _), (max, _))) = least.zip(greatest) else { return Self::default() };
         let reach = reach(elapsed, min, max);
         let width = round_width((reach - f64::from(min)) / BINS);
         let bin = |ms: i32| i64::from(ms).div_euclid(width.into());
         let first = bin(min);
         let last = bin(reach.floor() as i32);
         let mut found = Self {
+            unit: elapsed.unit(),
             width,
             first: first * i64::from(width),
             counts: vec![0; usize::try_from(last - first + 1).unwrap_or(0)],
@@ -64,14 +70,14 @@ impl Distribution {
     }
 }
 
-/// Returns up to which time in ms the bins reach.
+/// Returns up to which time in the unit the bins reach.
 fn reach(elapsed: &Histogram, min: i32, max: i32) -> f64 {
     let (min, max) = (f64::from(min), f64::from(max));
-    let usual = elapsed.percentile(REACH).unwrap_or(max);
+    let usual = elapsed.percentile(REACH).map_or(max, |ms| ms * f64::from(elapsed.unit().per_ms()));
     if max - min <= FAR * (usual - min) { max } else { usual }
 }
 
-/// Returns the least of 1, 2 or 5 times a power of ten that is not below a width in ms.
+/// Returns the least of 1, 2 or 5 times a power of ten that is not below a width.
 fn round_width(least: f64) -> u32 {
     let powers = (0..=9).map(|power| 10u32.pow(power));
     let widths = powers.flat_map(|power| [1, 2, 5].map(|lead| power.saturating_mul(lead)));

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use perfpipe_ingest::run::Resolution;
+
 use super::percentile::Percentiles;
 use crate::error::{Error, Result};
 
@@ -16,6 +18,8 @@ const MOST_CORRECTED: u64 = 100_000_000;
 const WAITING: usize = 4096;
 
 /// An exact histogram: how many times each value occurred, for any values and any number of them.
+///
+/// Values are whole numbers of its unit, by default 1 ms; what is computed from them is in ms.
 ///
 /// Merged histograms give the same answers as one that counted everything itself, to the last bit. Memory: at most
 /// 512 KiB for the values from 0 to 65,535, of which the system provides only the pages touched, and 16 to 32 bytes for
@@ -33,6 +37,7 @@ const WAITING: usize = 4096;
 /// ```
 #[derive(Clone, Default)]
 pub struct Histogram {
+    unit: Resolution,
     samples: u64,
     sum: i128,
     /// Samples by value, from 0; empty until the first value is counted.
@@ -46,6 +51,26 @@ impl Histogram {
     /// Creates an empty histogram.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Creates an empty histogram of values in a unit.
+    ///
+    /// ```
+    /// use perfpipe_analyze::Histogram;
+    /// use perfpipe_ingest::run::Resolution;
+    ///
+    /// let mut elapsed = Histogram::in_unit(Resolution::MICROSECOND);
+    /// elapsed.add_counts(&[(250, 2), (4_000, 1)]);
+    /// assert_eq!((elapsed.mean(), elapsed.min()), (Some(1.5), Some(0.25)));
+    /// assert_eq!(elapsed.percentile(50.0), Some(0.25));
+    /// ```
+    pub fn in_unit(unit: Resolution) -> Self {
+        Self { unit, ..Self::default() }
+    }
+
+    /// Returns the unit of the values.
+    pub fn unit(&self) -> Resolution {
+        self.unit
     }
 
     /// Adds `samples` occurrences of a value.
@@ -80,9 +105,12 @@ impl Histogram {
         }
     }
 
-    /// Adds all counts of another histogram.
+    /// Adds all counts of another histogram, which must have the same unit unless this one is empty.
     pub fn merge(&mut self, other: &Self) {
         let counts: Vec<(i32, u64)> = other.counts().collect();
+        if self.is_empty() {
+            self.unit = other.unit;
+        }
         self.add_counts(&counts);
     }
 
@@ -96,14 +124,14 @@ impl Histogram {
         self.samples == 0
     }
 
-    /// Returns the sum of all values.
+    /// Returns the sum of all values, in the histogram's unit.
     pub fn sum(&self) -> i128 {
         self.sum
     }
 
     /// Returns the arithmetic mean, rounded once; `None` if nothing was counted.
     pub fn mean(&self) -> Option<f64> {
-        mean(self.sum, self.samples)
+        mean(self.sum, self.samples).map(|mean| self.unit.ms(mean))
     }
 
     /// Returns the standard deviation of all values, over n; `None` if nothing was counted.
@@ -113,22 +141,27 @@ impl Histogram {
     /// assert_eq!(elapsed.deviation(), Some(50f64.sqrt()));
     /// ```
     pub fn deviation(&self) -> Option<f64> {
-        let mean = self.mean()?;
+        let mean = mean(self.sum, self.samples)?;
         let square = |(value, samples): (i32, u64)| (f64::from(value) - mean).powi(2) * samples as f64;
-        Some((self.counts().map(square).sum::<f64>() / self.samples as f64).sqrt())
+        Some(self.unit.ms((self.counts().map(square).sum::<f64>() / self.samples as f64).sqrt()))
     }
 
     /// Returns the smallest value; `None` if nothing was counted.
-    pub fn min(&self) -> Option<i32> {
-        self.counts().next().map(|(value, _)| value)
+    pub fn min(&self) -> Option<f64> {
+        self.counts().next().map(|(value, _)| self.ms(value))
     }
 
     /// Returns the largest value; `None` if nothing was counted.
-    pub fn max(&self) -> Option<i32> {
-        self.counts().last().map(|(value, _)| value)
+    pub fn max(&self) -> Option<f64> {
+        self.counts().last().map(|(value, _)| self.ms(value))
     }
 
-    /// Returns each distinct value with its count, in ascending order.
+    /// Converts a value to ms.
+    pub(crate) fn ms(&self, value: i32) -> f64 {
+        self.unit.ms(value.into())
+    }
+
+    /// Returns each distinct value, in the histogram's unit, with its count, in ascending order.
     pub fn counts(&self) -> impl Iterator<Item = (i32, u64)> + '_ {
         let far = self.far();
         let below = far.partition_point(|(value, _)| *value < 0);
@@ -153,7 +186,7 @@ impl Histogram {
     /// assert_eq!(elapsed.percentiles(&[95.0, 99.9, 101.0]), [Some(950.05), Some(999.001), None]);
     /// ```
     pub fn percentiles(&self, percents: &[f64]) -> Vec<Option<f64>> {
-        Percentiles::new(percents).of(self.samples, self.counts())
+        Percentiles::new(percents).of(self.samples, self.counts(), self.unit)
     }
 
     /// Returns the histogram corrected for coordinated omission, as HdrHistogram does. A client that was to send every
@@ -171,15 +204,15 @@ impl Histogram {
     /// # Ok::<(), perfpipe_analyze::Error>(())
     /// ```
     pub fn corrected(&self, interval: u32) -> Result<Self> {
-        let longest = self.max().unwrap_or(0);
+        let longest = self.max().unwrap_or(0.0);
         let refused = || Error::Interval { interval, longest };
-        let step = i32::try_from(interval.max(1)).unwrap_or(i32::MAX);
+        let step = i32::try_from(interval.max(1).saturating_mul(self.unit.per_ms())).unwrap_or(i32::MAX);
         let missing = |value: i32| u64::from((value / step).unsigned_abs());
         let values = self.counts().filter(|(value, _)| *value > step);
         if interval == 0 || values.map(|(value, _)| missing(value)).sum::<u64>() > MOST_CORRECTED {
             return Err(refused());
         }
-        let mut corrected = Self::new();
+        let mut corrected = Self::in_unit(self.unit);
         for (value, samples) in self.counts() {
             corrected.add(value, samples);
             let mut sent = value.saturating_sub(step);
@@ -245,7 +278,7 @@ impl FromIterator<i32> for Histogram {
 
 impl PartialEq for Histogram {
     fn eq(&self, other: &Self) -> bool {
-        self.samples == other.samples && self.counts().eq(other.counts())
+        self.samples == other.samples && self.unit == other.unit && self.counts().eq(other.counts())
     }
 }
 
@@ -277,7 +310,7 @@ mod tests {
             let sum: i128 = sorted.iter().map(|value| i128::from(*value)).sum();
             prop_assert_eq!((found.sum(), found.samples()), (sum, sorted.len() as u64));
             prop_assert_eq!(found.mean(), Some(sum as f64 / sorted.len() as f64));
-            prop_assert_eq!((found.min(), found.max()), (sorted.first().copied(), sorted.last().copied()));
+            prop_assert_eq!((found.min(), found.max()), (sorted.first().map(|v| f64::from(*v)), sorted.last().map(|v| f64::from(*v))));
             let middle = sorted.len() - 1;
             if middle % 2 == 0 {
                 prop_assert_eq!(found.percentile(50.0), Some(f64::from(sorted[middle / 2])));
@@ -332,7 +365,9 @@ mod tests {
     #[test]
     fn interval_that_makes_too_many_values_is_refused() {
         let stall: Histogram = [i32::MAX].into_iter().collect();
-        assert!(matches!(stall.corrected(1), Err(Error::Interval { interval: 1, longest: i32::MAX })));
+        assert!(
+            matches!(stall.corrected(1), Err(Error::Interval { interval: 1, longest }) if longest == f64::from(i32::MAX))
+        );
         assert!(stall.corrected(0).is_err() && stall.corrected(1000).is_ok());
     }
 

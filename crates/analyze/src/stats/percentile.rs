@@ -1,5 +1,7 @@
 //! Percentiles as PostgreSQL's `percentile_cont` defines them, several in one sweep over exact counts.
 
+use perfpipe_ingest::run::Resolution;
+
 use crate::error::{Error, Result};
 
 /// Percentiles to compute, in ascending order, each with its index in the answers.
@@ -47,9 +49,14 @@ impl Percentiles {
         Self { ascending, answers: percents.len() }
     }
 
-    /// Returns the percentiles of `n` values, given as (value, count) in ascending order; a value may occur several
-    /// times.
-    pub(crate) fn of(&self, n: u64, counts: impl IntoIterator<Item = (i32, u64)>) -> Vec<Option<f64>> {
+    /// Returns the percentiles, in ms, of `n` values in a unit, given as (value, count) in ascending order; a value may
+    /// occur several times.
+    pub(crate) fn of(
+        &self,
+        n: u64,
+        counts: impl IntoIterator<Item = (i32, u64)>,
+        unit: Resolution,
+    ) -> Vec<Option<f64>> {
         let mut answers = vec![None; self.answers];
         let mut counts = counts.into_iter().filter(|(_, count)| *count > 0).peekable();
         let (mut value, mut reached) = (0, 0u64);
@@ -64,7 +71,7 @@ impl Percentiles {
                 _ => value,
             };
             if let Some(answer) = answers.get_mut(wanted.place) {
-                *answer = Some(interpolate(value, above, position.fraction));
+                *answer = Some(unit.ms(interpolate(value, above, position.fraction)));
             }
         }
         answers
@@ -113,6 +120,9 @@ fn interpolate(low: i32, high: i32, fraction: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MS: Resolution = Resolution::MILLISECOND;
+
     use proptest::prelude::*;
 
     /// The definition, applied to the values themselves.
@@ -161,7 +171,7 @@ mod tests {
     fn percentile_out_of_range_is_refused() {
         for bad in [-0.1, 100.1, f64::NAN, f64::INFINITY] {
             assert!(matches!(checked(&[50.0, bad]), Err(Error::Percentile { .. })));
-            assert_eq!(Percentiles::new(&[bad, 50.0]).of(1, [(7, 1)]), [None, Some(7.0)]);
+            assert_eq!(Percentiles::new(&[bad, 50.0]).of(1, [(7, 1)], MS), [None, Some(7.0)]);
         }
         assert_eq!(checked(&[95.0, 50.0, 95.0]).unwrap(), [95.0, 50.0]);
     }
@@ -174,11 +184,11 @@ mod tests {
         ) {
             let expected: Vec<Option<f64>> = percents.iter().map(|p| by_sorting(&values, *p)).collect();
             let sweep = Percentiles::new(&percents);
-            prop_assert_eq!(&sweep.of(values.len() as u64, counted(&values)), &expected);
+            prop_assert_eq!(&sweep.of(values.len() as u64, counted(&values), MS), &expected);
             // A value may occur several times, as in concatenated and sorted lists.
             let mut singly: Vec<(i32, u64)> = values.iter().map(|value| (*value, 1)).collect();
             singly.sort_unstable();
-            prop_assert_eq!(&sweep.of(values.len() as u64, singly), &expected);
+            prop_assert_eq!(&sweep.of(values.len() as u64, singly, MS), &expected);
         }
 
         #[test]
@@ -188,7 +198,7 @@ mod tests {
         ) {
             let percent: f64 = format!("{thousandths}e-3").parse().unwrap();
             let exact = by_exact_arithmetic(&values, thousandths).unwrap() as f64 / 100_000.0;
-            let found = Percentiles::new(&[percent]).of(values.len() as u64, counted(&values))[0].unwrap();
+            let found = Percentiles::new(&[percent]).of(values.len() as u64, counted(&values), MS)[0].unwrap();
             prop_assert!((found - exact).abs() <= 1e-9 * exact.abs().max(1.0), "{found} for {exact}");
         }
     }

@@ -125,6 +125,7 @@ impl Sweep {
     pub fn table(&self) -> Table {
         let rows: Vec<(usize, &LoadStep)> = self.steps.iter().enumerate().collect();
         let table = Table::of(&rows)
+            .counted_in(self.info.resolution)
             .column("load", |row| Some(row.1.load))
             .unit("", 1)
             .column("load_min", |row| Some(row.1.load_min))

@@ -19,6 +19,8 @@ mod writer;
 
 use std::io::Write;
 
+use perfpipe_ingest::run::Resolution;
+
 pub use self::column::{Column, Tone};
 pub use self::pieces::TableWriter;
 pub use self::text::Terminal;
@@ -64,7 +66,8 @@ pub struct Table {
 impl Table {
     /// Starts a table with a row for each of `rows`; columns are added one by one.
     pub fn of<R>(rows: &[R]) -> TableBuilder<'_, R> {
-        TableBuilder { rows, table: Self { rows: rows.len(), ..Self::default() } }
+        let table = Self { rows: rows.len(), ..Self::default() };
+        TableBuilder { rows, table, resolution: Resolution::default() }
     }
 
     /// Returns the columns.
@@ -134,6 +137,8 @@ impl Table {
 pub struct TableBuilder<'a, R> {
     rows: &'a [R],
     table: Table,
+    /// The unit in which the times of the table were counted.
+    resolution: Resolution,
 }
 
 impl<R> TableBuilder<'_, R> {
@@ -149,9 +154,47 @@ impl<R> TableBuilder<'_, R> {
         self
     }
 
+    /// Sets the unit in which the times were counted: columns in ms that follow have decimals for it.
+    #[must_use]
+    pub fn counted_in(mut self, resolution: Resolution) -> Self {
+        self.resolution = resolution;
+        self
+    }
+
+    /// Adds a column of times in ms that were counted as they are: integers if they were counted in ms.
+    ///
+    /// ```
+    /// use perfpipe_analyze::table::{Format, Table};
+    /// use perfpipe_ingest::run::Resolution;
+    ///
+    /// let text = |unit, ms: f64| {
+    ///     let mut text = Vec::new();
+    ///     let table = Table::of(&[ms]).counted_in(unit).time("least", |ms| Some(*ms)).done();
+    ///     table.write(Format::Csv, &mut text)?;
+    ///     Ok::<_, perfpipe_analyze::Error>(text)
+    /// };
+    /// assert_eq!(text(Resolution::MILLISECOND, 3.0)?, b"least\n3\n");
+    /// assert_eq!(text(Resolution::MICROSECOND, 0.25)?, b"least\n0.25\n");
+    /// # Ok::<(), perfpipe_analyze::Error>(())
+    /// ```
+    #[must_use]
+    pub fn time(self, name: &str, value: impl FnMut(&R) -> Option<f64>) -> Self {
+        self.bare_time(name, value).unit("ms", 0)
+    }
+
+    /// As [`Self::time`], but without the unit in the title.
+    #[must_use]
+    pub(crate) fn bare_time(self, name: &str, mut value: impl FnMut(&R) -> Option<f64>) -> Self {
+        if self.resolution.is_fine() {
+            return self.column(name, value);
+        }
+        self.column(name, move |row| value(row).map(|ms| ms as i64))
+    }
+
     /// Sets the unit of the last column, and the number of decimals in text formats.
     #[must_use]
     pub fn unit(self, unit: &str, decimals: u8) -> Self {
+        let decimals = if unit == "ms" && self.resolution.is_fine() { decimals.max(3) } else { decimals };
         self.change_last(|column| column.unit(unit).decimals(decimals))
     }
 

@@ -93,7 +93,8 @@ impl Timeline {
         let phases = Phases::of_loads(&curve.heard());
         let duration = RunDuration::of(&run.info, view);
         let hold = selection.part(phases.hold);
-        let (mut all, mut held) = (Tally::default(), Tally::default());
+        let unit = run.info.resolution;
+        let (mut all, mut held) = (Tally::in_unit(unit), Tally::in_unit(unit));
         let spans = selection.stretches(hold, STRETCH);
         let mut seconds = Vec::with_capacity(spans.iter().map(|span| span.seconds() as usize).sum());
         // In groups that just keep all threads busy, so that the seconds are not in memory twice.
@@ -140,7 +141,7 @@ impl Stretch {
         percentiles: &[f64],
     ) -> Result<Self> {
         let mut reader = SecondReader::new(selection, load, percentiles);
-        let mut totals = Totals::default();
+        let mut totals = Totals::in_unit(selection.run.info.resolution);
         let seconds = selection.seconds_of(span).map(|second| {
             let (second, cells) = second?;
             totals.add(selection.averaged(&cells));

@@ -1,6 +1,7 @@
 //! The figures of one second of a run, computed from its cells.
 
 use perfpipe_ingest::counts::{Cell, CellKey, Spread};
+use perfpipe_ingest::run::Resolution;
 use smallvec::SmallVec;
 
 use super::load::LoadCurve;
@@ -31,15 +32,15 @@ pub struct Second {
     /// The mean elapsed time.
     pub elapsed_mean: Option<f64>,
     /// The smallest elapsed time.
-    pub elapsed_min: Option<i32>,
+    pub elapsed_min: Option<f64>,
     /// The largest elapsed time.
-    pub elapsed_max: Option<i32>,
+    pub elapsed_max: Option<f64>,
     /// The mean latency.
     pub latency_mean: Option<f64>,
     /// The smallest latency.
-    pub latency_min: Option<i32>,
+    pub latency_min: Option<f64>,
     /// The largest latency.
-    pub latency_max: Option<i32>,
+    pub latency_max: Option<f64>,
     /// Percentiles of elapsed, in the order of [`crate::Timeline::percentiles`]; empty if there is no sample. Up to
     /// four are stored inline, since a run may have a million seconds.
     pub percentiles: SmallVec<[f64; 4]>,
@@ -100,7 +101,7 @@ impl<'a> SecondReader<'a> {
         for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
             let samples = cell.samples();
             *(if key.success { &mut row.successes } else { &mut row.failures }) += samples;
-            self.kept.add(goals, samples, key.success.then_some(&cell.elapsed));
+            self.kept.add(goals, self.unit(), samples, key.success.then_some(&cell.elapsed));
             if self.selection.is_averaged(key) {
                 averaged.add(cell, samples);
             }
@@ -116,19 +117,26 @@ impl<'a> SecondReader<'a> {
         &self.kept
     }
 
+    /// The unit of the run's times.
+    fn unit(&self) -> Resolution {
+        self.selection.run.info.resolution
+    }
+
     /// Computes means, extremes and percentiles.
     fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>) {
+        let unit = self.unit();
+        let ms = |value: i32| unit.ms(value.into());
         let counts = self.merger.merge(&averaged.elapsed);
-        row.elapsed_mean = mean(totals(counts).1, averaged.samples);
-        row.elapsed_min = counts.first().map(|(value, _)| *value);
-        row.elapsed_max = counts.last().map(|(value, _)| *value);
+        row.elapsed_mean = mean(totals(counts).1, averaged.samples).map(|mean| unit.ms(mean));
+        row.elapsed_min = counts.first().map(|(value, _)| ms(*value));
+        row.elapsed_max = counts.last().map(|(value, _)| ms(*value));
         // Either all percentiles exist, or there is no sample.
-        let percentiles = self.percentiles.of(averaged.samples, counts.iter().copied());
+        let percentiles = self.percentiles.of(averaged.samples, counts.iter().copied(), unit);
         row.percentiles = percentiles.into_iter().flatten().collect();
         let latency = &averaged.latency;
-        row.latency_mean = mean(latency.sum, latency.n);
-        row.latency_min = (latency.n > 0).then_some(latency.min);
-        row.latency_max = (latency.n > 0).then_some(latency.max);
+        row.latency_mean = mean(latency.sum, latency.n).map(|mean| unit.ms(mean));
+        row.latency_min = (latency.n > 0).then_some(ms(latency.min));
+        row.latency_max = (latency.n > 0).then_some(ms(latency.max));
     }
 
     /// Returns the CPU of a second. It overlaps two epoch seconds, so its samples are joined to two readings.
@@ -162,8 +170,14 @@ impl<'a> Averaged<'a> {
 }
 
 /// Builds the table of some seconds.
-pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64], goals: &[Goal]) -> Table {
+pub(crate) fn second_table(
+    seconds: &[Second],
+    percentiles: &[f64],
+    goals: &[Goal],
+    unit: Resolution,
+) -> Table {
     let table = Table::of(seconds)
+        .counted_in(unit)
         .column("second", |row| Some(u64::from(row.second)))
         .column("successes", |row| Some(row.successes))
         .column("failures", |row| Some(row.failures))
@@ -186,13 +200,11 @@ pub(crate) fn second_table(seconds: &[Second], percentiles: &[f64], goals: &[Goa
 fn spread<'a>(
     table: TableBuilder<'a, Second>,
     measure: &str,
-    of: impl Fn(&Second) -> (Option<f64>, Option<i32>, Option<i32>),
+    of: impl Fn(&Second) -> (Option<f64>, Option<f64>, Option<f64>),
 ) -> TableBuilder<'a, Second> {
     table
         .column(format!("{measure}_mean"), |row| of(row).0)
         .unit("ms", 1)
-        .column(format!("{measure}_min"), |row| of(row).1.map(i64::from))
-        .unit("ms", 0)
-        .column(format!("{measure}_max"), |row| of(row).2.map(i64::from))
-        .unit("ms", 0)
+        .time(&format!("{measure}_min"), |row| of(row).1)
+        .time(&format!("{measure}_max"), |row| of(row).2)
 }

@@ -1,6 +1,7 @@
 //! The summary of a run: figures over all selected seconds.
 
 use perfpipe_ingest::counts::{Cell, Spread};
+use perfpipe_ingest::run::Resolution;
 
 use super::second::Second;
 use crate::error::Result;
@@ -31,9 +32,9 @@ pub struct Summary {
     /// The mean elapsed time.
     pub elapsed_mean: Option<f64>,
     /// The smallest elapsed time.
-    pub elapsed_min: Option<i32>,
+    pub elapsed_min: Option<f64>,
     /// The largest elapsed time.
-    pub elapsed_max: Option<i32>,
+    pub elapsed_max: Option<f64>,
     /// The mean latency.
     pub latency_mean: Option<f64>,
     /// The 50th percentile of elapsed.
@@ -115,6 +116,11 @@ pub(crate) struct Tally {
 }
 
 impl Totals {
+    /// Creates empty totals of a run whose times are in this unit.
+    pub(crate) fn in_unit(unit: Resolution) -> Self {
+        Self { elapsed: Histogram::in_unit(unit), ..Self::default() }
+    }
+
     /// Adds the cells of a second.
     pub(crate) fn add<'a>(&mut self, cells: impl Iterator<Item = &'a Cell>) {
         for cell in cells {
@@ -136,6 +142,11 @@ impl Totals {
 }
 
 impl Tally {
+    /// Creates empty data of a run whose times are in this unit.
+    pub(crate) fn in_unit(unit: Resolution) -> Self {
+        Self { totals: Totals::in_unit(unit), ..Self::default() }
+    }
+
     /// Adds the cells of a second that averages and percentiles are taken over.
     pub(crate) fn add_cells<'a>(&mut self, cells: impl Iterator<Item = &'a Cell>) {
         self.totals.add(cells);
@@ -163,7 +174,8 @@ impl Tally {
     /// Returns the summary; `percentiles` are in percent, `duration` is in seconds.
     pub(crate) fn summary(&self, percentiles: &[f64], duration: f64) -> Summary {
         let over = |seconds: f64| (seconds > 0.0).then(|| self.successes as f64 / seconds);
-        let mut asked = self.totals.elapsed.percentiles(&[percentiles, &[50.0, 95.0, 99.0]].concat());
+        let Totals { elapsed, latency, .. } = &self.totals;
+        let mut asked = elapsed.percentiles(&[percentiles, &[50.0, 95.0, 99.0]].concat());
         let always = asked.split_off(percentiles.len());
         let always = |at: usize| always.get(at).copied().flatten();
         Summary {
@@ -173,10 +185,10 @@ impl Tally {
             duration,
             throughput: over(duration).unwrap_or(0.0),
             throughput_active: over(f64::from(self.active_seconds)),
-            elapsed_mean: self.totals.elapsed.mean(),
-            elapsed_min: self.totals.elapsed.min(),
-            elapsed_max: self.totals.elapsed.max(),
-            latency_mean: mean(self.totals.latency.sum, self.totals.latency.n),
+            elapsed_mean: elapsed.mean(),
+            elapsed_min: elapsed.min(),
+            elapsed_max: elapsed.max(),
+            latency_mean: mean(latency.sum, latency.n).map(|mean| elapsed.unit().ms(mean)),
             p50: always(0),
             p95: always(1),
             p99: always(2),

@@ -12,7 +12,7 @@ impl Timeline {
     /// percentiles of elapsed as in `p50` and `p99.9`, the view's goals as in `within_200ms_percent`, and `cpu`. Times
     /// are in ms.
     pub fn table(&self) -> Table {
-        second_table(&self.seconds, &self.percentiles, &self.view.goals)
+        second_table(&self.seconds, &self.percentiles, &self.view.goals, self.info.resolution)
     }
 
     /// Returns the per-second table as a polars `DataFrame`: integers are `u64` or `i64`, other numbers `f64`, absent
@@ -35,6 +35,7 @@ impl Timeline {
     pub fn summary_table(&self) -> Table {
         let (info, summary) = (&self.info, &self.summary);
         let table = Table::of(std::slice::from_ref(summary))
+            .counted_in(info.resolution)
             .column("framework", |_| Some(info.key.framework.clone()))
             .column("test", |_| Some(info.key.test.clone()))
             .column("repeat", |_| Some(u64::from(info.key.repeat)))
@@ -58,8 +59,8 @@ impl Timeline {
             .unit("1/s", 1)
             .column("elapsed_mean", |row| row.elapsed_mean)
             .unit("ms", 1)
-            .column("elapsed_min", |row| row.elapsed_min.map(i64::from))
-            .column("elapsed_max", |row| row.elapsed_max.map(i64::from))
+            .bare_time("elapsed_min", |row| row.elapsed_min)
+            .bare_time("elapsed_max", |row| row.elapsed_max)
             .column("latency_mean", |row| row.latency_mean)
             .unit("ms", 1);
         let table = summary_percentiles(&self.percentiles, summary)

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use perfpipe_ingest::run::Resolution;
+
 use crate::error::Result;
 use crate::format::milliseconds;
 use crate::table::TableBuilder;
@@ -72,11 +74,12 @@ impl Goal {
         table.column(self.column(), value).title(&self.to_string()).unit(unit, 2)
     }
 
-    /// Counts successes with these elapsed times, which are in ascending order: twice for those that meet the goal,
+    /// Counts successes with these elapsed times in a unit, which are in ascending order: twice for those that meet the goal,
     /// once for those that do by half.
-    fn halves(self, elapsed: &[(i32, u64)]) -> u64 {
-        let upto = |limit: u64| -> u64 {
-            let fast = elapsed.iter().take_while(|(ms, _)| u64::try_from(*ms).unwrap_or(0) <= limit);
+    fn halves(self, unit: Resolution, elapsed: &[(i32, u64)]) -> u64 {
+        let upto = |limit_ms: u64| -> u64 {
+            let limit = limit_ms.saturating_mul(unit.per_ms().into());
+            let fast = elapsed.iter().take_while(|(time, _)| u64::try_from(*time).unwrap_or(0) <= limit);
             fast.fold(0, |sum, (_, samples)| sum.saturating_add(*samples))
         };
         match self {
@@ -87,12 +90,18 @@ impl Goal {
 }
 
 impl Kept {
-    /// Adds requests; `elapsed` has the times of successful ones.
-    pub(crate) fn add(&mut self, goals: &[Goal], requests: u64, elapsed: Option<&[(i32, u64)]>) {
+    /// Adds requests; `elapsed` has the times of successful ones, in a unit.
+    pub(crate) fn add(
+        &mut self,
+        goals: &[Goal],
+        unit: Resolution,
+        requests: u64,
+        elapsed: Option<&[(i32, u64)]>,
+    ) {
         self.requests = self.requests.saturating_add(requests);
         self.halves.resize(goals.len(), 0);
         for (sum, goal) in self.halves.iter_mut().zip(goals) {
-            *sum = sum.saturating_add(elapsed.map_or(0, |elapsed| goal.halves(elapsed)));
+            *sum = sum.saturating_add(elapsed.map_or(0, |elapsed| goal.halves(unit, elapsed)));
         }
     }
 
@@ -136,8 +145,13 @@ mod tests {
     fn apdex_is_that_of_its_specification() {
         let goals = [Goal::Apdex(3000), Goal::Within(3000), Goal::Within(12_000)];
         let mut kept = Kept::default();
-        kept.add(&goals, 95, Some(&[(1000, 50), (3000, 10), (3001, 29), (12_000, 1), (12_001, 5)]));
-        kept.add(&goals, 5, None);
+        kept.add(
+            &goals,
+            Resolution::default(),
+            95,
+            Some(&[(1000, 50), (3000, 10), (3001, 29), (12_000, 1), (12_001, 5)]),
+        );
+        kept.add(&goals, Resolution::default(), 5, None);
         assert_eq!(kept.values(&goals), [Some(0.75), Some(60.0), Some(90.0)]);
         assert_eq!(Kept::default().values(&goals), [None; 3]);
     }
@@ -151,7 +165,7 @@ mod tests {
             let of = |requests: &[(i32, bool)]| {
                 let mut kept = Kept::default();
                 for (elapsed, success) in requests {
-                    kept.add(&goals, 1, success.then_some(&[(*elapsed, 1)][..]));
+                    kept.add(&goals, Resolution::default(), 1, success.then_some(&[(*elapsed, 1)][..]));
                 }
                 kept
             };

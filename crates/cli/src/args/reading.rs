@@ -1,6 +1,7 @@
 //! Flags on the reading of logs.
 
 use clap::Args;
+use perfpipe_ingest::run::Resolution;
 use perfpipe_ingest::source::TimeUnit;
 
 use super::cpu::CpuReadArgs;
@@ -20,6 +21,9 @@ pub(crate) struct LogArgs {
     /// Columns of a log without a header: JMeter's names, separated by commas [default: JMeter's default columns]
     #[arg(long, value_name = "NAMES")]
     pub(crate) columns: Option<String>,
+    /// Unit in which times are counted, exactly: 1us, 10us, 100us, 1ms [default: the tool's own, 1ms for JMeter]
+    #[arg(long, value_name = "UNIT")]
+    pub(crate) resolution: Option<Resolution>,
     /// Fail if more than this many records are rejected
     #[arg(long, value_name = "N", default_value_t = 1000)]
     pub(crate) max_rejects: u64,

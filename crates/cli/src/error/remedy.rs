@@ -101,6 +101,9 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::EmptyName => {
             "Give --framework and --test a name, or leave them out to have them inferred."
         }
+        ErrorKind::Resolution => {
+            "Give --resolution 1us, 10us, 100us or 1ms: the log's own or a coarser one, and one for all logs of a run."
+        }
         ErrorKind::RepeatRange => "Count repeats from 1: --repeat 1.",
         ErrorKind::InjectorPattern => {
             "Write one whose first group, or whole match, is the host, as in --injector-pattern '^(load-[a-z]+)-'."

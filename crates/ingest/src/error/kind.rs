@@ -140,6 +140,8 @@ kinds! {
     EmptyName = "empty-name",
     /// The given repeat is out of range.
     RepeatRange = "repeat-range",
+    /// The resolution is unknown, finer than the log tells, or differs between logs.
+    Resolution = "resolution",
     /// The given unit of time does not exist.
     UnknownTimeUnit = "unknown-time-unit",
     /// The given time zone does not exist.

@@ -19,7 +19,7 @@ pub fn tools(data: &[u8]) {
 
 /// Returns the lines of a log that is given in pieces, or `None` if it is refused.
 fn converted(format: &Format, log: &[u8], size: usize) -> Option<Vec<u8>> {
-    let (mut convert, mut rows) = format.parts();
+    let (mut convert, mut rows) = format.parts(format.finest);
     let (mut given, mut taken) = (0, 0);
     while given < log.len() {
         given = (given + size).min(log.len());

@@ -379,6 +379,7 @@ impl Prepared {
             last_ms,
             last_end_ms: collected.ends.requests,
             transactions_end_ms: collected.ends.transactions,
+            resolution: collected.resolution(),
             seconds: u32::try_from((last_ms - t0_ms) / 1000 + 1).unwrap_or(u32::MAX),
             successes: totals.successes,
             failures: totals.failures,

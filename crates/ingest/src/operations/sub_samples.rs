@@ -39,7 +39,8 @@ impl Sent {
     fn of(batch: &SampleBatch, row: usize) -> Option<Self> {
         let start_ms = *batch.t_ms.get(row)?;
         let idle = batch.idle_time.get(row).unwrap_or_default();
-        let took = i64::from(*batch.elapsed.get(row)?).saturating_add(i64::from(idle));
+        let elapsed = batch.resolution.whole_ms(*batch.elapsed.get(row)?);
+        let took = elapsed.saturating_add(i64::from(idle));
         let injector = batch.injector.get(row).map(str::to_owned);
         Some(Self { start_ms, end_ms: start_ms.saturating_add(took), injector })
     }

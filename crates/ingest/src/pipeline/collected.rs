@@ -19,6 +19,7 @@ use crate::run::reject_reason::RejectReason;
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::sample::ends::Ends;
 use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES};
+use crate::sample::resolution::Resolution;
 use crate::source::log::last_part;
 
 /// A worker's results of one block, without its samples.
@@ -33,6 +34,7 @@ pub(crate) struct BlockCounts {
     earliest_ms: Option<i64>,
     latest_ms: Option<i64>,
     ends: Ends,
+    resolution: Resolution,
     endpoints: Endpoints,
     swallowed: Vec<Swallowed>,
     clocks: BlockClocks,
@@ -58,6 +60,7 @@ impl BlockCounts {
             earliest_ms: parsed.earliest_ms,
             latest_ms: parsed.latest_ms,
             ends: parsed.ends,
+            resolution: parsed.batch.resolution,
             endpoints: std::mem::take(&mut parsed.endpoints),
             swallowed: std::mem::take(&mut parsed.swallowed),
             clocks: parsed.clocks.take(parsed.batch.injector.values()),
@@ -102,6 +105,8 @@ pub(crate) struct Collected {
     pub(crate) earliest_ms: Option<i64>,
     pub(crate) latest_ms: Option<i64>,
     pub(crate) ends: Ends,
+    /// The unit of the times of all logs; `None` before the first.
+    resolution: Option<Resolution>,
     /// The number of samples with a shortened text.
     cut: u64,
     logs: Vec<Log>,
@@ -124,6 +129,7 @@ impl Collected {
             earliest_ms: None,
             latest_ms: None,
             ends: Ends::default(),
+            resolution: None,
             cut: 0,
             logs: Vec::new(),
             max_rejects,
@@ -176,6 +182,7 @@ impl Collected {
             // A worker leaves some out only if the kept ones already exceed the limit.
             return Err(Error::stopped("counting rejected records"));
         }
+        self.take_resolution(block.resolution, block.samples, &place)?;
         self.earliest_ms = [self.earliest_ms, block.earliest_ms].into_iter().flatten().min();
         self.latest_ms = self.latest_ms.max(block.latest_ms);
         self.ends.merge(block.ends);
@@ -183,6 +190,27 @@ impl Collected {
         self.endpoints.merge(&block.endpoints);
         self.add_bytes(&place, &block.tally)?;
         self.totals.add(&block.tally)
+    }
+
+    /// The unit of the run's times.
+    pub(crate) fn resolution(&self) -> Resolution {
+        self.resolution.unwrap_or_default()
+    }
+
+    /// Takes the unit of a log with samples, which must be that of the others.
+    fn take_resolution(&mut self, own: Resolution, samples: u64, place: &Place) -> Result<()> {
+        if samples == 0 {
+            return Ok(());
+        }
+        let all = *self.resolution.get_or_insert(own);
+        if all == own {
+            return Ok(());
+        }
+        Err(Error::usage(
+            ErrorKind::Resolution,
+            format!("{place} tells times in units of {own}, and another log of the run in units of {all}"),
+            format!("Give all logs the coarser one as their resolution: {}.", all.max(own)),
+        ))
     }
 
     /// The number of rejects of a block to keep: those still allowed, and one more to exceed the limit.

@@ -256,6 +256,9 @@ impl ReadPlan {
             if !feed.begin_log(place.clone()) {
                 return Ok(false);
             }
+            if !feed.notes(layout.note.map(|note| format!("{place}: {note}")).into_iter().collect()) {
+                return Ok(false);
+            }
             let file = file.as_ref();
             let Some(log) = hand_out(cutter, self.limit, &layout, file, feed)? else { return Ok(false) };
             // The next log in a pipe can't be reached without reading the rest of this one.
@@ -298,8 +301,10 @@ pub(crate) fn open_log<'a>(
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let head = head.split_off(mark);
     if let Some(format) = recognise(text(&head)) {
-        log.convert(format, head);
-        let layout = format.layout();
+        let resolution = options.unit(format.finest, format.name, log.place())?;
+        let note = (format.note)(text(&head));
+        log.convert(format, resolution, head);
+        let layout = Layout { note, ..format.layout(resolution) };
         let cutter = Cutter::new(log, Vec::new(), 0, layout.delimiter, block_size.min(CONVERTED));
         return Ok((layout, cutter));
     }

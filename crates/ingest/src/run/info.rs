@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::damage::Damage;
 use super::key::RunKey;
 use super::options::RunOptions;
+use crate::sample::resolution::Resolution;
 
 /// The kind of a source file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -96,6 +97,9 @@ pub struct RunInfo {
     /// The largest timeStamp + elapsed of all transaction controllers' own records, epoch ms.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions_end_ms: Option<i64>,
+    /// The unit of the run's times, 1 ms for JMeter's.
+    #[serde(default, skip_serializing_if = "is_whole_ms")]
+    pub resolution: Resolution,
     /// The number of seconds from the first to the last, silent ones included: `(last_ms - t0_ms) / 1000 + 1`.
     pub seconds: u32,
     /// The number of successful requests.
@@ -137,6 +141,7 @@ impl RunInfo {
             last_ms,
             last_end_ms: None,
             transactions_end_ms: None,
+            resolution: Resolution::default(),
             seconds: u32::try_from(seconds.max(0)).unwrap_or(u32::MAX),
             successes: 0,
             failures: 0,
@@ -180,6 +185,11 @@ impl RunInfo {
     }
 }
 
+/// Returns true for the unit that is not stored: runs had no other one at first.
+fn is_whole_ms(resolution: &Resolution) -> bool {
+    !resolution.is_fine()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -197,5 +207,9 @@ mod tests {
         let info: RunInfo = serde_json::from_str(text).unwrap();
         assert_eq!(info.options.time_zone.as_deref(), Some("Europe/Berlin"));
         assert_eq!(serde_json::to_string(&info).unwrap(), text);
+        assert_eq!(info.resolution, Resolution::MILLISECOND);
+        let fine = text.replace(r#","seconds":79"#, r#","resolution":10,"seconds":79"#);
+        let info: RunInfo = serde_json::from_str(&fine).unwrap();
+        assert_eq!((info.resolution.microseconds(), serde_json::to_string(&info).unwrap()), (10, fine));
     }
 }

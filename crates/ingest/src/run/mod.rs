@@ -22,3 +22,4 @@ pub use self::ports::Frameworks;
 pub use self::reject_reason::RejectReason;
 pub use self::rejects::Reject;
 pub use self::replace::Replace;
+pub use crate::sample::resolution::Resolution;

@@ -1,6 +1,7 @@
 //! A batch of samples in columns: what the parser hands to the stores.
 
 use super::texts::Texts;
+use crate::sample::resolution::Resolution;
 
 /// A column of numbers in which a value may be absent.
 #[derive(Debug, Clone, PartialEq)]
@@ -122,15 +123,17 @@ pub(crate) fn fill<T: Default>(
 
 /// Samples in columns, all of the same length, in the order of the log.
 ///
-/// Times are in milliseconds, sizes in bytes. A value that the log lacks is absent, never zero.
+/// Times are in milliseconds, those of a request in the unit of the run, sizes in bytes. A value that the log lacks is absent, never zero.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct SampleBatch {
+    /// The unit of [`SampleBatch::elapsed`], [`SampleBatch::latency`] and [`SampleBatch::connect`].
+    pub resolution: Resolution,
     /// timeStamp minus the run's t0, in ms, from 0 (below 2^31: the span of a run is limited to 24 days).
     pub t_ms: Vec<i64>,
     /// The sampler's name.
     pub label: Texts,
-    /// The request's total time, in ms.
+    /// The request's total time, in the run's unit.
     pub elapsed: Vec<i32>,
     /// The response code, as text because JMeter also logs exception names there.
     pub response_code: Texts,
@@ -142,11 +145,11 @@ pub struct SampleBatch {
     pub sent_bytes: Nullable<i64>,
     /// The number of active threads of the sample's injector, over all its thread groups.
     pub all_threads: Nullable<i32>,
-    /// Time to first byte, in ms.
+    /// Time to first byte, in the run's unit.
     pub latency: Nullable<i32>,
     /// Time spent idle within the sample, in ms.
     pub idle_time: Nullable<i32>,
-    /// Time to connect, in ms.
+    /// Time to connect, in the run's unit.
     pub connect: Nullable<i32>,
     /// The joined CPU reading, in percent of one core.
     pub cpu: Nullable<f64>,
@@ -172,6 +175,7 @@ impl SampleBatch {
     /// Returns a batch of the given rows only, in the given order. Rows must be below [`SampleBatch::len`].
     pub fn select(&self, rows: &[usize]) -> Self {
         Self {
+            resolution: self.resolution,
             t_ms: select(&self.t_ms, rows),
             label: self.label.select(rows),
             elapsed: select(&self.elapsed, rows),
@@ -207,6 +211,7 @@ impl SampleBatch {
     /// Empties all columns and keeps their memory.
     pub fn clear(&mut self) {
         let Self {
+            resolution: _,
             t_ms,
             label,
             elapsed,

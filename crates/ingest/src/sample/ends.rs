@@ -1,6 +1,7 @@
 //! The time of the last response.
 
 use super::batch::SampleBatch;
+use crate::sample::resolution::Resolution;
 
 /// The largest timeStamp + elapsed, in epoch ms, of requests and of transactions; `None` if there are no such records.
 /// A negative elapsed counts as 0.
@@ -11,11 +12,11 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Adds records, given by their start times (ms), elapsed times (ms) and transaction flags.
+    /// Adds records, given by their start times (ms), elapsed times in their unit, and transaction flags.
     #[inline]
-    pub(crate) fn add(&mut self, starts: &[i64], elapsed: &[i32], transactions: &[bool]) {
-        let ends =
-            || starts.iter().zip(elapsed).map(|(start, ms)| start.saturating_add(i64::from(*ms).max(0)));
+    pub(crate) fn add(&mut self, starts: &[i64], elapsed: &[i32], unit: Resolution, transactions: &[bool]) {
+        let end = |(start, elapsed): (&i64, &i32)| start.saturating_add(unit.whole_ms(*elapsed).max(0));
+        let ends = || starts.iter().zip(elapsed).map(end);
         if !transactions.contains(&true) {
             self.requests = self.requests.max(ends().max());
             return;
@@ -29,7 +30,7 @@ impl Ends {
     /// Adds the samples of a batch from a run that starts at `t0_ms` (epoch ms).
     pub(crate) fn add_batch(&mut self, batch: &SampleBatch, t0_ms: i64) {
         let mut own = Self::default();
-        own.add(&batch.t_ms, &batch.elapsed, &batch.transaction);
+        own.add(&batch.t_ms, &batch.elapsed, batch.resolution, &batch.transaction);
         let since = |end: Option<i64>| end.map(|end| end.saturating_add(t0_ms));
         self.merge(Self { requests: since(own.requests), transactions: since(own.transactions) });
     }
@@ -48,9 +49,11 @@ mod tests {
     #[test]
     fn last_end_need_not_be_that_of_the_last_start() {
         let mut ends = Ends::default();
-        ends.add(&[1_000, 2_000, 3_000], &[9_000, 10, -5], &[false; 3]);
+        let (ms, fine) = (Resolution::MILLISECOND, Resolution::MICROSECOND);
+        ends.add(&[1_000, 2_000, 3_000], &[9_000, 10, -5], ms, &[false; 3]);
+        ends.add(&[5_000, 9_000], &[4_999_999, 999], fine, &[false; 2]);
         assert_eq!(ends, Ends { requests: Some(10_000), transactions: None });
-        ends.add(&[4_000, i64::MAX], &[7_000, 1], &[false, true]);
+        ends.add(&[4_000, i64::MAX], &[7_000, 1], ms, &[false, true]);
         assert_eq!(ends, Ends { requests: Some(11_000), transactions: Some(i64::MAX) });
     }
 }

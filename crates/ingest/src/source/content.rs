@@ -115,6 +115,10 @@ fn neither(head: &[u8]) -> Fault {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Fault::new(ErrorKind::Utf16, "is UTF-16 text", "Save it as UTF-8.");
     }
+    if is_binary_of_vegeta(head) {
+        let remedy = "Convert it: vegeta encode --to csv results.bin > results.csv";
+        return Fault::new(ErrorKind::UnsupportedFormat, "is vegeta's binary results", remedy);
+    }
     if let Some(name) = packed_name(head) {
         return Fault::new(
             ErrorKind::UnsupportedFormat,
@@ -139,6 +143,13 @@ fn neither(head: &[u8]) -> Fault {
 }
 
 /// Returns the name of the packed format that `head` begins with, if any.
+/// Returns true for results of vegeta in Go's own format, which begins with the name of their type.
+fn is_binary_of_vegeta(head: &[u8]) -> bool {
+    head.get(..16).is_some_and(|begin| {
+        begin.first() == Some(&0xff) && memchr::memmem::find(begin, b"\x06Result").is_some()
+    })
+}
+
 fn packed_name(head: &[u8]) -> Option<&'static str> {
     match Container::of(head) {
         Container::Zip => Some("a zip within a packed file"),
@@ -202,7 +213,8 @@ mod tests {
 
     #[test]
     fn log_is_known_by_its_header_or_by_its_records() {
-        let told = LayoutOptions { delimiter: None, columns: Some("success,elapsed,timeStamp".into()) };
+        let told =
+            LayoutOptions { columns: Some("success,elapsed,timeStamp".into()), ..LayoutOptions::default() };
         for (head, options) in [
             ("timeStamp,elapsed,success\n1,2,true", LayoutOptions::default()),
             ("\u{feff}timeStamp;elapsed;success\n1;2;true", LayoutOptions::default()),
@@ -219,7 +231,7 @@ mod tests {
 
     #[test]
     fn columns_that_make_no_sense_are_a_wrong_usage() {
-        let told = LayoutOptions { delimiter: None, columns: Some("a,b".into()) };
+        let told = LayoutOptions { columns: Some("a,b".into()), ..LayoutOptions::default() };
         assert!(matches!(Content::of(b"1,2", &told), Err(Error::Usage { .. })));
     }
 }

@@ -19,6 +19,7 @@ use crate::formats::tools::format::Format;
 use crate::run::damage::Damage;
 use crate::run::fault::{Fault, explain};
 use crate::run::info::{SourceFile, SourceKind};
+use crate::sample::resolution::Resolution;
 
 /// A log, or a pipe that holds at least one.
 pub struct LogSource {
@@ -314,8 +315,8 @@ impl<'a> LogReader<'a> {
     }
 
     /// From here on gives the lines that the log is converted to. `head` was read already.
-    pub(crate) fn convert(&mut self, format: &Format, head: Vec<u8>) {
-        self.converter = Some(Box::new(format.convert(head)));
+    pub(crate) fn convert(&mut self, format: &Format, resolution: Resolution, head: Vec<u8>) {
+        self.converter = Some(Box::new(format.convert(resolution, head)));
     }
 
     /// Returns true if reading ended at the limit although the log goes on.

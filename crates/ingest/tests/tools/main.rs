@@ -4,5 +4,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod gatling;
+mod h2load;
 mod jmeter;
+mod k6;
 mod support;
+mod vegeta;

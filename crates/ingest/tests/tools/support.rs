@@ -29,6 +29,11 @@ pub(crate) fn fixture(name: &str) -> PathBuf {
 
 /// Reads a log with these options. The key is given, so that nothing needs to be inferred.
 pub(crate) fn read_with(file: &Path, options: IngestOptions) -> Result<Log> {
+    read_files(&[file.to_owned()], options)
+}
+
+/// Reads the logs of a run.
+pub(crate) fn read_files(files: &[PathBuf], options: IngestOptions) -> Result<Log> {
     let options = options.with_framework("f").with_test("t");
     let mut samples = Vec::new();
     let (send, received) = std::sync::mpsc::channel();
@@ -37,7 +42,7 @@ pub(crate) fn read_with(file: &Path, options: IngestOptions) -> Result<Log> {
         Ok(())
     };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let (_, done) = runtime.block_on(stream(sink, &[file.to_owned()], &options))?;
+    let (_, done) = runtime.block_on(stream(sink, files, &options))?;
     for batch in received {
         samples.extend((0..batch.len()).map(|at| Sample {
             t_ms: batch.t_ms[at],
@@ -92,20 +97,20 @@ impl Log {
         seconds.into_values().collect()
     }
 
-    /// A percentile of the successes' response times, as PostgreSQL's `percentile_cont` defines it.
+    /// A percentile of the successes' response times in ms, as PostgreSQL's `percentile_cont` defines it.
     pub(crate) fn percentile(&self, percent: f64) -> f64 {
         let mut times: Vec<i32> =
             self.requests().filter(|sample| sample.success).map(|s| s.elapsed).collect();
         times.sort_unstable();
         let position = percent / 100.0 * (times.len() - 1) as f64;
         let (low, high) = (times[position.floor() as usize], times[position.ceil() as usize]);
-        f64::from(low) + f64::from(high - low) * position.fract()
+        self.done.info.resolution.ms(f64::from(low) + f64::from(high - low) * position.fract())
     }
 
-    /// The mean of the successes' response times.
+    /// The mean of the successes' response times in ms.
     pub(crate) fn mean(&self) -> f64 {
         let sum: i64 = self.requests().filter(|sample| sample.success).map(|s| i64::from(s.elapsed)).sum();
-        sum as f64 / self.outcomes().0 as f64
+        self.done.info.resolution.ms(sum as f64 / self.outcomes().0 as f64)
     }
 
     /// The numbers of requests by label.

@@ -26,6 +26,7 @@ fn requests(title: &str, rows: &[LabelStats], total: bool, duration: f64) -> Str
     let failed =
         |row: &LabelStats| (requests(row) > 0).then(|| row.failures as f64 / requests(row) as f64 * 100.0);
     let table = Table::of(rows)
+        .counted_in(rows.first().map(|row| row.resolution).unwrap_or_default())
         .column("label", |row| Some(row.label.clone()))
         .column("requests", |row| Some(requests(row)))
         .column("throughput", |row| (duration > 0.0).then(|| row.successes as f64 / duration))
@@ -59,11 +60,10 @@ fn network(title: &str, rows: &[LabelStats], total: bool, timeline: &Timeline) -
     let received = recorded(|row| row.bytes.is_some());
     let sent = recorded(|row| row.sent_bytes.is_some());
     let table = Table::of(rows)
+        .counted_in(timeline.info.resolution)
         .column("label", |row| Some(row.label.clone()))
-        .column("min", |row| row.elapsed_min.map(i64::from))
-        .unit("ms", 0)
-        .column("max", |row| row.elapsed_max.map(i64::from))
-        .unit("ms", 0)
+        .time("min", |row| row.elapsed_min)
+        .time("max", |row| row.elapsed_max)
         .column("sd", |row| row.elapsed_sd)
         .title("standard deviation")
         .unit("ms", 1)

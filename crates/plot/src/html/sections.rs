@@ -3,7 +3,7 @@
 use perfpipe_analyze::breakdown::ErrorKind;
 use perfpipe_analyze::format::one_line;
 use perfpipe_analyze::table::Table;
-use perfpipe_analyze::{Finding, Phase, Span, Summary, Sweep};
+use perfpipe_analyze::{Finding, Phase, Span, Summary, Sweep, Timeline};
 
 use super::document::{sheet, swatch};
 use super::report::Grouped;
@@ -84,7 +84,7 @@ fn section(at: usize, run: &Grouped<'_>, style: &Style, alone: bool) -> String {
     if let Some(sweep) = sweep {
         section += &sheet(&Page::sweep(sweep, style), "Page by load as printed", "upright");
     }
-    section += &phases(&title, &details.phases, &timeline.summary);
+    section += &phases(&title, &details.phases, timeline);
     section += &sweep.map(|sweep| by_load(at, &title, sweep)).unwrap_or_default();
     section += &failures(at, &title, &details.errors, &timeline.summary);
     section += &labels::tables(&title, timeline, details);
@@ -106,14 +106,15 @@ fn facts(run: &Grouped<'_>) -> Vec<String> {
 }
 
 /// Returns the table of phases, with what they are; empty without phases.
-fn phases(title: &str, phases: &[(Phase, Span, Summary)], whole: &Summary) -> String {
+fn phases(title: &str, phases: &[(Phase, Span, Summary)], timeline: &Timeline) -> String {
     if phases.is_empty() {
         return String::new();
     }
     let all = phases.iter().map(|(phase, span, summary)| (phase.name(), Some(*span), summary));
     let rows: Vec<(&str, Option<Span>, &Summary)> =
-        std::iter::once(("whole", None, whole)).chain(all).collect();
+        std::iter::once(("whole", None, &timeline.summary)).chain(all).collect();
     let table = Table::of(&rows)
+        .counted_in(timeline.info.resolution)
         .column("phase", |row| Some(row.0.to_owned()))
         .column("span", |row| row.1.map(|span| format!("{} to {}", span.first, span.last)))
         .title("seconds")

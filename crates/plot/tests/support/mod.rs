@@ -44,8 +44,8 @@ pub fn second(at: u32, successes: u64, elapsed: f64, dice: &mut Dice) -> Second 
         let times = [p50 * 0.55, p50, p50 * 1.7 * dice.around(0.1), p50 * 3.4 * dice.around(0.25)];
         row.percentiles = times.into();
         row.elapsed_mean = Some(p50 * 1.2);
-        row.elapsed_min = Some((p50 * 0.1) as i32);
-        row.elapsed_max = Some((p50 * 6.0) as i32);
+        row.elapsed_min = Some((p50 * 0.1).trunc());
+        row.elapsed_max = Some((p50 * 6.0).trunc());
     }
     row
 }

@@ -99,8 +99,7 @@ fn too_busy(facts: &Facts<'_>, times: f64) -> String {
 /// threads and scattered times, a single request may be a good part of the total.
 fn after(rows: &[Second]) -> f64 {
     let end = rows.last().map_or(0.0, |row| (f64::from(row.second) + 1.0) * 1000.0);
-    let over =
-        |row: &Second| Some((f64::from(row.second) * 1000.0 + f64::from(row.elapsed_max?) - end).max(0.0));
+    let over = |row: &Second| Some((f64::from(row.second) * 1000.0 + row.elapsed_max? - end).max(0.0));
     rows.iter().filter_map(over).sum()
 }
 

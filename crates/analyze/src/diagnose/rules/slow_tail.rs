@@ -38,7 +38,7 @@ pub(in crate::diagnose) fn find(facts: &Facts<'_>, without: &[Span]) -> Result<O
 /// Collects the elapsed times of the requests of some seconds.
 fn times(facts: &Facts<'_>, rows: &[&Second]) -> Result<Histogram> {
     let selection = Selection::new(facts.run, &facts.view)?;
-    let mut times = Histogram::new();
+    let mut times = Histogram::in_unit(facts.run.info.resolution);
     let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(times) };
     for second in selection.seconds_of(Span { first: first.second, last: last.second }) {
         let (second, cells) = second?;

@@ -4,8 +4,9 @@ use std::io::Write;
 
 use anyhow::Result;
 use perfpipe_analyze::Phases;
-use perfpipe_analyze::table::{Column, Kind, RowWriter, Value};
+use perfpipe_analyze::table::{Column, Format, Kind, RowWriter, Value};
 use perfpipe_ingest::Store;
+use perfpipe_ingest::run::Resolution;
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
 
@@ -45,11 +46,11 @@ pub(crate) async fn export(
     let mut failure = None;
     let result = match args.form().of_table() {
         Some(format) => {
-            let mut rows = RowWriter::new(format, columns(), output)?;
-            let mut each = |batch| keep(write(&mut rows, &batch, &wanted), &mut failure);
+            let mut rows = Rows::Waiting(Some(output));
+            let mut each = |batch| keep(rows.write(format, &batch, &wanted), &mut failure);
             let result = stream(store, key, run.as_ref(), &mut each).await;
             if result.is_ok() {
-                rows.finish()?;
+                rows.finish(format)?;
             }
             result
         }
@@ -110,20 +111,55 @@ fn picked(batch: SampleBatch, wanted: &Wanted<'_>) -> SampleBatch {
     if rows.len() == batch.len() { batch } else { batch.select(&rows) }
 }
 
-fn columns() -> Vec<Column> {
+/// The rows, which are begun by the first batch: it tells the unit of the times.
+enum Rows<W: Write> {
+    Waiting(Option<W>),
+    Begun(RowWriter<W>),
+}
+
+impl<W: Write> Rows<W> {
+    fn begin(&mut self, format: Format, unit: Resolution) -> Result<()> {
+        if let Self::Waiting(output) = self
+            && let Some(output) = output.take()
+        {
+            *self = Self::Begun(RowWriter::new(format, columns(unit), output)?);
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, format: Format, batch: &SampleBatch, wanted: &Wanted<'_>) -> Result<()> {
+        self.begin(format, batch.resolution)?;
+        match self {
+            Self::Begun(rows) => write(rows, batch, wanted),
+            Self::Waiting(_) => Ok(()),
+        }
+    }
+
+    fn finish(mut self, format: Format) -> Result<()> {
+        self.begin(format, Resolution::default())?;
+        match self {
+            Self::Begun(rows) => Ok(rows.finish().map(drop)?),
+            Self::Waiting(_) => Ok(()),
+        }
+    }
+}
+
+/// Returns the columns. Times finer than a ms have decimals.
+fn columns(unit: Resolution) -> Vec<Column> {
+    let time = if unit.is_fine() { Kind::F64 } else { Kind::I64 };
     let column = |(name, kind)| Column::new(name, kind);
     [
         ("t_ms", Kind::I64),
         ("label", Kind::Text),
-        ("elapsed", Kind::I64),
+        ("elapsed", time),
         ("response_code", Kind::Text),
         ("success", Kind::Bool),
         ("bytes", Kind::I64),
         ("sent_bytes", Kind::I64),
         ("all_threads", Kind::I64),
-        ("latency", Kind::I64),
+        ("latency", time),
         ("idle_time", Kind::I64),
-        ("connect", Kind::I64),
+        ("connect", time),
         ("cpu", Kind::F64),
         ("injector", Kind::Text),
         ("transaction", Kind::Bool),
@@ -132,20 +168,25 @@ fn columns() -> Vec<Column> {
     .into()
 }
 
+/// Returns a time in ms, whole if the run's unit is a ms.
+fn time(units: Option<i32>, unit: Resolution) -> Value<'static> {
+    if unit.is_fine() { Value::from(units.map(|units| unit.ms(units.into()))) } else { Value::from(units) }
+}
+
 fn write<W: Write>(rows: &mut RowWriter<W>, batch: &SampleBatch, wanted: &Wanted<'_>) -> Result<()> {
     for row in (0..batch.len()).filter(|row| wanted.holds(batch, *row)) {
         rows.row(&[
             Value::from(batch.t_ms.get(row).copied()),
             Value::from(batch.label.get(row)),
-            Value::from(batch.elapsed.get(row).copied()),
+            time(batch.elapsed.get(row).copied(), batch.resolution),
             Value::from(batch.response_code.get(row)),
             Value::from(batch.success.get(row).copied()),
             Value::from(batch.bytes.get(row)),
             Value::from(batch.sent_bytes.get(row)),
             Value::from(batch.all_threads.get(row)),
-            Value::from(batch.latency.get(row)),
+            time(batch.latency.get(row), batch.resolution),
             Value::from(batch.idle_time.get(row)),
-            Value::from(batch.connect.get(row)),
+            time(batch.connect.get(row), batch.resolution),
             Value::from(batch.cpu.get(row)),
             Value::from(batch.injector.get(row)),
             Value::from(batch.transaction.get(row).copied()),

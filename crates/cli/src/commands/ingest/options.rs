@@ -66,6 +66,7 @@ fn source(log: &LogArgs, salvage: bool, cores: Option<u32>) -> Result<SourceOpti
     source.cpu_scale = cpu_scale::of(log.cpu.cpu_scale, cores)?;
     source.layout.delimiter = log.delimiter.as_deref().map(delimiter).transpose()?;
     source.layout.columns.clone_from(&log.columns);
+    source.layout.resolution = log.resolution;
     Ok(source)
 }
 

@@ -90,12 +90,16 @@ fn throughput(info: &RunInfo, lasted: &RunDuration) -> String {
 
 /// Describes the elapsed times of the successes; `None` if they are not known.
 fn response_times(done: &Ingested) -> Option<String> {
-    let mut elapsed = Histogram::new();
+    let unit = done.info.resolution;
+    let mut elapsed = Histogram::in_unit(unit);
     elapsed.add_counts(&done.elapsed);
-    let ms = |value: Option<f64>| value.map(|value| format!("{} ms", decimals(value, 1)));
+    let digits = if unit.is_fine() { 3 } else { 1 };
+    let ms = |value: Option<f64>| value.map(|value| format!("{} ms", decimals(value, digits)));
     let [p50, p95] = [50.0, 95.0].map(|percent| ms(elapsed.percentile(percent)));
-    let largest = elapsed.max().map(|largest| format!("{} ms", decimals(largest.into(), 0)));
-    Some(format!("mean {}, p50 {}, p95 {}, max {}", ms(elapsed.mean())?, p50?, p95?, largest?))
+    let whole = if unit.is_fine() { digits } else { 0 };
+    let largest = elapsed.max().map(|largest| format!("{} ms", decimals(largest, whole)));
+    let counted = if unit.is_fine() { format!(", in units of {unit}") } else { String::new() };
+    Some(format!("mean {}, p50 {}, p95 {}, max {}{counted}", ms(elapsed.mean())?, p50?, p95?, largest?))
 }
 
 fn cpu(done: &Ingested) -> String {

@@ -18,7 +18,7 @@ use crate::input::view;
 type Changes<'a, T> = (&'a str, fn(&mut T));
 
 /// Flags of an ingest, with the options that they change. Those on pages and folders are below.
-pub(super) const INGEST: [Changes<'static, IngestOptions>; 30] = [
+pub(super) const INGEST: [Changes<'static, IngestOptions>; 31] = [
     ("--framework go", |o| o.framework = Some("go".into())),
     ("--test 2048", |o| o.test = Some("2048".into())),
     ("--repeat 3", |o| o.repeat = Repeat::Number(3)),
@@ -50,6 +50,7 @@ pub(super) const INGEST: [Changes<'static, IngestOptions>; 30] = [
         o.source.layout.columns = Some("timeStamp,elapsed".into());
         note(o, "columns", "timeStamp,elapsed");
     }),
+    ("--resolution 10us", |o| o.source.layout.resolution = Some("10us".parse().unwrap())),
     ("--max-rejects 7", |o| o.max_rejects = 7),
     ("--strict", |o| o.max_rejects = 0),
     ("--max-span 36h", |o| o.max_span_ms = 129_600_000),

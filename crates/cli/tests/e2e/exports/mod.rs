@@ -6,4 +6,5 @@ mod labels;
 mod parquet;
 mod phases;
 mod prometheus;
+mod resolution;
 mod sweep;

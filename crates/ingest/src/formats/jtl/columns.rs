@@ -114,7 +114,12 @@ impl Columns {
             }
         }
         let elapsed = out.batch.elapsed.get(first..).unwrap_or_default();
-        out.ends.add(times, elapsed, out.batch.transaction.get(first..).unwrap_or_default());
+        out.ends.add(
+            times,
+            elapsed,
+            layout.resolution,
+            out.batch.transaction.get(first..).unwrap_or_default(),
+        );
         let verdicts = out.batch.success.get(first..).unwrap_or_default();
         for (number, (row, _)) in rows.iter().zip(verdicts).enumerate().filter(|(_, (_, success))| !**success)
         {

@@ -2,6 +2,7 @@
 
 use super::record::Records;
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::sample::resolution::Resolution;
 
 /// JMeter's default columns, which are assumed for a log without a header.
 pub(crate) const DEFAULT_COLUMNS: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
@@ -44,6 +45,10 @@ pub(crate) struct Layout {
     pub(crate) header: Option<Vec<u8>>,
     /// The name of the format that the lines were converted from; `None` if the log itself is JMeter's CSV.
     pub(crate) converted: Option<&'static str>,
+    /// The unit of elapsed, latency and connect.
+    pub(crate) resolution: Resolution,
+    /// What is to be told of the log, as a sentence without its full stop.
+    pub(crate) note: Option<&'static str>,
 }
 
 /// The layout as far as the user specifies it. The rest is detected.
@@ -54,6 +59,8 @@ pub struct LayoutOptions {
     pub delimiter: Option<u8>,
     /// The columns of a log without a header, by JMeter's names, separated by commas.
     pub columns: Option<String>,
+    /// The unit in which times are counted, at the finest that of the log. `None` takes the log's own.
+    pub resolution: Option<Resolution>,
 }
 
 impl LayoutOptions {
@@ -71,6 +78,29 @@ impl LayoutOptions {
         self
     }
 
+    /// Sets the unit in which times are counted.
+    #[must_use]
+    pub fn with_resolution(mut self, resolution: Resolution) -> Self {
+        self.resolution = Some(resolution);
+        self
+    }
+
+    /// Returns the unit of a log whose own is `finest`.
+    ///
+    /// # Errors
+    /// If a finer one was asked for.
+    pub(crate) fn unit(&self, finest: Resolution, tool: &str, place: &Place) -> Result<Resolution> {
+        let unit = self.resolution.unwrap_or(finest);
+        if unit >= finest {
+            return Ok(unit);
+        }
+        Err(Error::usage(
+            ErrorKind::Resolution,
+            format!("{place} is {tool}, which tells times in units of {finest}, and {unit} were asked for"),
+            format!("Leave the resolution out, or give {finest}."),
+        ))
+    }
+
     /// The names of the columns of a log without a header.
     fn names(&self) -> Vec<String> {
         let names = self.columns.as_deref().unwrap_or(DEFAULT_COLUMNS);
@@ -84,6 +114,11 @@ impl Layout {
     /// # Errors
     /// When there is neither a valid header nor a record with the expected columns.
     pub(crate) fn detect(head: &[u8], options: &LayoutOptions, place: &Place) -> Result<Self> {
+        let resolution = options.unit(Resolution::MILLISECOND, "JMeter's CSV", place)?;
+        Self::of_csv(head, options, place).map(|layout| Self { resolution, ..layout })
+    }
+
+    fn of_csv(head: &[u8], options: &LayoutOptions, place: &Place) -> Result<Self> {
         let line = first_line(head);
         if let Some(layout) = Self::from_header(line, options.delimiter) {
             return layout.map_err(|missing| {
@@ -98,11 +133,19 @@ impl Layout {
     }
 
     /// The layout of lines that were converted from the format of this name.
-    pub(crate) fn of_converted(format: &'static str, names: &[&str]) -> Self {
+    pub(crate) fn of_converted(format: &'static str, names: &[&str], resolution: Resolution) -> Self {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         // Every format tells the three columns that must be there.
         let columns = Columns::by_name(&names).unwrap_or_default();
-        Self { delimiter: b',', width: names.len(), columns, header: None, converted: Some(format) }
+        Self {
+            delimiter: b',',
+            width: names.len(),
+            columns,
+            header: None,
+            note: None,
+            converted: Some(format),
+            resolution,
+        }
     }
 
     /// The layout from a header. `None` if the line is no header; an error with the name of a missing column.
@@ -119,7 +162,9 @@ impl Layout {
             width: names.len(),
             columns,
             header,
+            note: None,
             converted: None,
+            resolution: Resolution::MILLISECOND,
         }))
     }
 
@@ -143,7 +188,16 @@ impl Layout {
         let candidates: Vec<u8> = options.delimiter.map_or_else(|| DELIMITERS.to_vec(), |d| vec![d]);
         match candidates.into_iter().find(fits) {
             Some(delimiter) => {
-                Ok(Self { delimiter, width: names.len(), columns, header: None, converted: None })
+                let resolution = Resolution::MILLISECOND;
+                Ok(Self {
+                    delimiter,
+                    width: names.len(),
+                    columns,
+                    header: None,
+                    converted: None,
+                    resolution,
+                    note: None,
+                })
             }
             None => Err(Error::input(
                 ErrorKind::UnknownColumns,

@@ -98,6 +98,7 @@ impl Parser {
         out.zone_assumed = self.columns.dates.take_assumed();
         out.lines = records.lines();
         out.is_converted = layout.converted.is_some();
+        out.batch.resolution = layout.resolution;
         out.set_names_apart();
     }
 

@@ -55,7 +55,7 @@ pub(crate) struct Converter {
 
 impl Converter {
     /// Creates a converter of a log, of which `head` is read already, to rows.
-    pub(super) fn new(convert: Box<dyn Convert>, rows: Rows, head: Vec<u8>) -> Self {
+    pub(in crate::formats::tools) fn new(convert: Box<dyn Convert>, rows: Rows, head: Vec<u8>) -> Self {
         Self { convert, rows, taken: 0, input: head, wanted: 0, ended: false }
     }
 

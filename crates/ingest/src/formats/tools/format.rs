@@ -4,41 +4,46 @@ use super::convert::{Convert, Converter, Follows};
 use super::csv::Column;
 use super::rows::Rows;
 use crate::formats::jtl::layout::Layout;
+use crate::sample::resolution::Resolution;
 
 /// A format of logs that have a record for each request.
 pub(crate) struct Format {
     /// Its name, after "is".
     pub(crate) name: &'static str,
+    /// The unit in which it tells times, if that is whole.
+    pub(crate) finest: Resolution,
     /// What it tells of a request.
     pub(crate) columns: &'static [Column],
     /// Returns true if a log that begins with these bytes, without leading whitespace, is of this format.
     pub(crate) recognises: fn(&[u8]) -> bool,
+    /// Returns what is to be told of a log that begins with these bytes, as a sentence without its full stop.
+    pub(crate) note: fn(&[u8]) -> Option<&'static str>,
     /// Returns a converter for one log.
     pub(crate) converter: fn() -> Box<dyn Convert>,
 }
 
 impl Format {
     /// Returns a converter of a log, of which `head` is read already.
-    pub(crate) fn convert(&self, head: Vec<u8>) -> Converter {
-        let (convert, rows) = self.parts();
+    pub(crate) fn convert(&self, resolution: Resolution, head: Vec<u8>) -> Converter {
+        let (convert, rows) = self.parts(resolution);
         Converter::new(convert, rows, head)
     }
 
-    /// Returns what converts a log, and what it is converted to.
-    pub(crate) fn parts(&self) -> (Box<dyn Convert>, Rows) {
-        ((self.converter)(), Rows::new(self.columns))
+    /// Returns what converts a log, and what it is converted to, with times in this unit.
+    pub(crate) fn parts(&self, resolution: Resolution) -> (Box<dyn Convert>, Rows) {
+        ((self.converter)(), Rows::new(self.columns, resolution))
     }
 
     /// Returns true if a log has a request, or a record that is rejected.
     pub(crate) fn has_records(&self, log: &[u8]) -> bool {
-        let (mut convert, mut rows) = self.parts();
+        let (mut convert, mut rows) = self.parts(self.finest);
         let converted = convert.convert(log, Follows::Nothing, &mut rows);
         converted.is_err() || rows.bytes.iter().any(|byte| *byte != b'\n')
     }
 
     /// Returns the layout of the lines that a log of this format becomes.
-    pub(crate) fn layout(&self) -> Layout {
+    pub(crate) fn layout(&self, resolution: Resolution) -> Layout {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name()).collect();
-        Layout::of_converted(self.name, &names)
+        Layout::of_converted(self.name, &names, resolution)
     }
 }

@@ -11,10 +11,12 @@ use super::format::Format;
 use super::rows::Rows;
 use super::told::Wrong;
 use crate::run::fault::Fault;
+use crate::sample::resolution::Resolution;
 
 /// JMeter's log.
 pub(super) const FORMAT: Format = Format {
     name: "JMeter's XML log",
+    finest: Resolution::MILLISECOND,
     columns: &[
         Column::TimeStamp,
         Column::Elapsed,
@@ -36,6 +38,7 @@ pub(super) const FORMAT: Format = Format {
         Column::Hostname,
     ],
     recognises: is_log,
+    note: |_| None,
     converter: || Box::new(JmeterXml),
 };
 

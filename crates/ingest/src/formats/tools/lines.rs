@@ -10,6 +10,9 @@ use crate::run::fault::Fault;
 pub(crate) trait ConvertLine: Send {
     /// Converts a line, without its line end, to at most one row or reject.
     fn line(&mut self, line: &[u8], rows: &mut Rows);
+
+    /// Converts what is left when the log ends.
+    fn end(&mut self, _rows: &mut Rows) {}
 }
 
 /// Splits a log into lines. Each becomes a line, so that both have the same numbers.
@@ -56,6 +59,9 @@ impl<T: ConvertLine> Convert for LineByLine<T> {
         if follows != Follows::More {
             if !rest.is_empty() {
                 self.take_rest(rest, follows, rows);
+            }
+            if follows == Follows::Nothing {
+                self.of.end(rows);
             }
             return Ok(input.len());
         }

@@ -3,18 +3,31 @@
 
 pub(crate) mod convert;
 mod csv;
+mod decimal;
 pub(crate) mod format;
 mod gatling;
-mod gatling_binary;
+mod h2load;
+mod in_flight;
 mod jmeter_xml;
+mod k6;
 mod lines;
 mod rows;
 pub(crate) mod told;
+mod vegeta;
 
 use self::format::Format;
 
 /// The formats, in the order in which they are tried.
-pub(crate) const FORMATS: [&Format; 3] = [&jmeter_xml::FORMAT, &gatling::FORMAT, &gatling_binary::FORMAT];
+pub(crate) const FORMATS: [&Format; 8] = [
+    &jmeter_xml::FORMAT,
+    &gatling::TEXT,
+    &gatling::BINARY,
+    &h2load::FORMAT,
+    &k6::CSV,
+    &k6::JSON,
+    &vegeta::CSV,
+    &vegeta::JSON,
+];
 
 /// Returns the format of a log that begins with these bytes, without leading whitespace; `None` for JMeter's CSV and what
 /// is no log.

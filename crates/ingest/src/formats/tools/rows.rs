@@ -5,20 +5,28 @@ use std::io::Write;
 use super::csv::{Column, quoted};
 use super::told::{Told, Wrong};
 use crate::formats::jtl::blocks::KEPT;
+use crate::sample::resolution::Resolution;
 
 /// A request, or a transaction. What its format does not tell is empty or `None`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Row<'a> {
     /// The start, epoch ms.
     pub(crate) start_ms: i64,
-    /// The response time, in ms.
-    pub(crate) elapsed: i64,
+    /// The response time, in ns.
+    pub(crate) elapsed_ns: i64,
+    /// The time to the first byte, in ns.
+    pub(crate) latency_ns: Option<i64>,
+    /// The time to connect, in ns.
+    pub(crate) connect_ns: Option<i64>,
     pub(crate) label: &'a [u8],
     pub(crate) response_code: &'a [u8],
     pub(crate) success: bool,
     pub(crate) failure_message: &'a [u8],
     /// The active users.
     pub(crate) threads: Option<i64>,
+    pub(crate) bytes: Option<i64>,
+    pub(crate) sent_bytes: Option<i64>,
+    pub(crate) url: &'a [u8],
     /// True for what a tool tells of several requests together.
     pub(crate) is_transaction: bool,
 }
@@ -26,10 +34,15 @@ pub(crate) struct Row<'a> {
 /// The beginning of the message by which a record is known as a transaction's.
 const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
 
+/// The number of ns in a ms.
+pub(crate) const MS: i64 = 1_000_000;
+
 /// Lines of JMeter's CSV, and the place in the log from which they come.
 #[derive(Debug)]
 pub(crate) struct Rows {
     columns: &'static [Column],
+    /// The unit in which times are written.
+    resolution: Resolution,
     /// The lines that nobody has taken yet.
     pub(crate) bytes: Vec<u8>,
     /// The line of the log, from 1, and the byte, from 0, at which the next record begins.
@@ -39,8 +52,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    pub(crate) fn new(columns: &'static [Column]) -> Self {
-        Self { columns, bytes: Vec::new(), place: (1, 0), line: 1 }
+    pub(crate) fn new(columns: &'static [Column], resolution: Resolution) -> Self {
+        Self { columns, resolution, bytes: Vec::new(), place: (1, 0), line: 1 }
     }
 
     /// Writes a request.
@@ -51,14 +64,19 @@ impl Rows {
             }
             match column {
                 Column::TimeStamp => self.number(row.start_ms),
-                Column::Elapsed => self.number(row.elapsed),
+                Column::Elapsed => self.time(Some(row.elapsed_ns)),
+                Column::Latency => self.time(row.latency_ns),
+                Column::Connect => self.time(row.connect_ns),
+                Column::Bytes => self.maybe(row.bytes),
+                Column::SentBytes => self.maybe(row.sent_bytes),
+                Column::Url => self.text(row.url),
                 Column::Label => self.text(row.label),
                 Column::ResponseCode => self.text(row.response_code),
                 Column::ResponseMessage if row.is_transaction => self.bytes.extend_from_slice(TRANSACTION),
                 Column::ResponseMessage => {}
                 Column::Success => self.bytes.extend_from_slice(if row.success { b"true" } else { b"false" }),
                 Column::FailureMessage => self.text(row.failure_message),
-                Column::AllThreads => row.threads.into_iter().for_each(|threads| self.number(threads)),
+                Column::AllThreads => self.maybe(row.threads),
                 // Only formats that tell all fields as JMeter does have the others.
                 _ => {}
             }
@@ -99,6 +117,16 @@ impl Rows {
         Told { wrong, line, byte, value: value.map(<[u8]>::to_vec), record }.write(&mut self.bytes);
         let written = self.bytes.get(before..).unwrap_or_default();
         self.line += memchr::memchr_iter(b'\n', written).count() as u64;
+    }
+
+    /// Writes a time in ns in the unit of the run. One that is too long for it is written as it is, and refused by
+    /// whoever reads the line.
+    fn time(&mut self, ns: Option<i64>) {
+        self.maybe(ns.map(|ns| self.resolution.of_ns(ns)));
+    }
+
+    fn maybe(&mut self, number: Option<i64>) {
+        number.into_iter().for_each(|number| self.number(number));
     }
 
     fn number(&mut self, number: i64) {

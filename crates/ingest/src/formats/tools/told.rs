@@ -93,7 +93,7 @@ pub(crate) struct Told {
 
 impl Told {
     /// Writes the line.
-    pub(super) fn write(&self, into: &mut Vec<u8>) {
+    pub(in crate::formats::tools) fn write(&self, into: &mut Vec<u8>) {
         let [code, a, b] = self.wrong.numbers();
         let mut text = vec![0x1e];
         // Writing to a vector can't fail.

@@ -22,6 +22,7 @@ use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
 use crate::run::replace::Replace;
+use crate::sample::resolution::Resolution;
 use crate::series::cpu::CpuSeries;
 use crate::store::repairer::{Repaired, Repairer};
 
@@ -51,7 +52,8 @@ pub fn tables(data: &[u8]) {
         assert_eq!(batch.success.len(), batch.len());
         Ok(())
     };
-    let _ = samples::open(file()).and_then(|rows| samples::stream(rows, &mut count));
+    let _ = samples::open(file(), Resolution::default())
+        .and_then(|rows| samples::stream(rows, Resolution::default(), &mut count));
 }
 
 /// Returns every file below a folder except locks.

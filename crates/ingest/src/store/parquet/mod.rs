@@ -246,11 +246,11 @@ impl ParquetStore {
             if !manifest.info.samples_stored {
                 return Err(Error::without_samples(wanted.key()));
             }
-            Ok((samples::open(file(tables::SAMPLES)?)?, manifest.info.clone()))
+            Ok((samples::open(file(tables::SAMPLES)?, manifest.info.resolution)?, manifest.info.clone()))
         })?;
         let (reader, info) = opened.ok_or_else(|| wanted.missing())?;
         let mut counted = Counted::default();
-        samples::stream(reader, &mut |batch| {
+        samples::stream(reader, info.resolution, &mut |batch| {
             counted.add_batch(&batch);
             sink(batch)
         })?;

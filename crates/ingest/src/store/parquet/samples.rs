@@ -10,8 +10,8 @@ use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{
-    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Int32Array, PrimitiveArray,
-    RecordBatch,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, Float64Array, Int32Array, Int64Array,
+    PrimitiveArray, RecordBatch,
 };
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
@@ -20,6 +20,7 @@ use parquet::arrow::arrow_writer::{
     ArrowLeafColumn, ArrowRowGroupWriterFactory, ArrowWriterOptions, compute_leaves,
 };
 use parquet::basic::{Compression, Encoding};
+use parquet::errors::ParquetError;
 use parquet::file::metadata::{KeyValue, ParquetMetaData};
 use parquet::file::properties::{
     EnabledStatistics, WriterProperties, WriterPropertiesBuilder, WriterVersion,
@@ -33,6 +34,7 @@ use super::panics::{Guarded, plain};
 use crate::error::{Error, Result};
 use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch};
+use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
 
 /// The approximate number of rows in a row group: large enough to make its metadata negligible, small enough to keep
@@ -56,21 +58,48 @@ fn text() -> DataType {
     DataType::Dictionary(Box::new(DataType::Int32), Box::new(DataType::Utf8))
 }
 
+/// How times of requests are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Times {
+    /// In whole ms.
+    Ms,
+    /// In whole numbers of a finer unit.
+    Fine,
+    /// In ms with decimals, for other programs.
+    Decimal,
+}
+
+impl Times {
+    /// Returns how a store has times in this unit.
+    fn stored(resolution: Resolution) -> Self {
+        if resolution.is_fine() { Self::Fine } else { Self::Ms }
+    }
+
+    fn data_type(self) -> DataType {
+        match self {
+            Self::Ms => DataType::Int32,
+            Self::Fine => DataType::Int64,
+            Self::Decimal => DataType::Float64,
+        }
+    }
+}
+
 /// The schema of the samples.
-fn schema() -> SchemaRef {
+fn schema(times: Times) -> SchemaRef {
+    let time = times.data_type();
     let field = |name: &str, data_type: DataType, nullable: bool| Field::new(name, data_type, nullable);
     Arc::new(Schema::new(vec![
         field("t_ms", DataType::Int32, false),
         field("label", text(), true),
-        field("elapsed", DataType::Int32, false),
+        field("elapsed", time.clone(), false),
         field("response_code", text(), true),
         field("success", DataType::Boolean, false),
         field("bytes", DataType::Int64, true),
         field("sent_bytes", DataType::Int64, true),
         field("all_threads", DataType::Int32, true),
-        field("latency", DataType::Int32, true),
+        field("latency", time.clone(), true),
         field("idle_time", DataType::Int32, true),
-        field("connect", DataType::Int32, true),
+        field("connect", time, true),
         field("cpu", DataType::Float64, true),
         field("injector", text(), true),
         field("transaction", DataType::Boolean, false),
@@ -100,8 +129,7 @@ fn properties() -> WriterProperties {
 
 /// A file of samples that is being written.
 pub(super) struct SampleFile<W: Write + Send> {
-    writer: SerializedFileWriter<W>,
-    factory: ArrowRowGroupWriterFactory,
+    begun: Begun<W>,
     threads: ColumnThreads,
     /// The number of rows in the current row group.
     open: usize,
@@ -116,6 +144,39 @@ pub(super) struct SampleFile<W: Write + Send> {
     what: String,
 }
 
+/// A file, which is begun by its first rows: they tell the unit of their times.
+enum Begun<W: Write + Send> {
+    No(Option<W>),
+    Yes(Box<(SerializedFileWriter<W>, ArrowRowGroupWriterFactory)>),
+}
+
+impl<W: Write + Send> Begun<W> {
+    fn new(out: W, times: Times) -> Result<Self, ParquetError> {
+        let schema = schema(times);
+        let options = ArrowWriterOptions::new().with_properties(properties()).with_skip_arrow_metadata(true);
+        let made = ArrowWriter::try_new_with_options(out, SchemaRef::clone(&schema), options)?;
+        let (writer, _) = made.into_serialized_writer()?;
+        let factory = ArrowRowGroupWriterFactory::new(&writer, schema);
+        Ok(Self::Yes(Box::new((writer, factory))))
+    }
+
+    /// Returns the file, begun if it was not.
+    fn get(
+        &mut self,
+        times: Times,
+    ) -> Result<&mut (SerializedFileWriter<W>, ArrowRowGroupWriterFactory), ParquetError> {
+        if let Self::No(out) = self {
+            let out =
+                out.take().ok_or_else(|| ParquetError::General("the file could not be begun".into()))?;
+            *self = Self::new(out, times)?;
+        }
+        match self {
+            Self::Yes(begun) => Ok(begun),
+            Self::No(_) => Err(ParquetError::General("the file is not begun".into())),
+        }
+    }
+}
+
 impl SampleFile<SummedFile> {
     pub(super) fn create(path: &Path) -> Result<Self> {
         Self::new(SummedFile::create(path)?, format!("writing {}", path.display()))
@@ -124,20 +185,15 @@ impl SampleFile<SummedFile> {
     /// Ends the file and syncs it to disk. Returns the number of rows and the checksums.
     pub(super) fn close(mut self) -> Result<(u64, Sums)> {
         self.end()?;
-        Ok((self.rows, self.writer.inner_mut().finish()?))
+        let (writer, _) = self.begun.get(Times::Ms).map_err(failed)?;
+        Ok((self.rows, writer.inner_mut().finish()?))
     }
 }
 
 impl<W: Write + Send> SampleFile<W> {
     fn new(out: W, what: String) -> Result<Self> {
-        let options = ArrowWriterOptions::new().with_properties(properties()).with_skip_arrow_metadata(true);
-        let made = ArrowWriter::try_new_with_options(out, schema(), options)
-            .and_then(ArrowWriter::into_serialized_writer);
-        let (writer, _) = made.map_err(|error| Error::store(&*what, plain(error)))?;
-        let factory = ArrowRowGroupWriterFactory::new(&writer, schema());
         Ok(Self {
-            writer,
-            factory,
+            begun: Begun::No(Some(out)),
             threads: ColumnThreads::start()?,
             open: 0,
             ended: false,
@@ -151,7 +207,9 @@ impl<W: Write + Send> SampleFile<W> {
     /// Appends rows.
     pub(super) fn append(&mut self, rows: SampleColumns) -> Result<()> {
         if self.open == 0 {
-            self.threads.begin(self.factory.create_column_writers(0).map_err(failed)?)?;
+            let begun = self.begun.get(rows.times);
+            let (_, factory) = begun.map_err(|error| Error::store(&*self.what, plain(error)))?;
+            self.threads.begin(factory.create_column_writers(0).map_err(failed)?)?;
         }
         self.threads.write(rows.columns)?;
         self.open += rows.rows;
@@ -176,7 +234,8 @@ impl<W: Write + Send> SampleFile<W> {
         }
         let failed = |error| Error::store(&*self.what, plain(error));
         let columns = self.threads.ended()?;
-        let mut writer = self.writer.next_row_group().map_err(failed)?;
+        let (file, _) = self.begun.get(Times::Ms).map_err(failed)?;
+        let mut writer = file.next_row_group().map_err(failed)?;
         for column in columns {
             column.append_to_row_group(&mut writer).map_err(failed)?;
         }
@@ -189,16 +248,17 @@ impl<W: Write + Send> SampleFile<W> {
             self.end_group()?;
         }
         self.write_ended()?;
+        let failed = |error| Error::store(&*self.what, plain(error));
+        let (file, _) = self.begun.get(Times::Ms).map_err(failed)?;
         if self.longest * READ_ROWS > READ_TEXTS {
-            let note = KeyValue::new(LONGEST.to_owned(), self.longest.to_string());
-            self.writer.append_key_value_metadata(note);
+            file.append_key_value_metadata(KeyValue::new(LONGEST.to_owned(), self.longest.to_string()));
         }
-        let ended = self.writer.finish();
-        ended.map(|_| ()).map_err(|error| Error::store(&*self.what, plain(error)))
+        file.finish().map(|_| ()).map_err(failed)
     }
 }
 
-/// Writes samples to one Parquet file for other programs, with the columns of the store.
+/// Writes samples to one Parquet file for other programs, with the columns of the store. Times finer than a ms are in ms,
+/// with decimals.
 pub struct SampleExport<W: Write + Send> {
     file: SampleFile<W>,
     encoder: SampleEncoder,
@@ -211,7 +271,7 @@ impl<W: Write + Send> SampleExport<W> {
     /// If it can't be written.
     pub fn new(out: W) -> Result<Self> {
         let file = SampleFile::new(out, "writing samples".to_owned())?;
-        Ok(Self { encoder: SampleEncoder::new(true), file })
+        Ok(Self { encoder: SampleEncoder { in_ms: true, ..SampleEncoder::new(true) }, file })
     }
 
     /// Appends a batch. Memory is bounded by one row group of 262,144 rows and about 8 MiB of texts.
@@ -234,13 +294,14 @@ impl<W: Write + Send> SampleExport<W> {
     }
 }
 
-fn failed(error: parquet::errors::ParquetError) -> Error {
+fn failed(error: ParquetError) -> Error {
     Error::store("encoding samples", error)
 }
 
 /// Rows as columns of the file, ready for encoding.
 pub struct SampleColumns {
     columns: Vec<ArrowLeafColumn>,
+    times: Times,
     rows: usize,
     /// The size in bytes of their distinct texts.
     texts: usize,
@@ -250,14 +311,17 @@ pub struct SampleColumns {
 
 /// Converts batches into the columns of the file.
 pub struct SampleEncoder {
-    schema: SchemaRef,
+    /// The schema of the batches so far, all of which have one unit.
+    schema: Option<SchemaRef>,
     kept: bool,
+    /// True if times finer than a ms are written in ms with decimals.
+    in_ms: bool,
 }
 
 impl SampleEncoder {
     /// Creates an encoder. If samples are not kept, it returns no columns.
     pub(super) fn new(kept: bool) -> Self {
-        Self { schema: schema(), kept }
+        Self { schema: None, kept, in_ms: false }
     }
 }
 
@@ -269,11 +333,16 @@ impl BatchEncoder for SampleEncoder {
             return Ok(None);
         }
         let mut columns = Vec::new();
-        for (field, array) in self.schema.fields().iter().zip(arrays(batch)?) {
+        let times = match Times::stored(batch.resolution) {
+            Times::Fine if self.in_ms => Times::Decimal,
+            times => times,
+        };
+        let schema = self.schema.get_or_insert_with(|| schema(times));
+        for (field, array) in schema.fields().iter().zip(arrays(batch, times)?) {
             columns.extend(compute_leaves(field, &array).map_err(failed)?);
         }
         let (texts, longest) = (batch.text_bytes(), longest(batch));
-        Ok(Some(SampleColumns { columns, rows: batch.len(), texts, longest }))
+        Ok(Some(SampleColumns { columns, times, rows: batch.len(), texts, longest }))
     }
 }
 
@@ -284,7 +353,8 @@ fn longest(batch: &SampleBatch) -> usize {
 }
 
 /// Returns a batch's columns as Arrow arrays, in the order of the schema.
-fn arrays(batch: &SampleBatch) -> Result<Vec<ArrayRef>> {
+fn arrays(batch: &SampleBatch, times: Times) -> Result<Vec<ArrayRef>> {
+    let time = |values: &[i32], valid| time_array(values, valid, batch.resolution, times);
     let t_ms = batch
         .t_ms
         .iter()
@@ -294,19 +364,32 @@ fn arrays(batch: &SampleBatch) -> Result<Vec<ArrayRef>> {
     Ok(vec![
         Arc::new(Int32Array::from(t_ms)),
         texts(&batch.label)?,
-        Arc::new(Int32Array::from(batch.elapsed.clone())),
+        time(&batch.elapsed, None),
         texts(&batch.response_code)?,
         Arc::new(BooleanArray::from(batch.success.clone())),
         numbers::<Int64Type>(&batch.bytes),
         numbers::<Int64Type>(&batch.sent_bytes),
         numbers::<Int32Type>(&batch.all_threads),
-        numbers::<Int32Type>(&batch.latency),
+        time(batch.latency.values(), batch.latency.valid()),
         numbers::<Int32Type>(&batch.idle_time),
-        numbers::<Int32Type>(&batch.connect),
+        time(batch.connect.values(), batch.connect.valid()),
         numbers::<Float64Type>(&batch.cpu),
         texts(&batch.injector)?,
         Arc::new(BooleanArray::from(batch.transaction.clone())),
     ])
+}
+
+/// Returns times of requests in a unit as they are written.
+fn time_array(values: &[i32], valid: Option<&[bool]>, unit: Resolution, times: Times) -> ArrayRef {
+    let nulls = valid.map(|valid| valid.to_vec().into());
+    let values = values.iter().copied();
+    match times {
+        Times::Ms => Arc::new(Int32Array::new(values.collect(), nulls)),
+        Times::Fine => Arc::new(Int64Array::new(values.map(i64::from).collect(), nulls)),
+        Times::Decimal => {
+            Arc::new(Float64Array::new(values.map(|time| unit.ms(time.into())).collect(), nulls))
+        }
+    }
 }
 
 fn numbers<T: ArrowPrimitiveType>(column: &Nullable<T::Native>) -> ArrayRef {
@@ -333,8 +416,8 @@ fn texts(column: &Texts) -> Result<ArrayRef> {
 }
 
 /// Opens a file of samples for reading.
-pub(super) fn open(file: CheckedFile) -> Result<Guarded> {
-    let options = ArrowReaderOptions::new().with_schema(schema());
+pub(super) fn open(file: CheckedFile, resolution: Resolution) -> Result<Guarded> {
+    let options = ArrowReaderOptions::new().with_schema(schema(Times::stored(resolution)));
     Guarded::open(file, |file| {
         let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options)?;
         let rows = rows_at_once(builder.metadata());
@@ -356,35 +439,53 @@ fn rows_at_once(file: &ParquetMetaData) -> usize {
 }
 
 /// Passes the samples of a file to `sink`, batch by batch.
-pub(super) fn stream(rows: Guarded, sink: &mut dyn FnMut(SampleBatch) -> Result<()>) -> Result<()> {
+pub(super) fn stream(
+    rows: Guarded,
+    resolution: Resolution,
+    sink: &mut dyn FnMut(SampleBatch) -> Result<()>,
+) -> Result<()> {
     for rows in rows {
-        sink(batch(&rows?)?)?;
+        sink(batch(&rows?, resolution)?)?;
     }
     Ok(())
 }
 
-fn batch(from: &RecordBatch) -> Result<SampleBatch> {
+fn batch(from: &RecordBatch, resolution: Resolution) -> Result<SampleBatch> {
     let flags = |name: &str| -> Result<Vec<bool>> {
         let column = from.column_by_name(name).and_then(|column| column.as_boolean_opt());
         let flags = column.ok_or_else(|| unexpected(name))?;
         Ok(flags.iter().map(Option::unwrap_or_default).collect())
     };
     Ok(SampleBatch {
+        resolution,
         t_ms: primitive::<Int32Type>(from, "t_ms")?.values().iter().copied().map(i64::from).collect(),
         label: read_texts(from, "label")?,
-        elapsed: primitive::<Int32Type>(from, "elapsed")?.values().to_vec(),
+        elapsed: read_times(from, "elapsed")?.map(Option::unwrap_or_default).collect(),
         response_code: read_texts(from, "response_code")?,
         success: flags("success")?,
         bytes: primitive::<Int64Type>(from, "bytes")?.iter().collect(),
         sent_bytes: primitive::<Int64Type>(from, "sent_bytes")?.iter().collect(),
         all_threads: primitive::<Int32Type>(from, "all_threads")?.iter().collect(),
-        latency: primitive::<Int32Type>(from, "latency")?.iter().collect(),
+        latency: read_times(from, "latency")?.collect(),
         idle_time: primitive::<Int32Type>(from, "idle_time")?.iter().collect(),
-        connect: primitive::<Int32Type>(from, "connect")?.iter().collect(),
+        connect: read_times(from, "connect")?.collect(),
         cpu: primitive::<Float64Type>(from, "cpu")?.iter().collect(),
         injector: read_texts(from, "injector")?,
         transaction: flags("transaction")?,
     })
+}
+
+/// Returns times of requests, of either width.
+fn read_times(from: &RecordBatch, name: &str) -> Result<std::vec::IntoIter<Option<i32>>> {
+    let column = from.column_by_name(name).ok_or_else(|| unexpected(name))?;
+    let times: Vec<Option<i32>> = match column.as_primitive_opt::<Int64Type>() {
+        None => primitive::<Int32Type>(from, name)?.iter().collect(),
+        Some(wide) => {
+            let narrow = |time: Option<i64>| time.map(i32::try_from).transpose();
+            wide.iter().map(narrow).collect::<Result<_, _>>().map_err(|_| unexpected(name))?
+        }
+    };
+    Ok(times.into_iter())
 }
 
 fn unexpected(name: &str) -> Error {

@@ -195,7 +195,8 @@ pub(super) async fn samples(
     let (info, table) = hold_table(session, wanted).await?;
     let what = "reading samples";
     let query = format!("select {} from {}", samples::COLUMNS, in_schema(&table));
-    let (mut batch, mut counted) = (SampleBatch::default(), Counted::default());
+    let empty = || SampleBatch { resolution: info.resolution, ..SampleBatch::default() };
+    let (mut batch, mut counted) = (empty(), Counted::default());
     let mut hand_on = |batch: SampleBatch| {
         counted.add_batch(&batch);
         each(batch)
@@ -206,7 +207,7 @@ pub(super) async fn samples(
         if batch.len() < BATCH && batch.text_bytes() < TEXTS {
             Ok(())
         } else {
-            hand_on(std::mem::take(&mut batch))
+            hand_on(std::mem::replace(&mut batch, empty()))
         }
     })
     .await?;

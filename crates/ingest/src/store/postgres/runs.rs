@@ -8,6 +8,7 @@ use tokio_postgres::types::Type;
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
+use crate::sample::resolution::Resolution;
 use crate::sample::texts::clean_text;
 
 use super::connection::session::{Session, Value, value};
@@ -108,18 +109,18 @@ pub(super) async fn name_table(session: &Session, layout: Layout, key: &RunKey, 
 /// The columns of `runs` in all layouts, in the order in which they are written.
 const COLUMNS: &str = "framework, test, repeat, t0_ms, last_ms, last_end_ms, transactions_end_ms, seconds, successes, \
      failures, transactions, rejects, samples_stored, inferred, sources, options, cpu_offset, cpu_lookback, labels, \
-     injectors, tool_version, ingested_at, damage";
+     injectors, tool_version, ingested_at, damage, resolution_us";
 
 /// The placeholders of their values.
 const VALUES: &str = "$1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, \
-     $22, $23";
+     $22, $23, $24";
 
 /// Returns the statement that inserts a row.
 fn insertion(layout: Layout) -> String {
     let (columns, values) = match layout {
         // The server generates the other columns.
         Layout::Numbered => ("", ""),
-        Layout::Keyed => (", run, t0, requests", ", $24, pg_catalog.to_timestamp($4 / 1000.0), $9 + $10"),
+        Layout::Keyed => (", run, t0, requests", ", $25, pg_catalog.to_timestamp($4 / 1000.0), $9 + $10"),
     };
     let number = layout.number_column();
     format!("insert into perfpipe.runs ({COLUMNS}{columns}) values ({VALUES}{values}) returning {number}")
@@ -136,6 +137,7 @@ pub(super) async fn insert(
     let ingested_at: Timestamp = info.ingested_at.parse().map_err(|e: jiff::Error| Error::store(what, e))?;
     let repeat: i32 = whole(info.key.repeat)?;
     let seconds: i32 = whole(info.seconds)?;
+    let resolution: i32 = whole(info.resolution.microseconds())?;
     let counts = [info.successes, info.failures, info.transactions, info.rejects];
     let [successes, failures, transactions, rejects] = counts.map(whole::<_, i64>);
     let (successes, failures, transactions, rejects) = (successes?, failures?, transactions?, rejects?);
@@ -166,6 +168,7 @@ pub(super) async fn insert(
         (&info.tool_version, Type::TEXT),
         (&ingested_at, Type::TIMESTAMPTZ),
         (&damage, Type::JSONB),
+        (&resolution, Type::INT4),
     ];
     if layout == Layout::Keyed {
         values.push((&run, Type::TEXT));
@@ -200,6 +203,7 @@ fn parse(layout: Layout, row: &Row) -> Result<Stored> {
         last_ms: value(row, "last_ms")?,
         last_end_ms: later(row, "last_end_ms")?,
         transactions_end_ms: later(row, "transactions_end_ms")?,
+        resolution: resolution(row)?,
         seconds: whole(value::<i32>(row, "seconds")?)?,
         successes: whole(value::<i64>(row, "successes")?)?,
         failures: whole(value::<i64>(row, "failures")?)?,
@@ -237,6 +241,15 @@ fn later(row: &Row, column: &str) -> Result<Option<i64>> {
     match row.columns().iter().any(|known| known.name() == column) {
         true => value(row, column),
         false => Ok(None),
+    }
+}
+
+/// Reads the unit of a run's times, which is null or absent for runs of earlier versions.
+fn resolution(row: &Row) -> Result<Resolution> {
+    let is_there = row.columns().iter().any(|known| known.name() == "resolution_us");
+    match if is_there { value::<Option<i32>>(row, "resolution_us")? } else { None } {
+        Some(microseconds) => whole::<_, u32>(microseconds)?.try_into(),
+        None => Ok(Resolution::default()),
     }
 }
 

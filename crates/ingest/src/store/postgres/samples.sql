@@ -19,9 +19,9 @@ create table {table} (
 comment on table {table} is
   'Every sample of the run that perfpipe.runs lists with this table_name. A value that the log lacks is null.';
 comment on column {table}.t_ms is 'timeStamp minus the run''s t0, ms.';
-comment on column {table}.elapsed is 'The elapsed time of the request, ms.';
-comment on column {table}.latency is 'Time to first byte, ms.';
-comment on column {table}.connect is 'Time to connect, ms.';
+comment on column {table}.elapsed is 'The elapsed time of the request in the run''s unit (perfpipe.runs.resolution_us).';
+comment on column {table}.latency is 'Time to first byte, in the run''s unit.';
+comment on column {table}.connect is 'Time to connect, in the run''s unit.';
 comment on column {table}.idle_time is 'Time spent idle within the sample, ms.';
 comment on column {table}.all_threads is 'Active threads of the sample''s injector.';
 comment on column {table}.bytes is 'Bytes received.';

@@ -43,6 +43,8 @@ struct Loading {
     sent: usize,
     /// The number of rows that ended COPYs stored.
     rows: u64,
+    /// True if times of requests are 64 bits wide.
+    wide: bool,
 }
 
 impl PostgresWriter {
@@ -181,11 +183,14 @@ impl Loading {
         // Run tables have an underscore in their names, and no other open transaction has this process number.
         let table = format!("loading {}", value::<i32>(&row, "process")?);
         session.run(what, &include_str!("samples.sql").replace("{table}", &in_schema(&table))).await?;
-        Ok(Self { table, copy: None, sent: 0, rows: 0 })
+        Ok(Self { table, copy: None, sent: 0, rows: 0, wide: false })
     }
 
     async fn write(&mut self, session: &Session, rows: Rows) -> Result<()> {
         self.sent += rows.bytes.len();
+        if rows.wide && !self.wide {
+            self.widen(session).await?;
+        }
         let mut copy = match self.copy.take() {
             Some(copy) => copy,
             // Rows that are frozen now need not be rewritten by a vacuum later.
@@ -194,6 +199,15 @@ impl Loading {
         copy.send(session, rows).await?;
         self.copy = Some(copy);
         if self.sent < STRETCH { Ok(()) } else { self.end_copy(session).await }
+    }
+
+    /// Makes the table's times 64 bits wide, before its first row.
+    async fn widen(&mut self, session: &Session) -> Result<()> {
+        let columns =
+            ["elapsed", "latency", "connect"].map(|name| format!("alter column {name} type bigint"));
+        let sql = format!("alter table {} {}", in_schema(&self.table), columns.join(", "));
+        self.wide = true;
+        session.run("making a table for the samples", &sql).await
     }
 
     /// Ends the present COPY, if there is one.

@@ -11,7 +11,7 @@ use perfpipe_analyze::sweep::LoadStep;
 use perfpipe_analyze::{Second, Span, Summary, Sweep, Timeline};
 use serde::{Serialize, Serializer};
 
-use self::network::{Bins, Waits};
+use self::network::{Bins, Waits, is_one};
 use self::number::Number;
 use super::report::Grouped;
 use crate::columns;
@@ -115,6 +115,9 @@ struct ByLoad {
 /// Counts of elapsed times: for each column the distances of the times or buckets, then their counts.
 #[derive(Serialize)]
 struct Heat<'a> {
+    /// The number of units of the times in a ms; absent if it is 1.
+    #[serde(skip_serializing_if = "is_one")]
+    scale: u32,
     width: u32,
     exact: bool,
     columns: Vec<Packed<'a>>,
@@ -304,7 +307,12 @@ impl ByLoad {
 
 impl<'a> Heat<'a> {
     fn new(map: &'a Heatmap) -> Self {
-        Self { width: map.width.max(1), exact: map.exact, columns: map.columns.iter().map(Packed).collect() }
+        Self {
+            scale: map.unit.per_ms(),
+            width: map.width.max(1),
+            exact: map.exact,
+            columns: map.columns.iter().map(Packed).collect(),
+        }
     }
 }
 

@@ -27,6 +27,9 @@ struct Course {
 /// Counts of elapsed times in bins.
 #[derive(Serialize)]
 pub(super) struct Bins<'a> {
+    /// The number of units of the times in a ms; absent if it is 1.
+    #[serde(skip_serializing_if = "is_one")]
+    scale: u32,
     width: u32,
     first: i64,
     counts: &'a [u64],
@@ -63,6 +66,11 @@ impl Course {
     }
 }
 
+/// Returns true for the usual number of units in a ms.
+pub(super) fn is_one(scale: &u32) -> bool {
+    *scale == 1
+}
+
 /// Rounds a value to a number of digits: the charts show no more, and a report is to be small.
 fn rounded(value: f64, digits: i32) -> f64 {
     let scale = 10f64.powf(value.abs().max(1e-3).log10().floor() + 1.0 - f64::from(digits));
@@ -71,8 +79,8 @@ fn rounded(value: f64, digits: i32) -> f64 {
 
 impl<'a> Bins<'a> {
     pub(super) fn new(found: &'a Distribution) -> Self {
-        let Distribution { width, first, beyond, max, .. } = *found;
-        Self { width, first, counts: &found.counts, beyond, max }
+        let Distribution { unit, width, first, beyond, max, .. } = *found;
+        Self { scale: unit.per_ms(), width, first, counts: &found.counts, beyond, max }
     }
 }
 

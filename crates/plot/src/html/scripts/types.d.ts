@@ -88,6 +88,8 @@ export interface NetworkSeries {
 
 /** Counts of elapsed times in bins of `width` ms from `first` on. */
 export interface Distribution {
+  /** The number of units of the times in a ms, if it is not 1. */
+  scale?: number;
   width: number;
   first: number;
   counts: number[];
@@ -98,6 +100,7 @@ export interface Distribution {
 
 /** Counts of elapsed times: for each column the distances of the times, then their counts. */
 export interface PackedCounts {
+  scale?: number;
   width: number;
   exact: boolean;
   columns: [number[], number[]][];

@@ -114,6 +114,18 @@ impl<'a> Fields<'a> {
         Ok(self.fixed::<1>()?.ok_or_else(absent)? != [0])
     }
 
+    /// Takes a time of a request, which is 32 or 64 bits wide.
+    #[inline]
+    pub(crate) fn maybe_time(&mut self) -> Result<Option<i32>> {
+        let Some(field) = self.next()? else { return Ok(None) };
+        if let Ok(narrow) = field.try_into() {
+            return Ok(Some(i32::from_be_bytes(narrow)));
+        }
+        let wide = field.try_into().map_err(|_| damaged("a field has another size"))?;
+        let time = i32::try_from(i64::from_be_bytes(wide));
+        time.map(Some).map_err(|_| damaged("a time is longer than perfpipe stores"))
+    }
+
     #[inline]
     pub(crate) fn maybe_i32(&mut self) -> Result<Option<i32>> {
         Ok(self.fixed()?.map(i32::from_be_bytes))

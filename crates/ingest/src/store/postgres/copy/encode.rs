@@ -23,6 +23,8 @@ const TEXT: u32 = 25;
 pub struct Rows {
     pub(crate) bytes: Bytes,
     pub(crate) rows: u64,
+    /// True if times of requests are 64 bits wide.
+    pub(crate) wide: bool,
 }
 
 /// Encodes rows. Call `row`, then add its fields in the order of the columns.
@@ -47,7 +49,7 @@ impl RowEncoder {
         }
         let next = Vec::with_capacity(self.bytes.capacity().min(CHUNK + CHUNK / 4));
         let bytes = std::mem::replace(&mut self.bytes, next);
-        Ok(Rows { bytes: Bytes::from(bytes), rows: std::mem::take(&mut self.rows) })
+        Ok(Rows { bytes: Bytes::from(bytes), rows: std::mem::take(&mut self.rows), wide: false })
     }
 
     /// Reserves space for more bytes.

@@ -9,6 +9,7 @@ use tokio_postgres::{Config, NoTls};
 
 use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::{Nullable, SampleBatch};
+use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
 
 use super::decode::{Fields, RowDecoder};
@@ -178,6 +179,7 @@ prop_compose! {
         cpu in numbers(len),
     ) -> SampleBatch {
         SampleBatch {
+            resolution: Resolution::default(),
             t_ms,
             label: texts.0,
             elapsed,

@@ -16,7 +16,7 @@ pub(crate) const COLUMNS: &str = "t_ms, elapsed, latency, connect, idle_time, al
 const FIELDS: i16 = 14;
 
 /// The maximum size in bytes of a row without its texts.
-const FIXED_BYTES: usize = 2 + 14 * 4 + 9 * 4 + 3 * 8;
+const FIXED_BYTES: usize = 2 + 14 * 4 + 6 * 4 + 6 * 8;
 
 /// Encodes batches as rows of a binary COPY. Each batch is returned at once, so the table keeps the log's order.
 #[derive(Debug)]
@@ -40,20 +40,23 @@ impl BatchEncoder for SampleEncoder {
             return Ok(None);
         }
         put(&mut self.rows, batch)?;
-        self.rows.take().map(Some)
+        let wide = batch.resolution.is_fine();
+        self.rows.take().map(|rows| Some(Rows { wide, ..rows }))
     }
 }
 
 /// Encodes a batch.
 fn put(rows: &mut RowEncoder, batch: &SampleBatch) -> Result<()> {
     rows.reserve(batch.len() * (FIXED_BYTES + 32));
+    let wide = batch.resolution.is_fine();
+    let time = |rows: &mut RowEncoder, time: i32| if wide { rows.i64(time.into()) } else { rows.i32(time) };
     let columns = batch.t_ms.iter().zip(&batch.elapsed).zip(&batch.success).zip(&batch.transaction);
     for (row, (((t_ms, elapsed), success), transaction)) in columns.enumerate() {
         rows.row(FIELDS);
         rows.i32(offset(*t_ms)?);
-        rows.i32(*elapsed);
-        rows.maybe(batch.latency.get(row), RowEncoder::i32);
-        rows.maybe(batch.connect.get(row), RowEncoder::i32);
+        time(rows, *elapsed);
+        rows.maybe(batch.latency.get(row), time);
+        rows.maybe(batch.connect.get(row), time);
         rows.maybe(batch.idle_time.get(row), RowEncoder::i32);
         rows.maybe(batch.all_threads.get(row), RowEncoder::i32);
         rows.maybe(batch.bytes.get(row), RowEncoder::i64);
@@ -81,9 +84,9 @@ fn offset(t_ms: i64) -> Result<i32> {
 /// Decodes a row of the table and appends it to a batch.
 pub(crate) fn get(fields: &mut Fields<'_>, batch: &mut SampleBatch) -> Result<()> {
     batch.t_ms.push(i64::from(fields.i32()?));
-    batch.elapsed.push(fields.i32()?);
-    get_number(fields.maybe_i32(), &mut batch.latency)?;
-    get_number(fields.maybe_i32(), &mut batch.connect)?;
+    batch.elapsed.push(fields.maybe_time()?.unwrap_or_default());
+    get_number(fields.maybe_time(), &mut batch.latency)?;
+    get_number(fields.maybe_time(), &mut batch.connect)?;
     get_number(fields.maybe_i32(), &mut batch.idle_time)?;
     get_number(fields.maybe_i32(), &mut batch.all_threads)?;
     get_number(fields.maybe_i64(), &mut batch.bytes)?;

@@ -9,16 +9,19 @@ use crate::store::postgres::transaction::{Mode, begin};
 
 use super::names::{ALL, LOCK};
 use super::ownership;
+use super::statements::{COMMENTS, VIEWS};
+use super::version::Layout;
 
 /// The added columns: table, name and type. They are null for earlier runs.
-const ADDED: [(&str, &str, &str); 3] = [
+const ADDED: [(&str, &str, &str); 4] = [
     ("runs", "last_end_ms", "bigint"),
     ("runs", "transactions_end_ms", "bigint"),
     ("rejects", "code", "text"),
+    ("runs", "resolution_us", "int"),
 ];
 
-/// Adds the missing columns to the tables that all runs share.
-pub(super) async fn add(session: &Session) -> Result<()> {
+/// Adds the missing columns to the tables that all runs share, and with them what the views tell.
+pub(super) async fn add(session: &Session, layout: Layout) -> Result<()> {
     let what = "adding columns to the tables of perfpipe";
     begin(session, what, Mode::Reading).await?;
     let mut lacking = Vec::new();
@@ -35,7 +38,8 @@ pub(super) async fn add(session: &Session) -> Result<()> {
     holders::wait_for(session, what, LOCK, "the lock on making the schema").await?;
     ownership::check(session, &ALL, true).await?;
     let sql = lacking.iter().map(|(_, sql)| sql.as_str()).collect::<Vec<_>>().join("; ");
-    match session.client().batch_execute(&sql).await {
+    let views = if layout == Layout::NEWEST { [VIEWS, COMMENTS].concat() } else { String::new() };
+    match session.client().batch_execute(&format!("{sql}; {views}")).await {
         Ok(()) => session.run(what, "commit").await,
         Err(error) => Err(match error.code() {
             Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Error::refused(

@@ -5,21 +5,13 @@ use tokio_postgres::error::SqlState;
 use crate::error::{Error, ErrorKind, Result};
 
 use super::names::{ALL, LOCK};
+use super::statements::{COMMENTS, MADE, VIEWS};
 use super::version::Layout;
 use super::{columns, ownership};
 use crate::store::postgres::connection::pooled;
 use crate::store::postgres::connection::session::{Session, value};
 use crate::store::postgres::holders;
 use crate::store::postgres::transaction::{self, Mode, begin};
-
-/// The statements that create the tables of the newest layout.
-const MADE: &str = include_str!("tables.sql");
-
-/// The statements that create its views, replacing those of an older layout.
-pub(super) const VIEWS: &str = include_str!("views.sql");
-
-/// The comments on tables, views and columns.
-pub(super) const COMMENTS: &str = include_str!("comments.sql");
 
 /// The tables that all runs share.
 pub(super) const TABLES: [&str; 7] = ["layout", "runs", "seconds", "cpu", "errors", "labels", "rejects"];
@@ -111,8 +103,8 @@ pub(crate) async fn read(session: &Session) -> Result<Layout> {
 
 /// Creates the schema if it does not exist, and adds missing columns to an older one. Concurrent calls are serialized.
 pub(crate) async fn ensure(session: &Session) -> Result<()> {
-    if check(session).await?.is_some() {
-        return columns::add(session).await;
+    if let Some(layout) = check(session).await? {
+        return columns::add(session, layout).await;
     }
     let what = "making the schema perfpipe";
     begin(session, what, Mode::Writing).await?;

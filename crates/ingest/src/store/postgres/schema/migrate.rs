@@ -13,8 +13,9 @@ use crate::store::postgres::copy::seconds::whole;
 use crate::store::postgres::transaction::{Mode, begin, waiting};
 use crate::store::postgres::{holders, locks};
 
-use super::layout::{self, COMMENTS, TABLES, VIEWS};
+use super::layout::{self, TABLES};
 use super::names::{ALL, LOCK, in_schema, literal, quoted, run_text};
+use super::statements::{COMMENTS, VIEWS};
 use super::version::Layout;
 use super::{columns, ownership, privileges};
 

@@ -6,4 +6,5 @@ pub(crate) mod migrate;
 pub(crate) mod names;
 pub(crate) mod ownership;
 pub(crate) mod privileges;
+mod statements;
 pub(crate) mod version;

@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use super::names::in_schema;
 use crate::store::postgres::connection::session::{Session, value};
 
-const SQL: &str = include_str!("guard.sql");
+const SQL: &str = include_str!("sql/guard.sql");
 
 /// The problem and the remedy of a finding. They may contain `{name}` for the table, `{table}` for the table in SQL,
 /// and `{detail}` for what was found.

@@ -13,7 +13,7 @@ import { TimeChart } from "./timechart.js";
 /** The number of shades for numbers of requests. */
 const HEAT_SHADES = 12;
 
-/** The lower edge of the first row, which would be 0 ms, on the logarithmic axis. */
+/** The lower edge of the first row, which would be 0, on the logarithmic axis. */
 const LOWEST = 0.5;
 
 export class HeatChart extends TimeChart {
@@ -24,6 +24,7 @@ export class HeatChart extends TimeChart {
   constructor(host, options) {
     super(host, options);
     this.seconds = options.counts.width;
+    this.scale = options.counts.scale;
     this.columnsOfRows = options.counts.heat();
     [this.lowest, this.highest, this.most] = [Infinity, -Infinity, 0];
     for (const [row, count] of this.columnsOfRows.flatMap((column) => [...column])) {
@@ -35,7 +36,7 @@ export class HeatChart extends TimeChart {
 
   data() {
     if (!Number.isFinite(this.lowest)) return this.say("nothing to draw");
-    const edge = (/** @type {number} */ row) => heatEdge(row) || LOWEST;
+    const edge = (/** @type {number} */ row) => (heatEdge(row) || LOWEST) / this.scale;
     this.value = logAxis(edge(this.lowest), edge(this.highest + 1), this.height);
     this.note.textContent = `the darker the more requests, from 1 to ${counted(this.most)} in ${this.seconds} s`;
     const paths = new Array(HEAT_SHADES).fill("");

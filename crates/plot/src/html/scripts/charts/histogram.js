@@ -2,7 +2,7 @@
 // @ts-check
 
 import { greatest } from "../data/bins.js";
-import { counted, percent } from "../data/format.js";
+import { counted, measured, percent } from "../data/format.js";
 import { px, svg } from "../draw/elements.js";
 import { roundStep, valueAxis } from "../draw/scale.js";
 import { PointedChart } from "./pointed.js";
@@ -39,8 +39,8 @@ export class HistogramChart extends PointedChart {
     this.value = valueAxis(greatest(this.all), this.height, { whole: true });
     this.axes(this.ticks(), (ms) => this.edge(ms), this.value.ticks, this.value.y);
     this.shown().forEach((series) => this.one(series));
-    const rest = beyond > 0 ? `; ${counted(beyond)} beyond ${counted(this.upper)} ms, up to ${counted(max)} ms` : "";
-    this.note.textContent = `each bar: ${counted(width)} ms${rest}`;
+    const rest = beyond > 0 ? `; ${counted(beyond)} beyond ${this.inMs(this.upper)} ms, up to ${this.inMs(max)} ms` : "";
+    this.note.textContent = `each bar: ${this.inMs(width)} ms${rest}`;
     if (beyond > 0) {
       const text = svg("text", { class: "across", x: this.width - BEYOND.room / 2, y: this.height + 15 }, "beyond");
       this.plot.append(text);
@@ -48,12 +48,21 @@ export class HistogramChart extends PointedChart {
     this.finish();
   }
 
+  /**
+   * Returns a time, given in its unit, in ms.
+   * @param {number | null} time
+   */
+  inMs(time) {
+    const { scale } = this.found;
+    return scale && time !== null ? measured(time / scale) : counted(time);
+  }
+
   /** Returns the ticks of the axis of times. */
   ticks() {
     const { first } = this.found;
     const step = roundStep(this.upper - first, this.inner() / LABEL_ROOM, true);
     const ticks = [];
-    for (let at = Math.ceil(first / step) * step; at <= this.upper; at += step) ticks.push({ at, text: counted(at) });
+    for (let at = Math.ceil(first / step) * step; at <= this.upper; at += step) ticks.push({ at, text: this.inMs(at) });
     return ticks;
   }
 
@@ -94,7 +103,7 @@ export class HistogramChart extends PointedChart {
   words(at) {
     const { first, width, counts, max } = this.found;
     const low = first + width * at;
-    const times = at >= counts.length ? `${counted(this.upper)} to ${counted(max)}` : width > 1 ? `${counted(low)} to ${counted(low + width - 1)}` : counted(low);
+    const times = at >= counts.length ? `${this.inMs(this.upper)} to ${this.inMs(max)}` : width > 1 ? `${this.inMs(low)} to ${this.inMs(low + width - 1)}` : this.inMs(low);
     return `${times} ms: ${counted(this.all[at])} requests, ${percent(this.all[at] / this.total)}`;
   }
 }

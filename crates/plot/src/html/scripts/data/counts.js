@@ -49,7 +49,9 @@ export class Counts {
     this.first = first;
     this.width = packed.width;
     this.exact = packed.exact;
-    /** The places of each column, and how often each occurs. A place is a time in ms or a bucket. */
+    /** The number of units of the times in a ms. */
+    this.scale = packed.scale ?? 1;
+    /** The places of each column, and how often each occurs. A place is a time in its unit or a bucket. */
     this.columns = packed.columns.map(([steps, counts]) => {
       let place = 0;
       return { places: steps.map((step) => (place += step)), counts };
@@ -57,7 +59,7 @@ export class Counts {
   }
 
   /**
-   * Returns the least and the greatest time in ms that stand in a place.
+   * Returns the least and the greatest time, in their unit, that stand in a place.
    * @param {number} place
    * @returns {[number, number]}
    */
@@ -120,7 +122,7 @@ export class Counts {
     let reached = 0;
     const found = merged.find(([, count]) => (reached += count) > rank) ?? merged[merged.length - 1];
     const [low, high] = this.range(found[0]);
-    return { value: (low + high) / 2, exact: low === high };
+    return { value: (low + high) / 2 / this.scale, exact: low === high };
   }
 
   /**

@@ -2,7 +2,7 @@
 
 create or replace view perfpipe.elapsed_counts as
   select r.framework, r.test, r.repeat, s.second, s.label, s.success, s.transaction, pair.elapsed, pair.count,
-    s.run
+    s.run, pair.elapsed / (1000 / coalesce(r.resolution_us, 1000))::float8 as elapsed_ms
   from perfpipe.runs r
   join perfpipe.seconds s using (run)
   cross join lateral unnest(s.elapsed, s.counts) as pair (elapsed, count);
@@ -12,7 +12,7 @@ create or replace view perfpipe.per_second as
     coalesce(sum(s.samples) filter (where s.success), 0)::bigint as successes,
     coalesce(sum(s.samples) filter (where not s.success), 0)::bigint as failures,
     (sum(cell.elapsed_sum) filter (where s.success)
-      / sum(s.samples) filter (where s.success))::float8 as elapsed_mean,
+      / sum(s.samples) filter (where s.success))::float8 / (1000 / coalesce(r.resolution_us, 1000)) as elapsed_mean,
     s.run
   from perfpipe.runs r
   join perfpipe.seconds s using (run)
@@ -20,4 +20,4 @@ create or replace view perfpipe.per_second as
     select sum(elapsed::bigint * count) as elapsed_sum from unnest(s.elapsed, s.counts) as pair (elapsed, count)
   ) as cell
   where not s.transaction
-  group by r.framework, r.test, r.repeat, s.run, s.second;
+  group by r.framework, r.test, r.repeat, r.resolution_us, s.run, s.second;

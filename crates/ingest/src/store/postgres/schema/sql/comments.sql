@@ -26,6 +26,8 @@ comment on column perfpipe.runs.last_ms is 'The largest timeStamp, epoch millise
 comment on column perfpipe.runs.last_end_ms is
   'The largest timeStamp + elapsed of all requests, epoch milliseconds; null in runs of earlier versions.';
 comment on column perfpipe.runs.transactions_end_ms is 'As last_end_ms, for transaction controllers'' own records.';
+comment on column perfpipe.runs.resolution_us is
+  'The unit of the run''s times (elapsed, latency, connect) in µs; null in runs of earlier versions: 1000.';
 comment on column perfpipe.runs.generation is 'Identifies what was stored: a run that replaces another has a new number.';
 comment on column perfpipe.runs.cpu_offset is 'Seconds added to the clock of the CPU readings at ingest.';
 comment on column perfpipe.runs.cpu_lookback is 'The maximum age, in seconds, of a CPU reading that was joined to a sample at ingest.';
@@ -45,13 +47,13 @@ comment on column perfpipe.seconds.label is 'The sampler''s name; labels beyond 
 comment on column perfpipe.seconds.success is 'JMeter''s verdict.';
 comment on column perfpipe.seconds.transaction is 'True for transaction controllers'' own records.';
 comment on column perfpipe.seconds.samples is 'The number of samples: the sum of counts.';
-comment on column perfpipe.seconds.elapsed is 'The distinct elapsed times, ms, ascending.';
+comment on column perfpipe.seconds.elapsed is 'The distinct elapsed times in the run''s unit (perfpipe.runs.resolution_us), ascending.';
 comment on column perfpipe.seconds.counts is 'The number of samples with each of these times.';
 comment on column perfpipe.seconds.latency_n is 'The number of samples with a latency.';
-comment on column perfpipe.seconds.latency_sum is 'Sum of their times to first byte, ms.';
-comment on column perfpipe.seconds.latency_min is 'The smallest latency, ms.';
-comment on column perfpipe.seconds.latency_max is 'The largest latency, ms.';
-comment on column perfpipe.seconds.connect_sum is 'Sum of the times to connect, ms.';
+comment on column perfpipe.seconds.latency_sum is 'Sum of their times to first byte, in the run''s unit.';
+comment on column perfpipe.seconds.latency_min is 'The smallest latency, in the run''s unit.';
+comment on column perfpipe.seconds.latency_max is 'The largest latency, in the run''s unit.';
+comment on column perfpipe.seconds.connect_sum is 'Sum of the times to connect, in the run''s unit.';
 comment on column perfpipe.seconds.bytes_sum is 'Sum of the bytes received.';
 comment on column perfpipe.seconds.sent_bytes_sum is 'Sum of the bytes sent.';
 comment on column perfpipe.seconds.before_boundary is
@@ -100,7 +102,8 @@ comment on column perfpipe.elapsed_counts.second is 'Whole seconds since t0, fro
 comment on column perfpipe.elapsed_counts.label is 'The sampler''s name; labels beyond 200 are counted together, as (other).';
 comment on column perfpipe.elapsed_counts.success is 'JMeter''s verdict.';
 comment on column perfpipe.elapsed_counts.transaction is 'True for transaction controllers'' own records.';
-comment on column perfpipe.elapsed_counts.elapsed is 'Elapsed time, ms.';
+comment on column perfpipe.elapsed_counts.elapsed is 'Elapsed time in the run''s unit (perfpipe.runs.resolution_us).';
+comment on column perfpipe.elapsed_counts.elapsed_ms is 'Elapsed time, ms.';
 comment on column perfpipe.elapsed_counts.count is 'The number of samples with this elapsed time.';
 comment on view perfpipe.per_second is
   'Requests of each second that had any: successes, failures and the mean elapsed time of the successes, ms.';

@@ -37,6 +37,7 @@ create table perfpipe.runs (
   damage         jsonb not null,
   last_end_ms    bigint,
   transactions_end_ms bigint,
+  resolution_us  int,
   generation     bigint not null generated always as identity
 );
 

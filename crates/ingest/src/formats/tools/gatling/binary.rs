@@ -14,19 +14,22 @@
 
 use hashbrown::HashMap;
 
-use super::convert::{Convert, Follows};
-use super::format::Format;
-use super::gatling::{COLUMNS, GROUP_FAILED, Users};
-use super::rows::{Row, Rows};
-use super::told::Wrong;
+use super::text::{COLUMNS, GROUP_FAILED, Users};
 use crate::error::ErrorKind;
+use crate::formats::tools::convert::{Convert, Follows};
+use crate::formats::tools::format::Format;
+use crate::formats::tools::rows::{MS, Row, Rows};
+use crate::formats::tools::told::Wrong;
 use crate::run::fault::Fault;
+use crate::sample::resolution::Resolution;
 
 /// The binary log.
-pub(super) const FORMAT: Format = Format {
+pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "Gatling's log",
+    finest: Resolution::MILLISECOND,
     columns: COLUMNS,
     recognises: is_run,
+    note: |_| None,
     converter: || Box::new(Gatling::default()),
 };
 
@@ -153,7 +156,7 @@ impl Gatling {
         let message = self.name(bytes)?;
         rows.push(&Row {
             start_ms: self.start_ms.saturating_add(start),
-            elapsed: end - start,
+            elapsed_ns: (end - start).saturating_mul(MS),
             label: &self.label,
             success,
             failure_message: self.names.get(&message).map_or(b"", |message| message.trim_ascii()),
@@ -170,7 +173,7 @@ impl Gatling {
         let success = bytes.flag()?;
         rows.push(&Row {
             start_ms: self.start_ms.saturating_add(start.into()),
-            elapsed: elapsed.into(),
+            elapsed_ns: i64::from(elapsed).saturating_mul(MS),
             label: &self.label,
             success,
             failure_message: if success { b"" } else { GROUP_FAILED },

@@ -10,18 +10,21 @@
 //! Before version 3.4 requests have the user's number before the groups, and before version 3.0 the scenario before that.
 //! Nothing is escaped, so a tab in a name or a message is a tab: the times are found by the verdict behind them.
 
-use super::csv::Column;
-use super::format::Format;
-use super::lines::{ConvertLine, LineByLine};
-use super::rows::{Row, Rows};
-use super::told::Wrong;
 use crate::formats::number::parse_i64;
+use crate::formats::tools::csv::Column;
+use crate::formats::tools::format::Format;
+use crate::formats::tools::lines::{ConvertLine, LineByLine};
+use crate::formats::tools::rows::{MS, Row, Rows};
+use crate::formats::tools::told::Wrong;
+use crate::sample::resolution::Resolution;
 
 /// The text log.
-pub(super) const FORMAT: Format = Format {
+pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "Gatling's log",
+    finest: Resolution::MILLISECOND,
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"RUN\t") || head.starts_with(b"ASSERTION\t"),
+    note: |_| None,
     converter: || Box::new(LineByLine::new(Gatling::default())),
 };
 
@@ -126,7 +129,7 @@ impl Gatling {
         let message = fields.get(at + 1..).unwrap_or_default().join(&b'\t');
         rows.push(&Row {
             start_ms: start,
-            elapsed: end.saturating_sub(start),
+            elapsed_ns: end.saturating_sub(start).saturating_mul(MS),
             label: &self.label,
             success,
             failure_message: message.trim_ascii(),
@@ -145,7 +148,7 @@ impl Gatling {
         self.name_groups(&groups.join(&b'\t'));
         rows.push(&Row {
             start_ms: start,
-            elapsed,
+            elapsed_ns: elapsed.saturating_mul(MS),
             label: &self.label,
             success,
             failure_message: if success { b"" } else { GROUP_FAILED },

@@ -1,0 +1,196 @@
+//! vegeta's results, as `vegeta encode` writes them: CSV without a header, or a line of JSON each.
+//!
+//! ```text
+//! 1795348034787926537,200,6604590,0,12,,aGVsbG8=,alpha,1,GET,http://127.0.0.1:8130/hello,Q29u…
+//! {"attack":"alpha","seq":1,"code":200,"timestamp":"2026-11-22T11:47:14.787926537Z","latency":6604590,…}
+//! ```
+//!
+//! The CSV's columns are the start in ns since 1970, the code (0 without an answer), the latency in ns, bytes sent and
+//! received, the error, the body, the attack's name, the number in the order of sending, the method, the URL, the headers.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::csv::{Column, split};
+use super::decimal::moment;
+use super::format::Format;
+use super::in_flight::InFlight;
+use super::lines::{ConvertLine, LineByLine};
+use super::rows::{MS, Row, Rows};
+use super::told::Wrong;
+use crate::formats::number::parse_i64;
+use crate::sample::resolution::Resolution;
+
+const COLUMNS: &[Column] = &[
+    Column::TimeStamp,
+    Column::Elapsed,
+    Column::Label,
+    Column::ResponseCode,
+    Column::Success,
+    Column::FailureMessage,
+    Column::AllThreads,
+    Column::Bytes,
+    Column::SentBytes,
+    Column::Url,
+];
+
+/// The results as CSV.
+pub(super) const CSV: Format = Format {
+    name: "vegeta's CSV",
+    finest: Resolution::MICROSECOND,
+    columns: COLUMNS,
+    recognises: recognises_csv,
+    note: |_| None,
+    converter: || Box::new(LineByLine::new(Csv::default())),
+};
+
+/// The results as lines of JSON.
+pub(super) const JSON: Format = Format {
+    name: "vegeta's JSON",
+    finest: Resolution::MICROSECOND,
+    columns: COLUMNS,
+    recognises: |head| head.starts_with(b"{\"attack\":\""),
+    note: |_| None,
+    converter: || Box::new(LineByLine::new(Json::default())),
+};
+
+/// The number of columns, and the digits of a present moment in ns.
+const FIELDS: usize = 12;
+const NANOSECONDS: usize = 19;
+
+fn recognises_csv(head: &[u8]) -> bool {
+    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    let mut fields = line.split(|byte| *byte == b',');
+    let is_start =
+        fields.next().is_some_and(|field| field.len() == NANOSECONDS && parse_i64(field).is_some());
+    is_start
+        && fields.by_ref().take(4).filter(|field| parse_i64(field).is_some()).count() == 4
+        && fields.count() >= 2
+}
+
+/// A result.
+#[derive(Debug, Deserialize)]
+struct Hit<'a> {
+    #[serde(borrow)]
+    attack: Cow<'a, str>,
+    seq: i64,
+    code: i64,
+    #[serde(borrow)]
+    timestamp: Cow<'a, str>,
+    latency: i64,
+    bytes_out: i64,
+    bytes_in: i64,
+    #[serde(borrow)]
+    error: Cow<'a, str>,
+    #[serde(borrow, default)]
+    method: Cow<'a, str>,
+    #[serde(borrow, default)]
+    url: Cow<'a, str>,
+}
+
+/// What all results of a log share.
+#[derive(Debug, Default)]
+struct Attacks {
+    /// The requests in flight, by the name of the attack: each numbers its own.
+    in_flight: HashMap<String, InFlight>,
+    label: String,
+}
+
+impl Attacks {
+    fn push(&mut self, hit: &Hit<'_>, start: i64, rows: &mut Rows) {
+        let end = start.saturating_add(hit.latency);
+        let in_flight = match self.in_flight.get_mut(&*hit.attack) {
+            Some(in_flight) => in_flight,
+            None => self.in_flight.entry(hit.attack.clone().into_owned()).or_default(),
+        };
+        let threads = in_flight.add(hit.seq, start, end);
+        self.label.clear();
+        self.label.push_str(&hit.method);
+        self.label.push(' ');
+        self.label.push_str(path(&hit.url));
+        let code = hit.code.to_string();
+        rows.push(&Row {
+            start_ms: start.div_euclid(MS),
+            elapsed_ns: hit.latency,
+            label: self.label.trim().as_bytes(),
+            response_code: if hit.code > 0 { code.as_bytes() } else { b"" },
+            success: (200..400).contains(&hit.code),
+            failure_message: hit.error.as_bytes(),
+            threads: Some(threads),
+            bytes: Some(hit.bytes_in),
+            sent_bytes: Some(hit.bytes_out),
+            url: hit.url.as_bytes(),
+            ..Row::default()
+        });
+    }
+}
+
+/// Returns the path of a URL, without the query.
+fn path(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let path = rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/");
+    path.split(['?', '#']).next().unwrap_or(path)
+}
+
+#[derive(Debug, Default)]
+struct Csv {
+    attacks: Attacks,
+    fields: Vec<Vec<u8>>,
+}
+
+impl ConvertLine for Csv {
+    fn line(&mut self, line: &[u8], rows: &mut Rows) {
+        if line.is_empty() {
+            return;
+        }
+        split(line, &mut self.fields);
+        if self.fields.len() < FIELDS {
+            let wrong = Wrong::Fields { found: self.fields.len() as u64, expected: FIELDS as u64 };
+            return rows.reject(wrong, None, line);
+        }
+        let field = |at: usize| self.fields.get(at).map(Vec::as_slice).unwrap_or_default();
+        let text = |at: usize| String::from_utf8_lossy(field(at));
+        let Some(start) = parse_i64(field(0)) else {
+            return rows.reject(Wrong::Time(Column::TimeStamp), Some(field(0)), line);
+        };
+        let numbers = [1, 2, 3, 4, 8].map(|at| parse_i64(field(at)));
+        let [Some(code), Some(latency), Some(bytes_out), Some(bytes_in), Some(seq)] = numbers else {
+            return rows.reject(Wrong::Number(Column::Elapsed), Some(field(2)), line);
+        };
+        let hit = Hit {
+            attack: text(7),
+            seq,
+            code,
+            timestamp: Cow::Borrowed(""),
+            latency,
+            bytes_out,
+            bytes_in,
+            error: text(5),
+            method: text(9),
+            url: text(10),
+        };
+        self.attacks.push(&hit, start, rows);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Json {
+    attacks: Attacks,
+}
+
+impl ConvertLine for Json {
+    fn line(&mut self, line: &[u8], rows: &mut Rows) {
+        if line.is_empty() {
+            return;
+        }
+        let Ok(hit) = serde_json::from_slice::<Hit<'_>>(line) else {
+            return rows.reject(Wrong::Unknown, None, line);
+        };
+        match moment(&hit.timestamp) {
+            Some(start) => self.attacks.push(&hit, start, rows),
+            None => rows.reject(Wrong::Time(Column::TimeStamp), Some(hit.timestamp.as_bytes()), line),
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! k6's CSV and JSON of one run.
+
+use crate::support::*;
+
+#[test]
+fn both_forms_have_the_counts_of_the_server() {
+    let labels = [("hello".to_owned(), 100), ("http://127.0.0.1:8130/json".to_owned(), 100)];
+    for (name, seconds) in [
+        ("k6/metrics.csv.gz", vec![(10, 1), (19, 2), (31, 3), (40, 5), (37, 4), (40, 4), (2, 1), (1, 0)]),
+        ("k6/metrics.json.gz", vec![(11, 1), (23, 2), (35, 4), (35, 4), (37, 4), (38, 5), (1, 0)]),
+    ] {
+        let log = read(&fixture(name));
+        assert_eq!((log.outcomes(), log.labels()), ((180, 20), labels.to_vec()), "{name}");
+        assert_eq!(log.by_second(), seconds, "{name}");
+        // In ns: 5.217104, 11.873758 and 20.671455 ms.
+        for (percent, ms) in [(50.0, 5.217), (95.0, 11.8737), (99.0, 20.6714)] {
+            assert!((log.percentile(percent) - ms).abs() < 6e-4, "{percent}: {}", log.percentile(percent));
+        }
+        assert_eq!(log.samples.iter().filter_map(|sample| sample.threads).max(), Some(6));
+        assert_eq!(log.done.info.rejects, 0);
+    }
+}
+
+#[test]
+fn stamps_in_whole_seconds_are_told() {
+    let told =
+        |name: &str| read(&fixture(name)).done.notes.iter().map(ToString::to_string).collect::<String>();
+    assert!(told("k6/metrics.csv.gz").contains("K6_CSV_TIME_FORMAT"));
+    assert_eq!(told("k6/metrics.json.gz"), "");
+}
+
+/// The two forms agree in labels, outcomes and elapsed, and within a second in the starts.
+#[test]
+fn both_forms_agree() {
+    let [csv, json] = ["k6/metrics.csv.gz", "k6/metrics.json.gz"].map(|name| read(&fixture(name)));
+    let since = json.done.info.t0_ms - csv.done.info.t0_ms;
+    for (csv, json) in csv.samples.iter().zip(&json.samples) {
+        assert_eq!((&csv.label, csv.success, csv.elapsed), (&json.label, json.success, json.elapsed));
+        assert!((json.t_ms + since - csv.t_ms).abs() <= 1000);
+    }
+    assert_eq!(csv.samples.len(), json.samples.len());
+}
+
+/// The log with stamps in ms is that of the JSON in every second.
+#[test]
+fn stamps_in_other_units_are_exact() {
+    let json = read(&fixture("k6/metrics.json.gz"));
+    let header = "metric_name,timestamp,metric_value,error_code,name,status\n";
+    for (unit, digits) in [(1_000_000, 13), (1_000, 16), (1, 19)] {
+        let end_ns = 1_795_348_045_156_034_431_i64;
+        let rows: String = json
+            .samples
+            .iter()
+            .map(|sample| {
+                let end = json.done.info.t0_ms * 1_000_000
+                    + sample.t_ms * 1_000_000
+                    + i64::from(sample.elapsed) * 1000;
+                let stamp = (end + 999_999) / unit;
+                assert_eq!(stamp.to_string().len(), digits);
+                let (ms, failed) = (f64::from(sample.elapsed) / 1000.0, u8::from(!sample.success));
+                let line =
+                    |metric: &str, value: String| format!("{metric},{stamp},{value},,{},200\n", sample.label);
+                line("http_reqs", "1.000000".into())
+                    + &line("http_req_duration", format!("{ms:.6}"))
+                    + &line("http_req_failed", format!("{failed}.000000"))
+            })
+            .collect();
+        assert!(end_ns > 0);
+        let (_folder, file) = written("k6.csv", format!("{header}{rows}").as_bytes());
+        let csv = read(&file);
+        assert_eq!((csv.outcomes(), csv.labels(), csv.done.notes.len()), (json.outcomes(), json.labels(), 0));
+        assert_eq!(csv.by_second(), json.by_second(), "{unit}");
+    }
+}
+
+/// A log without verdicts goes by the status; one that was cut within a request rejects that.
+#[test]
+fn fewer_metrics_and_cut_logs_are_read() {
+    let header = "metric_name,timestamp,metric_value,name,status\n";
+    let request = |status: &str| {
+        format!("http_reqs,1795348045,1.0,a,{status}\nhttp_req_duration,1795348045,5.5,a,{status}\n")
+    };
+    let text = [header, &request("200"), &request("503"), &request("0"), "http_reqs,1795348045,1.0,a,200\n"]
+        .concat();
+    let (_folder, file) = written("k6.csv", text.as_bytes());
+    let log = read(&file);
+    assert_eq!((log.outcomes(), log.done.info.rejects), ((1, 2), 1));
+    let bad = [header, &request("200"), "http_reqs,soon,1.0,a,200\nhttp_reqs,1795348045,1.0,a\n"].concat();
+    let (_folder, file) = written("k6.csv", bad.as_bytes());
+    let log = read(&file);
+    assert_eq!((log.outcomes(), log.done.info.rejects), ((1, 0), 2));
+}
