@@ -89,7 +89,7 @@ mod view;
 
 /// Sweeps of load tools' points.
 pub mod points {
-    pub use crate::sweep::points::{Level, Spread, SweepBy, level_table, levels, point_table};
+    pub use crate::sweep::points::{Level, Outcomes, Spread, SweepBy, level_table, levels, point_table};
 }
 
 pub use check::{Baseline, Rule, Verdict, check, verdict_table};

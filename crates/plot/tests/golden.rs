@@ -6,6 +6,7 @@ mod support;
 
 use std::path::Path;
 
+use perfpipe_analyze::points::{Level, SweepBy};
 use perfpipe_analyze::{View, compare};
 use perfpipe_plot::{ColorBy, Page, Palette, Paper, Style, Times};
 
@@ -96,4 +97,18 @@ fn changes_from_one_run_to_another() -> Checked {
 #[test]
 fn trend_over_versions_of_which_one_is_slower() -> Checked {
     check("trend", &Page::trend("2048", &support::trends()?, &Style::default()))
+}
+
+#[test]
+fn sweep_of_two_servers_by_concurrency() -> Checked {
+    let levels = support::by_concurrency();
+    check("levels", &Page::levels("/hello", &levels, SweepBy::Concurrency, &Style::default()))?;
+    let one: Vec<Level> = levels.into_iter().filter(|level| level.framework == "beta").collect();
+    check("level-details", &Page::level_details("/hello", &one, SweepBy::Concurrency, &Style::default()))
+}
+
+#[test]
+fn sweep_of_a_server_by_workers() -> Checked {
+    let levels = support::by_workers();
+    check("workers", &Page::level_details("/json", &levels, SweepBy::Workers, &Style::default()))
 }

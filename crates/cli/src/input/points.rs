@@ -19,9 +19,21 @@ pub(crate) async fn of_test(
     frameworks: &[String],
     tools: &[String],
 ) -> Result<Vec<Point>> {
-    let all = store.points().await?;
-    known(&all, "test", test, |key| &key.test)?;
-    let mut chosen: Vec<Point> = all.into_iter().filter(|point| point.key.test == test).collect();
+    among(&store.points().await?, test, frameworks, tools)
+}
+
+/// Returns the points of a test among others, limited to frameworks and tools, if any are given.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn among(
+    all: &[Point],
+    test: &str,
+    frameworks: &[String],
+    tools: &[String],
+) -> Result<Vec<Point>> {
+    known(all, "test", test, |key| &key.test)?;
+    let mut chosen: Vec<Point> = all.iter().filter(|point| point.key.test == test).cloned().collect();
     for framework in frameworks {
         known(&chosen, "framework", framework, |key| &key.framework)?;
     }

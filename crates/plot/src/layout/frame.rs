@@ -70,9 +70,9 @@ impl TimeAxis {
         Self { start: 0.0, end, step: values.step.max(1.0) as u32, format: TimeFormat::Threads }
     }
 
-    /// Creates an axis of versions, from 0, without labels.
-    pub(crate) fn of_versions(count: usize) -> Self {
-        Self { start: -0.5, end: count as f64 - 0.5, step: u32::MAX, format: TimeFormat::Versions }
+    /// Creates an axis of places of versions or levels, from 0, without labels.
+    pub(crate) fn of_places(count: usize) -> Self {
+        Self { start: -0.5, end: count as f64 - 0.5, step: u32::MAX, format: TimeFormat::Places }
     }
 
     /// Returns the first second of the axis.
@@ -93,8 +93,8 @@ impl TimeAxis {
     /// Returns the seconds of the ticks, which are round by the axis' count.
     fn ticks(&self) -> impl Iterator<Item = f64> + use<> {
         let origin = self.format.origin();
-        // Versions have names instead.
-        let end = if self.format == TimeFormat::Versions { f64::NEG_INFINITY } else { self.end };
+        // Places are labelled on their own.
+        let end = if self.format == TimeFormat::Places { f64::NEG_INFINITY } else { self.end };
         ticks::multiples(origin + self.start, origin + end, self.step).map(move |tick| tick - origin)
     }
 }

@@ -1,5 +1,6 @@
 //! The heading of a chart and the key to its colours, on the same line or below it.
 
+use super::dashes;
 use super::frame::Rect;
 use crate::output::drawing::{Anchor, Drawing, Text};
 use crate::palette::{Color, INK, SOFT, STEPS};
@@ -26,6 +27,8 @@ pub(crate) enum Swatch {
     ScaleBar(Palette),
     /// A line of one colour, with its width in points.
     Line(Color, f64),
+    /// A dashed line of one colour, with its width in points.
+    Dashes(Color, f64),
     /// A line coloured by a measure, with its width in points.
     ScaleLine(Palette, f64),
 }
@@ -115,6 +118,7 @@ fn draw_entry(drawing: &mut Drawing, entry: &Entry, (x, y): (f64, f64)) {
     match entry.swatch {
         Swatch::Bar(color) => drawing.rect((x, y - 3.5), (x + SWATCH, y + 3.5), color),
         Swatch::Line(color, width) => drawing.line(vec![(x, y), (x + SWATCH, y)], width, color),
+        Swatch::Dashes(color, width) => dashes::draw(drawing, &[(x, y), (x + SWATCH, y)], width, color),
         Swatch::ScaleBar(palette) => draw_scale(drawing, palette, middle, (y, 3.5)),
         Swatch::ScaleLine(palette, width) => draw_scale(drawing, palette, middle, (y, width / 2.0)),
     }

@@ -4,6 +4,7 @@ pub(crate) mod changes;
 pub(crate) mod chosen;
 mod comparison;
 pub(crate) mod footer;
+mod levels;
 pub(crate) mod page;
 pub(crate) mod run;
 pub(crate) mod sheet;

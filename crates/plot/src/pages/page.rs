@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use perfpipe_analyze::format::counted;
+use perfpipe_analyze::points::{Level, SweepBy};
 use perfpipe_analyze::{Change, Sweep, Timeline, Trends};
 use perfpipe_ingest::RunInfo;
 
-use super::{changes, comparison, footer, run, sweep, test, trend};
+use super::{changes, comparison, footer, levels, run, sweep, test, trend};
 use crate::output::drawing::Text;
 use crate::output::page::Page;
 use crate::style::Style;
@@ -25,6 +26,49 @@ impl Page {
     pub fn sweep(sweep: &Sweep, style: &Style) -> Self {
         let title = Text::clean(&format!("{} by load", title(&sweep.info)));
         Self::new(sweep::draw(sweep, style, &title), title, Some(sweep.info.t0_ms))
+    }
+
+    /// Creates the page of a sweep of load tools' points, in landscape format: throughput by level with the spread of the
+    /// repeats, a line for each framework and tool, and below it their failures.
+    ///
+    /// ```
+    /// use perfpipe_analyze::points::{SweepBy, levels};
+    /// use perfpipe_ingest::points::{Figures, Point, PointKey};
+    /// use perfpipe_plot::{Page, Style};
+    ///
+    /// let point = |concurrency: u32| {
+    ///     let mut figures = Figures::default();
+    ///     (figures.duration, figures.successes) = (Some(10.0), Some(500 * u64::from(concurrency)));
+    ///     Point::new(PointKey::new("wrk", "go", "/hello").with_concurrency(concurrency), figures)
+    /// };
+    /// let levels = levels(&[point(1), point(2), point(4)], SweepBy::Concurrency);
+    /// let page = Page::levels("/hello", &levels, SweepBy::Concurrency, &Style::default());
+    /// assert_eq!(page.title(), "go /hello by concurrency");
+    /// ```
+    pub fn levels(test: &str, levels: &[Level], by: SweepBy, style: &Style) -> Self {
+        let names: BTreeSet<&str> = levels.iter().map(|level| level.framework.as_str()).collect();
+        let title = Text::clean(&format!("{} {test} {}", some_of(&names), by_words(by)));
+        Self::new(levels::overview::draw(levels, by, style, &title), title, None)
+    }
+
+    /// Creates the page of one framework and tool of a sweep of load tools' points, in portrait format: latencies beside
+    /// c/X, and the outcomes of the requests; by workers, also throughput beside the ideal, and bytes per second. All
+    /// `levels` are to have the same framework, tool and other number.
+    ///
+    /// ```
+    /// use perfpipe_analyze::points::{SweepBy, levels};
+    /// use perfpipe_ingest::points::{Figures, Point, PointKey};
+    /// use perfpipe_plot::{Page, Style};
+    ///
+    /// let point = Point::new(PointKey::new("wrk", "go", "/hello").with_workers(1), Figures::default());
+    /// let levels = levels(&[point], SweepBy::Workers);
+    /// let page = Page::level_details("/hello", &levels, SweepBy::Workers, &Style::default());
+    /// assert_eq!(page.title(), "go /hello by workers: details");
+    /// ```
+    pub fn level_details(test: &str, levels: &[Level], by: SweepBy, style: &Style) -> Self {
+        let names: BTreeSet<&str> = levels.iter().map(|level| level.framework.as_str()).collect();
+        let title = Text::clean(&format!("{} {test} {}: details", some_of(&names), by_words(by)));
+        Self::new(levels::single::draw(levels, by, style, &title), title, None)
     }
 
     /// Creates the page of one test, in landscape format: the frameworks' successes per second, drawn over each other,
@@ -64,10 +108,22 @@ impl Page {
 
 /// Returns the name of the framework that runs are of, or the number of frameworks: not all need be drawn.
 fn frameworks(timelines: &[&Timeline]) -> String {
-    let names: BTreeSet<&str> = timelines.iter().map(|timeline| &*timeline.info.key.framework).collect();
+    some_of(&timelines.iter().map(|timeline| &*timeline.info.key.framework).collect())
+}
+
+/// Returns the only name, or the number of frameworks.
+fn some_of(names: &BTreeSet<&str>) -> String {
     match names.first() {
         Some(only) if names.len() == 1 => (*only).to_owned(),
         _ => counted(names.len() as u64, "framework"),
+    }
+}
+
+/// Tells what a sweep goes by.
+fn by_words(by: SweepBy) -> &'static str {
+    match by {
+        SweepBy::Workers => "by workers",
+        _ => "by concurrency",
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) fn draw(trends: &Trends, style: &Style, title: &str) -> Drawing {
     let labels = charts.iter().filter_map(|chart| chart.axis().ok()).map(|axis| axis.label_width());
     let left = room.left + labels.fold(sheet::LEAST_LABEL, f64::max) + LABEL_GAP;
     let column = Rect { left, bottom: room.bottom - name_room(trends, &drawing.fonts), ..room };
-    let axis = TimeAxis::of_versions(trends.versions.len());
+    let axis = TimeAxis::of_places(trends.versions.len());
     stack::draw(&mut drawing, &charts, column, axis, &PhaseBand::none());
     names(
         &mut drawing,

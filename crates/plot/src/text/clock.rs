@@ -100,8 +100,8 @@ pub(crate) enum TimeFormat {
     Clock(Clock, &'static str),
     /// Numbers of threads, for an axis of load.
     Threads,
-    /// Places of versions, which have names instead of numbers.
-    Versions,
+    /// Places of versions or levels, which are labelled on their own.
+    Places,
 }
 
 impl TimeFormat {
@@ -134,7 +134,7 @@ impl TimeFormat {
             Self::Hours => "Time since start (h:min)".to_owned(),
             Self::Clock(clock, _) => clock.title(span),
             Self::Threads => "Load (active threads)".to_owned(),
-            Self::Versions => String::new(),
+            Self::Places => String::new(),
         }
     }
 
@@ -155,7 +155,7 @@ impl TimeFormat {
             Self::Hours => format!("{}:{:02}", seconds / 3600, seconds / 60 % 60),
             Self::Clock(clock, format) => clock.format(value, format).unwrap_or_else(|| stamp(seconds)),
             Self::Threads => crate::text::number::count(seconds.into()),
-            Self::Versions => String::new(),
+            Self::Places => String::new(),
         }
     }
 }

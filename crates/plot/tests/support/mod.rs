@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 
+use perfpipe_analyze::points::{Level, SweepBy, levels};
 use perfpipe_analyze::sweep::LoadStep;
 use perfpipe_analyze::{
     Knee, Measured, Phases, RunDuration, Second, Summary, Sweep, Timeline, Trends, Version, View,
 };
 use perfpipe_ingest::counts::{Cell, CellKey, CellTable, InjectorLoad};
+use perfpipe_ingest::points::{Figures, Point, PointNames, named_points, sections};
 use perfpipe_ingest::run::{SourceFile, SourceKind};
 use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
@@ -365,6 +367,77 @@ pub fn sweeps() -> Vec<(&'static str, Sweep)> {
         ("nothing", bare(0)),
         ("many", many),
     ]
+}
+
+/// The output of wrk for a run of ten seconds, as it prints it.
+fn wrk(concurrency: u32, successes: u64, mean_ms: f64, (late, failed): (u64, u64)) -> String {
+    let p99 = mean_ms * 3.0;
+    let (p50, p90, rate) = (mean_ms * 0.9, mean_ms * 1.7, (successes + failed + late) as f64 / 10.0);
+    let errors = format!("  Socket errors: connect 0, read 0, write 0, timeout {late}\n");
+    let errors = if late > 0 { errors } else { String::new() };
+    let refused = format!("  Non-2xx or 3xx responses: {failed}\n");
+    let refused = if failed > 0 { refused } else { String::new() };
+    let requests = successes + failed + late;
+    format!(
+        "Running 10s test @ http://127.0.0.1:8100/hello\n  1 threads and {concurrency} connections\n  \
+         Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency    {mean_ms:.2}ms    1.00ms  {p99:.2}ms   90.00%\n    \
+         Req/Sec     1.43k   322.19     2.25k    65.00%\n  Latency Distribution\n     50%   {p50:.2}ms\n     \
+         75%   {p90:.2}ms\n     90%   {p90:.2}ms\n     99%   {p99:.2}ms\n  {requests} requests in 10.00s, 3.50MB read\n\
+         {errors}{refused}Requests/sec:   {rate:.2}\nTransfer/sec:    {:.2}KB\n",
+        rate / 8.0
+    )
+}
+
+/// Points of outputs: framework, level, output.
+fn points(outputs: Vec<(&str, String)>, names: &PointNames) -> Vec<Point> {
+    let of = |(framework, output): (&str, String)| {
+        let names = PointNames { framework: Some(framework.to_owned()), ..names.clone() };
+        let file = ("a.log".to_owned(), sections(output.as_bytes()).sections);
+        named_points(&[file], &names).unwrap()
+    };
+    outputs.into_iter().flat_map(of).collect()
+}
+
+/// A sweep of two servers over six levels, three repeats each: one saturates, the other sheds load at the end, with
+/// time-outs, and has a level whose last repeat was aborted.
+pub fn by_concurrency() -> Vec<Level> {
+    let mut dice = Dice::new(12);
+    let mut outputs = Vec::new();
+    for concurrency in [1u32, 2, 4, 8, 16, 32] {
+        for (framework, slots) in [("alpha", 8), ("beta", 4)] {
+            let busy = f64::from(concurrency.min(slots));
+            let mut all = String::new();
+            for _ in 0..3 {
+                let successes = (busy * 1250.0 * dice.around(0.06)) as u64;
+                let bad = if concurrency > 8 && slots == 4 { (40, 900) } else { (0, 0) };
+                let mean = f64::from(concurrency) / ((successes + bad.0 + bad.1) as f64 / 10_000.0);
+                all.push_str(&wrk(concurrency, successes, mean * 0.97, bad));
+            }
+            outputs.push((framework, all));
+        }
+    }
+    let mut all = points(outputs, &PointNames::default());
+    if let Some(point) = all.iter_mut().rfind(|point| point.key.framework == "beta") {
+        point.figures = Figures::default();
+        point.figures.aborted = Some("too many resets".to_owned());
+    }
+    levels(&all, SweepBy::Concurrency)
+}
+
+/// A sweep of one server over three numbers of workers, two repeats each.
+pub fn by_workers() -> Vec<Level> {
+    let mut dice = Dice::new(13);
+    let mut all = Vec::new();
+    for workers in [1u32, 2, 4] {
+        let mut output = String::new();
+        for _ in 0..2 {
+            let successes = (f64::from(workers).powf(0.85) * 2000.0 * dice.around(0.03)) as u64;
+            output.push_str(&wrk(32, successes, 320_000.0 / successes as f64 * 0.96, (0, 0)));
+        }
+        let names = PointNames { workers: Some(workers), ..PointNames::default() };
+        all.extend(points(vec![("tiny", output)], &names));
+    }
+    levels(&all, SweepBy::Workers)
 }
 
 /// Every run above by the name of its case.

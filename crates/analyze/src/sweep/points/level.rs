@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use perfpipe_ingest::points::{Figures, Point, PointKey};
 
+use super::outcomes::Outcomes;
+
 /// Of the greatest throughput of a sweep, the share from which on a level counts as saturated, in percent.
 const SATURATED: f64 = 90.0;
 
@@ -89,6 +91,8 @@ pub struct Level {
     pub failures_percent: Option<f64>,
     /// The greatest number of time-outs of a repeat.
     pub timeouts: Option<u64>,
+    /// How the requests of all repeats ended.
+    pub outcomes: Option<Outcomes>,
     /// The median of the means, in ms.
     pub mean_ms: Option<f64>,
     /// The medians of percentiles, in ms: the 50th, 90th and 99th.
@@ -97,6 +101,8 @@ pub struct Level {
     pub latency_source: Option<&'static str>,
     /// The median of c/X, in ms, which no mean of a closed loop exceeds.
     pub little_ms: Option<f64>,
+    /// Repeats whose printed mean is above c/X by more than rounding can do.
+    pub impossible_means: u64,
     /// Bytes received per second: the median.
     pub bytes_per_second: Option<f64>,
     /// The throughput as a multiple of that at the fewest workers, times these workers. For sweeps by workers.
@@ -154,16 +160,23 @@ fn one((framework, tool, other): &SweepKey, level: Option<u32>, points: &[&Point
         failures: whole.iter().filter_map(|figures| figures.failures).map(|failures| failures.greatest).max(),
         failures_percent: values(&Figures::failures_percent).map(|spread| spread.greatest),
         timeouts: whole.iter().filter_map(|figures| figures.timeouts).max(),
+        outcomes: Outcomes::of(&whole),
         mean_ms: median(&|figures| figures.latencies.mean_ms),
         percentiles_ms: [50.0, 90.0, 99.0]
             .map(|percent| median(&|figures| figures.latencies.percentile(percent))),
         latency_source: source,
         little_ms: median(&Figures::little_ms),
+        impossible_means: whole.iter().filter(|figures| is_impossible(figures)).count() as u64,
         bytes_per_second: median(&|figures| figures.bytes_per_second),
         speed_up: None,
         efficiency_percent: None,
         is_knee: false,
     }
+}
+
+/// True if a note of the ingest, which knows how the tool rounds, says that the printed mean is above c/X.
+fn is_impossible(figures: &Figures) -> bool {
+    figures.notes.iter().any(|note| note.contains("is above c/X"))
 }
 
 /// Marks the first level that is saturated, unless it is the last one: then the sweep does not show the knee.
@@ -233,6 +246,9 @@ mod tests {
             sweep.iter().map(|level| level.failures.unwrap()).collect::<Vec<_>>()[5..],
             [0, 3805, 3829]
         );
+        let shed = Outcomes { successes: 195, failures: 3805, timeouts: 0 };
+        assert_eq!(sweep[6].outcomes, Some(shed));
+        assert!(sweep.iter().all(|level| level.impossible_means == 0), "ab rounds to whole ms");
     }
 
     #[test]

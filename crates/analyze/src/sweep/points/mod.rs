@@ -2,8 +2,10 @@
 
 pub(crate) mod export;
 pub(crate) mod level;
+pub(crate) mod outcomes;
 pub(crate) mod shown;
 
 pub use self::export::point_table;
 pub use self::level::{Level, Spread, SweepBy, levels};
+pub use self::outcomes::Outcomes;
 pub use self::shown::level_table;

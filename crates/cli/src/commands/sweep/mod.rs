@@ -1,60 +1,51 @@
-//! `perfpipe sweep`: the points of a test by concurrency or workers.
+//! `perfpipe sweep`: the points of a test by concurrency or workers, as table and pages.
+
+mod args;
+mod pages;
+
+use std::io::Write;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
 use perfpipe_analyze::points::{SweepBy, level_table, levels};
 use perfpipe_ingest::points::Point;
+use perfpipe_plot::Figures;
 
-use crate::args::{OutputArgs, StoreArgs};
-use crate::input::{points, store};
+pub(crate) use self::args::{Axis, SweepArgs};
+use crate::args::{ReportFormat, StoreArgs};
+use crate::input::{idle_flags, points, store};
+use crate::output::pages::Pages;
 use crate::output::terminal::write_table;
-use crate::output::{Output, note};
+use crate::output::{Output, note, page_folder};
 
-#[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  \
-    perfpipe sweep --test /hello\n  \
-    perfpipe sweep --test /json --by workers --tool wrk --format md\n\n\
-    Over repeats, throughput is the median with the least and the greatest, failures are the maximum, and the other \
-    figures are medians. c/X is concurrency by answers per second: no mean of a closed loop is greater.")]
-pub(crate) struct SweepArgs {
-    /// Test whose points are meant
-    #[arg(long, value_name = "NAME")]
-    pub(crate) test: String,
-    /// Only this framework; repeatable [default: all of the test]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) framework: Vec<String>,
-    /// Only this load tool; repeatable [default: all, each for itself]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) tool: Vec<String>,
-    /// What the sweep goes by [default: workers if they vary and concurrency does not, else concurrency]
-    #[arg(long, value_enum)]
-    pub(crate) by: Option<Axis>,
-    #[command(flatten)]
-    pub(crate) output: OutputArgs,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Axis {
-    /// Connections or users of the tool
-    Concurrency,
-    /// Workers of the system under test
-    Workers,
-}
-
-/// Prints the levels of a test.
+/// Prints the levels of a test, and draws them.
 pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
+    idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
     let store = store::existing(store).await?;
-    let chosen = points::of_test(&store, &args.test, &args.framework, &args.tool).await?;
+    let all = store.points().await?;
+    let chosen = points::among(&all, &args.test, &args.framework, &args.tool)?;
+    args.drawn.out.as_deref().map(page_folder).transpose()?;
     let by = match args.by {
         Some(Axis::Concurrency) => SweepBy::Concurrency,
         Some(Axis::Workers) => SweepBy::Workers,
         None => natural(&chosen),
     };
     let levels = levels(&chosen, by);
+    let written =
+        args.drawn.out.as_deref().map(|out| pages::draw(args, out, &all, (&levels, by))).transpose()?;
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    write_table(&level_table(&levels, by), args.output.format, &mut output)?;
+    let table = level_table(&levels, by);
+    match args.output.format {
+        ReportFormat::Table(format) => write_table(&table, format, &mut output)?,
+        ReportFormat::Html => {
+            let style = args.pages().style();
+            let mut report = Figures::new(format!("{} by {}", args.test, pages::word(by)), &table);
+            report.pages.extend(pages::all(&args.test, &levels, by, &style));
+            output.write_all(report.html(&style)?.as_bytes())?;
+        }
+    }
     output.finish()?;
     tell(&chosen);
+    written.into_iter().for_each(Pages::print_notes);
     Ok(())
 }
 

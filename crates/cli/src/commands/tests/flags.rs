@@ -19,7 +19,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 56] = [
+const LINES: [(&str, IsRead); 57] = [
     (
         "ingest night --frameworks ports.toml",
         |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
@@ -190,6 +190,10 @@ const LINES: [(&str, IsRead); 56] = [
     (
         "sweep --test t --framework a --tool wrk --by workers --format md -o x",
         |c| matches!(c, Command::Sweep(a) if a.by == Some(Axis::Workers) && a.tool == ["wrk"] && a.framework == ["a"] && a.output.file.output.is_some()),
+    ),
+    (
+        "sweep --test t --out o --page-format png --scale 2 --paper a4 --log-scale --fonts none",
+        |c| matches!(c, Command::Sweep(a) if a.drawn.out.as_deref() == Some(Path::new("o")) && a.pages().style().log_scale),
     ),
     (
         "export --test t --what points --format csv",

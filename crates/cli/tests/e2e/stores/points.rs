@@ -92,3 +92,36 @@ fn aborted_runs_are_points_and_lone_files_are_refused() {
     assert!(mixed.contains("is the summary of a load tool, and"), "{mixed}");
     assert_eq!(rows(&points(&store, "t")).len(), 1, "nothing else was stored");
 }
+
+#[test]
+fn pages_of_a_sweep_are_written_and_idle_flags_are_refused() {
+    let store = Store::embedded();
+    store.run(&["ingest", &output("wrk/sweep"), "--name", "{framework}_c{concurrency}_r{repeat}.txt"]).said();
+    let table = store.file("table.txt", "");
+    let (charts, others) = (format!("{table}-charts"), format!("{table}-others"));
+    let sweep = |more: &[&str]| store.run(&[&["sweep", "--test", "/hello"], more].concat());
+    let said = sweep(&["-o", &table, "--out", &charts, "--page-format", "svg,pdf,png"]).said();
+    let mut names: Vec<String> = std::fs::read_dir(&charts)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 9, "{names:?}");
+    assert!(names.iter().all(|name| name.contains("+by-concurrency")), "{names:?}");
+    assert!(said.contains("wrote 9 files"), "{said}");
+    assert!(
+        names.iter().any(|name| name.starts_with("alpha_") && name.ends_with("+tool-wrk.svg")),
+        "{names:?}"
+    );
+    let overview =
+        names.iter().find(|name| name.starts_with("all-frameworks") && name.ends_with("svg")).unwrap();
+    let svg = std::fs::read_to_string(format!("{charts}/{overview}")).unwrap();
+    assert!(svg.contains("knees: alpha at 8, beta at 4"), "{svg}");
+    // Nothing is written where a flag is refused.
+    assert!(sweep(&["--page-format", "png"]).complaint(2).contains("no pages are drawn"));
+    assert!(sweep(&["--out", &others, "--page-format", "html"]).complaint(2).contains("--format html"));
+    assert!(sweep(&["--out", &others, "--scale", "2"]).complaint(2).contains("--scale has no effect"));
+    assert!(!std::path::Path::new(&others).exists());
+    let html = sweep(&["--format", "html"]).text();
+    assert!(html.contains("<svg") && html.contains("alpha"), "{}", html.len());
+}

@@ -1,0 +1,174 @@
+//! Bars by workers: throughput beside the ideal, and bytes per second.
+
+use perfpipe_analyze::points::{Level, Spread};
+
+use super::places::Places;
+use super::series::{Series, cross};
+use crate::charts::chart::{Chart, Height};
+use crate::layout::axis::{Axis, LABEL};
+use crate::layout::dashes;
+use crate::layout::frame::Frame;
+use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::ticks::{Steps, Values};
+use crate::output::drawing::{Anchor, Drawing, Point, Text};
+use crate::palette::{INK, SOFT};
+use crate::text::number::{grouped, measured};
+
+/// The widest bar, in points, and the part of a step that a bar takes.
+const WIDEST: f64 = 34.0;
+const OF_STEP: f64 = 0.56;
+/// The widths of the ideal line and of the lines of the spread, in points.
+const WIDTHS: (f64, f64) = (1.0, 0.9);
+/// The part of white in the colour of the bars.
+const PALE: f64 = 0.3;
+/// The room above the bars for what is written there, as a part of the greatest value.
+const ROOM: f64 = 1.1;
+/// Bytes in the units of the axis.
+const KILOBYTE: f64 = 1e3;
+const MEGABYTE: f64 = 1e6;
+
+/// Returns half the width of a bar, in points.
+pub(super) fn half_width(frame: &Frame) -> f64 {
+    (Places::step(frame) * OF_STEP).min(WIDEST) / 2.0
+}
+
+/// The throughput by workers, with the speed-up above each bar.
+pub(super) struct Scaling<'a> {
+    pub(super) series: &'a Series<'a>,
+    pub(super) places: &'a Places,
+}
+
+impl Scaling<'_> {
+    fn known(&self) -> impl Iterator<Item = (u32, &Level, Spread)> {
+        self.series.levels.iter().filter_map(|(at, level)| Some((*at, *level, level.throughput?)))
+    }
+
+    /// Returns the throughput at each level if it grew as the workers do from the fewest.
+    fn ideal(&self) -> Vec<(u32, f64)> {
+        let Some((fewest, _, least)) = self.known().next().filter(|(fewest, ..)| *fewest > 0) else {
+            return Vec::new();
+        };
+        let at = |(workers, ..): (u32, &Level, Spread)| {
+            (workers, least.median * f64::from(workers) / f64::from(fewest))
+        };
+        self.known().map(at).collect()
+    }
+}
+
+impl Chart for Scaling<'_> {
+    fn legend(&self) -> Legend {
+        let entries = vec![
+            Entry::new(Swatch::Bar(self.series.color.tint(PALE)), "Median (line: least to greatest)"),
+            Entry::new(Swatch::Dashes(INK, WIDTHS.0), "Ideal, from the fewest workers"),
+        ];
+        Legend { heading: "Successes per second".to_owned(), entries, notes: Vec::new() }
+    }
+
+    fn alt(&self) -> String {
+        let told = |(at, level, spread): (u32, &Level, Spread)| {
+            let times = level.speed_up.map(|times| format!(" (× {})", grouped(times, 2))).unwrap_or_default();
+            format!("{} at {at}{times}", measured(spread.median))
+        };
+        let told: Vec<String> = self.known().map(told).collect();
+        match told.is_empty() {
+            true => "No level has a throughput.".to_owned(),
+            false => format!("Successes per second by workers, with the speed-up: {}.", told.join(", ")),
+        }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let ideal = self.ideal().into_iter().map(|(_, value)| value);
+        let max = self.known().map(|(.., spread)| spread.greatest * ROOM).chain(ideal).reduce(f64::max);
+        Ok(Axis::new(Values::up_to(max.ok_or("No level has a throughput")?, 6, Steps::Any)))
+    }
+
+    fn height(&self) -> Height {
+        Height::Share(1.2)
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        self.places.draw(drawing, frame);
+        let half = half_width(frame);
+        let x = |workers: u32| frame.x(self.places.at(workers));
+        for (at, _, spread) in self.known() {
+            let (left, right) = (x(at) - half, x(at) + half);
+            let color = self.series.color;
+            drawing.rect((left, frame.y(spread.median)), (right, frame.area.bottom), color.tint(PALE));
+            let ends = vec![(x(at), frame.y(spread.least)), (x(at), frame.y(spread.greatest))];
+            drawing.line(ends, WIDTHS.1, color);
+        }
+        let ideal: Vec<Point> = self.ideal().into_iter().map(|(at, value)| (x(at), frame.y(value))).collect();
+        dashes::draw(drawing, &ideal, WIDTHS.0, INK);
+        for ((at, level, spread), (_, ideal)) in self.known().zip(&ideal) {
+            let Some(times) = level.speed_up else { continue };
+            // What is written stands above the bar and the ideal, wherever both are near each other.
+            let top = frame.y(spread.greatest);
+            let near = (top - ideal).abs() < 2.0 * LABEL || *ideal < top && top - ideal < 2.0 * LABEL;
+            let y = if near { top.min(*ideal) } else { top } - LABEL;
+            let text = format!("× {}", grouped(times, 2));
+            drawing.text(Text::new(&text, (x(at), y), LABEL, Anchor::Middle, INK));
+        }
+        for (at, _) in self.series.levels.iter().filter(|(_, level)| level.aborted > 0) {
+            cross(drawing, (x(*at), frame.area.bottom), INK);
+        }
+    }
+}
+
+/// Bytes received per second, by level.
+pub(super) struct Bytes<'a> {
+    pub(super) series: &'a Series<'a>,
+    pub(super) places: &'a Places,
+}
+
+impl Bytes<'_> {
+    fn known(&self) -> impl Iterator<Item = (u32, f64)> {
+        let of = |(at, level): &(u32, &Level)| Some((*at, level.bytes_per_second?));
+        self.series.levels.iter().filter_map(of)
+    }
+
+    /// Returns the number of bytes in the unit of the axis, and its name.
+    fn unit(&self) -> (f64, &'static str) {
+        let is_large = self.known().any(|(_, value)| value >= MEGABYTE);
+        if is_large { (MEGABYTE, "MB") } else { (KILOBYTE, "kB") }
+    }
+
+    /// Returns true if any level tells its bytes.
+    pub(super) fn is_known(&self) -> bool {
+        self.known().next().is_some()
+    }
+}
+
+impl Chart for Bytes<'_> {
+    fn legend(&self) -> Legend {
+        let heading = match self.unit() {
+            (_, unit @ "kB") => format!("Received ({unit}/s, 1 kB = 1,000 bytes)"),
+            (_, unit) => format!("Received ({unit}/s, 1 MB = 1,000,000 bytes)"),
+        };
+        Legend { heading, entries: Vec::new(), notes: Vec::new() }
+    }
+
+    fn alt(&self) -> String {
+        let (size, unit) = self.unit();
+        let told: Vec<String> =
+            self.known().map(|(at, value)| format!("{} at {at}", measured(value / size))).collect();
+        format!("Received by {}, in {unit}/s: {}.", self.places.name(), told.join(", "))
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        let max = self.known().map(|(_, value)| value / self.unit().0).reduce(f64::max);
+        Ok(Axis::new(Values::up_to(max.ok_or("The tool tells no bytes")?, 4, Steps::Any)))
+    }
+
+    fn height(&self) -> Height {
+        Height::Share(0.6)
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        self.places.draw(drawing, frame);
+        let (half, unit) = (half_width(frame), self.unit().0);
+        for (at, value) in self.known() {
+            let x = frame.x(self.places.at(at));
+            drawing.rect((x - half, frame.y(value / unit)), (x + half, frame.area.bottom), SOFT.tint(0.5));
+        }
+    }
+}

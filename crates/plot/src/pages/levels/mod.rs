@@ -1,0 +1,12 @@
+//! The pages of a sweep of load tools' points: all frameworks together, and each for itself.
+
+mod bars;
+mod failures;
+mod latency;
+mod outcomes;
+pub(crate) mod overview;
+mod places;
+mod series;
+pub(crate) mod single;
+mod texts;
+mod throughput;

@@ -1,0 +1,94 @@
+//! How the requests of each level ended, as shares stacked on each other.
+
+use super::bars;
+use super::places::Places;
+use super::series::{FAILED, Series, cross};
+use crate::charts::chart::{Chart, Height};
+use crate::layout::axis::{Axis, LABEL};
+use crate::layout::frame::Frame;
+use crate::layout::legend::{Entry, Legend, Swatch};
+use crate::layout::ticks::Values;
+use crate::output::drawing::{Anchor, Drawing, Text};
+use crate::palette::{Color, INK};
+use crate::text::number::percent;
+
+/// The part of white in the colour of successes, and the colour of time-outs.
+const PALE: f64 = 0.45;
+const LATE: Color = Color(0x6b, 0x1d, 0x14);
+/// The room above a bar of 100 % for the share of failures, in percent.
+const ROOM: f64 = 112.0;
+/// The height of the chart where there is nothing to draw, in points.
+const EMPTY: f64 = 40.0;
+
+/// The chart.
+pub(super) struct Outcomes<'a> {
+    pub(super) series: &'a Series<'a>,
+    pub(super) places: &'a Places,
+}
+
+impl Outcomes<'_> {
+    /// Returns the levels with the shares of successes, failures and time-outs.
+    fn shares(&self) -> impl Iterator<Item = (u32, [f64; 3])> {
+        self.series.levels.iter().filter_map(|(at, level)| Some((*at, level.outcomes?.shares()?)))
+    }
+}
+
+impl Chart for Outcomes<'_> {
+    fn legend(&self) -> Legend {
+        let any = |part: fn([f64; 3]) -> f64| self.shares().any(|(_, shares)| part(shares) > 0.0);
+        let entry = |color: Color, text: &str| Entry::new(Swatch::Bar(color), text);
+        let mut entries = vec![entry(self.series.color.tint(PALE), "Successes")];
+        entries.extend(any(|[_, failed, _]| failed).then(|| entry(FAILED, "Failures")));
+        entries.extend(any(|[.., late]| late).then(|| entry(LATE, "Time-outs")));
+        let heading = "Outcomes (% of requests, all repeats)".to_owned();
+        Legend { heading, entries: if self.axis().is_ok() { entries } else { Vec::new() }, notes: Vec::new() }
+    }
+
+    fn alt(&self) -> String {
+        let told = |(at, [_, failed, late]): (u32, [f64; 3])| {
+            let of_these = if late > 0.0 { format!(", time-outs {}", percent(late)) } else { String::new() };
+            (failed + late > 0.0).then(|| format!("at {at} failures {}{of_these}", percent(failed)))
+        };
+        let told: Vec<String> = self.shares().filter_map(told).collect();
+        match (self.axis(), told.is_empty()) {
+            (Err(words), _) => format!("{words}."),
+            (Ok(_), true) => "All requests succeeded.".to_owned(),
+            (Ok(_), false) => format!("Outcomes by {}: {}.", self.places.name(), told.join("; ")),
+        }
+    }
+
+    fn axis(&self) -> Result<Axis, &'static str> {
+        match self.shares().next() {
+            Some(_) => Ok(Axis::new(Values { top: ROOM, step: 25.0 })),
+            None => Err("The tool tells no failures"),
+        }
+    }
+
+    fn height(&self) -> Height {
+        if self.axis().is_ok() { Height::Share(0.7) } else { Height::Fixed(EMPTY) }
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
+        self.places.draw(drawing, frame);
+        let half = bars::half_width(frame);
+        for (at, shares) in self.shares() {
+            let x = frame.x(self.places.at(at));
+            let mut base = 0.0;
+            for (share, color) in shares.into_iter().zip([self.series.color.tint(PALE), FAILED, LATE]) {
+                let top = base + share * 100.0;
+                if share > 0.0 {
+                    drawing.rect((x - half, frame.y(top)), (x + half, frame.y(base)), color);
+                }
+                base = top;
+            }
+            let [_, failed, late] = shares;
+            if failed + late > 0.0 {
+                let place = (x, frame.y(100.0) - LABEL);
+                drawing.text(Text::new(&percent(failed + late), place, LABEL, Anchor::Middle, FAILED));
+            }
+        }
+        for (at, _) in self.series.levels.iter().filter(|(_, level)| level.aborted > 0) {
+            cross(drawing, (frame.x(self.places.at(*at)), frame.area.bottom), INK);
+        }
+    }
+}
