@@ -18,7 +18,7 @@ use crate::output::progress::Bar;
     perfpipe repair --dry-run\n  \
     perfpipe repair go_2048\n\n\
     Writes the store's own file anew, removes leftovers of killed writers, counts again from the samples, and moves \
-    runs from the folder of another run to their own. What can't be repaired is moved to the folder `set-aside` of \
+    runs from the folder of another run to their own. A damaged file of points can't be repaired. What can't be repaired is moved to the folder `set-aside` of \
     the store, and never deleted; in a database it is left as it is.")]
 pub(crate) struct RepairArgs {
     #[command(flatten)]
@@ -36,6 +36,7 @@ pub(crate) async fn run(args: &RepairArgs, at: &StoreArgs) -> Result<()> {
     let mut repairer = Repairer::new(args.dry_run, &mut say);
     if args.runs.is_all() {
         repairer.store(&store)?;
+        repairer.points(&store).await?;
     }
     let keys = runs::several(&store.look().await?.runs, &args.runs.run, &args.runs.of)?;
     for key in keys {

@@ -18,7 +18,7 @@ use crate::output::{Output, note};
     perfpipe verify\n  \
     perfpipe verify go_2048 \"spring_2048#2\" --format json\n\n\
     Reads all tables and samples, and checks their checksums, and the counts against the run's own row and the \
-    samples.\n\n\
+    samples. Without names, reads the points too.\n\n\
     Exit codes: 0 nothing is damaged; 3 something is damaged.")]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
@@ -27,28 +27,41 @@ pub(crate) struct VerifyArgs {
     pub(crate) output: OutputArgs,
 }
 
-/// A run or a file, with its faults.
+/// A run, a file or the points, with its faults.
 struct Verdict {
+    /// What is printed instead of a run's name.
+    name: &'static str,
     run: Option<RunKey>,
     faults: Vec<String>,
 }
 
-/// Verifies the runs that are named, or all of them. Without names, anything in the store that can't be read is a
-/// fault.
+impl Verdict {
+    fn of_run(key: RunKey, faults: Vec<String>) -> Self {
+        Self { name: "", run: Some(key), faults }
+    }
+
+    fn of_other(name: &'static str, faults: Vec<String>) -> Self {
+        Self { name, run: None, faults }
+    }
+}
+
+/// Verifies the runs that are named, or all of them. Without names, the points are verified too, and anything in the
+/// store that can't be read is a fault.
 pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     let store = store::existing(at).await?;
     let found = store.look().await?;
     let keys = runs::several(&found.runs, &args.runs.run, &args.runs.of)?;
     let mut verdicts: Vec<Verdict> = Vec::new();
     if args.runs.is_all() {
-        let unread = found.unread.iter().map(|error| Verdict { run: None, faults: vec![error.to_string()] });
+        let unread = found.unread.iter().map(|error| Verdict::of_other("(unknown)", vec![error.to_string()]));
         verdicts.extend(unread);
+        verdicts.extend(points(&store).await?);
     }
     let progress = Progress::default();
     let bar = Bar::start(None, progress.clone());
     for key in keys {
         match store.verify(&key, &progress).await {
-            Ok(faults) => verdicts.push(Verdict { run: Some(key), faults }),
+            Ok(faults) => verdicts.push(Verdict::of_run(key, faults)),
             Err(error) => ignore_dropped(&store, &key, error).await?,
         }
     }
@@ -56,6 +69,13 @@ pub(crate) async fn run(args: &VerifyArgs, at: &StoreArgs) -> Result<()> {
     print(&verdicts, args)?;
     let damaged = verdicts.iter().filter(|verdict| !verdict.faults.is_empty()).count();
     if damaged > 0 { Err(Damaged { found: damaged, all: verdicts.len() }.into()) } else { Ok(()) }
+}
+
+/// Verifies the points, unless there are none.
+async fn points(store: &Store) -> Result<Option<Verdict>> {
+    let faults = store.verify_points().await?;
+    let any = !faults.is_empty() || !store.points().await?.is_empty();
+    Ok(any.then(|| Verdict::of_other("(points)", faults)))
 }
 
 /// Returns success if a run could not be read because it was dropped meanwhile; otherwise fails with the error.
@@ -73,7 +93,7 @@ fn print(verdicts: &[Verdict], args: &VerifyArgs) -> Result<()> {
     let key = |verdict: &Verdict| verdict.run.clone();
     let table = Table::of(verdicts)
         .column("run", |verdict| {
-            Some(key(verdict).map_or_else(|| "(unknown)".to_owned(), |key| key.to_string()))
+            Some(key(verdict).map_or_else(|| verdict.name.to_owned(), |key| key.to_string()))
         })
         .column("framework", |verdict| key(verdict).map(|key| key.framework))
         .people_see(false)

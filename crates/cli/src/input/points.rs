@@ -7,6 +7,7 @@ use perfpipe_analyze::is_alike;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::points::{Point, PointKey};
 
+use crate::args::TestArgs;
 use crate::error::CliError;
 
 /// Returns the points of a test, limited to frameworks and tools, if any are given.
@@ -20,6 +21,23 @@ pub(crate) async fn of_test(
     tools: &[String],
 ) -> Result<Vec<Point>> {
     among(&store.points().await?, test, frameworks, tools)
+}
+
+/// Returns the points that flags for runs select: those of the test, frameworks and repeats. Points have no tags.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn selected(all: Vec<Point>, of: &TestArgs) -> Result<Vec<Point>> {
+    let Some(test) = &of.test else { return Ok(all) };
+    let mut chosen = among(&all, test, &of.framework, &[])?;
+    if let Some(repeat) =
+        of.repeat.iter().find(|repeat| chosen.iter().all(|point| point.key.repeat != **repeat))
+    {
+        let problem = format!("the store has no points of the repeat {repeat} of the test {test}");
+        return Err(CliError::refused(problem, "See `perfpipe list --points`.").into());
+    }
+    chosen.retain(|point| of.repeat.is_empty() || of.repeat.contains(&point.key.repeat));
+    Ok(chosen)
 }
 
 /// Returns the points of a test among others, limited to frameworks and tools, if any are given.

@@ -1,5 +1,7 @@
 //! Points in a store: written, read and removed.
 
+mod checked;
+
 use std::collections::BTreeSet;
 
 use futures_util::future::BoxFuture;

@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 use super::ParquetStore;
 use super::folder::POINTS;
@@ -12,15 +13,48 @@ use super::folder::manifest::{sync_dir, write_json};
 use super::lock::refuse_link;
 use crate::error::{Error, Result};
 use crate::formats::summaries::point::{Point, PointKey};
+use crate::store::repairer::Repairer;
 
 /// The version of the file's form.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// The version that had no checksum.
+const UNSEALED: u32 = 1;
 
 /// What the file holds.
 #[derive(Serialize, Deserialize)]
 struct PointsFile {
     version: u32,
-    points: Vec<Point>,
+    /// CRC-32 (IEEE) of the points' text.
+    #[serde(default)]
+    crc32: u32,
+    points: Box<RawValue>,
+}
+
+impl PointsFile {
+    fn new(points: &[Point]) -> serde_json::Result<Self> {
+        let points = RawValue::from_string(serde_json::to_string_pretty(points)?)?;
+        Ok(Self { version: VERSION, crc32: crc32fast::hash(points.get().as_bytes()), points })
+    }
+
+    /// Returns the points, or what is wrong with the file.
+    fn read(text: &[u8]) -> std::result::Result<Vec<Point>, String> {
+        let damaged = |problem: &str| {
+            format!(
+                "{problem} (the file is damaged: repair the store, which sets it aside, and ingest the summaries again)"
+            )
+        };
+        let file: Self = serde_json::from_slice(text).map_err(|problem| damaged(&problem.to_string()))?;
+        match file.version {
+            VERSION if crc32fast::hash(file.points.get().as_bytes()) != file.crc32 => {
+                Err(damaged("its checksum does not match"))
+            }
+            VERSION | UNSEALED => {
+                serde_json::from_str(file.points.get()).map_err(|problem| damaged(&problem.to_string()))
+            }
+            other => Err(format!("it has the form {other}, and this perfpipe knows {VERSION}")),
+        }
+    }
 }
 
 impl ParquetStore {
@@ -48,13 +82,7 @@ impl ParquetStore {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(Error::io(&path, error)),
         };
-        let unreadable = |why: String| Error::store(format!("reading {}", path.display()), why);
-        let file: PointsFile =
-            serde_json::from_slice(&text).map_err(|problem| unreadable(problem.to_string()))?;
-        match file.version {
-            VERSION => Ok(file.points),
-            other => Err(unreadable(format!("it has the form {other}, and this perfpipe knows {VERSION}"))),
-        }
+        PointsFile::read(&text).map_err(|why| Error::store(format!("reading {}", path.display()), why))
     }
 
     /// Removes points; returns how many there were.
@@ -76,9 +104,16 @@ impl ParquetStore {
         Ok(dropped)
     }
 
+    /// Sets the file of points aside.
+    pub(crate) fn set_points_aside(&self, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
+        self.folder.file_aside(&self.path().join(POINTS), why, repairer)
+    }
+
     fn write_points(&self, points: BTreeMap<PointKey, Point>) -> Result<()> {
-        let file = PointsFile { version: VERSION, points: points.into_values().collect() };
-        write_json(&self.path().join(POINTS), &file)?;
+        let (path, points) = (self.path().join(POINTS), points.into_values().collect::<Vec<_>>());
+        let file = PointsFile::new(&points)
+            .map_err(|error| Error::store(format!("writing {}", path.display()), error))?;
+        write_json(&path, &file)?;
         sync_dir(self.path())
     }
 }
@@ -122,5 +157,33 @@ mod tests {
             assert!(store.put_points(&[point("b", 1)]).is_err());
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
+    }
+
+    #[test]
+    fn any_changed_digit_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = ParquetStore::open(dir.path().join("data")).unwrap();
+        store.put_points(&[point("a", 1234)]).unwrap();
+        let path = store.path().join(POINTS);
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(&path, text.replace("1234", "1235")).unwrap();
+        let told = store.points().unwrap_err().to_string();
+        assert!(
+            told.contains("points.json") && told.contains("checksum") && told.contains("repair"),
+            "{told}"
+        );
+    }
+
+    #[test]
+    fn file_of_the_first_form_is_read_and_sealed_by_the_next_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = ParquetStore::open(dir.path().join("data")).unwrap();
+        store.put_points(&[point("a", 1)]).unwrap();
+        let points = serde_json::to_string(&[point("old", 7)]).unwrap();
+        fs::write(store.path().join(POINTS), format!("{{\"version\":1,\"points\":{points}}}")).unwrap();
+        assert_eq!(store.points().unwrap(), [point("old", 7)]);
+        store.put_points(&[point("new", 8)]).unwrap();
+        assert_eq!(store.points().unwrap(), [point("new", 8), point("old", 7)]);
+        assert!(fs::read_to_string(store.path().join(POINTS)).unwrap().contains("crc32"));
     }
 }

@@ -24,6 +24,17 @@ const MADE: &str = "create table if not exists perfpipe.points (tool text not nu
 const OF_KEY: &str = "tool = $1 and framework = $2 and test = $3 and concurrency is not distinct from $4 \
      and workers is not distinct from $5 and repeat = $6";
 
+/// Selects the rows that another program than perfpipe changed: the columns of the key, or the counts, are not those
+/// of the point.
+const UNLIKE: &str = "select pg_catalog.format('%s %s by %s', framework, test, tool) as told from perfpipe.points \
+     where (tool, framework, test) is distinct from \
+           (point->'key'->>'tool', point->'key'->>'framework', point->'key'->>'test') \
+        or concurrency::text is distinct from point->'key'->>'concurrency' \
+        or workers::text is distinct from point->'key'->>'workers' \
+        or repeat::text is distinct from point->'key'->>'repeat' \
+        or requests::text is distinct from point->'figures'->>'requests' \
+        or successes::text is distinct from point->'figures'->>'successes' order by told";
+
 const TABLE: [&str; 1] = ["points"];
 
 impl PostgresStore {
@@ -69,6 +80,26 @@ impl PostgresStore {
         session.end(what).await?;
         self.put_back(session);
         Ok(points)
+    }
+
+    /// Returns the keys of rows whose columns differ from the point in them, as they are printed.
+    ///
+    /// # Errors
+    /// If the server fails.
+    pub(crate) async fn unlike_points(&self) -> Result<Vec<String>> {
+        let session = self.take().await?;
+        let what = "reading points";
+        begin(&session, what, Mode::Reading).await?;
+        let mut unlike = Vec::new();
+        if exists(&session, what).await? {
+            ownership::check(&session, &TABLE, false).await?;
+            for row in session.query(what, UNLIKE, &[]).await? {
+                unlike.push(value(&row, "told")?);
+            }
+        }
+        session.end(what).await?;
+        self.put_back(session);
+        Ok(unlike)
     }
 
     /// Removes points; returns how many there were.

@@ -24,9 +24,9 @@ pub(crate) fn sweep(folder: &Folder) {
         }
     }
     sweep_staging(folder);
-    // Markers are written only by the holder of the gate, so these are abandoned.
-    for marker in entries(folder.path()).filter(is_new) {
-        let _ = fs::remove_file(marker.path());
+    // The files of the store itself are written only by the holder of the gate, so these are abandoned.
+    for new in entries(folder.path()).filter(is_new) {
+        let _ = fs::remove_file(new.path());
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::leftovers::{entries, is_earlier, is_generation, sweep};
+use super::leftovers::{entries, is_earlier, is_generation, is_new, sweep};
 use super::manifest::{check_mark, mark, sync_dir};
 use super::name::folder_name;
 use super::paths::{Folder, LOCK, MARKER, SET_ASIDE, read_manifest};
@@ -74,13 +74,29 @@ impl Folder {
         let what = format!("{} is set aside as {}: {why}", run.display(), aside.display());
         repairer.step(what, || {
             self.with_free(run, || {
-                let folder = self.path().join(SET_ASIDE);
-                refuse_link(&folder)?;
-                fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))?;
+                self.make_aside()?;
                 self.gather(run)?;
                 rename(run, &aside)
             })
         })
+    }
+
+    /// Moves a file of the store itself to where no reader looks.
+    pub(crate) fn file_aside(&self, file: &Path, why: &str, repairer: &mut Repairer<'_>) -> Result<()> {
+        let aside = self.free_aside(file);
+        let what = format!("{} is set aside as {}: {why}", file.display(), aside.display());
+        repairer.step(what, || {
+            let _gate = self.gate()?;
+            self.make_aside()?;
+            rename(file, &aside)
+        })
+    }
+
+    /// Makes the folder for what is set aside.
+    fn make_aside(&self) -> Result<()> {
+        let folder = self.path().join(SET_ASIDE);
+        refuse_link(&folder)?;
+        fs::create_dir_all(&folder).map_err(|error| Error::io(&folder, error))
     }
 
     /// Moves the files that a run's manifest names into its folder, unless they belong to another run. Once the folder
@@ -164,6 +180,8 @@ impl Folder {
     fn leftovers(&self) -> Result<Vec<String>> {
         let mut left = self.dead()?;
         let _gate = self.gate()?;
+        // The files of the store itself are written only by the holder of the gate.
+        left.extend(entries(self.path()).filter(is_new).map(|entry| entry.path()));
         for run in self.run_folders()? {
             let Ok(Some(manifest)) = read_manifest(&run) else { continue };
             if is_free(&run.join(LOCK)) {

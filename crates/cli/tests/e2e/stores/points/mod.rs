@@ -1,5 +1,7 @@
 //! Summaries of load tools in both stores: ingested, listed, swept, exported, replaced and dropped.
 
+mod kept;
+
 use crate::support::*;
 
 /// The path of an output of a load tool.

@@ -1,40 +1,21 @@
-//! `perfpipe copy`: copies runs from one store to another.
+//! `perfpipe copy`: copies runs and points from one store to another.
 
-use std::path::PathBuf;
+mod args;
+mod points;
 
 use anyhow::Result;
-use clap::Args;
 use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::run::Replace;
 use perfpipe_ingest::{RunKey, Store};
 
-use crate::args::{RunsArgs, StoreArgs};
+pub(crate) use self::args::CopyArgs;
+use crate::args::StoreArgs;
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{runs, store};
 use crate::output::note;
 
-#[derive(Debug, Args)]
-#[command(mut_arg("run", |run| run.help("Runs to copy, as `perfpipe list` names them: go_2048 [default: all]")))]
-#[command(after_help = "Examples:\n  \
-    perfpipe copy --to-database postgres://user@host/load\n  \
-    perfpipe copy --test 2048 --to laptop\n  \
-    perfpipe copy go_2048 spring_2048 --database postgres://user@host/load --to laptop")]
-pub(crate) struct CopyArgs {
-    #[command(flatten)]
-    pub(crate) runs: RunsArgs,
-    /// Folder of the embedded store to copy to
-    #[arg(long, value_name = "DIR", conflicts_with = "to_database", required_unless_present = "to_database")]
-    pub(crate) to: Option<PathBuf>,
-    /// Postgres database to copy to
-    #[arg(long, value_name = "URL")]
-    pub(crate) to_database: Option<String>,
-    /// Replace runs of the same key there, whatever files they were made from
-    #[arg(long)]
-    pub(crate) replace: bool,
-}
-
-/// Copies the runs that are named, or all runs.
+/// Copies the runs that are named, or all runs, and the points of the same test, or all points.
 pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
     let from = store::existing(from).await?;
     let to = target(args).await?;
@@ -42,14 +23,22 @@ pub(crate) async fn run(args: &CopyArgs, from: &StoreArgs) -> Result<()> {
         return Err(CliError::usage("both stores are the same", "Name another one with --to.").into());
     }
     let mut left_out = LeftOut::default();
-    let keys = runs::several(&left_out.runs(&from).await?, &args.runs.run, &args.runs.of)?;
+    let chosen = points::chosen(args, &from, &mut left_out).await?;
+    let runs = left_out.runs(&from).await?;
+    // A test may have points alone.
+    let (keys, chosen) = match (runs::several(&runs, &args.runs.run, &args.runs.of), chosen) {
+        (Err(_), Ok(points)) if !points.is_empty() => (Vec::new(), points),
+        (keys, points) => (keys?, points.unwrap_or_default()),
+    };
     let replace = if args.replace { Replace::Any } else { Replace::SameFile };
     for key in &keys {
         let copied = copy(&from, key, &to, replace).await;
         let Some(told) = left_out.or_leave_out(key, copied)? else { continue };
         note(&told);
     }
-    if keys.is_empty() {
+    if !chosen.is_empty() {
+        note(&points::copy(&from, &chosen, &to, args.replace).await?);
+    } else if keys.is_empty() {
         note(&format!("{from} has no runs"));
     }
     left_out.end()
