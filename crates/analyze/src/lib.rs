@@ -89,6 +89,7 @@ mod view;
 
 /// Sweeps of load tools' points.
 pub mod points {
+    pub use crate::check::check_points;
     pub use crate::sweep::points::{Level, Outcomes, Spread, SweepBy, level_table, levels, point_table};
 }
 

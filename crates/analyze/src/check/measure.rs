@@ -1,5 +1,7 @@
 //! The measures that rules can use: names, units, and values over a run or in one second.
 
+use perfpipe_ingest::points::Figures;
+
 use crate::error::Result;
 use crate::format::Unit;
 use crate::timeline::summary::Summary;
@@ -27,10 +29,14 @@ pub(crate) enum Measure {
     BytesPerSecond,
     SentBytesPerSecond,
     Goal(Goal),
+    /// Of points only: answers per second as the tool prints them.
+    Answers,
+    /// Of points only.
+    Timeouts,
 }
 
 /// Names of all measures but percentiles and goals; the first name of each is that of the summary's column.
-const NAMES: [(&str, Measure); 21] = [
+const NAMES: [(&str, Measure); 23] = [
     ("throughput", Measure::Throughput),
     ("throughput_active", Measure::ThroughputActive),
     ("requests", Measure::Requests),
@@ -52,6 +58,8 @@ const NAMES: [(&str, Measure); 21] = [
     ("load_max", Measure::LoadMax),
     ("bytes_per_second", Measure::BytesPerSecond),
     ("sent_bytes_per_second", Measure::SentBytesPerSecond),
+    ("answers", Measure::Answers),
+    ("timeouts", Measure::Timeouts),
 ];
 
 impl Measure {
@@ -89,7 +97,7 @@ impl Measure {
     /// Returns the unit of the values.
     pub(crate) fn unit(self) -> Unit {
         match self {
-            Self::Throughput | Self::ThroughputActive => Unit::PerSecond,
+            Self::Throughput | Self::ThroughputActive | Self::Answers => Unit::PerSecond,
             Self::FailuresPercent | Self::CpuMean | Self::CpuMax | Self::Goal(Goal::Within(_)) => {
                 Unit::Percent
             }
@@ -104,6 +112,7 @@ impl Measure {
             | Self::Failures
             | Self::Rejects
             | Self::LoadMax
+            | Self::Timeouts
             | Self::Goal(Goal::Apdex(_)) => Unit::None,
         }
     }
@@ -125,9 +134,55 @@ impl Measure {
         self == Self::Rejects
     }
 
+    /// Returns true if the measure exists for points only.
+    pub(crate) fn is_of_points_only(self) -> bool {
+        matches!(self, Self::Answers | Self::Timeouts)
+    }
+
+    /// Returns true if load tools tell the measure in their summaries.
+    pub(crate) fn is_of_points(self) -> bool {
+        let never = matches!(
+            self,
+            Self::ThroughputActive
+                | Self::Rejects
+                | Self::ElapsedMin
+                | Self::LatencyMean
+                | Self::CpuMean
+                | Self::CpuMax
+                | Self::LoadMax
+                | Self::SentBytesPerSecond
+                | Self::Goal(_)
+        );
+        !never
+    }
+
+    /// Returns true if the greatest value of a level's repeats stands for the level; otherwise their median does.
+    pub(crate) fn is_greatest_of_points(self) -> bool {
+        matches!(self, Self::Failures | Self::FailuresPercent | Self::Timeouts)
+    }
+
+    /// Returns what a load tool told.
+    pub(crate) fn of_point(self, figures: &Figures) -> Option<f64> {
+        match self {
+            Self::Throughput => figures.throughput(),
+            Self::Answers => figures.answers_per_second,
+            Self::Requests => figures.requests.map(|count| count as f64),
+            Self::Successes => figures.successes.map(|count| count as f64),
+            Self::Failures => figures.failures.map(|failures| failures.greatest as f64),
+            Self::FailuresPercent => figures.failures_percent(),
+            Self::Timeouts => figures.timeouts.map(|count| count as f64),
+            Self::ElapsedMean => figures.latencies.mean_ms,
+            Self::ElapsedMax => figures.latencies.max_ms,
+            Self::Percentile(percent) => figures.latencies.percentile(percent),
+            Self::BytesPerSecond => figures.bytes_per_second,
+            _ => None,
+        }
+    }
+
     /// Returns true if the measure exists for single seconds.
     pub(crate) fn is_of_seconds(self) -> bool {
-        !matches!(self, Self::Rejects | Self::BytesPerSecond | Self::SentBytesPerSecond)
+        let never = matches!(self, Self::Rejects | Self::BytesPerSecond | Self::SentBytesPerSecond);
+        !(never || self.is_of_points_only())
     }
 
     /// Returns the value over all seconds of a timeline. The timeline must have been computed with the rule's
@@ -155,6 +210,7 @@ impl Measure {
             Self::BytesPerSecond => summary.bytes_per_second(),
             Self::SentBytesPerSecond => summary.sent_bytes_per_second(),
             Self::Goal(goal) => summary.goals.get(place_of_goal(timeline, goal)?).copied().flatten(),
+            Self::Answers | Self::Timeouts => None,
         }
     }
 
@@ -168,7 +224,11 @@ impl Measure {
             Self::Requests => Some(requests as f64),
             Self::Failures => Some(second.failures as f64),
             Self::FailuresPercent => (requests > 0).then(|| second.failures as f64 / requests as f64 * 100.0),
-            Self::Rejects | Self::BytesPerSecond | Self::SentBytesPerSecond => None,
+            Self::Rejects
+            | Self::BytesPerSecond
+            | Self::SentBytesPerSecond
+            | Self::Answers
+            | Self::Timeouts => None,
             Self::Goal(goal) => second.goals.get(place_of_goal(timeline, goal)?).copied(),
             Self::ElapsedMean => second.elapsed_mean,
             Self::ElapsedMin => second.elapsed_min,

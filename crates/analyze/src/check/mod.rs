@@ -1,13 +1,15 @@
-//! Rules that a run must keep, and the check of a run against them.
+//! Rules that a run or the points of a sweep must keep, and the check against them.
 
 mod baseline;
 mod bound;
 mod figures;
 mod lasting;
 mod measure;
+mod points;
 mod rule;
 mod verdict;
 
 pub use self::baseline::Baseline;
+pub use self::points::check_points;
 pub use self::rule::Rule;
 pub use self::verdict::{Verdict, check, verdict_table};

@@ -15,6 +15,7 @@ use super::measure::Measure;
 ///
 /// ```text
 /// MEASURE [of "LABEL"] [in ramp|hold|tail] OPERATOR LIMIT [for DURATION]
+/// MEASURE OPERATOR NUMBER at CONCURRENCY
 /// ```
 /// - MEASURE: `throughput`, `requests`, `successes`, `failures`, `failures_percent`, `rejects`, `mean`, `min`, `max`, a
 ///   percentile such as `p95`, `latency_mean`, `cpu` (the mean), `cpu_max`, `load` (the maximum), or the name of a
@@ -29,6 +30,9 @@ use super::measure::Measure;
 ///   many seconds in a row break it. A row continues over a gap of seconds without a value if the gap is shorter than
 ///   DURATION. The rule holds only if it would hold for any values of the seconds without one: absent readings are no
 ///   evidence. If such seconds could make a row long enough, the rule can't be judged and fails, with a note.
+/// - CONCURRENCY: connections of a load tool. The rule is then about the points of a sweep at that level
+///   ([`crate::points::check_points`]), and its measure is one of theirs: `throughput`, `answers`, `requests`,
+///   `successes`, `failures`, `timeouts`, `mean`, `max`, `bytes_per_second`, or a percentile that the tool tells.
 ///
 /// ```
 /// use perfpipe_analyze::Rule;
@@ -49,6 +53,8 @@ pub struct Rule {
     pub(super) limit: Limit,
     /// The duration in seconds.
     pub(super) lasting: Option<u32>,
+    /// The concurrency of the points that the rule is about.
+    pub(super) level: Option<u32>,
 }
 
 /// A comparison of a value with its limit.
@@ -74,6 +80,19 @@ impl Rule {
     /// Returns the label that the rule names, if any.
     pub fn label(&self) -> Option<&str> {
         self.label.as_deref()
+    }
+
+    /// Returns the concurrency of the points that the rule is about; `None` if it is about runs.
+    ///
+    /// ```
+    /// use perfpipe_analyze::Rule;
+    ///
+    /// let rule: Rule = "throughput > 1500 at 32".parse()?;
+    /// assert_eq!(rule.level(), Some(32));
+    /// # Ok::<(), perfpipe_analyze::Error>(())
+    /// ```
+    pub fn level(&self) -> Option<u32> {
+        self.level
     }
 
     /// Returns true if the rule compares with another run.
@@ -150,7 +169,10 @@ fn read(text: &str) -> Read<Rule> {
     let operator = words.operator()?;
     let limit = limit(&mut words, &mut measure, name)?;
     let lasting = words.take("for").then(|| words.duration()).transpose()?;
+    let level = words.take("at").then(|| words.level()).transpose()?;
     words.end()?;
+    let is_plain = label.is_none() && phase.is_none() && lasting.is_none();
+    check_level(measure, level, is_plain && matches!(limit, Limit::Number(_)), name)?;
     if measure.is_of_run() && (label.is_some() || phase.is_some() || lasting.is_some()) {
         let problem = format!("{name} are counted for the whole run only");
         return Err(Unread::new(problem, format!("Leave out `of`, `in` and `for` after `{name}`")));
@@ -159,7 +181,27 @@ fn read(text: &str) -> Read<Rule> {
         let problem = format!("{name} is not known of single seconds");
         return Err(Unread::new(problem, format!("Leave out `for` after `{name}`")));
     }
-    Ok(Rule { text: text.into(), measure, label, phase, operator, limit, lasting })
+    Ok(Rule { text: text.into(), measure, label, phase, operator, limit, lasting, level })
+}
+
+/// Refuses a rule about points that says what only runs have, and one about runs that only points can keep.
+fn check_level(measure: Measure, level: Option<u32>, is_plain: bool, name: &str) -> Read<()> {
+    match level {
+        None if measure.is_of_points_only() => Err(Unread::new(
+            format!("{name} are known of points only"),
+            format!("Name a concurrency, as in `{name} > 100 at 32`"),
+        )),
+        Some(_) if !measure.is_of_points() => Err(Unread::new(
+            format!("{name} is not known of points"),
+            "Before `at` come throughput, answers, requests, successes, failures, timeouts, mean, max, \
+             bytes_per_second, or a percentile such as p99",
+        )),
+        Some(_) if !is_plain => Err(Unread::new(
+            "points have no labels, phases, seconds or baseline",
+            "Leave out `of`, `in`, `for` and `baseline` in a rule with `at`",
+        )),
+        _ => Ok(()),
+    }
 }
 
 fn unknown_measure(name: &str) -> Unread {
@@ -291,7 +333,7 @@ impl<'a> Words<'a> {
     /// Reads a number and converts it to the measure's unit.
     fn amount(&mut self, measure: &mut Measure, name: &str) -> Read<f64> {
         let number = self.number()?;
-        let unit = if self.rest.trim_start().starts_with("for") {
+        let unit = if ["for", "at"].iter().any(|word| self.rest.trim_start().starts_with(word)) {
             ""
         } else {
             self.run(|c| c.is_alphabetic() || matches!(c, '%' | '/'))
@@ -337,6 +379,16 @@ impl<'a> Words<'a> {
         Ok(seconds as u32)
     }
 
+    /// Reads the concurrency after `at`, as in `32` or `c32`.
+    fn level(&mut self) -> Read<u32> {
+        let word = self.word();
+        let number = word.strip_prefix('c').unwrap_or(word).parse().ok().filter(|level| *level > 0);
+        number.ok_or_else(|| {
+            let problem = format!("the concurrency after `at` is no whole number: \"{word}\"");
+            Unread::new(problem, "Write it as in `throughput > 1500 at 32`")
+        })
+    }
+
     fn end(&self) -> Read<()> {
         match self.rest.trim() {
             "" => Ok(()),
@@ -375,6 +427,12 @@ mod tests {
         assert_eq!(rule("apdex 500ms >= baseline - 0.05").limit, Limit::Baseline(1.0, -0.05));
         assert_eq!(rule("bytes_per_second > 1.5 MB/s").limit, Limit::Number(1.5e6));
         assert_eq!(rule("p50 < baseline - 5 for 3s").limit, Limit::Baseline(1.0, -5.0));
+        let level = rule("throughput > 1_500 at 32");
+        assert_eq!((level.limit, level.level()), (Limit::Number(1500.0), Some(32)));
+        let level = rule("failures<1% at c64");
+        assert_eq!((level.measure, level.level()), (Measure::FailuresPercent, Some(64)));
+        assert_eq!(rule("p99 < 0.2s at 8").limit, Limit::Number(200.0));
+        assert_eq!(rule("p99 < 0.2s").level(), None);
     }
 
     #[test]
@@ -403,6 +461,16 @@ mod tests {
             ("within 200ms > 0.95", "has no unit"),
             ("apdex 500ms > 90%", "apdex is not measured in %"),
             ("bytes_per_second > 5 for 3s", "not known of single seconds"),
+            ("throughput > 5 at", "no whole number: \"\""),
+            ("throughput > 5 at 0", "no whole number: \"0\""),
+            ("throughput > 5 at c1.5", "no whole number: \"c1.5\""),
+            ("cpu < 5 at 32", "cpu is not known of points"),
+            ("p95 in hold < 5 at 32", "points have no labels, phases"),
+            ("p95 < 5 for 3s at 32", "points have no labels, phases"),
+            ("p95 < baseline at 32", "points have no labels, phases"),
+            ("p95 < 5 at 32 for 3s", "after its end: `for 3s`"),
+            ("answers > 5", "known of points only"),
+            ("timeouts == 0", "known of points only"),
         ] {
             let error = text.parse::<Rule>().unwrap_err();
             assert!(error.to_string().contains(problem), "{text}: {error}");
@@ -414,7 +482,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_a_panic(text in "(p9|mean|of|in|hold|<|>=|\"|\\\\|baseline|[*+-]|[0-9.]|ms|%|for|s| |\\PC){0,20}") {
+        fn no_text_is_a_panic(text in "(p9|mean|of|in|at|hold|<|>=|\"|\\\\|baseline|[*+-]|[0-9.]|ms|%|for|s| |\\PC){0,20}") {
             if let Ok(rule) = text.parse::<Rule>() {
                 prop_assert_eq!(rule.to_string().parse::<Rule>()?, rule);
             }

@@ -22,7 +22,7 @@ const DECIMALS: std::ops::RangeInclusive<u8> = 2..=17;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Verdict {
-    /// The run's key.
+    /// The run's key, or that of a level of points.
     pub run: String,
     /// The text of the rule.
     pub rule: String,
@@ -44,13 +44,13 @@ impl Verdict {
     /// Returns the verdict on a rule that can't be checked in a run, as one on a label that the run does not have: the
     /// rule does not hold, and the note says why.
     pub fn unchecked(rule: &Rule, run: &RunKey, why: impl Into<String>) -> Self {
-        Self { note: Some(why.into()), ..Self::open(rule, run) }
+        Self { note: Some(why.into()), ..Self::open(rule, run.to_string()) }
     }
 
     /// Returns a verdict without a figure.
-    fn open(rule: &Rule, run: &RunKey) -> Self {
+    pub(super) fn open(rule: &Rule, run: String) -> Self {
         Self {
-            run: run.to_string(),
+            run,
             rule: rule.to_string(),
             holds: false,
             value: None,
@@ -75,7 +75,7 @@ impl Verdict {
 /// Checks a run against rules; see [`Rule`] for their syntax.
 ///
 /// A label or a phase in a rule takes precedence over that of the view. Everything is computed from the exact counts
-/// alone, once for each label and phase that rules name.
+/// alone, once for each label and phase that rules name. A rule about points (`at 32`) does not hold in a run.
 ///
 /// # Errors
 /// [`Error::NoBaseline`] if a rule needs a baseline and none is given; otherwise the same errors as [`Timeline::new`].
@@ -142,7 +142,10 @@ fn bound(rule: &Rule, baseline: Option<&Baseline>) -> std::result::Result<Bound,
 }
 
 fn judge(rule: &Rule, timeline: &Timeline, bound: std::result::Result<Bound, &'static str>) -> Verdict {
-    let open = Verdict::open(rule, &timeline.info.key);
+    let open = Verdict::open(rule, timeline.info.key.to_string());
+    if rule.level.is_some() {
+        return Verdict { note: Some("the rule is about points of a sweep".into()), ..open };
+    }
     let bound = match bound {
         Ok(bound) => bound,
         Err(lack) => return Verdict { note: Some(lack.into()), ..open },

@@ -211,9 +211,13 @@ fn check_flags(args: &ReportArgs) -> Result<()> {
 /// Returns the rules of the file, if one is given.
 ///
 /// # Errors
-/// If it can't be read, or if a rule compares with a baseline, which a report does not have.
+/// If it can't be read, or if a rule compares with a baseline or is about points, which a report does not have.
 fn rules_of(args: &ReportArgs) -> Result<Vec<Rule>> {
     let rules = args.rules.as_deref().map(rules::of_file).transpose()?.unwrap_or_default();
+    if let Some(rule) = rules.iter().find(|rule| rule.level().is_some()) {
+        let problem = format!("{rule}: a report is about runs, and this rule about points");
+        return Err(CliError::usage(problem, "Leave the rule to `perfpipe check`.").into());
+    }
     match rules.iter().find(|rule| rule.needs_baseline()) {
         Some(rule) => {
             let problem = format!("{rule}: a report has no baseline to compare with");

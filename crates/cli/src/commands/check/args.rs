@@ -24,6 +24,9 @@ use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, TestArgs};
     OPERATOR  <, <=, >, >=, ==, !=\n  \
     LIMIT     a number (ms, s, %, /s, MB/s), or baseline, baseline * 1.1, baseline + 20ms\n  \
     DURATION  30s, 2m: broken only if it does not hold for so long without a break\n\n\
+    A rule about the points of a sweep: MEASURE OPERATOR NUMBER at CONCURRENCY, as in \"throughput > 1500 at 32\"\n  \
+    MEASURE   throughput, answers, requests, successes, failures, timeouts, mean,\n            \
+              max, p99 (a percentile that the tool tells), bytes_per_second\n\n\
     A file of rules: rules = [\"p95 < 200ms\", \"failures < 1%\"]\n\n\
     Exit codes: 0 all rules hold; 4 a rule does not hold.")]
 pub(crate) struct CheckArgs {

@@ -1,7 +1,8 @@
-//! `perfpipe check`: checks runs against rules, with an exit code for broken rules.
+//! `perfpipe check`: checks runs and points against rules, with an exit code for broken rules.
 
 mod against;
 mod args;
+mod at_level;
 mod baseline;
 pub(crate) mod github;
 pub(crate) mod junit;
@@ -10,6 +11,7 @@ mod verdicts;
 
 use anyhow::Result;
 use perfpipe_analyze::{Rule, Verdict, verdict_table};
+use perfpipe_ingest::Store;
 
 pub(crate) use self::args::CheckArgs;
 use self::baseline::Baselines;
@@ -22,22 +24,18 @@ use crate::input::{rules, runs, store, view};
 use crate::output::terminal::write_table;
 use crate::output::{Output, write_file};
 
-/// Checks runs and prints the verdicts.
+/// Checks runs and points, and prints the verdicts.
 pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
-    let rules = all_rules(args)?;
+    let (at_level, rules): (Vec<Rule>, Vec<Rule>) =
+        all_rules(args)?.into_iter().partition(|rule| rule.level().is_some());
+    at_level::refuse_names(&at_level, args)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
-    let runs = left_out.runs(&store).await?;
-    let keys = runs::several(&runs, &args.run, &args.of)?;
-    let mut baselines = Baselines::new(args, &rules, &store, &runs).await?;
-    let mut verdicts = Verdicts::default();
-    for key in &keys {
-        let read = rules::read(&store, key, &rules, &args.scope).await;
-        let Some(run) = left_out.or_leave_out(key, read)? else { continue };
-        let baseline = baselines.of(&run.info).await?;
-        verdicts.add(&rules, &run, &view::scope(&args.scope, &run.info), baseline.as_ref())?;
-    }
-    let verdicts = verdicts.end()?;
+    let mut verdicts = match rules.as_slice() {
+        [] => Vec::new(),
+        rules => of_runs(args, rules, &store, &mut left_out).await?,
+    };
+    verdicts.extend(at_level::verdicts(&at_level, args, &store).await?);
     if let Some(path) = &args.junit {
         write_file(path, &junit::document(&verdicts)?)?;
     }
@@ -49,6 +47,26 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     output.finish()?;
     let broken = verdicts.iter().filter(|verdict| !verdict.holds).count();
     if broken > 0 { Err(Broken { broken, all: verdicts.len() }.into()) } else { left_out.end() }
+}
+
+/// Checks runs.
+async fn of_runs(
+    args: &CheckArgs,
+    rules: &[Rule],
+    store: &Store,
+    left_out: &mut LeftOut,
+) -> Result<Vec<Verdict>> {
+    let runs = left_out.runs(store).await?;
+    let keys = runs::several(&runs, &args.run, &args.of)?;
+    let mut baselines = Baselines::new(args, rules, store, &runs).await?;
+    let mut verdicts = Verdicts::default();
+    for key in &keys {
+        let read = rules::read(store, key, rules, &args.scope).await;
+        let Some(run) = left_out.or_leave_out(key, read)? else { continue };
+        let baseline = baselines.of(&run.info).await?;
+        verdicts.add(rules, &run, &view::scope(&args.scope, &run.info), baseline.as_ref())?;
+    }
+    verdicts.end()
 }
 
 /// Returns the verdicts as they are printed: people see the broken rules first.

@@ -1,5 +1,7 @@
 //! Rules that hold and rules that are broken, for a person, for JUnit and for GitHub.
 
+mod points;
+
 use serde_json::Value;
 
 use crate::support::*;
