@@ -62,8 +62,8 @@ fn resolved(module: &str, import: &str) -> String {
     parts.join("/")
 }
 
-/// Returns a module without imports, the word `export`, comments and indentation: the script is a good part of a small
-/// report.
+/// Returns a module without imports, the word `export`, comments, indentation and needless ends of lines: the script is a
+/// good part of a small report.
 fn body(text: &str) -> String {
     let mut within = false;
     let mut body = String::with_capacity(text.len());
@@ -74,7 +74,10 @@ fn body(text: &str) -> String {
             within = !start.ends_with("*/");
         } else if !start.is_empty() && !start.starts_with("//") && !line.starts_with("import ") {
             push_untyped(&mut body, start.strip_prefix("export ").unwrap_or(start));
-            body.push('\n');
+            // Behind these, the end of a line means nothing, since no text goes over several lines.
+            if !body.ends_with(['{', ';', ',', '(', '[']) {
+                body.push('\n');
+            }
         }
     }
     body
@@ -106,8 +109,7 @@ mod tests {
             ),
             ("data/a.js", "/** One. */\nexport const a = 1;\n"),
         ];
-        let script =
-            "\"use strict\";\n(() => {\nconst a = 1;\nfunction b(x) {\nreturn a + (x);\n}\nb(a);\n})();\n";
+        let script = "\"use strict\";\n(() => {\nconst a = 1;function b(x) {return a + (x);}\nb(a);})();\n";
         assert_eq!(linked(&modules), script);
     }
 }

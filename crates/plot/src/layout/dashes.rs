@@ -1,14 +1,17 @@
 //! Dashed lines, for what was not measured.
 
-use crate::output::drawing::{Drawing, Point};
+use crate::output::drawing::{Drawing, Point, dot_radius};
 use crate::palette::Color;
 
 /// The lengths of a dash and of the gap after it, in points.
 const DASH: f64 = 3.6;
 const GAP: f64 = 2.4;
 
-/// Draws a dashed line through points; the pattern goes on around the corners.
+/// Draws a dashed line through points; the pattern goes on around the corners. For a single point, draws a dot.
 pub(crate) fn draw(drawing: &mut Drawing, points: &[Point], width: f64, color: Color) {
+    if let [only] = points {
+        drawing.dot(*only, dot_radius(width), color);
+    }
     let mut along = 0.0;
     for pair in points.windows(2) {
         let [from, to] = pair else { continue };

@@ -21,6 +21,9 @@ const WIDTH: f64 = 1.2;
 /// The size of a level's dot, relative to the usual dot of a line.
 const DOT: f64 = 1.4;
 
+/// The opacity of the shade behind levels with time-outs.
+const SHADE: f64 = 0.09;
+
 /// What a line shows.
 struct Line {
     name: &'static str,
@@ -108,7 +111,7 @@ fn is_late(level: &Level) -> bool {
 
 /// The colour behind levels with time-outs.
 fn shade() -> Color {
-    INK.tint(0.91)
+    INK.tint(1.0 - SHADE)
 }
 
 impl Chart for Latency<'_> {
@@ -166,7 +169,9 @@ impl Chart for Latency<'_> {
         let unit = self.unit().0;
         for (at, _) in self.series.levels.iter().filter(|(_, level)| is_late(level)) {
             let (x, half) = (frame.x(self.places.at(*at)), Places::step(frame) / 2.0);
-            drawing.rect((x - half, frame.area.top), (x + half, frame.area.bottom), shade());
+            let (top, bottom) = (frame.area.top, frame.area.bottom);
+            let corners = vec![(x - half, top), (x + half, top), (x + half, bottom), (x - half, bottom)];
+            drawing.veil(corners, INK, SHADE);
         }
         self.places.draw(drawing, frame);
         let stretches = |value: &dyn Fn(&Level) -> Option<f64>| -> Vec<Vec<Point>> {
