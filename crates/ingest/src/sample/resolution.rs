@@ -107,7 +107,7 @@ impl fmt::Display for Resolution {
 fn unknown(text: &str) -> Error {
     Error::usage(
         ErrorKind::Resolution,
-        format!("the resolution {text} is not known"),
+        format!("the resolution {text} is none of 1us, 10us, 100us and 1ms"),
         "Give 1us, 10us, 100us or 1ms.",
     )
 }

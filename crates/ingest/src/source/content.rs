@@ -142,7 +142,6 @@ fn neither(head: &[u8]) -> Fault {
     )
 }
 
-/// Returns the name of the packed format that `head` begins with, if any.
 /// Returns true for results of vegeta in Go's own format, which begins with the name of their type.
 fn is_binary_of_vegeta(head: &[u8]) -> bool {
     head.get(..16).is_some_and(|begin| {
@@ -150,6 +149,7 @@ fn is_binary_of_vegeta(head: &[u8]) -> bool {
     })
 }
 
+/// Returns the name of the packed format that `head` begins with, if any.
 fn packed_name(head: &[u8]) -> Option<&'static str> {
     match Container::of(head) {
         Container::Zip => Some("a zip within a packed file"),

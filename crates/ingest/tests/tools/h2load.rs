@@ -1,5 +1,6 @@
 //! h2load's log.
 
+use perfpipe_ingest::IngestOptions;
 use perfpipe_ingest::run::Resolution;
 
 use crate::support::*;
@@ -25,4 +26,16 @@ fn failed_stream_is_a_failure_and_bad_lines_are_rejected() {
     let log = read(&file);
     assert_eq!((log.outcomes(), log.done.info.rejects), ((1, 2), 2));
     assert_eq!(log.samples[0].elapsed, 8154);
+}
+
+/// What the log does not tell is told as missing, and nothing of it as not kept.
+#[test]
+fn inspection_names_the_columns_of_the_format() {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let files = [fixture("h2load/failures.log")];
+    let found = runtime.block_on(perfpipe_ingest::inspect(&files, &IngestOptions::default())).unwrap();
+    let log = &found.logs[0];
+    assert_eq!(log.ignored_columns, [""; 0]);
+    assert!(log.missing_columns.iter().any(|column| column.name == "label"));
+    assert!(!log.missing_columns.iter().any(|column| column.name == "responseCode"));
 }

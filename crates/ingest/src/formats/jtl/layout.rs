@@ -141,7 +141,7 @@ impl Layout {
             delimiter: b',',
             width: names.len(),
             columns,
-            header: None,
+            header: Some(names.join(",").into_bytes()),
             note: None,
             converted: Some(format),
             resolution,
