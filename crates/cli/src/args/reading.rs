@@ -33,7 +33,7 @@ pub(crate) struct LogArgs {
     /// Maximum distance of any record from the log's first record: 7d, 36h, 90m (at most 12d)
     #[arg(long, value_name = "SPAN", default_value = "7d", value_parser = duration::parse)]
     pub(crate) max_span: u64,
-    /// Time zero in epoch ms; only for a pipe whose earliest record comes late
+    /// Time zero in epoch ms: of logs without a clock, when the tool began; else only for a pipe whose earliest record comes late
     #[arg(long, value_name = "MS")]
     pub(crate) origin: Option<i64>,
     /// Regular expression that finds the injector's host in threadName

@@ -124,6 +124,12 @@ impl Cover {
     /// Refuses readings that cover less of the run than its present ones, or nothing of it.
     fn check(&self, run: &StoredRun, export: &CpuExport, join: CpuJoin) -> Result<()> {
         let key = &run.info.key;
+        if self.after == 0 && !run.info.has_clock() {
+            let problem = format!("the log of the run {key} has no clock, only times since its tool began");
+            let remedy = "Ingest the log again with the CPU export and --origin: the moment at which the tool began, in \
+                          milliseconds since 1970.";
+            return Err(CliError::refused(problem, remedy).into());
+        }
         let problem = if self.after == 0 {
             format!("no reading of the export falls within the run {key}: {}", times(run, export, join))
         } else if self.after < self.before {

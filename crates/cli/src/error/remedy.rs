@@ -104,6 +104,9 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::Resolution => {
             "Give --resolution 1us, 10us, 100us or 1ms: the log's own or a coarser one, and one for all logs of a run."
         }
+        ErrorKind::NoClock => {
+            "Ingest the log with --origin: the moment at which the tool began, in milliseconds since 1970, as `date +%s%3N` prints it. Without that, ingest the log alone."
+        }
         ErrorKind::RepeatRange => "Count repeats from 1: --repeat 1.",
         ErrorKind::InjectorPattern => {
             "Write one whose first group, or whole match, is the host, as in --injector-pattern '^(load-[a-z]+)-'."

@@ -153,7 +153,7 @@ impl Head {
         let size = log.about_unpacked();
         let mut stream = log.open()?;
         let Some(log) = stream.next_log()? else { return Ok(()) };
-        let (layout, mut cutter) = open_log(log, &options.source.layout, HEAD)?;
+        let (layout, mut cutter) = open_log(log, &options.source.layout, None, HEAD)?;
         // Each log is judged by its own first record.
         let mut survey = Survey::new(parser.clone(), options.max_span_ms);
         let looked = cutter.look_ahead().map(|block| {

@@ -146,6 +146,8 @@ kinds! {
     UnknownTimeUnit = "unknown-time-unit",
     /// The given time zone does not exist.
     UnknownTimeZone = "unknown-time-zone",
+    /// A log tells times only since its tool began, and that moment is needed, or was not given in milliseconds.
+    NoClock = "no-clock",
     /// The given pattern of injectors is not a regular expression.
     InjectorPattern = "injector-pattern",
     /// The given columns lack one that perfpipe needs.

@@ -74,7 +74,8 @@ fn look(prepared: Prepared, options: &IngestOptions) -> Result<Inspection> {
     let parser = prepared.parser(options)?;
     let logs = prepared.logs.lock().unwrap_or_else(PoisonError::into_inner).len().max(1) as u64;
     let limit = (options.sizes.look_ahead as u64 / logs).max(LEAST);
-    let plan = ReadPlan { limit: Some(limit), block_size: BLOCK, ..prepared.plan(options, options.origin) };
+    let plan =
+        ReadPlan { limit: Some(limit), block_size: BLOCK, ..prepared.plan(options, prepared.t0(options)) };
     let mut sampler = Sampler::new(parser.clone(), options, &prepared, limit);
     let read = plan.run(parser, Arc::clone(&sampler.packed), &mut sampler);
     let broken = sampler.refusal.take().or(read.err());

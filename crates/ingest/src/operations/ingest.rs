@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::jtl::parser::Parser;
+use crate::formats::tools::since_begin::begin;
 use crate::pipeline::collected::Collected;
 use crate::pipeline::reader::ReadPlan;
 use crate::pipeline::sink::{FinishedRun, RunStore, RunWriter};
@@ -23,7 +24,7 @@ use crate::run::note::{Note, NoteKind};
 use crate::run::replace::Replace;
 use crate::series::clock_guess::ClockGuess;
 use crate::series::cpu::{CpuJoin, CpuSeries};
-use crate::source::cpu_export::CpuFacts;
+use crate::source::cpu_export::{CpuFacts, CpuSource};
 use crate::source::{Inputs, LogSource, SourceOptions};
 use crate::store::counted;
 
@@ -88,7 +89,7 @@ pub(crate) async fn ingest_as<S: RunStore>(
     let progress = &options.progress;
     progress.begin();
     let prepared = Prepared::new(files, options).await?;
-    let mut origin = options.origin;
+    let mut origin = prepared.t0(options);
     let mut restart_window = (S::CAN_RESTART && prepared.can_restart && origin.is_none())
         .then_some(options.sizes.look_ahead as u64);
     let mut read_twice = false;
@@ -172,6 +173,8 @@ pub(crate) struct Prepared {
     place: Place,
     stems: Vec<String>,
     can_restart: bool,
+    /// True if a log has no clock, so that the origin is the moment at which its tool began.
+    lacks_clock: bool,
     pub(crate) cpu: Arc<CpuSeries>,
     /// The rule by which samples are joined to the readings.
     pub(crate) join: CpuJoin,
@@ -194,11 +197,14 @@ impl Prepared {
 
     /// Prepares recognised inputs by reading their CPU readings.
     pub(crate) async fn of(inputs: Inputs, options: &IngestOptions) -> Result<Self> {
+        let clocks = inputs.logs.iter().map(LogSource::clock);
+        let lacks_clock = begin::check(clocks, inputs.cpu.as_ref().map(CpuSource::place), options.origin)?;
         let first = inputs.logs.first();
         let mut prepared = Self {
             place: first.map(|first| first.place().clone()).unwrap_or_default(),
             stems: first.map(LogSource::stems).unwrap_or_default(),
             can_restart: inputs.logs.iter().all(LogSource::can_restart),
+            lacks_clock,
             cpu: Arc::default(),
             join: options.cpu.join(&CpuSeries::default()),
             cpu_file: None,
@@ -220,11 +226,17 @@ impl Prepared {
         Ok(prepared)
     }
 
+    /// Returns t0 in epoch ms, if it was given.
+    pub(crate) fn t0(&self, options: &IngestOptions) -> Option<i64> {
+        options.origin.filter(|_| !self.lacks_clock)
+    }
+
     pub(crate) fn plan(&self, options: &IngestOptions, origin: Option<i64>) -> ReadPlan {
         ReadPlan {
             sources: Arc::clone(&self.logs),
             layout: options.source.layout.clone(),
             origin,
+            begin: options.origin.filter(|_| self.lacks_clock),
             time_unit: options.source.time_unit,
             max_span_ms: options.max_span_ms,
             block_size: options.sizes.block_size,
@@ -256,15 +268,21 @@ impl Prepared {
                 "Ingest it again once nothing writes to it.",
             ));
         }
-        if self.can_restart && options.origin.is_none() {
+        let told = self.t0(options);
+        if self.can_restart && told.is_none() {
             return Ok(());
         }
-        Err(self.other_origin(options.origin, earliest))
+        if self.lacks_clock {
+            let problem =
+                "its earliest record comes later than perfpipe looked ahead, and a pipe can't be read again";
+            return Err(Error::input(ErrorKind::ReadOnce, self.place.clone(), problem, "Give it as a file."));
+        }
+        Err(self.other_origin(told, earliest))
     }
 
     /// Fails if the given t0 is not that of the log.
     pub(crate) fn check_origin(&self, t0_ms: i64, options: &IngestOptions) -> Result<()> {
-        match options.origin.filter(|origin| *origin != t0_ms) {
+        match self.t0(options).filter(|origin| *origin != t0_ms) {
             None => Ok(()),
             told => Err(self.other_origin(told, t0_ms)),
         }

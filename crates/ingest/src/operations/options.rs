@@ -36,7 +36,7 @@ pub struct IngestOptions {
     /// True if any stored run of the same key may be replaced, even if the key was inferred.
     pub replace: bool,
     /// t0 in epoch ms, which must be the smallest timeStamp of the run. It is needed only for pipes whose earliest
-    /// record comes late.
+    /// record comes late. For logs without a clock, such as hey's, it is the moment at which the tool began.
     pub origin: Option<i64>,
     /// The maximum distance of a record from the first accepted one, in ms; at most 12 days.
     pub max_span_ms: u64,
@@ -146,7 +146,7 @@ impl IngestOptions {
         self
     }
 
-    /// Sets t0, in epoch ms.
+    /// Sets t0, or the moment at which the tool of logs without a clock began, in epoch ms.
     #[must_use]
     pub fn with_origin(mut self, origin: i64) -> Self {
         self.origin = Some(origin);

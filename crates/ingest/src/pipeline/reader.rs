@@ -73,6 +73,8 @@ pub(crate) struct ReadPlan {
     pub(crate) layout: LayoutOptions,
     /// t0 in epoch ms, if known.
     pub(crate) origin: Option<i64>,
+    /// The moment at which the tools of logs without a clock began, in epoch ms, if known.
+    pub(crate) begin: Option<i64>,
     /// The unit of numeric timeStamps, if given.
     pub(crate) time_unit: Option<TimeUnit>,
     pub(crate) max_span_ms: u64,
@@ -256,7 +258,7 @@ impl ReadPlan {
             if !feed.begin_log(place.clone()) {
                 return Ok(false);
             }
-            if !feed.notes(layout.note.map(|note| format!("{place}: {note}")).into_iter().collect()) {
+            if !feed.notes(layout.notes.iter().map(|note| format!("{place}: {note}")).collect()) {
                 return Ok(false);
             }
             let file = file.as_ref();
@@ -271,7 +273,7 @@ impl ReadPlan {
     }
 
     fn open_log<'a>(&self, log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
-        open_log(log.limited(self.limit), &self.layout, self.block_size)
+        open_log(log.limited(self.limit), &self.layout, self.begin, self.block_size)
     }
 }
 
@@ -287,10 +289,12 @@ fn in_other_unit(place: &Place, head: i64, unit: TimeUnit) -> Error {
     Error::TimeUnit { place: Box::new(place.clone()), problem, unit: unit.to_string() }
 }
 
-/// Reads the first bytes of a log and detects its layout.
+/// Reads the first bytes of a log and detects its layout. `begin` is the moment at which its tool began, in epoch ms, if
+/// the log has no clock.
 pub(crate) fn open_log<'a>(
     mut log: LogReader<'a>,
     options: &LayoutOptions,
+    begin: Option<i64>,
     block_size: usize,
 ) -> Result<(Layout, Cutter<LogReader<'a>>)> {
     let mut head = match read_head(&mut log) {
@@ -302,9 +306,9 @@ pub(crate) fn open_log<'a>(
     let head = head.split_off(mark);
     if let Some(format) = recognise(text(&head)) {
         let resolution = options.unit(format.finest, format.name, log.place())?;
-        let note = (format.note)(text(&head));
-        log.convert(format, resolution, head);
-        let layout = Layout { note, ..format.layout(resolution) };
+        let notes = format.notes(text(&head), begin);
+        log.convert(format, resolution, begin, head);
+        let layout = Layout { notes, ..format.layout(resolution) };
         let cutter = Cutter::new(log, Vec::new(), 0, layout.delimiter, block_size.min(CONVERTED));
         return Ok((layout, cutter));
     }

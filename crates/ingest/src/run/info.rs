@@ -131,6 +131,9 @@ pub struct RunInfo {
     pub damage: Vec<Damage>,
 }
 
+/// The end of January 1970, in epoch ms.
+const JANUARY_1970: i64 = 31 * 24 * 3_600_000;
+
 impl RunInfo {
     /// Creates the metadata of a run from `t0_ms` to `last_ms` (epoch ms, both inclusive). All else is zero or empty.
     pub fn new(key: RunKey, t0_ms: i64, last_ms: i64) -> Self {
@@ -157,6 +160,19 @@ impl RunInfo {
             ingested_at: String::new(),
             damage: Vec::new(),
         }
+    }
+
+    /// Returns true if it is known when the run was. The log of some tools tells times only since the tool began: its run
+    /// is in January 1970, when nobody tested a server.
+    ///
+    /// ```
+    /// use perfpipe_ingest::{RunInfo, RunKey};
+    ///
+    /// assert!(RunInfo::new(RunKey::new("go", "2048"), 1_795_203_738_000, 1_795_203_738_500).has_clock());
+    /// assert!(!RunInfo::new(RunKey::new("go", "hey"), 12, 500).has_clock());
+    /// ```
+    pub fn has_clock(&self) -> bool {
+        !(0..JANUARY_1970).contains(&self.t0_ms)
     }
 
     /// Returns true if the run was made from damaged files that could be read only in part.

@@ -46,6 +46,8 @@ pub enum RejectReason {
     },
     /// The record is none of those that the format of another load tool has.
     UnknownRecord,
+    /// The record is of a second run in the log, whose times begin again at 0.
+    SecondRun,
     /// Lines between two quotes of the record look like records. An error only if no rejects are allowed.
     SwallowedRecords {
         /// The number of such lines.
@@ -67,6 +69,7 @@ impl RejectReason {
             Self::NotANumber { .. } => "not-a-number",
             Self::NotABoolean { .. } => "not-a-boolean",
             Self::UnknownRecord => "unknown-record",
+            Self::SecondRun => "second-run",
             Self::SwallowedRecords { .. } => "swallowed-records",
         }
     }
@@ -96,6 +99,9 @@ impl fmt::Display for RejectReason {
             Self::NotANumber { column } => write!(f, "{column} is not a whole number in range"),
             Self::NotABoolean { column } => write!(f, "{column} is not true or false"),
             Self::UnknownRecord => f.write_str("it is none of the records that such a log has"),
+            Self::SecondRun => f.write_str(
+                "a second run begins in the log, with times from 0 again: put each into a file of its own",
+            ),
             Self::SwallowedRecords { records: 1 } => {
                 f.write_str("a line between two quotes looks like a record, but is read as text")
             }

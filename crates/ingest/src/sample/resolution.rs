@@ -31,9 +31,11 @@ impl Resolution {
     pub const MILLISECOND: Self = Self { microseconds: 1000 };
     /// A microsecond.
     pub const MICROSECOND: Self = Self { microseconds: 1 };
+    /// A tenth of a millisecond.
+    pub(crate) const HUNDRED_MICROSECONDS: Self = Self { microseconds: 100 };
     /// All units, the finest first.
     pub const ALL: [Self; 4] =
-        [Self::MICROSECOND, Self { microseconds: 10 }, Self { microseconds: 100 }, Self::MILLISECOND];
+        [Self::MICROSECOND, Self { microseconds: 10 }, Self::HUNDRED_MICROSECONDS, Self::MILLISECOND];
 
     /// Its length in µs: 1, 10, 100 or 1000.
     pub fn microseconds(self) -> u32 {

@@ -128,14 +128,14 @@ impl Inputs {
         let mut others = Others::new(path);
         for stored in self.parts(path, options.salvage)? {
             let place = stored.place();
-            let content = match stored.head()? {
-                Ok(head) => head.content(&options.layout)?,
-                Err(fault) => Content::Other(fault),
+            let (content, has_clock) = match stored.head()? {
+                Ok(head) => (head.content(&options.layout)?, head.has_clock()),
+                Err(fault) => (Content::Other(fault), true),
             };
             match content {
                 Content::Log => {
                     others.recognised = true;
-                    self.logs.push(LogSource::stored(stored));
+                    self.logs.push(LogSource::stored(stored, has_clock));
                 }
                 Content::Cpu(form) => {
                     others.recognised = true;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::container::Container;
 use super::content::Content;
-use super::head::read_head;
+use super::head::{read_head, text};
 use super::opened::Opened;
 use super::snapshot::Seen;
 use super::unpack::checked::{Checked, Digested, Expected, Stated, Unpacked};
@@ -18,6 +18,8 @@ use super::zip::member::{Member, method_name};
 use super::zip::open::open_member;
 use crate::error::{Place, Result};
 use crate::formats::jtl::layout::LayoutOptions;
+use crate::formats::tools::format::Clock;
+use crate::formats::tools::recognise;
 use crate::run::fault::{Fault, explain};
 
 /// The assumed compression ratio of logs whose unpacked size is unknown.
@@ -182,6 +184,11 @@ impl Head {
     pub(crate) fn read<R: Digested + ?Sized>(reader: &mut R) -> io::Result<Self> {
         let bytes = read_head(reader)?;
         Ok(Self { bytes, cut: reader.cut().cloned() })
+    }
+
+    /// Returns false for a log whose times are since the begin of its tool.
+    pub(crate) fn has_clock(&self) -> bool {
+        recognise(text(&self.bytes)).is_none_or(|format| format.clock == Clock::Epoch)
     }
 
     /// Classifies the text by its head. If a damaged text can't be recognised, the damage is given as the reason.

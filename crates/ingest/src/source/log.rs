@@ -24,6 +24,8 @@ use crate::sample::resolution::Resolution;
 /// A log, or a pipe that holds at least one.
 pub struct LogSource {
     place: Place,
+    /// False if its times are since the begin of its tool.
+    has_clock: bool,
     origin: Origin,
 }
 
@@ -34,13 +36,14 @@ enum Origin {
 }
 
 impl LogSource {
-    pub(crate) fn stored(stored: Stored) -> Self {
-        Self { place: stored.place(), origin: Origin::Stored(stored) }
+    pub(crate) fn stored(stored: Stored, has_clock: bool) -> Self {
+        Self { place: stored.place(), has_clock, origin: Origin::Stored(stored) }
     }
 
     pub(crate) fn piped(logs: PipedLogs) -> Self {
         let place = logs.found.as_ref().map_or_else(|| logs.pipe.place(), |piece| piece.place.clone());
-        Self { place, origin: Origin::Pipe(Some(Box::new(logs))) }
+        let has_clock = logs.found.as_ref().is_none_or(|piece| piece.head.has_clock());
+        Self { place, has_clock, origin: Origin::Pipe(Some(Box::new(logs))) }
     }
 
     /// Tells a pipe that the run's CPU export is known, so that one after a log is skipped.
@@ -48,6 +51,11 @@ impl LogSource {
         if let Origin::Pipe(Some(logs)) = &mut self.origin {
             logs.cpu_given = true;
         }
+    }
+
+    /// Returns the log's place, and false if its times are since the begin of its tool.
+    pub(crate) fn clock(&self) -> (&Place, bool) {
+        (&self.place, self.has_clock)
     }
 
     /// Returns the file, and the member if it is in a zip.
@@ -314,9 +322,16 @@ impl<'a> LogReader<'a> {
         Self { left: bytes, ..self }
     }
 
-    /// From here on gives the lines that the log is converted to. `head` was read already.
-    pub(crate) fn convert(&mut self, format: &Format, resolution: Resolution, head: Vec<u8>) {
-        self.converter = Some(Box::new(format.convert(resolution, head)));
+    /// From here on gives the lines that the log is converted to. `head` was read already. `begin` is as for
+    /// [`Format::convert`].
+    pub(crate) fn convert(
+        &mut self,
+        format: &Format,
+        resolution: Resolution,
+        begin: Option<i64>,
+        head: Vec<u8>,
+    ) {
+        self.converter = Some(Box::new(format.convert(resolution, begin, head)));
     }
 
     /// Returns true if reading ended at the limit although the log goes on.

@@ -7,5 +7,6 @@ mod gatling;
 mod h2load;
 mod jmeter;
 mod k6;
+mod since_begin;
 mod support;
 mod vegeta;

@@ -65,3 +65,28 @@ fn export_that_covers_less_of_the_run_is_refused_and_one_that_covers_as_much_is_
     // Where there is less already, more is welcome.
     store.run(&["attach-cpu", "nio_t", &other]).said();
 }
+
+/// hey's log has times since hey began only.
+#[test]
+fn export_is_refused_for_a_run_without_a_clock_and_joined_once_its_begin_is_told() {
+    let begin = 1_795_347_884_603_i64;
+    for store in Store::each() {
+        let hey = fixture("other/hey/clean.csv").display().to_string();
+        let cpu = store.file("cpu.csv", readings(begin / 1000, 5));
+        let key = ["--framework", "nio", "--test", "t"];
+        let complaint = store.run(&[&["ingest", &hey, &cpu], &key[..]].concat()).complaint(2);
+        assert!(
+            complaint.contains("hey/clean.csv has no clock") && complaint.contains("--origin"),
+            "{complaint}"
+        );
+        let said = store.run(&[&["ingest", &hey], &key[..]].concat()).said();
+        assert_told(&said, &["1970-01-01 00:00:00", "without an answer", "has no clock", "p50 9.300 ms"]);
+        let complaint = store.run(&["attach-cpu", "nio_t", &cpu]).complaint(1);
+        assert!(complaint.contains("has no clock") && complaint.contains("--origin"), "{complaint}");
+        let origin = begin.to_string();
+        let told = ["--origin", &origin, "--replace"];
+        let said = store.run(&[&["ingest", &hey, &cpu], &key[..], &told].concat()).said();
+        assert_told(&said, &["2026-11-22 11:44:44", "100.0 % of the seconds have a reading"]);
+        assert_eq!(coverage(&store), 1.0);
+    }
+}

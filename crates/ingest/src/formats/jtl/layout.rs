@@ -47,8 +47,8 @@ pub(crate) struct Layout {
     pub(crate) converted: Option<&'static str>,
     /// The unit of elapsed, latency and connect.
     pub(crate) resolution: Resolution,
-    /// What is to be told of the log, as a sentence without its full stop.
-    pub(crate) note: Option<&'static str>,
+    /// What is to be told of the log, as sentences without their full stops.
+    pub(crate) notes: Vec<&'static str>,
 }
 
 /// The layout as far as the user specifies it. The rest is detected.
@@ -142,7 +142,7 @@ impl Layout {
             width: names.len(),
             columns,
             header: Some(names.join(",").into_bytes()),
-            note: None,
+            notes: Vec::new(),
             converted: Some(format),
             resolution,
         }
@@ -162,7 +162,7 @@ impl Layout {
             width: names.len(),
             columns,
             header,
-            note: None,
+            notes: Vec::new(),
             converted: None,
             resolution: Resolution::MILLISECOND,
         }))
@@ -196,7 +196,7 @@ impl Layout {
                     header: None,
                     converted: None,
                     resolution,
-                    note: None,
+                    notes: Vec::new(),
                 })
             }
             None => Err(Error::input(

@@ -3,8 +3,18 @@
 use super::convert::{Convert, Converter, Follows};
 use super::csv::Column;
 use super::rows::Rows;
+use super::since_begin::begin::NOTE;
 use crate::formats::jtl::layout::Layout;
 use crate::sample::resolution::Resolution;
+
+/// What the times of a format are counted from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// 1970.
+    Epoch,
+    /// The begin of the tool, which the log does not tell.
+    SinceBegin,
+}
 
 /// A format of logs that have a record for each request.
 pub(crate) struct Format {
@@ -12,6 +22,8 @@ pub(crate) struct Format {
     pub(crate) name: &'static str,
     /// The unit in which it tells times, if that is whole.
     pub(crate) finest: Resolution,
+    /// What its times are counted from.
+    pub(crate) clock: Clock,
     /// What it tells of a request.
     pub(crate) columns: &'static [Column],
     /// Returns true if a log that begins with these bytes, without leading whitespace, is of this format.
@@ -23,10 +35,19 @@ pub(crate) struct Format {
 }
 
 impl Format {
-    /// Returns a converter of a log, of which `head` is read already.
-    pub(crate) fn convert(&self, resolution: Resolution, head: Vec<u8>) -> Converter {
-        let (convert, rows) = self.parts(resolution);
+    /// Returns a converter of a log, of which `head` is read already. `begin` is the moment at which the tool began, in
+    /// epoch ms, for a log without a clock.
+    pub(crate) fn convert(&self, resolution: Resolution, begin: Option<i64>, head: Vec<u8>) -> Converter {
+        let (convert, mut rows) = self.parts(resolution);
+        rows.begin_ms = begin.filter(|_| self.clock == Clock::SinceBegin).unwrap_or_default();
         Converter::new(convert, rows, head)
+    }
+
+    /// Returns what is to be told of a log that begins with these bytes, where `begin` is known or not, as sentences
+    /// without their full stops.
+    pub(crate) fn notes(&self, head: &[u8], begin: Option<i64>) -> Vec<&'static str> {
+        let of_clock = (self.clock == Clock::SinceBegin && begin.is_none()).then_some(NOTE);
+        (self.note)(head).into_iter().chain(of_clock).collect()
     }
 
     /// Returns what converts a log, and what it is converted to, with times in this unit.

@@ -1,7 +1,7 @@
 //! h2load's `--log-file`: the start in µs since 1970, the status, and the time to the end in µs, between tabs.
 
 use super::csv::Column;
-use super::format::Format;
+use super::format::{Clock, Format};
 use super::lines::{ConvertLine, LineByLine};
 use super::rows::{MS, Row, Rows};
 use super::told::Wrong;
@@ -12,6 +12,7 @@ use crate::sample::resolution::Resolution;
 pub(super) const FORMAT: Format = Format {
     name: "h2load's log",
     finest: Resolution::MICROSECOND,
+    clock: Clock::Epoch,
     columns: &[
         Column::TimeStamp,
         Column::Elapsed,

@@ -7,7 +7,7 @@ use quick_xml::events::{BytesStart, Event};
 
 use super::convert::{Convert, Follows};
 use super::csv::Column;
-use super::format::Format;
+use super::format::{Clock, Format};
 use super::rows::Rows;
 use super::told::Wrong;
 use crate::run::fault::Fault;
@@ -17,6 +17,7 @@ use crate::sample::resolution::Resolution;
 pub(super) const FORMAT: Format = Format {
     name: "JMeter's XML log",
     finest: Resolution::MILLISECOND,
+    clock: Clock::Epoch,
     columns: &[
         Column::TimeStamp,
         Column::Elapsed,

@@ -12,13 +12,14 @@ mod jmeter_xml;
 mod k6;
 mod lines;
 mod rows;
+pub(crate) mod since_begin;
 pub(crate) mod told;
 mod vegeta;
 
 use self::format::Format;
 
 /// The formats, in the order in which they are tried.
-pub(crate) const FORMATS: [&Format; 8] = [
+pub(crate) const FORMATS: [&Format; 10] = [
     &jmeter_xml::FORMAT,
     &gatling::TEXT,
     &gatling::BINARY,
@@ -27,6 +28,8 @@ pub(crate) const FORMATS: [&Format; 8] = [
     &k6::JSON,
     &vegeta::CSV,
     &vegeta::JSON,
+    &since_begin::HEY,
+    &since_begin::OHA,
 ];
 
 /// Returns the format of a log that begins with these bytes, without leading whitespace; `None` for JMeter's CSV and what

@@ -43,6 +43,8 @@ pub(crate) struct Rows {
     columns: &'static [Column],
     /// The unit in which times are written.
     resolution: Resolution,
+    /// What is added to the starts, in ms.
+    pub(crate) begin_ms: i64,
     /// The lines that nobody has taken yet.
     pub(crate) bytes: Vec<u8>,
     /// The line of the log, from 1, and the byte, from 0, at which the next record begins.
@@ -53,7 +55,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn new(columns: &'static [Column], resolution: Resolution) -> Self {
-        Self { columns, resolution, bytes: Vec::new(), place: (1, 0), line: 1 }
+        Self { columns, resolution, begin_ms: 0, bytes: Vec::new(), place: (1, 0), line: 1 }
     }
 
     /// Writes a request.
@@ -63,7 +65,7 @@ impl Rows {
                 self.bytes.push(b',');
             }
             match column {
-                Column::TimeStamp => self.number(row.start_ms),
+                Column::TimeStamp => self.number(row.start_ms.saturating_add(self.begin_ms)),
                 Column::Elapsed => self.time(Some(row.elapsed_ns)),
                 Column::Latency => self.time(row.latency_ns),
                 Column::Connect => self.time(row.connect_ns),

@@ -29,10 +29,21 @@ pub(crate) enum Wrong {
     Long,
     /// The log is damaged before its end.
     Cut,
+    /// It is of a run behind the first one, in a log whose times begin again there.
+    SecondRun,
 }
 
 /// The columns that something can be wrong with.
-const COLUMNS: [Column; 4] = [Column::TimeStamp, Column::Elapsed, Column::Success, Column::AllThreads];
+const COLUMNS: [Column; 8] = [
+    Column::TimeStamp,
+    Column::Elapsed,
+    Column::Success,
+    Column::AllThreads,
+    Column::ResponseCode,
+    Column::Latency,
+    Column::Connect,
+    Column::Bytes,
+];
 
 impl Wrong {
     /// Returns a code and two numbers.
@@ -46,6 +57,7 @@ impl Wrong {
             Self::Verdict(column) => [4, index(column), 0],
             Self::Long => [5, 0, 0],
             Self::Cut => [6, 0, 0],
+            Self::SecondRun => [7, 0, 0],
         }
     }
 
@@ -59,6 +71,7 @@ impl Wrong {
             4 => Self::Verdict(column()?),
             5 => Self::Long,
             6 => Self::Cut,
+            7 => Self::SecondRun,
             _ => return None,
         })
     }
@@ -73,6 +86,7 @@ impl Wrong {
             Self::Verdict(column) => RejectReason::NotABoolean { column: column.name() },
             Self::Long => RejectReason::LongLine,
             Self::Cut => RejectReason::CutShort,
+            Self::SecondRun => RejectReason::SecondRun,
         }
     }
 }
@@ -146,6 +160,7 @@ mod tests {
             prop::sample::select(&COLUMNS[..]).prop_map(Wrong::Number),
             prop::sample::select(&COLUMNS[..]).prop_map(Wrong::Time),
             Just(Wrong::Cut),
+            Just(Wrong::SecondRun),
         ]
     }
 

@@ -15,7 +15,7 @@ use serde::Deserialize;
 
 use super::csv::{Column, split};
 use super::decimal::moment;
-use super::format::Format;
+use super::format::{Clock, Format};
 use super::in_flight::InFlight;
 use super::lines::{ConvertLine, LineByLine};
 use super::rows::{MS, Row, Rows};
@@ -40,6 +40,7 @@ const COLUMNS: &[Column] = &[
 pub(super) const CSV: Format = Format {
     name: "vegeta's CSV",
     finest: Resolution::MICROSECOND,
+    clock: Clock::Epoch,
     columns: COLUMNS,
     recognises: recognises_csv,
     note: |_| None,
@@ -50,6 +51,7 @@ pub(super) const CSV: Format = Format {
 pub(super) const JSON: Format = Format {
     name: "vegeta's JSON",
     finest: Resolution::MICROSECOND,
+    clock: Clock::Epoch,
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"{\"attack\":\""),
     note: |_| None,

@@ -17,7 +17,7 @@ use hashbrown::HashMap;
 use super::text::{COLUMNS, GROUP_FAILED, Users};
 use crate::error::ErrorKind;
 use crate::formats::tools::convert::{Convert, Follows};
-use crate::formats::tools::format::Format;
+use crate::formats::tools::format::{Clock, Format};
 use crate::formats::tools::rows::{MS, Row, Rows};
 use crate::formats::tools::told::Wrong;
 use crate::run::fault::Fault;
@@ -27,6 +27,7 @@ use crate::sample::resolution::Resolution;
 pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "Gatling's log",
     finest: Resolution::MILLISECOND,
+    clock: Clock::Epoch,
     columns: COLUMNS,
     recognises: is_run,
     note: |_| None,

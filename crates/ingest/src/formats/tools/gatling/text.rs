@@ -12,7 +12,7 @@
 
 use crate::formats::number::parse_i64;
 use crate::formats::tools::csv::Column;
-use crate::formats::tools::format::Format;
+use crate::formats::tools::format::{Clock, Format};
 use crate::formats::tools::lines::{ConvertLine, LineByLine};
 use crate::formats::tools::rows::{MS, Row, Rows};
 use crate::formats::tools::told::Wrong;
@@ -22,6 +22,7 @@ use crate::sample::resolution::Resolution;
 pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "Gatling's log",
     finest: Resolution::MILLISECOND,
+    clock: Clock::Epoch,
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"RUN\t") || head.starts_with(b"ASSERTION\t"),
     note: |_| None,

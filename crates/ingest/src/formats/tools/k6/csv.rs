@@ -5,7 +5,7 @@ use super::request::{Metric, Requests};
 use crate::formats::number::parse_i64;
 use crate::formats::tools::csv::{Column, split};
 use crate::formats::tools::decimal::{decimal, moment};
-use crate::formats::tools::format::Format;
+use crate::formats::tools::format::{Clock, Format};
 use crate::formats::tools::lines::{ConvertLine, LineByLine};
 use crate::formats::tools::rows::Rows;
 use crate::formats::tools::told::Wrong;
@@ -15,6 +15,7 @@ use crate::sample::resolution::Resolution;
 pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "k6's CSV",
     finest: Resolution::MICROSECOND,
+    clock: Clock::Epoch,
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"metric_name,timestamp,metric_value,"),
     note,

@@ -8,7 +8,7 @@ use super::COLUMNS;
 use super::request::{Metric, Requests};
 use crate::formats::tools::csv::Column;
 use crate::formats::tools::decimal::moment;
-use crate::formats::tools::format::Format;
+use crate::formats::tools::format::{Clock, Format};
 use crate::formats::tools::lines::{ConvertLine, LineByLine};
 use crate::formats::tools::rows::Rows;
 use crate::formats::tools::told::Wrong;
@@ -18,6 +18,7 @@ use crate::sample::resolution::Resolution;
 pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "k6's JSON",
     finest: Resolution::MICROSECOND,
+    clock: Clock::Epoch,
     columns: COLUMNS,
     recognises: |head| {
         let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();

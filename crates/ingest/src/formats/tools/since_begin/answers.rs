@@ -1,0 +1,91 @@
+//! Converts rows of numbers below a header.
+
+use crate::formats::number::parse_i64;
+use crate::formats::tools::csv::Column;
+use crate::formats::tools::decimal::decimal;
+use crate::formats::tools::lines::ConvertLine;
+use crate::formats::tools::rows::{MS, Row, Rows};
+use crate::formats::tools::told::Wrong;
+
+/// What is wrong with a row, and the offending value.
+pub(super) type Refused<'a> = (Wrong, Option<&'a [u8]>);
+
+/// Reads the fields of a row.
+pub(super) type ReadRow<const N: usize> = for<'a> fn([&'a [u8]; N]) -> Result<Row<'a>, Refused<'a>>;
+
+/// The rows of one log, each with `N` fields.
+pub(super) struct Answers<const N: usize> {
+    header: &'static [u8],
+    read: ReadRow<N>,
+    /// The number of headers so far. Rows below a second one are of another run, whose times begin again at 0.
+    headers: usize,
+}
+
+/// Returns true if a log begins with this header.
+pub(super) fn begins(head: &[u8], header: &[u8]) -> bool {
+    let rest = head.strip_prefix(header);
+    rest.is_some_and(|rest| rest.trim_ascii_start().len() < rest.len() || rest.is_empty())
+}
+
+impl<const N: usize> Answers<N> {
+    pub(super) fn new(header: &'static [u8], read: ReadRow<N>) -> Self {
+        Self { header, read, headers: 0 }
+    }
+}
+
+impl<const N: usize> ConvertLine for Answers<N> {
+    fn line(&mut self, line: &[u8], rows: &mut Rows) {
+        let is_header = line == self.header;
+        self.headers += usize::from(is_header);
+        if line.is_empty() || (is_header && self.headers == 1) {
+            return;
+        }
+        if self.headers > 1 {
+            return rows.reject(Wrong::SecondRun, None, line);
+        }
+        match split(line).and_then(self.read) {
+            Ok(row) => rows.push(&row),
+            Err((wrong, value)) => rows.reject(wrong, value, line),
+        }
+    }
+}
+
+/// Splits a row at its commas.
+fn split<const N: usize>(line: &[u8]) -> Result<[&[u8]; N], Refused<'_>> {
+    let mut fields = [&b""[..]; N];
+    let mut found = 0;
+    for field in line.split(|byte| *byte == b',') {
+        if let Some(place) = fields.get_mut(found) {
+            *place = field;
+        }
+        found += 1;
+    }
+    if found == N {
+        return Ok(fields);
+    }
+    Err((Wrong::Fields { found: found as u64, expected: N as u64 }, None))
+}
+
+/// Reads the time since the begin, in seconds, as whole ms.
+pub(super) fn start_ms(text: &[u8]) -> Result<i64, Refused<'_>> {
+    let ns = decimal(text, NANOSECONDS).filter(|ns| *ns >= 0);
+    ns.map(|ns| ns.div_euclid(MS)).ok_or((Wrong::Time(Column::TimeStamp), Some(text)))
+}
+
+/// The decimals of seconds that are nanoseconds.
+const NANOSECONDS: usize = 9;
+
+/// Reads a time in seconds as ns, for this column.
+pub(super) fn ns(text: &[u8], column: Column) -> Result<i64, Refused<'_>> {
+    decimal(text, NANOSECONDS).filter(|ns| *ns >= 0).ok_or((Wrong::Number(column), Some(text)))
+}
+
+/// Reads a whole number for this column.
+pub(super) fn whole(text: &[u8], column: Column) -> Result<i64, Refused<'_>> {
+    parse_i64(text).filter(|number| *number >= 0).ok_or((Wrong::Number(column), Some(text)))
+}
+
+/// Returns true for the status of an answer that is no error.
+pub(super) fn is_success(status: i64) -> bool {
+    (200..400).contains(&status)
+}
