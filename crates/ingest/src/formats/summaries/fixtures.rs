@@ -23,7 +23,7 @@ pub(crate) fn only(name: &str) -> FoundSection {
 }
 
 /// One real output of each tool and form.
-pub(crate) const FORMS: [&str; 24] = [
+pub(crate) const FORMS: [&str; 25] = [
     "ab/http500.txt",
     "ab/timeout-r.txt",
     "artillery/report.json",
@@ -34,6 +34,7 @@ pub(crate) const FORMS: [&str; 24] = [
     "hey/failures-summary.out",
     "k6/handleSummary.json",
     "k6/summary-export.json",
+    "locust/run.json",
     "locust/run_stats.csv",
     "locust/run_stats_history.csv",
     "oha/failures-json.out",

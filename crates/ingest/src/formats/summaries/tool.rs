@@ -28,15 +28,15 @@ pub(crate) trait TextTool: Sync {
     }
 }
 
-/// A tool that writes its summary as a JSON object.
+/// A tool that writes its summary as a JSON object, or a list of them.
 pub(crate) trait JsonTool: Sync {
     /// The tool's name.
     fn name(&self) -> &'static str;
 
-    /// Where in the object values have to be for it to be this tool's, as JSON pointers.
+    /// Where in the JSON values have to be for it to be this tool's, as JSON pointers.
     fn keys(&self) -> &'static [&'static str];
 
-    /// Reads an object. An error is the reason why it has no figures.
+    /// Reads the JSON. An error is the reason why it has no figures.
     fn read(&self, value: &Value) -> Result<Told, String>;
 
     /// Returns true if each connection sends its next request when an answer has arrived.

@@ -5,7 +5,7 @@ use super::csv::siege::SiegeLog;
 use super::json::artillery::Artillery;
 use super::json::autocannon::Autocannon;
 use super::json::siege::Siege;
-use super::json::{bombardier, k6, oha, vegeta};
+use super::json::{bombardier, k6, locust, oha, vegeta};
 use super::split::walk::Tools;
 use super::text;
 use super::text::ab::Ab;
@@ -41,5 +41,7 @@ pub(super) const TOOLS: Tools = Tools {
         &vegeta::Vegeta,
         &Siege,
         &Artillery,
+        &locust::Names,
+        &locust::Name,
     ],
 };

@@ -93,7 +93,7 @@ impl<'a> Walk<'a> {
             return Begins::Text(*tool);
         }
         let line = self.lines.get(at).copied().unwrap_or_default().trim_start();
-        if line.starts_with('{') { self.json(at) } else { Begins::Nothing }
+        if may_begin_json(line) { self.json(at) } else { Begins::Nothing }
     }
 
     fn json(&self, at: usize) -> Begins {
@@ -175,14 +175,19 @@ impl<'a> Walk<'a> {
 
 fn is_known_json(walk: &Walk<'_>, at: usize) -> bool {
     let line = walk.lines.get(at).copied().unwrap_or_default();
-    line.starts_with('{') && !matches!(walk.json(at), Begins::Nothing)
+    may_begin_json(line) && !matches!(walk.json(at), Begins::Nothing)
 }
 
 fn aborted(reason: String) -> Told {
     Told { figures: Figures::aborted(reason), ..Told::default() }
 }
 
-/// Returns true if the object has a value at each of these places.
+/// Returns true if an object or a list of objects may begin on this line. Lines of logs begin with brackets too.
+fn may_begin_json(line: &str) -> bool {
+    line.starts_with('{') || line.starts_with("[{") || line.trim_end() == "["
+}
+
+/// Returns true if the JSON has a value at each of these places.
 fn has_all(value: &Value, keys: &[&str]) -> bool {
     keys.iter().all(|key| value.pointer(key).is_some())
 }
@@ -191,6 +196,7 @@ fn has_all(value: &Value, keys: &[&str]) -> bool {
 fn names_first(text: &str, keys: &[&str]) -> bool {
     let near = text.floor_char_boundary(NEAR);
     let text = text.get(..near).unwrap_or_default();
-    let mut names = keys.first().into_iter().flat_map(|key| key.split('/').skip(1));
+    let is_name = |name: &&str| name.parse::<usize>().is_err();
+    let mut names = keys.first().into_iter().flat_map(|key| key.split('/').skip(1)).filter(is_name);
     names.all(|name| text.contains(&format!("\"{name}\"")))
 }

@@ -1,0 +1,199 @@
+//! Locust's `--json`: one object for each name of requests, with counts by second and by rounded response time.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::super::point::{Bounds, Figures, Latencies, LatencySource};
+use super::super::split::found::Told;
+use super::super::tool::JsonTool;
+use super::value::{Json, sum};
+
+/// The list of all names.
+pub(crate) struct Names;
+
+/// One of its objects by itself.
+pub(crate) struct Name;
+
+/// Requests by epoch second, and by response time.
+const SECONDS: &str = "/num_reqs_per_sec";
+const TIMES: &str = "/response_times";
+
+/// The largest count that is believed.
+const MANY: u64 = u32::MAX as u64;
+
+impl JsonTool for Names {
+    fn name(&self) -> &'static str {
+        "locust"
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["/0/num_reqs_per_sec", "/0/num_fail_per_sec", "/0/response_times"]
+    }
+
+    fn read(&self, value: &Value) -> Result<Told, String> {
+        let names: Vec<Json<'_>> = value.as_array().into_iter().flatten().map(Json).collect();
+        told(&names)
+    }
+
+    fn is_closed_loop(&self) -> bool {
+        false
+    }
+}
+
+impl JsonTool for Name {
+    fn name(&self) -> &'static str {
+        "locust"
+    }
+
+    fn keys(&self) -> &'static [&'static str] {
+        &["/num_reqs_per_sec", "/num_fail_per_sec", "/response_times"]
+    }
+
+    fn read(&self, value: &Value) -> Result<Told, String> {
+        told(&[Json(value)])
+    }
+
+    fn is_closed_loop(&self) -> bool {
+        false
+    }
+}
+
+/// Adds up all names.
+fn told(names: &[Json<'_>]) -> Result<Told, String> {
+    let total = |key: &str| -> Result<u64, String> {
+        let counts = names.iter().map(|name| name.needed_count(key)).collect::<Result<Vec<_>, _>>()?;
+        Ok(sum(counts))
+    };
+    let (requests, failures) = (total("/num_requests")?, total("/num_failures")?);
+    let seconds = duration(names);
+    let timed =
+        requests.saturating_sub(sum(names.iter().filter_map(|name| name.count("/num_none_requests"))));
+    let mut figures = Figures {
+        duration: seconds,
+        requests: Some(requests),
+        successes: Some(requests.saturating_sub(failures)),
+        failures: Some(Bounds::exactly(failures)),
+        answers_per_second: seconds.map(|seconds| requests as f64 / seconds),
+        bytes_per_second: seconds.and_then(|seconds| Some(all(names, "/total_content_length")? / seconds)),
+        latencies: latencies(names, timed)?,
+        ..Figures::default()
+    };
+    figures.notes.push("the latencies include those of failures".to_owned());
+    if figures.latencies.source.is_some() {
+        figures.notes.push(
+            "the percentiles are of times that Locust rounds: to whole ms below 100, to two digits from there on"
+                .to_owned(),
+        );
+    }
+    Ok(Told { figures, ..Told::default() })
+}
+
+/// The sum of a number over all names; `None` unless all tell it.
+fn all(names: &[Json<'_>], key: &str) -> Option<f64> {
+    names.iter().map(|name| name.number(key)).sum()
+}
+
+/// From the first start to the last request, in seconds; without these, the seconds that have a request.
+fn duration(names: &[Json<'_>]) -> Option<f64> {
+    let bound =
+        |key, fold: fn(f64, f64) -> f64| names.iter().filter_map(|name| name.number(key)).reduce(fold);
+    let told = bound("/last_request_timestamp", f64::max).zip(bound("/start_time", f64::min));
+    let told = told.map(|(last, first)| last - first).filter(|seconds| *seconds > 0.0);
+    told.or_else(|| {
+        let seconds = || names.iter().flat_map(|name| name.counts(SECONDS)).filter_map(|(at, _)| number(at));
+        Some((seconds().max()? - seconds().min()?) as f64 + 1.0)
+    })
+}
+
+fn number(text: &str) -> Option<u64> {
+    text.parse().ok()
+}
+
+/// The exact mean and greatest, and the percentiles of the rounded times.
+fn latencies(names: &[Json<'_>], timed: u64) -> Result<Latencies, String> {
+    let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
+    for (time, count) in names.iter().flat_map(|name| name.counts(TIMES)) {
+        let ms = number(time).filter(|ms| *ms <= MANY && count <= MANY);
+        let ms = ms.ok_or_else(|| format!("its JSON has no count of requests at {TIMES}/{time}"))?;
+        let held = counts.entry(ms).or_default();
+        *held = held.saturating_add(count);
+    }
+    let counts: Vec<(u64, u64)> = counts.into_iter().collect();
+    let told = sum(counts.iter().map(|(_, count)| *count));
+    if told != timed {
+        return Err(format!("its JSON has {told} response times for {timed} requests"));
+    }
+    let mean = all(names, "/total_response_time").filter(|_| timed > 0).map(|ms| ms / timed as f64);
+    let max = names.iter().filter_map(|name| name.number("/max_response_time")).reduce(f64::max);
+    let counted = Latencies::counted(&counts, 1.0);
+    Ok(Latencies {
+        source: counted.source.map(|_| LatencySource::Printed),
+        mean_ms: mean.or(counted.mean_ms),
+        max_ms: max.or(counted.max_ms),
+        ..counted
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::fixtures::{only, path};
+    use super::super::super::point::LatencySource;
+    use super::super::super::sections;
+
+    #[test]
+    fn names_are_added_up() {
+        let figures = only("locust/run.json").figures;
+        assert_eq!((figures.requests, figures.successes), (Some(1501), Some(1335)));
+        assert_eq!((figures.failures.unwrap().least, figures.failures.unwrap().greatest), (166, 166));
+        assert!((figures.duration.unwrap() - 12.077_38).abs() < 1e-5, "{:?}", figures.duration);
+        let latencies = &figures.latencies;
+        assert_eq!(latencies.source, Some(LatencySource::Printed));
+        assert!((latencies.mean_ms.unwrap() - 34_389.785_887_986_36 / 1501.0).abs() < 1e-9);
+        assert!((latencies.max_ms.unwrap() - 1_017.565_968_999_861).abs() < 1e-9);
+        for (percent, ms) in PERCENTILES {
+            assert!((latencies.percentile(percent).unwrap() - ms).abs() < 1e-9, "{percent}: {latencies:?}");
+        }
+        assert!(figures.notes.iter().any(|note| note.contains("two digits")), "{:?}", figures.notes);
+    }
+
+    /// By another program: numpy's linear percentiles of the rounded times.
+    const PERCENTILES: [(f64, f64); 3] = [(50.0, 9.0), (95.0, 44.0), (99.0, 74.0)];
+
+    #[test]
+    fn one_name_is_read_by_itself() {
+        let text = std::fs::read_to_string(path("locust/run.json")).unwrap();
+        let list: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+        let found = sections(format!("locust -u 12 -t 14s\n{:#}\n", list[1]).as_bytes());
+        let figures = &found.sections[0].figures;
+        assert_eq!((found.sections.len(), found.sections[0].concurrency), (1, Some(12)));
+        assert_eq!((figures.requests, figures.successes, figures.in_flight), (Some(416), Some(376), None));
+    }
+
+    #[test]
+    fn list_stands_behind_lines_of_the_log() {
+        let text = std::fs::read_to_string(path("locust/run.json")).unwrap();
+        let log = "[2026-11-22 11:47:36,085] vm/INFO/locust.main: Starting Locust 2.47.0\n";
+        let found = sections([log, &text, log].concat().as_bytes());
+        assert_eq!((found.sections.len(), found.sections[0].line, found.ignored), (1, 2, 2));
+        assert_eq!(found.sections[0].figures.requests, Some(1501));
+    }
+
+    #[test]
+    fn cut_and_contradicting_lists_have_no_figures_and_say_why() {
+        let text = std::fs::read_to_string(path("locust/run.json")).unwrap();
+        let cut = sections(&text.as_bytes()[..text.len() - 100]);
+        let aborted =
+            |found: &crate::points::FoundSections| found.sections[0].figures.aborted.clone().unwrap();
+        assert_eq!(cut.sections[0].tool, "locust");
+        assert!(aborted(&cut).contains("ends early"), "{cut:?}");
+        let fewer = sections(text.replace("\"num_requests\": 1085", "\"num_requests\": 1084").as_bytes());
+        assert!(aborted(&fewer).contains("1501 response times for 1500 requests"), "{fewer:?}");
+        for (from, to) in [("\"160\": 1,", "\"soon\": 1,"), ("\"160\": 1,", "\"160\": 18446744073709551615,")]
+        {
+            assert!(text.contains(from));
+            let wrong = sections(text.replacen(from, to, 1).as_bytes());
+            assert!(aborted(&wrong).contains("no count of requests"), "{wrong:?}");
+        }
+    }
+}
