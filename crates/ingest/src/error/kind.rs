@@ -42,7 +42,7 @@ kinds! {
     Utf16 = "utf-16",
     /// The file's lines end in carriage returns without line feeds.
     CarriageReturns = "carriage-returns",
-    /// The file is packed in a format that perfpipe does not unpack.
+    /// The file is packed in a format that perfpipe does not unpack, or is what a load tool wrote and no log of requests.
     UnsupportedFormat = "unsupported-format",
     /// A member of a zip is packed by a method that perfpipe does not unpack.
     UnsupportedMethod = "unsupported-method",

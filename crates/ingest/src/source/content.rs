@@ -115,9 +115,8 @@ fn neither(head: &[u8]) -> Fault {
     if head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff") {
         return Fault::new(ErrorKind::Utf16, "is UTF-16 text", "Save it as UTF-8.");
     }
-    if is_binary_of_vegeta(head) {
-        let remedy = "Convert it: vegeta encode --to csv results.bin > results.csv";
-        return Fault::new(ErrorKind::UnsupportedFormat, "is vegeta's binary results", remedy);
+    if let Some((name, remedy)) = of_a_tool(head) {
+        return Fault::new(ErrorKind::UnsupportedFormat, format!("is {name}"), remedy);
     }
     if let Some(name) = packed_name(head) {
         return Fault::new(
@@ -140,6 +139,37 @@ fn neither(head: &[u8]) -> Fault {
         "A log needs a header with timeStamp and elapsed, or JMeter's default columns; otherwise set its \
          columns, and an unusual delimiter, in LayoutOptions. A CPU export needs the columns clock and value.",
     )
+}
+
+/// Returns what a load tool wrote that is no log of requests, if it is known, and the remedy.
+fn of_a_tool(head: &[u8]) -> Option<(&'static str, &'static str)> {
+    let body = text(head);
+    if is_binary_of_vegeta(head) {
+        let remedy = "Convert it: vegeta encode --to csv results.bin > results.csv";
+        return Some(("vegeta's binary results", remedy));
+    }
+    if head.starts_with(b"SQLite format 3\0") {
+        let remedy = "Give a log in text. oha, whose --db-url writes such a file, writes its requests by \
+                      --output-format csv.";
+        return Some(("an SQLite database", remedy));
+    }
+    if is_interval_log(body) {
+        let remedy = "It has no requests, only their distribution by interval. Give a log of the requests, or make \
+                      its percentiles a point of a sweep: HistogramLogProcessor -i run.hlog -o run writes run.hgrm.";
+        return Some(("an interval log of HdrHistogram", remedy));
+    }
+    let remedy = "It does not say which requests failed, and is sorted by duration. Give ab's output of the same name \
+                  as well, for a point of a sweep.";
+    body.starts_with(b"starttime\tseconds\tctime\t").then_some(("the file of ab -g", remedy))
+}
+
+/// Returns true for an interval log of HdrHistogram, which may begin with comments of any text.
+fn is_interval_log(body: &[u8]) -> bool {
+    let lines = body
+        .split(|byte| *byte == b'\n')
+        .take_while(|line| line.first().is_some_and(|byte| b"#\"".contains(byte)));
+    let marks: [&[u8]; 2] = [b"#[Histogram log format version ", b"\"StartTimestamp\",\"Interval_Length\""];
+    lines.into_iter().any(|line| marks.iter().any(|mark| line.starts_with(mark)))
 }
 
 /// Returns true for results of vegeta in Go's own format, which begins with the name of their type.
@@ -203,6 +233,11 @@ mod tests {
             (b"MZ\x90\0\x03\0\0\0", ErrorKind::UnsupportedFormat),
             (b"\0\x01\x02", ErrorKind::Binary),
             (b"hello\nworld", ErrorKind::Unrecognised),
+            (b"SQLite format 3\0\x10\0\x01\x01", ErrorKind::UnsupportedFormat),
+            (b"#[by x]\n#[Histogram log format version 1.3]\n", ErrorKind::UnsupportedFormat),
+            (b"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\"", ErrorKind::UnsupportedFormat),
+            (b"# a comment\nnothing else", ErrorKind::Unrecognised),
+            (b"starttime\tseconds\tctime\tdtime\tttime\twait\n", ErrorKind::UnsupportedFormat),
             (&tar, ErrorKind::UnsupportedFormat),
         ] {
             let fault = fault(head);
