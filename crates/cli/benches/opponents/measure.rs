@@ -88,9 +88,21 @@ struct Run {
 
 /// The runs of one contender.
 pub(crate) struct Result {
-    name: &'static str,
-    peak_mb: f64,
+    pub(crate) name: &'static str,
+    pub(crate) peak_mb: f64,
     runs: Vec<Run>,
+}
+
+impl Result {
+    /// The wall time of each round, in seconds.
+    pub(crate) fn walls(&self) -> impl Iterator<Item = f64> {
+        self.runs.iter().map(|run| run.wall)
+    }
+
+    /// The CPU time of each round, in seconds.
+    pub(crate) fn cpus(&self) -> impl Iterator<Item = f64> {
+        self.runs.iter().map(|run| run.cpu)
+    }
 }
 
 /// Runs all contenders in turn, round after round, having run each once for warmth and for its memory.
@@ -116,12 +128,12 @@ pub(crate) fn print(results: &[Result], samples: u64) {
     let Some(reference) = results.first() else { return };
     for result in results {
         let ratios: Vec<f64> =
-            result.runs.iter().zip(&reference.runs).map(|(run, other)| run.wall / other.wall).collect();
-        let wall = median(result.runs.iter().map(|run| run.wall));
+            result.walls().zip(reference.walls()).map(|(wall, other)| wall / other).collect();
+        let wall = median(result.walls());
         println!(
             "{:<36} {wall:>7.2} {:>7.2} {:>9.0} {:>6.2} {:>6.2} ({:.2}-{:.2})",
             result.name,
-            median(result.runs.iter().map(|run| run.cpu)),
+            median(result.cpus()),
             result.peak_mb,
             samples as f64 / 1e6 / wall,
             median(ratios.iter().copied()),
@@ -132,12 +144,13 @@ pub(crate) fn print(results: &[Result], samples: u64) {
     if let [.., copy, perfpipe] = results
         && copy.name == BEST
     {
-        let ratios = perfpipe.runs.iter().zip(&copy.runs).map(|(run, other)| run.wall / other.wall);
+        let ratios = perfpipe.walls().zip(copy.walls()).map(|(wall, other)| wall / other);
         println!("perfpipe into Postgres to the server's best way: {:.2}", median(ratios));
     }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+/// Returns the upper of the middle two of an even number of values.
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)

@@ -322,16 +322,7 @@ impl<'a> LogReader<'a> {
         Self { left: bytes, ..self }
     }
 
-    /// From here on gives the lines that the log is converted to. `head` was read already. `begin` is as for
-    /// [`Format::convert`].
-    pub(crate) fn convert(
-        &mut self,
-        format: &Format,
-        resolution: Resolution,
-        begin: Option<i64>,
-        head: Vec<u8>,
-    ) {
-        self.converter = Some(Box::new(format.convert(resolution, begin, head)));
+        self.converter = Some(Box::new(Converter::new(format, resolution, begin, head)));
     }
 
     /// Returns true if reading ended at the limit although the log goes on.

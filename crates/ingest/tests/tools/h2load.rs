@@ -14,9 +14,24 @@ fn log_has_the_counts_of_the_server() {
         assert!((log.percentile(percent) - ms).abs() < 1e-6, "{percent}: {}", log.percentile(percent));
     }
     assert!((log.mean() - 9.280_324).abs() < 1e-6);
+    // By exact starts since the first one, which is 0.994 ms beyond a whole ms.
+    assert_eq!(log.by_second(), [(1726, 0), (1274, 0)]);
     let failing = read(&fixture("h2load/failures.log"));
     assert_eq!((failing.outcomes(), failing.by_second()), ((812, 87), vec![(812, 87)]));
     assert!((failing.percentile(50.0) - 5.4525).abs() < 1e-6);
+}
+
+/// Whole ms since the first start are those between the exact moments, wherever the first start stands.
+#[test]
+fn moments_count_from_the_exact_first_start() {
+    let starts = [1_795_347_889_514_700_i64, 1_795_347_889_514_196, 1_795_347_889_515_195, 1_795_347_889_515_196];
+    let text: String = starts.iter().map(|start| format!("{start}\t200\t8154\n")).collect();
+    let (_folder, file) = written("h2load.log", text.as_bytes());
+    for log in [read(&file), read_by(&file, 1)] {
+        let ms: Vec<i64> = log.samples.iter().map(|sample| sample.t_ms).collect();
+        assert_eq!(ms, starts.map(|start| (start - starts[1]) / 1000));
+        assert_eq!(log.done.info.t0_ms, starts[1] / 1000);
+    }
 }
 
 #[test]

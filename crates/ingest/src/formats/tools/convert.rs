@@ -2,8 +2,10 @@
 
 use std::io;
 
+use super::format::{Clock, Format};
 use super::rows::Rows;
 use crate::run::fault::Fault;
+use crate::sample::resolution::Resolution;
 
 /// The number of bytes of a log that are read at once.
 const PIECE: usize = 256 << 10;
@@ -44,6 +46,8 @@ pub(crate) trait Convert: Send {
 pub(crate) struct Converter {
     convert: Box<dyn Convert>,
     rows: Rows,
+    /// What looks at the first piece before it is converted.
+    ahead: Option<(Box<dyn Convert>, Rows)>,
     /// The number of bytes of the rows that were taken.
     taken: usize,
     /// The bytes of the log that are not converted yet.
@@ -54,13 +58,24 @@ pub(crate) struct Converter {
 }
 
 impl Converter {
-    /// Creates a converter of a log, of which `head` is read already, to rows.
-    pub(in crate::formats::tools) fn new(convert: Box<dyn Convert>, rows: Rows, head: Vec<u8>) -> Self {
-        Self { convert, rows, taken: 0, input: head, wanted: 0, ended: false }
+    /// Creates a converter of a log, of which `head` is read already, with times in this unit. `begin` is the moment at
+    /// which the tool began, in epoch ms, for a log without a clock.
+    pub(crate) fn new(format: &Format, resolution: Resolution, begin: Option<i64>, head: Vec<u8>) -> Self {
+        let (convert, mut rows) = format.parts(resolution);
+        rows.begin_ms = begin.filter(|_| format.clock == Clock::SinceBegin).unwrap_or_default();
+        // A format that tells whole ms has nothing beyond them.
+        let ahead = (format.finest != Resolution::MILLISECOND).then(|| format.parts(resolution));
+        Self { convert, rows, ahead, taken: 0, input: head, wanted: 0, ended: false }
     }
 
     /// Gives lines.
     pub(crate) fn read(&mut self, out: &mut [u8], log: &mut impl LogToConvert) -> io::Result<usize> {
+        if let Some((mut convert, mut rows)) = self.ahead.take() {
+            while self.input.len() < PIECE && self.fill(log)? > 0 {}
+            // What is wrong there is told when it is converted.
+            let _ = convert.convert(&self.input, Follows::Unwanted, &mut rows);
+            self.rows.begin_with(&rows);
+        }
         while self.taken == self.rows.bytes.len() && !self.ended {
             self.rows.bytes.clear();
             self.taken = 0;

@@ -1,6 +1,6 @@
 //! What a format of logs is.
 
-use super::convert::{Convert, Converter, Follows};
+use super::convert::{Convert, Follows};
 use super::csv::Column;
 use super::rows::Rows;
 use super::since_begin::begin::NOTE;
@@ -35,14 +35,6 @@ pub(crate) struct Format {
 }
 
 impl Format {
-    /// Returns a converter of a log, of which `head` is read already. `begin` is the moment at which the tool began, in
-    /// epoch ms, for a log without a clock.
-    pub(crate) fn convert(&self, resolution: Resolution, begin: Option<i64>, head: Vec<u8>) -> Converter {
-        let (convert, mut rows) = self.parts(resolution);
-        rows.begin_ms = begin.filter(|_| self.clock == Clock::SinceBegin).unwrap_or_default();
-        Converter::new(convert, rows, head)
-    }
-
     /// Returns what is to be told of a log that begins with these bytes, where `begin` is known or not, as sentences
     /// without their full stops.
     pub(crate) fn notes(&self, head: &[u8], begin: Option<i64>) -> Vec<&'static str> {

@@ -59,6 +59,7 @@ impl ConvertLine for H2load {
         let success = (200..400).contains(&code);
         rows.push(&Row {
             start_ms: start_us.div_euclid(1000),
+            beyond_ns: start_us.rem_euclid(1000) * (MS / 1000),
             elapsed_ns: elapsed_us.saturating_mul(MS / 1000),
             response_code: if code < 0 { b"" } else { status },
             success,

@@ -12,6 +12,8 @@ use crate::sample::resolution::Resolution;
 pub(crate) struct Row<'a> {
     /// The start, epoch ms.
     pub(crate) start_ms: i64,
+    /// How far the start is beyond that, in ns, less than a ms.
+    pub(crate) beyond_ns: i64,
     /// The response time, in ns.
     pub(crate) elapsed_ns: i64,
     /// The time to the first byte, in ns.
@@ -45,6 +47,11 @@ pub(crate) struct Rows {
     resolution: Resolution,
     /// What is added to the starts, in ms.
     pub(crate) begin_ms: i64,
+    /// How far the log's first start is beyond a whole ms, in ns: by so much all starts are written too early. Thus whole
+    /// ms since the first start are whole ms between the exact moments.
+    early_ns: i64,
+    /// The first start so far: epoch ms, and ns beyond it.
+    first: Option<(i64, i64)>,
     /// The lines that nobody has taken yet.
     pub(crate) bytes: Vec<u8>,
     /// The line of the log, from 1, and the byte, from 0, at which the next record begins.
@@ -55,17 +62,25 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn new(columns: &'static [Column], resolution: Resolution) -> Self {
-        Self { columns, resolution, begin_ms: 0, bytes: Vec::new(), place: (1, 0), line: 1 }
+        Self { columns, resolution, begin_ms: 0, early_ns: 0, first: None, bytes: Vec::new(), place: (1, 0), line: 1 }
+    }
+
+    /// Takes over how far the first start is beyond a whole ms, as other rows of the same log found it.
+    pub(crate) fn begin_with(&mut self, others: &Self) {
+        self.early_ns = others.first.map_or(0, |(_, beyond_ns)| beyond_ns);
     }
 
     /// Writes a request.
     pub(crate) fn push(&mut self, row: &Row<'_>) {
+        let start = (row.start_ms, row.beyond_ns);
+        self.first = Some(self.first.map_or(start, |first| first.min(start)));
+        let start_ms = row.start_ms.saturating_sub(i64::from(row.beyond_ns < self.early_ns));
         for (at, column) in self.columns.iter().enumerate() {
             if at > 0 {
                 self.bytes.push(b',');
             }
             match column {
-                Column::TimeStamp => self.number(row.start_ms.saturating_add(self.begin_ms)),
+                Column::TimeStamp => self.number(start_ms.saturating_add(self.begin_ms)),
                 Column::Elapsed => self.time(Some(row.elapsed_ns)),
                 Column::Latency => self.time(row.latency_ns),
                 Column::Connect => self.time(row.connect_ns),

@@ -115,6 +115,7 @@ impl Attacks {
         let code = hit.code.to_string();
         rows.push(&Row {
             start_ms: start.div_euclid(MS),
+            beyond_ns: start.rem_euclid(MS),
             elapsed_ns: hit.latency,
             label: self.label.trim().as_bytes(),
             response_code: if hit.code > 0 { code.as_bytes() } else { b"" },

@@ -105,8 +105,10 @@ impl Gathered {
         let answered = !matches!(self.status.as_slice(), b"" | b"0");
         let usual = matches!(self.status.first(), Some(b'2' | b'3'));
         // Sending begins when the connection is there.
+        let start_ns = self.end_ns.saturating_sub(duration);
         rows.push(&Row {
-            start_ms: self.end_ns.saturating_sub(duration).div_euclid(ONE),
+            start_ms: start_ns.div_euclid(ONE),
+            beyond_ns: start_ns.rem_euclid(ONE),
             elapsed_ns: duration,
             label: &self.label,
             response_code: if answered { &self.status } else { b"" },
