@@ -140,8 +140,15 @@ fn gatling_text(count: i64, out: &mut dyn Write) -> Result<()> {
         writeln!(out, "USER\tusers\tSTART\t{}", BEGIN / 1_000_000)?;
     }
     for request in requests(count) {
-        let outcome = if request.failed { "KO\tstatus.find.is(200), but actually found 500" } else { "OK\t " };
-        writeln!(out, "REQUEST\tshop\t{}\t{}\t{}\t{outcome}", request.label, request.start_ms(), request.end_ms())?;
+        let outcome =
+            if request.failed { "KO\tstatus.find.is(200), but actually found 500" } else { "OK\t " };
+        writeln!(
+            out,
+            "REQUEST\tshop\t{}\t{}\t{}\t{outcome}",
+            request.label,
+            request.start_ms(),
+            request.end_ms()
+        )?;
     }
     Ok(())
 }
@@ -166,14 +173,15 @@ fn gatling_binary(count: i64, out: &mut dyn Write) -> Result<()> {
     }
     // A text is written once, with its number, and then by its number alone.
     let mut known: Vec<&str> = Vec::new();
-    let mut cached = |text_of: &'static str, out: &mut dyn Write| match known.iter().position(|other| *other == text_of) {
-        Some(at) => out.write_all(&(-(at as i32) - 1).to_be_bytes()),
-        None => {
-            known.push(text_of);
-            out.write_all(&(known.len() as i32).to_be_bytes())?;
-            text(text_of, out)
-        }
-    };
+    let mut cached =
+        |text_of: &'static str, out: &mut dyn Write| match known.iter().position(|other| *other == text_of) {
+            Some(at) => out.write_all(&(-(at as i32) - 1).to_be_bytes()),
+            None => {
+                known.push(text_of);
+                out.write_all(&(known.len() as i32).to_be_bytes())?;
+                text(text_of, out)
+            }
+        };
     for request in requests(count) {
         out.write_all(&[1, 0, 0, 0, 1])?;
         cached("shop", out)?;

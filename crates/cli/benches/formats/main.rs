@@ -34,9 +34,11 @@ fn main() {
     let (rows, runs) = (number("--rows", 1_000_000), number("--runs", 5));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let into = told("--write").map_or_else(|| folder.path().to_owned(), PathBuf::from);
-    let is_wanted = |name: &str| told("--only").is_none_or(|words| words.split(',').any(|word| name.contains(word)));
+    let is_wanted =
+        |name: &str| told("--only").is_none_or(|words| words.split(',').any(|word| name.contains(word)));
     let chosen = LOGS.into_iter().enumerate().filter(|(at, (name, ..))| *at == 0 || is_wanted(name));
-    let files: Vec<PathBuf> = chosen.map(|(_, (_, file, write))| written(&into.join(file), rows, write)).collect();
+    let files: Vec<PathBuf> =
+        chosen.map(|(_, (_, file, write))| written(&into.join(file), rows, write)).collect();
     if told("--write").is_some() {
         return;
     }
@@ -63,10 +65,13 @@ fn ingest(file: &Path, folder: &Path) -> Contender {
 fn print(results: &[Result], files: &[PathBuf], rows: i64) {
     let size = |file: &PathBuf| std::fs::metadata(file).map_or(0.0, |file| file.len() as f64);
     let (Some(reference), Some(of_reference)) = (results.first(), files.first().map(size)) else { return };
-    println!("| log | bytes a request | wall s | CPU s | peak MiB | M requests/s | MB/s | ratio of bytes/s |");
+    println!(
+        "| log | bytes a request | wall s | CPU s | peak MiB | M requests/s | MB/s | ratio of bytes/s |"
+    );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     for (result, bytes) in results.iter().zip(files.iter().map(size)) {
-        let ratios = result.walls().zip(reference.walls()).map(|(wall, other)| bytes / wall / (of_reference / other));
+        let ratios =
+            result.walls().zip(reference.walls()).map(|(wall, other)| bytes / wall / (of_reference / other));
         let wall = median(result.walls());
         println!(
             "| {} | {:.0} | {wall:.2} | {:.2} | {:.0} | {:.2} | {:.0} | {:.2} |",

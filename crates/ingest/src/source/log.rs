@@ -322,6 +322,15 @@ impl<'a> LogReader<'a> {
         Self { left: bytes, ..self }
     }
 
+    /// From here on gives the lines that the log is converted to. `head` was read already. `begin` is as for
+    /// [`Converter::new`].
+    pub(crate) fn convert(
+        &mut self,
+        format: &Format,
+        resolution: Resolution,
+        begin: Option<i64>,
+        head: Vec<u8>,
+    ) {
         self.converter = Some(Box::new(Converter::new(format, resolution, begin, head)));
     }
 

@@ -24,7 +24,8 @@ fn log_has_the_counts_of_the_server() {
 /// Whole ms since the first start are those between the exact moments, wherever the first start stands.
 #[test]
 fn moments_count_from_the_exact_first_start() {
-    let starts = [1_795_347_889_514_700_i64, 1_795_347_889_514_196, 1_795_347_889_515_195, 1_795_347_889_515_196];
+    let starts =
+        [1_795_347_889_514_700_i64, 1_795_347_889_514_196, 1_795_347_889_515_195, 1_795_347_889_515_196];
     let text: String = starts.iter().map(|start| format!("{start}\t200\t8154\n")).collect();
     let (_folder, file) = written("h2load.log", text.as_bytes());
     for log in [read(&file), read_by(&file, 1)] {

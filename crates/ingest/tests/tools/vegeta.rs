@@ -16,7 +16,8 @@ fn both_forms_have_the_counts_of_the_server() {
             "{name}"
         );
         assert_eq!(log.labels(), [("GET /hello".to_owned(), 1200)]);
-        let seconds = [(136, 15), (135, 15), (135, 15), (134, 15), (135, 16), (135, 15), (135, 15), (134, 15)];
+        let seconds =
+            [(136, 15), (135, 15), (135, 15), (134, 15), (135, 16), (135, 15), (135, 15), (134, 15)];
         assert_eq!(log.by_second(), seconds, "{name}");
         // In ns: 5.470636, 9.951474 and 15.660495 ms.
         for (percent, ms) in [(50.0, 5.471), (95.0, 9.951), (99.0, 15.660)] {

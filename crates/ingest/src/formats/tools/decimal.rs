@@ -3,24 +3,41 @@
 /// Reads a decimal number as a whole number of its `digits`th decimals; what is beyond them is rounded to the nearest. An
 /// exponent is allowed, as JSON has them.
 pub(super) fn decimal(text: &[u8], digits: usize) -> Option<i64> {
-    let text = std::str::from_utf8(text).ok()?;
-    if text.bytes().any(|byte| matches!(byte, b'e' | b'E')) {
-        let number: f64 = text.parse().ok()?;
-        let scaled = number * 10f64.powi(i32::try_from(digits).ok()?);
-        return (scaled.abs() < 9e15).then(|| scaled.round() as i64);
+    let (negative, unsigned) = text.strip_prefix(b"-").map_or((false, text), |rest| (true, rest));
+    // The number of decimals so far, from the point on.
+    let mut decimals = None;
+    let (mut number, mut rounds_up) = (0_i64, false);
+    for byte in unsigned {
+        match (byte, decimals) {
+            (b'0'..=b'9', Some(at)) if at >= digits => {
+                rounds_up |= at == digits && *byte >= b'5';
+                decimals = Some(at + 1);
+            }
+            (b'0'..=b'9', _) => {
+                number = number.checked_mul(10)?.checked_add(i64::from(byte - b'0'))?;
+                decimals = decimals.map(|at| at + 1);
+            }
+            (b'.', None) => decimals = Some(0),
+            (b'e' | b'E', _) => return with_exponent(text, digits),
+            _ => return None,
+        }
     }
-    let (negative, digits_of) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
-    let (whole, part) = digits_of.split_once('.').unwrap_or((digits_of, ""));
-    let all_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !all_digits(whole) || !all_digits(part) {
+    if !unsigned.first()?.is_ascii_digit() {
         return None;
     }
-    let mut number = 0_i64;
-    for digit in whole.bytes().chain(part.bytes().chain(std::iter::repeat(b'0')).take(digits)) {
-        number = number.checked_mul(10)?.checked_add(i64::from(digit - b'0'))?;
+    for _ in decimals.unwrap_or(0)..digits {
+        number = number.checked_mul(10)?;
     }
-    number += i64::from(part.as_bytes().get(digits).is_some_and(|digit| *digit >= b'5'));
+    number = number.checked_add(i64::from(rounds_up))?;
     Some(if negative { -number } else { number })
+}
+
+/// Reads a number with an exponent, which few have.
+#[cold]
+fn with_exponent(text: &[u8], digits: usize) -> Option<i64> {
+    let number: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
+    let scaled = number * 10f64.powi(i32::try_from(digits).ok()?);
+    (scaled.abs() < 9e15).then(|| scaled.round() as i64)
 }
 
 /// Reads a moment of RFC 3339 as ns since 1970.

@@ -5,7 +5,7 @@ use super::format::{Clock, Format};
 use super::lines::{ConvertLine, LineByLine};
 use super::rows::{MS, Row, Rows};
 use super::told::Wrong;
-use crate::formats::number::parse_i64;
+use crate::formats::number::{number_in, parse_i64};
 use crate::sample::resolution::Resolution;
 
 /// The log.
@@ -43,17 +43,21 @@ impl ConvertLine for H2load {
         if line.is_empty() {
             return;
         }
-        let mut fields = line.split(|byte| *byte == b'\t');
-        let (Some(start), Some(status), Some(elapsed)) = (fields.next(), fields.next(), fields.next()) else {
-            let found = line.split(|byte| *byte == b'\t').count() as u64;
+        let mut tabs = memchr::memchr_iter(b'\t', line);
+        let (Some(first), Some(second)) = (tabs.next(), tabs.next()) else {
+            let found = 1 + memchr::memchr_iter(b'\t', line).count() as u64;
             return rows.reject(Wrong::Fields { found, expected: 3 }, None, line);
         };
-        let Some(start_us) = parse_i64(start) else {
-            return rows.reject(Wrong::Time(Column::TimeStamp), Some(start), line);
+        // More columns may be added later, says h2load's manual.
+        let end = tabs.next().unwrap_or(line.len());
+        let field = |from: usize, to: usize| line.get(from..to).unwrap_or_default();
+        let Some(start_us) = number_in(line, 0, first) else {
+            return rows.reject(Wrong::Time(Column::TimeStamp), Some(field(0, first)), line);
         };
-        let Some(elapsed_us) = parse_i64(elapsed) else {
-            return rows.reject(Wrong::Number(Column::Elapsed), Some(elapsed), line);
+        let Some(elapsed_us) = number_in(line, second + 1, end) else {
+            return rows.reject(Wrong::Number(Column::Elapsed), Some(field(second + 1, end)), line);
         };
+        let status = field(first + 1, second);
         // A stream that failed has no status: -1.
         let code = parse_i64(status).unwrap_or(-1);
         let success = (200..400).contains(&code);

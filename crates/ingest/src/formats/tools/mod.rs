@@ -4,10 +4,10 @@
 pub(crate) mod convert;
 mod csv;
 mod decimal;
+mod fields;
 pub(crate) mod format;
 mod gatling;
 mod h2load;
-mod in_flight;
 mod jmeter_xml;
 mod k6;
 mod lines;

@@ -1,7 +1,5 @@
 //! Writes requests as lines of JMeter's CSV.
 
-use std::io::Write;
-
 use super::csv::{Column, quoted};
 use super::told::{Told, Wrong};
 use crate::formats::jtl::blocks::KEPT;
@@ -147,13 +145,12 @@ impl Rows {
     }
 
     fn number(&mut self, number: i64) {
-        // Writing to a vector can't fail.
-        let _ = write!(self.bytes, "{number}");
+        self.bytes.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
     }
 
     /// Writes a text, in quotes where it needs them.
     fn text(&mut self, text: &[u8]) {
-        if text.iter().all(|byte| !matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
+        if !text.iter().any(|byte| matches!(byte, b',' | b'"' | b'\n' | b'\r')) {
             self.bytes.extend_from_slice(text);
         } else {
             quoted(text, &mut self.bytes);

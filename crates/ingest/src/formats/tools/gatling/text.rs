@@ -12,6 +12,7 @@
 
 use crate::formats::number::parse_i64;
 use crate::formats::tools::csv::Column;
+use crate::formats::tools::fields::Fields;
 use crate::formats::tools::format::{Clock, Format};
 use crate::formats::tools::lines::{ConvertLine, LineByLine};
 use crate::formats::tools::rows::{MS, Row, Rows};
@@ -50,12 +51,13 @@ pub(super) struct Gatling {
     lead: usize,
     /// The users that have started and not ended.
     users: Users,
+    fields: Fields,
     label: Vec<u8>,
 }
 
 impl Default for Gatling {
     fn default() -> Self {
-        Self { lead: 1, users: Users::default(), label: Vec::new() }
+        Self { lead: 1, users: Users::default(), fields: Fields::default(), label: Vec::new() }
     }
 }
 
@@ -76,18 +78,23 @@ impl Users {
 
 impl ConvertLine for Gatling {
     fn line(&mut self, line: &[u8], rows: &mut Rows) {
-        let fields: Vec<&[u8]> = line.split(|byte| *byte == b'\t').collect();
-        let taken = match fields.first().copied().unwrap_or_default() {
+        let mut fields = std::mem::take(&mut self.fields);
+        fields.split(line, b'\t');
+        let taken = match fields.get(0) {
             b"REQUEST" => self.request(&fields, rows),
             b"GROUP" => self.group(&fields, rows),
             b"USER" => self.user(&fields),
-            b"RUN" => self.run(&fields),
+            b"RUN" => {
+                self.run(&fields);
+                Ok(())
+            }
             b"ERROR" | b"ASSERTION" | b"" => Ok(()),
             _ => Err((Wrong::Unknown, None)),
         };
         if let Err((wrong, value)) = taken {
             rows.reject(wrong, value, line);
         }
+        self.fields = fields;
     }
 }
 
@@ -95,19 +102,18 @@ impl ConvertLine for Gatling {
 type Refused<'a> = (Wrong, Option<&'a [u8]>);
 
 impl Gatling {
-    fn run<'a>(&mut self, fields: &[&'a [u8]]) -> Result<(), Refused<'a>> {
-        let version = fields.last().copied().unwrap_or_default();
+    fn run(&mut self, fields: &Fields) {
+        let version = fields.last();
         let mut numbers = version.split(|byte| *byte == b'.').map(|number| parse_i64(number).unwrap_or(0));
         self.lead = match (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) {
             (..3, _) => 3,
             (3, ..4) => 2,
             _ => 1,
         };
-        Ok(())
     }
 
-    fn user<'a>(&mut self, fields: &[&'a [u8]]) -> Result<(), Refused<'a>> {
-        let starts = fields.iter().rev().find_map(|field| match *field {
+    fn user<'a>(&mut self, fields: &'a Fields) -> Result<(), Refused<'a>> {
+        let starts = (0..fields.len()).rev().find_map(|at| match fields.get(at) {
             b"START" => Some(true),
             b"END" => Some(false),
             _ => None,
@@ -116,37 +122,38 @@ impl Gatling {
         Ok(())
     }
 
-    fn request<'a>(&mut self, fields: &[&'a [u8]], rows: &mut Rows) -> Result<(), Refused<'a>> {
+    fn request<'a>(&mut self, fields: &'a Fields, rows: &mut Rows) -> Result<(), Refused<'a>> {
         let (at, success) = verdict(fields)?;
         let [start, end] = times(fields, at.wrapping_sub(2))?;
-        let names = fields.get(self.lead..at.wrapping_sub(2)).unwrap_or_default();
-        let (groups, name) = names.split_first().ok_or_else(|| too_few(fields, self.lead + 5))?;
+        let name_end = at.wrapping_sub(2);
+        if name_end <= self.lead {
+            return Err(too_few(fields, self.lead + 5));
+        }
+        let groups = fields.get(self.lead);
         self.label.clear();
         self.name_groups(groups);
         if !groups.is_empty() {
             self.label.extend_from_slice(b" / ");
         }
-        self.label.extend_from_slice(&name.join(&b'\t'));
-        let message = fields.get(at + 1..).unwrap_or_default().join(&b'\t');
+        self.label.extend_from_slice(fields.joined(self.lead + 1..name_end));
         rows.push(&Row {
             start_ms: start,
             elapsed_ns: end.saturating_sub(start).saturating_mul(MS),
             label: &self.label,
             success,
-            failure_message: message.trim_ascii(),
+            failure_message: fields.joined(at + 1..fields.len()).trim_ascii(),
             threads: self.users.active(),
             ..Row::default()
         });
         Ok(())
     }
 
-    fn group<'a>(&mut self, fields: &[&'a [u8]], rows: &mut Rows) -> Result<(), Refused<'a>> {
+    fn group<'a>(&mut self, fields: &'a Fields, rows: &mut Rows) -> Result<(), Refused<'a>> {
         let (at, success) = verdict(fields)?;
         let [start, _] = times(fields, at.wrapping_sub(3))?;
         let elapsed = number(fields, at.wrapping_sub(1), Wrong::Number(Column::Elapsed))?;
-        let groups = fields.get(self.lead..at.wrapping_sub(3)).unwrap_or_default();
         self.label.clear();
-        self.name_groups(&groups.join(&b'\t'));
+        self.name_groups(fields.joined(self.lead..at.wrapping_sub(3)));
         rows.push(&Row {
             start_ms: start,
             elapsed_ns: elapsed.saturating_mul(MS),
@@ -171,29 +178,29 @@ impl Gatling {
     }
 }
 
-fn too_few<'a>(fields: &[&'a [u8]], expected: usize) -> Refused<'a> {
+fn too_few(fields: &Fields, expected: usize) -> Refused<'_> {
     (Wrong::Fields { found: fields.len() as u64, expected: expected as u64 }, None)
 }
 
 /// Returns the place of the last verdict that has two numbers before it, and true if it is OK.
-fn verdict<'a>(fields: &[&'a [u8]]) -> Result<(usize, bool), Refused<'a>> {
-    let is_number = |at: usize| fields.get(at).is_some_and(|field| parse_i64(field).is_some());
-    let verdicts = || fields.iter().enumerate().rev().filter(|(_, field)| matches!(**field, b"OK" | b"KO"));
-    let found = verdicts().find(|(at, _)| *at > 2 && is_number(at - 1) && is_number(at - 2));
+fn verdict(fields: &Fields) -> Result<(usize, bool), Refused<'_>> {
+    let is_number = |at: usize| parse_i64(fields.get(at)).is_some();
+    let verdicts = || (0..fields.len()).rev().filter(|at| matches!(fields.get(*at), b"OK" | b"KO"));
+    let found = verdicts().find(|at| *at > 2 && is_number(at - 1) && is_number(at - 2));
     match found.or_else(|| verdicts().next()) {
-        Some((at, field)) => Ok((at, *field == b"OK")),
+        Some(at) => Ok((at, fields.get(at) == b"OK")),
         None if fields.len() < 5 => Err(too_few(fields, 7)),
         None => Err((Wrong::Verdict(Column::Success), None)),
     }
 }
 
 /// Returns the start and the end, which stand from `at` on.
-fn times<'a>(fields: &[&'a [u8]], at: usize) -> Result<[i64; 2], Refused<'a>> {
+fn times(fields: &Fields, at: usize) -> Result<[i64; 2], Refused<'_>> {
     let time = |at| number(fields, at, Wrong::Time(Column::TimeStamp));
     Ok([time(at)?, time(at.wrapping_add(1))?])
 }
 
-fn number<'a>(fields: &[&'a [u8]], at: usize, wrong: Wrong) -> Result<i64, Refused<'a>> {
-    let field = fields.get(at).copied().unwrap_or_default();
+fn number(fields: &Fields, at: usize, wrong: Wrong) -> Result<i64, Refused<'_>> {
+    let field = fields.get(at);
     parse_i64(field).ok_or((wrong, Some(field)))
 }

@@ -3,8 +3,9 @@
 use super::COLUMNS;
 use super::request::{Metric, Requests};
 use crate::formats::number::parse_i64;
-use crate::formats::tools::csv::{Column, split};
+use crate::formats::tools::csv::Column;
 use crate::formats::tools::decimal::{decimal, moment};
+use crate::formats::tools::fields::Fields;
 use crate::formats::tools::format::{Clock, Format};
 use crate::formats::tools::lines::{ConvertLine, LineByLine};
 use crate::formats::tools::rows::Rows;
@@ -36,10 +37,34 @@ fn note(head: &[u8]) -> Option<&'static str> {
 
 #[derive(Debug, Default)]
 struct Csv {
-    /// The names of the columns.
-    names: Vec<Vec<u8>>,
-    fields: Vec<Vec<u8>>,
+    places: Places,
+    fields: Fields,
     requests: Requests,
+}
+
+/// The number of columns, and where those stand that are read.
+#[derive(Debug, Default)]
+struct Places {
+    columns: usize,
+    name: Option<usize>,
+    status: Option<usize>,
+    error: Option<usize>,
+    error_code: Option<usize>,
+    url: Option<usize>,
+}
+
+impl Places {
+    fn of(header: &Fields) -> Self {
+        let place = |name: &str| (0..header.len()).find(|at| header.get(*at) == name.as_bytes());
+        Self {
+            columns: header.len(),
+            name: place("name"),
+            status: place("status"),
+            error: place("error"),
+            error_code: place("error_code"),
+            url: place("url"),
+        }
+    }
 }
 
 impl ConvertLine for Csv {
@@ -47,32 +72,34 @@ impl ConvertLine for Csv {
         if line.is_empty() {
             return;
         }
-        if line.starts_with(b"metric_name,") {
-            return split(line, &mut self.names);
+        self.fields.split_csv(line);
+        // The first three columns are those by which the format is recognised.
+        let [metric, stamp, value] = [0, 1, 2].map(|at| self.fields.get(at));
+        if metric == b"metric_name" {
+            self.places = Places::of(&self.fields);
+            return;
         }
-        split(line, &mut self.fields);
-        if self.fields.len() != self.names.len() {
-            let wrong = Wrong::Fields { found: self.fields.len() as u64, expected: self.names.len() as u64 };
+        if self.fields.len() != self.places.columns {
+            let wrong =
+                Wrong::Fields { found: self.fields.len() as u64, expected: self.places.columns as u64 };
             return rows.reject(wrong, None, line);
         }
-        let place = |name: &str| self.names.iter().position(|own| own == name.as_bytes());
-        let field =
-            |name: &str| place(name).and_then(|at| self.fields.get(at)).map_or(&b""[..], Vec::as_slice);
-        let Some(end_ns) = stamp(field("timestamp")) else {
-            return rows.reject(Wrong::Time(Column::TimeStamp), Some(field("timestamp")), line);
+        let Some(end_ns) = moment_of(stamp) else {
+            return rows.reject(Wrong::Time(Column::TimeStamp), Some(stamp), line);
         };
-        let Some(value) = decimal(field("metric_value"), 6) else {
-            return rows.reject(Wrong::Number(Column::Elapsed), Some(field("metric_value")), line);
+        let Some(value) = decimal(value, 6) else {
+            return rows.reject(Wrong::Number(Column::Elapsed), Some(value), line);
         };
+        let field = |at: Option<usize>| at.map_or(&b""[..], |at| self.fields.get(at));
         let metric = Metric {
-            name: field("metric_name"),
+            name: metric,
             end_ns,
             value,
-            label: field("name"),
-            status: field("status"),
-            error: field("error"),
-            error_code: field("error_code"),
-            url: field("url"),
+            label: field(self.places.name),
+            status: field(self.places.status),
+            error: field(self.places.error),
+            error_code: field(self.places.error_code),
+            url: field(self.places.url),
         };
         self.requests.take(&metric, rows);
     }
@@ -83,7 +110,7 @@ impl ConvertLine for Csv {
 }
 
 /// Reads a moment in any of k6's formats as ns since 1970.
-fn stamp(text: &[u8]) -> Option<i64> {
+fn moment_of(text: &[u8]) -> Option<i64> {
     let Some(number) = parse_i64(text) else { return moment(std::str::from_utf8(text).ok()?) };
     // Present moments have 10 digits in seconds, 13 in ms, 16 in µs and 19 in ns.
     let unit = match text.len() {

@@ -13,10 +13,13 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::csv::{Column, split};
+mod in_flight;
+
+use self::in_flight::InFlight;
+use super::csv::Column;
 use super::decimal::moment;
+use super::fields::Fields;
 use super::format::{Clock, Format};
-use super::in_flight::InFlight;
 use super::lines::{ConvertLine, LineByLine};
 use super::rows::{MS, Row, Rows};
 use super::told::Wrong;
@@ -112,13 +115,13 @@ impl Attacks {
         self.label.push_str(&hit.method);
         self.label.push(' ');
         self.label.push_str(path(&hit.url));
-        let code = hit.code.to_string();
+        let mut code = itoa::Buffer::new();
         rows.push(&Row {
             start_ms: start.div_euclid(MS),
             beyond_ns: start.rem_euclid(MS),
             elapsed_ns: hit.latency,
             label: self.label.trim().as_bytes(),
-            response_code: if hit.code > 0 { code.as_bytes() } else { b"" },
+            response_code: if hit.code > 0 { code.format(hit.code).as_bytes() } else { b"" },
             success: (200..400).contains(&hit.code),
             failure_message: hit.error.as_bytes(),
             threads: Some(threads),
@@ -140,7 +143,7 @@ fn path(url: &str) -> &str {
 #[derive(Debug, Default)]
 struct Csv {
     attacks: Attacks,
-    fields: Vec<Vec<u8>>,
+    fields: Fields,
 }
 
 impl ConvertLine for Csv {
@@ -148,12 +151,12 @@ impl ConvertLine for Csv {
         if line.is_empty() {
             return;
         }
-        split(line, &mut self.fields);
+        self.fields.split_csv(line);
         if self.fields.len() < FIELDS {
             let wrong = Wrong::Fields { found: self.fields.len() as u64, expected: FIELDS as u64 };
             return rows.reject(wrong, None, line);
         }
-        let field = |at: usize| self.fields.get(at).map(Vec::as_slice).unwrap_or_default();
+        let field = |at: usize| self.fields.get(at);
         let text = |at: usize| String::from_utf8_lossy(field(at));
         let Some(start) = parse_i64(field(0)) else {
             return rows.reject(Wrong::Time(Column::TimeStamp), Some(field(0)), line);
