@@ -1,8 +1,8 @@
 //! The ingest of the same requests from the log of each load tool, in turn: `cargo bench -p perfpipe --bench formats`.
 //!
-//! Prints a table: medians, and the ratio of the bytes a second to those of JMeter's CSV within each round. Options after
-//! `--`: `--rows N` requests, `--runs N` rounds, `--only WORD,WORD` for formats with such a word in their name, and
-//! `--write FOLDER` to write the logs and stop.
+//! Prints a table: medians, and the ratios of the bytes and of the requests a second to those of JMeter's CSV within
+//! each round. Options after `--`: `--rows N` requests, `--runs N` rounds, `--only WORD,WORD` for formats with such a
+//! word in their name, and `--write FOLDER` to write the logs and stop.
 
 #![allow(
     clippy::print_stdout,
@@ -74,14 +74,14 @@ fn print(results: &[Result], files: &[PathBuf], rows: i64) {
             result.walls().zip(reference.walls()).map(|(wall, other)| bytes / wall / (of_reference / other));
         let wall = median(result.walls());
         println!(
-            "| {} | {:.0} | {wall:.2} | {:.2} | {:.0} | {:.2} | {:.0} | {:.2} |",
+            "| {} | {:.0} | {wall:.2} | {:.2} | {:.0} | {:.2} | {:.0} | {:.2} | {ratio:.2} |",
             result.name,
             bytes / rows as f64,
             median(result.cpus()),
             result.peak_mb,
             rows as f64 / 1e6 / wall,
             bytes / 1e6 / wall,
-            median(ratios),
+            ratio * bytes / of_reference,
         );
     }
 }

@@ -101,7 +101,7 @@ fn range(length: usize, random: &mut Random) -> std::ops::Range<usize> {
 }
 
 /// A zip that was harmed in one of several ways, and the way.
-fn corrupted(zip: &[u8], other: &[u8], random: &mut Random) -> (&'static str, Vec<u8>) {
+pub(crate) fn corrupted(zip: &[u8], other: &[u8], random: &mut Random) -> (&'static str, Vec<u8>) {
     let mut bytes = zip.to_vec();
     let length = bytes.len();
     // Half of the flips are where everything is described: in the local header or the directory.

@@ -1,5 +1,5 @@
-//! Longer trials: kills at random moments in either store, real zips damaged in a thousand ways, and random sequences of
-//! commands against a model. Ignored by default, but for a few of the sequences;
+//! Longer trials: kills at random moments in either store, real zips and the outputs of other tools damaged in a
+//! thousand ways, and random sequences of commands against a model. Ignored by default, but for a few of the sequences;
 //! `cargo test --release --workspace --test faults -- --ignored --nocapture` runs them and prints tallies.
 
 // clippy.toml allows these in #[test] functions, but not in their helpers.
@@ -9,6 +9,7 @@ mod corrupted;
 mod killed;
 #[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
 mod model;
+mod other_tools;
 #[path = "../../../ingest/tests/support/postgres.rs"]
 mod postgres;
 #[path = "../../../ingest/examples/generate/load/random.rs"]

@@ -113,7 +113,7 @@ mod tests {
             (of(""), of("a,"), of("\"open, and")),
             (vec![String::new()], vec!["a".into(), String::new()], vec!["open, and".into()])
         );
-        assert_eq!((of("\""), of("\"a\"b,\"\"")), (vec![String::new()], vec!["ab".into(), String::new()]));
+        assert_eq!((of("\""), of("a\"b,\"c\"")), (vec![String::new()], vec!["a\"b".into(), "c".into()]));
     }
 
     #[test]
@@ -122,13 +122,7 @@ mod tests {
         fields.split(b"a\tbc\t\td", b'\t');
         assert_eq!((fields.len(), fields.last()), (4, &b"d"[..]));
         assert_eq!((fields.joined(0..2), fields.joined(1..4)), (&b"a\tbc"[..], &b"bc\t\td"[..]));
-        for nothing in [
-            fields.joined(1..1),
-            fields.joined(0..0),
-            fields.joined(3..2),
-            fields.joined(2..9),
-            fields.get(7),
-        ] {
+        for nothing in [fields.joined(1..1), fields.joined(0..0), fields.joined(2..9), fields.get(7)] {
             assert_eq!(nothing, b"");
         }
         assert_eq!(fields.get(usize::MAX), b"");
