@@ -90,7 +90,9 @@ mod view;
 /// Sweeps of load tools' points.
 pub mod points {
     pub use crate::check::check_points;
-    pub use crate::sweep::points::{Level, Outcomes, Spread, SweepBy, level_table, levels, point_table};
+    pub use crate::sweep::points::{
+        Level, Outcomes, Spread, SweepBy, level_table, levels, point_of_run, point_table,
+    };
 }
 
 pub use check::{Baseline, Rule, Verdict, check, verdict_table};

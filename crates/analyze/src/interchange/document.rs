@@ -40,6 +40,8 @@ struct Source<'a> {
     kind: &'a str,
     bytes: u64,
     crc32: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool: Option<&'a str>,
 }
 
 /// The view of the run.
@@ -67,7 +69,7 @@ struct Looked<'a> {
 /// | `ingested_at`, `tool_version` | when it was stored, and by which version |
 /// | `partial` | true if it was made from damaged files that could be read only in part |
 /// | `samples_stored` | true if its samples are in the store |
-/// | `sources` | the files it was made from: `file`, `member`, `kind`, `bytes` (uncompressed), `crc32` |
+/// | `sources` | the files it was made from: `file`, `member`, `kind`, `bytes` (uncompressed), `crc32`, `tool` if it is not JMeter |
 /// | `view` | the choices of the [`View`] that change figures |
 /// | `summary` | the columns of [`Timeline::summary_table`] |
 /// | `phases` | the rows of [`phase_table`](crate::breakdown::phase_table) |
@@ -110,6 +112,7 @@ fn sources(run: &StoredRun) -> Vec<Source<'_>> {
             kind: source.kind.name(),
             bytes: source.bytes,
             crc32: source.crc32,
+            tool: source.tool.as_deref(),
         })
         .collect()
 }

@@ -70,8 +70,7 @@ fn print(results: &[Result], files: &[PathBuf], rows: i64) {
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|");
     for (result, bytes) in results.iter().zip(files.iter().map(size)) {
-        let ratios =
-            result.walls().zip(reference.walls()).map(|(wall, other)| bytes / wall / (of_reference / other));
+        let ratio = median(result.walls().zip(reference.walls()).map(|(wall, other)| other / wall));
         let wall = median(result.walls());
         println!(
             "| {} | {:.0} | {wall:.2} | {:.2} | {:.0} | {:.2} | {:.0} | {:.2} | {ratio:.2} |",

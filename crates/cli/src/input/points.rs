@@ -4,13 +4,45 @@ use std::collections::BTreeSet;
 
 use anyhow::Result;
 use perfpipe_analyze::is_alike;
+use perfpipe_analyze::points::point_of_run;
 use perfpipe_ingest::Store;
 use perfpipe_ingest::points::{Point, PointKey};
 
 use crate::args::TestArgs;
 use crate::error::CliError;
+use crate::input::left_out::LeftOut;
+use crate::output::note;
 
-/// Returns the points of a test, limited to frameworks and tools, if any are given.
+/// Returns the points of summaries, and with them the stored runs of a test: the hold of each is a point.
+///
+/// A run without a hold is left out, and said to be. A point of a summary that a run has the key of is the same
+/// measurement, less exactly: it is left out too.
+pub(crate) async fn with_runs(store: &Store, test: &str, left_out: &mut LeftOut) -> Result<Vec<Point>> {
+    let runs = left_out.runs(store).await?;
+    let mut held = Vec::new();
+    for info in runs.iter().filter(|info| info.key.test == test) {
+        let read = store.read(&info.key).await.map_err(Into::into);
+        let Some(run) = left_out.or_leave_out(&info.key, read)? else { continue };
+        match point_of_run(&run)? {
+            Some(point) => held.push(point),
+            None => note(&format!("{} has no hold, so it is no point of the sweep", info.key)),
+        }
+    }
+    let keys: BTreeSet<&PointKey> = held.iter().map(|point| &point.key).collect();
+    let mut points = store.points().await?;
+    points.retain(|point| {
+        let is_new = !keys.contains(&point.key);
+        if !is_new {
+            note(&format!("{} is taken from the stored run, not from the summary", point.key));
+        }
+        is_new
+    });
+    points.extend(held);
+    points.sort_by(|one, other| one.key.cmp(&other.key));
+    Ok(points)
+}
+
+/// Returns the points of summaries of a test, limited to frameworks and tools, if any are given.
 ///
 /// # Errors
 /// If there is none.

@@ -1,5 +1,6 @@
 //! The metadata of a run, and the files it was made from.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -70,14 +71,20 @@ pub struct SourceFile {
     pub bytes: u64,
     /// CRC-32 (IEEE) of the unpacked bytes.
     pub crc32: u32,
+    /// The load tool that wrote it, for logs of others than JMeter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
 }
 
 impl SourceFile {
     /// Describes a file that is in no zip.
     pub fn new(file: impl Into<String>, kind: SourceKind, bytes: u64, crc32: u32) -> Self {
-        Self { file: file.into(), member: None, kind, bytes, crc32 }
+        Self { file: file.into(), kind, bytes, crc32, ..Self::default() }
     }
 }
+
+/// The load tool whose logs tell no other.
+const JMETER: &str = "jmeter";
 
 /// The metadata of a run: what was read, with which options, and the totals.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -188,6 +195,13 @@ impl RunInfo {
             Some(_) => self == stored,
             None => *self == Self { last_end_ms, transactions_end_ms, ..stored.clone() },
         }
+    }
+
+    /// Returns the load tool that wrote the logs: `jmeter`, `k6`; of several, their names with a `+` between.
+    pub fn tool(&self) -> String {
+        let logs = self.sources.iter().filter(|source| source.kind == SourceKind::Log);
+        let tools: BTreeSet<&str> = logs.map(|log| log.tool.as_deref().unwrap_or(JMETER)).collect();
+        if tools.is_empty() { JMETER.to_owned() } else { Vec::from_iter(tools).join("+") }
     }
 
     /// The number of requests: successes and failures.

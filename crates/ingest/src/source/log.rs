@@ -294,6 +294,8 @@ pub struct LogReader<'a> {
     failed: bool,
     /// Converts the log, if it is not JMeter's CSV.
     converter: Option<Box<Converter>>,
+    /// The load tool that wrote the log, if it is not JMeter.
+    tool: Option<&'static str>,
     /// The list to which damage is added.
     damage: &'a mut Vec<Damage>,
 }
@@ -313,6 +315,7 @@ impl<'a> LogReader<'a> {
             more: false,
             failed: false,
             converter: None,
+            tool: None,
             damage,
         }
     }
@@ -331,6 +334,7 @@ impl<'a> LogReader<'a> {
         begin: Option<i64>,
         head: Vec<u8>,
     ) {
+        self.tool = format.tool;
         self.converter = Some(Box::new(Converter::new(format, resolution, begin, head)));
     }
 
@@ -365,9 +369,9 @@ impl<'a> LogReader<'a> {
     /// # Errors
     /// If the rest can't be read, the file is damaged, or an earlier read failed.
     pub fn finish(self) -> Result<SourceFile> {
-        let place = self.place.clone();
+        let (place, tool) = (self.place.clone(), self.tool);
         let digest = self.end().map_err(|e| explain(place.clone(), e))?;
-        Ok(source_file(&place, SourceKind::Log, &digest))
+        Ok(SourceFile { tool: tool.map(str::to_owned), ..source_file(&place, SourceKind::Log, &digest) })
     }
 
     fn end(mut self) -> io::Result<Digest> {
@@ -440,6 +444,7 @@ pub(crate) fn source_file(place: &Place, kind: SourceKind, digest: &Digest) -> S
         kind,
         bytes: digest.bytes(),
         crc32: digest.crc32(),
+        tool: None,
     }
 }
 

@@ -24,6 +24,7 @@ pub(crate) use self::args::ExportArgs;
 use self::args::{ExportFormat, What};
 use crate::args::{Choice, RunArgs, StoreArgs};
 use crate::error::CliError;
+use crate::input::left_out::LeftOut;
 use crate::input::{points, runs, store, view};
 use crate::output::{Output, note};
 
@@ -91,11 +92,13 @@ async fn points(store: &Store, args: &ExportArgs, output: &mut Output) -> Result
             CliError::usage(problem, "Give --test, and --framework for one of its frameworks.").into()
         );
     };
-    let table = point_table(&points::of_test(store, test, framework.as_slice(), &[]).await?);
+    let mut left_out = LeftOut::default();
+    let all = points::with_runs(store, test, &mut left_out).await?;
+    let table = point_table(&points::among(&all, test, framework.as_slice(), &[])?);
     let mut writer = writer(args, &table, output)?;
     writer.write(&table)?;
     writer.finish()?;
-    Ok(())
+    left_out.end()
 }
 
 /// Returns the function that writes an export which is not a table.

@@ -12,6 +12,7 @@ use perfpipe_plot::Figures;
 
 pub(crate) use self::args::{Axis, SweepArgs};
 use crate::args::{ReportFormat, StoreArgs};
+use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, points, store};
 use crate::output::pages::Pages;
 use crate::output::terminal::write_table;
@@ -21,7 +22,8 @@ use crate::output::{Output, note, page_folder};
 pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
     let store = store::existing(store).await?;
-    let all = store.points().await?;
+    let mut left_out = LeftOut::default();
+    let all = points::with_runs(&store, &args.test, &mut left_out).await?;
     let chosen = points::among(&all, &args.test, &args.framework, &args.tool)?;
     args.drawn.out.as_deref().map(page_folder).transpose()?;
     let by = match args.by {
@@ -46,7 +48,7 @@ pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
     output.finish()?;
     tell(&chosen);
     written.into_iter().for_each(Pages::print_notes);
-    Ok(())
+    left_out.end()
 }
 
 /// Returns what varies.

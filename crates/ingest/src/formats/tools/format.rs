@@ -20,6 +20,8 @@ pub(crate) enum Clock {
 pub(crate) struct Format {
     /// Its name, after "is".
     pub(crate) name: &'static str,
+    /// The load tool that writes it, in the names of points; `None` for JMeter.
+    pub(crate) tool: Option<&'static str>,
     /// The unit in which it tells times, if that is whole.
     pub(crate) finest: Resolution,
     /// What its times are counted from.

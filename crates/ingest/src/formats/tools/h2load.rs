@@ -11,6 +11,7 @@ use crate::sample::resolution::Resolution;
 /// The log.
 pub(super) const FORMAT: Format = Format {
     name: "h2load's log",
+    tool: Some("h2load"),
     finest: Resolution::MICROSECOND,
     clock: Clock::Epoch,
     columns: &[

@@ -16,6 +16,7 @@ use crate::sample::resolution::Resolution;
 /// JMeter's log.
 pub(super) const FORMAT: Format = Format {
     name: "JMeter's XML log",
+    tool: None,
     finest: Resolution::MILLISECOND,
     clock: Clock::Epoch,
     columns: &[

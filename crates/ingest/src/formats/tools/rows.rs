@@ -60,7 +60,16 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn new(columns: &'static [Column], resolution: Resolution) -> Self {
-        Self { columns, resolution, begin_ms: 0, early_ns: 0, first: None, bytes: Vec::new(), place: (1, 0), line: 1 }
+        Self {
+            columns,
+            resolution,
+            begin_ms: 0,
+            early_ns: 0,
+            first: None,
+            bytes: Vec::new(),
+            place: (1, 0),
+            line: 1,
+        }
     }
 
     /// Takes over how far the first start is beyond a whole ms, as other rows of the same log found it.

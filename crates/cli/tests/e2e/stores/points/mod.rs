@@ -127,3 +127,56 @@ fn pages_of_a_sweep_are_written_and_idle_flags_are_refused() {
     let html = sweep(&["--format", "html"]).text();
     assert!(html.contains("<svg") && html.contains("alpha"), "{}", html.len());
 }
+
+/// The hold of a stored run stands beside the points of summaries, with the figures that an export of the hold has.
+#[test]
+fn stored_runs_are_points_too() {
+    for store in Store::each() {
+        let (log, flaky) = (fixture("Results-2048-9000.csv.zip"), fixture("crlf.csv"));
+        let keyed = ["--framework", "nio", "--test", "2048"];
+        store.run(&[&["ingest", log.to_str().unwrap()], &keyed[..]].concat()).said();
+        let wrk = output("wrk/http500.txt");
+        store.run(&["ingest", &wrk, "--framework", "go", "--test", "2048", "--concurrency", "16"]).said();
+        let done = store.run(&["export", "--test", "2048", "--what", "points"]);
+        let found = rows(&done.text());
+        assert_eq!(found.iter().map(|row| row["tool"].as_str()).collect::<Vec<_>>(), ["wrk", "jmeter"]);
+        let hold = store.run(&["export", "nio_2048", "--what", "summary", "--phase", "hold"]).text();
+        let (hold, point) = (&rows(&hold)[0], &found[1]);
+        for (of_hold, of_point) in [
+            ("successes", "successes"),
+            ("failures", "failures"),
+            ("throughput", "throughput"),
+            ("elapsed_mean", "mean_ms"),
+            ("p50", "p50_ms"),
+            ("p99", "p99_ms"),
+            ("elapsed_max", "max_ms"),
+        ] {
+            assert_eq!(hold[of_hold], point[of_point], "{of_point}");
+        }
+        assert_eq!((point["concurrency"].as_str(), point["latency_source"].as_str()), ("60", "exact"));
+        let little = 60.0 / point["answers_per_second"].parse::<f64>().unwrap() * 1000.0;
+        assert!((point["little_ms"].parse::<f64>().unwrap() - little).abs() < 1e-9);
+        assert!(point["notes"].contains("seconds 50 to 77"), "{point:?}");
+        let of_log = store.run(&["ingest", flaky.to_str().unwrap(), "--framework", "go", "--test", "2048"]);
+        of_log.said();
+        let sweep = store.run(&["sweep", "--test", "2048", "--format", "csv"]);
+        assert!(sweep.err.contains("go_2048 has no hold, so it is no point of the sweep"), "{}", sweep.err);
+        assert_eq!(rows(&sweep.text()).len(), 2);
+        let listed = store.run(&["list", "--points", "--format", "csv"]).text();
+        assert_eq!(rows(&listed).len(), 1, "only summaries are stored as points");
+    }
+}
+
+/// A run is by the tool that wrote its log.
+#[test]
+fn tool_of_a_run_is_that_of_its_log() {
+    let store = Store::embedded();
+    let log = output("gatling/3.9.5.log");
+    store.run(&["ingest", &log, "--framework", "f", "--test", "t"]).said();
+    let json = store.run(&["export", "f_t", "--what", "run"]).json();
+    assert_eq!(json["sources"][0]["tool"], "gatling");
+    let xml = output("jmeter/min.xml");
+    store.run(&["ingest", &xml, "--framework", "g", "--test", "t"]).said();
+    let json = store.run(&["export", "g_t", "--what", "run"]).json();
+    assert!(json["sources"][0].get("tool").is_none());
+}

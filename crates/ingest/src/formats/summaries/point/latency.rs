@@ -60,6 +60,18 @@ impl Latencies {
         Self::of(LatencySource::Printed, mean, max, percentiles)
     }
 
+    /// Latencies that were computed from every request, in ms: percentiles as (percent, latency).
+    ///
+    /// ```
+    /// use perfpipe_ingest::points::Latencies;
+    ///
+    /// let latencies = Latencies::exact(Some(5.5), Some(40.0), vec![(99.0, 12.0), (50.0, 5.0)]);
+    /// assert_eq!(latencies.percentile(50.0), Some(5.0));
+    /// ```
+    pub fn exact(mean_ms: Option<f64>, max_ms: Option<f64>, percentiles: Vec<(f64, f64)>) -> Self {
+        Self::of(LatencySource::Exact, mean_ms, max_ms, percentiles)
+    }
+
     fn of(source: LatencySource, mean_ms: Option<f64>, max_ms: Option<f64>, pairs: Vec<(f64, f64)>) -> Self {
         let mut percentiles: Vec<Percentile> =
             pairs.into_iter().map(|(percent, ms)| Percentile { percent, ms }).collect();

@@ -26,6 +26,7 @@ use crate::sample::resolution::Resolution;
 /// The binary log.
 pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "Gatling's log",
+    tool: Some("gatling"),
     finest: Resolution::MILLISECOND,
     clock: Clock::Epoch,
     columns: COLUMNS,

@@ -22,6 +22,7 @@ use crate::sample::resolution::Resolution;
 /// The text log.
 pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "Gatling's log",
+    tool: Some("gatling"),
     finest: Resolution::MILLISECOND,
     clock: Clock::Epoch,
     columns: COLUMNS,

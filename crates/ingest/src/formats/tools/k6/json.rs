@@ -17,6 +17,7 @@ use crate::sample::resolution::Resolution;
 /// The log.
 pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "k6's JSON",
+    tool: Some("k6"),
     finest: Resolution::MICROSECOND,
     clock: Clock::Epoch,
     columns: COLUMNS,

@@ -10,6 +10,7 @@ use crate::sample::resolution::Resolution;
 /// The log.
 pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "hey's CSV",
+    tool: Some("hey"),
     finest: Resolution::HUNDRED_MICROSECONDS,
     clock: Clock::SinceBegin,
     columns: &[

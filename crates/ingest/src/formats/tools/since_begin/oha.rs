@@ -10,6 +10,7 @@ use crate::sample::resolution::Resolution;
 /// The log.
 pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "oha's CSV",
+    tool: Some("oha"),
     finest: Resolution::MICROSECOND,
     clock: Clock::SinceBegin,
     columns: &[

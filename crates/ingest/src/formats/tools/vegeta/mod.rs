@@ -42,6 +42,7 @@ const COLUMNS: &[Column] = &[
 /// The results as CSV.
 pub(super) const CSV: Format = Format {
     name: "vegeta's CSV",
+    tool: Some("vegeta"),
     finest: Resolution::MICROSECOND,
     clock: Clock::Epoch,
     columns: COLUMNS,
@@ -53,6 +54,7 @@ pub(super) const CSV: Format = Format {
 /// The results as lines of JSON.
 pub(super) const JSON: Format = Format {
     name: "vegeta's JSON",
+    tool: Some("vegeta"),
     finest: Resolution::MICROSECOND,
     clock: Clock::Epoch,
     columns: COLUMNS,
