@@ -2,6 +2,7 @@
 //! whatever reads a log reads these too.
 
 pub(crate) mod convert;
+pub(crate) mod converter;
 mod csv;
 mod decimal;
 mod fields;
