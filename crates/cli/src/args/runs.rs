@@ -79,3 +79,31 @@ pub(crate) struct TestArgs {
 pub(crate) fn repeat() -> clap::builder::RangedI64ValueParser<u32> {
     clap::value_parser!(u32).range(1..=i64::from(LAST_REPEAT))
 }
+
+/// Flags for summaries of load tools, which are points of sweeps.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Summaries of load tools")]
+pub(crate) struct PointArgs {
+    /// How files are named, as in 'result_w{workers}_{repeat}.log'; fields are {framework}, {test}, {concurrency},
+    /// {workers}, {repeat}, {tool}, {port}, and {*} for any text
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) name: Option<String>,
+    /// Connections or users, where neither the output nor the file's name tells them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
+    pub(crate) concurrency: Option<u32>,
+    /// Workers of the server, where the file's name does not tell them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
+    pub(crate) server_workers: Option<u32>,
+}
+
+impl PointArgs {
+    /// Returns the first of these flags that is given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--name", self.name.is_some()),
+            ("--concurrency", self.concurrency.is_some()),
+            ("--server-workers", self.server_workers.is_some()),
+        ];
+        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
+    }
+}

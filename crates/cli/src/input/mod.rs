@@ -8,6 +8,7 @@ pub(crate) mod ports;
 pub(crate) mod rules;
 pub(crate) mod runs;
 pub(crate) mod store;
+pub(crate) mod summaries;
 pub(crate) mod versions;
 pub(crate) mod view;
 

@@ -1,8 +1,8 @@
 //! Classifies a text by its first 64 KiB: a JMeter log, a CPU export, or neither, with the reason.
 
-use super::container::Container;
 use super::cpu_export::CpuForm;
 use super::head::{HEAD, first_line, records, text};
+use super::unpack::container::Container;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::formats::tools::format::Format;

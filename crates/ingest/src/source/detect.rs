@@ -4,13 +4,13 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::container::{Container, MAGIC};
 use super::content::Content;
 use super::cpu_export::CpuSource;
 use super::file::{Part, Stored};
 use super::log::{LogSource, PipedLogs, left_out};
 use super::options::SourceOptions;
 use super::pipe::Pipe;
+use super::unpack::container::{Container, MAGIC};
 use super::unpack::metered::read_up_to;
 use super::zip::directory::{members, placed_members};
 use super::zip::member::Member;
@@ -49,7 +49,8 @@ impl Inputs {
         refuse_twins(files)?;
         for file in files {
             if file.as_os_str() == "-" {
-                inputs.pipe(file, io::stdin(), options)?;
+                let begin = io::Cursor::new(options.read_of_stdin.clone());
+                inputs.pipe(file, begin.chain(io::stdin()), options)?;
                 continue;
             }
             let kind = std::fs::metadata(file).map_err(|e| Error::io(file, e))?;

@@ -4,13 +4,13 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use super::container::Container;
 use super::content::Content;
 use super::head::{read_head, text};
 use super::opened::Opened;
 use super::snapshot::Seen;
 use super::unpack::checked::{Checked, Digested, Expected, Stated, Unpacked};
 use super::unpack::codec::{Codec, Extent, Unpacker};
+use super::unpack::container::Container;
 use super::unpack::gzip::Gunzip;
 use super::unpack::metered::{Meter, PackedCount, packed};
 use super::unpack::salvage::Salvaged;

@@ -1,6 +1,5 @@
 //! Input files: recognised by their content, then opened, unpacked and checked.
 
-mod container;
 mod content;
 pub(crate) mod cpu_export;
 mod detect;
@@ -12,6 +11,7 @@ mod opened;
 mod options;
 mod pipe;
 mod snapshot;
+mod texts;
 pub(crate) mod unpack;
 pub(crate) mod zip;
 
@@ -19,6 +19,7 @@ pub use self::cpu_export::{CpuExport, CpuSource};
 pub use self::detect::Inputs;
 pub use self::log::{LogReader, LogSource, LogStream};
 pub use self::options::SourceOptions;
+pub use self::texts::Text;
 pub use crate::error::Place;
 pub use crate::formats::date::TimeZone;
 pub use crate::formats::jtl::layout::LayoutOptions;

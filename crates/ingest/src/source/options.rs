@@ -25,6 +25,8 @@ pub struct SourceOptions {
     pub layout: LayoutOptions,
     /// True if damaged input is read as far as possible instead of being refused.
     pub salvage: bool,
+    /// What was read of standard input already, to find out what it is.
+    pub read_of_stdin: Vec<u8>,
 }
 
 impl SourceOptions {

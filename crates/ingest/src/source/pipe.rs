@@ -3,10 +3,10 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::container::{Container, MAGIC};
 use super::content::Content;
 use super::file::{Head, unpack};
 use super::unpack::checked::Digested;
+use super::unpack::container::{Container, MAGIC};
 use super::unpack::metered::{Meter, PackedCount, packed, read_up_to};
 use super::zip::member::is_litter;
 use super::zip::pipe::ZipPipe;

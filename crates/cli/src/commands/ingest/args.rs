@@ -6,8 +6,8 @@ use clap::Args;
 use perfpipe_analyze::table::Format;
 
 use crate::args::{
-    ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, RunNameArgs, SheetArgs, Tag,
-    choice, repeat,
+    ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, PointArgs, RunNameArgs, SheetArgs,
+    Tag, choice, repeat,
 };
 
 #[derive(Debug, Args)]
@@ -86,22 +86,6 @@ impl IngestArgs {
             time_zone: Some(&self.log.cpu.time_zone),
         }
     }
-}
-
-/// Flags for summaries of load tools, which are stored as points of sweeps.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Summaries of load tools")]
-pub(crate) struct PointArgs {
-    /// How files are named, as in 'result_w{workers}_{repeat}.log'; fields are {framework}, {test}, {concurrency},
-    /// {workers}, {repeat}, {tool}, {port}, and {*} for any text
-    #[arg(long, value_name = "PATTERN")]
-    pub(crate) name: Option<String>,
-    /// Connections or users, where neither the output nor the file's name tells them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
-    pub(crate) concurrency: Option<u32>,
-    /// Workers of the server, where the file's name does not tell them
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000_000))]
-    pub(crate) server_workers: Option<u32>,
 }
 
 /// Flags for folders.

@@ -18,12 +18,11 @@ use perfpipe_ingest::{Progress, RunInfo};
 pub(crate) use self::args::IngestArgs;
 pub(crate) use self::options::{cpu_noted, options, reading};
 
-use self::args::PointArgs;
 use self::summary::summarise;
 use super::report;
-use crate::args::StoreArgs;
+use crate::args::{PointArgs, StoreArgs};
 use crate::error::CliError;
-use crate::input::{idle_flags, store};
+use crate::input::{idle_flags, store, summaries};
 use crate::output::pages::Pages;
 use crate::output::progress::Bar;
 use crate::output::{fonts, page_folder, size_of, warn};
@@ -33,8 +32,9 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
     if let Some(file) = packed::named(&args.files) {
         return packed::run(args, file, store).await;
     }
-    if let Some(files) = points::summaries(&args.files)? {
-        return points::run(args, files, store).await;
+    let found = summaries::find(&args.files)?;
+    if !found.files.is_empty() {
+        return points::run(args, found.files, store).await;
     }
     refuse_points(&args.points)?;
     if args.report.is_none() {
@@ -50,7 +50,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
         (Some(_), None) => campaign::run(args, store, progress).await,
         (None, _) => {
             campaign::refuse_flags(&args.campaign)?;
-            one(args, store, progress).await
+            one(args, found.read_of_stdin, store, progress).await
         }
         (Some(folder), Some(file)) => Err(CliError::usage(
             format!("{} is a folder, and {} is not", folder.display(), file.display()),
@@ -62,14 +62,9 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
 
 /// Refuses flags on points where no file is a summary.
 fn refuse_points(args: &PointArgs) -> Result<()> {
-    let given = [
-        ("--name", args.name.is_some()),
-        ("--concurrency", args.concurrency.is_some()),
-        ("--server-workers", args.server_workers.is_some()),
-    ];
-    match given.iter().find(|(_, given)| *given) {
+    match args.given() {
         None => Ok(()),
-        Some((flag, _)) => {
+        Some(flag) => {
             let problem = format!("{flag} is for summaries of load tools, and no file is one");
             Err(CliError::usage(problem, "Leave it out; --framework and --test name the run of a log.")
                 .into())
@@ -78,8 +73,9 @@ fn refuse_points(args: &PointArgs) -> Result<()> {
 }
 
 /// Ingests the files of one run.
-async fn one(args: &IngestArgs, store: &StoreArgs, progress: Progress) -> Result<()> {
-    let options = options(args)?.with_progress(progress.clone());
+async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progress: Progress) -> Result<()> {
+    let mut options = options(args)?.with_progress(progress.clone());
+    options.source.read_of_stdin = read_of_stdin;
     if let Some(folder) = &args.report {
         page_folder(folder)?;
     }

@@ -1,8 +1,10 @@
 //! The flags of `perfpipe sweep`.
 
+use std::path::PathBuf;
+
 use clap::{Args, ValueEnum};
 
-use crate::args::{LinePagesArgs, PageOptions, ReportOutputArgs};
+use crate::args::{LinePagesArgs, PageOptions, PointArgs, ReportOutputArgs};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |out| out.help("Draw the pages of the sweep into this folder")))]
@@ -10,22 +12,31 @@ use crate::args::{LinePagesArgs, PageOptions, ReportOutputArgs};
     perfpipe sweep --test /hello\n  \
     perfpipe sweep --test /json --by workers --tool wrk --format md\n  \
     perfpipe sweep --test /hello --out charts --page-format png\n  \
-    perfpipe sweep --test /hello --format html -o sweep.html\n\n\
+    perfpipe sweep --test /hello --format html -o sweep.html\n  \
+    perfpipe sweep results --name 'result_w{workers}_{repeat}.log' --framework crossbar --out charts\n\n\
     Over repeats, throughput is the median with the least and the greatest, failures are the maximum, and the other \
     figures are medians. c/X is concurrency by answers per second: no mean of a closed loop is greater.")]
 pub(crate) struct SweepArgs {
-    /// Test whose points are meant
-    #[arg(long, value_name = "NAME")]
-    pub(crate) test: String,
-    /// Only this framework; repeatable [default: all of the test]
+    /// Outputs of load tools or folders of them, to look at without a store; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Test whose points are meant; of FILEs, all tests without it
+    #[arg(long, value_name = "NAME", required_unless_present = "files")]
+    pub(crate) test: Option<String>,
+    /// Only this framework; repeatable [default: all of the test]. Of FILEs that do not tell it, the framework
     #[arg(long, value_name = "NAME")]
     pub(crate) framework: Vec<String>,
+    /// TOML file that names the frameworks of FILEs by port, as in 8181 = "perfectnio"
+    #[arg(long, value_name = "FILE", requires = "files")]
+    pub(crate) frameworks: Option<PathBuf>,
     /// Only this load tool; repeatable [default: all, each for itself]
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Vec<String>,
     /// What the sweep goes by [default: workers if they vary and concurrency does not, else concurrency]
     #[arg(long, value_enum)]
     pub(crate) by: Option<Axis>,
+    #[command(flatten)]
+    pub(crate) points: PointArgs,
     #[command(flatten)]
     pub(crate) output: ReportOutputArgs,
     #[command(flatten)]

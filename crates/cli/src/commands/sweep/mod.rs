@@ -1,6 +1,7 @@
 //! `perfpipe sweep`: the points of a test by concurrency or workers, as table and pages.
 
 mod args;
+mod files;
 mod pages;
 
 use std::io::Write;
@@ -18,14 +19,38 @@ use crate::output::pages::Pages;
 use crate::output::terminal::write_table;
 use crate::output::{Output, note, page_folder};
 
-/// Prints the levels of a test, and draws them.
+/// Prints the levels of a test, and draws them; of files, of each of their tests.
 pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
-    let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
-    let all = points::with_runs(&store, &args.test, &mut left_out).await?;
-    let chosen = points::among(&all, &args.test, &args.framework, &args.tool)?;
+    let all = match &args.test {
+        _ if !args.files.is_empty() => files::points(args)?,
+        Some(test) => {
+            files::refuse_names(args)?;
+            points::with_runs(&store::existing(store).await?, test, &mut left_out).await?
+        }
+        None => Vec::new(),
+    };
+    let tests = match &args.test {
+        Some(test) => vec![test.as_str()],
+        None => files::tests(&all, args)?,
+    };
     args.drawn.out.as_deref().map(page_folder).transpose()?;
+    let mut output = Output::open(args.output.file.output.as_deref())?;
+    for test in &tests {
+        if tests.len() > 1 {
+            writeln!(output, "{test}")?;
+        }
+        of_test(args, test, &all, &mut output)?;
+    }
+    output.finish()?;
+    left_out.end()
+}
+
+/// Prints the levels of one test, and draws them. `all` are the points of all tests.
+fn of_test(args: &SweepArgs, test: &str, all: &[Point], output: &mut Output) -> Result<()> {
+    let frameworks = if files::is_name(args) { &[][..] } else { &args.framework };
+    let chosen = points::among(all, test, frameworks, &args.tool)?;
     let by = match args.by {
         Some(Axis::Concurrency) => SweepBy::Concurrency,
         Some(Axis::Workers) => SweepBy::Workers,
@@ -33,22 +58,20 @@ pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
     };
     let levels = levels(&chosen, by);
     let written =
-        args.drawn.out.as_deref().map(|out| pages::draw(args, out, &all, (&levels, by))).transpose()?;
-    let mut output = Output::open(args.output.file.output.as_deref())?;
+        args.drawn.out.as_deref().map(|out| pages::draw(args, test, out, all, (&levels, by))).transpose()?;
     let table = level_table(&levels, by);
     match args.output.format {
-        ReportFormat::Table(format) => write_table(&table, format, &mut output)?,
+        ReportFormat::Table(format) => write_table(&table, format, output)?,
         ReportFormat::Html => {
             let style = args.pages().style();
-            let mut report = Figures::new(format!("{} by {}", args.test, pages::word(by)), &table);
-            report.pages.extend(pages::all(&args.test, &levels, by, &style));
+            let mut report = Figures::new(format!("{test} by {}", pages::word(by)), &table);
+            report.pages.extend(pages::all(test, &levels, by, &style));
             output.write_all(report.html(&style)?.as_bytes())?;
         }
     }
-    output.finish()?;
     tell(&chosen);
     written.into_iter().for_each(Pages::print_notes);
-    left_out.end()
+    Ok(())
 }
 
 /// Returns what varies.

@@ -15,6 +15,7 @@ use crate::output::pages::{Pages, Subject, chosen_text, looks};
 /// Draws the pages into a folder. `all` are the points of the store: names of files are unique among them.
 pub(super) fn draw<'a>(
     args: &'a SweepArgs,
+    test: &str,
     out: &'a Path,
     all: &[Point],
     (levels, by): (&[Level], SweepBy),
@@ -23,13 +24,13 @@ pub(super) fn draw<'a>(
     let names: Vec<RunInfo> = all.iter().map(named).collect();
     let mut pages = Pages::new(out, args.pages(), &names);
     let texts = levels.iter().flat_map(|level| [level.framework.as_str(), &level.tool]);
-    let style = fonts::styled(&args.pages(), texts.chain([args.test.as_str()]));
+    let style = fonts::styled(&args.pages(), texts.chain([test]));
     let kind = [format!("by-{}", word(by))];
     let tools = args.tool.iter().map(|tool| chosen_text("tool", tool));
     let only = args.framework.iter().map(|framework| chosen_text("only", framework));
     let choices: Vec<String> = kind.iter().cloned().chain(only).chain(tools).collect();
-    let page = Page::levels(&args.test, levels, by, &style);
-    pages.page(&page, Subject::Test(&args.test), &choices)?;
+    let page = Page::levels(test, levels, by, &style);
+    pages.page(&page, Subject::Test(test), &choices)?;
     for sweep in levels.chunk_by(is_same_sweep) {
         let Some(first) = sweep.first() else { continue };
         let other = first.other.map(|other| format!("{}-{other}", other_word(by)));
@@ -40,8 +41,8 @@ pub(super) fn draw<'a>(
             .chain(other)
             .chain(looks(&args.pages()))
             .collect();
-        let page = Page::level_details(&args.test, sweep, by, &style);
-        pages.page(&page, Subject::Run(&RunKey::new(&first.framework, &args.test)), &choices)?;
+        let page = Page::level_details(test, sweep, by, &style);
+        pages.page(&page, Subject::Run(&RunKey::new(&first.framework, test)), &choices)?;
     }
     Ok(pages)
 }

@@ -19,7 +19,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 57] = [
+const LINES: [(&str, IsRead); 58] = [
     (
         "ingest night --frameworks ports.toml",
         |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
@@ -194,6 +194,10 @@ const LINES: [(&str, IsRead); 57] = [
     (
         "sweep --test t --out o --page-format png --scale 2 --paper a4 --log-scale --fonts none",
         |c| matches!(c, Command::Sweep(a) if a.drawn.out.as_deref() == Some(Path::new("o")) && a.pages().style().log_scale),
+    ),
+    (
+        "sweep a b --frameworks f --name p --concurrency 2 --server-workers 3",
+        |c| matches!(c, Command::Sweep(a) if a.test.is_none() && a.files.len() == 2 && a.frameworks.is_some() && a.points.given() == Some("--name")),
     ),
     (
         "export --test t --what points --format csv",

@@ -1,5 +1,6 @@
 //! Summaries of load tools in both stores: ingested, listed, swept, exported, replaced and dropped.
 
+mod files;
 mod kept;
 
 use crate::support::*;

@@ -1,20 +1,15 @@
 //! Summaries of load tools: their sections are stored as points of sweeps.
 
-mod files;
-
-use std::path::PathBuf;
-
 use anyhow::Result;
 use perfpipe_analyze::format::{counted, thousands};
-use perfpipe_ingest::points::{FoundSections, NamePattern, Point, PointNames, Unknown, named_points};
+use perfpipe_ingest::points::{Point, PointNames};
 
 use super::args::IngestArgs;
 use crate::args::StoreArgs;
 use crate::error::CliError;
-use crate::input::{ports, store};
+use crate::input::store;
+use crate::input::summaries::{self, SummaryFile};
 use crate::output::{note, warn};
-
-pub(super) use self::files::{SummaryFile, summaries};
 
 /// The largest number of points that are named one by one.
 const NAMED: usize = 12;
@@ -22,17 +17,14 @@ const NAMED: usize = 12;
 /// Stores the points of files that are summaries: all of them, or none.
 pub(super) async fn run(args: &IngestArgs, files: Vec<SummaryFile>, store: &StoreArgs) -> Result<()> {
     refuse_flags(args)?;
-    let names = names(args)?;
-    let sections: Vec<_> = files.iter().map(|file| (file.name(), file.found.sections.clone())).collect();
-    let points = named_points(&sections, &names).map_err(|(file, section, unknown)| {
-        let file = files.get(file);
-        let path = file.map(|file| file.path.clone()).unwrap_or_default();
-        let line = file.and_then(|file| file.found.sections.get(section)).map_or(1, |section| section.line);
-        nameless(&path, line, unknown)
-    })?;
-    for file in &files {
-        tell_ignored(file);
-    }
+    let names = PointNames {
+        framework: args.name.framework.clone(),
+        test: args.name.test.clone(),
+        repeat: args.repeat,
+        ..summaries::names(&args.points, args.frameworks.as_deref())?
+    };
+    let points = summaries::named(&files, &names)?;
+    files.iter().for_each(summaries::tell_ignored);
     if args.campaign.dry_run {
         tell(&points, "would be stored");
         return Ok(());
@@ -41,22 +33,6 @@ pub(super) async fn run(args: &IngestArgs, files: Vec<SummaryFile>, store: &Stor
     store.put_points(&points).await?;
     tell(&points, &format!("stored in {store}"));
     Ok(())
-}
-
-/// Converts the flags on keys.
-fn names(args: &IngestArgs) -> Result<PointNames> {
-    let pattern = args.points.name.as_deref().map(NamePattern::new).transpose().map_err(|problem| {
-        CliError::usage(format!("--name {problem}"), "Write it as in 'result_w{workers}_{repeat}.log'.")
-    })?;
-    Ok(PointNames {
-        framework: args.name.framework.clone(),
-        test: args.name.test.clone(),
-        concurrency: args.points.concurrency,
-        workers: args.points.server_workers,
-        repeat: args.repeat,
-        pattern,
-        frameworks: args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default(),
-    })
 }
 
 /// Refuses flags that are about logs.
@@ -75,38 +51,6 @@ fn refuse_flags(args: &IngestArgs) -> Result<()> {
             Err(CliError::usage(problem, "Leave it out.").into())
         }
     }
-}
-
-fn nameless(path: &std::path::Path, line: usize, unknown: Unknown) -> CliError {
-    let place = format!("{}, line {line}", path.display());
-    match unknown {
-        Unknown::Framework => CliError::usage(
-            format!("{place}: the framework is not known: the output has no URL"),
-            "Give --framework, or --name with the field {framework}.",
-        ),
-        Unknown::Test => CliError::usage(
-            format!("{place}: the test is not known: the output has no URL"),
-            "Give --test, or --name with the field {test}.",
-        ),
-        Unknown::Name => CliError::usage(
-            format!("{}: the file's name does not follow the pattern of --name", path.display()),
-            "Correct the pattern ({*} stands for any text), or leave the file out.",
-        ),
-        _ => CliError::usage(
-            format!("{place}: another section has the same key and the same repeat"),
-            "Leave {repeat} out of --name, so that sections of equal keys are numbered, or give each file another name.",
-        ),
-    }
-}
-
-/// Tells of lines that belong to no section.
-fn tell_ignored(file: &SummaryFile) {
-    let FoundSections { ignored, first_ignored: Some((line, text)), .. } = &file.found else { return };
-    let lines = counted(*ignored as u64, "line");
-    note(&format!(
-        "{}: {lines} of other text ignored, the first is line {line}: {text}",
-        file.path.display()
-    ));
 }
 
 /// Tells which points there are, and what is to be known of them.
@@ -156,12 +100,4 @@ fn common_notes(points: &[Point]) {
         };
         note(&format!("{of}: {text}"));
     }
-}
-
-/// Refuses files of which some are summaries and some are not.
-pub(super) fn refuse_mixed(summary: &std::path::Path, others: &[PathBuf]) -> Result<()> {
-    let Some(other) = others.first() else { return Ok(()) };
-    let problem =
-        format!("{} is the summary of a load tool, and {} is not", summary.display(), other.display());
-    Err(CliError::usage(problem, "Ingest summaries and logs by commands of their own.").into())
 }

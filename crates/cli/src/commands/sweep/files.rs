@@ -1,0 +1,68 @@
+//! The points of files, which no store is needed for.
+
+use std::collections::BTreeSet;
+
+use anyhow::Result;
+use perfpipe_analyze::table::Format;
+use perfpipe_ingest::points::{Point, PointNames};
+
+use super::args::SweepArgs;
+use crate::args::ReportFormat;
+use crate::error::CliError;
+use crate::input::summaries::{self, find};
+
+/// Returns the points of the files.
+///
+/// # Errors
+/// If no file is a summary, or the key of a section is not known.
+pub(super) fn points(args: &SweepArgs) -> Result<Vec<Point>> {
+    let files = find(&args.files)?.files;
+    if files.is_empty() {
+        let problem = "no file is the summary of a load tool";
+        let remedy = "Give what wrk, ab or another tool printed. Logs are read by `perfpipe ingest`; then \
+                      `perfpipe sweep --test` shows their runs.";
+        return Err(CliError::refused(problem, remedy).into());
+    }
+    let names = PointNames {
+        framework: args.framework.first().filter(|_| is_name(args)).cloned(),
+        ..summaries::names(&args.points, args.frameworks.as_deref())?
+    };
+    let of_outputs = summaries::named(&files, &names);
+    let points = match &args.test {
+        // Outputs that do not tell their test are of the one that is given.
+        Some(test) if of_outputs.is_err() => {
+            summaries::named(&files, &PointNames { test: Some(test.clone()), ..names })?
+        }
+        _ => of_outputs?,
+    };
+    files.iter().for_each(summaries::tell_ignored);
+    Ok(points)
+}
+
+/// Returns true if `--framework` names the framework of files, since neither their names nor a file of ports do.
+pub(super) fn is_name(args: &SweepArgs) -> bool {
+    let by_name = args.points.name.as_deref().is_some_and(|pattern| pattern.contains("{framework}"));
+    !args.files.is_empty() && args.framework.len() == 1 && !by_name && args.frameworks.is_none()
+}
+
+/// Returns the tests of points.
+///
+/// # Errors
+/// If there are several, and the format has room for one.
+pub(super) fn tests<'a>(points: &'a [Point], args: &SweepArgs) -> Result<Vec<&'a str>> {
+    let tests: BTreeSet<&str> = points.iter().map(|point| point.key.test.as_str()).collect();
+    let tests = Vec::from_iter(tests);
+    let has_room = matches!(args.output.format, ReportFormat::Table(Format::Text | Format::Markdown));
+    if tests.len() > 1 && !has_room {
+        let problem = format!("the files have {} tests, and this format has room for one", tests.len());
+        return Err(CliError::usage(problem, format!("Choose one by --test: {}.", tests.join(", "))).into());
+    }
+    Ok(tests)
+}
+
+/// Refuses flags on the names of files where there are none.
+pub(super) fn refuse_names(args: &SweepArgs) -> Result<()> {
+    let Some(flag) = args.points.given() else { return Ok(()) };
+    let problem = format!("{flag} is about the outputs of load tools, and no FILE is given");
+    Err(CliError::usage(problem, "Leave it out, or name the files.").into())
+}

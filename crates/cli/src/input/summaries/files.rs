@@ -1,0 +1,235 @@
+//! The files among the given ones that are summaries, read whole.
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use perfpipe_ingest::points::{AbFile, FoundSections, sections};
+use perfpipe_ingest::source::Text;
+
+use crate::error::CliError;
+use crate::output::note;
+
+/// How much of a file is looked at to recognise it, in bytes.
+const HEAD: u64 = 64 << 10;
+
+/// The largest summary, in bytes.
+const LARGEST: u64 = 64 << 20;
+
+/// The most lines that a tool has for why it does nothing.
+const REFUSED: usize = 3;
+
+/// A file with at least one section.
+pub(crate) struct SummaryFile {
+    /// Its path, without the ending of a packed file; of a member of a zip, that within the zip.
+    path: PathBuf,
+    /// The file, as messages name it.
+    pub(crate) shown: String,
+    pub(crate) found: FoundSections,
+}
+
+impl SummaryFile {
+    /// The name without its folders.
+    pub(crate) fn name(&self) -> String {
+        self.path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// What was found among given files.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// The summaries, sorted by name.
+    pub(crate) files: Vec<SummaryFile>,
+    /// What was read of standard input, if it is no summary.
+    pub(crate) read_of_stdin: Vec<u8>,
+}
+
+/// What a file is.
+enum Kind {
+    Summary,
+    /// A command whose tool printed nothing that it prints: a run that failed, if others are summaries.
+    Refused,
+    Ab(AbFile),
+    Other,
+}
+
+/// Reads the files that are summaries: plain, packed, in zips, in folders, or standard input (`-`). There are none if no
+/// file is one.
+///
+/// # Errors
+/// If only some of the files are summaries, one can't be read, or one of ab's files has no summary beside it.
+pub(crate) fn find(given: &[PathBuf]) -> Result<Found> {
+    let mut result = Found::default();
+    let (mut found, mut refused) = (Vec::new(), Vec::new());
+    let (mut others, mut ab) = (Vec::new(), Vec::new());
+    for path in given {
+        if path.as_os_str() == "-" {
+            match stdin()? {
+                Ok(file) => found.push(file),
+                Err(head) => {
+                    result.read_of_stdin = head;
+                    others.push(path.clone());
+                }
+            }
+            continue;
+        }
+        for path in files_of(path) {
+            let texts = texts_of(&path);
+            if texts.is_empty() {
+                others.push(path);
+                continue;
+            }
+            for text in texts {
+                match text.kind() {
+                    Kind::Summary => found.push(text.read()?),
+                    Kind::Refused => refused.push(text),
+                    Kind::Ab(kind) => ab.push((text, kind)),
+                    Kind::Other => others.push(path.clone()),
+                }
+            }
+        }
+    }
+    let Some(first) = found.first() else {
+        return ab.first().map_or(Ok(result), |(text, kind)| Err(alone(&text.shown, *kind).into()));
+    };
+    let (within, named): (Vec<PathBuf>, Vec<PathBuf>) =
+        others.into_iter().partition(|path| !given.contains(path));
+    refuse_mixed(&first.shown, &named)?;
+    if let Some(path) = within.first() {
+        note(&format!(
+            "{} files of the folder are no summaries, and left out: {}, ...",
+            within.len(),
+            path.display()
+        ));
+    }
+    for text in refused {
+        found.push(text.read()?);
+    }
+    // Percentiles first: exact counts of every request replace them.
+    ab.sort_by_key(|(text, kind)| (*kind == AbFile::Requests, text.path.clone()));
+    for (text, kind) in ab {
+        refine(&text, kind, &mut found)?;
+    }
+    found.sort_by(|one, other| one.path.file_name().cmp(&other.path.file_name()));
+    Ok(Found { files: found, ..result })
+}
+
+/// Reads standard input if it is a summary; otherwise returns what was read of it.
+fn stdin() -> Result<Result<SummaryFile, Vec<u8>>> {
+    let failed = "can't read standard input";
+    let mut bytes = Vec::new();
+    std::io::stdin().take(HEAD).read_to_end(&mut bytes).context(failed)?;
+    if !matches!(by_sections(&sections(&bytes)), Kind::Summary) {
+        return Ok(Err(bytes));
+    }
+    std::io::stdin().take(LARGEST).read_to_end(&mut bytes).context(failed)?;
+    let shown = "standard input".to_owned();
+    summary("-".into(), shown, &bytes).map(Ok)
+}
+
+/// A text that may be a summary.
+struct Candidate {
+    path: PathBuf,
+    shown: String,
+    text: Text,
+}
+
+/// Returns the texts in a file. What is no file, or can't be read, is left to those who read logs.
+fn texts_of(path: &Path) -> Vec<Candidate> {
+    let texts = if path.is_file() { Text::of_file(path).unwrap_or_default() } else { Vec::new() };
+    let candidate = |text: Text| {
+        let place = text.place();
+        let packed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
+        let path = match &place.member {
+            Some(member) => path.join(member),
+            None if packed => path.with_extension(""),
+            None => path.to_owned(),
+        };
+        Candidate { path, shown: place.to_string(), text }
+    };
+    texts.into_iter().map(candidate).collect()
+}
+
+impl Candidate {
+    /// Looks at the beginning of the text.
+    fn kind(&self) -> Kind {
+        let Ok(head) = self.text.read(HEAD) else { return Kind::Other };
+        AbFile::of(&head).map_or_else(|| by_sections(&sections(&head)), Kind::Ab)
+    }
+
+    fn read(&self) -> Result<SummaryFile> {
+        summary(self.path.clone(), self.shown.clone(), &self.text.read(LARGEST + 1)?)
+    }
+}
+
+/// Finds the sections of a summary.
+fn summary(path: PathBuf, shown: String, bytes: &[u8]) -> Result<SummaryFile> {
+    if bytes.len() as u64 > LARGEST {
+        let problem = format!("{shown} has more bytes than a summary has, at most {LARGEST}");
+        return Err(CliError::refused(problem, "Split the file between two outputs.").into());
+    }
+    Ok(SummaryFile { path, shown, found: sections(bytes) })
+}
+
+/// The files of a folder, or the file itself. A folder that can't be read is left to those who read logs.
+fn files_of(path: &Path) -> Vec<PathBuf> {
+    if !path.is_dir() {
+        return vec![path.to_owned()];
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let is_hidden = |path: &Path| path.file_name().is_none_or(|name| name.to_string_lossy().starts_with('.'));
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.path()).filter(|path| path.is_file() && !is_hidden(path)).collect();
+    files.sort();
+    files
+}
+
+fn by_sections(found: &FoundSections) -> Kind {
+    match found.sections.first() {
+        None => Kind::Other,
+        Some(_) if found.sections.iter().any(|section| section.printed) => Kind::Summary,
+        // A text about commands has more lines than a run that failed.
+        Some(_) if found.ignored <= REFUSED => Kind::Refused,
+        Some(_) => Kind::Other,
+    }
+}
+
+/// Refines the only section of the summary of the same name.
+fn refine(text: &Candidate, kind: AbFile, found: &mut [SummaryFile]) -> Result<()> {
+    let is_beside = |file: &&mut SummaryFile| {
+        let stem = |path: &Path| path.file_stem().map(OsStr::to_owned);
+        file.path.parent() == text.path.parent() && stem(&file.path) == stem(&text.path)
+    };
+    let summary = found.iter_mut().find(is_beside).map(|file| file.found.sections.as_mut_slice());
+    let Some([section]) = summary.filter(|sections| sections.iter().all(|section| section.tool == "ab"))
+    else {
+        return Err(alone(&text.shown, kind).into());
+    };
+    let bytes = text.text.read(u64::MAX)?;
+    kind.refine(&bytes, &mut section.figures).map_err(|line| {
+        let problem = format!("{}, line {line}: not as ab writes it", text.shown);
+        CliError::refused(problem, "Leave the file out, or run ab again.").into()
+    })
+}
+
+fn alone(shown: &str, kind: AbFile) -> CliError {
+    let (what, why) = match kind {
+        AbFile::Requests => (
+            "the file of ab -g",
+            "it does not say which requests failed, and is sorted by duration, so that their order is lost",
+        ),
+        _ => ("the file of ab -e", "it has percentiles only, of failed requests too"),
+    };
+    CliError::refused(
+        format!("{shown} is {what}, without ab's summary of the same name beside it: {why}"),
+        "Give the output of ab as well, named as this file but for the ending.",
+    )
+}
+
+/// Refuses files of which some are summaries and some are not.
+fn refuse_mixed(summary: &str, others: &[PathBuf]) -> Result<()> {
+    let Some(other) = others.first() else { return Ok(()) };
+    let problem = format!("{summary} is the summary of a load tool, and {} is not", other.display());
+    Err(CliError::usage(problem, "Give summaries and logs to commands of their own.").into())
+}

@@ -1,0 +1,74 @@
+//! Summaries of load tools: the files among given ones, and the points that their sections are.
+
+mod files;
+
+use std::path::Path;
+
+use anyhow::Result;
+use perfpipe_analyze::format::counted;
+use perfpipe_ingest::points::{FoundSections, NamePattern, Point, PointNames, Unknown, named_points};
+
+pub(crate) use self::files::{SummaryFile, find};
+
+use crate::args::PointArgs;
+use crate::error::CliError;
+use crate::input::ports;
+use crate::output::note;
+
+/// Converts the flags on keys. The framework and the test are left open.
+pub(crate) fn names(args: &PointArgs, frameworks: Option<&Path>) -> Result<PointNames> {
+    let pattern = args.name.as_deref().map(NamePattern::new).transpose().map_err(|problem| {
+        CliError::usage(format!("--name {problem}"), "Write it as in 'result_w{workers}_{repeat}.log'.")
+    })?;
+    Ok(PointNames {
+        concurrency: args.concurrency,
+        workers: args.server_workers,
+        pattern,
+        frameworks: frameworks.map(ports::of_file).transpose()?.unwrap_or_default(),
+        ..PointNames::default()
+    })
+}
+
+/// Returns the points of the files.
+///
+/// # Errors
+/// If the key of a section is not known.
+pub(crate) fn named(files: &[SummaryFile], names: &PointNames) -> Result<Vec<Point>> {
+    let sections: Vec<_> = files.iter().map(|file| (file.name(), file.found.sections.clone())).collect();
+    let points = named_points(&sections, names).map_err(|(file, section, unknown)| {
+        let file = files.get(file);
+        let shown = file.map(|file| file.shown.clone()).unwrap_or_default();
+        let line = file.and_then(|file| file.found.sections.get(section)).map_or(1, |section| section.line);
+        nameless(&shown, line, unknown)
+    })?;
+    Ok(points)
+}
+
+fn nameless(shown: &str, line: usize, unknown: Unknown) -> CliError {
+    let place = format!("{shown}, line {line}");
+    match unknown {
+        Unknown::Framework => CliError::usage(
+            format!("{place}: the framework is not known: the output has no URL"),
+            "Give --framework, or --name with the field {framework}.",
+        ),
+        Unknown::Test => CliError::usage(
+            format!("{place}: the test is not known: the output has no URL"),
+            "Give --test, or --name with the field {test}.",
+        ),
+        Unknown::Name => CliError::usage(
+            format!("{shown}: the file's name does not follow the pattern of --name"),
+            "Correct the pattern ({*} stands for any text), or leave the file out.",
+        ),
+        _ => CliError::usage(
+            format!("{place}: another section has the same key and the same repeat"),
+            "Leave {repeat} out of --name, so that sections of equal keys are numbered, or give each file another name.",
+        ),
+    }
+}
+
+/// Tells of lines that belong to no section.
+pub(crate) fn tell_ignored(file: &SummaryFile) {
+    let FoundSections { ignored, first_ignored: Some((line, text)), .. } = &file.found else { return };
+    let lines = counted(*ignored as u64, "line");
+    note(&format!("{}: {lines} of other text ignored, the first is line {line}: {text}", file.shown));
+}
