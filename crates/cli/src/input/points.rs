@@ -107,5 +107,5 @@ fn known(points: &[Point], what: &str, wanted: &str, part: impl Fn(&PointKey) ->
         Some(alike) => format!("Did you mean {alike}?"),
         None => format!("Choose one of these: {list}."),
     };
-    Err(CliError::refused(format!("the store has no points of the {what} {wanted}"), remedy).into())
+    Err(CliError::refused(format!("there are no points of the {what} {wanted}"), remedy).into())
 }

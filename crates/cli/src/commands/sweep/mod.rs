@@ -69,7 +69,7 @@ fn of_test(args: &SweepArgs, test: &str, all: &[Point], output: &mut Output) -> 
             output.write_all(report.html(&style)?.as_bytes())?;
         }
     }
-    tell(&chosen);
+    tell(test, &chosen);
     written.into_iter().for_each(Pages::print_notes);
     Ok(())
 }
@@ -88,21 +88,21 @@ fn natural(points: &[Point]) -> SweepBy {
 }
 
 /// Tells what must be known of the figures.
-fn tell(points: &[Point]) {
+fn tell(test: &str, points: &[Point]) {
     let count = |part: &str| {
         points.iter().filter(|point| point.figures.notes.iter().any(|note| note.contains(part))).count()
     };
     let impossible = count("is above c/X");
     if impossible > 0 {
         note(&format!(
-            "the printed means of {impossible} of {} points are above c/X, which no closed loop can have",
+            "{test}: the printed means of {impossible} of {} points are above c/X, which no closed loop can have",
             points.len()
         ));
     }
     let late = count("time-outs are in no latency");
     if late > 0 {
         note(&format!(
-            "the latencies of {late} of {} points leave out requests that timed out",
+            "{test}: the latencies of {late} of {} points leave out requests that timed out",
             points.len()
         ));
     }

@@ -97,11 +97,11 @@ pub(crate) fn find(given: &[PathBuf]) -> Result<Found> {
         others.into_iter().partition(|path| !given.contains(path));
     refuse_mixed(&first.shown, &named)?;
     if let Some(path) = within.first() {
-        note(&format!(
-            "{} files of the folder are no summaries, and left out: {}, ...",
-            within.len(),
-            path.display()
-        ));
+        let which = match within.len() {
+            1 => "a file of the folder is no summary".to_owned(),
+            count => format!("{count} files of the folder are no summaries"),
+        };
+        note(&format!("{which}, and left out: {}", path.display()));
     }
     for text in refused {
         found.push(text.read()?);
