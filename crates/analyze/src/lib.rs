@@ -90,6 +90,10 @@ mod view;
 /// Sweeps of load tools' points.
 pub mod points {
     pub use crate::check::check_points;
+    pub use crate::compare::points::{
+        PointChange, PointMeasure, PointSide, compare_points, point_change_table,
+    };
+    pub use crate::league::points::{LevelStanding, level_league, level_league_table};
     pub use crate::sweep::points::{
         Level, Outcomes, Spread, SweepBy, level_table, levels, point_of_run, point_table,
     };

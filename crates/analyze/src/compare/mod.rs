@@ -7,6 +7,7 @@ mod figure;
 mod measure;
 mod measured;
 mod memory;
+pub(crate) mod points;
 mod scatter;
 mod sides;
 mod trend;

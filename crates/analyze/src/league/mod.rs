@@ -1,6 +1,7 @@
 //! What belongs to a [`League`](crate::League): its rows, the order of runs in it, and the choice among repeats.
 
 mod apart;
+pub(crate) mod points;
 mod rank;
 pub(crate) mod ranking;
 mod repeats;

@@ -2,7 +2,7 @@
 //!
 //! A run is named as it is printed, `framework_test`, with `#repeat` from the second repeat on, or by its parts. A name
 //! is matched against the stored runs, and never split, since frameworks and tests may contain `_`. The forms `…@c64`,
-//! `…@w4` and `…:tool` are reserved for runs of several points, which can't be stored yet.
+//! `…@w4` and `…:tool` name points.
 
 use clap::Args;
 use perfpipe_ingest::run::LAST_REPEAT;

@@ -55,3 +55,23 @@ pub(crate) struct ScopeArgs {
     #[command(flatten)]
     pub(crate) cpu: CpuJoinArgs,
 }
+
+impl ScopeArgs {
+    /// Returns the flags that were given.
+    pub(crate) fn given(&self) -> impl Iterator<Item = &'static str> {
+        [
+            ("--from", self.from.is_some()),
+            ("--to", self.to.is_some()),
+            ("--phase", self.phase.is_some()),
+            ("--label", self.label.is_some()),
+            ("--transactions", self.transactions),
+            ("--include-failures", self.include_failures),
+            ("--top-level", self.top_level),
+            ("--injectors", self.injectors.injectors.is_some()),
+            ("--cpu-offset", self.cpu.cpu_offset.is_some()),
+            ("--cpu-lookback", self.cpu.cpu_lookback.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(flag, given)| given.then_some(flag))
+    }
+}

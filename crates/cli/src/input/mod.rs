@@ -3,6 +3,7 @@
 pub(crate) mod cpu_scale;
 pub(crate) mod idle_flags;
 pub(crate) mod left_out;
+pub(crate) mod point_name;
 pub(crate) mod points;
 pub(crate) mod ports;
 pub(crate) mod rules;

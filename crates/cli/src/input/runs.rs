@@ -236,7 +236,7 @@ fn unknown(runs: &[RunInfo], name: &str) -> anyhow::Error {
     let known: Vec<String> = runs.iter().map(|run| run.key.to_string()).collect();
     let known = distinct(known.iter());
     let reserved = if is_reserved(name) {
-        "; names with @c64, @w4 or :tool after the test are reserved, and no such run can be stored yet"
+        "; names with @c64, @w4 or :tool after the test are reserved for points, which `compare` takes with --test"
     } else {
         ""
     };

@@ -6,6 +6,7 @@ use perfpipe_analyze::{Rule, Verdict};
 use perfpipe_ingest::Store;
 
 use super::args::CheckArgs;
+use crate::args::ScopeArgs;
 use crate::error::CliError;
 use crate::input::points;
 
@@ -17,6 +18,14 @@ pub(super) fn refuse_names(rules: &[Rule], args: &CheckArgs) -> Result<()> {
     }
     let problem = format!("the rule `{rule}` is about points, which have neither names nor tags");
     Err(CliError::usage(problem, "Choose them by --test, and by --framework if need be.").into())
+}
+
+/// Refuses flags on the view beside rules about points, which the flags do not touch.
+pub(super) fn refuse_view(rules: &[Rule], scope: &ScopeArgs) -> Result<()> {
+    let Some((rule, flag)) = rules.first().zip(scope.given().next()) else { return Ok(()) };
+    let problem = format!("{flag} has no effect on the rule `{rule}`, which is about points");
+    Err(CliError::usage(problem, "Check rules about runs, which it is for, by a command of their own.")
+        .into())
 }
 
 /// Checks the points that the flags select.

@@ -29,6 +29,7 @@ pub(crate) async fn run(args: &CheckArgs, store: &StoreArgs) -> Result<()> {
     let (at_level, rules): (Vec<Rule>, Vec<Rule>) =
         all_rules(args)?.into_iter().partition(|rule| rule.level().is_some());
     at_level::refuse_names(&at_level, args)?;
+    at_level::refuse_view(&at_level, &args.scope)?;
     let store = store::existing(store).await?;
     let mut left_out = LeftOut::default();
     let mut verdicts = match rules.as_slice() {

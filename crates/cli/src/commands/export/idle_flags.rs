@@ -5,7 +5,6 @@ use clap::ValueEnum;
 use perfpipe_analyze::Goal;
 
 use super::args::{ExportArgs, What};
-use crate::args::{CpuJoinArgs, ScopeArgs, ViewArgs};
 use crate::error::CliError;
 
 /// The names of flags on the view.
@@ -75,31 +74,15 @@ fn why(what: What, flag: &str) -> &'static str {
 }
 
 /// Returns the flags that were given.
-fn made(args: &ExportArgs) -> Vec<&'static str> {
-    let ViewArgs { scope, percentiles } = &args.view;
-    let ScopeArgs { from, to, phase, label, transactions, include_failures, injectors, top_level, cpu } =
-        scope;
+fn made(args: &ExportArgs) -> impl Iterator<Item = &'static str> {
     let goals = args.goals.goals();
-    let CpuJoinArgs { cpu_offset, cpu_lookback } = cpu;
-    [
-        (FROM, from.is_some()),
-        (TO, to.is_some()),
-        (PHASE, phase.is_some()),
-        (LABEL, label.is_some()),
-        (TRANSACTIONS, *transactions),
-        (FAILURES, *include_failures),
-        (INJECTORS, injectors.injectors.is_some()),
-        (OFFSET, cpu_offset.is_some()),
-        (LOOKBACK, cpu_lookback.is_some()),
-        (PERCENTILES, percentiles.is_some()),
-        (TOP_LEVEL, *top_level),
+    let others = [
+        (PERCENTILES, args.view.percentiles.is_some()),
         (WITHIN, goals.iter().any(|goal| matches!(goal, Goal::Within(_)))),
         (APDEX, goals.iter().any(|goal| matches!(goal, Goal::Apdex(_)))),
         (CORRECTED, args.corrected.is_some()),
-    ]
-    .into_iter()
-    .filter_map(|(flag, made)| made.then_some(flag))
-    .collect()
+    ];
+    args.view.scope.given().chain(others.into_iter().filter_map(|(flag, made)| made.then_some(flag)))
 }
 
 /// Refuses flags that have no effect on the export.
@@ -108,7 +91,7 @@ fn made(args: &ExportArgs) -> Vec<&'static str> {
 /// If there is such a flag; the remedy names the exports that it is for.
 pub(super) fn check(args: &ExportArgs) -> Result<()> {
     let what = args.what;
-    let Some(flag) = made(args).into_iter().find(|flag| !acting(what).contains(flag)) else { return Ok(()) };
+    let Some(flag) = made(args).find(|flag| !acting(what).contains(flag)) else { return Ok(()) };
     let named = |what: &What| what.to_possible_value().map(|value| value.get_name().to_owned());
     let good: Vec<String> = What::value_variants()
         .iter()

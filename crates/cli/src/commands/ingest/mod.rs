@@ -61,7 +61,7 @@ pub(crate) async fn run(args: &IngestArgs, store: &StoreArgs, progress: Progress
 }
 
 /// Refuses flags on points where no file is a summary.
-fn refuse_points(args: &PointArgs) -> Result<()> {
+pub(crate) fn refuse_points(args: &PointArgs) -> Result<()> {
     match args.given() {
         None => Ok(()),
         Some(flag) => {

@@ -4,6 +4,7 @@ mod clock;
 mod cpu;
 mod log;
 mod run;
+mod summaries;
 mod text;
 
 use std::io::Write;
@@ -12,16 +13,18 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use perfpipe_analyze::table::Format;
+use perfpipe_ingest::points::PointNames;
 use perfpipe_ingest::{Error, IngestOptions, Inspection, inspect};
 use serde::Serialize;
 
 use self::text::Rows;
-use super::ingest::reading;
+use super::ingest::{reading, refuse_points};
 use crate::args::{
-    CoresArgs, FileArgs, INJECTORS, LOOKBACK, LogArgs, NoStoreArgs, RunNameArgs, StoreArgs, choice,
+    CoresArgs, FileArgs, INJECTORS, LOOKBACK, LogArgs, NoStoreArgs, PointArgs, RunNameArgs, StoreArgs, choice,
 };
 use crate::error::of_ingest;
 use crate::input::idle_flags;
+use crate::input::summaries::{find, names as names_of};
 use crate::output::Output;
 
 pub(crate) use self::clock::second;
@@ -33,11 +36,12 @@ pub(crate) use self::clock::second;
 #[command(after_help = "Examples:\n  \
     perfpipe inspect run.zip cpu.csv\n  \
     perfpipe inspect run.jtl cpu.csv --time-zone Europe/Warsaw\n  \
-    perfpipe inspect injector-*.csv.zip --format json\n\n\
+    perfpipe inspect injector-*.csv.zip --format json\n  \
+    perfpipe inspect results --name 'result_w{workers}_{repeat}.log' --framework crossbar\n\n\
     Reads the first 32 MiB, over all logs, and the end of logs that are not compressed. Figures from this sample are \
-    marked as such. Nothing is stored. The exit code is that of an ingest, as far as the sample tells.")]
+    marked as such. Summaries of load tools are read whole; each section is a row. Nothing is stored. The exit code is that of an ingest, as far as the sample tells.")]
 pub(crate) struct InspectArgs {
-    /// JMeter logs and at most one CPU export
+    /// Logs and at most one CPU export; or summaries of load tools, or folders of them
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
@@ -47,13 +51,15 @@ pub(crate) struct InspectArgs {
     pub(crate) salvage: bool,
     #[command(flatten)]
     pub(crate) cores: CoresArgs,
-    /// Output format; the fields of json are those of perfpipe_ingest::Inspection
+    /// Output format; the fields of json are those of perfpipe_ingest::Inspection; of summaries, those of the rows
     #[arg(long, value_parser = choice(&FORMATS), default_value = "text")]
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) output: FileArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
+    #[command(flatten)]
+    pub(crate) points: PointArgs,
     #[command(flatten)]
     pub(crate) no_store: NoStoreArgs,
 }
@@ -64,7 +70,14 @@ const FORMATS: [Format; 2] = [Format::Text, Format::Json];
 /// Inspects the files of one run, and fails as an ingest would.
 pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
-    let mut found = inspect(&args.files, &options(args)?).await?;
+    let given = find(&args.files)?;
+    if !given.files.is_empty() {
+        return summaries::run(&given.files, &names(args)?, args.format, args.output.output.as_deref());
+    }
+    refuse_points(&args.points)?;
+    let mut options = options(args)?;
+    options.source.read_of_stdin = given.read_of_stdin;
+    let mut found = inspect(&args.files, &options).await?;
     let mut output = Output::open(args.output.output.as_deref())?;
     match args.format {
         Format::Json => {
@@ -86,6 +99,15 @@ pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
     let mut options = reading(&args.log, args.salvage, args.cores.cores)?;
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
     Ok(options)
+}
+
+/// Returns what the flags say of the keys of points.
+fn names(args: &InspectArgs) -> Result<PointNames> {
+    Ok(PointNames {
+        framework: args.name.framework.clone(),
+        test: args.name.test.clone(),
+        ..names_of(&args.points, None)?
+    })
 }
 
 /// Formats an inspection as text: a block for each log, for the CPU export, and for the run.

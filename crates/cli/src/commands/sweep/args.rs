@@ -12,6 +12,7 @@ use crate::args::{LinePagesArgs, PageOptions, PointArgs, ReportOutputArgs};
     perfpipe sweep --test /hello\n  \
     perfpipe sweep --test /json --by workers --tool wrk --format md\n  \
     perfpipe sweep --test /hello --out charts --page-format png\n  \
+    perfpipe sweep --test /hello --at 64\n  \
     perfpipe sweep --test /hello --format html -o sweep.html\n  \
     perfpipe sweep results --name 'result_w{workers}_{repeat}.log' --framework crossbar --out charts\n\n\
     Over repeats, throughput is the median with the least and the greatest, failures are the maximum, and the other \
@@ -35,6 +36,9 @@ pub(crate) struct SweepArgs {
     /// What the sweep goes by [default: workers if they vary and concurrency does not, else concurrency]
     #[arg(long, value_enum)]
     pub(crate) by: Option<Axis>,
+    /// Rank the frameworks at this concurrency instead: 64, or c64
+    #[arg(long, value_name = "CONCURRENCY", value_parser = level, conflicts_with_all = ["by", "out"])]
+    pub(crate) at: Option<u32>,
     #[command(flatten)]
     pub(crate) points: PointArgs,
     #[command(flatten)]
@@ -56,4 +60,10 @@ pub(crate) enum Axis {
     Concurrency,
     /// Workers of the system under test
     Workers,
+}
+
+/// Reads a concurrency, as in `64` and `c64`.
+fn level(text: &str) -> Result<u32, String> {
+    let number = text.strip_prefix('c').unwrap_or(text).parse().ok().filter(|level| *level > 0);
+    number.ok_or_else(|| "not a concurrency, as in 64 or c64".to_owned())
 }

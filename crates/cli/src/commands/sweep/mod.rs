@@ -2,6 +2,7 @@
 
 mod args;
 mod files;
+mod league;
 mod pages;
 
 use std::io::Write;
@@ -51,6 +52,9 @@ pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
 fn of_test(args: &SweepArgs, test: &str, all: &[Point], output: &mut Output) -> Result<()> {
     let frameworks = if files::is_name(args) { &[][..] } else { &args.framework };
     let chosen = points::among(all, test, frameworks, &args.tool)?;
+    if let Some(at) = args.at {
+        return league::print(&chosen, (test, at), args.output.format, output);
+    }
     let by = match args.by {
         Some(Axis::Concurrency) => SweepBy::Concurrency,
         Some(Axis::Workers) => SweepBy::Workers,

@@ -19,7 +19,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 58] = [
+const LINES: [(&str, IsRead); 61] = [
     (
         "ingest night --frameworks ports.toml",
         |c| matches!(c, Command::Ingest(a) if a.frameworks.as_deref() == Some(Path::new("ports.toml"))),
@@ -200,6 +200,15 @@ const LINES: [(&str, IsRead); 58] = [
         |c| matches!(c, Command::Sweep(a) if a.test.is_none() && a.files.len() == 2 && a.frameworks.is_some() && a.points.given() == Some("--name")),
     ),
     (
+        "inspect a.log --name w{workers}.log --concurrency 8 --server-workers 2",
+        |c| matches!(c, Command::Inspect(a) if a.points.name.is_some() && a.points.server_workers == Some(2)),
+    ),
+    ("sweep --test t --at c64 --format csv", |c| matches!(c, Command::Sweep(a) if a.at == Some(64))),
+    (
+        "compare go@c64 nio@c64:wrk --test /json --format md",
+        |c| matches!(c, Command::Compare(a) if a.b.len() == 1 && a.of.test.is_some()),
+    ),
+    (
         "export --test t --what points --format csv",
         |c| matches!(c, Command::Export(a) if a.run.framework.is_none() && a.run.test.as_deref() == Some("t")),
     ),
@@ -266,7 +275,7 @@ fn runs_are_named_in_one_way_at_a_time() {
             );
         }
     }
-    for runs in ["report", "verify", "repair", "copy --to x", "compare a", "drop", "check 'p95 < 1s' --run"] {
+    for runs in ["report", "verify", "repair", "copy --to x", "drop", "check 'p95 < 1s' --run"] {
         assert_eq!(refused(&format!("{runs} go_t --test t")), ErrorKind::ArgumentConflict, "{runs}");
     }
     for line in [
@@ -285,6 +294,9 @@ fn runs_are_named_in_one_way_at_a_time() {
     ] {
         assert_eq!(refused(line), ErrorKind::MissingRequiredArgument, "{line}");
     }
+    assert_eq!(refused("compare a go_t --test t --framework f"), ErrorKind::ArgumentConflict);
+    assert_eq!(refused("sweep --test t --at 8 --by workers"), ErrorKind::ArgumentConflict);
+    assert_eq!(refused("sweep --test t --at w8"), ErrorKind::ValueValidation);
     assert_eq!(refused("attach-cpu cpu.csv"), ErrorKind::MissingRequiredArgument);
     refused("attach-cpu go_t cpu.csv --framework go --test t");
 }

@@ -69,6 +69,10 @@ fn misused_levels_are_refused() {
     assert_told(&complaint(2, &["--test", "t", "cpu < 1 at 32"]), &["cpu is not known of points"]);
     assert_told(&complaint(2, &["--test", "t", "answers > 1"]), &["points only", "at 32"]);
     assert_told(&complaint(1, &["--test", "x", "mean < 1s at 32"]), &["no points of the test x"]);
+    for view in [["--label", "Get"], ["--phase", "hold"], ["--from", "3"]] {
+        let said = complaint(2, &[&["--test", "t", "mean < 1s at 32"], &view[..]].concat());
+        assert_told(&said, &[view[0], "has no effect on the rule", "about points"]);
+    }
     let rules = store.file("rules.toml", "rules = [\"mean < 1s at 32\"]");
     let done = store.run(&["report", "--test", "t", "--format", "html", "--rules", &rules]);
     assert!(done.err.contains("about points"), "{}", done.err);

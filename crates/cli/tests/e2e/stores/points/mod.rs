@@ -1,6 +1,8 @@
 //! Summaries of load tools in both stores: ingested, listed, swept, exported, replaced and dropped.
 
+mod compared;
 mod files;
+mod inspected;
 mod kept;
 
 use crate::support::*;

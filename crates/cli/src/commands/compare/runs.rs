@@ -1,10 +1,8 @@
-//! `perfpipe compare`: compares runs with a baseline.
+//! Runs, compared with a baseline.
 
 use std::io::Write;
-use std::path::Path;
 
 use anyhow::Result;
-use clap::Args;
 use perfpipe_analyze::league::median_repeats;
 use perfpipe_analyze::table::Table;
 use perfpipe_analyze::{Change, Measured, Noise, Outcome, Side, Timeline, change_table, compare_sides};
@@ -12,68 +10,14 @@ use perfpipe_ingest::Store;
 use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::{Figures, Page};
 
-use crate::args::{
-    BaselineStoreArgs, LinePagesArgs, PageOptions, ReportFormat, ReportOutputArgs, StoreArgs, Tag, TestArgs,
-    ViewArgs,
-};
+use super::args::CompareArgs;
+use crate::args::{ReportFormat, StoreArgs, Tag, TestArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, runs, store, view};
 use crate::output::pages::{Pages, Subject, choices, looks, other_store};
 use crate::output::terminal::write_table;
 use crate::output::{Output, fonts, note, page_folder};
-
-#[derive(Debug, Args)]
-#[command(mut_arg("out", |out| out.help("Draw a page of each B over A into this folder")))]
-#[command(after_help = "Examples:\n  \
-    perfpipe compare go_2048 spring_2048\n  \
-    perfpipe compare go_2048 spring_2048 nio_2048\n  \
-    perfpipe compare go_2048#1 go_2048#2\n  \
-    perfpipe compare --test 2048 --framework go --framework spring --format md\n  \
-    perfpipe compare --test 2048 --framework go --tag commit=3f2a9c1 --tag commit=77b01de\n  \
-    perfpipe compare go_2048 spring_2048 --format html -o compared.html\n  \
-    perfpipe compare go_2048 go_2048 --baseline-store released --out charts --phase hold\n\n\
-    By flags, the first --framework is A and the others are B; or, of a single framework, the first --repeat or the \
-    first of several --tag with the same key is A.")]
-pub(crate) struct CompareArgs {
-    /// Baseline run: go_2048 with all its repeats, or go_2048#2 for the second alone
-    #[arg(
-        value_name = "A",
-        required_unless_present = "test",
-        conflicts_with_all = ["test", "framework", "repeat", "tag"]
-    )]
-    pub(crate) a: Option<String>,
-    /// Runs to compare with A
-    #[arg(value_name = "B", required_unless_present = "test")]
-    pub(crate) b: Vec<String>,
-    #[command(flatten)]
-    pub(crate) of: TestArgs,
-    #[command(flatten)]
-    pub(crate) baseline_store: BaselineStoreArgs,
-    #[command(flatten)]
-    pub(crate) output: ReportOutputArgs,
-    #[command(flatten)]
-    pub(crate) drawn: LinePagesArgs,
-    #[command(flatten)]
-    pub(crate) view: ViewArgs,
-}
-
-impl CompareArgs {
-    /// Returns all flags on the pages.
-    pub(crate) fn pages(&self) -> PageOptions<'_> {
-        self.drawn.options()
-    }
-
-    /// Returns true if the comparison is written as a report.
-    fn is_report(&self) -> bool {
-        self.output.format == ReportFormat::Html
-    }
-
-    /// Returns the folder of the store with the baseline, if it is another one.
-    fn baseline_store(&self) -> Option<&Path> {
-        self.baseline_store.baseline_store.as_deref()
-    }
-}
 
 /// One side of the comparison, as read from the store.
 struct Read {
@@ -83,8 +27,9 @@ struct Read {
 }
 
 /// Prints what changed from run A to each of the others, and draws both.
-pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
+pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_line_pages(&args.drawn, args.is_report())?;
+    refuse_both(args)?;
     let store = store::existing(store).await?;
     let other = args.baseline_store().map(store::existing_folder).transpose()?;
     let mut left_out = LeftOut::default();
@@ -132,6 +77,15 @@ pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
     noise(&baseline.side, &sides, &changes).iter().for_each(|sentence| note(sentence));
     pages.into_iter().for_each(Pages::print_notes);
     left_out.end()
+}
+
+/// Refuses names of runs beside a test.
+fn refuse_both(args: &CompareArgs) -> Result<()> {
+    if args.a.is_none() || args.of.test.is_none() {
+        return Ok(());
+    }
+    let problem = "runs are named, and a test is given as well";
+    Err(CliError::usage(problem, "Leave out --test; points of a test are named as in go@c64.").into())
 }
 
 /// The runs of a side.

@@ -1,0 +1,70 @@
+//! The table of compared points.
+
+use perfpipe_ingest::points::LatencySource;
+
+use super::{PointChange, PointMeasure};
+use crate::sweep::points::Spread;
+use crate::table::{Table, Tone};
+
+/// Makes the table of compared points: medians of the repeats with the least and the greatest.
+pub fn point_change_table(changes: &[PointChange]) -> Table {
+    let a = |of: fn(Spread) -> f64| move |row: &PointChange| row.a.map(of);
+    let b = |of: fn(Spread) -> f64| move |row: &PointChange| row.b.map(of);
+    let [a_is, b_is] = [0, 1].map(|at| {
+        move |row: &PointChange| {
+            row.sources.get(at).copied().flatten().map(LatencySource::name).map(str::to_owned)
+        }
+    });
+    Table::of(changes)
+        .column("point", |row| Some(row.name.clone()))
+        .column("measure", |row| Some(row.measure.name().to_owned()))
+        .column("unit", |row| Some(unit(row.measure).to_owned()).filter(|unit| !unit.is_empty()))
+        .column("a", a(|spread| spread.median))
+        .unit("", 2)
+        .column("a_least", a(|spread| spread.least))
+        .title("least")
+        .unit("", 2)
+        .column("a_greatest", a(|spread| spread.greatest))
+        .title("greatest")
+        .unit("", 2)
+        .column("b", b(|spread| spread.median))
+        .unit("", 2)
+        .column("b_least", b(|spread| spread.least))
+        .title("least")
+        .unit("", 2)
+        .column("b_greatest", b(|spread| spread.greatest))
+        .title("greatest")
+        .unit("", 2)
+        .column("change_percent", PointChange::percent)
+        .title("change")
+        .unit("%", 1)
+        .column("difference_low", |row| row.interval.map(|(low, _)| low))
+        .title("99 % from")
+        .unit("", 2)
+        .people_see(changes.iter().any(|row| row.interval.is_some()))
+        .column("difference_high", |row| row.interval.map(|(_, high)| high))
+        .title("to")
+        .unit("", 2)
+        .people_see(changes.iter().any(|row| row.interval.is_some()))
+        .column("outcome", |row| row.outcome.map(|outcome| outcome.name().to_owned()))
+        .title("b is")
+        .tones(&[("better", Tone::Good), ("worse", Tone::Bad), ("unknown", Tone::Doubt)])
+        .column("p_adjusted", |row| row.p_adjusted)
+        .title("p of all")
+        .unit("", 4)
+        .people_see(false)
+        .column("a_latency_source", a_is)
+        .title("a's latency is")
+        .column("b_latency_source", b_is)
+        .title("b's latency is")
+        .done()
+}
+
+fn unit(measure: PointMeasure) -> &'static str {
+    match measure {
+        PointMeasure::Throughput | PointMeasure::Answers => "1/s",
+        PointMeasure::Failures => "",
+        PointMeasure::FailuresPercent => "%",
+        _ => "ms",
+    }
+}

@@ -1,0 +1,19 @@
+//! `perfpipe compare`: compares runs, or points of sweeps, with a baseline.
+
+mod args;
+mod points;
+mod runs;
+
+use anyhow::Result;
+
+pub(crate) use self::args::CompareArgs;
+use crate::args::StoreArgs;
+use crate::input::point_name::PointName;
+
+/// Prints what changed from A to each of the others.
+pub(crate) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
+    match (&args.of.test, PointName::all_of(args.a.iter().chain(&args.b))) {
+        (Some(test), Some(names)) => points::run(args, test, &names, store).await,
+        _ => runs::run(args, store).await,
+    }
+}

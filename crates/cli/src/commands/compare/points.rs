@@ -1,0 +1,94 @@
+//! Points of sweeps, compared with a baseline.
+
+use anyhow::Result;
+use perfpipe_analyze::Outcome;
+use perfpipe_analyze::format::counted;
+use perfpipe_analyze::points::{PointChange, PointSide, compare_points, point_change_table};
+
+use super::args::CompareArgs;
+use crate::args::{ReportFormat, StoreArgs};
+use crate::error::CliError;
+use crate::input::left_out::LeftOut;
+use crate::input::point_name::PointName;
+use crate::input::{points, store};
+use crate::output::terminal::write_table;
+use crate::output::{Output, note, warn};
+
+/// Compares the points of the first name with those of the others.
+pub(super) async fn run(
+    args: &CompareArgs,
+    test: &str,
+    names: &[PointName],
+    store: &StoreArgs,
+) -> Result<()> {
+    let format = format(args)?;
+    let (Some((a, others)), true) = (names.split_first(), names.len() > 1) else {
+        let problem = "expected points of two keys or more to compare";
+        return Err(CliError::usage(problem, "Name another one: go@c64 spring@c64.").into());
+    };
+    let mut left_out = LeftOut::default();
+    let all = points::with_runs(&store::existing(store).await?, test, &mut left_out).await?;
+    let side = |name: &PointName| Ok(PointSide::new(name.to_string(), name.among(&all, test)?));
+    let a = side(a)?;
+    let others = others.iter().map(side).collect::<Result<Vec<PointSide>>>()?;
+    let changes = compare_points(&a, &others);
+    let mut output = Output::open(args.output.file.output.as_deref())?;
+    write_table(&point_change_table(&changes), format, &mut output)?;
+    output.finish()?;
+    std::iter::once(&a).chain(&others).for_each(tell_aborted);
+    tell(&a, &others, &changes);
+    left_out.end()
+}
+
+/// Returns the format of the table, and refuses flags that are about runs.
+fn format(args: &CompareArgs) -> Result<perfpipe_analyze::table::Format> {
+    let given = [
+        ("--out", args.drawn.out.is_some()),
+        ("--baseline-store", args.baseline_store().is_some()),
+        ("--percentiles", args.view.percentiles.is_some()),
+    ];
+    let flag = given.into_iter().find_map(|(flag, given)| given.then_some(flag));
+    if let Some(flag) = flag.or_else(|| args.view.scope.given().next()) {
+        let problem = format!("{flag} is for runs, and points are compared");
+        return Err(CliError::usage(problem, "Leave it out.").into());
+    }
+    crate::input::idle_flags::check_line_pages(&args.drawn, false)?;
+    match args.output.format {
+        ReportFormat::Table(format) => Ok(format),
+        ReportFormat::Html => {
+            let problem = "--format html is for runs, and points are compared";
+            Err(CliError::usage(problem, "Choose a format of tables, such as md.").into())
+        }
+    }
+}
+
+/// Warns of repeats without figures.
+fn tell_aborted(side: &PointSide) {
+    let aborted: Vec<&String> =
+        side.points.iter().filter_map(|point| point.figures.aborted.as_ref()).collect();
+    if let Some(reason) = aborted.first() {
+        let all = counted(side.points.len() as u64, "repeat");
+        warn(&format!("{}: {} of {all} aborted: {reason}", side.name, aborted.len()));
+    }
+}
+
+/// Says what the comparison rests on.
+fn tell(a: &PointSide, others: &[PointSide], changes: &[PointChange]) {
+    if changes.iter().any(|change| change.outcome == Some(Outcome::Unknown)) {
+        note(
+            "points have no samples: only repeats tell what chance does. With fewer than three of a side there is no \
+             interval, and what became of a figure is unknown",
+        );
+    }
+    let tools = |side: &PointSide| side.points.first().map(|point| point.key.tool.clone());
+    let of_a = tools(a).unwrap_or_default();
+    for b in others {
+        let of_b = tools(b).unwrap_or_default();
+        if of_a != of_b {
+            note(&format!(
+                "{} was measured by {of_a}, {} by {of_b}: tools measure the same server differently",
+                a.name, b.name
+            ));
+        }
+    }
+}
