@@ -9,7 +9,7 @@ use perfpipe_ingest::points::{Point, PointNames};
 use super::args::SweepArgs;
 use crate::args::ReportFormat;
 use crate::error::CliError;
-use crate::input::summaries::{self, find};
+use crate::input::summaries::{self, SummaryFile, find};
 
 /// Returns the points of the files.
 ///
@@ -30,6 +30,7 @@ pub(super) fn points(args: &SweepArgs) -> Result<Vec<Point>> {
     let of_outputs = summaries::named(&files, &names);
     let points = match &args.test {
         // Outputs that do not tell their test are of the one that is given.
+        Some(_) if of_outputs.is_err() && tell_tests(&files) => return Err(mixed()),
         Some(test) if of_outputs.is_err() => {
             summaries::named(&files, &PointNames { test: Some(test.clone()), ..names })?
         }
@@ -37,6 +38,21 @@ pub(super) fn points(args: &SweepArgs) -> Result<Vec<Point>> {
     };
     files.iter().for_each(summaries::tell_ignored);
     Ok(points)
+}
+
+/// Returns true if any output tells its test.
+fn tell_tests(files: &[SummaryFile]) -> bool {
+    files.iter().flat_map(|file| &file.found.sections).any(|section| section.url.is_some())
+}
+
+fn mixed() -> anyhow::Error {
+    let problem =
+        "some outputs have a URL, and some have none, so that --test would give all of them one test";
+    CliError::usage(
+        problem,
+        "Show those without a URL by a command of their own, or tell the test by --name.",
+    )
+    .into()
 }
 
 /// Returns true if `--framework` names the framework of files, since neither their names nor a file of ports do.

@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use perfpipe_ingest::Error;
 use perfpipe_ingest::points::{AbFile, FoundSections, sections};
 use perfpipe_ingest::source::Text;
 
@@ -63,6 +64,8 @@ pub(crate) fn find(given: &[PathBuf]) -> Result<Found> {
     let mut result = Found::default();
     let (mut found, mut refused) = (Vec::new(), Vec::new());
     let (mut others, mut ab) = (Vec::new(), Vec::new());
+    // Of files without a summary, it is told by those who read logs.
+    let mut unread: Option<Error> = None;
     for path in given {
         if path.as_os_str() == "-" {
             match stdin()? {
@@ -75,17 +78,21 @@ pub(crate) fn find(given: &[PathBuf]) -> Result<Found> {
             continue;
         }
         for path in files_of(path) {
-            let texts = texts_of(&path);
+            let texts = texts_of(&path).unwrap_or_else(|error| {
+                unread.get_or_insert(error);
+                Vec::new()
+            });
             if texts.is_empty() {
                 others.push(path);
                 continue;
             }
             for text in texts {
                 match text.kind() {
-                    Kind::Summary => found.push(text.read()?),
-                    Kind::Refused => refused.push(text),
-                    Kind::Ab(kind) => ab.push((text, kind)),
-                    Kind::Other => others.push(path.clone()),
+                    Ok(Kind::Summary) => found.push(text.read()?),
+                    Ok(Kind::Refused) => refused.push(text),
+                    Ok(Kind::Ab(kind)) => ab.push((text, kind)),
+                    Ok(Kind::Other) => others.push(path.clone()),
+                    Err(error) => _ = unread.get_or_insert(error),
                 }
             }
         }
@@ -93,6 +100,9 @@ pub(crate) fn find(given: &[PathBuf]) -> Result<Found> {
     let Some(first) = found.first() else {
         return ab.first().map_or(Ok(result), |(text, kind)| Err(alone(&text.shown, *kind).into()));
     };
+    if let Some(error) = unread {
+        return Err(error.into());
+    }
     let (within, named): (Vec<PathBuf>, Vec<PathBuf>) =
         others.into_iter().partition(|path| !given.contains(path));
     refuse_mixed(&first.shown, &named)?;
@@ -135,9 +145,9 @@ struct Candidate {
     text: Text,
 }
 
-/// Returns the texts in a file. What is no file, or can't be read, is left to those who read logs.
-fn texts_of(path: &Path) -> Vec<Candidate> {
-    let texts = if path.is_file() { Text::of_file(path).unwrap_or_default() } else { Vec::new() };
+/// Returns the texts in a file. What is no file is left to those who read logs.
+fn texts_of(path: &Path) -> Result<Vec<Candidate>, Error> {
+    let texts = if path.is_file() { Text::of_file(path)? } else { Vec::new() };
     let candidate = |text: Text| {
         let place = text.place();
         let packed = path.extension().is_some_and(|ending| ending == "gz" || ending == "zst");
@@ -148,14 +158,14 @@ fn texts_of(path: &Path) -> Vec<Candidate> {
         };
         Candidate { path, shown: place.to_string(), text }
     };
-    texts.into_iter().map(candidate).collect()
+    Ok(texts.into_iter().map(candidate).collect())
 }
 
 impl Candidate {
     /// Looks at the beginning of the text.
-    fn kind(&self) -> Kind {
-        let Ok(head) = self.text.read(HEAD) else { return Kind::Other };
-        AbFile::of(&head).map_or_else(|| by_sections(&sections(&head)), Kind::Ab)
+    fn kind(&self) -> Result<Kind, Error> {
+        let head = self.text.read(HEAD)?;
+        Ok(AbFile::of(&head).map_or_else(|| by_sections(&sections(&head)), Kind::Ab))
     }
 
     fn read(&self) -> Result<SummaryFile> {

@@ -107,6 +107,26 @@ fn standard_input_may_be_an_output_or_a_log() {
     assert!(empty.contains("is empty"), "{empty}");
 }
 
+#[test]
+fn what_can_not_be_read_or_named_is_refused() {
+    let store = Store::embedded();
+    let text = std::fs::read(output("wrk/http500.txt")).unwrap();
+    let mut cut = gzipped(&text);
+    cut.truncate(cut.len() / 2);
+    let (good, cut) = (store.file("r/a.txt", &text), store.file("r/b.txt.gz", cut));
+    let folder = store.folder.path().join("r").to_str().unwrap().to_owned();
+    for files in [&[cut.as_str()][..], &[&good, &cut], &[&folder]] {
+        let said =
+            store.run(&[&["ingest"], files, &["--framework", "f", "--test", "t"]].concat()).complaint(3);
+        assert_told(&said, &["b.txt.gz", "cut short"]);
+    }
+    // One test for all would make repeats of different tests.
+    let several = [&output("wrk/workers/result_w1_1.log"), &output("hey/clean-summary.out")];
+    let files = [several[0].as_str(), several[1], "--test", "/json", "--framework", "f"];
+    let said = store.run(&[&["sweep"], &files[..]].concat()).complaint(2);
+    assert_told(&said, &["some outputs have a URL, and some have none"]);
+}
+
 fn gzipped(bytes: &[u8]) -> Vec<u8> {
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     gz.write_all(bytes).unwrap();
