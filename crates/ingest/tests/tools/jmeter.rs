@@ -113,3 +113,14 @@ fn broken_sample_is_rejected_and_the_next_ones_are_read() {
     let error = read_with(&file, IngestOptions::default().with_max_rejects(0)).unwrap_err().to_string();
     assert!(error.contains("line 4") && error.contains("soon"), "{error}");
 }
+
+/// A log behind another that was not ended, with a byte-order mark between them.
+#[test]
+fn mark_between_two_logs_loses_no_sample() {
+    let log = std::fs::read_to_string(fixture("jmeter/min.xml")).unwrap();
+    let whole = read(&fixture("jmeter/min.xml")).samples.len();
+    let (_folder, file) = written("two.xml", format!("{log}\u{feff}{log}").as_bytes());
+    for block_size in [100, 1 << 20] {
+        assert_eq!(read_by(&file, block_size).samples.len(), 2 * whole, "by {block_size}");
+    }
+}

@@ -128,6 +128,25 @@ enum Tree {
     Nothing { end: usize },
 }
 
+impl Tree {
+    /// The same behind so many other bytes.
+    fn behind(mut self, bytes: usize) -> Self {
+        match &mut self {
+            Self::Whole { samples, end } => {
+                samples.iter_mut().for_each(|sample| sample.start += bytes);
+                *end += bytes;
+            }
+            Self::Open { start } => *start += bytes,
+            Self::Broken { start, end } => {
+                *start += bytes;
+                *end += bytes;
+            }
+            Self::Nothing { end } => *end += bytes,
+        }
+        self
+    }
+}
+
 /// A sample.
 #[derive(Debug)]
 struct Sample {
@@ -187,8 +206,18 @@ fn next_sample(text: &[u8]) -> Option<usize> {
     next.map(|at| at + 1)
 }
 
+/// The byte-order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// Finds the first sample in a text.
 fn tree(text: &[u8], follows: Follows) -> Tree {
+    // The reader passes over a mark at its beginning, and does not count its bytes.
+    let marks = text.chunks_exact(MARK.len()).take_while(|bytes| *bytes == MARK).count() * MARK.len();
+    unmarked(text.get(marks..).unwrap_or_default(), follows).behind(marks)
+}
+
+/// Finds the first sample in a text that begins with no byte-order mark.
+fn unmarked(text: &[u8], follows: Follows) -> Tree {
     let mut reader = Reader::from_reader(text);
     reader.config_mut().check_end_names = false;
     reader.config_mut().allow_unmatched_ends = true;
