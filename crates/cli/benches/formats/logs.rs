@@ -21,7 +21,7 @@ const LABELS: [&str; 4] = ["home", "search", "cart", "checkout"];
 pub(crate) type WriteLog = fn(i64, &mut dyn Write) -> Result<()>;
 
 /// The formats: what is printed of each, the name of its file, and what writes it.
-pub(crate) const LOGS: [(&str, &str, WriteLog); 9] = [
+pub(crate) const LOGS: [(&str, &str, WriteLog); 11] = [
     ("JMeter CSV", "jmeter.csv", jmeter_csv),
     ("JMeter XML", "jmeter.xml", jmeter_xml),
     ("Gatling text", "text.log", gatling_text),
@@ -31,6 +31,8 @@ pub(crate) const LOGS: [(&str, &str, WriteLog); 9] = [
     ("vegeta CSV", "vegeta.csv", vegeta_csv),
     ("vegeta JSON", "vegeta.json", vegeta_json),
     ("h2load", "h2load.log", h2load),
+    ("hey CSV", "hey.csv", hey),
+    ("oha CSV", "oha.csv", oha),
 ];
 
 /// A request.
@@ -292,6 +294,41 @@ fn vegeta_json(count: i64, out: &mut dyn Write) -> Result<()> {
 fn h2load(count: i64, out: &mut dyn Write) -> Result<()> {
     for request in requests(count) {
         writeln!(out, "{}\t{}\t{}", request.start() / 1000, request.code(), request.took / 1000)?;
+    }
+    Ok(())
+}
+
+fn hey(count: i64, out: &mut dyn Write) -> Result<()> {
+    writeln!(
+        out,
+        "response-time,DNS+dialup,DNS,Request-write,Response-delay,Response-read,status-code,offset"
+    )?;
+    for request in requests(count) {
+        let (took, start) = (request.took / 100_000, (request.start() - BEGIN) / 100_000);
+        writeln!(
+            out,
+            "0.{took:04},0.0000,0.0000,0.0000,0.{took:04},0.0000,{},{}.{:04}",
+            request.code(),
+            start / 10_000,
+            start % 10_000,
+        )?;
+    }
+    Ok(())
+}
+
+fn oha(count: i64, out: &mut dyn Write) -> Result<()> {
+    writeln!(out, "request-start,DNS,DNS+dialup,Response-delay,request-duration,bytes,status")?;
+    for request in requests(count) {
+        let start = request.start() - BEGIN;
+        writeln!(
+            out,
+            "{}.{:09},0.000000000,0.000000000,0.{:09},0.{:09},12,{}",
+            start / 1_000_000_000,
+            start % 1_000_000_000,
+            request.took - 1000,
+            request.took,
+            request.code(),
+        )?;
     }
     Ok(())
 }

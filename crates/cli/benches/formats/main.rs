@@ -66,9 +66,9 @@ fn print(results: &[Result], files: &[PathBuf], rows: i64) {
     let size = |file: &PathBuf| std::fs::metadata(file).map_or(0.0, |file| file.len() as f64);
     let (Some(reference), Some(of_reference)) = (results.first(), files.first().map(size)) else { return };
     println!(
-        "| log | bytes a request | wall s | CPU s | peak MiB | M requests/s | MB/s | ratio of bytes/s |"
+        "| log | bytes a request | wall s | CPU s | peak MiB | M requests/s | MB/s | ratio of bytes/s | of requests/s |"
     );
-    println!("|---|--:|--:|--:|--:|--:|--:|--:|");
+    println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|");
     for (result, bytes) in results.iter().zip(files.iter().map(size)) {
         let ratio = median(result.walls().zip(reference.walls()).map(|(wall, other)| other / wall));
         let wall = median(result.walls());
