@@ -45,13 +45,30 @@ impl Reader {
 
     /// The place in the window of a second of a run's first chart, while `end` seconds of it are looked at.
     pub(super) fn place(&mut self, run: usize, second: f64, end: f64) -> (f64, f64) {
-        let chart = format!("document.querySelector('#live-{run} svg.time')");
-        self.browser.evaluate(&format!("{chart}.scrollIntoView({{ block: 'center' }})"));
-        let rect =
-            self.browser.evaluate(&format!("JSON.parse(JSON.stringify({chart}.getBoundingClientRect()))"));
+        let rect = self.rest(run);
         let (left, top) = (rect["left"].as_f64().unwrap() + MARGIN.0, rect["top"].as_f64().unwrap());
         let width = rect["width"].as_f64().unwrap() - MARGIN.0 - MARGIN.1;
         (left + width * second / end, top + 60.0)
+    }
+
+    /// Scrolls a run's first chart to the middle, and gives its place once the page rests there: charts
+    /// near the window are drawn as it scrolls, and move what stands below them.
+    fn rest(&mut self, run: usize) -> Value {
+        let rest = format!(
+            "new Promise((done) => {{
+                const chart = () => document.querySelector('#live-{run} svg.time');
+                let [last, still] = ['', 0];
+                const look = () => {{
+                    chart().scrollIntoView({{ block: 'center' }});
+                    const rect = JSON.stringify(chart().getBoundingClientRect());
+                    still = rect === last ? still + 1 : 0;
+                    last = rect;
+                    still < 5 ? requestAnimationFrame(() => setTimeout(look, 10)) : done(JSON.parse(rect));
+                }};
+                look();
+            }})"
+        );
+        self.browser.evaluate(&rest)
     }
 
     /// What the cross-hair tells, by name.
