@@ -22,7 +22,7 @@ pub use self::labels::{LabelStats, label_stats, label_table};
 pub use self::network::{Network, NetworkOverTime};
 pub use self::over_time::{FailuresOverTime, LabelOverTime, OverTime};
 pub use self::phase_table::phase_table;
-pub use self::records::{cpu_table, error_table};
+pub use self::records::{cpu_table, error_table, series_table};
 pub use self::sample_figures::SampleFigures;
 pub use self::second_tables::SecondTables;
 pub use crate::stats::distribution::Distribution;

@@ -1,7 +1,7 @@
-//! Tables of what is stored beside the counts: the errors and the CPU readings of a run.
+//! Tables of what is stored beside the counts: the errors of a run, and the readings of the server.
 
 use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::series::CpuJoin;
+use perfpipe_ingest::series::{CpuJoin, CpuSeries};
 
 use crate::error::Result;
 use crate::table::Table;
@@ -40,16 +40,7 @@ pub fn error_table(run: &StoredRun, view: &View) -> Result<Table> {
 /// # Errors
 /// If no second of the run is in the window, or if the run does not have the phase.
 pub fn cpu_table(run: &StoredRun, view: &View) -> Result<Table> {
-    let view = View { label: None, ..view.clone() };
-    let selection = Selection::new(run, &view)?;
-    let whole = view.from.is_none() && view.to.is_none() && view.phase.is_none();
-    let readings: Vec<(i64, Option<u32>, f64)> = run
-        .cpu
-        .readings()
-        .iter()
-        .map(|(clock, value)| (*clock, second_of(run, *clock, view.cpu), *value))
-        .filter(|(_, second, _)| whole || second.is_some_and(|second| selection.holds(second)))
-        .collect();
+    let readings = readings_within(run, &run.cpu, view)?;
     Ok(Table::of(&readings)
         .column("clock", |row| Some(row.0))
         .unit("epoch s", 0)
@@ -59,6 +50,44 @@ pub fn cpu_table(run: &StoredRun, view: &View) -> Result<Table> {
         .title("CPU")
         .unit("%", 1)
         .done())
+}
+
+/// Builds a table of the server's other series: `name`, `unit`, `clock`, `second` and `value`.
+///
+/// `clock` and `second` are as in [`cpu_table`], `value` is in the unit that was given at the ingest.
+///
+/// # Errors
+/// As for [`cpu_table`].
+pub fn series_table(run: &StoredRun, view: &View) -> Result<Table> {
+    let mut rows = Vec::new();
+    for series in &run.series {
+        let readings = readings_within(run, &series.readings, view)?.into_iter();
+        rows.extend(readings.map(|reading| (series, reading)));
+    }
+    Ok(Table::of(&rows)
+        .column("name", |(series, _)| Some(series.name.clone()))
+        .column("unit", |(series, _)| Some(series.unit.clone()))
+        .column("clock", |(_, reading)| Some(reading.0))
+        .unit("epoch s", 0)
+        .identifier()
+        .column("second", |(_, reading)| reading.1.map(u64::from))
+        .column("value", |(_, reading)| Some(reading.2))
+        .done())
+}
+
+/// Epoch second, second of the run and value of a reading.
+type Reading = (i64, Option<u32>, f64);
+
+/// Returns the readings that a view selects; without a window, all of them.
+fn readings_within(run: &StoredRun, readings: &CpuSeries, view: &View) -> Result<Vec<Reading>> {
+    let view = View { label: None, ..view.clone() };
+    let selection = Selection::new(run, &view)?;
+    let whole = view.from.is_none() && view.to.is_none() && view.phase.is_none();
+    let placed = readings.readings().iter();
+    Ok(placed
+        .map(|(clock, value)| (*clock, second_of(run, *clock, view.cpu), *value))
+        .filter(|(_, second, _)| whole || second.is_some_and(|second| selection.holds(second)))
+        .collect())
 }
 
 /// Returns the run's second that begins in the epoch second of a reading, if there is one.

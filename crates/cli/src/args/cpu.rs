@@ -19,6 +19,17 @@ pub(crate) struct CpuReadArgs {
     pub(crate) join: CpuJoinArgs,
 }
 
+/// Flags on other series of the server.
+#[derive(Debug, Default, Args)]
+pub(crate) struct SeriesArgs {
+    /// File with another series of the server, by name, in the unit of --unit: memory=memory.csv; repeatable
+    #[arg(long, value_name = "NAME=FILE", requires = "unit")]
+    pub(crate) series: Vec<String>,
+    /// Unit of the series, as it is shown: bytes; one for all series, or one for each in their order
+    #[arg(long, value_name = "UNIT", requires = "series")]
+    pub(crate) unit: Vec<String>,
+}
+
 /// The help of `--cpu-lookback` for commands that read a CPU export.
 pub(crate) const LOOKBACK: &str = "Maximum age of a CPU reading, in seconds, when it is joined to a sample [default: 3, or \
      the interval of the readings if that is longer]";

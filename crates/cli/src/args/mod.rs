@@ -13,7 +13,7 @@ mod terminal;
 mod values;
 mod view;
 
-pub(crate) use self::cpu::{CoresArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK};
+pub(crate) use self::cpu::{CoresArgs, CpuJoinArgs, CpuReadArgs, CpuScaleArg, LOOKBACK, SeriesArgs};
 pub(crate) use self::goals::GoalArgs;
 pub(crate) use self::injectors::INJECTORS;
 pub(crate) use self::output::{FileArgs, OutputArgs, ReportFormat, ReportOutputArgs};

@@ -226,6 +226,13 @@ impl Campaign {
     ) -> BoxFuture<'a, Result<Self>> {
         Box::pin(async move {
             check(options)?;
+            if !options.series.is_empty() {
+                return Err(Error::usage(
+                    ErrorKind::SeriesOfFolder,
+                    "a series of the server is given for one run, and a folder holds many",
+                    "Leave it out, or ingest a run with its series alone: name its files instead of the folder.",
+                ));
+            }
             if options.origin.is_some() || !matches!(options.repeat, Repeat::Number(1) | Repeat::Next) {
                 return Err(Error::usage(
                     ErrorKind::OneRunOnly,

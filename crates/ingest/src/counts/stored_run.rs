@@ -4,6 +4,7 @@ use super::table::CellTable;
 use super::{ErrorCount, LabelCount};
 use crate::run::info::RunInfo;
 use crate::series::cpu::CpuSeries;
+use crate::series::server::ServerSeries;
 
 /// A run read back from a store, without its samples.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +16,8 @@ pub struct StoredRun {
     pub cells: CellTable,
     /// The CPU readings.
     pub cpu: CpuSeries,
+    /// Other series of the server, ascending by name.
+    pub series: Vec<ServerSeries>,
     /// Failures by second, label, code and message, ascending.
     pub errors: Vec<ErrorCount>,
     /// Whole-run counts by label, ascending by label.
@@ -24,7 +27,14 @@ pub struct StoredRun {
 impl StoredRun {
     /// Creates a run from its metadata and its counts. All else is empty.
     pub fn new(info: RunInfo, cells: CellTable) -> Self {
-        Self { info, cells, cpu: CpuSeries::default(), errors: Vec::new(), labels: Vec::new() }
+        Self {
+            info,
+            cells,
+            cpu: CpuSeries::default(),
+            series: Vec::new(),
+            errors: Vec::new(),
+            labels: Vec::new(),
+        }
     }
 
     /// Returns true if a label of the run has no cells of its own but shares those of [`crate::counts::OTHER`].

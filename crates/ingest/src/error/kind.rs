@@ -96,6 +96,10 @@ kinds! {
     CpuReading = "cpu-reading",
     /// A reading is more than a CPU can have.
     CpuRange = "cpu-range",
+    /// The file of a series of the server holds a log.
+    SeriesFile = "series-file",
+    /// The file of a series of the server holds several, and its name selects none.
+    SeriesItems = "series-items",
     /// The CPU export holds several items, and none was chosen.
     CpuItems = "cpu-items",
     /// The CPU export holds several series that have no item number.
@@ -132,6 +136,10 @@ kinds! {
     AmbiguousCpu = "ambiguous-cpu",
     /// An option for one run was given for a folder of many.
     OneRunOnly = "one-run-only",
+    /// A series of the server is given for a folder of many runs.
+    SeriesOfFolder = "series-of-folder",
+    /// A series of the server can't have its name or its unit.
+    SeriesName = "series-name",
     /// Several logs of a folder have the same key.
     SharedKey = "shared-key",
     /// The given maximum span of the records is too long.

@@ -13,9 +13,10 @@ use std::sync::{Arc, PoisonError};
 use futures_util::future::BoxFuture;
 
 use crate::error::{Error, Result};
-use crate::operations::ingest::{Prepared, lacks_log, recognise};
+use crate::operations::ingest::{Prepared, lacks_log};
 use crate::operations::options::{IngestOptions, check};
 use crate::pipeline::reader::ReadPlan;
+use crate::source::Inputs;
 
 pub use self::columns::MissingColumn;
 pub use self::cpu::{CpuInspection, Gap};
@@ -55,7 +56,7 @@ const LEAST: u64 = 256 << 10;
 pub fn inspect<'a>(files: &'a [PathBuf], options: &'a IngestOptions) -> BoxFuture<'a, Result<Inspection>> {
     Box::pin(async move {
         check(options)?;
-        let inputs = recognise(files.to_vec(), options.source.clone()).await?;
+        let inputs = Inputs::recognise_aside(files.to_vec(), options.source.clone()).await?;
         let refusal = lacks_log(&inputs);
         let prepared = Prepared::of(inputs, options).await?;
         let options = options.clone();

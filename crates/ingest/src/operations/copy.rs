@@ -280,6 +280,7 @@ async fn write_into<S: RunStore>(
             injectors: &run.cells.injectors,
             cells: &mut run.cells.iter(),
             cpu: &run.cpu,
+            series: &run.series,
             errors: &run.errors,
             label_counts: &run.labels,
             rejects: &mut rejects,
@@ -334,6 +335,7 @@ fn check_same(key: &RunKey, run: &StoredRun, back: &StoredRun) -> Result<()> {
         (run.info == back.info, "own row"),
         (differ(&run.cells, &back.cells)?.is_none(), "counts by second"),
         (run.cpu == back.cpu, "CPU readings"),
+        (run.series == back.series, "other series"),
         (run.errors == back.errors, "failures"),
         (run.labels == back.labels, "labels"),
     ] {

@@ -24,8 +24,9 @@ use crate::run::note::{Note, NoteKind};
 use crate::run::replace::Replace;
 use crate::series::clock_guess::ClockGuess;
 use crate::series::cpu::{CpuJoin, CpuSeries};
-use crate::source::cpu_export::{CpuFacts, CpuSource};
-use crate::source::{Inputs, LogSource, SourceOptions};
+use crate::series::server::ServerSeries;
+use crate::source::cpu_export::{CpuFacts, CpuSource, series};
+use crate::source::{Inputs, LogSource};
 use crate::store::counted;
 
 use super::options::{IngestOptions, check};
@@ -44,6 +45,8 @@ pub struct Ingested {
     pub read_twice: bool,
     /// The number of the run's seconds that have a CPU reading.
     pub cpu_seconds: u32,
+    /// The other series of the server, each with the number of the run's seconds that have a reading.
+    pub series_seconds: Vec<(String, u32)>,
     /// A guess at what is wrong with the clocks, if the CPU readings miss more than half of the run.
     pub clock: Option<ClockGuess>,
     /// The number of successful requests of each elapsed time: (ms, requests), ascending. Empty if there are more than a
@@ -147,13 +150,6 @@ fn named(injectors: Vec<String>) -> Vec<String> {
     injectors.into_iter().filter(|injector| !injector.is_empty()).collect()
 }
 
-/// Recognises the files on a thread for blocking work, since a pipe may be slow.
-pub(crate) async fn recognise(files: Vec<PathBuf>, options: SourceOptions) -> Result<Inputs> {
-    tokio::task::spawn_blocking(move || Inputs::recognise(&files, &options))
-        .await
-        .map_err(|error| Error::store("looking at the files", error))?
-}
-
 /// Returns an error if there is no log among the inputs.
 pub(crate) fn lacks_log(inputs: &Inputs) -> Option<Error> {
     if !inputs.logs.is_empty() {
@@ -179,6 +175,9 @@ pub(crate) struct Prepared {
     /// The rule by which samples are joined to the readings.
     pub(crate) join: CpuJoin,
     pub(crate) cpu_file: Option<SourceFile>,
+    /// The other series of the server, and their files.
+    series: Vec<ServerSeries>,
+    series_files: Vec<SourceFile>,
     /// The form in which the CPU export is written.
     pub(crate) cpu_facts: Option<CpuFacts>,
     pub(crate) notes: Vec<Note>,
@@ -188,7 +187,7 @@ pub(crate) struct Prepared {
 
 impl Prepared {
     async fn new(files: &[PathBuf], options: &IngestOptions) -> Result<Self> {
-        let inputs = recognise(files.to_vec(), options.source.clone()).await?;
+        let inputs = Inputs::recognise_aside(files.to_vec(), options.source.clone()).await?;
         match lacks_log(&inputs) {
             Some(error) => Err(error),
             None => Self::of(inputs, options).await,
@@ -208,6 +207,8 @@ impl Prepared {
             cpu: Arc::default(),
             join: options.cpu.join(&CpuSeries::default()),
             cpu_file: None,
+            series: Vec::new(),
+            series_files: Vec::new(),
             cpu_facts: None,
             notes: inputs.notes.into_iter().map(Note::from).collect(),
             damage: inputs.damage,
@@ -220,6 +221,14 @@ impl Prepared {
             prepared.cpu = Arc::new(export.series);
             prepared.cpu_file = Some(export.file);
             prepared.cpu_facts = Some(export.facts);
+            prepared.notes.extend(export.notes);
+            prepared.damage.extend(export.damage);
+        }
+        for (of, export) in series::read(&options.series, &options.source).await? {
+            if !export.series.is_empty() {
+                prepared.series.push(ServerSeries::new(&of.name, &of.unit, export.series));
+            }
+            prepared.series_files.push(export.file);
             prepared.notes.extend(export.notes);
             prepared.damage.extend(export.damage);
         }
@@ -333,6 +342,7 @@ impl Prepared {
                 injectors: &injectors,
                 cells: &mut collected.totals.cells(),
                 cpu: &self.cpu,
+                series: &self.series,
                 errors: &errors,
                 label_counts: &label_counts,
                 rejects: &mut collected.rejects,
@@ -344,8 +354,24 @@ impl Prepared {
         let mut notes = self.notes;
         notes.extend(collected.take_notes().into_iter().map(Note::from));
         notes.extend(apart_note((&self.cpu, self.join), &info, cpu_seconds, clock.as_ref()));
+        let mut series_seconds = Vec::new();
+        for series in &self.series {
+            let covered = series.covered(&info);
+            notes.extend(series.apart_note(covered));
+            series_seconds.push((series.name.clone(), covered));
+        }
         let (inferred, injectors) = (inferred.notes, named(injectors));
-        Ok(Ingested { info, inferred, notes, read_twice, cpu_seconds, clock, elapsed, injectors })
+        Ok(Ingested {
+            info,
+            inferred,
+            notes,
+            read_twice,
+            cpu_seconds,
+            series_seconds,
+            clock,
+            elapsed,
+            injectors,
+        })
     }
 
     /// Guesses what is wrong with the clocks of the log and of the CPU readings.
@@ -405,7 +431,13 @@ impl Prepared {
             rejects: collected.rejects.len(),
             samples_stored: options.keep_samples,
             inferred,
-            sources: collected.sources.iter().chain(&self.cpu_file).cloned().collect(),
+            sources: collected
+                .sources
+                .iter()
+                .chain(&self.cpu_file)
+                .chain(&self.series_files)
+                .cloned()
+                .collect(),
             cpu_offset: self.join.offset,
             cpu_lookback: self.join.lookback,
             options: options.noted.clone(),

@@ -8,6 +8,7 @@ use crate::run::key::{LAST_REPEAT, Repeat, RunKey};
 use crate::run::options::RunOptions;
 use crate::run::ports::Frameworks;
 use crate::series::cpu::CpuChoice;
+use crate::series::server::{self, SeriesFile};
 use crate::source::SourceOptions;
 
 /// The maximum span of a run in ms: 12 days before and after its first accepted record.
@@ -48,6 +49,8 @@ pub struct IngestOptions {
     pub source: SourceOptions,
     /// The rule by which samples are joined to CPU readings.
     pub cpu: CpuChoice,
+    /// Files with other series of the server, whose clock is shifted as that of the CPU readings.
+    pub series: Vec<SeriesFile>,
     /// True if the samples are stored besides their counts.
     pub keep_samples: bool,
     /// The numbers of threads and the sizes of buffers.
@@ -72,6 +75,7 @@ impl Default for IngestOptions {
             injector_pattern: None,
             source: SourceOptions::default(),
             cpu: CpuChoice::default(),
+            series: Vec::new(),
             keep_samples: true,
             sizes: PipelineOptions::default(),
             progress: Progress::default(),
@@ -107,7 +111,7 @@ pub(crate) fn check(options: &IngestOptions) -> Result<()> {
         let problem = format!("the repeat is {repeat}, and must be from 1 to {LAST_REPEAT}");
         return Err(Error::usage(ErrorKind::RepeatRange, problem, "Count repeats from 1."));
     }
-    Ok(())
+    server::check(&options.series)
 }
 
 impl IngestOptions {
@@ -185,6 +189,13 @@ impl IngestOptions {
     #[must_use]
     pub fn with_cpu(mut self, cpu: CpuChoice) -> Self {
         self.cpu = cpu;
+        self
+    }
+
+    /// Sets the files with other series of the server.
+    #[must_use]
+    pub fn with_series(mut self, series: Vec<SeriesFile>) -> Self {
+        self.series = series;
         self
     }
 

@@ -76,7 +76,6 @@ mod tests {
     use crate::run::info::RunInfo;
     use crate::run::key::RunKey;
     use crate::sample::reserved::OTHER;
-    use crate::series::cpu::CpuSeries;
 
     /// Returns two samples of each of 260 labels, one second apart.
     fn batch() -> SampleBatch {
@@ -98,13 +97,9 @@ mod tests {
         let own = (0..LABEL_LIMIT).map(|label| format!("label {label}")).chain([OTHER.to_owned()]);
         let count =
             |label| LabelCount { label: format!("label {label}"), successes: 2, ..LabelCount::default() };
-        StoredRun {
-            info: RunInfo::new(RunKey::new("go", "many"), 1_000_500, 1_001_999),
-            cells: CellTable::new(own.collect(), vec![], []),
-            cpu: CpuSeries::default(),
-            errors: Vec::new(),
-            labels: (0..260).map(count).collect(),
-        }
+        let info = RunInfo::new(RunKey::new("go", "many"), 1_000_500, 1_001_999);
+        let cells = CellTable::new(own.collect(), vec![], []);
+        StoredRun { labels: (0..260).map(count).collect(), ..StoredRun::new(info, cells) }
     }
 
     #[test]

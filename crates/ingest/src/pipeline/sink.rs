@@ -12,6 +12,7 @@ use crate::run::rejects::RejectSpool;
 use crate::run::replace::Replace;
 use crate::sample::batch::SampleBatch;
 use crate::series::cpu::CpuSeries;
+use crate::series::server::ServerSeries;
 
 /// A store to which runs can be written.
 pub trait RunStore: Sync {
@@ -47,6 +48,8 @@ pub struct FinishedRun<'a> {
     pub cells: &'a mut (dyn Iterator<Item = Result<(CellKey, Cell)>> + Send),
     /// The CPU readings.
     pub cpu: &'a CpuSeries,
+    /// Other series of the server, ascending by name.
+    pub series: &'a [ServerSeries],
     /// Failures, ascending.
     pub errors: &'a [ErrorCount],
     /// Whole-run counts by label, ascending by label.
@@ -74,6 +77,7 @@ impl<'a> FinishedRun<'a> {
             injectors: &[],
             cells,
             cpu,
+            series: &[],
             errors: &[],
             label_counts: &[],
             rejects,

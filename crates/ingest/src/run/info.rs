@@ -20,6 +20,8 @@ pub enum SourceKind {
     Log,
     /// A CPU export.
     Cpu,
+    /// Another series of the server.
+    Series,
     /// A kind that only another version of perfpipe knows, by its name.
     Other(String),
 }
@@ -30,6 +32,7 @@ impl SourceKind {
         match self {
             Self::Log => "log",
             Self::Cpu => "cpu",
+            Self::Series => "series",
             Self::Other(name) => name,
         }
     }
@@ -40,6 +43,7 @@ impl From<String> for SourceKind {
         match name.as_str() {
             "log" => Self::Log,
             "cpu" => Self::Cpu,
+            "series" => Self::Series,
             _ => Self::Other(name),
         }
     }

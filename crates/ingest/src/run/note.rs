@@ -16,6 +16,8 @@ pub enum NoteKind {
     LongLookback,
     /// No CPU reading falls within the run, or those of another time zone would fit better.
     CpuApart,
+    /// No reading of another series falls within the run.
+    SeriesApart,
     /// The run has no CPU export.
     NoCpu,
     /// No CPU reading is above 1, so 1 may mean the whole machine.
@@ -43,6 +45,7 @@ impl NoteKind {
             Self::Other => "other",
             Self::LongLookback => "long-lookback",
             Self::CpuApart => "cpu-apart",
+            Self::SeriesApart => "series-apart",
             Self::NoCpu => "no-cpu",
             Self::PerhapsFraction { .. } => "perhaps-fraction",
             Self::PerhapsOfMachine { .. } => "perhaps-percent-of-machine",

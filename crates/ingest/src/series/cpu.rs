@@ -3,7 +3,7 @@
 use crate::run::info::RunInfo;
 use crate::run::note::{Note, NoteKind};
 
-/// CPU readings by epoch second, ascending, at most one per second.
+/// Readings of the server by epoch second, ascending, at most one per second: of its CPU, or of another series.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct CpuSeries {
     readings: Vec<(i64, f64)>,
@@ -107,7 +107,7 @@ impl CpuChoice {
 }
 
 impl CpuSeries {
-    /// Creates a series from readings (epoch second, percent of one core) in any order. Of several in one second, the
+    /// Creates a series from readings (epoch second, and for a CPU percent of one core) in any order. Of several in one second, the
     /// last counts.
     pub fn new(mut readings: Vec<(i64, f64)>) -> Self {
         readings.sort_by_key(|(clock, _)| *clock);
@@ -117,7 +117,7 @@ impl CpuSeries {
         Self { readings }
     }
 
-    /// The readings as (epoch second, percent of one core), ascending, at most one per second.
+    /// The readings as (epoch second, and for a CPU percent of one core), ascending, at most one per second.
     pub fn readings(&self) -> &[(i64, f64)] {
         &self.readings
     }

@@ -1,8 +1,10 @@
-//! Time series of the server: CPU readings and their unit.
+//! Time series of the server: CPU readings and their unit, and others by name.
 
 pub(crate) mod clock_guess;
 pub(crate) mod cpu;
 pub(crate) mod scale;
+pub(crate) mod server;
 
 pub use self::cpu::{CpuChoice, CpuJoin, CpuSeries};
+pub use self::server::{SeriesFile, ServerSeries};
 pub use crate::run::options::cpu_scale::CpuScale;

@@ -40,7 +40,7 @@ impl Content {
             return Ok(if is_log { Self::Log } else { Self::Other(no_requests(format)) });
         }
         match Layout::detect(body, options, &Place::default()) {
-            Ok(layout) => Ok(Self::of_log(body, &layout, head.len() < HEAD)),
+            Ok(layout) => Ok(Self::of_log(body, &layout, options, head.len() < HEAD)),
             Err(Error::Input { kind, problem, remedy, place }) => Ok(match CpuForm::of(body) {
                 Some(form) => Self::Cpu(form),
                 None if names_a_time(body) => Self::Other(Fault {
@@ -56,8 +56,8 @@ impl Content {
     /// Classifies a text that has a log's layout: a log, or the readings that JMeter's PerfMon plugin logs.
     ///
     /// `whole` is true if `body` is the whole text. Otherwise it may end within the first record.
-    fn of_log(body: &[u8], layout: &Layout, whole: bool) -> Self {
-        if let Some(form) = CpuForm::of_perfmon(body, layout) {
+    fn of_log(body: &[u8], layout: &Layout, options: &LayoutOptions, whole: bool) -> Self {
+        if let Some(form) = CpuForm::of_perfmon(body, layout, options.of_server) {
             return Self::Cpu(form);
         }
         let header = usize::from(layout.header.is_some());

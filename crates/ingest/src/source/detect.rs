@@ -66,6 +66,13 @@ impl Inputs {
         Ok(inputs)
     }
 
+    /// Recognises files on a thread for blocking work, since a pipe may be slow.
+    pub(crate) async fn recognise_aside(files: Vec<PathBuf>, options: SourceOptions) -> Result<Self> {
+        tokio::task::spawn_blocking(move || Self::recognise(&files, &options))
+            .await
+            .map_err(|error| Error::store("looking at the files", error))?
+    }
+
     /// Recognises the data of a reader, as [`recognise`](Self::recognise) does for standard input. `name` is the file
     /// name in messages.
     ///

@@ -25,11 +25,29 @@ pub struct SourceOptions {
     pub layout: LayoutOptions,
     /// True if damaged input is read as far as possible instead of being refused.
     pub salvage: bool,
+    /// The name of the series that a file holds; `None` for the CPU.
+    pub(crate) series: Option<String>,
     /// What was read of standard input already, to find out what it is.
     pub read_of_stdin: Vec<u8>,
 }
 
 impl SourceOptions {
+    /// Returns the options for a file that holds another series than the CPU.
+    pub(crate) fn for_series(mut self, name: &str) -> Self {
+        self.series = Some(name.to_owned());
+        self.layout.of_server = true;
+        (self.cpu_item, self.cpu_scale, self.cores) = (None, None, None);
+        self
+    }
+
+    /// Returns what a file of readings is called in messages.
+    pub(crate) fn readings_are(&self) -> String {
+        match &self.series {
+            None => "the CPU export".to_owned(),
+            Some(name) => format!("the file of the series {name}"),
+        }
+    }
+
     /// Sets the time zone of dates that have none.
     #[must_use]
     pub fn with_time_zone(mut self, time_zone: TimeZone) -> Self {

@@ -7,6 +7,7 @@ pub mod parquet;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 pub(crate) mod repairer;
+pub(crate) mod series_rows;
 pub(crate) mod unreadable;
 
 use crate::error::{Error, Result};

@@ -55,6 +55,8 @@ pub(crate) enum What {
     Errors,
     /// The CPU readings
     Cpu,
+    /// The readings of the server's other series
+    Series,
     /// The whole run in one row
     Summary,
     /// One row for the run and one for each phase (ramp, hold, tail)

@@ -44,7 +44,7 @@ fn acting(what: What) -> Vec<&'static str> {
         What::Statistics | What::Codes => &[&WHEN, &WHICH],
         What::Percentiles => &[&WHEN, &WHICH, &[FAILURES, PERCENTILES]],
         What::Samples => &[&WHEN, &[LABEL]],
-        What::Cpu => &[&WHEN, &[OFFSET]],
+        What::Cpu | What::Series => &[&WHEN, &[OFFSET]],
         What::Rejects | What::Counts | What::Points => &[],
     };
     sets.concat()

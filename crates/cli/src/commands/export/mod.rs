@@ -8,7 +8,7 @@ use std::io::{IsTerminal, Seek, Write, stdout};
 
 use anyhow::Result;
 use perfpipe_analyze::breakdown::{
-    SampleFigures, SecondTables, cpu_table, error_table, label_stats, label_table, phase_table,
+    SampleFigures, SecondTables, cpu_table, error_table, label_stats, label_table, phase_table, series_table,
 };
 use perfpipe_analyze::interchange::{
     LabelTimes, jmeter_statistics, line_protocol, open_metrics, percentile_distribution, run_document,
@@ -70,7 +70,7 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
         What::Counts => return counts(&store, &key, output).await,
         What::Seconds => return seconds(&view::read(&store, &key, &args.view).await?, args, output),
         // Neither is about single labels: the samples do not have failures by message, and readings have no label.
-        What::Errors | What::Cpu => {
+        What::Errors | What::Cpu | What::Series => {
             let mut run = store.read(&key).await?;
             view::top_level(&store, &mut run, &args.view.scope).await?;
             table(&run, args)?
@@ -200,6 +200,7 @@ fn table(run: &StoredRun, args: &ExportArgs) -> Result<Table> {
     Ok(match args.what {
         What::Errors => error_table(run, &view)?,
         What::Cpu => cpu_table(run, &view)?,
+        What::Series => series_table(run, &view)?,
         What::Phases => phase_table(run, &view)?,
         What::Sweep => Sweep::new(run, &view)?.table(),
         What::Labels => label_table(&label_stats(run, &view)?),

@@ -6,8 +6,8 @@ use clap::Args;
 use perfpipe_analyze::table::Format;
 
 use crate::args::{
-    ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, PointArgs, RunNameArgs, SheetArgs,
-    Tag, choice, repeat,
+    ChartArgs, INJECTORS, LOOKBACK, LogArgs, PageFormatArgs, PageOptions, PointArgs, RunNameArgs, SeriesArgs,
+    SheetArgs, Tag, choice, repeat,
 };
 
 #[derive(Debug, Args)]
@@ -21,6 +21,7 @@ use crate::args::{
     perfpipe ingest second.zip cpu-2.csv --framework go --test 2048 --append-repeat\n  \
     perfpipe ingest run.zip cpu.csv --append-repeat --tag commit=3f2a9c1 --tag branch=main\n  \
     perfpipe ingest cut.zip cpu.csv --salvage\n  \
+    perfpipe ingest run.zip cpu.csv --series memory=memory.csv --unit bytes\n  \
     perfpipe ingest night --frameworks ports.toml --dry-run\n  \
     perfpipe ingest results/*.log --name 'result_w{workers}_{repeat}.log' --framework crossbar\n\n\
     Each FILE is recognised by its content: a JMeter CSV log or a CPU export, plain, compressed with gzip or zstd, \
@@ -70,6 +71,8 @@ pub(crate) struct IngestArgs {
     pub(crate) sheet: SheetArgs,
     #[command(flatten)]
     pub(crate) charts: ChartArgs,
+    #[command(flatten, next_help_heading = "Reading")]
+    pub(crate) series: SeriesArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
 }

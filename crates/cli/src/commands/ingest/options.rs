@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use anyhow::Result;
 use perfpipe_ingest::IngestOptions;
 use perfpipe_ingest::run::{Repeat, RunOptions};
+use perfpipe_ingest::series::SeriesFile;
 use perfpipe_ingest::source::SourceOptions;
 
 use super::args::IngestArgs;
-use crate::args::{LogArgs, Tag};
+use crate::args::{LogArgs, SeriesArgs, Tag};
 use crate::error::CliError;
 use crate::input::{cpu_scale, ports, view};
 
@@ -20,6 +21,7 @@ pub(crate) fn options(args: &IngestArgs) -> Result<IngestOptions> {
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
     options.frameworks = args.frameworks.as_deref().map(ports::of_file).transpose()?.unwrap_or_default();
     options.noted.tags = tags(&args.tag)?;
+    options.series = series(&args.series)?;
     options.repeat = match args.append_repeat {
         true => Repeat::Next,
         false => args.repeat.map_or_else(Repeat::default, Repeat::Number),
@@ -40,6 +42,27 @@ fn tags(given: &[Tag]) -> Result<BTreeMap<String, String>> {
         }
     }
     Ok(tags)
+}
+
+/// Returns the files of other series, each with its unit.
+///
+/// # Errors
+/// If a flag lacks the name or the file, or if there are neither one nor as many units as series.
+fn series(args: &SeriesArgs) -> Result<Vec<SeriesFile>> {
+    let (count, units) = (args.series.len(), args.unit.len());
+    if units > 1 && units != count {
+        let problem = format!("there are {count} --series and {units} --unit");
+        return Err(CliError::usage(problem, "Give one unit for all series, or one for each.").into());
+    }
+    let units = args.unit.iter().cycle();
+    let one = |(given, unit): (&String, &String)| match given.split_once('=') {
+        Some((name, file)) if !file.is_empty() => Ok(SeriesFile::new(name, unit.trim(), file)),
+        _ => {
+            let problem = format!("--series {given} is not a name and a file");
+            Err(CliError::usage(problem, "Write NAME=FILE, as in --series memory=memory.csv.").into())
+        }
+    };
+    args.series.iter().zip(units).map(one).collect()
 }
 
 /// Converts the flags on reading to the library's options, with defaults for all others.

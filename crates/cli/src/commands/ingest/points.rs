@@ -43,6 +43,7 @@ fn refuse_flags(args: &IngestArgs) -> Result<()> {
         ("--append-repeat", args.append_repeat),
         ("--salvage", args.salvage),
         ("--no-samples", args.no_samples),
+        ("--series", !args.series.series.is_empty()),
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),

@@ -35,13 +35,14 @@ pub(super) fn summarise(done: &Ingested, store: &Store, took: Duration) {
 }
 
 /// Returns the lines of the summary, each with its name.
-fn lines(done: &Ingested, store: &Store, took: Duration) -> Vec<(&'static str, String)> {
+fn lines<'a>(done: &'a Ingested, store: &Store, took: Duration) -> Vec<(&'a str, String)> {
     let info = &done.info;
     let lasted = RunDuration::of(info, &View::of(info));
     let seconds = took.as_secs_f64();
     let rate = info.records() as f64 / seconds.max(1e-9);
     let samples = if info.samples_stored { "" } else { " (counts only)" };
     let partial = if info.is_partial() { " (partial)" } else { "" };
+    let series = done.series_seconds.iter().map(|(name, seconds)| (&**name, Some(covered(*seconds, info))));
     let lines = [
         ("run", Some(format!("{}{partial}", info.key))),
         ("started", instant(info.t0_ms).map(|date| format!("{date} UTC"))),
@@ -53,10 +54,12 @@ fn lines(done: &Ingested, store: &Store, took: Duration) -> Vec<(&'static str, S
         ("throughput", Some(throughput(info, &lasted))),
         ("response time", response_times(done)),
         ("CPU", Some(cpu(done))),
+    ];
+    let ends = [
         ("stored in", Some(format!("{store}{samples}"))),
         ("time taken", Some(format!("{seconds:.2} s, {} records/s", thousands(rate as u64)))),
     ];
-    lines.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    lines.into_iter().chain(series).chain(ends).filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 /// Formats a duration, with decimals if it is short.
@@ -107,6 +110,11 @@ fn cpu(done: &Ingested) -> String {
     if !info.sources.iter().any(|source| source.kind == SourceKind::Cpu) {
         return "no CPU export was given".to_owned();
     }
-    let share = f64::from(done.cpu_seconds) / f64::from(info.seconds).max(1.0) * 100.0;
+    covered(done.cpu_seconds, info)
+}
+
+/// Says how many of a run's seconds have a reading.
+fn covered(seconds: u32, info: &RunInfo) -> String {
+    let share = f64::from(seconds) / f64::from(info.seconds).max(1.0) * 100.0;
     format!("{share:.1} % of the seconds have a reading")
 }

@@ -9,5 +9,6 @@ mod packed;
 mod parity;
 mod points;
 mod rename;
+mod series;
 mod unknown_stores;
 mod verify;

@@ -199,7 +199,7 @@ impl Store {
 const STRAY: &str = "
   select relname from pg_class
   where relnamespace = 'perfpipe'::regnamespace and relkind in ('r', 'v', 'm', 'p')
-    and relname not in ('layout', 'runs', 'seconds', 'cpu', 'errors', 'labels', 'rejects', 'elapsed_counts',
+    and relname not in ('layout', 'runs', 'seconds', 'cpu', 'errors', 'labels', 'rejects', 'series', 'elapsed_counts',
                         'per_second')
     and relname not in (select table_name from perfpipe.runs)
   union all

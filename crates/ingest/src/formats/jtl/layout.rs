@@ -61,6 +61,8 @@ pub struct LayoutOptions {
     pub columns: Option<String>,
     /// The unit in which times are counted, at the finest that of the log. `None` takes the log's own.
     pub resolution: Option<Resolution>,
+    /// True if the text is of the server, so that a log of JMeter's PerfMon plugin is one, whatever its metrics.
+    pub(crate) of_server: bool,
 }
 
 impl LayoutOptions {

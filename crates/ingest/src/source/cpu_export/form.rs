@@ -77,13 +77,16 @@ impl CpuForm {
 
     /// Recognises a PerfMon log. Its columns are those of a log of requests. It differs by having neither threads nor
     /// response codes, and labels that all consist of a host and one of the plugin's metrics.
-    pub(crate) fn of_perfmon(text: &[u8], layout: &Layout) -> Option<Self> {
+    ///
+    /// A log of requests may have such labels by chance, so the CPU must be among them, unless `of_server` says that the
+    /// text is a log of the server.
+    pub(crate) fn of_perfmon(text: &[u8], layout: &Layout, of_server: bool) -> Option<Self> {
         let columns = &layout.columns;
         let (label, has_header) = (columns.label?, layout.header.is_some());
         let empty = |record: &[String], column: Option<usize>| {
             column.and_then(|column| record.get(column)).is_none_or(String::is_empty)
         };
-        let mut cpu = false;
+        let mut cpu = of_server;
         for record in records(text, layout.delimiter).skip(usize::from(has_header)) {
             if !empty(&record, columns.thread_name) || !empty(&record, columns.response_code) {
                 return None;
@@ -150,7 +153,7 @@ mod tests {
         let is = |text: &str| {
             let options = LayoutOptions::default();
             let layout = Layout::detect(text.as_bytes(), &options, &Place::default()).unwrap();
-            CpuForm::of_perfmon(text.as_bytes(), &layout).is_some()
+            CpuForm::of_perfmon(text.as_bytes(), &layout, false).is_some()
         };
         let head = "timeStamp,elapsed,label,responseCode,threadName,success\n";
         assert!(is(&format!(

@@ -4,6 +4,7 @@ mod feed;
 mod form;
 mod readings;
 mod row;
+pub(crate) mod series;
 
 use csv_async::{AsyncReaderBuilder, ByteRecord};
 use futures_util::future::BoxFuture;

@@ -23,6 +23,22 @@ const LISTED: usize = 20;
 /// What to do where an item must be chosen.
 const CHOOSE: &str = "Choose one by its number (SourceOptions::cpu_item).";
 
+/// What to do where another series than the CPU must be chosen.
+const ONE_ITEM: &str = "Keep only the lines of one item in the file.";
+const BY_NAME: &str =
+    "Name it as one of them, as in --series memory=FILE, or keep only the lines of one in the file.";
+
+/// Returns true if the series of a reading is the one that is asked for by name: as the metric of its label, or as the
+/// whole label.
+fn is_named(series: &Option<String>, options: &SourceOptions) -> bool {
+    let plain = |text: &str| -> String {
+        text.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
+    };
+    let (Some(label), Some(name)) = (series, options.series.as_deref().map(plain)) else { return false };
+    let metric = label.split_once(' ').map_or(label.as_str(), |(_, metric)| metric);
+    plain(metric) == name || plain(label) == name
+}
+
 /// The readings so far.
 #[derive(Default)]
 pub(super) struct Readings {
@@ -48,6 +64,10 @@ impl Readings {
             Some(item) => Some(item.to_string()),
             None => reading.series.clone(),
         });
+        if reading.series != *chosen && is_named(&reading.series, options) && !is_named(chosen, options) {
+            chosen.clone_from(&reading.series);
+            self.kept.clear();
+        }
         if reading.series == *chosen {
             self.kept.push((reading.clock, reading.ns, reading.value));
         }
@@ -61,11 +81,11 @@ impl Readings {
             } else {
                 "more than 1,000 series"
             };
-            let remedy = "Export only the time of the run, and only the item of the CPU.";
+            let remedy = "Export only the time of the run, and only one item.";
             return Err(Error::input(
                 ErrorKind::CpuTooLarge,
                 place.clone(),
-                format!("the CPU export holds {problem}"),
+                format!("{} holds {problem}", options.readings_are()),
                 remedy,
             ));
         }
@@ -88,11 +108,13 @@ impl Readings {
             notes.push(format!("{place}: rows without a value, left out: {}", self.empty_values).into());
         }
         if self.kept.is_empty() {
-            notes.push(format!("{place}: the CPU export holds no readings").into());
+            notes.push(format!("{place}: {} holds no readings", options.readings_are()).into());
         }
         let factor = options.cpu_scale.unwrap_or_default().factor();
-        let largest = self.check_range(place, factor)?;
-        notes.extend(doubt(options.cpu_scale, options.cores, largest).map(|doubt| doubt.at(place)));
+        if options.series.is_none() {
+            let largest = self.check_range(place, factor)?;
+            notes.extend(doubt(options.cpu_scale, options.cores, largest).map(|doubt| doubt.at(place)));
+        }
         // The sort is stable: among readings of the same moment, the last in the file stays last.
         self.kept.sort_by_key(|(clock, ns, _)| (*clock, *ns));
         let differing = self.seconds_that_differ();
@@ -119,8 +141,8 @@ impl Readings {
         let problem = format!(
             "its readings range from {least} to {largest}; a CPU has at most 1,000,000 % (10,000 cores)"
         );
-        let remedy = "Export the CPU item (in Zabbix, system.cpu.util), not memory or another item; remove \
-                      single readings that are wrong.";
+        let remedy = "Export the CPU item (in Zabbix, system.cpu.util), not memory or another item, which is given as --series memory=FILE --unit bytes; \
+                      remove single readings that are wrong.";
         Err(Error::input(ErrorKind::CpuRange, place.clone(), problem, remedy))
     }
 
@@ -136,15 +158,21 @@ impl Readings {
     fn check_choice(&self, place: &Place, options: &SourceOptions) -> Result<()> {
         let numbered =
             self.counts.keys().any(|series| series.as_ref().is_some_and(|name| name.parse::<u64>().is_ok()));
+        if options.series.is_some() && self.counts.keys().filter(|of| is_named(of, options)).count() == 1 {
+            return Ok(());
+        }
+        let what = options.readings_are();
         let problem = match options.cpu_item {
             None if self.counts.len() < 2 => return Ok(()),
-            None if numbered => format!("the CPU export holds several items: {}", self.list()),
-            None => format!("the CPU export holds several series: {}", self.list()),
+            None if numbered => format!("{what} holds several items: {}", self.list()),
+            None => format!("{what} holds several series: {}", self.list()),
             Some(_) if !self.kept.is_empty() || self.counts.is_empty() => return Ok(()),
             Some(item) if numbered => format!("the CPU export has no item {item}; it holds {}", self.list()),
             Some(item) => format!("item {item} was asked for, and the CPU export has no itemid column"),
         };
         let (kind, remedy) = match (numbered, options.cpu_item) {
+            (true, None) if options.series.is_some() => (ErrorKind::SeriesItems, ONE_ITEM),
+            (false, None) if options.series.is_some() => (ErrorKind::SeriesItems, BY_NAME),
             (true, None) => (ErrorKind::CpuItems, CHOOSE),
             (true, Some(_)) => (ErrorKind::CpuItemMissing, CHOOSE),
             (false, Some(_)) => (ErrorKind::NoCpuItems, "Leave SourceOptions::cpu_item unset."),

@@ -33,6 +33,8 @@ pub(super) struct RowReader<'a> {
     place: &'a Place,
     form: &'a CpuForm,
     dates: DateParser,
+    /// True for another series than the CPU: of any metric, and perhaps negative.
+    any: bool,
     /// The number of rows without a value so far.
     pub(super) empty_values: u64,
     /// The date format of the first time, if that is a date.
@@ -50,6 +52,7 @@ impl<'a> RowReader<'a> {
             place,
             form,
             dates,
+            any: options.series.is_some(),
             empty_values: 0,
             date: None,
             timeless: true,
@@ -58,7 +61,7 @@ impl<'a> RowReader<'a> {
         }
     }
 
-    /// Parses a row. Returns `None` for headers, rows without a value, and metrics other than the CPU.
+    /// Parses a row. Returns `None` for headers, rows without a value, and for the CPU other metrics.
     ///
     /// # Errors
     /// If a field is missing or can't be parsed.
@@ -67,7 +70,8 @@ impl<'a> RowReader<'a> {
             return Ok(None);
         }
         let series = self.series(row)?;
-        if self.form.perfmon_label.is_some()
+        if !self.any
+            && self.form.perfmon_label.is_some()
             && series.as_deref().and_then(perfmon_metric).is_some_and(|metric| metric != "CPU")
         {
             return Ok(None);
@@ -134,7 +138,7 @@ impl<'a> RowReader<'a> {
         match number {
             None => Err(self.flaw(row, "value", text, "is not a number")),
             Some(value) if !value.is_finite() => Err(self.flaw(row, "value", text, "is not a finite number")),
-            Some(value) if value < 0.0 => Err(self.flaw(row, "value", text, "is negative")),
+            Some(value) if value < 0.0 && !self.any => Err(self.flaw(row, "value", text, "is negative")),
             Some(value) => Ok(Some(value / scale)),
         }
     }

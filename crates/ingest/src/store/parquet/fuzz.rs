@@ -179,6 +179,7 @@ fn commit_empty(writer: ParquetWriter, key: &RunKey, mark: i64, replace: Replace
         injectors: &[],
         cells: &mut std::iter::empty(),
         cpu: &CpuSeries::default(),
+        series: &[],
         errors: &[],
         label_counts: &[],
         rejects: &mut RejectSpool::default(),

@@ -3,7 +3,7 @@
 //! ```text
 //! DIR/perfpipe.json                     the layout's version
 //! DIR/runs/KEY/manifest.json            the run's own row, which generation is current, its files' checksums
-//! DIR/runs/KEY/GENERATION/*.parquet     samples, seconds, cpu, errors, labels; rejects.jsonl
+//! DIR/runs/KEY/GENERATION/*.parquet     samples, seconds, cpu, errors, labels, perhaps series; rejects.jsonl
 //! DIR/staging/RANDOM/                   a run that is being written
 //! DIR/points.json                       what other load tools told in summary
 //! DIR/set-aside/                        what `repair` found to be no whole run
@@ -58,6 +58,7 @@ use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
+use crate::series::server::ServerSeries;
 
 /// The number of attempts of a reader whose run is replaced while it reads.
 const ATTEMPTS: usize = 10;
@@ -160,6 +161,7 @@ impl ParquetStore {
                 info: manifest.info.clone(),
                 cells,
                 cpu: tables::read_cpu(file(tables::CPU)?)?,
+                series: series(manifest, file)?,
                 errors: tables::read_errors(file(tables::ERRORS)?)?,
                 labels: tables::read_labels(file(tables::LABELS)?)?,
             };
@@ -189,7 +191,7 @@ impl ParquetStore {
         let checked = self.with_generation(key, |manifest, file| {
             let mut faults = Vec::new();
             let samples = manifest.info.samples_stored.then_some(tables::SAMPLES);
-            for name in tables::SMALL.into_iter().chain(samples) {
+            for name in small(manifest).chain(samples) {
                 match file(name).and_then(|file| file.check()) {
                     Err(error @ Error::Store { .. }) => faults.push(fault(error)?),
                     checked => checked?,
@@ -204,11 +206,10 @@ impl ParquetStore {
     pub(crate) fn without_counts(&self, key: &RunKey) -> Result<Option<StoredRun>> {
         self.with_generation(key, |manifest, file| {
             Ok(StoredRun {
-                info: manifest.info.clone(),
-                cells: CellTable::default(),
                 cpu: tables::read_cpu(file(tables::CPU)?)?,
+                series: series(manifest, file)?,
                 errors: tables::read_errors(file(tables::ERRORS)?)?,
-                labels: Vec::new(),
+                ..StoredRun::new(manifest.info.clone(), CellTable::default())
             })
         })
     }
@@ -330,6 +331,20 @@ impl ParquetStore {
                 result => return result.map(Some),
             }
         }
+    }
+}
+
+/// Returns the names of a run's files, except that of its samples.
+fn small(manifest: &Manifest) -> impl Iterator<Item = &'static str> {
+    let optional = tables::OPTIONAL.into_iter().filter(|name| manifest.files.contains_key(*name));
+    tables::SMALL.into_iter().chain(optional)
+}
+
+/// Reads a run's other series than the CPU.
+fn series(manifest: &Manifest, file: &dyn Fn(&str) -> Result<CheckedFile>) -> Result<Vec<ServerSeries>> {
+    match manifest.files.contains_key(tables::SERIES) {
+        true => tables::read_series(file(tables::SERIES)?),
+        false => Ok(Vec::new()),
     }
 }
 

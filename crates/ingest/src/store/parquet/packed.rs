@@ -4,6 +4,7 @@
 //! perfpipe-run.json                     the version of this form; always the first entry
 //! manifest.json                         the run's own row, and the checksums of the other files
 //! seconds.parquet, cpu.parquet, errors.parquet, labels.parquet, rejects.jsonl
+//! series.parquet                        only of runs that have other series than the CPU
 //! ```
 //!
 //! Nothing in the zip is compressed, since the tables are. So what is unpacked is never larger than the file.
@@ -20,7 +21,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::folder::manifest::{Manifest, mark};
 use super::folder::name::folder_name;
 use super::folder::{Folder, MANIFEST, MARKER};
-use super::{ParquetStore, Sums, tables};
+use super::{ParquetStore, Sums, small};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
@@ -51,7 +52,7 @@ pub(crate) fn pack(store: &ParquetStore, key: &RunKey, out: impl Write + Seek) -
     let mut zip = ZipWriter::new(out);
     put(&mut zip, MARK, version.as_slice()).map_err(failed)?;
     put(&mut zip, MANIFEST, open(&run.join(MANIFEST))?).map_err(failed)?;
-    for name in tables::SMALL {
+    for name in small(&manifest) {
         put(&mut zip, name, open(&files.join(name))?).map_err(failed)?;
     }
     zip.finish().map(drop).map_err(|error| failed(error.into()))
@@ -109,7 +110,7 @@ impl PackedRun {
         let run = folder.runs().join(folder_name(&manifest.info.key));
         let files = run.join(&manifest.generation);
         fs::create_dir_all(&files).map_err(|error| Error::io(&files, error))?;
-        for name in tables::SMALL {
+        for name in small(&manifest) {
             take(
                 path,
                 &mut zip,

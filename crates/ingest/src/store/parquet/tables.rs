@@ -23,17 +23,23 @@ use crate::error::{Error, Result};
 use crate::run::rejects::{Reject, RejectSpool, read_lines};
 use crate::sample::intern::{Interner, Shared};
 use crate::series::cpu::CpuSeries;
+use crate::series::server::ServerSeries;
 use crate::store::held::Counted;
+use crate::store::series_rows::SeriesRows;
 
 pub(super) const SAMPLES: &str = "samples.parquet";
 pub(super) const SECONDS: &str = "seconds.parquet";
 pub(super) const CPU: &str = "cpu.parquet";
+pub(super) const SERIES: &str = "series.parquet";
 pub(super) const ERRORS: &str = "errors.parquet";
 pub(super) const LABELS: &str = "labels.parquet";
 pub(super) const REJECTS: &str = "rejects.jsonl";
 
 /// The files of all small tables and of the rejected records.
 pub(super) const SMALL: [&str; 5] = [SECONDS, CPU, ERRORS, LABELS, REJECTS];
+
+/// The files that runs have only where there is something in them.
+pub(super) const OPTIONAL: [&str; 1] = [SERIES];
 
 /// The column of the counts in packed form, which perfpipe reads: about ten times as fast as the lists, which are for
 /// other programs.
@@ -304,6 +310,38 @@ pub(super) fn read_cpu(file: CheckedFile) -> Result<CpuSeries> {
         readings.extend(clocks.iter().copied().zip(values.iter().copied()));
     }
     Ok(CpuSeries::new(readings))
+}
+
+/// Writes the readings of other series.
+pub(super) fn write_series(path: &Path, series: &[ServerSeries]) -> Result<Sums> {
+    write(path, series.iter().map(series_rows))
+}
+
+fn series_rows(series: &ServerSeries) -> Result<RecordBatch> {
+    let (clock, value): (Vec<i64>, Vec<f64>) = series.readings.readings().iter().copied().unzip();
+    let text = |text: &str| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(std::iter::repeat_n(text, clock.len())))
+    };
+    table(vec![
+        ("name", text(&series.name)),
+        ("unit", text(&series.unit)),
+        ("clock", Arc::new(Int64Array::from(clock.clone()))),
+        ("value", Arc::new(Float64Array::from(value))),
+    ])
+}
+
+/// Reads the readings of other series.
+pub(super) fn read_series(file: CheckedFile) -> Result<Vec<ServerSeries>> {
+    let mut rows = SeriesRows::default();
+    for piece in read(file)? {
+        let piece = piece?;
+        let (names, units) = (piece.texts("name")?, piece.texts("unit")?);
+        let (clocks, values) = (piece.numbers::<Int64Type>("clock")?, piece.numbers::<Float64Type>("value")?);
+        for row in 0..piece.len() {
+            rows.add(at(&names, row), at(&units, row), (at(clocks, row), at(values, row)));
+        }
+    }
+    Ok(rows.finish())
 }
 
 /// Writes the failures.

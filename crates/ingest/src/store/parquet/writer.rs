@@ -85,6 +85,10 @@ impl RunWriter for ParquetWriter {
                 Box::new(move || tables::write_rejects(&path, rejects))
             }),
         ];
+        if !run.series.is_empty() {
+            let path = path(tables::SERIES);
+            tables.push((tables::SERIES, Box::new(move || tables::write_series(&path, run.series))));
+        }
         if let Some(samples) = samples {
             // The samples come first: the largest file is the likeliest to fill the disk, and the error should name it.
             tables.insert(0, (tables::SAMPLES, Box::new(move || close(samples, expected))));

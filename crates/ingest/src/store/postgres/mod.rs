@@ -15,6 +15,7 @@ mod points;
 mod reader;
 mod runs;
 pub(crate) mod schema;
+mod series;
 mod transaction;
 mod writer;
 

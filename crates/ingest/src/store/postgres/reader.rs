@@ -24,6 +24,7 @@ use super::schema::columns;
 use super::schema::names::in_schema;
 use super::schema::version::RowsOf;
 use super::schema::{layout, ownership};
+use super::series;
 use super::transaction::Mode;
 
 /// The maximum number of samples in a batch.
@@ -86,8 +87,9 @@ pub(super) async fn without_counts(session: &Session, key: &RunKey) -> Result<Op
     let found = find(session, what, Mode::Snapshot, &["runs", "cpu", "errors"], key).await?;
     let Some(stored) = found else { return Ok(None) };
     let (cpu, errors) = read_events(session, &stored.rows).await?;
+    let series = series::read(session, &stored.rows).await?;
     session.end(what).await?;
-    Ok(Some(StoredRun { info: stored.info, cells: CellTable::default(), cpu, errors, labels: Vec::new() }))
+    Ok(Some(StoredRun { cpu, series, errors, ..StoredRun::new(stored.info, CellTable::default()) }))
 }
 
 /// Reads a run's metadata.
@@ -123,12 +125,13 @@ async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Cou
         rows.each(|row| reader.get(row, &mut cells, &mut counted)).await?;
     }
     let (cpu, errors) = read_events(session, &stored.rows).await?;
+    let series = series::read(session, &stored.rows).await?;
     let mut labels =
         select(session, "labels", facts::LABELS, &stored.rows).await?.gather(facts::get_label).await?;
     labels.sort_unstable_by(|a, b| a.label.cmp(&b.label));
     let (info, names, injectors) = stored.into_names();
     let cells = cells.finish(names, injectors)?;
-    Ok((StoredRun { info, cells, cpu, errors, labels }, counted))
+    Ok((StoredRun { info, cells, cpu, series, errors, labels }, counted))
 }
 
 /// Reads a run's CPU readings, and its failures in ascending order.

@@ -19,7 +19,7 @@ use super::schema::names::{in_schema, quoted};
 use super::schema::version::{Layout, RowsOf};
 use super::schema::{layout, privileges};
 use super::transaction::{Mode, begin};
-use super::{commit, locks, runs};
+use super::{commit, locks, runs, series};
 
 /// The size in bytes after which a COPY is ended and the next one begun. A server that fails during a COPY reports it
 /// only at the end, so this is the amount that may be sent in vain.
@@ -107,6 +107,10 @@ impl RunWriter for PostgresWriter {
             None => None,
         };
         locks::claim(&session, key).await?;
+        if !run.series.is_empty() {
+            let what = "making the table of series";
+            series::ensure(&session, what, layout::read(&session).await?).await?;
+        }
         let layout = layout::hold(&session, "storing the run").await?;
         let old = make_way(&session, layout, run.replace, info).await?;
         let number = runs::insert(&session, layout, info, names(&run)).await?;
@@ -250,6 +254,14 @@ async fn copy_facts(session: &Session, rows_of: &RowsOf, run: FinishedRun<'_>) -
         Ok(())
     })
     .await?;
+    for one in run.series {
+        let readings = one.readings.readings();
+        copy_rows(session, rows_of, series::TABLE, facts::SERIES, readings, |rows, reading| {
+            facts::put_series(rows, rows_of, one, *reading);
+            Ok(())
+        })
+        .await?;
+    }
     copy_rows(session, rows_of, "errors", facts::ERRORS, run.errors, |rows, error| {
         facts::put_error(rows, rows_of, error)
     })

@@ -4,6 +4,8 @@ use crate::counts::{ErrorCount, LabelCount};
 use crate::error::Result;
 use crate::run::rejects::Reject;
 use crate::sample::intern::Shared;
+use crate::series::server::ServerSeries;
+use crate::store::series_rows::SeriesRows;
 
 use super::decode::Fields;
 use super::encode::RowEncoder;
@@ -12,6 +14,9 @@ use crate::store::postgres::schema::version::RowsOf;
 
 /// The columns of `cpu` after the one that identifies the run.
 pub(crate) const CPU: &str = "clock, value";
+
+/// The columns of `series` after the one that identifies the run.
+pub(crate) const SERIES: &str = "name, unit, clock, value";
 
 /// The columns of `errors` after the one that identifies the run.
 pub(crate) const ERRORS: &str = "second, label, response_code, message, transaction, count";
@@ -34,6 +39,26 @@ pub(crate) fn put_cpu(rows: &mut RowEncoder, run: &RowsOf, (clock, value): (i64,
 
 pub(crate) fn get_cpu(fields: &mut Fields<'_>) -> Result<(i64, f64)> {
     Ok((fields.i64()?, fields.f64()?))
+}
+
+pub(crate) fn put_series(
+    rows: &mut RowEncoder,
+    run: &RowsOf,
+    series: &ServerSeries,
+    (clock, value): (i64, f64),
+) {
+    rows.row(5);
+    run.put(rows);
+    rows.any_text(&series.name);
+    rows.any_text(&series.unit);
+    rows.i64(clock);
+    rows.f64(value);
+}
+
+pub(crate) fn get_series(fields: &mut Fields<'_>, rows: &mut SeriesRows) -> Result<()> {
+    let (name, unit) = (fields.text()?, fields.text()?);
+    rows.add(name, unit, (fields.i64()?, fields.f64()?));
+    Ok(())
 }
 
 pub(crate) fn put_error(rows: &mut RowEncoder, run: &RowsOf, error: &ErrorCount) -> Result<()> {

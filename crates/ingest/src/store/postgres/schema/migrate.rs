@@ -11,7 +11,7 @@ use crate::run::key::RunKey;
 use crate::store::postgres::connection::session::{Session, sentence, value};
 use crate::store::postgres::copy::seconds::whole;
 use crate::store::postgres::transaction::{Mode, begin, waiting};
-use crate::store::postgres::{holders, locks};
+use crate::store::postgres::{holders, locks, series};
 
 use super::layout::{self, TABLES};
 use super::names::{ALL, LOCK, in_schema, literal, quoted, run_text};
@@ -166,7 +166,7 @@ const NOT_OWNED: &str = "
     join pg_catalog.pg_namespace n on n.oid = c.relnamespace
     join pg_catalog.pg_roles r on r.oid = c.relowner
   where n.nspname = 'perfpipe'
-    and c.relname in ('layout', 'runs', 'seconds', 'cpu', 'errors', 'labels', 'rejects', 'elapsed_counts', 'per_second')
+    and c.relname in ('layout', 'runs', 'seconds', 'cpu', 'errors', 'labels', 'rejects', 'series', 'elapsed_counts', 'per_second')
     and not pg_catalog.pg_has_role(c.relowner, 'usage')
   order by c.relname limit 1";
 
@@ -225,7 +225,8 @@ async fn statements(session: &Session) -> Result<String> {
            alter column generation add generated always as identity (start with {});",
         next_number(session).await?
     );
-    for table in FACTS {
+    let series = series::exists(session, WHAT).await?.then_some(series::TABLE);
+    for table in FACTS.into_iter().chain(series) {
         sql += &told(table);
         let table = in_schema(table);
         sql +=

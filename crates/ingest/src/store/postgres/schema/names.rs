@@ -6,7 +6,7 @@ use crate::run::key::RunKey;
 pub(crate) const SCHEMA: &str = "perfpipe";
 
 /// The names of all tables and views of the layout.
-pub(super) const ALL: [&str; 10] = [
+pub(super) const ALL: [&str; 11] = [
     "layout",
     "runs",
     "seconds",
@@ -15,6 +15,7 @@ pub(super) const ALL: [&str; 10] = [
     "labels",
     "rejects",
     "points",
+    "series",
     "elapsed_counts",
     "per_second",
 ];

@@ -20,6 +20,7 @@ with recursive me as (
   values ('seconds', 'second', 'int4'), ('seconds', 'label', 'text'), ('seconds', 'success', 'bool'),
     ('seconds', 'transaction', 'bool'), ('seconds', 'samples', 'int8'), ('seconds', 'packed', 'bytea'),
     ('cpu', 'clock', 'int8'), ('cpu', 'value', 'float8'),
+    ('series', 'name', 'text'), ('series', 'unit', 'text'), ('series', 'clock', 'int8'), ('series', 'value', 'float8'),
     ('errors', 'second', 'int4'), ('errors', 'label', 'text'), ('errors', 'response_code', 'text'),
     ('errors', 'message', 'text'), ('errors', 'transaction', 'bool'), ('errors', 'count', 'int8'),
     ('labels', 'label', 'text'), ('labels', 'successes', 'int8'), ('labels', 'failures', 'int8'),
