@@ -23,10 +23,12 @@ pub enum Unit {
     PerSecond,
     /// Bytes per second.
     BytesPerSecond,
+    /// Bytes.
+    Bytes,
 }
 
 impl Unit {
-    /// Returns the unit's name in output: `ms`, `%`, `/s`, `B/s`; empty for a plain number.
+    /// Returns the unit's name in output: `ms`, `%`, `/s`, `B/s`, `B`; empty for a plain number.
     pub fn name(self) -> &'static str {
         match self {
             Self::None => "",
@@ -34,6 +36,7 @@ impl Unit {
             Self::Percent => "%",
             Self::PerSecond => "/s",
             Self::BytesPerSecond => "B/s",
+            Self::Bytes => "B",
         }
     }
 }

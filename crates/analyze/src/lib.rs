@@ -113,7 +113,7 @@ pub use sweep::knee::Knee;
 pub use timeline::cpu_cost::cpu_scale_in_doubt;
 pub use timeline::duration::RunDuration;
 pub use timeline::summary::Summary;
-pub use timeline::{Second, Timeline};
+pub use timeline::{Second, SeriesBySecond, Timeline};
 pub use view::View;
 pub use view::goal::Goal;
 pub use view::phases::{Phase, Phases, Span};

@@ -1,6 +1,6 @@
 //! The seconds of a run, gathered into columns that fit on a page.
 
-use perfpipe_analyze::{Second, Timeline};
+use perfpipe_analyze::{Second, SeriesBySecond, Timeline};
 
 use crate::style::ColorBy;
 
@@ -30,6 +30,11 @@ impl Spread {
 }
 
 impl Spread {
+    /// Returns the spread of the same values in a larger unit.
+    pub(crate) fn divided_by(self, factor: f64) -> Self {
+        Self { mean: self.mean / factor, min: self.min / factor, max: self.max / factor }
+    }
+
     /// Returns a spread that has only one of this one's values.
     pub(crate) fn at(self, value: impl Fn(Self) -> f64) -> Self {
         let value = value(self);
@@ -47,6 +52,8 @@ pub(crate) struct Column {
     pub(crate) successes: Spread,
     pub(crate) failures: Spread,
     pub(crate) cpu: Option<Spread>,
+    /// The server's other series, in the order of the timeline.
+    pub(crate) series: Vec<Option<Spread>>,
     /// Elapsed times, in the order of the timeline's percentiles.
     pub(crate) percentiles: Vec<Option<Spread>>,
     /// The mean of the measure that the column is coloured by.
@@ -54,16 +61,18 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    fn new(start: u32, end: u32, rows: &[Second], percentiles: usize, by: ColorBy) -> Option<Self> {
+    fn new(start: u32, end: u32, rows: &[Second], timeline: &Timeline, by: ColorBy) -> Option<Self> {
         let of = |value: fn(&Second) -> Option<f64>| Spread::of(rows.iter().filter_map(value));
         let percentile = |at: usize| Spread::of(rows.iter().filter_map(|s| s.percentile(at)));
+        let series = |series: &SeriesBySecond| Spread::of(rows.iter().filter_map(|s| series.at(s.second)));
         Some(Self {
             start: f64::from(start),
             end: f64::from(end),
             successes: of(|s| Some(s.successes as f64))?,
             failures: of(|s| Some(s.failures as f64))?,
             cpu: of(|s| s.cpu),
-            percentiles: (0..percentiles).map(percentile).collect(),
+            series: timeline.series.iter().map(series).collect(),
+            percentiles: (0..timeline.percentiles.len()).map(percentile).collect(),
             measure: Spread::of(rows.iter().filter_map(|s| measure(s, by))).map(|spread| spread.mean),
         })
     }
@@ -101,7 +110,7 @@ impl Columns {
         let column = |rows: &[Second]| {
             let start = first + (rows.first()?.second.saturating_sub(first)) / width * width;
             let stop = start.saturating_add(width).min(end);
-            Column::new(start, stop, rows, timeline.percentiles.len(), by)
+            Column::new(start, stop, rows, timeline, by)
         };
         let same = |a: &Second, b: &Second| {
             a.second.saturating_sub(first) / width == b.second.saturating_sub(first) / width

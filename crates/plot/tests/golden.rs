@@ -57,6 +57,27 @@ fn view_that_is_not_the_plain_one() -> Checked {
 }
 
 #[test]
+fn run_with_its_memory_and_a_temperature() -> Checked {
+    check("series", &Page::run(&support::with_series(), &Style::default()))
+}
+
+#[test]
+fn more_series_than_fit_on_a_page_are_counted() {
+    let mut run = support::with_series();
+    let memory = run.series[1].clone();
+    run.series = (0..9)
+        .map(|at| {
+            let mut one = memory.clone();
+            one.name = format!("memory-{at}");
+            one
+        })
+        .collect();
+    let svg = Page::run(&run, &Style::default()).svg();
+    assert!(svg.contains("memory-3 (MiB)") && !svg.contains("memory-4"));
+    assert!(svg.contains("Series that are not drawn: 5."));
+}
+
+#[test]
 fn run_by_the_clock_with_response_times_on_a_logarithmic_axis() -> Checked {
     let zone = "Asia/Kolkata".parse()?;
     let style = Style::default().with_times(Times::Clock).with_time_zone(zone).with_log_scale(true);

@@ -37,7 +37,7 @@ impl Baseline {
         let figures = Figures::new(&rules, run, view)?;
         self.runs += 1;
         for (rule, values) in &mut self.known {
-            values.extend(figures.of(rule).and_then(|timeline| rule.measure.of_run(timeline)));
+            values.extend(figures.of(rule).and_then(|timeline| rule.of_run(timeline)));
         }
         Ok(())
     }

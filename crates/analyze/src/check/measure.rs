@@ -33,6 +33,10 @@ pub(crate) enum Measure {
     Answers,
     /// Of points only.
     Timeouts,
+    /// The mean of a series of the server; in one second, its value.
+    Server,
+    /// The greatest value of a series of the server.
+    ServerMax,
 }
 
 /// Names of all measures but percentiles and goals; the first name of each is that of the summary's column.
@@ -73,6 +77,20 @@ impl Measure {
         NAMES.iter().find(|(known, _)| *known == name).map(|(_, measure)| *measure).or_else(percent)
     }
 
+    /// Parses the word before the name of a series.
+    pub(crate) fn of_server(name: &str) -> Option<Self> {
+        match name {
+            "series" => Some(Self::Server),
+            "series_max" => Some(Self::ServerMax),
+            _ => None,
+        }
+    }
+
+    /// Returns true if the measure is of a series of the server.
+    pub(crate) fn is_of_server(self) -> bool {
+        matches!(self, Self::Server | Self::ServerMax)
+    }
+
     /// Returns the function that parses the time after the name of a goal; `None` if it is not a goal's name.
     pub(crate) fn goal(name: &str) -> Option<fn(&str) -> Result<Goal>> {
         match name {
@@ -87,7 +105,7 @@ impl Measure {
         let mut names: Vec<&str> = NAMES
             .iter()
             .map(|(name, _)| *name)
-            .chain(["p50", "p95", "p99.9", "within 200ms", "apdex 500ms"])
+            .chain(["p50", "p95", "p99.9", "within 200ms", "apdex 500ms", "series memory"])
             .collect();
         let likeness = |known: &str| strsim::normalized_damerau_levenshtein(known, name);
         names.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
@@ -113,6 +131,8 @@ impl Measure {
             | Self::Rejects
             | Self::LoadMax
             | Self::Timeouts
+            | Self::Server
+            | Self::ServerMax
             | Self::Goal(Goal::Apdex(_)) => Unit::None,
         }
     }
@@ -151,6 +171,8 @@ impl Measure {
                 | Self::CpuMax
                 | Self::LoadMax
                 | Self::SentBytesPerSecond
+                | Self::Server
+                | Self::ServerMax
                 | Self::Goal(_)
         );
         !never
@@ -210,7 +232,7 @@ impl Measure {
             Self::BytesPerSecond => summary.bytes_per_second(),
             Self::SentBytesPerSecond => summary.sent_bytes_per_second(),
             Self::Goal(goal) => summary.goals.get(place_of_goal(timeline, goal)?).copied().flatten(),
-            Self::Answers | Self::Timeouts => None,
+            Self::Answers | Self::Timeouts | Self::Server | Self::ServerMax => None,
         }
     }
 
@@ -228,7 +250,9 @@ impl Measure {
             | Self::BytesPerSecond
             | Self::SentBytesPerSecond
             | Self::Answers
-            | Self::Timeouts => None,
+            | Self::Timeouts
+            | Self::Server
+            | Self::ServerMax => None,
             Self::Goal(goal) => second.goals.get(place_of_goal(timeline, goal)?).copied(),
             Self::ElapsedMean => second.elapsed_mean,
             Self::ElapsedMin => second.elapsed_min,

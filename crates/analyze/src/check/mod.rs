@@ -7,6 +7,8 @@ mod lasting;
 mod measure;
 mod points;
 mod rule;
+mod server;
+mod value;
 mod verdict;
 
 pub use self::baseline::Baseline;

@@ -10,6 +10,7 @@ use crate::view::phases::Phase;
 
 use super::bound::Bound;
 use super::measure::Measure;
+use super::server::OfServer;
 
 /// A rule that a run must keep.
 ///
@@ -21,10 +22,11 @@ use super::measure::Measure;
 ///   percentile such as `p95`, `latency_mean`, `cpu` (the mean), `cpu_max`, `load` (the maximum), or the name of a
 ///   summary column such as `bytes_per_second` and `sent_bytes_per_second`. `failures` with a limit in % is their share
 ///   of all requests. `within 200ms` is the percentage of all requests that succeeded within the time; `apdex 500ms` is
-///   the Apdex with that T ([`crate::Goal`]).
+///   the Apdex with that T ([`crate::Goal`]). `series memory` is the mean of the server's series of that name,
+///   `series_max memory` its greatest value.
 /// - OPERATOR: `<`, `<=`, `>`, `>=`, `==`, `!=`.
 /// - LIMIT: a number with `ms`, `s`, `us`, `%`, `/s`, `B/s`, `kB/s` or `MB/s`, where that fits the measure (times
-///   without a unit are in ms); or `baseline`, `baseline * 1.1`, `baseline + 20ms`, `baseline - 5`: the same measure of
+///   without a unit are in ms), for a series of bytes with `B`, `kB`, `MB`, `GB`, `KiB`, `MiB`, `GiB` or `TiB`; or `baseline`, `baseline * 1.1`, `baseline + 20ms`, `baseline - 5`: the same measure of
 ///   another run. Numbers that differ by no more than rounding explains (8 units in the last place) are equal.
 /// - DURATION: whole seconds or minutes, `30s`, `2m`. The rule then applies to single seconds. It is broken if that
 ///   many seconds in a row break it. A row continues over a gap of seconds without a value if the gap is shorter than
@@ -47,6 +49,8 @@ use super::measure::Measure;
 pub struct Rule {
     text: String,
     pub(super) measure: Measure,
+    /// The series of the server that the measure is of.
+    pub(super) series: Option<OfServer>,
     pub(super) label: Option<String>,
     pub(super) phase: Option<Phase>,
     pub(super) operator: Operator,
@@ -158,12 +162,16 @@ type Read<T> = std::result::Result<T, Unread>;
 const FORM: &str = "Write a rule as in `p95 < 200ms`, `failures < 1%`, `p95 of \"/json\" in hold < baseline * 1.1`, `cpu < 6500 for 30s`";
 
 fn read(text: &str) -> Read<Rule> {
-    let mut words = Words { rest: text };
+    let mut words = Words { rest: text, unit: "" };
     let name = words.word();
     let mut measure = match Measure::goal(name) {
         Some(goal) => words.goal(name, goal)?,
-        None => Measure::named(name).ok_or_else(|| unknown_measure(name))?,
+        None => {
+            let known = Measure::of_server(name).or_else(|| Measure::named(name));
+            known.ok_or_else(|| unknown_measure(name))?
+        }
     };
+    let series = measure.is_of_server().then(|| words.series(name)).transpose()?;
     let label = words.take("of").then(|| words.label()).transpose()?;
     let phase = words.take("in").then(|| words.phase()).transpose()?;
     let operator = words.operator()?;
@@ -181,7 +189,12 @@ fn read(text: &str) -> Read<Rule> {
         let problem = format!("{name} is not known of single seconds");
         return Err(Unread::new(problem, format!("Leave out `for` after `{name}`")));
     }
-    Ok(Rule { text: text.into(), measure, label, phase, operator, limit, lasting, level })
+    if series.is_some() && label.is_some() {
+        let problem = "a series of the server has no labels";
+        return Err(Unread::new(problem, format!("Leave out `of` after `{name}`")));
+    }
+    let series = series.map(|name| OfServer { name, unit: words.unit.to_owned() });
+    Ok(Rule { text: text.into(), measure, series, label, phase, operator, limit, lasting, level })
 }
 
 /// Refuses a rule about points that says what only runs have, and one about runs that only points can keep.
@@ -230,6 +243,8 @@ fn limit(words: &mut Words<'_>, measure: &mut Measure, name: &str) -> Read<Limit
 /// The unread rest of a rule.
 struct Words<'a> {
     rest: &'a str,
+    /// The unit that was read last.
+    unit: &'a str,
 }
 
 impl<'a> Words<'a> {
@@ -254,6 +269,17 @@ impl<'a> Words<'a> {
             Unread::new(problem, "Write it as in `within 200ms > 95%` or `apdex 0.5s >= 0.9`")
         };
         goal(time).map(Measure::Goal).map_err(unread)
+    }
+
+    /// Reads the name of a series after a measure of the server.
+    fn series(&mut self, measure: &str) -> Read<String> {
+        match self.run(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')) {
+            "" => {
+                let problem = format!("`{measure}` needs the name of a series of the server after it");
+                Err(Unread::new(problem, "Write it as in `series memory < 2GiB`"))
+            }
+            name => Ok(name.to_owned()),
+        }
     }
 
     /// Reads a word if it is the given one.
@@ -336,8 +362,12 @@ impl<'a> Words<'a> {
         let unit = if ["for", "at"].iter().any(|word| self.rest.trim_start().starts_with(word)) {
             ""
         } else {
-            self.run(|c| c.is_alphabetic() || matches!(c, '%' | '/'))
+            self.run(|c| c.is_alphabetic() || matches!(c, '%' | '/' | '°'))
         };
+        self.unit = unit;
+        if measure.is_of_server() {
+            return Ok(number);
+        }
         if *measure == Measure::Failures && unit == "%" {
             *measure = Measure::FailuresPercent;
         }
@@ -427,6 +457,10 @@ mod tests {
         assert_eq!(rule("apdex 500ms >= baseline - 0.05").limit, Limit::Baseline(1.0, -0.05));
         assert_eq!(rule("bytes_per_second > 1.5 MB/s").limit, Limit::Number(1.5e6));
         assert_eq!(rule("p50 < baseline - 5 for 3s").limit, Limit::Baseline(1.0, -5.0));
+        let memory = rule("series disk-io_2 in hold < 1.5 GiB for 10s");
+        let of = OfServer { name: "disk-io_2".to_owned(), unit: "GiB".to_owned() };
+        assert_eq!((memory.measure, memory.series, memory.lasting), (Measure::Server, Some(of), Some(10)));
+        assert_eq!((memory.limit, memory.phase), (Limit::Number(1.5), Some(Phase::Hold)));
         let level = rule("throughput > 1_500 at 32");
         assert_eq!((level.limit, level.level()), (Limit::Number(1500.0), Some(32)));
         let level = rule("failures<1% at c64");
@@ -471,6 +505,10 @@ mod tests {
             ("p95 < 5 at 32 for 3s", "after its end: `for 3s`"),
             ("answers > 5", "known of points only"),
             ("timeouts == 0", "known of points only"),
+            ("series < 5", "needs the name of a series"),
+            ("series_max", "needs the name of a series"),
+            ("series memory of \"Get\" < 5", "has no labels"),
+            ("series memory < 5 at 32", "series is not known of points"),
         ] {
             let error = text.parse::<Rule>().unwrap_err();
             assert!(error.to_string().contains(problem), "{text}: {error}");
@@ -482,7 +520,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_is_a_panic(text in "(p9|mean|of|in|at|hold|<|>=|\"|\\\\|baseline|[*+-]|[0-9.]|ms|%|for|s| |\\PC){0,20}") {
+        fn no_text_is_a_panic(text in "(p9|mean|series|of|in|at|hold|<|>=|\"|\\\\|baseline|[*+-]|[0-9.]|ms|%|for|s| |\\PC){0,20}") {
             if let Ok(rule) = text.parse::<Rule>() {
                 prop_assert_eq!(rule.to_string().parse::<Rule>()?, rule);
             }

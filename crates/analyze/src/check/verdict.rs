@@ -14,6 +14,7 @@ use super::bound::Bound;
 use super::figures::Figures;
 use super::lasting::{self, Judged, Lasting};
 use super::rule::{Limit, Operator, Rule};
+use super::server::OfServer;
 
 /// The least and the most decimals of a value and its limit in text output.
 const DECIMALS: std::ops::RangeInclusive<u8> = 2..=17;
@@ -107,7 +108,7 @@ pub fn check(
         return Err(Error::NoBaseline { rule: rule.to_string() });
     }
     let figures = Figures::new(rules, run, view)?;
-    Ok(rules.iter().filter_map(|rule| Some(judge(rule, figures.of(rule)?, bound(rule, baseline)))).collect())
+    Ok(rules.iter().filter_map(|rule| Some(judge(rule, figures.of(rule)?, baseline))).collect())
 }
 
 /// Builds a table of verdicts: `run`, `rule`, `holds`, `value`, `limit`, `unit`, `first`, `last` (seconds) and `note`.
@@ -129,31 +130,36 @@ pub fn verdict_table(verdicts: &[Verdict]) -> Table {
         .done()
 }
 
-/// Computes the limit of a rule, or returns the reason why the baseline gives none.
-fn bound(rule: &Rule, baseline: Option<&Baseline>) -> std::result::Result<Bound, &'static str> {
+/// Computes the limit of a rule, whose numbers are in `unit`, or returns the reason why the baseline gives none.
+fn bound(rule: &Rule, baseline: Option<&Baseline>, unit: f64) -> std::result::Result<Bound, &'static str> {
     match rule.limit {
-        Limit::Number(number) => Ok(Bound::of(number)),
+        Limit::Number(number) => Ok(Bound::of(number * unit)),
         Limit::Baseline(factor, more) => {
             let lack = baseline.map_or("there is no baseline", Baseline::lack);
             let value = baseline.and_then(|baseline| baseline.value(rule)).ok_or(lack)?;
-            Ok(Bound::sum(value * factor, more))
+            Ok(Bound::sum(value * factor, more * unit))
         }
     }
 }
 
-fn judge(rule: &Rule, timeline: &Timeline, bound: std::result::Result<Bound, &'static str>) -> Verdict {
+fn judge(rule: &Rule, timeline: &Timeline, baseline: Option<&Baseline>) -> Verdict {
     let open = Verdict::open(rule, timeline.info.key.to_string());
     if rule.level.is_some() {
         return Verdict { note: Some("the rule is about points of a sweep".into()), ..open };
     }
-    let bound = match bound {
+    let (unit, open) = match rule.of_server(timeline) {
+        Ok(None) => (1.0, open),
+        Ok(Some((series, factor))) => (factor, Verdict { unit: OfServer::unit_of(series), ..open }),
+        Err(lack) => return Verdict { note: Some(lack), ..open },
+    };
+    let bound = match bound(rule, baseline, unit) {
         Ok(bound) => bound,
         Err(lack) => return Verdict { note: Some(lack.into()), ..open },
     };
     let verdict = Verdict { limit: Some(bound.limit()), ..open };
     match rule.lasting {
         Some(lasting) => judge_seconds(rule, timeline, bound, lasting, verdict),
-        None => match rule.measure.of_run(timeline) {
+        None => match rule.of_run(timeline) {
             Some(value) => Verdict {
                 holds: rule.operator.holds(value, bound),
                 value: Some(value),
@@ -168,10 +174,10 @@ fn judge(rule: &Rule, timeline: &Timeline, bound: std::result::Result<Bound, &'s
 /// Judges a rule about single seconds.
 fn judge_seconds(rule: &Rule, timeline: &Timeline, bound: Bound, lasting: u32, verdict: Verdict) -> Verdict {
     let known = |value: f64| (value, !rule.operator.holds(value, bound));
-    let seconds = timeline.whole_seconds().iter().map(|second| Judged {
-        second: second.second,
-        known: rule.measure.of_second(timeline, second).map(known),
-    });
+    let seconds = timeline
+        .whole_seconds()
+        .iter()
+        .map(|second| Judged { second: second.second, known: rule.of_second(timeline, second).map(known) });
     let seconds: Vec<Judged> = seconds.collect();
     let judged = Lasting::of(&seconds, lasting);
     let (row, note) = match judged {

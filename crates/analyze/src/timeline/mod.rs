@@ -26,6 +26,7 @@ use crate::view::View;
 use crate::view::phases::{Phases, Span};
 
 pub use self::second::Second;
+pub use self::second::server::SeriesBySecond;
 
 /// The number of seconds that a thread reads at a time: few enough that a run of a day keeps all threads busy, many
 /// enough that the histogram of up to 512 KiB per stretch is small beside the cells.
@@ -48,6 +49,8 @@ pub struct Timeline {
     pub duration: RunDuration,
     /// A row for every selected second, in ascending order, silent ones included.
     pub seconds: Vec<Second>,
+    /// The server's series other than its CPU, ascending by name.
+    pub series: Vec<SeriesBySecond>,
     /// The summary of the selected seconds.
     pub summary: Summary,
     /// The phases of the whole run.
@@ -112,8 +115,12 @@ impl Timeline {
         let summary = all.summary_of(&percentiles, selection.lasted(&duration), view)?;
         let held = |hold| held.summary_of(&percentiles, duration.of_span(hold), view);
         let hold = hold.map(held).transpose()?;
+        let span = seconds.first().zip(seconds.last());
+        let span = span.map(|(first, last)| Span { first: first.second, last: last.second });
+        let series = span.map(|span| SeriesBySecond::of_run(run, view, span)).unwrap_or_default();
         let view = View { injectors: selection.injectors(), ..view.clone() };
-        Ok(Self { info: run.info.clone(), view, percentiles, duration, seconds, summary, phases, hold })
+        let info = run.info.clone();
+        Ok(Self { info, view, percentiles, duration, seconds, series, summary, phases, hold })
     }
 
     /// Returns the seconds without the run's last one if it is cut: statements on single seconds are about whole ones.

@@ -8,3 +8,5 @@ pub(crate) mod reach;
 pub(crate) mod requests;
 pub(crate) mod response;
 pub(crate) mod run;
+pub(crate) mod scaled;
+pub(crate) mod server;

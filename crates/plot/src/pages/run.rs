@@ -12,6 +12,7 @@ use crate::charts::failures::Failures;
 use crate::charts::requests::Requests;
 use crate::charts::response::Response;
 use crate::charts::run::Run;
+use crate::charts::server;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
 use crate::layout::phase_band::PhaseBand;
 use crate::output::drawing::Drawing;
@@ -19,8 +20,9 @@ use crate::style::Style;
 
 /// Returns the charts, from top to bottom.
 fn charts<'a>(run: &'a Run<'a>) -> Vec<Box<dyn Chart + 'a>> {
-    let mut charts: Vec<Box<dyn Chart>> =
-        vec![Box::new(Requests(run)), Box::new(Cpu(run)), Box::new(Response::new(run))];
+    let mut charts: Vec<Box<dyn Chart>> = vec![Box::new(Requests(run)), Box::new(Cpu(run))];
+    charts.extend(server::charts(run).map(|chart| Box::new(chart) as Box<dyn Chart>));
+    charts.push(Box::new(Response::new(run)));
     if run.summary().failures > 0 {
         charts.push(Box::new(Failures(run)));
     }

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 use perfpipe_analyze::points::{Level, SweepBy, levels};
 use perfpipe_analyze::sweep::LoadStep;
 use perfpipe_analyze::{
-    Knee, Measured, Phases, RunDuration, Second, Summary, Sweep, Timeline, Trends, Version, View,
+    Knee, Measured, Phases, RunDuration, Second, SeriesBySecond, Summary, Sweep, Timeline, Trends, Version,
+    View,
 };
 use perfpipe_ingest::counts::{Cell, CellKey, CellTable, InjectorLoad};
 use perfpipe_ingest::points::{Figures, Point, PointNames, named_points, sections};
@@ -116,6 +117,16 @@ fn summary(seconds: &[Second]) -> Summary {
     summary.cpu_mean = mean(cpu);
     summary.load_max = seconds.iter().filter_map(|s| s.load).reduce(f64::max);
     summary
+}
+
+/// A run with the server's memory, which grows, and a temperature that is below zero at first and then unknown.
+pub fn with_series() -> Timeline {
+    let mut run = steady("spring", 900.0, 0.1, 40);
+    let memory = (0..40).map(|second| Some(7_798_784.0 + f64::from(second) * 1_048_576.0)).collect();
+    let heat = (0..40).map(|second| (second < 30).then_some(f64::from(second) - 3.5)).collect();
+    run.series =
+        vec![SeriesBySecond::new("heat", "°C", 0, heat), SeriesBySecond::new("memory", "bytes", 0, memory)];
+    run
 }
 
 /// Seven minutes: threads climb to 9,000 in five, the rate is flat and then wild.

@@ -20,9 +20,10 @@ use crate::args::{BaselineStoreArgs, OutputArgs, ScopeArgs, TestArgs};
     MEASURE   throughput, requests, successes, failures, failures_percent,\n            \
               rejects, mean, min, max, p95 (any percentile), within 200ms,\n            \
               apdex 500ms, latency_mean, bytes_per_second,\n            \
-              sent_bytes_per_second, cpu, cpu_max, load\n  \
+              sent_bytes_per_second, cpu, cpu_max, load,\n            \
+              series memory, series_max memory (a series of the server)\n  \
     OPERATOR  <, <=, >, >=, ==, !=\n  \
-    LIMIT     a number (ms, s, %, /s, MB/s), or baseline, baseline * 1.1, baseline + 20ms\n  \
+    LIMIT     a number (ms, s, %, /s, MB/s, MiB), or baseline, baseline * 1.1, baseline + 20ms\n  \
     DURATION  30s, 2m: broken only if it does not hold for so long without a break\n\n\
     A rule about the points of a sweep: MEASURE OPERATOR NUMBER at CONCURRENCY, as in \"throughput > 1500 at 32\"\n  \
     MEASURE   throughput, answers, requests, successes, failures, timeouts, mean,\n            \

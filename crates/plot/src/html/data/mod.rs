@@ -8,12 +8,13 @@ use std::borrow::Cow;
 
 use perfpipe_analyze::breakdown::{Details, HeatColumn, Heatmap, LabelOverTime, OverTime};
 use perfpipe_analyze::sweep::LoadStep;
-use perfpipe_analyze::{Second, Span, Summary, Sweep, Timeline};
+use perfpipe_analyze::{Second, SeriesBySecond, Span, Summary, Sweep, Timeline};
 use serde::{Serialize, Serializer};
 
 use self::network::{Bins, Waits, is_one};
 use self::number::Number;
 use super::report::Grouped;
+use crate::charts::scaled::Scaled;
 use crate::columns;
 use crate::output::drawing::Text;
 use crate::output::svg::hex;
@@ -79,6 +80,18 @@ pub(super) struct Series<'a> {
     /// For each of the percentiles.
     elapsed: Vec<BySecond<'a, Number>>,
     curve: Vec<(f64, Number)>,
+    /// The server's series other than its CPU.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    server: Vec<Server<'a>>,
+}
+
+/// A series of the server, by second.
+#[derive(Serialize)]
+struct Server<'a> {
+    name: &'a str,
+    unit: String,
+    note: Option<String>,
+    values: Vec<Number>,
 }
 
 /// What is drawn of a run besides its seconds.
@@ -252,6 +265,20 @@ impl<'a> Series<'a> {
             cpu: values(|second| second.cpu),
             elapsed: (0..timeline.percentiles.len()).map(percentile).collect(),
             curve: details.curve.iter().map(|(percent, ms)| (*percent, Number(Some(*ms)))).collect(),
+            server: timeline.series.iter().map(Server::new).collect(),
+        }
+    }
+}
+
+impl<'a> Server<'a> {
+    fn new(series: &'a SeriesBySecond) -> Self {
+        let scaled = Scaled::of(series);
+        let value = |value: &Option<f64>| Number(value.map(|value| value / scaled.factor));
+        Self {
+            name: &series.name,
+            values: series.values.iter().map(value).collect(),
+            note: scaled.note(),
+            unit: scaled.unit,
         }
     }
 }

@@ -57,6 +57,17 @@ export interface Series {
   elapsed: (number | null)[][];
   /** Elapsed times in ms by percentile. */
   curve: [number, number][];
+  /** The server's series other than its CPU; absent if there are none. */
+  server?: ServerSeries[];
+}
+
+/** A series of the server by second. */
+export interface ServerSeries {
+  name: string;
+  unit: string;
+  /** What the axis can't show. */
+  note: string | null;
+  values: (number | null)[];
 }
 
 /** What is drawn of a run besides its seconds. */

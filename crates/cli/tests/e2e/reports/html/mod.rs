@@ -5,6 +5,7 @@ mod asked;
 mod axes;
 mod figures;
 mod reader;
+mod series;
 mod spread;
 
 use std::path::PathBuf;

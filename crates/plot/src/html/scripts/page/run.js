@@ -51,6 +51,10 @@ export async function runCharts(index, at, host, view) {
   };
   add("Load (active threads)", 70, [line("load", series.load, "var(--load)")], { whole: true });
   add("CPU utilisation (%)", 90, [line("CPU", series.cpu, "var(--cpu)", " %")], { top: head.cpuTop });
+  for (const { name, unit, note, values } of series.server ?? []) {
+    const heading = `${name} (${unit})${note ? `: ${note}` : ""}`;
+    add(heading, 80, [line(name, values, "var(--cpu)", ` ${unit}`)]);
+  }
   const weights = valuesFrom(head.first, series.successes);
   const times = ascending(head).map(({ percent, at }, rank, all) =>
     ({ ...line(`p${percent}`, series.elapsed[at], quantileColor(rank, all.length), " ms"), weights }));

@@ -1,15 +1,17 @@
 //! The figures of one second of a run, computed from its cells.
 
+pub(crate) mod server;
+
 use perfpipe_ingest::counts::{Cell, CellKey, Spread};
 use perfpipe_ingest::run::Resolution;
 use smallvec::SmallVec;
 
-use super::load::LoadCurve;
-use super::selection::Selection;
 use crate::stats::histogram::{mean, totals};
 use crate::stats::merge::Merger;
 use crate::stats::percentile::{Percentiles, column_name};
 use crate::table::{Table, TableBuilder};
+use crate::timeline::load::LoadCurve;
+use crate::timeline::selection::Selection;
 use crate::view::goal::{Goal, Kept};
 
 /// One second of a run. Times are in ms; an absent value is `None`, never zero.

@@ -1,0 +1,60 @@
+//! The part of a rule that names a series of the server, as in `series memory < 2GiB`.
+
+use crate::format::Unit;
+use crate::timeline::{SeriesBySecond, Timeline};
+
+/// Units of bytes, with their size.
+const BYTES: [(&str, f64); 11] = [
+    ("B", 1.0),
+    ("byte", 1.0),
+    ("bytes", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+];
+
+/// Returns the size of a unit of bytes; `None` for other units.
+fn bytes(unit: &str) -> Option<f64> {
+    BYTES.iter().find(|(name, _)| *name == unit).map(|(_, size)| *size)
+}
+
+/// The series that a rule is about.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct OfServer {
+    pub(super) name: String,
+    /// The unit of the limit, as written; empty if it has none.
+    pub(super) unit: String,
+}
+
+impl OfServer {
+    /// Returns the series in a timeline, and what numbers of the rule are to be multiplied by; otherwise the reason why
+    /// the rule can't be judged.
+    pub(super) fn find<'a>(&self, timeline: &'a Timeline) -> Result<(&'a SeriesBySecond, f64), String> {
+        let Self { name, unit } = self;
+        let Some(series) = timeline.series.iter().find(|series| series.name == *name) else {
+            return Err(format!("the run has no series {name}"));
+        };
+        let factor = match (bytes(&series.unit), bytes(unit)) {
+            _ if unit.is_empty() || *unit == series.unit => Some(1.0),
+            (Some(own), Some(limit)) => Some(limit / own),
+            _ => None,
+        };
+        factor
+            .map(|factor| (series, factor))
+            .ok_or_else(|| format!("{name} is in {}, not in {unit}", series.unit))
+    }
+
+    /// Returns the unit of the series' values, if verdicts have one for it.
+    pub(super) fn unit_of(series: &SeriesBySecond) -> Unit {
+        match bytes(&series.unit) {
+            Some(1.0) => Unit::Bytes,
+            _ if series.unit == "%" => Unit::Percent,
+            _ => Unit::None,
+        }
+    }
+}
