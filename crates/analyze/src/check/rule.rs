@@ -181,20 +181,23 @@ fn read(text: &str) -> Read<Rule> {
     words.end()?;
     let is_plain = label.is_none() && phase.is_none() && lasting.is_none();
     check_level(measure, level, is_plain && matches!(limit, Limit::Number(_)), name)?;
-    if measure.is_of_run() && (label.is_some() || phase.is_some() || lasting.is_some()) {
-        let problem = format!("{name} are counted for the whole run only");
-        return Err(Unread::new(problem, format!("Leave out `of`, `in` and `for` after `{name}`")));
-    }
-    if lasting.is_some() && !measure.is_of_seconds() {
-        let problem = format!("{name} is not known of single seconds");
-        return Err(Unread::new(problem, format!("Leave out `for` after `{name}`")));
-    }
-    if series.is_some() && label.is_some() {
-        let problem = "a series of the server has no labels";
-        return Err(Unread::new(problem, format!("Leave out `of` after `{name}`")));
-    }
+    check_part(measure, label.is_some(), phase.is_some(), lasting.is_some(), name)?;
     let series = series.map(|name| OfServer { name, unit: words.unit.to_owned() });
     Ok(Rule { text: text.into(), measure, series, label, phase, operator, limit, lasting, level })
+}
+
+/// Refuses a part of the run that the measure is not known of.
+fn check_part(measure: Measure, label: bool, phase: bool, lasting: bool, name: &str) -> Read<()> {
+    let (problem, out) = if measure.is_of_run() && (label || phase || lasting) {
+        (format!("{name} are counted for the whole run only"), "`of`, `in` and `for`")
+    } else if lasting && !measure.is_of_seconds() {
+        (format!("{name} is not known of single seconds"), "`for`")
+    } else if measure.is_of_server() && label {
+        ("a series of the server has no labels".to_owned(), "`of`")
+    } else {
+        return Ok(());
+    };
+    Err(Unread::new(problem, format!("Leave out {out} after `{name}`")))
 }
 
 /// Refuses a rule about points that says what only runs have, and one about runs that only points can keep.

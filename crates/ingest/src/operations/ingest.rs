@@ -224,11 +224,12 @@ impl Prepared {
             prepared.notes.extend(export.notes);
             prepared.damage.extend(export.damage);
         }
-        for (of, export) in series::read(&options.series, &options.source).await? {
+        for (of, export, damage) in series::read(&options.series, &options.source).await? {
             if !export.series.is_empty() {
                 prepared.series.push(ServerSeries::new(&of.name, &of.unit, export.series));
             }
             prepared.series_files.push(export.file);
+            prepared.damage.extend(damage);
             prepared.notes.extend(export.notes);
             prepared.damage.extend(export.damage);
         }

@@ -2,19 +2,20 @@
 
 use super::CpuExport;
 use crate::error::{Error, ErrorKind, Result};
+use crate::run::damage::Damage;
 use crate::run::info::SourceKind;
 use crate::run::note::Note;
 use crate::series::server::SeriesFile;
 use crate::source::{Inputs, SourceOptions};
 
-/// Reads the files, and returns each with what it describes, ascending by name.
+/// Reads the files, and returns each with what it describes and with damage beside its readings, ascending by name.
 ///
 /// # Errors
 /// If a file can't be read, holds a log, or holds several series of which the name selects none.
 pub(crate) async fn read<'a>(
     files: &'a [SeriesFile],
     options: &SourceOptions,
-) -> Result<Vec<(&'a SeriesFile, CpuExport)>> {
+) -> Result<Vec<(&'a SeriesFile, CpuExport, Vec<Damage>)>> {
     let mut found = Vec::new();
     for of in files {
         let options = options.clone().for_series(&of.name);
@@ -26,10 +27,9 @@ pub(crate) async fn read<'a>(
         let mut export = source.read(&options).await?;
         export.file.kind = SourceKind::Series;
         export.notes.splice(0..0, notes.into_iter().map(Note::from));
-        export.damage = export.damage.or_else(|| damage.into_iter().next());
-        found.push((of, export));
+        found.push((of, export, damage));
     }
-    found.sort_by(|(one, _), (other, _)| one.name.cmp(&other.name));
+    found.sort_by(|(one, ..), (other, ..)| one.name.cmp(&other.name));
     Ok(found)
 }
 
