@@ -13,6 +13,8 @@ pub(crate) mod text;
 pub(crate) mod tool;
 mod tools;
 pub(crate) mod units;
+#[cfg(test)]
+mod variants;
 
 use self::split::found::FoundSections;
 use self::split::walk::Walk;

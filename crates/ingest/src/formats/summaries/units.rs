@@ -37,6 +37,14 @@ pub(crate) fn time_ms(text: &str) -> Option<f64> {
     }
 }
 
+/// Seconds in ms. The decimal point is moved in the text, so that the result is the nearest to what was printed.
+pub(crate) fn seconds_ms(seconds: f64) -> f64 {
+    format!("{seconds:e}")
+        .split_once('e')
+        .and_then(|(digits, power)| format!("{digits}e{}", power.parse::<i32>().ok()? + 3).parse().ok())
+        .unwrap_or(seconds * 1e3)
+}
+
 /// Bytes, from a number and a unit whose steps are of 1024: `3.42MB`, `346.39KB`, `21.76 KiB`.
 pub(crate) fn bytes(text: &str) -> Option<f64> {
     let (value, unit) = with_unit(text)?;
@@ -69,6 +77,8 @@ mod tests {
             (number("nan"), number("inf"), number("-1"), number("86.39%")),
             (None, None, None, Some(86.39))
         );
+        // 0.0093 s times 1,000 would be 9.299999999999999 ms.
+        assert_eq!([0.0093, 0.0377, 1.5, 0.0, 3600.0].map(seconds_ms), [9.3, 37.7, 1500.0, 0.0, 3_600_000.0]);
         assert_eq!((count("18446744073709551616"), count("12,"), count("1.5")), (None, Some(12), None));
     }
 }

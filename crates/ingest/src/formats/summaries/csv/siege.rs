@@ -32,7 +32,7 @@ impl TextTool for SiegeLog {
             failures: Some(Bounds::exactly(failed as u64)),
             answers_per_second: Some(rate),
             bytes_per_second: Some(throughput * MEGABYTE),
-            latencies: Latencies::printed(Some(mean * 1e3), None, Vec::new()),
+            latencies: Latencies::printed(Some(units::seconds_ms(mean)), None, Vec::new()),
             notes: vec![COARSE.to_owned()],
             ..Figures::default()
         };

@@ -22,7 +22,7 @@ impl JsonTool for Artillery {
 
     fn read(&self, value: &Value) -> Result<Told, String> {
         let json = Json(value);
-        let counters = json.counts("/aggregate/counters");
+        let counters = json.counts("/aggregate/counters")?;
         let with = |start: &'static str| {
             counters.iter().filter_map(move |(name, count)| Some((name.strip_prefix(start)?, *count)))
         };
@@ -77,5 +77,8 @@ mod tests {
         let figures = only("artillery/report.json").figures;
         assert_eq!((figures.requests, figures.successes, figures.timeouts), (Some(578), Some(514), Some(5)));
         assert_eq!((figures.failures.unwrap().least, figures.latencies.percentile(99.0)), (64, Some(125.2)));
+        let kinds: Vec<(&str, u64)> =
+            figures.kinds.iter().map(|(kind, count)| (kind.as_str(), *count)).collect();
+        assert_eq!(kinds, [("status", 52), ("timeout", 5), ("error", 7)], "12 errors, and 52 of 566 answers");
     }
 }

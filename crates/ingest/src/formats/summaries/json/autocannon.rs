@@ -23,9 +23,8 @@ impl JsonTool for Autocannon {
         let connections = json.count("/connections").and_then(|count| u32::try_from(count).ok());
         let pipelining = json.count("/pipelining").and_then(|count| u32::try_from(count).ok()).unwrap_or(1);
         let seconds = json.needed("/duration")?;
-        let successes = json.needed_count("/2xx")?.saturating_add(json.count("/3xx").unwrap_or_default());
-        let statuses =
-            ["/4xx", "/5xx"].into_iter().filter_map(|key| json.count(key)).fold(0, u64::saturating_add);
+        let successes = json.needed_count("/2xx")?.saturating_add(json.count_or_zero("/3xx")?);
+        let statuses = json.count_or_zero("/4xx")?.saturating_add(json.count_or_zero("/5xx")?);
         // Errors include time-outs.
         let (errors, timeouts) = (json.needed_count("/errors")?, json.needed_count("/timeouts")?);
         let ms = |key: &str| json.number(&format!("/latency/{key}"));

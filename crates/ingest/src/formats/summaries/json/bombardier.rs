@@ -26,9 +26,12 @@ impl JsonTool for Bombardier {
         let json = Json(value);
         let connections = json.count("/spec/numberOfConnections").and_then(|count| u32::try_from(count).ok());
         let seconds = json.needed("/result/timeTakenSeconds")?;
-        let of = |keys: &[&str]| sum(keys.iter().filter_map(|key| json.count(&format!("/result/{key}"))));
-        let successes = of(&["req1xx", "req2xx", "req3xx"]);
-        let (statuses, others) = (of(&["req4xx", "req5xx"]), of(&["others"]));
+        let of = |keys: &[&str]| -> Result<u64, String> {
+            let counts = keys.iter().map(|key| json.count_or_zero(&format!("/result/{key}")));
+            Ok(sum(counts.collect::<Result<Vec<_>, _>>()?))
+        };
+        let successes = of(&["req1xx", "req2xx", "req3xx"])?;
+        let (statuses, others) = (of(&["req4xx", "req5xx"])?, of(&["others"])?);
         let failures = statuses.saturating_add(others);
         let ms = |key: &str| json.number(&format!("/result/latency/{key}")).map(|us| us / 1e3);
         let percents = [50.0, 75.0, 90.0, 95.0, 99.0];

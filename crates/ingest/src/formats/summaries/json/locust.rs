@@ -67,8 +67,8 @@ fn told(names: &[Json<'_>]) -> Result<Told, String> {
     };
     let (requests, failures) = (total("/num_requests")?, total("/num_failures")?);
     let seconds = duration(names);
-    let timed =
-        requests.saturating_sub(sum(names.iter().filter_map(|name| name.count("/num_none_requests"))));
+    let untimed = names.iter().map(|name| name.count_or_zero("/num_none_requests"));
+    let timed = requests.saturating_sub(sum(untimed.collect::<Result<Vec<_>, _>>()?));
     let mut figures = Figures {
         duration: seconds,
         requests: Some(requests),
@@ -101,8 +101,9 @@ fn duration(names: &[Json<'_>]) -> Option<f64> {
     let told = bound("/last_request_timestamp", f64::max).zip(bound("/start_time", f64::min));
     let told = told.map(|(last, first)| last - first).filter(|seconds| *seconds > 0.0);
     told.or_else(|| {
-        let seconds = || names.iter().flat_map(|name| name.counts(SECONDS)).filter_map(|(at, _)| number(at));
-        Some((seconds().max()? - seconds().min()?) as f64 + 1.0)
+        let counts = names.iter().flat_map(|name| name.counts(SECONDS).unwrap_or_default());
+        let seconds: Vec<u64> = counts.filter_map(|(at, _)| number(at)).collect();
+        Some((seconds.iter().max()? - seconds.iter().min()?) as f64 + 1.0)
     })
 }
 
@@ -113,11 +114,13 @@ fn number(text: &str) -> Option<u64> {
 /// The exact mean and greatest, and the percentiles of the rounded times.
 fn latencies(names: &[Json<'_>], timed: u64) -> Result<Latencies, String> {
     let mut counts: BTreeMap<u64, u64> = BTreeMap::new();
-    for (time, count) in names.iter().flat_map(|name| name.counts(TIMES)) {
-        let ms = number(time).filter(|ms| *ms <= MANY && count <= MANY);
-        let ms = ms.ok_or_else(|| format!("its JSON has no count of requests at {TIMES}/{time}"))?;
-        let held = counts.entry(ms).or_default();
-        *held = held.saturating_add(count);
+    for name in names {
+        for (time, count) in name.counts(TIMES)? {
+            let ms = number(time).filter(|ms| *ms <= MANY && count <= MANY);
+            let ms = ms.ok_or_else(|| format!("its JSON has no count of requests at {TIMES}/{time}"))?;
+            let held = counts.entry(ms).or_default();
+            *held = held.saturating_add(count);
+        }
     }
     let counts: Vec<(u64, u64)> = counts.into_iter().collect();
     let told = sum(counts.iter().map(|(_, count)| *count));

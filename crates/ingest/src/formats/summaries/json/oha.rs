@@ -6,6 +6,7 @@ use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
 use super::super::text::answers::Answers;
 use super::super::tool::JsonTool;
+use super::super::units;
 use super::value::Json;
 
 pub(crate) struct Oha;
@@ -22,8 +23,9 @@ impl JsonTool for Oha {
     fn read(&self, value: &Value) -> Result<Told, String> {
         let json = Json(value);
         let seconds = json.needed("/summary/total")?;
-        let answers = Answers::new(json.counts("/statusCodeDistribution"), json.counts("/errorDistribution"));
-        let ms = |key: &str| json.number(key).map(|seconds| seconds * 1e3);
+        let answers =
+            Answers::new(json.counts("/statusCodeDistribution")?, json.counts("/errorDistribution")?);
+        let ms = |key: &str| json.number(key).map(units::seconds_ms);
         let percents =
             [("p50", 50.0), ("p75", 75.0), ("p90", 90.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9)];
         let percentiles = percents

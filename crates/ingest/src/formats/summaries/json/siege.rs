@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::super::point::{Bounds, Figures, Latencies};
 use super::super::split::found::Told;
 use super::super::tool::JsonTool;
+use super::super::units;
 use super::value::Json;
 
 pub(crate) struct Siege;
@@ -28,7 +29,7 @@ impl JsonTool for Siege {
         let json = Json(value);
         let successes = json.needed_count("/successful_transactions")?;
         let failures = json.needed_count("/failed_transactions")?;
-        let ms = |key: &str| json.number(key).map(|seconds| seconds * 1e3);
+        let ms = |key: &str| json.number(key).map(units::seconds_ms);
         let figures = Figures {
             duration: json.number("/elapsed_time").filter(|seconds| *seconds > 0.0),
             requests: Some(successes.saturating_add(failures)),

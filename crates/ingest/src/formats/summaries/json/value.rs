@@ -27,10 +27,25 @@ impl<'a> Json<'a> {
         self.0.pointer(key)?.as_str()
     }
 
-    /// The counts of an object by their names.
-    pub(crate) fn counts(self, key: &str) -> Vec<(&'a str, u64)> {
+    /// The whole number at a place, 0 if there is nothing, or why there are no figures.
+    pub(crate) fn count_or_zero(self, key: &str) -> Result<u64, String> {
+        match self.0.pointer(key) {
+            None | Some(Value::Null) => Ok(0),
+            Some(_) => self.needed_count(key),
+        }
+    }
+
+    /// The counts of an object by their names; none if there is no object.
+    ///
+    /// # Errors
+    /// If one of them is no count.
+    pub(crate) fn counts(self, key: &str) -> Result<Vec<(&'a str, u64)>, String> {
         let object = self.0.pointer(key).and_then(Value::as_object).into_iter().flatten();
-        object.filter_map(|(name, count)| Some((name.as_str(), count.as_u64()?))).collect()
+        let read = |(name, count): (&'a String, &Value)| {
+            let count = count.as_u64().ok_or_else(|| missing(&format!("{key}/{name}")))?;
+            Ok((name.as_str(), count))
+        };
+        object.map(read).collect()
     }
 
     /// The number at a place, or why there are no figures.

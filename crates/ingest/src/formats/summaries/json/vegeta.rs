@@ -36,7 +36,7 @@ impl JsonTool for Vegeta {
             latencies: Latencies::printed(ms("mean"), ms("max"), percentiles),
             ..Figures::default()
         };
-        vegeta_codes(&json.counts("/status_codes"), &mut figures);
+        vegeta_codes(&json.counts("/status_codes")?, &mut figures);
         Ok(Told { figures, ..Told::default() })
     }
 

@@ -27,13 +27,14 @@ impl TextTool for Ab {
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
-        if section.first().trim_start().starts_with('<') {
+        if section.first().contains("<i>") || section.first().trim_start().starts_with('<') {
             section.use_to(usize::MAX);
             return Err("tables in HTML, which lack the percentiles: run ab without -w".to_owned());
         }
         let concurrency = section.after("Concurrency Level:").and_then(|text| text.parse().ok());
-        let figures =
-            figures(section).unwrap_or_else(|reason| Figures::aborted(gave_up(section).unwrap_or(reason)));
+        // A run that ended early has no rate, which is printed behind the counts.
+        let ended = || section.after("Requests per second:").is_none().then(|| gave_up(section)).flatten();
+        let figures = figures(section).unwrap_or_else(|reason| Figures::aborted(ended().unwrap_or(reason)));
         Ok(Told { concurrency, url: url(section), figures: Figures { in_flight: concurrency, ..figures } })
     }
 }

@@ -2,6 +2,8 @@
 
 use super::super::json::value::{is_success, named, sum};
 use super::super::point::{Bounds, Figures};
+use super::super::split::section::Section;
+use super::super::units;
 
 /// Requests that were still on their way when oha's time was up.
 const AT_THE_END: &str = "aborted due to deadline";
@@ -16,6 +18,29 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
+    /// Reads the lines `[200] 1800 responses` and `[6] message` of a section.
+    ///
+    /// # Errors
+    /// If there are none, or a number is no count.
+    pub(crate) fn of_lines(section: &Section<'_>) -> Result<Self, String> {
+        let lines = section.each(|line| line.strip_prefix('[')?.split_once(']'));
+        if lines.is_empty() {
+            return Err("the output ends before its status codes".to_owned());
+        }
+        let (mut statuses, mut errors) = (Vec::new(), Vec::new());
+        for (name, rest) in lines {
+            let rest = rest.trim();
+            let is_number = |text: &&str| text.bytes().all(|byte| byte.is_ascii_digit());
+            let (list, name, count) = match rest.strip_suffix(" responses").filter(is_number) {
+                Some(count) => (&mut statuses, name, count),
+                None => (&mut errors, rest, name),
+            };
+            let known = units::count(count).ok_or_else(|| format!("\"[{name}] {count}\" has no count"))?;
+            list.push((name, known));
+        }
+        Ok(Self::new(statuses, errors))
+    }
+
     /// Sorts counts by status and by message of an error.
     pub(crate) fn new(statuses: Vec<(&str, u64)>, errors: Vec<(&str, u64)>) -> Self {
         let of = |test: &dyn Fn(&str) -> bool, counts: &[(&str, u64)]| {

@@ -36,8 +36,10 @@ fn clients_of_thread(line: &str) -> Option<u64> {
 fn figures(section: &Section<'_>) -> Result<Figures, String> {
     let finished = needed(section.after("finished in "), "finished in")?;
     let mut parts = finished.split(", ");
-    let seconds = parts.next().and_then(units::time_ms).map(|ms| ms / 1e3);
+    let time = parts.next().and_then(units::time_ms);
+    let seconds = Some(needed(time, "finished in TIME")? / 1e3);
     let rate = parts.next().and_then(|text| units::number(text.strip_suffix(" req/s")?));
+    let rate = Some(needed(rate, "req/s")?);
     let counts = needed(section.after("requests:"), "requests:")?;
     let of = |name: &str| {
         let count = counts.split(',').find_map(|part| part.trim().strip_suffix(name)).and_then(units::count);

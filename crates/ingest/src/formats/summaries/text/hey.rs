@@ -26,11 +26,10 @@ impl TextTool for Hey {
     }
 
     fn read(&self, section: &Section<'_>) -> Result<Told, String> {
-        let seconds =
-            |name: &str| section.after(name).and_then(|text| units::number(text.strip_suffix(" secs")?));
-        let duration = needed(seconds("Total:"), "Total:")?;
+        let ms = |name: &str| section.after(name).and_then(units::time_ms);
+        let total = section.after("Total:").and_then(|text| units::number(text.strip_suffix(" secs")?));
+        let duration = needed(total, "Total:")?;
         let rate = needed(section.number("Requests/sec:")?, "Requests/sec:")?;
-        let ms = |name: &str| seconds(name).map(|seconds| seconds * 1e3);
         let (max, mean) = (ms("Slowest:"), ms("Average:"));
         section.after("Total data:");
         section.after("Size/request:");
@@ -40,25 +39,17 @@ impl TextTool for Hey {
         section.each(|line| {
             (line.starts_with(|c: char| c.is_ascii_digit()) && line.contains(" [")).then_some(())
         });
-        let statuses = section.each(|line| {
-            let (status, rest) = line.strip_prefix('[')?.split_once(']')?;
-            Some((status, units::count(rest.trim().strip_suffix(" responses")?)?))
-        });
-        let errors = section.each(|line| {
-            let (count, message) = line.strip_prefix('[')?.split_once(']')?;
-            Some((message.trim(), units::count(count)?))
-                .filter(|(message, _)| !message.ends_with(" responses"))
-        });
-        if statuses.is_empty() && errors.is_empty() {
-            return Err("the output ends before its status codes".to_owned());
-        }
+        let answers = Answers::of_lines(section)?;
+        // What a few requests are too few for, it prints as 0 % in 0 s.
+        let percentiles =
+            section.each(percentile).into_iter().filter(|(percent, _)| *percent > 0.0).collect();
         let mut figures = Figures {
             duration: Some(duration).filter(|seconds| *seconds > 0.0),
             answers_per_second: Some(rate),
-            latencies: Latencies::printed(mean, max, section.each(percentile)),
+            latencies: Latencies::printed(mean, max, percentiles),
             ..Figures::default()
         };
-        Answers::new(statuses, errors).count_into(&mut figures);
+        answers.count_into(&mut figures);
         figures.notes.push("hey's client sends again what was reset, and does not count it".to_owned());
         Ok(Told { figures, ..Told::default() })
     }
@@ -71,9 +62,9 @@ fn is_detail(line: &str) -> bool {
 
 /// Reads `99%% in 0.0175 secs`; the second sign is one of some versions.
 fn percentile(line: &str) -> Option<(f64, f64)> {
-    let (percent, seconds) = line.strip_suffix(" secs")?.split_once(" in ")?;
-    let percent = percent.strip_suffix('%')?;
-    Some((units::number(percent.trim_end_matches('%'))?, units::number(seconds)? * 1e3))
+    let (percent, time) = line.split_once(" in ").filter(|(_, time)| time.ends_with(" secs"))?;
+    let percent = units::number(percent.strip_suffix('%')?.trim_end_matches('%'))?;
+    Some((percent, units::time_ms(time)?))
 }
 
 #[cfg(test)]

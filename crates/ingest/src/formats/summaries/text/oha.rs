@@ -24,18 +24,7 @@ impl TextTool for Oha {
         let rate = needed(section.number("Requests/sec:")?, "Requests/sec:")?;
         let ms = |name: &str| section.after(name).and_then(units::time_ms);
         let latencies = Latencies::printed(ms("Average:"), ms("Slowest:"), section.each(percentile));
-        let statuses = section.each(|line| {
-            let (status, rest) = line.strip_prefix('[')?.split_once(']')?;
-            Some((status, units::count(rest.trim().strip_suffix(" responses")?)?))
-        });
-        let errors = section.each(|line| {
-            let (count, message) = line.strip_prefix('[')?.split_once(']')?;
-            Some((message.trim(), units::count(count)?))
-                .filter(|(message, _)| !message.ends_with(" responses"))
-        });
-        if statuses.is_empty() && errors.is_empty() {
-            return Err("the output ends before its status codes".to_owned());
-        }
+        let answers = Answers::of_lines(section)?;
         let mut figures = Figures {
             duration: Some(total / 1e3).filter(|seconds| *seconds > 0.0),
             answers_per_second: Some(rate),
@@ -43,7 +32,7 @@ impl TextTool for Oha {
             latencies,
             ..Figures::default()
         };
-        Answers::new(statuses, errors).count_into(&mut figures);
+        answers.count_into(&mut figures);
         Ok(Told { figures, ..Told::default() })
     }
 }

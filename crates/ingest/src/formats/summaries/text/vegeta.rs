@@ -41,9 +41,11 @@ impl TextTool for Vegeta {
         }
         let codes: Vec<(&str, u64)> = codes
             .split_whitespace()
-            .filter_map(|pair| pair.split_once(':'))
-            .filter_map(|(code, count)| Some((code, units::count(count)?)))
-            .collect();
+            .map(|pair| {
+                let read = pair.split_once(':').and_then(|(code, count)| Some((code, units::count(count)?)));
+                read.ok_or_else(|| format!("the status code \"{pair}\" has no count"))
+            })
+            .collect::<Result<_, _>>()?;
         section.find(|line| line.starts_with("Error Set:").then_some(()));
         section.use_to(usize::MAX);
         let mut figures = Figures {

@@ -89,19 +89,18 @@ fn of_json(section: &Section<'_>, at: usize, text: &str) -> Result<Figures, Stri
     let value = value.map_err(|problem| format!("its JSON can't be read: {problem}"))?;
     section.use_to(at + text.get(..values.byte_offset()).unwrap_or_default().matches('\n').count() + 1);
     let json = Json(&value);
-    let count = |key: &str| json.count(key);
     let seconds = needed(json.number("/secs_elapsed"), "secs_elapsed")?;
-    let requests = needed(count("/request_counts/started"), "started")?;
-    let pass = needed(count("/response_counts/pass"), "pass")?;
-    let fail = needed(count("/response_counts/fail"), "fail")?;
-    let errors = count("/response_counts/errs").unwrap_or_default();
+    let requests = json.needed_count("/request_counts/started")?;
+    let pass = json.needed_count("/response_counts/pass")?;
+    let fail = json.needed_count("/response_counts/fail")?;
+    let errors = json.count_or_zero("/response_counts/errs")?;
     let percents = ["50", "75", "90", "95", "99"];
     let at = |percent: &str| {
         Some((units::number(percent)?, json.number(&format!("/total_times/{percent}%"))? / 1e3))
     };
     let us = |key: &str| json.number(key).map(|us| us / 1e3);
     let status =
-        count("/status_codes/4xx").unwrap_or_default() + count("/status_codes/5xx").unwrap_or_default();
+        json.count_or_zero("/status_codes/4xx")?.saturating_add(json.count_or_zero("/status_codes/5xx")?);
     let kinds = [("errors", errors), ("status", status)];
     let mut figures = Figures {
         duration: Some(seconds).filter(|seconds| *seconds > 0.0),
@@ -110,7 +109,8 @@ fn of_json(section: &Section<'_>, at: usize, text: &str) -> Result<Figures, Stri
         failures: Some(Bounds::exactly(fail.saturating_add(errors))),
         kinds: kinds.iter().filter(|(_, n)| *n > 0).map(|(name, n)| ((*name).to_owned(), *n)).collect(),
         answers_per_second: json.number("/reqs_per_sec"),
-        bytes_per_second: count("/traffic/bytes_total")
+        bytes_per_second: json
+            .count("/traffic/bytes_total")
             .filter(|_| seconds > 0.0)
             .map(|bytes| bytes as f64 / seconds),
         latencies: Latencies::printed(

@@ -81,6 +81,9 @@ mod tests {
     fn invented_latencies_are_taken_out() {
         let figures = only("wrk/dump.txt").figures;
         assert_eq!(figures.latencies.source, Some(LatencySource::Exact));
+        assert_eq!((figures.requests, figures.successes), (Some(5000), Some(5000)));
+        // By the rate as it is printed, with two decimals.
+        assert!((figures.little_ms().unwrap() - 9.634_985_6).abs() < 1e-4, "{:?}", figures.little_ms());
         assert!(
             figures.notes.iter().any(|note| note.starts_with("41 of 5041 latencies")),
             "{:?}",

@@ -83,6 +83,9 @@ fn figures(section: &Section<'_>, threads: u32, connections: Option<u32>) -> Res
             "{timeouts} time-outs are in no latency; requests that no answer came to at all are counted nowhere"
         ));
     }
+    if status > 0 {
+        figures.notes.push(format!("the latencies include those of {status} answers that failed"));
+    }
     if let (Some(asked), Some(opened)) = (connections, in_flight)
         && asked != opened
     {

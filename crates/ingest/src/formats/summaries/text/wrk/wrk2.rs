@@ -32,6 +32,10 @@ impl TextTool for Wrk2 {
         told.figures.latencies = Latencies::printed(mean, max, section.each(wrk::percentile));
         let counted = section
             .find(|line| line.split_once("Total count")?.1.trim_matches([' ', '=', ']']).parse::<u64>().ok());
+        if counted == Some(0) {
+            // It prints 0.00us where it recorded nothing.
+            told.figures.latencies = Latencies::default();
+        }
         if let (Some(counted), Some(requests)) = (counted, told.figures.requests) {
             told.figures.notes.push(format!(
                 "latencies are of {counted} of {requests} requests, after the first seconds, from the intended time of sending"
