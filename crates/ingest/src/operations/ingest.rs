@@ -398,7 +398,7 @@ impl Prepared {
         if let Ok(Some(Ok(first))) = rejects.iter().map(|mut all| all.next()) {
             problem.push_str(&format!("; on line {}: {}", first.line, first.reason));
         }
-        let remedy = "Check its first lines: they must be those of a JMeter CSV log, of a run that sent \
+        let remedy = "Check its first lines: they must be those of a log of a load tool, of a run that sent \
                       requests.";
         Error::input(ErrorKind::NoValidRecord, self.place.clone(), problem, remedy)
     }

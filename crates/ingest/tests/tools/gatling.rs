@@ -31,6 +31,8 @@ fn binary_log_has_the_counts_of_the_server() {
     assert_eq!(log.labels(), labels(402, 400));
     assert_eq!([50.0, 90.0, 95.0].map(|percent| log.percentile(percent)), [6.0, 10.0, 12.0]);
     assert!((log.percentile(99.0) - 24.52).abs() < 1e-9 && (log.mean() - 7.790_387).abs() < 1e-6);
+    let seconds = [(36, 2), (90, 6), (126, 10), (129, 9), (131, 9), (119, 9), (80, 5), (35, 3), (3, 0)];
+    assert_eq!(log.by_second(), seconds);
     assert_eq!(log.samples.iter().filter_map(|sample| sample.threads).max(), Some(8));
     assert_eq!((log.done.info.rejects, log.done.notes.len()), (0, 0), "{:?}", log.done.notes);
 }

@@ -71,6 +71,32 @@ fn stamps_in_other_units_are_exact() {
     }
 }
 
+/// What k6 writes of the same run with `K6_CSV_TIME_FORMAT=unix_milli`: the lines of the JSON, with their stamps cut to ms.
+#[test]
+fn csv_in_milliseconds_agrees_with_the_json_in_every_second() {
+    let packed = std::fs::read(fixture("k6/metrics.json.gz")).unwrap();
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(&packed[..]), &mut text).unwrap();
+    let mut csv = String::from("metric_name,timestamp,metric_value,error_code,name,status\n");
+    for line in text.lines() {
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        let (data, metric) = (&line["data"], line["metric"].as_str().unwrap());
+        let Some(time) = data["time"].as_str() else { continue };
+        let ms = time.parse::<jiff::Timestamp>().unwrap().as_millisecond();
+        let tag = |name: &str| data["tags"][name].as_str().unwrap_or_default().to_owned();
+        let tags = ["error_code", "name", "status"].map(tag).join(",");
+        csv += &format!("{metric},{ms},{:.6},{tags}\n", data["value"].as_f64().unwrap());
+    }
+    let (_folder, file) = written("k6.csv", csv.as_bytes());
+    let (csv, json) = (read(&file), read(&fixture("k6/metrics.json.gz")));
+    assert_eq!((csv.outcomes(), csv.labels(), csv.done.notes.len()), (json.outcomes(), json.labels(), 0));
+    assert_eq!(csv.by_second(), json.by_second());
+    for (csv, json) in csv.samples.iter().zip(&json.samples) {
+        assert_eq!((&csv.label, csv.success, csv.elapsed), (&json.label, json.success, json.elapsed));
+        assert!((csv.t_ms - json.t_ms).abs() <= 1 && csv.threads == json.threads);
+    }
+}
+
 /// A log without verdicts goes by the status; one that was cut within a request rejects that.
 #[test]
 fn fewer_metrics_and_cut_logs_are_read() {

@@ -9,4 +9,5 @@ mod jmeter;
 mod k6;
 mod since_begin;
 mod support;
+mod variants;
 mod vegeta;

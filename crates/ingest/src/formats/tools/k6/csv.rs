@@ -19,7 +19,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     finest: Resolution::MICROSECOND,
     clock: Clock::Epoch,
     columns: COLUMNS,
-    recognises: |head| head.starts_with(b"metric_name,timestamp,metric_value,"),
+    recognises: |head| head.starts_with(b"metric_name,timestamp,metric_value"),
     note,
     converter: || Box::new(LineByLine::new(Csv::default())),
 };
@@ -30,7 +30,9 @@ const SECONDS: usize = 10;
 fn note(head: &[u8]) -> Option<&'static str> {
     let second = head.split(|byte| *byte == b'\n').nth(1)?;
     let stamp = second.split(|byte| *byte == b',').nth(1)?;
-    (stamp.len() == SECONDS).then_some(
+    // RFC 3339 has a fraction only if it is not 0.
+    let is_whole = stamp.len() == SECONDS || stamp.contains(&b'T') && !stamp.contains(&b'.');
+    is_whole.then_some(
         "its stamps are whole seconds, of the ends of requests: starts are known to a second only, and figures by \
          second are those of neighbouring seconds too; K6_CSV_TIME_FORMAT=unix_micro makes k6 write them exactly",
     )

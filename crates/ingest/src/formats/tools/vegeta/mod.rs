@@ -7,6 +7,7 @@
 //!
 //! The CSV's columns are the start in ns since 1970, the code (0 without an answer), the latency in ns, bytes sent and
 //! received, the error, the body, the attack's name, the number in the order of sending, the method, the URL, the headers.
+//! Earlier versions end behind that number.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -63,8 +64,9 @@ pub(super) const JSON: Format = Format {
     converter: || Box::new(LineByLine::new(Json::default())),
 };
 
-/// The number of columns, and the digits of a present moment in ns.
+/// The number of columns, those before vegeta wrote method, URL and headers, and the digits of a present moment in ns.
 const FIELDS: usize = 12;
+const EARLIER_FIELDS: usize = 9;
 const NANOSECONDS: usize = 19;
 
 fn recognises_csv(head: &[u8]) -> bool {
@@ -114,9 +116,13 @@ impl Attacks {
         };
         let threads = in_flight.add(hit.seq, start, end);
         self.label.clear();
-        self.label.push_str(&hit.method);
-        self.label.push(' ');
-        self.label.push_str(path(&hit.url));
+        if hit.url.is_empty() {
+            self.label.push_str(&hit.attack);
+        } else {
+            self.label.push_str(&hit.method);
+            self.label.push(' ');
+            self.label.push_str(path(&hit.url));
+        }
         let mut code = itoa::Buffer::new();
         rows.push(&Row {
             start_ms: start.div_euclid(MS),
@@ -146,6 +152,8 @@ fn path(url: &str) -> &str {
 struct Csv {
     attacks: Attacks,
     fields: Fields,
+    /// The number of columns, by the first line.
+    columns: Option<usize>,
 }
 
 impl ConvertLine for Csv {
@@ -154,8 +162,11 @@ impl ConvertLine for Csv {
             return;
         }
         self.fields.split_csv(line);
-        if self.fields.len() < FIELDS {
-            let wrong = Wrong::Fields { found: self.fields.len() as u64, expected: FIELDS as u64 };
+        let found = self.fields.len();
+        let expected =
+            *self.columns.get_or_insert(if found == EARLIER_FIELDS { EARLIER_FIELDS } else { FIELDS });
+        if found < expected {
+            let wrong = Wrong::Fields { found: found as u64, expected: expected as u64 };
             return rows.reject(wrong, None, line);
         }
         let field = |at: usize| self.fields.get(at);
