@@ -9,7 +9,6 @@ use super::apart::Apart;
 use super::rank::ranks;
 use crate::sweep::points::{Level, Spread, SweepBy, levels};
 use crate::table::Table;
-use crate::timeline::summary::FAILING;
 
 /// A framework in the league at one concurrency.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,8 +73,7 @@ fn ranked(mut group: Vec<Level>, points: &[Point]) -> Vec<LevelStanding> {
 
 /// The median throughput of a framework that is ranked.
 fn median_if_ranked(level: &Level) -> Option<f64> {
-    let fails = level.failures_percent.is_some_and(|percent| percent > FAILING);
-    level.throughput.map(|spread| spread.median).filter(|_| !fails)
+    level.throughput.map(|spread| spread.median).filter(|_| !level.is_failing())
 }
 
 fn best_first(one: &Level, other: &Level) -> Ordering {

@@ -38,6 +38,11 @@ impl Marker {
         Self { form, hollow: round % 2 == 1 }
     }
 
+    /// Returns the marker with a white middle.
+    pub(crate) fn hollow(self) -> Self {
+        Self { hollow: true, ..self }
+    }
+
     /// Draws the marker with a white edge.
     pub(crate) fn draw(self, drawing: &mut Drawing, at: Point, color: Color) {
         self.form.draw(drawing, at, HALF + EDGE, PAPER);

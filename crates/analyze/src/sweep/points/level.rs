@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use perfpipe_ingest::points::{Figures, Point, PointKey};
 
 use super::outcomes::Outcomes;
+use crate::timeline::summary::FAILING;
 
 /// Of the greatest throughput of a sweep, the share from which on a level counts as saturated, in percent.
 const SATURATED: f64 = 90.0;
@@ -103,6 +104,8 @@ pub struct Level {
     pub little_ms: Option<f64>,
     /// Repeats whose printed mean is above c/X by more than rounding can do.
     pub impossible_means: u64,
+    /// Repeats whose latencies include those of failed requests.
+    pub latencies_of_failures: u64,
     /// Bytes received per second: the median.
     pub bytes_per_second: Option<f64>,
     /// The throughput as a multiple of that at the fewest workers, times these workers. For sweeps by workers.
@@ -111,6 +114,13 @@ pub struct Level {
     pub efficiency_percent: Option<f64>,
     /// True at the first level that reaches 90 % of the greatest throughput of its sweep, if there is a higher level.
     pub is_knee: bool,
+}
+
+impl Level {
+    /// Returns true if more than 1 % of the requests of a repeat failed.
+    pub fn is_failing(&self) -> bool {
+        self.failures_percent.is_some_and(|percent| percent > FAILING)
+    }
 }
 
 /// The points of one sweep: framework, tool and what is the same for all of its levels.
@@ -167,6 +177,7 @@ fn one((framework, tool, other): &SweepKey, level: Option<u32>, points: &[&Point
         latency_source: source,
         little_ms: median(&Figures::little_ms),
         impossible_means: whole.iter().filter(|figures| is_impossible(figures)).count() as u64,
+        latencies_of_failures: whole.iter().filter(|figures| has_failures(figures)).count() as u64,
         bytes_per_second: median(&|figures| figures.bytes_per_second),
         speed_up: None,
         efficiency_percent: None,
@@ -177,6 +188,11 @@ fn one((framework, tool, other): &SweepKey, level: Option<u32>, points: &[&Point
 /// True if a note of the ingest, which knows how the tool rounds, says that the printed mean is above c/X.
 fn is_impossible(figures: &Figures) -> bool {
     figures.notes.iter().any(|note| note.contains("is above c/X"))
+}
+
+/// True if a note says that the latencies are also of failed requests.
+fn has_failures(figures: &Figures) -> bool {
+    figures.notes.iter().any(|note| note.starts_with("the latencies include those of"))
 }
 
 /// Marks the first level that is saturated, unless it is the last one: then the sweep does not show the knee.

@@ -11,8 +11,9 @@ use crate::layout::frame::Frame;
 use crate::layout::legend::{Entry, Legend, Swatch};
 use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Anchor, Drawing, Point, Text};
-use crate::palette::{INK, SOFT};
-use crate::text::number::{grouped, measured};
+use crate::palette::{INK, PAPER, SOFT};
+use crate::text::font;
+use crate::text::number::{grouped, measured, percent};
 
 /// The widest bar, in points, and the part of a step that a bar takes.
 const WIDEST: f64 = 34.0;
@@ -22,7 +23,9 @@ const WIDTHS: (f64, f64) = (1.0, 0.9);
 /// The part of white in the colour of the bars.
 const PALE: f64 = 0.3;
 /// The room above the bars for what is written there, as a part of the greatest value.
-const ROOM: f64 = 1.1;
+const ROOM: f64 = 1.2;
+/// The room between lines of text, in points.
+const LEADING: f64 = 1.5;
 /// Bytes in the units of the axis.
 const KILOBYTE: f64 = 1e3;
 const MEGABYTE: f64 = 1e6;
@@ -57,11 +60,15 @@ impl Scaling<'_> {
 
 impl Chart for Scaling<'_> {
     fn legend(&self) -> Legend {
+        let is_repeated = self.known().any(|(_, level, _)| level.repeats > 1);
+        let bar = if is_repeated { "Median (line: least to greatest)" } else { "Measured" };
         let entries = vec![
-            Entry::new(Swatch::Bar(self.series.color.tint(PALE)), "Median (line: least to greatest)"),
+            Entry::new(Swatch::Bar(self.series.color.tint(PALE)), bar),
             Entry::new(Swatch::Dashes(INK, WIDTHS.0), "Ideal, from the fewest workers"),
         ];
-        Legend { heading: "Successes per second".to_owned(), entries, notes: Vec::new() }
+        let note =
+            "Above each bar: the speed-up, and the efficiency, which is the speed-up by worker".to_owned();
+        Legend { heading: "Successes per second".to_owned(), entries, notes: vec![note] }
     }
 
     fn alt(&self) -> String {
@@ -94,23 +101,35 @@ impl Chart for Scaling<'_> {
             let (left, right) = (x(at) - half, x(at) + half);
             let color = self.series.color;
             drawing.rect((left, frame.y(spread.median)), (right, frame.area.bottom), color.tint(PALE));
-            let ends = vec![(x(at), frame.y(spread.least)), (x(at), frame.y(spread.greatest))];
-            drawing.line(ends, WIDTHS.1, color);
+            if spread.least < spread.greatest {
+                let ends = vec![(x(at), frame.y(spread.least)), (x(at), frame.y(spread.greatest))];
+                drawing.line(ends, WIDTHS.1, color);
+            }
         }
         let ideal: Vec<Point> = self.ideal().into_iter().map(|(at, value)| (x(at), frame.y(value))).collect();
         dashes::draw(drawing, &ideal, WIDTHS.0, INK);
         for ((at, level, spread), (_, ideal)) in self.known().zip(&ideal) {
             let Some(times) = level.speed_up else { continue };
-            // What is written stands above the bar and the ideal, wherever both are near each other.
-            let top = frame.y(spread.greatest);
-            let near = (top - ideal).abs() < 2.0 * LABEL || *ideal < top && top - ideal < 2.0 * LABEL;
-            let y = if near { top.min(*ideal) } else { top } - LABEL;
-            let text = format!("× {}", grouped(times, 2));
-            drawing.text(Text::new(&text, (x(at), y), LABEL, Anchor::Middle, INK));
+            let efficiency = level.efficiency_percent.unwrap_or_default() / 100.0;
+            let lines = [percent(efficiency), format!("× {}", grouped(times, 2))];
+            write_above(drawing, (x(at), frame.y(spread.greatest)), *ideal, &lines);
         }
         for (at, _) in self.series.levels.iter().filter(|(_, level)| level.aborted > 0) {
             cross(drawing, (x(*at), frame.area.bottom), INK);
         }
+    }
+}
+
+/// Writes lines above the top of a bar, from below to above; above the ideal too, where that is near. What is behind them
+/// is covered, so that the line of the ideal crosses no text.
+fn write_above(drawing: &mut Drawing, (x, top): Point, ideal: f64, lines: &[String]) {
+    let height = (LABEL + LEADING) * lines.len() as f64;
+    let base = if ideal < top && top - ideal < height { ideal } else { top };
+    for (line, text) in lines.iter().enumerate() {
+        let y = base - LABEL - (LABEL + LEADING) * line as f64;
+        let half = font::width(text, LABEL) / 2.0 + LEADING;
+        drawing.rect((x - half, y - LABEL / 2.0 - LEADING), (x + half, y + LABEL / 2.0), PAPER);
+        drawing.text(Text::new(text, (x, y), LABEL, Anchor::Middle, INK));
     }
 }
 

@@ -84,6 +84,9 @@ impl Latency<'_> {
     /// Tells where the figures come from, and what they lack.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
+        if self.told().is_empty() && self.values().next().is_some() {
+            notes.push("The tool tells no latencies: c/X is the most that their mean can be".to_owned());
+        }
         let exact = self.levels(|level| level.latency_source == Some("exact"));
         let printed = self.levels(|level| level.latency_source == Some("printed"));
         let both = self.levels(|level| level.latency_source == Some("both"));
@@ -95,6 +98,11 @@ impl Latency<'_> {
                 "Exact at {}; elsewhere some or all are as the tool printed them",
                 exact.unwrap_or_else(|| "no level".to_owned())
             )),
+        }
+        if let Some(levels) = self.levels(|level| level.is_failing() && level.latencies_of_failures > 0) {
+            notes.push(format!(
+                "Latencies include those of failures, more than 1 % of the requests: at {levels}"
+            ));
         }
         if let Some(levels) = self.levels(|level| level.impossible_means > 0) {
             notes.push(format!(
@@ -149,7 +157,7 @@ impl Chart for Latency<'_> {
     }
 
     fn axis(&self) -> Result<Axis, &'static str> {
-        if self.told().is_empty() {
+        if self.values().next().is_none() {
             return Err("The tool tells no latencies");
         }
         let unit = self.unit().0;

@@ -61,9 +61,11 @@ fn repeats(levels: &[Level]) -> String {
 /// Tells how the charts of all series are read, as far as they have it.
 pub(super) fn of_overview(levels: &[Level]) -> Vec<String> {
     let repeated = is_any(levels, |level| level.repeats > 1);
+    let failing = is_any(levels, Level::is_failing);
     let knee = is_any(levels, |level| level.is_knee);
     let words = [
         (repeated, "Throughput: the median of the repeats, in a band from the least to the greatest"),
+        (failing, "Hollow: more than 1 % of the requests of a repeat failed"),
         (knee, "Ring: the knee, the first level at 90 % of the greatest throughput"),
     ];
     let words = words.into_iter().filter(|(given, _)| *given).map(|(_, words)| words.to_owned());

@@ -73,10 +73,11 @@ impl Chart for Throughput<'_> {
                 let points = stretch.iter().map(|(level, spread)| at(*level, spread.median));
                 drawing.line(points.collect(), WIDTHS.0, series.color);
             }
-            let known = series.levels.iter().filter_map(|(level, of)| Some((*level, of.throughput?)));
-            known.for_each(|(level, spread)| {
-                series.marker.draw(drawing, at(level, spread.median), series.color);
-            });
+            for (level, of) in &series.levels {
+                let Some(spread) = of.throughput else { continue };
+                let marker = if of.is_failing() { series.marker.hollow() } else { series.marker };
+                marker.draw(drawing, at(*level, spread.median), series.color);
+            }
         }
         self.crosses(drawing, frame);
     }
