@@ -17,16 +17,22 @@ const VARIANTS: usize = 1500;
 #[ignore = "takes minutes"]
 fn corrupted_outputs_of_other_tools() {
     let store = Store::embedded();
-    let outputs = outputs(&fixture("other"));
-    assert!(outputs.len() >= 40);
+    let tools = tools(&fixture("other"));
+    for tool in ["gatling", "h2load", "hey", "jmeter", "k6", "locust", "oha", "vegeta", "wrk"] {
+        assert!(tools.iter().any(|(name, _)| name == tool), "no output of {tool}");
+    }
     let earlier_log = fixture("crlf.csv").display().to_string();
     let earlier = ingested(&store, &earlier_log);
     let mut random = Random::new(5);
     let mut tally: BTreeMap<(&str, String), usize> = BTreeMap::new();
+    let mut of_tools: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for number in 0..VARIANTS {
-        let at = random.below(outputs.len() as u64) as usize;
-        let other = &outputs[random.below(outputs.len() as u64) as usize].1;
-        let (name, bytes) = &outputs[at];
+        // Each tool alike, however many outputs of it there are.
+        let one = |random: &mut Random| {
+            let (tool, outputs) = &tools[random.below(tools.len() as u64) as usize];
+            (tool, &outputs[random.below(outputs.len() as u64) as usize])
+        };
+        let ((tool, (name, bytes)), (_, (_, other))) = (one(&mut random), one(&mut random));
         let (kind, bytes) = corrupted(bytes, other, &mut random);
         let path = store.file(name, &bytes);
         let Done { code, err: told, .. } = finish(start(&store, &path, false));
@@ -46,11 +52,24 @@ fn corrupted_outputs_of_other_tools() {
             store.run(&["verify"]).text();
             assert!(ingested(&store, &earlier_log) == earlier, "{about}");
         }
-        *tally.entry((kind, format!("exit code {}", code.unwrap()))).or_default() += 1;
+        let code = format!("exit code {}", code.unwrap());
+        *of_tools.entry((tool, code.clone())).or_default() += 1;
+        *tally.entry((kind, code)).or_default() += 1;
     }
     assert_eq!(store.leftovers(), Vec::<String>::new());
-    eprintln!("{VARIANTS} corrupted outputs of other tools, {} of {}:", TOLD[1], outputs.len());
-    tally.iter().for_each(|((kind, code), times)| eprintln!("{times:>6}  {kind}, {code}"));
+    eprintln!("{VARIANTS} corrupted outputs of {} tools, {}:", tools.len(), TOLD[1]);
+    let all = tally.iter().chain(&of_tools);
+    all.for_each(|((of, code), times)| eprintln!("{times:>6}  {of}, {code}"));
+}
+
+/// The tools that have a folder, with their outputs.
+fn tools(folder: &Path) -> Vec<(String, Vec<(String, Vec<u8>)>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let folders = entries.filter(|path| path.is_dir());
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let mut tools: Vec<_> = folders.map(|path| (name(&path), outputs(&path))).collect();
+    tools.sort();
+    tools
 }
 
 /// The outputs in a folder and those in it, unpacked, with their names.

@@ -1,5 +1,6 @@
 //! Exported figures, against the samples and other tools.
 
+mod forms;
 mod goals;
 mod interchange;
 mod labels;

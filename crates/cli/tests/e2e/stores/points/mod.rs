@@ -4,6 +4,7 @@ mod compared;
 mod files;
 mod inspected;
 mod kept;
+mod oracles;
 
 use crate::support::*;
 
