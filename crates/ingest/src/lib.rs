@@ -81,10 +81,11 @@ pub mod points {
     pub use crate::formats::summaries::csv::ab::AbFile;
     pub use crate::formats::summaries::keys::{NamePattern, NamedParts, PointNames, Unknown, named_points};
     pub use crate::formats::summaries::point::{
-        Bounds, Figures, Latencies, LatencySource, Percentile, Point, PointKey,
+        Bounds, Figures, Latencies, LatencySource, Percentile, Point, PointKey, Readings,
     };
     pub use crate::formats::summaries::sections;
     pub use crate::formats::summaries::split::found::{FoundSection, FoundSections};
+    pub use crate::operations::points::readings::add_readings;
 }
 
 /// The parts of an [`Inspection`].

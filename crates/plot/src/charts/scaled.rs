@@ -18,12 +18,15 @@ pub(crate) struct Scaled {
 impl Scaled {
     /// Returns the unit for a series: bytes in KiB, MiB and so on, all others as they are.
     pub(crate) fn of(series: &SeriesBySecond) -> Self {
-        let steps =
-            if matches!(series.unit.as_str(), "B" | "byte" | "bytes") { BYTES.as_slice() } else { &[] };
-        let max = series.max().unwrap_or_default();
-        let (factor, unit) =
-            steps.iter().copied().rfind(|(factor, _)| max >= *factor).unwrap_or((1.0, &series.unit));
-        Self { factor, unit: Text::clean(unit), below: series.min().is_some_and(|min| min < 0.0) }
+        let below = series.min().is_some_and(|min| min < 0.0);
+        Self { below, ..Self::up_to(&series.unit, series.max().unwrap_or_default()) }
+    }
+
+    /// Returns the unit for values up to `max`, none of which is below 0.
+    pub(crate) fn up_to(unit: &str, max: f64) -> Self {
+        let steps = if matches!(unit, "B" | "byte" | "bytes") { BYTES.as_slice() } else { &[] };
+        let (factor, unit) = steps.iter().copied().rfind(|(factor, _)| max >= *factor).unwrap_or((1.0, unit));
+        Self { factor, unit: Text::clean(unit), below: false }
     }
 
     /// Returns a note on what the axis can't show.

@@ -1,6 +1,6 @@
 //! The table of points, one row a point.
 
-use perfpipe_ingest::points::{LatencySource, Point};
+use perfpipe_ingest::points::{LatencySource, Point, Readings};
 
 use crate::table::Table;
 
@@ -62,7 +62,18 @@ pub fn point_table(points: &[Point]) -> Table {
         .people_see(false)
         .column("failures_least", |point| point.figures.failures.map(|failures| failures.least))
         .people_see(false)
+        .column("began_ms", |point| point.figures.began_ms)
+        .people_see(false)
+        .column("server", readings)
+        .people_see(false)
         .column("notes", |point| Some(point.figures.notes.join("; ")).filter(|notes| !notes.is_empty()))
         .people_see(false)
         .done()
+}
+
+/// Tells what the server read of itself, as in `memory: mean 2e6, greatest 3e6 bytes`.
+fn readings(point: &Point) -> Option<String> {
+    let of = |of: &Readings| format!("{}: mean {}, greatest {} {}", of.name, of.mean, of.greatest, of.unit);
+    let all: Vec<String> = point.figures.readings.iter().map(of).collect();
+    Some(all.join("; ")).filter(|all| !all.is_empty())
 }

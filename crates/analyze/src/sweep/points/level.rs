@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perfpipe_ingest::points::{Figures, Point, PointKey};
+use perfpipe_ingest::points::{Figures, Point, PointKey, Readings};
 
 use super::outcomes::Outcomes;
 use crate::timeline::summary::FAILING;
@@ -108,6 +108,9 @@ pub struct Level {
     pub latencies_of_failures: u64,
     /// Bytes received per second: the median.
     pub bytes_per_second: Option<f64>,
+    /// What the server read of itself while the tool ran: of each series the median of the repeats' means, and the greatest
+    /// reading of all.
+    pub readings: Vec<Readings>,
     /// The throughput as a multiple of that at the fewest workers, times these workers. For sweeps by workers.
     pub speed_up: Option<f64>,
     /// The speed-up by worker, in percent.
@@ -179,10 +182,27 @@ fn one((framework, tool, other): &SweepKey, level: Option<u32>, points: &[&Point
         impossible_means: whole.iter().filter(|figures| is_impossible(figures)).count() as u64,
         latencies_of_failures: whole.iter().filter(|figures| has_failures(figures)).count() as u64,
         bytes_per_second: median(&|figures| figures.bytes_per_second),
+        readings: readings(&whole),
         speed_up: None,
         efficiency_percent: None,
         is_knee: false,
     }
+}
+
+/// Summarises the readings of repeats, by series.
+fn readings(repeats: &[&Figures]) -> Vec<Readings> {
+    let mut series: BTreeMap<(&str, &str), (Vec<f64>, f64)> = BTreeMap::new();
+    for of in repeats.iter().flat_map(|figures| &figures.readings) {
+        let (means, greatest) = series.entry((&of.name, &of.unit)).or_insert((Vec::new(), of.greatest));
+        means.push(of.mean);
+        *greatest = greatest.max(of.greatest);
+    }
+    let one = |((name, unit), (means, greatest)): ((&str, &str), (Vec<f64>, f64))| {
+        let mut all = Readings::of(name, unit, &[greatest])?;
+        all.mean = Spread::of(means)?.median;
+        Some(all)
+    };
+    series.into_iter().filter_map(one).collect()
 }
 
 /// True if a note of the ingest, which knows how the tool rounds, says that the printed mean is above c/X.

@@ -1,5 +1,9 @@
 //! The table of a sweep's levels.
 
+use std::collections::BTreeSet;
+
+use perfpipe_ingest::points::Readings;
+
 use super::level::{Level, Spread, SweepBy};
 use crate::table::Table;
 
@@ -13,7 +17,7 @@ pub fn level_table(levels: &[Level], by: SweepBy) -> Table {
     let throughput = |of: fn(Spread) -> f64| move |level: &Level| level.throughput.map(of);
     let [p50, p90, p99] =
         [0, 1, 2].map(|at| move |level: &Level| level.percentiles_ms.get(at).copied().flatten());
-    Table::of(levels)
+    let table = Table::of(levels)
         .column("framework", |level| Some(level.framework.clone()))
         .column("tool", |level| Some(level.tool.clone()))
         .column(other, |level| level.other.map(u64::from))
@@ -68,6 +72,20 @@ pub fn level_table(levels: &[Level], by: SweepBy) -> Table {
         .people_see(by == SweepBy::Workers)
         .column("knee", |level| Some(level.is_knee))
         .column("aborted", |level| Some(level.aborted))
-        .people_see(any(&|level| level.aborted > 0))
-        .done()
+        .people_see(any(&|level| level.aborted > 0));
+    let series: BTreeSet<(&str, &str)> = levels
+        .iter()
+        .flat_map(|level| level.readings.iter().map(|of| (of.name.as_str(), of.unit.as_str())))
+        .collect();
+    let with_series = series.into_iter().fold(table, |table, (name, unit)| {
+        let of = move |level: &Level, value: fn(&Readings) -> f64| {
+            level.readings.iter().find(|of| (of.name.as_str(), of.unit.as_str()) == (name, unit)).map(value)
+        };
+        table
+            .column(format!("{name}_mean"), move |level| of(level, |of| of.mean))
+            .unit(unit, 0)
+            .column(format!("{name}_max"), move |level| of(level, |of| of.greatest))
+            .unit(unit, 0)
+    });
+    with_series.done()
 }

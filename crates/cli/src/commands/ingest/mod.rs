@@ -5,6 +5,7 @@ pub(crate) mod campaign;
 mod options;
 mod packed;
 mod points;
+mod readings;
 mod summary;
 
 use std::collections::BTreeSet;
@@ -17,6 +18,7 @@ use perfpipe_ingest::{Progress, RunInfo};
 
 pub(crate) use self::args::IngestArgs;
 pub(crate) use self::options::{cpu_noted, options, reading};
+pub(crate) use self::readings::with_readings;
 
 use self::summary::summarise;
 use super::report;

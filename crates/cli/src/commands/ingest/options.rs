@@ -48,7 +48,7 @@ fn tags(given: &[Tag]) -> Result<BTreeMap<String, String>> {
 ///
 /// # Errors
 /// If a flag lacks the name or the file, or if there are neither one nor as many units as series.
-fn series(args: &SeriesArgs) -> Result<Vec<SeriesFile>> {
+pub(crate) fn series(args: &SeriesArgs) -> Result<Vec<SeriesFile>> {
     let (count, units) = (args.series.len(), args.unit.len());
     if units > 1 && units != count {
         let problem = format!("there are {count} --series and {units} --unit");

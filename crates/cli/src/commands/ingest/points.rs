@@ -5,6 +5,7 @@ use perfpipe_analyze::format::{counted, thousands};
 use perfpipe_ingest::points::{Point, PointNames};
 
 use super::args::IngestArgs;
+use super::readings::with_readings;
 use crate::args::StoreArgs;
 use crate::error::CliError;
 use crate::input::store;
@@ -23,7 +24,7 @@ pub(super) async fn run(args: &IngestArgs, files: Vec<SummaryFile>, store: &Stor
         repeat: args.repeat,
         ..summaries::names(&args.points, args.frameworks.as_deref())?
     };
-    let points = summaries::named(&files, &names)?;
+    let points = with_readings(summaries::named(&files, &names)?, &args.series).await?;
     files.iter().for_each(summaries::tell_ignored);
     if args.campaign.dry_run {
         tell(&points, "would be stored");
@@ -43,7 +44,6 @@ fn refuse_flags(args: &IngestArgs) -> Result<()> {
         ("--append-repeat", args.append_repeat),
         ("--salvage", args.salvage),
         ("--no-samples", args.no_samples),
-        ("--series", !args.series.series.is_empty()),
     ];
     match given.iter().find(|(_, given)| *given) {
         None => Ok(()),

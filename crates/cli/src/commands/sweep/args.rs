@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::args::{LinePagesArgs, PageOptions, PointArgs, ReportOutputArgs};
+use crate::args::{LinePagesArgs, PageOptions, PointArgs, ReportOutputArgs, SeriesArgs};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("out", |out| out.help("Draw the pages of the sweep into this folder")))]
@@ -14,7 +14,8 @@ use crate::args::{LinePagesArgs, PageOptions, PointArgs, ReportOutputArgs};
     perfpipe sweep --test /hello --out charts --page-format png\n  \
     perfpipe sweep --test /hello --at 64\n  \
     perfpipe sweep --test /hello --format html -o sweep.html\n  \
-    perfpipe sweep results --name 'result_w{workers}_{repeat}.log' --framework crossbar --out charts\n\n\
+    perfpipe sweep results --name 'result_w{workers}_{repeat}.log' --framework crossbar --out charts\n  \
+    perfpipe sweep ladder.log --framework vapor --series memory=memory.csv --unit bytes --out charts\n\n\
     Over repeats, throughput is the median with the least and the greatest, failures are the maximum, and the other \
     figures are medians. c/X is concurrency by answers per second: no mean of a closed loop is greater.")]
 pub(crate) struct SweepArgs {
@@ -41,6 +42,8 @@ pub(crate) struct SweepArgs {
     pub(crate) at: Option<u32>,
     #[command(flatten)]
     pub(crate) points: PointArgs,
+    #[command(flatten)]
+    pub(crate) series: SeriesArgs,
     #[command(flatten)]
     pub(crate) output: ReportOutputArgs,
     #[command(flatten)]

@@ -76,9 +76,10 @@ pub(super) fn tests<'a>(points: &'a [Point], args: &SweepArgs) -> Result<Vec<&'a
     Ok(tests)
 }
 
-/// Refuses flags on the names of files where there are none.
-pub(super) fn refuse_names(args: &SweepArgs) -> Result<()> {
-    let Some(flag) = args.points.given() else { return Ok(()) };
+/// Refuses flags on files where there are none.
+pub(super) fn refuse_flags(args: &SweepArgs) -> Result<()> {
+    let series = (!args.series.series.is_empty()).then_some("--series");
+    let Some(flag) = args.points.given().or(series) else { return Ok(()) };
     let problem = format!("{flag} is about the outputs of load tools, and no FILE is given");
     Err(CliError::usage(problem, "Leave it out, or name the files.").into())
 }

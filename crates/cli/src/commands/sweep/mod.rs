@@ -14,6 +14,7 @@ use perfpipe_plot::Figures;
 
 pub(crate) use self::args::{Axis, SweepArgs};
 use crate::args::{ReportFormat, StoreArgs};
+use crate::commands::ingest::with_readings;
 use crate::input::left_out::LeftOut;
 use crate::input::{idle_flags, points, store};
 use crate::output::pages::Pages;
@@ -25,9 +26,9 @@ pub(crate) async fn run(args: &SweepArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_line_pages(&args.drawn, args.output.format == ReportFormat::Html)?;
     let mut left_out = LeftOut::default();
     let all = match &args.test {
-        _ if !args.files.is_empty() => files::points(args)?,
+        _ if !args.files.is_empty() => with_readings(files::points(args)?, &args.series).await?,
         Some(test) => {
-            files::refuse_names(args)?;
+            files::refuse_flags(args)?;
             points::with_runs(&store::existing(store).await?, test, &mut left_out).await?
         }
         None => Vec::new(),

@@ -1,6 +1,7 @@
 //! Points in a store: written, read and removed.
 
 mod checked;
+pub(crate) mod readings;
 
 use std::collections::BTreeSet;
 

@@ -7,6 +7,7 @@ mod outcomes;
 pub(crate) mod overview;
 mod places;
 mod series;
+mod server;
 pub(crate) mod single;
 mod texts;
 mod throughput;

@@ -7,7 +7,7 @@ use super::latency::Latency;
 use super::outcomes::Outcomes;
 use super::places::Places;
 use super::series::Series;
-use super::texts;
+use super::{server, texts};
 use crate::charts::chart::Chart;
 use crate::output::drawing::Drawing;
 use crate::pages::sheet::Sheet;
@@ -47,5 +47,8 @@ fn charts<'a>(
     }
     charts.push(Box::new(Latency { series, places, style }));
     charts.push(Box::new(Outcomes { series, places }));
+    for server in server::charts(series, places) {
+        charts.push(Box::new(server));
+    }
     charts
 }

@@ -5,6 +5,7 @@ mod files;
 mod inspected;
 mod kept;
 mod oracles;
+mod readings;
 
 use crate::support::*;
 

@@ -1,10 +1,13 @@
 //! The figures of a point. Absent is never zero.
 
+use std::ops::RangeInclusive;
+
 use serde::{Deserialize, Serialize};
 
 use super::bounds::Bounds;
 use super::exact;
 use super::latency::{Latencies, LatencySource};
+use super::readings::Readings;
 
 /// By how much a printed mean may exceed c/X before it counts as impossible: what rounding can do.
 const ROUNDING: f64 = 1.005;
@@ -41,12 +44,24 @@ pub struct Figures {
     pub aborted: Option<String>,
     /// What a reader of the figures has to know.
     pub notes: Vec<String>,
+    /// When the tool began, in ms since 1970, if a time stands before its command.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub began_ms: Option<i64>,
+    /// What the server read of itself while the tool ran, by the names of the series.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub readings: Vec<Readings>,
 }
 
 impl Figures {
     /// The figures of a tool that gave none, for this reason.
     pub(crate) fn aborted(reason: impl Into<String>) -> Self {
         Self { aborted: Some(reason.into()), ..Self::default() }
+    }
+
+    /// The seconds since 1970 in which the tool ran, if it is known when it began and how long it took.
+    pub fn seconds(&self) -> Option<RangeInclusive<i64>> {
+        let (began, ms) = (self.began_ms?, (self.duration? * 1e3).round());
+        Some(began.div_euclid(1000)..=began.saturating_add(ms as i64).div_euclid(1000))
     }
 
     /// Successes per second.

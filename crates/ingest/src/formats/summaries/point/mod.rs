@@ -5,6 +5,7 @@ mod exact;
 pub(crate) mod figures;
 pub(crate) mod key;
 pub(crate) mod latency;
+pub(crate) mod readings;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,7 @@ pub use self::bounds::Bounds;
 pub use self::figures::Figures;
 pub use self::key::PointKey;
 pub use self::latency::{Latencies, LatencySource, Percentile};
+pub use self::readings::Readings;
 
 /// What one run of a load tool told in summary, and under which key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

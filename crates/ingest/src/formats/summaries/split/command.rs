@@ -1,5 +1,7 @@
 //! Commands that were echoed before the outputs of tools: they tell what an output leaves out.
 
+use super::super::units;
+
 /// The options that a tool's command has for what outputs lack.
 struct Options {
     tool: &'static str,
@@ -7,6 +9,9 @@ struct Options {
     timeout: &'static [&'static str],
     rate: &'static [&'static str],
 }
+
+/// The digits of a present moment in seconds since 1970.
+const EPOCH: usize = 10;
 
 const TOOLS: [Options; 12] = [
     Options { tool: "wrk", concurrency: &["-c", "--connections"], timeout: &["--timeout", "-T"], rate: &[] },
@@ -51,6 +56,8 @@ pub(crate) struct Command {
     pub(crate) timeout: Option<String>,
     pub(crate) rate: Option<String>,
     pub(crate) url: Option<String>,
+    /// The time before the command, in ms since 1970.
+    pub(crate) began_ms: Option<i64>,
 }
 
 impl Command {
@@ -74,6 +81,7 @@ impl Command {
             timeout: value(options.timeout),
             rate,
             url: url.map(|url| (*url).to_owned()),
+            began_ms: line.split_whitespace().take_while(|word| !is_name(word)).find_map(epoch_ms),
         })
     }
 }
@@ -81,6 +89,13 @@ impl Command {
 /// Returns true for the first word that is no prompt, hash sign or time.
 fn is_name(word: &str) -> bool {
     !word.bytes().all(|byte| byte.is_ascii_digit() || b"$#>%+.:-TZ[]".contains(&byte))
+}
+
+/// Reads seconds since 1970, as `date +%s.%N` writes them, in ms.
+fn epoch_ms(word: &str) -> Option<i64> {
+    let digits = word.split('.').next().unwrap_or_default().len();
+    let seconds = units::number(word).filter(|_| digits == EPOCH)?;
+    Some((seconds * 1e3).round() as i64)
 }
 
 /// The value of an option: the word behind it, or what it is joined to.
@@ -112,10 +127,16 @@ mod tests {
                 .unwrap();
         assert_eq!((told.tool, told.concurrency, told.timeout.as_deref()), ("wrk", Some(50), Some("5s")));
         assert_eq!(told.url.as_deref(), Some("http://127.0.0.1:8180/fib"));
+        assert_eq!(told.began_ms, Some(1_795_348_945_676));
         let told = Command::read("$ /usr/bin/wrk -t2 -c100 -R2000 http://h/").unwrap();
         assert_eq!((told.tool, told.concurrency, told.rate.as_deref()), ("wrk2", Some(100), Some("2000")));
         let told = Command::read("ab -r -k -c=20000 -n 1000000 localhost:9098/hello").unwrap();
-        assert_eq!((told.tool, told.concurrency), ("ab", Some(20000)));
+        assert_eq!((told.tool, told.concurrency, told.began_ms), ("ab", Some(20000), None));
+        assert_eq!(
+            Command::read("17:05:01 wrk -c 50 http://h/").unwrap().began_ms,
+            None,
+            "a time without its day"
+        );
     }
 
     #[test]

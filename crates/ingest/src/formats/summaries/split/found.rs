@@ -59,6 +59,7 @@ impl Told {
         let Some(command) = command else { return self };
         self.concurrency = self.concurrency.or(command.concurrency);
         self.url = self.url.or_else(|| command.url.clone());
+        self.figures.began_ms = command.began_ms;
         if closed_loop && command.rate.is_none() {
             self.figures.in_flight = self.figures.in_flight.or(command.concurrency);
         }
