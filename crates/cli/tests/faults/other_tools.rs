@@ -62,8 +62,11 @@ fn corrupted_outputs_of_other_tools() {
     all.for_each(|((of, code), times)| eprintln!("{times:>6}  {of}, {code}"));
 }
 
+/// An output: its name and its bytes.
+type Output = (String, Vec<u8>);
+
 /// The tools that have a folder, with their outputs.
-fn tools(folder: &Path) -> Vec<(String, Vec<(String, Vec<u8>)>)> {
+fn tools(folder: &Path) -> Vec<(String, Vec<Output>)> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let folders = entries.filter(|path| path.is_dir());
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -72,15 +75,15 @@ fn tools(folder: &Path) -> Vec<(String, Vec<(String, Vec<u8>)>)> {
     tools
 }
 
-/// The outputs in a folder and those in it, unpacked, with their names.
-fn outputs(folder: &Path) -> Vec<(String, Vec<u8>)> {
+/// The outputs in a folder and those in it, unpacked. Readings of the server are no outputs of a tool.
+fn outputs(folder: &Path) -> Vec<Output> {
     let mut outputs = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         if path.is_dir() {
             outputs.extend(self::outputs(&path));
-        } else if !name.ends_with(".md") {
+        } else if !name.ends_with(".md") && !name.ends_with("-memory.csv") {
             let packed = std::fs::read(&path).unwrap();
             let mut bytes = Vec::new();
             match name.strip_suffix(".gz") {
