@@ -32,6 +32,18 @@ pub(crate) async fn open(args: &StoreArgs) -> Result<Store> {
     }
 }
 
+/// Opens the selected store as [`open`] does. Samples are sent to a database on at most so many connections.
+pub(crate) async fn open_with(args: &StoreArgs, connections: Option<u16>) -> Result<Store> {
+    match chosen(args)? {
+        Chosen::Database(url) => {
+            let config = config(&url)?;
+            let config = connections.into_iter().fold(config, PostgresConfig::with_connections);
+            Ok(Store::database(config).await?)
+        }
+        Chosen::Folder(path) => folder(&path),
+    }
+}
+
 /// Opens the selected store for reading; it must exist.
 pub(crate) async fn existing(args: &StoreArgs) -> Result<Store> {
     match chosen(args)? {
@@ -82,9 +94,14 @@ fn environment(name: &str) -> Option<String> {
 
 /// Opens the store in a database; the environment supplies what the URL omits.
 pub(crate) async fn database(url: &str) -> Result<Store> {
+    Ok(Store::database(config(url)?).await?)
+}
+
+/// Resolves the URL of a database, and prints the notes on it.
+fn config(url: &str) -> Result<PostgresConfig> {
     let config = PostgresConfig::resolve(url, &environment)?;
     config.notes().iter().for_each(|text| warn(text));
-    Ok(Store::database(config).await?)
+    Ok(config)
 }
 
 /// Opens the store in a folder, which need not exist yet.

@@ -283,7 +283,11 @@ impl SampleSink for Slow {
 /// The server's store, and what came back of the run that it was given.
 fn through_postgres(files: &[PathBuf], options: &IngestOptions) -> Option<Stored> {
     let server = TestServer::shared()?;
+    // More workers than there are cores, or odd blocks, are tried with more connections and odd stripes too.
+    let connections = 1 + options.sizes.workers as u16 % 4;
+    let stripe = 1 + options.sizes.block_size as u64 % 50;
     let config = PostgresConfig::resolve(&server.database(), &|_| None).unwrap();
+    let config = config.with_connections(connections).with_stripe(stripe);
     let runtime = tokio::runtime::Runtime::new().unwrap();
     runtime.block_on(async {
         let store = Store::database(config).await.unwrap();

@@ -9,6 +9,7 @@ mod locks;
 mod replace;
 mod round_trip;
 mod schema;
+mod striped;
 #[path = "../support/postgres.rs"]
 mod support;
 #[path = "../support/whole_run.rs"]

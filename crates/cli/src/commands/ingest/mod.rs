@@ -82,7 +82,7 @@ async fn one(args: &IngestArgs, read_of_stdin: Vec<u8>, store: &StoreArgs, progr
         page_folder(folder)?;
     }
     let started = Instant::now();
-    let store = store::open(store).await?;
+    let store = store::open_with(store, args.connections).await?;
     // A store whose runs can't be listed does not prevent the ingest.
     let before = store.look().await.map(|found| found.runs).unwrap_or_default();
     let total = args.files.iter().map(|file| size_of(file)).sum();

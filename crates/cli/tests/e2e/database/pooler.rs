@@ -44,7 +44,19 @@ fn use_it(store: &Store, framework: &str) {
     let (log, cpu) = (log.to_str().unwrap(), cpu.to_str().unwrap());
     let key = Key::new(framework, "2048");
     for _ in 0..10 {
-        store.run(&["ingest", log, "--framework", framework, "--test", "2048", "--replace"]).said();
+        store
+            .run(&[
+                "ingest",
+                log,
+                "--framework",
+                framework,
+                "--test",
+                "2048",
+                "--replace",
+                "--connections",
+                "3",
+            ])
+            .said();
         store.run(&["attach-cpu", &format!("{framework}_2048"), cpu]).said();
         for what in ["samples", "seconds", "errors", "rejects"] {
             store.export(&key, what, "csv", &[]);

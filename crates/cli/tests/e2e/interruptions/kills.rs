@@ -145,6 +145,40 @@ fn signal_or_a_kill_in_the_middle_of_a_file_leaves_what_was_there() {
     }
 }
 
+/// The old run or the new one is there, whole, whenever an ingest on several connections is killed, and the next command
+/// that writes drops what it left. `PERFPIPE_KILLS` sets the number of kills.
+#[test]
+fn kill_of_an_ingest_on_several_connections_leaves_one_whole_run() {
+    let kills: u32 = std::env::var("PERFPIPE_KILLS").map_or(8, |kills| kills.parse().unwrap());
+    for store in Store::each().into_iter().filter(Store::is_database) {
+        let (store, old) = store_with_run(store);
+        let log = fixture("Results-2048-9000.csv.zip");
+        let ingest =
+            [&["ingest", log.to_str().unwrap(), "--connections", "3", "--replace"], &TOLD[2..]].concat();
+        let started = std::time::Instant::now();
+        store.run(&ingest).said();
+        let (whole, new) = (started.elapsed(), exports(&store));
+        let striped =
+            "select table_name || ' ' || jsonb_array_length(stripes -> 'tables') from perfpipe.runs";
+        assert_eq!(psql(store.place(), striped), "nio_2048 2");
+        let other = fixture("distributed.csv");
+        let replace = [&["ingest", other.to_str().unwrap(), "--replace"], &TOLD[2..]].concat();
+        store.run(&replace).said();
+        for kill in 0..kills {
+            let mut child = store.spawn(&ingest);
+            // Later and later, up to a little after the usual end.
+            std::thread::sleep(whole * (kill + 1) / kills * 11 / 10);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            store.wait_for_killed_writers();
+            let found = exports(&store);
+            assert!(found == old || found == new, "kill {kill}");
+            store.run(&replace).said();
+            assert_eq!(store.leftovers(), [""; 0], "kill {kill}");
+        }
+    }
+}
+
 #[test]
 fn second_writer_of_the_same_key_is_told_so() {
     for (store, before) in Store::each().into_iter().map(store_with_run) {

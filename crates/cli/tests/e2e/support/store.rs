@@ -202,6 +202,8 @@ const STRAY: &str = "
     and relname not in ('layout', 'runs', 'seconds', 'cpu', 'errors', 'labels', 'rejects', 'series', 'elapsed_counts',
                         'per_second')
     and relname not in (select table_name from perfpipe.runs)
+    and oid not in (select inhrelid from pg_inherits join pg_class as own on own.oid = inhparent
+                    where own.relname in (select table_name from perfpipe.runs))
   union all
   -- The first column, by any name, tells the run in each layout.
   select 'seconds of run ' || run from perfpipe.seconds as s (run)

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::run::key::{LAST_REPEAT, RunKey};
 
 use super::connection::session::{Session, value};
+use super::samples::stripes::Tables;
 use super::schema::layout;
 use super::schema::names::{candidates, in_schema, lock_text, quoted};
 use super::transaction::waiting;
@@ -50,9 +51,14 @@ pub(super) async fn claim(session: &Session, key: &RunKey) -> Result<()> {
 
 /// Locks a run's key for this transaction; returns false if another writer holds it.
 async fn try_claim(session: &Session, key: &RunKey) -> Result<bool> {
+    try_lock(session, "claiming the run", &lock_of(key)).await
+}
+
+/// Takes the advisory lock named by a text for this transaction; returns false if another session holds it.
+pub(super) async fn try_lock(session: &Session, what: &str, text: &str) -> Result<bool> {
     let sql =
-        "select pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint)) as claimed";
-    value(&session.query_one("claiming the run", sql, &[(&lock_of(key), Type::TEXT)]).await?, "claimed")
+        "select pg_catalog.pg_try_advisory_xact_lock(pg_catalog.hashtextextended($1, 0::bigint)) as taken";
+    value(&session.query_one(what, sql, &[(&text, Type::TEXT)]).await?, "taken")
 }
 
 /// Locks the lowest repeat of a key that is neither stored nor locked by another writer.
@@ -72,10 +78,11 @@ pub(super) async fn claim_next(session: &Session, key: RunKey) -> Result<RunKey>
     Err(Error::store("looking for a free repeat", format!("all repeats of {key} are taken")))
 }
 
-/// Drops the table of a run's samples. Waits for its readers up to the session's patience.
-pub(super) async fn drop_table(session: &Session, table: &str) -> Result<()> {
+/// Drops the tables of a run's samples. Waits for their readers up to the session's patience.
+pub(super) async fn drop_tables(session: &Session, tables: &Tables) -> Result<()> {
     let what = "dropping the old samples";
-    if layout::is_own(table) {
+    let names = tables.names();
+    if let Some(table) = names.iter().find(|table| layout::is_own(table)) {
         return Err(Error::refused(
             ErrorKind::SamplesTable,
             format!(
@@ -85,14 +92,29 @@ pub(super) async fn drop_table(session: &Session, table: &str) -> Result<()> {
             "The row was changed by hand: set its table_name in perfpipe.runs to null, then try again.",
         ));
     }
-    match exclusively(session, what, &in_schema(table)).await? {
-        Exclusive::Held => {
-            session.run(what, &format!("drop table {}; release savepoint swap", in_schema(table))).await
+    loop {
+        // Others may have been dropped by hand.
+        let there = existing(session, what, &names).await?;
+        if there.is_empty() {
+            return Ok(());
         }
-        // The table was dropped by hand.
-        Exclusive::Gone => Ok(()),
-        Exclusive::Busy => Err(still_read(table)),
+        let listed = there.iter().map(|table| in_schema(table)).collect::<Vec<_>>().join(", ");
+        match exclusively(session, what, &listed).await? {
+            Exclusive::Held => {
+                return session.run(what, &format!("drop table {listed}; release savepoint swap")).await;
+            }
+            Exclusive::Gone => {}
+            Exclusive::Busy => return Err(still_read(&tables.own)),
+        }
     }
+}
+
+/// Returns those of the names that are relations of the schema.
+async fn existing(session: &Session, what: &str, names: &[&str]) -> Result<Vec<String>> {
+    let sql = "select c.relname::text as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n \
+               on n.oid = c.relnamespace where n.nspname = 'perfpipe' and c.relname::text = any ($1)";
+    let rows = session.query(what, sql, &[(&names as _, Type::TEXT_ARRAY)]).await?;
+    rows.iter().map(|row| value(row, "name")).collect()
 }
 
 /// Result of trying to lock tables exclusively.
@@ -139,15 +161,15 @@ fn still_read(table: &str) -> Error {
     )
 }
 
-/// Gives the loaded table and its index their final names. Returns the table's name.
-pub(super) async fn rename(session: &Session, key: &RunKey, loaded: &str) -> Result<String> {
+/// Gives a loaded table and its index their final names: those of the key with this ending. Returns the table's name.
+pub(super) async fn rename(session: &Session, key: &RunKey, loaded: &str, ending: &str) -> Result<String> {
     let what = "naming the run's table";
     session.run(what, &waiting(session.patience())).await?;
     holders::wait_for(session, what, NAMES, "the lock on the names of tables").await?;
-    let table = free_name(session, key, "").await?;
+    let table = free_name(session, key, ending).await?;
     let rename = format!("alter table {} rename to {}", in_schema(loaded), quoted(&table));
     session.run(what, &rename).await?;
-    let index = free_name(session, key, "_t_ms").await?;
+    let index = free_name(session, key, &format!("{ending}_t_ms")).await?;
     let rename = format!("alter index {} rename to {}", in_schema(&index_of(loaded)), quoted(&index));
     session.run(what, &rename).await?;
     Ok(table)

@@ -1,7 +1,7 @@
 //! The store in Postgres: a table of samples for each run, and tables shared by all runs, in the schema `perfpipe`.
 //!
 //! A run is written in one transaction on a separate connection, so it appears as a whole or not at all. Until then,
-//! readers see the run that it replaces. Samples are sent and read by binary COPY. Memory does not grow with the run,
+//! readers see the run that it replaces. Samples are sent by binary COPY, many of them on several connections. Memory does not grow with the run,
 //! except for the counts by second that [`PostgresStore::read`] returns.
 
 mod commit;
@@ -14,6 +14,7 @@ mod locks;
 mod points;
 mod reader;
 mod runs;
+mod samples;
 pub(crate) mod schema;
 mod series;
 mod transaction;
@@ -41,6 +42,7 @@ use crate::sample::batch::SampleBatch;
 
 use self::connection::connect;
 use self::connection::session::{self, Session};
+use self::samples::leftovers;
 use self::schema::{layout, migrate, privileges};
 use self::transaction::{Mode, begin};
 
@@ -311,6 +313,7 @@ async fn drop_run(session: &Session, wanted: Wanted<'_>) -> Result<bool> {
     }
     session.end(what).await?;
     privileges::check_write(session).await?;
+    leftovers::sweep(session).await?;
     begin(session, what, Mode::Writing).await?;
     locks::claim(session, key).await?;
     let layout = layout::hold(session, what).await?;
@@ -320,8 +323,8 @@ async fn drop_run(session: &Session, wanted: Wanted<'_>) -> Result<bool> {
     }
     let found = runs::take_away(session, layout, key).await?;
     let there = found.is_some();
-    if let Some(table) = found.and_then(|run| run.table) {
-        locks::drop_table(session, &table).await?;
+    if let Some(tables) = found.and_then(|run| run.tables) {
+        locks::drop_tables(session, &tables).await?;
     }
     session.run(what, "commit").await?;
     Ok(there)

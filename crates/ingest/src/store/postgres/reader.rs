@@ -16,10 +16,13 @@ use crate::store::held::{self, Counted};
 use crate::store::{Listing, Wanted};
 
 use super::connection::session::Session;
+use super::copy::decode::Fields;
 use super::copy::seconds::{self, CellReader};
 use super::copy::{CopyOut, facts, samples};
 use super::holders;
 use super::runs::{self, Stored};
+use super::samples::read;
+use super::samples::stripes::Tables;
 use super::schema::columns;
 use super::schema::names::in_schema;
 use super::schema::version::RowsOf;
@@ -195,25 +198,23 @@ pub(super) async fn samples(
     wanted: Wanted<'_>,
     each: &mut (dyn FnMut(SampleBatch) -> Result<()> + Send),
 ) -> Result<()> {
-    let (info, table) = hold_table(session, wanted).await?;
+    let (info, tables) = hold_tables(session, wanted).await?;
     let what = "reading samples";
-    let query = format!("select {} from {}", samples::COLUMNS, in_schema(&table));
     let empty = || SampleBatch { resolution: info.resolution, ..SampleBatch::default() };
     let (mut batch, mut counted) = (empty(), Counted::default());
     let mut hand_on = |batch: SampleBatch| {
         counted.add_batch(&batch);
         each(batch)
     };
-    let rows = CopyOut::begin(session, what, &query).await?;
-    rows.each(|row| {
+    let mut take = |row: &mut Fields<'_>| {
         samples::get(row, &mut batch)?;
         if batch.len() < BATCH && batch.text_bytes() < TEXTS {
             Ok(())
         } else {
             hand_on(std::mem::replace(&mut batch, empty()))
         }
-    })
-    .await?;
+    };
+    read::each(session, what, &tables, &mut take).await?;
     session.end(what).await?;
     if !batch.is_empty() {
         hand_on(batch)?;
@@ -221,18 +222,20 @@ pub(super) async fn samples(
     held::samples(&info, counted)
 }
 
-/// Begins a transaction in which the table of a run's samples can't be replaced. Returns the run's metadata and the
-/// table's name.
-async fn hold_table(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, String)> {
+/// Begins a transaction in which the tables of a run's samples can't be replaced. Returns the run's metadata and the
+/// tables.
+async fn hold_tables(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, Tables)> {
     let (what, key) = ("reading samples", wanted.key());
     loop {
         let stored = require(session, what, Mode::Reading, &["runs"], wanted).await?;
-        let table = stored.table.ok_or_else(|| Error::without_samples(key))?;
-        let lock = format!("lock table {} in access share mode", in_schema(&table));
+        let tables = stored.tables.ok_or_else(|| Error::without_samples(key))?;
+        let names = tables.names();
+        let listed = names.iter().map(|table| in_schema(table)).collect::<Vec<_>>().join(", ");
+        let lock = format!("lock table {listed} in access share mode");
         let held = session.client().batch_execute(&lock).await;
         if let Err(error) = &held {
             if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) {
-                return Err(holders::of_tables(session, what, &[&table], false).await);
+                return Err(holders::of_tables(session, what, &names, false).await);
             }
             session.run(what, "rollback").await?;
             layout::open(session, what, Mode::Reading, &["runs"]).await?;
@@ -241,8 +244,9 @@ async fn hold_table(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, S
         let same = now.is_some_and(|now| now.number == stored.number);
         match held {
             Ok(()) if same => {
-                ownership::check(session, &[&table], false).await?;
-                return Ok((stored.info, table));
+                ownership::check(session, &names, false).await?;
+                drop(names);
+                return Ok((stored.info, tables));
             }
             // The run was not replaced, but its table is missing, so trying again would not help.
             Err(error) if same => return Err(session.error(what, &error)),

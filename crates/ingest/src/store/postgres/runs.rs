@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use tokio_postgres::Row;
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{FromSql, Type};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
@@ -13,6 +13,7 @@ use crate::sample::texts::clean_text;
 
 use super::connection::session::{Session, Value, value};
 use super::copy::seconds::{Names, whole};
+use super::samples::stripes::{Stripes, Tables};
 use super::schema::names::{literal, run_text};
 use super::schema::version::{Layout, RowsOf};
 
@@ -22,8 +23,8 @@ pub(super) struct Stored {
     pub(super) number: i64,
     /// The identification of its rows in the other tables.
     pub(super) rows: RowsOf,
-    /// The table of its samples, if they are stored.
-    pub(super) table: Option<String>,
+    /// The tables of its samples, if they are stored.
+    pub(super) tables: Option<Tables>,
     pub(super) info: RunInfo,
     labels: Vec<String>,
     injectors: Vec<String>,
@@ -89,21 +90,30 @@ pub(super) async fn repeats(session: &Session, framework: &str, test: &str) -> R
 
 /// The remaining part of a run whose row was deleted.
 pub(super) struct TakenAway {
-    /// The table of its samples, if they are stored.
-    pub(super) table: Option<String>,
+    /// The tables of its samples, if they are stored.
+    pub(super) tables: Option<Tables>,
 }
 
 /// Deletes the row of a key, whatever else it contains, and the run's rows in the other tables. The samples remain.
 pub(super) async fn take_away(session: &Session, layout: Layout, key: &RunKey) -> Result<Option<TakenAway>> {
-    let (what, after) = ("taking the old run away", "returning table_name");
+    let (what, after) = ("taking the old run away", "returning *");
     let rows = of_key(session, layout, what, "delete from perfpipe.runs", key, after).await?;
-    rows.first().map(|row| Ok(TakenAway { table: value(row, "table_name")? })).transpose()
+    rows.first().map(|row| Ok(TakenAway { tables: tables(row)? })).transpose()
 }
 
-/// Records the table that holds the samples of a run.
-pub(super) async fn name_table(session: &Session, layout: Layout, key: &RunKey, table: &str) -> Result<()> {
-    let statement = format!("update perfpipe.runs set table_name = {}", literal(table));
-    of_key(session, layout, "naming the run's table", &statement, key, "").await.map(drop)
+/// Records the tables that hold the samples of a run.
+pub(super) async fn name_tables(
+    session: &Session,
+    layout: Layout,
+    key: &RunKey,
+    tables: &Tables,
+) -> Result<()> {
+    let what = "naming the run's table";
+    let mut statement = format!("update perfpipe.runs set table_name = {}", literal(&tables.own));
+    if let Some(stripes) = &tables.stripes {
+        statement += &format!(", stripes = {}::pg_catalog.jsonb", literal(&json(what, stripes)?.to_string()));
+    }
+    of_key(session, layout, what, &statement, key, "").await.map(drop)
 }
 
 /// The columns of `runs` in all layouts, in the order in which they are written.
@@ -229,7 +239,7 @@ fn parse(layout: Layout, row: &Row) -> Result<Stored> {
     Ok(Stored {
         number,
         rows: layout.rows_of(&info.key, number),
-        table: value(row, "table_name")?,
+        tables: tables(row)?,
         info,
         labels: value(row, "labels")?,
         injectors: value(row, "injectors")?,
@@ -237,17 +247,23 @@ fn parse(layout: Layout, row: &Row) -> Result<Stored> {
 }
 
 /// Returns the value of a column that older schemas lack.
-fn later(row: &Row, column: &str) -> Result<Option<i64>> {
+fn later<'a, T: FromSql<'a>>(row: &'a Row, column: &str) -> Result<Option<T>> {
     match row.columns().iter().any(|known| known.name() == column) {
         true => value(row, column),
         false => Ok(None),
     }
 }
 
+/// Reads the tables of a run's samples.
+fn tables(row: &Row) -> Result<Option<Tables>> {
+    let Some(own) = value(row, "table_name")? else { return Ok(None) };
+    let stripes = later(row, "stripes")?.map(Stripes::parse).transpose()?;
+    Ok(Some(Tables { own, stripes }))
+}
+
 /// Reads the unit of a run's times, which is null or absent for runs of earlier versions.
 fn resolution(row: &Row) -> Result<Resolution> {
-    let is_there = row.columns().iter().any(|known| known.name() == "resolution_us");
-    match if is_there { value::<Option<i32>>(row, "resolution_us")? } else { None } {
+    match later::<i32>(row, "resolution_us")? {
         Some(microseconds) => whole::<_, u32>(microseconds)?.try_into(),
         None => Ok(Resolution::default()),
     }

@@ -1,4 +1,7 @@
-//! Writes one run in one transaction on a separate connection, from the first sample to the commit.
+//! Writes one run in one transaction on a separate connection, from the first sample to the commit. Samples may take
+//! further connections; see [`samples`](super::samples).
+
+use futures_util::future::try_join;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pipeline::sink::{FinishedRun, RunWriter};
@@ -10,41 +13,26 @@ use crate::store::counted::CountedCells;
 
 use super::connection::config::PostgresConfig;
 use super::connection::pooled;
-use super::connection::session::{Session, value};
+use super::connection::session::Session;
 use super::copy::encode::{RowEncoder, Rows};
-use super::copy::samples::{COLUMNS, SampleEncoder};
+use super::copy::samples::SampleEncoder;
 use super::copy::seconds::{self, Names};
 use super::copy::{CopyIn, facts};
-use super::schema::names::{in_schema, quoted};
+use super::samples::leftovers;
+use super::samples::spread::Samples;
+use super::samples::stripes::Tables;
+use super::schema::names::in_schema;
 use super::schema::version::{Layout, RowsOf};
 use super::schema::{layout, privileges};
 use super::transaction::{Mode, begin};
 use super::{commit, locks, runs, series};
-
-/// The size in bytes after which a COPY is ended and the next one begun. A server that fails during a COPY reports it
-/// only at the end, so this is the amount that may be sent in vain.
-const STRETCH: usize = 64 << 20;
-
-const COPYING: &str = "copying samples to Postgres (the run is not stored)";
 
 /// Writes one run to Postgres. If it is dropped before the commit, nothing is stored.
 pub struct PostgresWriter {
     session: Session,
     /// The settings for another connection.
     config: PostgresConfig,
-    samples: Option<Loading>,
-}
-
-/// The table that samples are copied to. It has a temporary name until the run is complete.
-struct Loading {
-    table: String,
-    copy: Option<CopyIn>,
-    /// The number of bytes sent in the present COPY.
-    sent: usize,
-    /// The number of rows that ended COPYs stored.
-    rows: u64,
-    /// True if times of requests are 64 bits wide.
-    wide: bool,
+    samples: Option<Samples>,
 }
 
 impl PostgresWriter {
@@ -58,12 +46,13 @@ impl PostgresWriter {
         let what = "beginning to store a run";
         privileges::check_write(&session).await?;
         layout::ensure(&session).await?;
+        leftovers::sweep(&session).await?;
         begin(&session, what, Mode::Writing).await?;
         pooled::clear(&session).await?;
         if let Some(key) = key {
             locks::claim(&session, key).await?;
         }
-        let samples = if keep_samples { Some(Loading::begin(&session).await?) } else { None };
+        let samples = if keep_samples { Some(Samples::begin(&session, config).await?) } else { None };
         Ok(Self { session, config: config.clone(), samples })
     }
 }
@@ -85,7 +74,7 @@ impl RunWriter for PostgresWriter {
     async fn claim_next(&mut self, key: RunKey) -> Result<RunKey> {
         if let Some(samples) = &mut self.samples {
             // No other statement is possible during a COPY.
-            samples.end_copy(&self.session).await?;
+            samples.end_own_copy(&self.session).await?;
         }
         locks::claim_next(&self.session, key).await
     }
@@ -114,16 +103,23 @@ impl RunWriter for PostgresWriter {
         let layout = layout::hold(&session, "storing the run").await?;
         let old = make_way(&session, layout, run.replace, info).await?;
         let number = runs::insert(&session, layout, info, names(&run)).await?;
-        copy_facts(&session, &layout.rows_of(key, number), run).await?;
-        if let Some(loaded) = &loaded {
-            index(&session, loaded).await?;
+        let rows_of = layout.rows_of(key, number);
+        match &loaded {
+            Some(loaded) => {
+                let own = async {
+                    copy_facts(&session, &rows_of, run).await?;
+                    loaded.index_own(&session).await
+                };
+                try_join(own, loaded.index_others()).await?;
+            }
+            None => copy_facts(&session, &rows_of, run).await?,
         }
         if let Some(old) = old {
-            locks::drop_table(&session, &old).await?;
+            locks::drop_tables(&session, &old).await?;
         }
-        if let Some(loaded) = &loaded {
-            let table = locks::rename(&session, key, loaded).await?;
-            runs::name_table(&session, layout, key, &table).await?;
+        if let Some(loaded) = loaded {
+            let tables = loaded.join(&session, key).await?;
+            runs::name_tables(&session, layout, key, &tables).await?;
         }
         finish(session, &config, info, number, stage).await
     }
@@ -158,81 +154,19 @@ fn check_kept(info: &RunInfo, kept: bool) -> Result<()> {
     ))
 }
 
-/// Deletes the row of an earlier run of the key if it may be replaced. Returns its table of samples.
+/// Deletes the row of an earlier run of the key if it may be replaced. Returns the tables of its samples.
 async fn make_way(
     session: &Session,
     layout: Layout,
     replace: Replace,
     info: &RunInfo,
-) -> Result<Option<String>> {
+) -> Result<Option<Tables>> {
     match runs::find(session, layout, &info.key).await {
         Ok(Some(old)) if !replace.allows(&old.info, info) => return Err(Replace::refusal(&old.info, info)),
         Err(error) if !replace.allows_unread(info) => return Err(error),
         _ => {}
     }
-    Ok(runs::take_away(session, layout, &info.key).await?.and_then(|run| run.table))
-}
-
-/// Creates a small index by time, since samples are nearly in its order.
-async fn index(session: &Session, loaded: &str) -> Result<()> {
-    let (index, table) = (quoted(&locks::index_of(loaded)), in_schema(loaded));
-    let sql = format!("create index {index} on {table} using brin (t_ms)");
-    session.run("indexing the samples", &sql).await
-}
-
-impl Loading {
-    async fn begin(session: &Session) -> Result<Self> {
-        let what = "making a table for the samples";
-        let row = session.query_one(what, "select pg_catalog.pg_backend_pid() as process", &[]).await?;
-        // Run tables have an underscore in their names, and no other open transaction has this process number.
-        let table = format!("loading {}", value::<i32>(&row, "process")?);
-        session.run(what, &include_str!("samples.sql").replace("{table}", &in_schema(&table))).await?;
-        Ok(Self { table, copy: None, sent: 0, rows: 0, wide: false })
-    }
-
-    async fn write(&mut self, session: &Session, rows: Rows) -> Result<()> {
-        self.sent += rows.bytes.len();
-        if rows.wide && !self.wide {
-            self.widen(session).await?;
-        }
-        let mut copy = match self.copy.take() {
-            Some(copy) => copy,
-            // Rows that are frozen now need not be rewritten by a vacuum later.
-            None => CopyIn::begin(session, COPYING, &in_schema(&self.table), COLUMNS, ", freeze").await?,
-        };
-        copy.send(session, rows).await?;
-        self.copy = Some(copy);
-        if self.sent < STRETCH { Ok(()) } else { self.end_copy(session).await }
-    }
-
-    /// Makes the table's times 64 bits wide, before its first row.
-    async fn widen(&mut self, session: &Session) -> Result<()> {
-        let columns =
-            ["elapsed", "latency", "connect"].map(|name| format!("alter column {name} type bigint"));
-        let sql = format!("alter table {} {}", in_schema(&self.table), columns.join(", "));
-        self.wide = true;
-        session.run("making a table for the samples", &sql).await
-    }
-
-    /// Ends the present COPY, if there is one.
-    async fn end_copy(&mut self, session: &Session) -> Result<()> {
-        self.sent = 0;
-        if let Some(copy) = self.copy.take() {
-            self.rows += copy.finish(session).await?;
-        }
-        Ok(())
-    }
-
-    /// Ends the copying, checks that all counted samples were stored, and returns the table's name.
-    async fn finish(mut self, session: &Session, info: &RunInfo) -> Result<String> {
-        self.end_copy(session).await?;
-        let counted = info.requests() + info.transactions;
-        if self.rows != counted {
-            let problem = format!("{counted} samples were counted, and {} were stored", self.rows);
-            return Err(Error::store("storing the samples", problem));
-        }
-        Ok(self.table)
-    }
+    Ok(runs::take_away(session, layout, &info.key).await?.and_then(|run| run.tables))
 }
 
 fn names<'a>(run: &FinishedRun<'a>) -> Names<'a> {

@@ -23,15 +23,35 @@ const TEXT: u32 = 25;
 pub struct Rows {
     pub(crate) bytes: Bytes,
     pub(crate) rows: u64,
+    /// The position of each row in the bytes.
+    starts: Vec<usize>,
     /// True if times of requests are 64 bits wide.
     pub(crate) wide: bool,
+}
+
+impl Rows {
+    /// Takes the first `count` rows, or all if there are fewer.
+    pub(crate) fn split_to(&mut self, count: u64) -> Self {
+        let place = usize::try_from(count).ok().and_then(|at| Some((at, *self.starts.get(at)?)));
+        let Some((at, end)) = place else { return std::mem::take(self) };
+        let mut rest = self.starts.split_off(at);
+        rest.iter_mut().for_each(|start| *start -= end);
+        self.rows -= count;
+        Self {
+            bytes: self.bytes.split_to(end),
+            rows: count,
+            starts: std::mem::replace(&mut self.starts, rest),
+            wide: self.wide,
+        }
+    }
 }
 
 /// Encodes rows. Call `row`, then add its fields in the order of the columns.
 #[derive(Debug, Default)]
 pub(crate) struct RowEncoder {
     bytes: Vec<u8>,
-    rows: u64,
+    /// The position of each row in the bytes.
+    starts: Vec<usize>,
     /// True if a field exceeded the maximum length of the format.
     too_long: bool,
 }
@@ -49,7 +69,9 @@ impl RowEncoder {
         }
         let next = Vec::with_capacity(self.bytes.capacity().min(CHUNK + CHUNK / 4));
         let bytes = std::mem::replace(&mut self.bytes, next);
-        Ok(Rows { bytes: Bytes::from(bytes), rows: std::mem::take(&mut self.rows), wide: false })
+        let next = Vec::with_capacity(self.starts.len());
+        let starts = std::mem::replace(&mut self.starts, next);
+        Ok(Rows { bytes: Bytes::from(bytes), rows: starts.len() as u64, starts, wide: false })
     }
 
     /// Reserves space for more bytes.
@@ -60,8 +82,8 @@ impl RowEncoder {
     /// Begins a row.
     #[inline]
     pub(crate) fn row(&mut self, fields: i16) {
+        self.starts.push(self.bytes.len());
         self.bytes.extend_from_slice(&fields.to_be_bytes());
-        self.rows += 1;
     }
 
     #[inline]

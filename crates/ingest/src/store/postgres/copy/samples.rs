@@ -40,8 +40,9 @@ impl BatchEncoder for SampleEncoder {
             return Ok(None);
         }
         put(&mut self.rows, batch)?;
-        let wide = batch.resolution.is_fine();
-        self.rows.take().map(|rows| Some(Rows { wide, ..rows }))
+        let mut rows = self.rows.take()?;
+        rows.wide = batch.resolution.is_fine();
+        Ok(Some(rows))
     }
 }
 

@@ -13,11 +13,12 @@ use super::statements::{COMMENTS, VIEWS};
 use super::version::Layout;
 
 /// The added columns: table, name and type. They are null for earlier runs.
-const ADDED: [(&str, &str, &str); 4] = [
+const ADDED: [(&str, &str, &str); 5] = [
     ("runs", "last_end_ms", "bigint"),
     ("runs", "transactions_end_ms", "bigint"),
     ("rejects", "code", "text"),
     ("runs", "resolution_us", "int"),
+    ("runs", "stripes", "jsonb"),
 ];
 
 /// Adds the missing columns to the tables that all runs share, and with them what the views tell.

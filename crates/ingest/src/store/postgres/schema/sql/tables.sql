@@ -38,6 +38,7 @@ create table perfpipe.runs (
   last_end_ms    bigint,
   transactions_end_ms bigint,
   resolution_us  int,
+  stripes        jsonb,
   generation     bigint not null generated always as identity
 );
 

@@ -1,0 +1,80 @@
+//! A new table that samples are copied to. It has a temporary name until the run is complete.
+
+use crate::error::Result;
+use crate::store::postgres::connection::session::Session;
+use crate::store::postgres::copy::CopyIn;
+use crate::store::postgres::copy::encode::Rows;
+use crate::store::postgres::copy::samples::COLUMNS;
+use crate::store::postgres::locks;
+use crate::store::postgres::schema::names::{in_schema, quoted};
+
+/// The size in bytes after which a COPY is ended and the next one begun. A server that fails during a COPY reports it
+/// only at the end, so this is the amount that may be sent in vain.
+const STRETCH: usize = 64 << 20;
+
+/// The action that error messages name.
+pub(super) const COPYING: &str = "copying samples to Postgres (the run is not stored)";
+
+/// The table and the COPY in progress.
+pub(super) struct Loading {
+    pub(super) table: String,
+    copy: Option<CopyIn>,
+    /// The number of bytes sent in the present COPY.
+    sent: usize,
+    /// The number of rows that ended COPYs stored.
+    pub(super) rows: u64,
+    /// True if times of requests are 64 bits wide.
+    wide: bool,
+}
+
+impl Loading {
+    /// Creates the table.
+    pub(super) async fn begin(session: &Session, table: String) -> Result<Self> {
+        let sql = include_str!("table.sql").replace("{table}", &in_schema(&table));
+        session.run("making a table for the samples", &sql).await?;
+        Ok(Self { table, copy: None, sent: 0, rows: 0, wide: false })
+    }
+
+    /// Copies rows to the table.
+    pub(super) async fn write(&mut self, session: &Session, rows: Rows) -> Result<()> {
+        self.sent += rows.bytes.len();
+        if rows.wide {
+            self.widen(session).await?;
+        }
+        let mut copy = match self.copy.take() {
+            Some(copy) => copy,
+            // Rows that are frozen now need not be rewritten by a vacuum later.
+            None => CopyIn::begin(session, COPYING, &in_schema(&self.table), COLUMNS, ", freeze").await?,
+        };
+        copy.send(session, rows).await?;
+        self.copy = Some(copy);
+        if self.sent < STRETCH { Ok(()) } else { self.end_copy(session).await }
+    }
+
+    /// Makes the table's times 64 bits wide, before its first row.
+    pub(super) async fn widen(&mut self, session: &Session) -> Result<()> {
+        if std::mem::replace(&mut self.wide, true) {
+            return Ok(());
+        }
+        let columns =
+            ["elapsed", "latency", "connect"].map(|name| format!("alter column {name} type bigint"));
+        let sql = format!("alter table {} {}", in_schema(&self.table), columns.join(", "));
+        session.run("making a table for the samples", &sql).await
+    }
+
+    /// Ends the present COPY, if there is one.
+    pub(super) async fn end_copy(&mut self, session: &Session) -> Result<()> {
+        self.sent = 0;
+        if let Some(copy) = self.copy.take() {
+            self.rows += copy.finish(session).await?;
+        }
+        Ok(())
+    }
+
+    /// Creates a small index by time, since samples are nearly in its order.
+    pub(super) async fn index(&self, session: &Session) -> Result<()> {
+        let (index, table) = (quoted(&locks::index_of(&self.table)), in_schema(&self.table));
+        let sql = format!("create index {index} on {table} using brin (t_ms)");
+        session.run("indexing the samples", &sql).await
+    }
+}

@@ -1,0 +1,132 @@
+//! Reads a run's samples in the order of the log.
+
+use std::error::Error as StdError;
+use std::pin::pin;
+
+use futures_util::StreamExt;
+use tokio_postgres::Row;
+use tokio_postgres::types::{FromSql, Type};
+
+use crate::error::{Error, Result};
+use crate::store::postgres::connection::session::{Session, sentence};
+use crate::store::postgres::copy::CopyOut;
+use crate::store::postgres::copy::decode::Fields;
+use crate::store::postgres::copy::samples::COLUMNS;
+use crate::store::postgres::schema::names::in_schema;
+
+use super::stripes::{Stripes, Tables};
+
+/// The maximum number of rows that the server is asked for at once, since it gathers them before it sends any.
+const AT_ONCE: u64 = 8192;
+
+/// A function that takes a row.
+type Each<'a> = &'a mut (dyn FnMut(&mut Fields<'_>) -> Result<()> + Send);
+
+/// Passes every row to `each`, within a transaction.
+pub(crate) async fn each(session: &Session, what: &str, tables: &Tables, each: Each<'_>) -> Result<()> {
+    match &tables.stripes {
+        Some(stripes) => striped(session, what, tables, stripes, each).await,
+        None => {
+            let query = format!("select {COLUMNS} from {}", in_schema(&tables.own));
+            CopyOut::begin(session, what, &query).await?.each(each).await
+        }
+    }
+}
+
+/// Reads all tables side by side, a stripe of each in turn. COPY could read only one after another.
+async fn striped(
+    session: &Session,
+    what: &str,
+    tables: &Tables,
+    stripes: &Stripes,
+    each: Each<'_>,
+) -> Result<()> {
+    let mut cursors = Vec::new();
+    for (number, table) in tables.names().into_iter().enumerate() {
+        let cursor = Cursor { session, what, name: format!("stripes_{number}") };
+        cursor.open(&format!("select {COLUMNS} from only {}", in_schema(table))).await?;
+        cursors.push(cursor);
+    }
+    if let Some(own) = cursors.first() {
+        own.fetch(stripes.first, each).await?;
+    }
+    let mut ended = false;
+    while !ended {
+        for cursor in &cursors {
+            let found = cursor.fetch(stripes.rows, each).await?;
+            if ended && found > 0 {
+                return Err(Error::store(what, "the run's tables hold other samples than perfpipe stored"));
+            }
+            ended |= found < stripes.rows;
+        }
+    }
+    Ok(())
+}
+
+/// A cursor of the present transaction.
+struct Cursor<'a> {
+    session: &'a Session,
+    what: &'a str,
+    name: String,
+}
+
+impl Cursor<'_> {
+    async fn open(&self, query: &str) -> Result<()> {
+        self.session.run(self.what, &format!("declare {} no scroll cursor for {query}", self.name)).await
+    }
+
+    /// Passes up to `count` rows to a function. Returns their number, which is less only at the end.
+    async fn fetch(&self, count: u64, each: Each<'_>) -> Result<u64> {
+        let mut fetched = 0;
+        while fetched < count {
+            let asked = AT_ONCE.min(count - fetched);
+            let found = self.fetch_once(asked, each).await?;
+            fetched += found;
+            if found < asked {
+                break;
+            }
+        }
+        Ok(fetched)
+    }
+
+    async fn fetch_once(&self, count: u64, each: Each<'_>) -> Result<u64> {
+        let failed = |error| self.session.error(self.what, &error);
+        let sql = format!("fetch {count} from {}", self.name);
+        let none: [(i32, Type); 0] = [];
+        let mut rows = pin!(self.session.client().query_typed_raw(&sql, none).await.map_err(failed)?);
+        let (mut found, mut buffer) = (0, Vec::new());
+        while let Some(row) = rows.next().await {
+            put_fields(&row.map_err(failed)?, &mut buffer)?;
+            each(&mut Fields::new(&buffer))?;
+            found += 1;
+        }
+        Ok(found)
+    }
+}
+
+/// Sets the buffer to a row's fields as COPY sends them.
+fn put_fields(row: &Row, buffer: &mut Vec<u8>) -> Result<()> {
+    buffer.clear();
+    for column in 0..row.len() {
+        let field: Option<Sent<'_>> =
+            row.try_get(column).map_err(|e| Error::store("reading from Postgres", sentence(&e)))?;
+        let length = field.as_ref().map_or(Ok(-1), |field| i32::try_from(field.0.len()));
+        let length = length.map_err(|e| Error::store("reading from Postgres", e))?;
+        buffer.extend_from_slice(&length.to_be_bytes());
+        buffer.extend_from_slice(field.map_or(&[], |field| field.0));
+    }
+    Ok(())
+}
+
+/// The bytes of a field as they were sent.
+struct Sent<'a>(&'a [u8]);
+
+impl<'a> FromSql<'a> for Sent<'a> {
+    fn from_sql(_: &Type, raw: &'a [u8]) -> std::result::Result<Self, Box<dyn StdError + Sync + Send>> {
+        Ok(Self(raw))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}

@@ -1,0 +1,44 @@
+//! How a run's samples lie in several tables.
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, Result};
+
+/// The place of each sample. The first ones are in the run's own table. Those after them are dealt out in stripes: one
+/// for the run's own table, one for each of the others, and so on. Each table keeps its own in the order of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stripes {
+    /// The number of samples before the first stripe.
+    pub(crate) first: u64,
+    /// The number of samples in a stripe. The last one may be shorter.
+    pub(crate) rows: u64,
+    /// The tables beside the run's own one.
+    pub(crate) tables: Vec<String>,
+}
+
+impl Stripes {
+    /// Parses the value of a run's row.
+    pub(crate) fn parse(text: serde_json::Value) -> Result<Self> {
+        let bad = |problem: String| Error::store("reading how the run's samples are striped", problem);
+        let stripes: Self = serde_json::from_value(text).map_err(|error| bad(error.to_string()))?;
+        if stripes.rows == 0 {
+            return Err(bad("its stripes have no rows".into()));
+        }
+        Ok(stripes)
+    }
+}
+
+/// A run's own table and those of its other stripes, if there are any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Tables {
+    pub(crate) own: String,
+    pub(crate) stripes: Option<Stripes>,
+}
+
+impl Tables {
+    /// Returns the names of all tables, the run's own one first.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let others = self.stripes.iter().flat_map(|stripes| &stripes.tables);
+        std::iter::once(&self.own).chain(others).map(String::as_str).collect()
+    }
+}
