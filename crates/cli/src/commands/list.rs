@@ -108,6 +108,8 @@ fn table(runs: &[RunInfo], sizes: &Sizes, args: &ListArgs) -> Table {
         .people_see(runs.iter().any(RunInfo::is_partial))
         .column("samples_stored", |run| Some(run.samples_stored))
         .minor()
+        .column("digits", |run| run.options.intervals.map(|intervals| u64::from(intervals.digits)))
+        .people_see(runs.iter().any(|run| run.options.intervals.is_some()))
         .column("ingested_at", |run| Some(run.ingested_at.clone()))
         .people_see(false)
         .column("tags", |run| Some(tags(run)).filter(|tags| !tags.is_empty()))

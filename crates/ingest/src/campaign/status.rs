@@ -103,7 +103,8 @@ impl Candidate<'_> {
         let join = stored.cpu_offset != options.cpu.offset
             || lookback.is_some_and(|lookback| lookback != stored.cpu_lookback);
         let samples = match (stored.samples_stored, options.keep_samples) {
-            (false, true) => Some("it was stored without samples"),
+            // The log may have none.
+            (false, true) if stored.options.intervals.is_none() => Some("it was stored without samples"),
             (true, false) => Some("it was stored with samples"),
             _ => None,
         };
@@ -122,6 +123,8 @@ impl Candidate<'_> {
         if now.tags.is_empty() {
             now.tags.clone_from(&stored.options.tags);
         }
+        // What the log shows is no option.
+        now.intervals = stored.options.intervals;
         stored.options != now
     }
 

@@ -1,6 +1,7 @@
 //! The exact counts of one block, keyed by the block's own text codes.
 
 use super::{CellRef, InjectorLoad, Sums};
+use crate::sample::batch::SampleBatch;
 use crate::sample::text_list::TextList;
 
 /// The key of a cell in a block. The label is a code of the block, or [`crate::sample::Texts::NULL`] if absent.
@@ -10,6 +11,19 @@ pub(crate) struct LocalKey {
     pub(crate) label: u32,
     pub(crate) success: bool,
     pub(crate) transaction: bool,
+}
+
+impl LocalKey {
+    /// The key of a row's cell.
+    #[inline]
+    pub(crate) fn of(batch: &SampleBatch, row: usize) -> Option<Self> {
+        Some(Self {
+            second: u32::try_from(batch.t_ms.get(row)?.div_euclid(1000)).ok()?,
+            label: *batch.label.codes().get(row)?,
+            success: *batch.success.get(row)?,
+            transaction: *batch.transaction.get(row)?,
+        })
+    }
 }
 
 /// One kind of failure in one second. The texts are codes of the block.

@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use super::block::{LocalError, LocalKey, Tally};
-use super::{InjectorLoad, Sums};
+use super::{InjectorLoad, Sums, histograms};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::sample::batch::SampleBatch;
 use crate::sample::texts::Texts;
@@ -45,8 +45,12 @@ const DENSE: i32 = 8192;
 impl Counter {
     /// Counts a parsed block. The distinct texts move from the block to the tally, so that the rows keep only codes.
     pub(crate) fn tally(&mut self, parsed: &mut Parsed, clock: &Clock) -> Tally {
-        self.count(&parsed.batch, clock);
-        let mut tally = self.close(&parsed.batch.elapsed);
+        let mut tally = if parsed.histograms.is_empty() {
+            self.count(&parsed.batch, clock);
+            self.close(&parsed.batch.elapsed)
+        } else {
+            histograms::tally(&parsed.batch, &parsed.histograms, clock)
+        };
         tally.errors = errors(parsed);
         tally.labels = parsed.batch.label.take_values();
         tally.injectors = parsed.batch.injector.take_values();
@@ -61,7 +65,7 @@ impl Counter {
         let boundary = 1000 - clock.origin.rem_euclid(1000);
         let mut last = None;
         for row in 0..batch.len() {
-            let cell = match (key(batch, row), last) {
+            let cell = match (LocalKey::of(batch, row), last) {
                 (None, _) => NONE,
                 (Some(key), Some((last, cell))) if last == key => cell,
                 (Some(key), _) => {
@@ -177,16 +181,6 @@ impl Open {
     }
 }
 
-#[inline]
-fn key(batch: &SampleBatch, row: usize) -> Option<LocalKey> {
-    Some(LocalKey {
-        second: u32::try_from(batch.t_ms.get(row)?.div_euclid(1000)).ok()?,
-        label: *batch.label.codes().get(row)?,
-        success: *batch.success.get(row)?,
-        transaction: *batch.transaction.get(row)?,
-    })
-}
-
 /// Appends each value of a list with its number of occurrences, ascending. `histogram` is scratch space, all zero
 /// before and after the call.
 fn runs(values: &mut [i32], histogram: &mut Vec<u32>, into: &mut Vec<(i32, u64)>) {
@@ -218,7 +212,7 @@ fn errors(parsed: &Parsed) -> Vec<(LocalError, u64)> {
     let mut counts: HashMap<LocalError, u64> = HashMap::new();
     for (row, message) in &parsed.failures {
         let row = *row as usize;
-        let Some(LocalKey { second, label, transaction, .. }) = key(batch, row) else { continue };
+        let Some(LocalKey { second, label, transaction, .. }) = LocalKey::of(batch, row) else { continue };
         let response_code = batch.response_code.codes().get(row).copied().unwrap_or(Texts::NULL);
         let error = LocalError { second, label, response_code, message: *message, transaction };
         *counts.entry(error).or_default() += 1;

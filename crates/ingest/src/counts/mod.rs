@@ -3,6 +3,7 @@
 pub(crate) mod block;
 pub(crate) mod counter;
 pub(crate) mod coverage;
+mod histograms;
 pub(crate) mod pack;
 pub(crate) mod packed;
 pub(crate) mod stored_run;

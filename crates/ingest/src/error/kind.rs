@@ -174,6 +174,8 @@ kinds! {
     NoRun = "no-run",
     /// The run was stored without its samples.
     NoSamples = "no-samples",
+    /// The run's log has no single requests, so that there are no samples.
+    NoRequests = "no-requests",
     /// The store has a run of this key, which may not be replaced.
     KeyTaken = "key-taken",
     /// Two logs of a folder turned out to have the same key.

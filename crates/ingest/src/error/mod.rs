@@ -100,6 +100,12 @@ pub enum Error {
         /// Its key.
         key: RunKey,
     },
+    /// The run has no samples, since its log has no single requests.
+    #[error("the run {key} has no samples, since its log has no single requests, only histograms")]
+    NoRequests {
+        /// Its key.
+        key: RunKey,
+    },
     /// The run that was being read gave way to another of its key.
     #[error("the run {run} was replaced or dropped while it was being read")]
     Replaced {
@@ -171,8 +177,11 @@ impl Error {
     }
 
     /// The refusal to read samples of a run that has none.
-    pub(crate) fn without_samples(key: &RunKey) -> Self {
-        Self::NoSamples { key: key.clone() }
+    ///
+    /// `had_requests` is false if its log had no single requests.
+    pub(crate) fn without_samples(key: &RunKey, had_requests: bool) -> Self {
+        let key = key.clone();
+        if had_requests { Self::NoSamples { key } } else { Self::NoRequests { key } }
     }
 
     /// That the run that was being read gave way to another.
@@ -233,6 +242,7 @@ impl Error {
             Self::TimeUnit { .. } => ErrorKind::TimeUnit,
             Self::NoRun { .. } => ErrorKind::NoRun,
             Self::NoSamples { .. } => ErrorKind::NoSamples,
+            Self::NoRequests { .. } => ErrorKind::NoRequests,
             Self::Replaced { .. } => ErrorKind::Replaced,
             Self::Store { source, .. } => {
                 source.downcast_ref::<Failure>().map_or(ErrorKind::StoreFailed, |failure| failure.kind)
@@ -267,6 +277,7 @@ impl Error {
             Self::NoSamples { .. } => {
                 "Ingest it again with its samples (IngestOptions::keep_samples).".to_owned()
             }
+            Self::NoRequests { .. } => REQUESTS_NEEDED.to_owned(),
             Self::Replaced { .. } => "Read it again.".to_owned(),
             Self::Io { source, .. } => io_remedy(source.kind())?.to_owned(),
             Self::Store { source, .. } => match source.downcast_ref::<Failure>() {
@@ -276,6 +287,10 @@ impl Error {
         })
     }
 }
+
+/// The remedy where single requests are needed.
+pub(crate) const REQUESTS_NEEDED: &str =
+    "Give a log of requests. Histograms of intervals have figures by second and label only.";
 
 /// The remedy for an operating-system error, if its kind has one.
 fn io_remedy(kind: std::io::ErrorKind) -> Option<&'static str> {

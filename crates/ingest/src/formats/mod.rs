@@ -3,6 +3,7 @@
 pub(crate) mod clock_steps;
 pub(crate) mod date;
 pub(crate) mod endpoint;
+pub(crate) mod histogram;
 pub(crate) mod injector;
 pub(crate) mod jtl;
 pub(crate) mod number;

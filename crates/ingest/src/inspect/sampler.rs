@@ -377,7 +377,7 @@ impl Sample {
     /// Adds the counts of a block.
     fn add_block(&mut self, parsed: &Parsed, file: Option<&str>) {
         let found = &mut self.found;
-        found.accepted += parsed.batch.len() as u64;
+        found.accepted += parsed.samples();
         found.rejects += parsed.rejects.len();
         found.earliest_ms = min(found.earliest_ms, parsed.earliest_ms);
         found.latest_ms = found.latest_ms.max(parsed.latest_ms);

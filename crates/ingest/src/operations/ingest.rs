@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::counts::coverage::seconds_with_reading;
 use crate::counts::success_times::success_times;
-use crate::error::{Error, ErrorKind, Place, Result};
+use crate::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
 use crate::formats::jtl::parser::Parser;
@@ -21,6 +21,7 @@ use crate::run::infer::Clues;
 use crate::run::info::{RunInfo, SourceFile};
 use crate::run::key::{Repeat, RunKey};
 use crate::run::note::{Note, NoteKind};
+use crate::run::options::RunOptions;
 use crate::run::replace::Replace;
 use crate::series::clock_guess::ClockGuess;
 use crate::series::cpu::{CpuJoin, CpuSeries};
@@ -92,6 +93,7 @@ pub(crate) async fn ingest_as<S: RunStore>(
     let progress = &options.progress;
     progress.begin();
     let prepared = Prepared::new(files, options).await?;
+    prepared.check_samples(S::ONLY_SAMPLES)?;
     let mut origin = prepared.t0(options);
     let mut restart_window = (S::CAN_RESTART && prepared.can_restart && origin.is_none())
         .then_some(options.sizes.look_ahead as u64);
@@ -99,7 +101,7 @@ pub(crate) async fn ingest_as<S: RunStore>(
     loop {
         let plan = ReadPlan { restart_window, ..prepared.plan(options, origin) };
         let parser = prepared.parser(options)?;
-        let writer = store.begin(options.given_key().as_ref(), options.keep_samples).await?;
+        let writer = store.begin(options.given_key().as_ref(), prepared.keeps_samples(options)).await?;
         match run(plan, parser, writer, options.max_rejects, options.sizes, progress.clone()).await? {
             Outcome::Done(writer, collected) => {
                 return prepared.commit(writer, collected, options, read_twice, admit).await;
@@ -171,6 +173,8 @@ pub(crate) struct Prepared {
     can_restart: bool,
     /// True if a log has no clock, so that the origin is the moment at which its tool began.
     lacks_clock: bool,
+    /// False if a log has no single requests.
+    has_requests: bool,
     pub(crate) cpu: Arc<CpuSeries>,
     /// The rule by which samples are joined to the readings.
     pub(crate) join: CpuJoin,
@@ -204,6 +208,7 @@ impl Prepared {
             stems: first.map(LogSource::stems).unwrap_or_default(),
             can_restart: inputs.logs.iter().all(LogSource::can_restart),
             lacks_clock,
+            has_requests: inputs.logs.iter().all(LogSource::has_requests),
             cpu: Arc::default(),
             join: options.cpu.join(&CpuSeries::default()),
             cpu_file: None,
@@ -241,12 +246,27 @@ impl Prepared {
         options.origin.filter(|_| !self.lacks_clock)
     }
 
+    /// Returns true if the samples are stored: if that is wanted, and all logs have some.
+    fn keeps_samples(&self, options: &IngestOptions) -> bool {
+        options.keep_samples && self.has_requests
+    }
+
+    /// Fails if the samples are all that is wanted, and a log has none.
+    fn check_samples(&self, wanted: bool) -> Result<()> {
+        if self.has_requests || !wanted {
+            return Ok(());
+        }
+        let problem = format!("{} has no single requests, only histograms of them", self.place);
+        Err(Error::refused(ErrorKind::NoRequests, problem, REQUESTS_NEEDED))
+    }
+
     pub(crate) fn plan(&self, options: &IngestOptions, origin: Option<i64>) -> ReadPlan {
         ReadPlan {
             sources: Arc::clone(&self.logs),
             layout: options.source.layout.clone(),
             origin,
             begin: options.origin.filter(|_| self.lacks_clock),
+            samples: self.keeps_samples(options),
             time_unit: options.source.time_unit,
             max_span_ms: options.max_span_ms,
             block_size: options.sizes.block_size,
@@ -430,7 +450,7 @@ impl Prepared {
             failures: totals.failures,
             transactions: totals.transactions,
             rejects: collected.rejects.len(),
-            samples_stored: options.keep_samples,
+            samples_stored: self.keeps_samples(options),
             inferred,
             sources: collected
                 .sources
@@ -441,7 +461,7 @@ impl Prepared {
                 .collect(),
             cpu_offset: self.join.offset,
             cpu_lookback: self.join.lookback,
-            options: options.noted.clone(),
+            options: RunOptions { intervals: collected.intervals, ..options.noted.clone() },
             tool_version: env!("CARGO_PKG_VERSION").to_owned(),
             ingested_at: jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
             damage: Vec::new(),

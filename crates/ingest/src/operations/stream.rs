@@ -91,6 +91,7 @@ struct SinkStore {
 impl RunStore for SinkStore {
     // Not every sink can restart.
     const CAN_RESTART: bool = false;
+    const ONLY_SAMPLES: bool = true;
 
     type Writer = SinkWriter;
 

@@ -15,6 +15,7 @@ use crate::formats::jtl::refused::{LocalReject, Refused};
 use crate::formats::tools::told::Told;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
+use crate::run::options::intervals::Intervals;
 use crate::run::reject_reason::RejectReason;
 use crate::run::rejects::{Reject, RejectSpool};
 use crate::sample::ends::Ends;
@@ -42,6 +43,7 @@ pub(crate) struct BlockCounts {
     /// True if the block was converted from another format: its rejects tell their places themselves.
     is_converted: bool,
     pub(crate) samples: u64,
+    intervals: Option<Intervals>,
     /// The number of samples with a shortened text.
     cut: u64,
     pub(crate) tally: Tally,
@@ -66,7 +68,8 @@ impl BlockCounts {
             clocks: parsed.clocks.take(parsed.batch.injector.values()),
             zone_assumed: parsed.zone_assumed,
             is_converted: parsed.is_converted,
-            samples: parsed.batch.len() as u64,
+            samples: parsed.samples(),
+            intervals: parsed.intervals(),
             cut: parsed.cut_samples(),
             tally: Tally::default(),
         }
@@ -105,6 +108,8 @@ pub(crate) struct Collected {
     pub(crate) earliest_ms: Option<i64>,
     pub(crate) latest_ms: Option<i64>,
     pub(crate) ends: Ends,
+    /// How the run was counted, if a log has no requests.
+    pub(crate) intervals: Option<Intervals>,
     /// The unit of the times of all logs; `None` before the first.
     resolution: Option<Resolution>,
     /// The number of samples with a shortened text.
@@ -129,6 +134,7 @@ impl Collected {
             earliest_ms: None,
             latest_ms: None,
             ends: Ends::default(),
+            intervals: None,
             resolution: None,
             cut: 0,
             logs: Vec::new(),
@@ -186,6 +192,7 @@ impl Collected {
         self.earliest_ms = [self.earliest_ms, block.earliest_ms].into_iter().flatten().min();
         self.latest_ms = self.latest_ms.max(block.latest_ms);
         self.ends.merge(block.ends);
+        self.intervals = self.intervals.into_iter().chain(block.intervals).reduce(Intervals::merged);
         self.cut += block.cut;
         self.endpoints.merge(&block.endpoints);
         self.add_bytes(&place, &block.tally)?;
@@ -237,6 +244,7 @@ impl Collected {
         let odd = self.logs.iter().flat_map(|log| log.oddities.notes(&log.place));
         let mut notes = std::mem::take(&mut self.notes);
         notes.extend(odd);
+        notes.extend(self.intervals.iter().flat_map(Intervals::notes));
         notes.extend(self.note_of_cuts());
         notes
     }

@@ -75,6 +75,8 @@ pub(crate) struct ReadPlan {
     pub(crate) origin: Option<i64>,
     /// The moment at which the tools of logs without a clock began, in epoch ms, if known.
     pub(crate) begin: Option<i64>,
+    /// True if the samples are wanted, and not only their counts.
+    pub(crate) samples: bool,
     /// The unit of numeric timeStamps, if given.
     pub(crate) time_unit: Option<TimeUnit>,
     pub(crate) max_span_ms: u64,
@@ -248,6 +250,9 @@ impl ReadPlan {
             let place = log.place().clone();
             let file = names.next(&log);
             let (layout, mut cutter) = self.open_log(log)?;
+            if self.samples && layout.columns.histogram.is_some() {
+                return Err(late(place));
+            }
             let layout = Arc::new(layout);
             if let Some(survey) = survey.as_mut()
                 && let Err(error) = survey.look(&mut cutter, window, &layout)
@@ -275,6 +280,13 @@ impl ReadPlan {
     fn open_log<'a>(&self, log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
         open_log(log.limited(self.limit), &self.layout, self.begin, self.block_size)
     }
+}
+
+/// The error for a log without requests that comes from a pipe behind one with requests, whose samples are being stored.
+fn late(place: Place) -> Error {
+    let problem = "it has no single requests, and comes from a pipe behind a log that has";
+    let remedy = "Give the logs as files, or ingest them without samples (IngestOptions::keep_samples).";
+    Error::input(ErrorKind::ReadOnce, place, problem, remedy)
 }
 
 /// The error for a first time that is outside this century in milliseconds but inside it in another unit.

@@ -20,6 +20,9 @@ pub trait RunStore: Sync {
     /// kept short.
     const CAN_RESTART: bool = true;
 
+    /// True if it takes nothing but samples, so that a log without any can't be written.
+    const ONLY_SAMPLES: bool = false;
+
     /// The writer of one run.
     type Writer: RunWriter;
 

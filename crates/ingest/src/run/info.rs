@@ -186,6 +186,11 @@ impl RunInfo {
         !(0..JANUARY_1970).contains(&self.t0_ms)
     }
 
+    /// Returns false if a log had no single requests, only histograms of them, so that there can be no samples.
+    pub fn had_requests(&self) -> bool {
+        self.options.intervals.is_none()
+    }
+
     /// Returns true if the run was made from damaged files that could be read only in part.
     pub fn is_partial(&self) -> bool {
         !self.damage.is_empty()

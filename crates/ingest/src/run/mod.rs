@@ -18,6 +18,7 @@ pub use self::info::{SourceFile, SourceKind};
 pub use self::key::{LAST_REPEAT, Repeat};
 pub use self::note::{Note, NoteKind};
 pub use self::options::RunOptions;
+pub use self::options::intervals::Intervals;
 pub use self::ports::Frameworks;
 pub use self::reject_reason::RejectReason;
 pub use self::rejects::Reject;

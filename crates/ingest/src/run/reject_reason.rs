@@ -48,6 +48,11 @@ pub enum RejectReason {
     UnknownRecord,
     /// The record is of a second run in the log, whose times begin again at 0.
     SecondRun,
+    /// The record is an interval whose histogram can't be read, or not counted by second.
+    Interval {
+        /// What is wrong with it, as a clause.
+        flaw: &'static str,
+    },
     /// Lines between two quotes of the record look like records. An error only if no rejects are allowed.
     SwallowedRecords {
         /// The number of such lines.
@@ -70,6 +75,7 @@ impl RejectReason {
             Self::NotABoolean { .. } => "not-a-boolean",
             Self::UnknownRecord => "unknown-record",
             Self::SecondRun => "second-run",
+            Self::Interval { .. } => "interval",
             Self::SwallowedRecords { .. } => "swallowed-records",
         }
     }
@@ -102,6 +108,7 @@ impl fmt::Display for RejectReason {
             Self::SecondRun => f.write_str(
                 "a second run begins in the log, with times from 0 again: put each into a file of its own",
             ),
+            Self::Interval { flaw } => f.write_str(flaw),
             Self::SwallowedRecords { records: 1 } => {
                 f.write_str("a line between two quotes looks like a record, but is read as text")
             }

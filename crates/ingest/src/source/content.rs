@@ -153,23 +153,9 @@ fn of_a_tool(head: &[u8]) -> Option<(&'static str, &'static str)> {
                       --output-format csv.";
         return Some(("an SQLite database", remedy));
     }
-    if is_interval_log(body) {
-        let remedy = "It has no requests, only their distribution by interval. Give a log of the requests, or make \
-                      its percentiles a point of a sweep: HistogramLogProcessor -i run.hlog -o run writes run.hgrm.";
-        return Some(("an interval log of HdrHistogram", remedy));
-    }
     let remedy = "It does not say which requests failed, and is sorted by duration. Give ab's output of the same name \
                   as well, for a point of a sweep.";
     body.starts_with(b"starttime\tseconds\tctime\t").then_some(("the file of ab -g", remedy))
-}
-
-/// Returns true for an interval log of HdrHistogram, which may begin with comments of any text.
-fn is_interval_log(body: &[u8]) -> bool {
-    let lines = body
-        .split(|byte| *byte == b'\n')
-        .take_while(|line| line.first().is_some_and(|byte| b"#\"".contains(byte)));
-    let marks: [&[u8]; 2] = [b"#[Histogram log format version ", b"\"StartTimestamp\",\"Interval_Length\""];
-    lines.into_iter().any(|line| marks.iter().any(|mark| line.starts_with(mark)))
 }
 
 /// Returns true for results of vegeta in Go's own format, which begins with the name of their type.
@@ -234,8 +220,8 @@ mod tests {
             (b"\0\x01\x02", ErrorKind::Binary),
             (b"hello\nworld", ErrorKind::Unrecognised),
             (b"SQLite format 3\0\x10\0\x01\x01", ErrorKind::UnsupportedFormat),
-            (b"#[by x]\n#[Histogram log format version 1.3]\n", ErrorKind::UnsupportedFormat),
-            (b"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\"", ErrorKind::UnsupportedFormat),
+            (b"#[by x]\n#[Histogram log format version 1.3]\n", ErrorKind::NoRecords),
+            (b"\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\"", ErrorKind::NoRecords),
             (b"# a comment\nnothing else", ErrorKind::Unrecognised),
             (b"starttime\tseconds\tctime\tdtime\tttime\twait\n", ErrorKind::UnsupportedFormat),
             (&tar, ErrorKind::UnsupportedFormat),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::content::Content;
 use super::cpu_export::CpuSource;
-use super::file::{Part, Stored};
+use super::file::{Has, Part, Stored};
 use super::log::{LogSource, PipedLogs, left_out};
 use super::options::SourceOptions;
 use super::pipe::Pipe;
@@ -136,14 +136,14 @@ impl Inputs {
         let mut others = Others::new(path);
         for stored in self.parts(path, options.salvage)? {
             let place = stored.place();
-            let (content, has_clock) = match stored.head()? {
-                Ok(head) => (head.content(&options.layout)?, head.has_clock()),
-                Err(fault) => (Content::Other(fault), true),
+            let (content, has) = match stored.head()? {
+                Ok(head) => (head.content(&options.layout)?, head.has()),
+                Err(fault) => (Content::Other(fault), Has::default()),
             };
             match content {
                 Content::Log => {
                     others.recognised = true;
-                    self.logs.push(LogSource::stored(stored, has_clock));
+                    self.logs.push(LogSource::stored(stored, has));
                 }
                 Content::Cpu(form) => {
                     others.recognised = true;

@@ -173,6 +173,21 @@ fn last_bytes(path: &Path) -> io::Result<[u8; 8]> {
     Ok(bytes)
 }
 
+/// What a log has, or lacks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Has {
+    /// False if its times are since the begin of its tool.
+    pub(crate) clock: bool,
+    /// False if it has no single requests.
+    pub(crate) requests: bool,
+}
+
+impl Default for Has {
+    fn default() -> Self {
+        Self { clock: true, requests: true }
+    }
+}
+
 /// The first bytes of a text, and the damage that ended it there, if any.
 pub(crate) struct Head {
     pub(crate) bytes: Vec<u8>,
@@ -186,9 +201,13 @@ impl Head {
         Ok(Self { bytes, cut: reader.cut().cloned() })
     }
 
-    /// Returns false for a log whose times are since the begin of its tool.
-    pub(crate) fn has_clock(&self) -> bool {
-        recognise(text(&self.bytes)).is_none_or(|format| format.clock == Clock::Epoch)
+    /// Returns what a log with this head has.
+    pub(crate) fn has(&self) -> Has {
+        let head = text(&self.bytes);
+        recognise(head).map_or_else(Has::default, |format| Has {
+            clock: (format.clock)(head) == Clock::Epoch,
+            requests: format.has_requests(),
+        })
     }
 
     /// Classifies the text by its head. If a damaged text can't be recognised, the damage is given as the reason.

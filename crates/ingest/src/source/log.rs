@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 use super::content::Content;
-use super::file::Stored;
+use super::file::{Has, Stored};
 use super::opened::Opened;
 use super::pipe::{Piece, Pipe};
 use super::unpack::checked::{Digest, Digested};
@@ -25,8 +25,7 @@ use crate::sample::resolution::Resolution;
 /// A log, or a pipe that holds at least one.
 pub struct LogSource {
     place: Place,
-    /// False if its times are since the begin of its tool.
-    has_clock: bool,
+    has: Has,
     origin: Origin,
 }
 
@@ -37,14 +36,14 @@ enum Origin {
 }
 
 impl LogSource {
-    pub(crate) fn stored(stored: Stored, has_clock: bool) -> Self {
-        Self { place: stored.place(), has_clock, origin: Origin::Stored(stored) }
+    pub(crate) fn stored(stored: Stored, has: Has) -> Self {
+        Self { place: stored.place(), has, origin: Origin::Stored(stored) }
     }
 
     pub(crate) fn piped(logs: PipedLogs) -> Self {
         let place = logs.found.as_ref().map_or_else(|| logs.pipe.place(), |piece| piece.place.clone());
-        let has_clock = logs.found.as_ref().is_none_or(|piece| piece.head.has_clock());
-        Self { place, has_clock, origin: Origin::Pipe(Some(Box::new(logs))) }
+        let has = logs.found.as_ref().map(|piece| piece.head.has()).unwrap_or_default();
+        Self { place, has, origin: Origin::Pipe(Some(Box::new(logs))) }
     }
 
     /// Tells a pipe that the run's CPU export is known, so that one after a log is skipped.
@@ -56,7 +55,12 @@ impl LogSource {
 
     /// Returns the log's place, and false if its times are since the begin of its tool.
     pub(crate) fn clock(&self) -> (&Place, bool) {
-        (&self.place, self.has_clock)
+        (&self.place, self.has.clock)
+    }
+
+    /// Returns false if the log has no single requests.
+    pub(crate) fn has_requests(&self) -> bool {
+        self.has.requests
     }
 
     /// Returns the file, and the member if it is in a zip.

@@ -5,6 +5,7 @@
 
 mod gatling;
 mod h2load;
+mod hlog;
 mod jmeter;
 mod k6;
 mod since_begin;

@@ -2,6 +2,7 @@
 
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::points::{Bounds, Figures, Latencies, Point, PointKey};
+use perfpipe_ingest::run::Intervals;
 
 use crate::error::Result;
 use crate::timeline::Timeline;
@@ -41,7 +42,9 @@ pub fn point_of_run(run: &StoredRun) -> Result<Option<Point>> {
     key.concurrency = load;
     // An open loop sends requests whether answers come or not.
     let in_flight = load.filter(|_| key.tool != "vegeta");
-    Ok(Some(Point::new(key, figures(hold, span, in_flight, &timeline.percentiles))))
+    let mut figures = figures(hold, span, in_flight, &timeline.percentiles);
+    figures.notes.extend(run.info.options.intervals.iter().flat_map(Intervals::notes));
+    Ok(Some(Point::new(key, figures)))
 }
 
 /// The greatest load of the seconds of a span, as a whole number.

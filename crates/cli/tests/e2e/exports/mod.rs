@@ -3,6 +3,7 @@
 mod forms;
 mod goals;
 mod interchange;
+mod interval_logs;
 mod labels;
 mod parquet;
 mod phases;

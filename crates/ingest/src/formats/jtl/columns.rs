@@ -6,6 +6,7 @@ use super::fields::{Row, Rows};
 use super::layout::Layout;
 use super::parsed::{Clock, Parsed};
 use crate::formats::date::DateParser;
+use crate::formats::histogram::Histogram;
 use crate::formats::injector::Injectors;
 use crate::formats::number::parse_bool;
 use crate::run::options::time_unit::TimeUnit;
@@ -75,7 +76,8 @@ impl Columns {
         let before = out.batch.len();
         let mut times = std::mem::take(&mut self.times);
         let taken = numbers(rows, layout, self.unit, &mut self.dates, &mut times, &mut out.batch)
-            .and_then(|()| within_span(&times, clock));
+            .and_then(|()| within_span(&times, clock))
+            .and_then(|()| histograms(rows, layout, &mut out.histograms));
         match taken {
             Ok(()) => self.rest(rows, layout, clock, &times, out),
             Err(_) => forget_numbers(&mut out.batch, before),
@@ -259,6 +261,20 @@ fn within_span(times: &[i64], clock: &Clock) -> Result<(), Reason> {
         Some(head) if times.iter().any(|ms| ms.abs_diff(head) > clock.max_span_ms) => Err(Reason::Span(head)),
         _ => Ok(()),
     }
+}
+
+/// Appends the histograms of a log that has no requests. If one of them is invalid, appends none.
+fn histograms(rows: Rows<'_>, layout: &Layout, into: &mut Vec<Histogram>) -> Result<(), Reason> {
+    let Some(column) = layout.columns.histogram else { return Ok(()) };
+    let before = into.len();
+    for row in rows.iter() {
+        let Some(histogram) = Histogram::read(row.field(column)) else {
+            into.truncate(before);
+            return Err(Reason::Field("Histogram", column));
+        };
+        into.push(histogram);
+    }
+    Ok(())
 }
 
 /// Removes the numbers of the rows from `from` on.

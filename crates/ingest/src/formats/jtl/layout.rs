@@ -2,6 +2,7 @@
 
 use super::record::Records;
 use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::histogram;
 use crate::sample::resolution::Resolution;
 
 /// JMeter's default columns, which are assumed for a log without a header.
@@ -30,6 +31,8 @@ pub(crate) struct Columns {
     pub(crate) idle_time: Option<usize>,
     pub(crate) connect: Option<usize>,
     pub(crate) hostname: Option<usize>,
+    /// The histogram of an interval, in a log that has no requests. Only a converter writes it.
+    pub(crate) histogram: Option<usize>,
     /// Columns of whole numbers that are checked but not kept.
     pub(crate) other_numbers: Vec<(&'static str, usize)>,
 }
@@ -139,6 +142,8 @@ impl Layout {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         // Every format tells the three columns that must be there.
         let columns = Columns::by_name(&names).unwrap_or_default();
+        let histogram = names.iter().position(|name| name == histogram::COLUMN);
+        let columns = Columns { histogram, ..columns };
         Self {
             delimiter: b',',
             width: names.len(),
@@ -287,6 +292,7 @@ impl Columns {
             idle_time: at("IdleTime"),
             connect: at("Connect"),
             hostname: at("Hostname"),
+            histogram: None,
             other_numbers: others,
         })
     }
@@ -311,6 +317,7 @@ impl Columns {
             idle_time,
             connect,
             hostname,
+            histogram,
             other_numbers: _,
         } = self;
         let optional = [
@@ -328,6 +335,7 @@ impl Columns {
             idle_time,
             connect,
             hostname,
+            histogram,
         ];
         let all = [time_stamp, elapsed, success].into_iter().chain(optional.into_iter().flatten());
         all.copied().collect()

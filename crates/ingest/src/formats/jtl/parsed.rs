@@ -3,6 +3,8 @@
 use super::refused::Refused;
 use crate::formats::clock_steps::Clocks;
 use crate::formats::endpoint::Endpoints;
+use crate::formats::histogram::Histogram;
+use crate::run::options::intervals::Intervals;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::batch::SampleBatch;
 use crate::sample::ends::Ends;
@@ -25,6 +27,8 @@ pub(crate) struct Clock {
 pub(crate) struct Parsed {
     /// The accepted samples.
     pub(crate) batch: SampleBatch,
+    /// For a log that has no requests, the histogram of each row of the batch, which is an interval; otherwise empty.
+    pub(crate) histograms: Vec<Histogram>,
     /// The batch's rows of failures, each with the code of its message in `messages`.
     pub(crate) failures: Vec<(u32, u32)>,
     pub(crate) messages: Texts,
@@ -63,6 +67,22 @@ pub(crate) struct Swallowed {
 }
 
 impl Parsed {
+    /// The number of samples.
+    pub(crate) fn samples(&self) -> u64 {
+        if self.histograms.is_empty() {
+            return self.batch.len() as u64;
+        }
+        self.histograms.iter().map(Histogram::requests).fold(0, u64::saturating_add)
+    }
+
+    /// What is told of the intervals, if the log has no requests.
+    pub(crate) fn intervals(&self) -> Option<Intervals> {
+        let SampleBatch { t_ms, elapsed, resolution, .. } = &self.batch;
+        let rows = self.histograms.iter().zip(t_ms.iter().zip(elapsed));
+        let all = rows.map(|(histogram, (t_ms, length))| histogram.interval(*t_ms, *length, *resolution));
+        all.reduce(Intervals::merged)
+    }
+
     /// The number of samples with a shortened text.
     pub(crate) fn cut_samples(&mut self) -> u64 {
         self.cut.sort_unstable();
@@ -72,6 +92,7 @@ impl Parsed {
 
     pub(super) fn clear(&mut self) {
         self.batch.clear();
+        self.histograms.clear();
         self.failures.clear();
         self.messages.clear();
         self.cut.clear();

@@ -1,5 +1,7 @@
 //! What lines of JMeter's CSV are made of: columns, and texts in quotes.
 
+use crate::formats::histogram;
+
 /// What a format tells of a request, in the names of JMeter's columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Column {
@@ -21,6 +23,7 @@ pub(crate) enum Column {
     IdleTime,
     Connect,
     Hostname,
+    Histogram,
 }
 
 impl Column {
@@ -45,6 +48,7 @@ impl Column {
             Self::IdleTime => "IdleTime",
             Self::Connect => "Connect",
             Self::Hostname => "Hostname",
+            Self::Histogram => histogram::COLUMN,
         }
     }
 }

@@ -24,8 +24,8 @@ pub(crate) struct Format {
     pub(crate) tool: Option<&'static str>,
     /// The unit in which it tells times, if that is whole.
     pub(crate) finest: Resolution,
-    /// What its times are counted from.
-    pub(crate) clock: Clock,
+    /// Says what the times are counted from in a log that begins with these bytes, without leading whitespace.
+    pub(crate) clock: fn(&[u8]) -> Clock,
     /// What it tells of a request.
     pub(crate) columns: &'static [Column],
     /// Returns true if a log that begins with these bytes, without leading whitespace, is of this format.
@@ -37,10 +37,15 @@ pub(crate) struct Format {
 }
 
 impl Format {
+    /// Returns false for a log that has no single requests.
+    pub(crate) fn has_requests(&self) -> bool {
+        !self.columns.contains(&Column::Histogram)
+    }
+
     /// Returns what is to be told of a log that begins with these bytes, where `begin` is known or not, as sentences
     /// without their full stops.
     pub(crate) fn notes(&self, head: &[u8], begin: Option<i64>) -> Vec<&'static str> {
-        let of_clock = (self.clock == Clock::SinceBegin && begin.is_none()).then_some(NOTE);
+        let of_clock = ((self.clock)(head) == Clock::SinceBegin && begin.is_none()).then_some(NOTE);
         (self.note)(head).into_iter().chain(of_clock).collect()
     }
 

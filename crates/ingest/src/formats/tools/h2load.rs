@@ -13,7 +13,7 @@ pub(super) const FORMAT: Format = Format {
     name: "h2load's log",
     tool: Some("h2load"),
     finest: Resolution::MICROSECOND,
-    clock: Clock::Epoch,
+    clock: |_| Clock::Epoch,
     columns: &[
         Column::TimeStamp,
         Column::Elapsed,

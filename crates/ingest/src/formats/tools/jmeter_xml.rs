@@ -18,7 +18,7 @@ pub(super) const FORMAT: Format = Format {
     name: "JMeter's XML log",
     tool: None,
     finest: Resolution::MILLISECOND,
-    clock: Clock::Epoch,
+    clock: |_| Clock::Epoch,
     columns: &[
         Column::TimeStamp,
         Column::Elapsed,

@@ -11,8 +11,18 @@ pub(crate) trait ConvertLine: Send {
     /// Converts a line, without its line end, to at most one row or reject.
     fn line(&mut self, line: &[u8], rows: &mut Rows);
 
+    /// Returns true if the row of the last line is held back, and written by a later call.
+    fn holds_back(&self) -> bool {
+        false
+    }
+
+    /// Writes the rows that are held back.
+    fn release(&mut self, _rows: &mut Rows) {}
+
     /// Converts what is left when the log ends.
-    fn end(&mut self, _rows: &mut Rows) {}
+    fn end(&mut self, rows: &mut Rows) {
+        self.release(rows);
+    }
 }
 
 /// Splits a log into lines. Each becomes a line, so that both have the same numbers.
@@ -32,7 +42,7 @@ impl<T: ConvertLine> LineByLine<T> {
         if !std::mem::take(&mut self.is_skipping) {
             self.of.line(line.strip_suffix(b"\r").unwrap_or(line), rows);
         }
-        if rows.bytes.len() == before {
+        if rows.bytes.len() == before && !self.of.holds_back() {
             rows.skip();
         }
     }
@@ -41,7 +51,10 @@ impl<T: ConvertLine> LineByLine<T> {
     fn take_rest(&mut self, rest: &[u8], follows: Follows, rows: &mut Rows) {
         match follows {
             Follows::Nothing => self.take(rest, rows),
-            Follows::Damage if !self.is_skipping => rows.reject(Wrong::Cut, None, rest),
+            Follows::Damage if !self.is_skipping => {
+                self.of.release(rows);
+                rows.reject(Wrong::Cut, None, rest);
+            }
             _ => {}
         }
     }
@@ -60,8 +73,10 @@ impl<T: ConvertLine> Convert for LineByLine<T> {
             if !rest.is_empty() {
                 self.take_rest(rest, follows, rows);
             }
-            if follows == Follows::Nothing {
-                self.of.end(rows);
+            match follows {
+                Follows::Nothing => self.of.end(rows),
+                Follows::Damage => self.of.release(rows),
+                _ => {}
             }
             return Ok(input.len());
         }
@@ -69,6 +84,7 @@ impl<T: ConvertLine> Convert for LineByLine<T> {
             return Ok(at);
         }
         if !std::mem::replace(&mut self.is_skipping, true) {
+            self.of.release(rows);
             rows.reject(Wrong::Long, None, rest.get(..KEPT).unwrap_or(rest));
         }
         rows.place.1 += rest.len() as u64;

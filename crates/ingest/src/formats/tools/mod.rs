@@ -9,6 +9,7 @@ mod fields;
 pub(crate) mod format;
 mod gatling;
 mod h2load;
+mod hlog;
 mod jmeter_xml;
 mod k6;
 mod lines;
@@ -20,7 +21,7 @@ mod vegeta;
 use self::format::Format;
 
 /// The formats, in the order in which they are tried.
-pub(crate) const FORMATS: [&Format; 10] = [
+pub(crate) const FORMATS: [&Format; 11] = [
     &jmeter_xml::FORMAT,
     &gatling::TEXT,
     &gatling::BINARY,
@@ -31,6 +32,7 @@ pub(crate) const FORMATS: [&Format; 10] = [
     &vegeta::JSON,
     &since_begin::HEY,
     &since_begin::OHA,
+    &hlog::FORMAT,
 ];
 
 /// Returns the format of a log that begins with these bytes, without leading whitespace; `None` for JMeter's CSV and what

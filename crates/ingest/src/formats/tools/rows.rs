@@ -2,6 +2,7 @@
 
 use super::csv::{Column, quoted};
 use super::told::{Told, Wrong};
+use crate::formats::histogram::Histogram;
 use crate::formats::jtl::blocks::KEPT;
 use crate::sample::resolution::Resolution;
 
@@ -29,6 +30,9 @@ pub(crate) struct Row<'a> {
     pub(crate) url: &'a [u8],
     /// True for what a tool tells of several requests together.
     pub(crate) is_transaction: bool,
+    /// The requests of an interval, in a log that tells no single ones. The row is then the interval, and its response
+    /// time the length.
+    pub(crate) histogram: Option<&'a Histogram>,
 }
 
 /// The beginning of the message by which a record is known as a transaction's.
@@ -101,6 +105,9 @@ impl Rows {
                 Column::Success => self.bytes.extend_from_slice(if row.success { b"true" } else { b"false" }),
                 Column::FailureMessage => self.text(row.failure_message),
                 Column::AllThreads => self.maybe(row.threads),
+                Column::Histogram => {
+                    row.histogram.into_iter().for_each(|found| found.write(&mut self.bytes));
+                }
                 // Only formats that tell all fields as JMeter does have the others.
                 _ => {}
             }
@@ -141,6 +148,11 @@ impl Rows {
         Told { wrong, line, byte, value: value.map(<[u8]>::to_vec), record }.write(&mut self.bytes);
         let written = self.bytes.get(before..).unwrap_or_default();
         self.line += memchr::memchr_iter(b'\n', written).count() as u64;
+    }
+
+    /// Returns a time in ns in the unit of the run, if it is not too long for it.
+    pub(crate) fn in_unit(&self, ns: i64) -> Option<i32> {
+        i32::try_from(self.resolution.of_ns(ns)).ok()
     }
 
     /// Writes a time in ns in the unit of the run. One that is too long for it is written as it is, and refused by

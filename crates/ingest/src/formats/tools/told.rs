@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use super::csv::{Column, quoted};
+use super::hlog::Flaw;
 use crate::run::reject_reason::RejectReason;
 
 /// Begins the field, and separates what it tells. Neither is in a name of anything.
@@ -31,6 +32,8 @@ pub(crate) enum Wrong {
     Cut,
     /// It is of a run behind the first one, in a log whose times begin again there.
     SecondRun,
+    /// It is an interval that can't be read.
+    Interval(Flaw),
 }
 
 /// The columns that something can be wrong with.
@@ -58,6 +61,9 @@ impl Wrong {
             Self::Long => [5, 0, 0],
             Self::Cut => [6, 0, 0],
             Self::SecondRun => [7, 0, 0],
+            Self::Interval(flaw) => {
+                [8, Flaw::ALL.iter().position(|known| *known == flaw).unwrap_or_default() as u64, 0]
+            }
         }
     }
 
@@ -72,6 +78,7 @@ impl Wrong {
             5 => Self::Long,
             6 => Self::Cut,
             7 => Self::SecondRun,
+            8 => Self::Interval(*Flaw::ALL.get(usize::try_from(a).ok()?)?),
             _ => return None,
         })
     }
@@ -87,6 +94,7 @@ impl Wrong {
             Self::Long => RejectReason::LongLine,
             Self::Cut => RejectReason::CutShort,
             Self::SecondRun => RejectReason::SecondRun,
+            Self::Interval(flaw) => RejectReason::Interval { flaw: flaw.text() },
         }
     }
 }
@@ -161,6 +169,7 @@ mod tests {
             prop::sample::select(&COLUMNS[..]).prop_map(Wrong::Time),
             Just(Wrong::Cut),
             Just(Wrong::SecondRun),
+            prop::sample::select(&Flaw::ALL[..]).prop_map(Wrong::Interval),
         ]
     }
 

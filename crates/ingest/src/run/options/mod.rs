@@ -1,6 +1,7 @@
 //! The options of an ingest that are recorded with its run.
 
 pub(crate) mod cpu_scale;
+pub(crate) mod intervals;
 pub(crate) mod time_unit;
 
 use std::collections::BTreeMap;
@@ -8,6 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use self::cpu_scale::CpuScale;
+use self::intervals::Intervals;
 use self::time_unit::TimeUnit;
 
 /// The options of an ingest that are recorded with its run, for its readers. They are stored as texts by name, as
@@ -45,6 +47,8 @@ pub struct RunOptions {
     pub cpu_scale: Option<CpuScale>,
     /// The number of the server's cores.
     pub cores: Option<u32>,
+    /// How the run was counted, if it was made from histograms of intervals.
+    pub intervals: Option<Intervals>,
     /// What the user says of the run, by key: its commit, branch, version. Stored under the names `tag:KEY`.
     pub tags: BTreeMap<String, String>,
     /// Options that only another version of perfpipe knows, by name.
@@ -61,6 +65,7 @@ const ORIGIN: &str = "origin";
 const CPU_ITEM: &str = "cpu-item";
 const CPU_SCALE: &str = "cpu-scale";
 const CORES: &str = "cores";
+const INTERVALS: &str = "intervals";
 /// What the name of a stored tag begins with.
 const TAG: &str = "tag:";
 
@@ -108,6 +113,7 @@ impl From<BTreeMap<String, String>> for RunOptions {
             cpu_item: take(&mut stored, CPU_ITEM),
             cpu_scale: scale,
             cores,
+            intervals: take(&mut stored, INTERVALS),
             tags,
             other: stored,
         }
@@ -128,6 +134,7 @@ impl From<RunOptions> for BTreeMap<String, String> {
             (CPU_ITEM, options.cpu_item.map(|item| item.to_string())),
             (CPU_SCALE, options.cpu_scale.map(|scale| scale.name().to_owned())),
             (CORES, cores.map(|cores| cores.to_string())),
+            (INTERVALS, options.intervals.map(|intervals| intervals.to_string())),
         ];
         let mut stored = options.other;
         stored.extend(options.tags.into_iter().map(|(key, text)| (format!("{TAG}{key}"), text)));

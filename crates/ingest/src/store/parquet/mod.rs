@@ -245,7 +245,7 @@ impl ParquetStore {
         let opened = self.with_generation(wanted.key(), |manifest, file| {
             wanted.check(&manifest.info)?;
             if !manifest.info.samples_stored {
-                return Err(Error::without_samples(wanted.key()));
+                return Err(Error::without_samples(wanted.key(), manifest.info.had_requests()));
             }
             Ok((samples::open(file(tables::SAMPLES)?, manifest.info.resolution)?, manifest.info.clone()))
         })?;

@@ -228,7 +228,7 @@ async fn hold_tables(session: &Session, wanted: Wanted<'_>) -> Result<(RunInfo, 
     let (what, key) = ("reading samples", wanted.key());
     loop {
         let stored = require(session, what, Mode::Reading, &["runs"], wanted).await?;
-        let tables = stored.tables.ok_or_else(|| Error::without_samples(key))?;
+        let tables = stored.tables.ok_or_else(|| Error::without_samples(key, stored.info.had_requests()))?;
         let names = tables.names();
         let listed = names.iter().map(|table| in_schema(table)).collect::<Vec<_>>().join(", ");
         let lock = format!("lock table {listed} in access share mode");

@@ -28,7 +28,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "Gatling's log",
     tool: Some("gatling"),
     finest: Resolution::MILLISECOND,
-    clock: Clock::Epoch,
+    clock: |_| Clock::Epoch,
     columns: COLUMNS,
     recognises: is_run,
     note: |_| None,

@@ -24,7 +24,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "Gatling's log",
     tool: Some("gatling"),
     finest: Resolution::MILLISECOND,
-    clock: Clock::Epoch,
+    clock: |_| Clock::Epoch,
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"RUN\t") || head.starts_with(b"ASSERTION\t"),
     note: |_| None,

@@ -17,7 +17,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "k6's CSV",
     tool: Some("k6"),
     finest: Resolution::MICROSECOND,
-    clock: Clock::Epoch,
+    clock: |_| Clock::Epoch,
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"metric_name,timestamp,metric_value"),
     note,

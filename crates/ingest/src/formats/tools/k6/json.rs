@@ -19,7 +19,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "k6's JSON",
     tool: Some("k6"),
     finest: Resolution::MICROSECOND,
-    clock: Clock::Epoch,
+    clock: |_| Clock::Epoch,
     columns: COLUMNS,
     recognises: |head| {
         let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();

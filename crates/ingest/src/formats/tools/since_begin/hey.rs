@@ -12,7 +12,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "hey's CSV",
     tool: Some("hey"),
     finest: Resolution::HUNDRED_MICROSECONDS,
-    clock: Clock::SinceBegin,
+    clock: |_| Clock::SinceBegin,
     columns: &[
         Column::TimeStamp,
         Column::Elapsed,

@@ -12,7 +12,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     name: "oha's CSV",
     tool: Some("oha"),
     finest: Resolution::MICROSECOND,
-    clock: Clock::SinceBegin,
+    clock: |_| Clock::SinceBegin,
     columns: &[
         Column::TimeStamp,
         Column::Elapsed,

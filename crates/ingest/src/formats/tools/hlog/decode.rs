@@ -1,0 +1,180 @@
+//! Decodes the histograms of a log.
+
+use std::io::Read;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use flate2::read::ZlibDecoder;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::{DeserializeError, Deserializer};
+
+use super::flaw::Flaw;
+use crate::formats::jtl::blocks::RECORD_LIMIT;
+
+/// A decoded histogram.
+pub(super) struct Decoded {
+    /// The significant digits of its values.
+    pub(super) digits: u8,
+    /// The number of requests of each value, ascending by value. A value is the largest of those that count as equal.
+    pub(super) counts: Vec<(u64, u64)>,
+}
+
+/// The cookies of the encoding V2, plain and compressed.
+const PLAIN: [u8; 4] = [0x1c, 0x84, 0x93, 0x13];
+const COMPRESSED: [u8; 4] = [0x1c, 0x84, 0x93, 0x14];
+
+/// The number of bytes before the counts: cookie, length, offset, digits, lowest and highest value, and ratio.
+const HEADER: usize = 40;
+
+/// The most different values of a histogram.
+const MOST_VALUES: usize = 100_000;
+
+/// A number of the counts takes fewer bytes than this. So no sum of them overflows: 2^41 requests of a value are the most.
+const LONGEST_NUMBER: usize = 7;
+
+/// Decodes a histogram.
+pub(super) fn decode(encoded: &str) -> Result<Decoded, Flaw> {
+    let packed = STANDARD.decode(encoded.trim_end()).map_err(|_| Flaw::Base64)?;
+    let plain = unpacked(&packed)?;
+    check(&plain)?;
+    let mut input = plain.as_slice();
+    let histogram: Histogram<u64> =
+        Deserializer::new().deserialize(&mut input).map_err(|error| match error {
+            DeserializeError::UnsupportedFeature => Flaw::Decimals,
+            _ => Flaw::Damaged,
+        })?;
+    let found = histogram.iter_recorded().map(|value| (value.value_iterated_to(), value.count_at_value()));
+    let counts: Vec<(u64, u64)> = found.take(MOST_VALUES + 1).collect();
+    if counts.len() > MOST_VALUES {
+        return Err(Flaw::Large);
+    }
+    Ok(Decoded { digits: histogram.sigfig(), counts })
+}
+
+/// Returns the encoding without its compression.
+fn unpacked(packed: &[u8]) -> Result<Vec<u8>, Flaw> {
+    let Some(cookie) = packed.first_chunk::<4>() else { return Err(Flaw::Damaged) };
+    if *cookie == PLAIN {
+        return Ok(packed.to_vec());
+    }
+    if *cookie != COMPRESSED {
+        return Err(Flaw::Encoding);
+    }
+    let mut plain = Vec::new();
+    // What a few bytes can be unpacked to has no limit of its own.
+    let packed = packed.get(8..).ok_or(Flaw::Damaged)?;
+    let mut input = ZlibDecoder::new(packed).take(RECORD_LIMIT as u64 + 1);
+    input.read_to_end(&mut plain).map_err(|_| Flaw::Damaged)?;
+    match plain.first_chunk::<4>() {
+        _ if plain.len() > RECORD_LIMIT => Err(Flaw::Large),
+        Some(cookie) if *cookie == PLAIN => Ok(plain),
+        Some(_) => Err(Flaw::Encoding),
+        None => Err(Flaw::Damaged),
+    }
+}
+
+/// Checks what decoding relies on: that the counts are there, and that none is beyond reason.
+fn check(plain: &[u8]) -> Result<(), Flaw> {
+    let length = plain.get(4..8).and_then(|bytes| bytes.first_chunk::<4>()).ok_or(Flaw::Damaged)?;
+    let counts = plain.get(HEADER..).ok_or(Flaw::Damaged)?;
+    if counts.len() < u32::from_be_bytes(*length) as usize {
+        return Err(Flaw::Damaged);
+    }
+    let is_long = |bytes: &[u8]| bytes.iter().all(|byte| byte & 0x80 != 0);
+    if counts.windows(LONGEST_NUMBER - 1).any(is_long) { Err(Flaw::Large) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use hdrhistogram::serialization::{Serializer, V2DeflateSerializer, V2Serializer};
+    use proptest::prelude::*;
+
+    fn plain(histogram: &Histogram<u64>) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        V2Serializer::new().serialize(histogram, &mut bytes).unwrap();
+        bytes
+    }
+
+    fn flaw(bytes: &[u8]) -> Option<Flaw> {
+        decode(&STANDARD.encode(bytes)).err()
+    }
+
+    // Those of 4 and 5 digits take long to read without optimisation.
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn counts_are_those_that_were_recorded(
+            digits in 0..=3_u8, low in prop_oneof![Just(1_u64), 1..5000_u64],
+            values in prop::collection::vec((0..u64::MAX >> 8, 1..1000_u64), 0..30),
+        ) {
+            let mut histogram = Histogram::<u64>::new_with_bounds(low, u64::MAX >> 1, digits).unwrap();
+            values.iter().for_each(|(value, count)| histogram.record_n(*value, *count).unwrap());
+            let mut packed = Vec::new();
+            V2DeflateSerializer::new().serialize(&histogram, &mut packed).unwrap();
+            let mut expected = std::collections::BTreeMap::new();
+            for (value, count) in values {
+                *expected.entry(histogram.highest_equivalent(value)).or_insert(0) += count;
+            }
+            let expected: Vec<(u64, u64)> = expected.into_iter().collect();
+            for bytes in [packed, plain(&histogram)] {
+                let found = decode(&STANDARD.encode(bytes)).ok().unwrap();
+                prop_assert_eq!((found.digits, &found.counts), (digits, &expected));
+            }
+        }
+
+        #[test]
+        fn any_bytes_behind_a_cookie_are_decoded_or_refused(
+            digits in prop_oneof![0..4_u8, Just(6)], low in prop_oneof![0..3_u64, any::<u64>()], high: u64,
+            counts in prop::collection::vec(prop_oneof![any::<u8>(), Just(0xff)], 0..40),
+        ) {
+            let mut bytes = PLAIN.to_vec();
+            bytes.extend((counts.len() as u32).to_be_bytes());
+            bytes.extend(0_u32.to_be_bytes());
+            bytes.extend(u32::from(digits).to_be_bytes());
+            bytes.extend(low.to_be_bytes());
+            bytes.extend(high.to_be_bytes());
+            bytes.extend(1_f64.to_be_bytes());
+            bytes.extend(counts);
+            let _ = decode(&STANDARD.encode(bytes));
+        }
+    }
+
+    #[test]
+    fn what_is_not_whole_or_of_another_kind_has_a_flaw_of_its_own() {
+        let mut histogram = Histogram::<u64>::new(3).unwrap();
+        histogram.record(700).unwrap();
+        let whole = plain(&histogram);
+        assert_eq!(flaw(&whole), None);
+        let changed = |at: usize, byte: u8| {
+            let mut bytes = whole.clone();
+            bytes[at] = byte;
+            flaw(&bytes)
+        };
+        assert_eq!(
+            (flaw(&whole[..whole.len() - 1]), flaw(&whole[..30])),
+            (Some(Flaw::Damaged), Some(Flaw::Damaged))
+        );
+        assert_eq!((changed(3, 0x11), changed(0, 0)), (Some(Flaw::Encoding), Some(Flaw::Encoding)));
+        assert_eq!((changed(11, 1), changed(32, 0)), (Some(Flaw::Decimals), Some(Flaw::Decimals)));
+        // Digits, and the length of the counts.
+        assert_eq!((changed(15, 9), changed(4, 0x7f)), (Some(Flaw::Damaged), Some(Flaw::Damaged)));
+        assert_eq!(decode("HISTF%").err(), Some(Flaw::Base64));
+        let mut large = whole.clone();
+        large.truncate(HEADER);
+        large[4..8].copy_from_slice(&9_u32.to_be_bytes());
+        large.extend([0xff; 9]);
+        assert_eq!(flaw(&large), Some(Flaw::Large));
+    }
+
+    #[test]
+    fn few_bytes_that_unpack_to_many_are_refused() {
+        let mut packed = COMPRESSED.to_vec();
+        packed.extend(0_u32.to_be_bytes());
+        let mut pack = flate2::write::ZlibEncoder::new(&mut packed, flate2::Compression::best());
+        std::io::Write::write_all(&mut pack, &vec![0; 3 * RECORD_LIMIT]).unwrap();
+        pack.finish().unwrap();
+        assert_eq!(flaw(&packed), Some(Flaw::Large));
+    }
+}
