@@ -29,6 +29,10 @@ const HEADER: usize = 40;
 /// The most different values of a histogram.
 const MOST_VALUES: usize = 100_000;
 
+/// The most counts that a histogram may have room for, as one of 4 digits from 1 ns to an hour has. They are all walked
+/// through, and a few bytes can ask for any number.
+const MOST_PLACES: u64 = 1 << 20;
+
 /// A number of the counts takes fewer bytes than this. So no sum of them overflows: 2^41 requests of a value are the most.
 const LONGEST_NUMBER: usize = 7;
 
@@ -76,12 +80,34 @@ fn unpacked(packed: &[u8]) -> Result<Vec<u8>, Flaw> {
 /// Checks what decoding relies on: that the counts are there, and that none is beyond reason.
 fn check(plain: &[u8]) -> Result<(), Flaw> {
     let length = plain.get(4..8).and_then(|bytes| bytes.first_chunk::<4>()).ok_or(Flaw::Damaged)?;
+    let number = |at: usize| {
+        let bytes = plain.get(at..).and_then(|bytes| bytes.first_chunk::<8>());
+        bytes.map(|bytes| u64::from_be_bytes(*bytes)).ok_or(Flaw::Damaged)
+    };
+    // The offset before the digits is 0, else it is refused below.
+    if places(number(8)? & 0xffff_ffff, number(16)?, number(24)?).ok_or(Flaw::Damaged)? > MOST_PLACES {
+        return Err(Flaw::Large);
+    }
     let counts = plain.get(HEADER..).ok_or(Flaw::Damaged)?;
     if counts.len() < u32::from_be_bytes(*length) as usize {
         return Err(Flaw::Damaged);
     }
     let is_long = |bytes: &[u8]| bytes.iter().all(|byte| byte & 0x80 != 0);
     if counts.windows(LONGEST_NUMBER - 1).any(is_long) { Err(Flaw::Large) } else { Ok(()) }
+}
+
+/// The number of counts that a histogram of these digits has room for, from the lowest value to the highest: so many for
+/// each doubling that the values between are told apart to these digits. `None` if there is no such histogram.
+fn places(digits: u64, low: u64, high: u64) -> Option<u64> {
+    let digits = u32::try_from(digits).ok().filter(|digits| *digits <= 5)?;
+    let each = (2 * 10_u64.pow(digits)).next_power_of_two();
+    let mut covered = u128::from(each) << low.checked_ilog2()?;
+    let mut doublings = 1;
+    while covered <= u128::from(high) {
+        covered <<= 1;
+        doublings += 1;
+    }
+    Some((doublings + 1) * each / 2)
 }
 
 #[cfg(test)]
@@ -94,6 +120,19 @@ mod tests {
         let mut bytes = Vec::new();
         V2Serializer::new().serialize(histogram, &mut bytes).unwrap();
         bytes
+    }
+
+    #[test]
+    fn places_are_those_of_the_histogram() {
+        for (digits, low, high) in
+            [(0, 1, 2), (3, 1, 3_600_000_000), (4, 1, 3_600_000_000_000), (3, 1000, u64::MAX), (5, 7, 90)]
+        {
+            let histogram = Histogram::<u64>::new_with_bounds(low, high, digits).unwrap();
+            let found = places(digits.into(), low, high).unwrap();
+            assert_eq!(found, histogram.distinct_values() as u64, "{digits} {low} {high}");
+        }
+        assert_eq!((places(6, 1, 2), places(3, 0, 2)), (None, None));
+        assert!(places(4, 1, 3_600_000_000_000).unwrap() <= MOST_PLACES);
     }
 
     fn flaw(bytes: &[u8]) -> Option<Flaw> {
@@ -158,6 +197,10 @@ mod tests {
         );
         assert_eq!((changed(3, 0x11), changed(0, 0)), (Some(Flaw::Encoding), Some(Flaw::Encoding)));
         assert_eq!((changed(11, 1), changed(32, 0)), (Some(Flaw::Decimals), Some(Flaw::Decimals)));
+        // A range of 2^63 by 5 digits.
+        let mut wide = whole.clone();
+        (wide[15], wide[24]) = (5, 0x7f);
+        assert_eq!(flaw(&wide), Some(Flaw::Large));
         // Digits, and the length of the counts.
         assert_eq!((changed(15, 9), changed(4, 0x7f)), (Some(Flaw::Damaged), Some(Flaw::Damaged)));
         assert_eq!(decode("HISTF%").err(), Some(Flaw::Base64));

@@ -55,7 +55,7 @@ impl Flaw {
             Self::Damaged => "its histogram is damaged or cut short",
             Self::Decimals => "its histogram is one of decimal or shifted values, which are not read",
             Self::Large => {
-                "its histogram holds more than any measured one: over 100,000 different times, or over 10^12 requests of one"
+                "its histogram holds more than any measured one: over 100,000 different times, over 10^12 requests of one, or room for over a million"
             }
             Self::LongTime => {
                 "a response time, or the interval itself, is too long to be counted in the unit of the run"
