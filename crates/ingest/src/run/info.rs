@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::damage::Damage;
 use super::key::RunKey;
 use super::options::RunOptions;
+use super::options::intervals::Intervals;
 use crate::sample::resolution::Resolution;
 
 /// The kind of a source file.
@@ -86,6 +87,9 @@ impl SourceFile {
         Self { file: file.into(), kind, bytes, crc32, ..Self::default() }
     }
 }
+
+/// The load tools whose logs have answered requests only.
+const ANSWERS_ONLY: [&str; 2] = ["hey", "oha"];
 
 /// The load tool whose logs tell no other.
 const JMETER: &str = "jmeter";
@@ -189,6 +193,28 @@ impl RunInfo {
     /// Returns false if a log had no single requests, only histograms of them, so that there can be no samples.
     pub fn had_requests(&self) -> bool {
         self.options.intervals.is_none()
+    }
+
+    /// Returns what the figures of the run lack because of the load tool that wrote its logs, in few words each.
+    ///
+    /// ```
+    /// use perfpipe_ingest::run::{SourceFile, SourceKind};
+    /// use perfpipe_ingest::{RunInfo, RunKey};
+    ///
+    /// let mut info = RunInfo::new(RunKey::new("go", "hello"), 12, 500);
+    /// assert!(info.caveats().is_empty());
+    /// let mut log = SourceFile::new("hey.csv", SourceKind::Log, 7, 9);
+    /// log.tool = Some("hey".to_owned());
+    /// info.sources.push(log);
+    /// assert_eq!(info.caveats(), ["requests without an answer are missing"]);
+    /// ```
+    pub fn caveats(&self) -> Vec<String> {
+        let mut caveats: Vec<String> = self.options.intervals.iter().flat_map(Intervals::caveats).collect();
+        let mut logs = self.sources.iter().filter(|source| source.kind == SourceKind::Log);
+        if logs.any(|log| log.tool.as_deref().is_some_and(|tool| ANSWERS_ONLY.contains(&tool))) {
+            caveats.push("requests without an answer are missing".to_owned());
+        }
+        caveats
     }
 
     /// Returns true if the run was made from damaged files that could be read only in part.

@@ -3,7 +3,6 @@
 use perfpipe_analyze::format::damage_read;
 use perfpipe_analyze::{Summary, Timeline, View};
 use perfpipe_ingest::RunInfo;
-use perfpipe_ingest::run::Intervals;
 
 use crate::charts::run::Run;
 use crate::text::clock::{duration, utc};
@@ -60,25 +59,16 @@ pub(crate) fn facts(run: &Run<'_>) -> Vec<String> {
         facts.push("Load is not in the log".to_owned());
     }
     facts.push(percentiles(&run.timeline.percentiles));
-    facts.extend(info.options.intervals.iter().flat_map(rounding));
+    facts.extend(info.caveats().iter().map(|caveat| capitalised(caveat)));
     facts.extend(sources(run.timeline));
     facts.extend(damage(&run.timeline.info));
     facts
 }
 
-/// Describes what is not exact in a run that was made from histograms of intervals.
-fn rounding(intervals: &Intervals) -> Vec<String> {
-    let mut facts = vec![
-        format!("Times are rounded up to {} digits", intervals.digits),
-        "Failures are not in the log".to_owned(),
-    ];
-    if intervals.across > 0 {
-        facts.push(format!(
-            "{} of {} intervals reach beyond their second",
-            intervals.across, intervals.intervals
-        ));
-    }
-    facts
+/// Returns a text with its first letter in upper case.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Describes the damage of a run's files.

@@ -2,7 +2,6 @@
 
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::points::{Bounds, Figures, Latencies, Point, PointKey};
-use perfpipe_ingest::run::Intervals;
 
 use crate::error::Result;
 use crate::timeline::Timeline;
@@ -43,7 +42,7 @@ pub fn point_of_run(run: &StoredRun) -> Result<Option<Point>> {
     // An open loop sends requests whether answers come or not.
     let in_flight = load.filter(|_| key.tool != "vegeta");
     let mut figures = figures(hold, span, in_flight, &timeline.percentiles);
-    figures.notes.extend(run.info.options.intervals.iter().flat_map(Intervals::notes));
+    figures.notes.extend(run.info.caveats());
     Ok(Some(Point::new(key, figures)))
 }
 

@@ -24,7 +24,8 @@ fn log_is_a_run_without_samples_that_tells_its_rounding() {
             &["3 significant digits", "does not tell failures", "(counts only)", "p50 9.119 ms"],
         );
         let list = &store.list()[0];
-        assert_eq!((&list["requests"], &list["digits"]), (&3000.into(), &3.into()), "{list}");
+        assert_eq!(list["requests"], 3000);
+        assert_told(text(list, "caveats"), &["rounded up to 3 digits", "failures are not in the log"]);
         assert_eq!((&list["samples_stored"], &list["failures"]), (&false.into(), &0.into()));
         let key = store.only_key();
         let seconds: Vec<u64> = rows(&store.export(&key, "seconds", "csv", &[]))
@@ -95,4 +96,22 @@ fn inspection_and_pages_tell_the_rounding() {
     let page = std::fs::read_dir(&pages).unwrap().map(|entry| entry.unwrap().path());
     let texts: Vec<String> = page.map(|path| std::fs::read_to_string(path).unwrap()).collect();
     assert!(texts.iter().any(|text| text.contains("rounded up to 3 digits")), "{} pages", texts.len());
+}
+
+#[test]
+fn logs_of_answers_say_in_list_and_pages_what_they_lack() {
+    let store = Store::embedded();
+    let log = fixture("other/hey/failures.csv").display().to_string();
+    let summary = store.file("hey.txt", std::fs::read(fixture("other/hey/failures-summary.out")).unwrap());
+    // It counts the same answers by status, and is of another run.
+    let complaint =
+        store.run(&["ingest", &log, &summary, "--framework", "go", "--test", "hello"]).complaint(2);
+    assert_told(&complaint, &["hey.txt is the summary of a load tool"]);
+    store.run(&["ingest", &log, "--framework", "go", "--test", "hello"]).said();
+    let lacks = "requests without an answer are missing";
+    assert_eq!(text(&store.list()[0], "caveats"), lacks);
+    let pages = store.folder.path().join("pages").display().to_string();
+    store.run(&["report", "--test", "hello", "--format", "svg", "--out", &pages]).text();
+    let page = std::fs::read_to_string(store.folder.path().join("pages/go_hello.svg")).unwrap();
+    assert!(page.contains(&lacks[1..]), "{page}");
 }

@@ -45,6 +45,19 @@ impl Intervals {
         }
     }
 
+    /// Returns what is not exact in the run, in few words each.
+    pub(crate) fn caveats(&self) -> Vec<String> {
+        let mut caveats = vec![
+            format!("times are rounded up to {} digits", self.digits),
+            "failures are not in the log".to_owned(),
+        ];
+        if self.across > 0 {
+            caveats
+                .push(format!("{} of {} intervals reach beyond their second", self.across, self.intervals));
+        }
+        caveats
+    }
+
     /// Returns what is to be told of the run, as sentences without their full stops.
     pub fn notes(&self) -> Vec<String> {
         let percent = 100.0 / 10f64.powi(self.digits.into());
@@ -137,6 +150,7 @@ mod tests {
         assert!(notes[0].contains("less than 1 % (2 significant digits)"), "{}", notes[0]);
         assert!(notes[1].contains("µs") && notes[2].contains("1 of 4 intervals, up to 1003 ms"), "{notes:?}");
         assert_eq!((notes.len(), one.notes().len()), (4, 3));
+        assert_eq!((all.caveats().len(), one.caveats().len()), (3, 2));
         for wrong in ["", "digits=3", "digits=3 per-ms=1 intervals=1 across=x longest-ms=1 sums=0"] {
             assert!(wrong.parse::<Intervals>().is_err(), "{wrong}");
         }
