@@ -3,6 +3,7 @@
 use hashbrown::HashMap;
 
 use super::block::{LocalError, LocalKey, Tally};
+use super::sort::Sorter;
 use super::{InjectorLoad, Sums, histograms};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::sample::batch::SampleBatch;
@@ -18,6 +19,7 @@ pub(crate) struct Counter {
     of_rows: Vec<u32>,
     /// The elapsed times of the rows, grouped by cell.
     elapsed: Vec<i32>,
+    sorter: Sorter,
     histogram: Vec<u32>,
 }
 
@@ -103,7 +105,7 @@ impl Counter {
             };
             rest = others;
             counted.clear();
-            runs(own, &mut self.histogram, &mut counted);
+            runs(own, &mut self.histogram, &mut self.sorter, &mut counted);
             loads.clear();
             loads.extend(open.loads(&self.loads));
             loads.sort_unstable_by_key(|load: &InjectorLoad| load.injector);
@@ -183,14 +185,14 @@ impl Open {
 
 /// Appends each value of a list with its number of occurrences, ascending. `histogram` is scratch space, all zero
 /// before and after the call.
-fn runs(values: &mut [i32], histogram: &mut Vec<u32>, into: &mut Vec<(i32, u64)>) {
+fn runs(values: &mut [i32], histogram: &mut Vec<u32>, sorter: &mut Sorter, into: &mut Vec<(i32, u64)>) {
     if let [value] = values {
         return into.push((*value, 1));
     }
     let dense = values.iter().all(|value| (0..DENSE).contains(value));
     let largest = values.iter().copied().max().unwrap_or_default();
     if !dense || values.len() < largest as usize / 8 {
-        values.sort_unstable();
+        sorter.sort(values);
         let runs = values.chunk_by(|a, b| a == b);
         return into.extend(runs.filter_map(|run| Some((*run.first()?, run.len() as u64))));
     }
@@ -237,7 +239,7 @@ mod tests {
             let mut expected = BTreeMap::new();
             values.iter().for_each(|value| *expected.entry(*value).or_insert(0u64) += 1);
             let (mut histogram, mut counted) = (Vec::new(), Vec::new());
-            runs(&mut values, &mut histogram, &mut counted);
+            runs(&mut values, &mut histogram, &mut Sorter::default(), &mut counted);
             prop_assert_eq!(counted, expected.into_iter().collect::<Vec<_>>());
             prop_assert!(histogram.iter().all(|count| *count == 0));
         }

@@ -6,6 +6,7 @@ pub(crate) mod coverage;
 mod histograms;
 pub(crate) mod pack;
 pub(crate) mod packed;
+mod sort;
 pub(crate) mod stored_run;
 pub(crate) mod success_times;
 pub(crate) mod table;
