@@ -84,6 +84,15 @@ impl Injectors {
         }
     }
 
+    /// Appends `n` samples of which neither host nor thread is known. Returns true if the name of their injector was too
+    /// long and was shortened.
+    pub(crate) fn push_nameless(&mut self, n: usize, column: &mut Texts) -> bool {
+        let Some(others) = n.checked_sub(1) else { return false };
+        let cut = self.push(None, b"", column);
+        column.push_run(self.nameless(), others);
+        cut
+    }
+
     fn host<'a>(&mut self, thread: &'a [u8]) -> &'a [u8] {
         match (&self.pattern, &self.beginning) {
             (Some(pattern), _) => by_pattern(pattern, thread),

@@ -1,23 +1,25 @@
 //! The logs of other load tools, of any bytes.
 
-use crate::formats::tools::{FORMATS, convert::Follows, format::Format};
+use crate::formats::tools::{FORMATS, convert::Follows, format::Format, rows::form::Form};
 
 /// Converts any bytes as a log of each format, whole and in pieces of the size that the first byte tells.
 ///
-/// The pieces give the same lines as the whole; each is a line of as many fields as the format has columns, an empty one,
-/// or a reject that is read as it was written.
+/// The pieces give the same records as the whole. Each is a request or a reject that is read as it was written; of JMeter's
+/// own log also a line of as many fields as the format has columns, or an empty one.
 pub fn tools(data: &[u8]) {
     let (size, log) = data.split_first().map_or((1, data), |(size, log)| (usize::from(*size) + 1, log));
     for format in FORMATS {
         let whole = converted(format, log, log.len().max(1));
         assert!(whole == converted(format, log, size), "{} in pieces of {size}", format.name);
-        if let Some(lines) = whole {
-            check(format, &lines);
+        match (whole, format.form()) {
+            (Some(records), form @ Form::Packed(_)) => check_packed(form, &records),
+            (Some(lines), _) => check(format, &lines),
+            (None, _) => {}
         }
     }
 }
 
-/// Returns the lines of a log that is given in pieces, or `None` if it is refused.
+/// Returns the records of a log that is given in pieces, or `None` if it is refused.
 fn converted(format: &Format, log: &[u8], size: usize) -> Option<Vec<u8>> {
     let (mut convert, mut rows) = format.parts(format.finest);
     let (mut given, mut taken) = (0, 0);
@@ -29,6 +31,15 @@ fn converted(format: &Format, log: &[u8], size: usize) -> Option<Vec<u8>> {
         taken += found;
     }
     Some(rows.bytes)
+}
+
+fn check_packed(form: Form, mut records: &[u8]) {
+    while let Some((length, _)) = records.split_first_chunk() {
+        let (record, rest) = records.split_at(u32::from_le_bytes(*length) as usize);
+        assert!(form.original(record, 1).is_some());
+        records = rest;
+    }
+    assert!(records.is_empty());
 }
 
 fn check(format: &Format, lines: &[u8]) {

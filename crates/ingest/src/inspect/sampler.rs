@@ -18,6 +18,7 @@ use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
 use crate::formats::jtl::record::Records;
 use crate::formats::number::parse_i64;
+use crate::formats::tools::rows::form::Form;
 use crate::operations::ingest::Prepared;
 use crate::operations::options::IngestOptions;
 use crate::pipeline::collected::{BlockCounts, Collected};
@@ -232,6 +233,10 @@ impl Sampler {
             return self.collected.add(BlockCounts::oversized(0, log, &block, reason), &block.bytes);
         }
         self.parser.parse_block(&block, file.map(AsRef::as_ref), layout, &clock, &mut self.parsed);
+        if let Some(at_byte) = self.parsed.at_byte {
+            // Converted bytes are none of the log's.
+            sample.found.sample_bytes = at_byte;
+        }
         sample.count_headers(&block.bytes, layout);
         sample.add_block(&self.parsed, file.map(AsRef::as_ref));
         if sample.found.time_stamp.is_none()
@@ -417,6 +422,10 @@ impl Sample {
         zone: &TimeZone,
     ) {
         self.found.first_ms = Some(first_ms);
+        if let Form::Packed(_) = layout.form {
+            self.found.time_stamp = Some(TimeForm::EpochMs);
+            return;
+        }
         let columns = &layout.columns;
         let mut records = Records::new(&block.bytes, layout.delimiter);
         while let Some(record) = records.next() {

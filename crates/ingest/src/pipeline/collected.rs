@@ -12,7 +12,7 @@ use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::oddities::Oddities;
 use crate::formats::jtl::parsed::{Parsed, Swallowed};
 use crate::formats::jtl::refused::{LocalReject, Refused};
-use crate::formats::tools::told::Told;
+use crate::formats::tools::rows::form::Form;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::run::options::intervals::Intervals;
@@ -40,8 +40,8 @@ pub(crate) struct BlockCounts {
     swallowed: Vec<Swallowed>,
     clocks: BlockClocks,
     zone_assumed: bool,
-    /// True if the block was converted from another format: its rejects tell their places themselves.
-    is_converted: bool,
+    /// The form of the block's records: rejects of converted ones tell their places themselves.
+    form: Form,
     pub(crate) samples: u64,
     intervals: Option<Intervals>,
     /// The number of samples with a shortened text.
@@ -67,7 +67,7 @@ impl BlockCounts {
             swallowed: std::mem::take(&mut parsed.swallowed),
             clocks: parsed.clocks.take(parsed.batch.injector.values()),
             zone_assumed: parsed.zone_assumed,
-            is_converted: parsed.is_converted,
+            form: parsed.form,
             samples: parsed.samples(),
             intervals: parsed.intervals(),
             cut: parsed.cut_samples(),
@@ -177,9 +177,9 @@ impl Collected {
             });
         }
         for reject in block.rejects.iter(bytes) {
-            let told = if block.is_converted { Told::read(reject.record) } else { None };
-            let (line, byte, record) = match &told {
-                Some(told) => (told.line, told.byte, &*told.record),
+            let original = block.form.original(reject.record, first_line + reject.line);
+            let (line, byte, record) = match &original {
+                Some(original) => (original.line, original.byte, &*original.record),
                 None => (first_line + reject.line, block.first_byte + reject.byte, reject.record),
             };
             self.reject(&place, LocalReject { line, byte, record, ..reject })?;

@@ -9,6 +9,7 @@ use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
 use crate::formats::tools::recognise;
+use crate::formats::tools::rows::form::Form;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::run::options::time_unit::TimeUnit;
@@ -23,7 +24,7 @@ const SEARCHED: usize = 32 << 20;
 /// The approximate number of records in a block, if they are short.
 const RECORDS: usize = 8 << 10;
 
-/// The size of a block of converted lines, in bytes: these are short.
+/// The size of a block of converted records, in bytes: these are short.
 const CONVERTED: usize = 64 * RECORDS;
 
 /// The minimum size of a block, in bytes.
@@ -250,7 +251,7 @@ impl ReadPlan {
             let place = log.place().clone();
             let file = names.next(&log);
             let (layout, mut cutter) = self.open_log(log)?;
-            if self.samples && layout.columns.histogram.is_some() {
+            if self.samples && !layout.form.has_requests() {
                 return Err(late(place));
             }
             let layout = Arc::new(layout);
@@ -313,7 +314,6 @@ pub(crate) fn open_log<'a>(
         Ok(head) => head,
         Err(error) => return Err(log.explain(error)),
     };
-    let block_size = block_size.min(block_of(&head));
     let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let head = head.split_off(mark);
     if let Some(format) = recognise(text(&head)) {
@@ -321,11 +321,16 @@ pub(crate) fn open_log<'a>(
         let notes = format.notes(text(&head), begin);
         log.convert(format, resolution, begin, head);
         let layout = Layout { notes, ..format.layout(resolution) };
-        let cutter = Cutter::new(log, Vec::new(), 0, layout.delimiter, block_size.min(CONVERTED));
+        let block_size = block_size.min(CONVERTED);
+        let cutter = match layout.form {
+            Form::Packed(_) => Cutter::of_packed(log, block_size),
+            _ => Cutter::new(log, Vec::new(), 0, layout.delimiter, block_size),
+        };
         return Ok((layout, cutter));
     }
     // Blank lines before the first record count as lines, but say nothing about the layout.
     let layout = Layout::detect(text(&head), options, log.place())?;
+    let block_size = block_size.min(block_of(&head));
     let cutter = Cutter::new(log, head, mark as u64, layout.delimiter, block_size);
     Ok((layout, cutter))
 }
@@ -367,7 +372,11 @@ fn hand_out<'a>(
 ) -> Result<Option<LogReader<'a>>> {
     loop {
         match cutter.next(feed.buffers()) {
-            Ok(Some(block)) if block.cut && limit.is_some_and(|limit| ends_at(&block) >= limit) => {}
+            // A converter leaves out the record that ends at the limit.
+            Ok(Some(block))
+                if block.cut
+                    && layout.form == Form::Own
+                    && limit.is_some_and(|limit| ends_at(&block) >= limit) => {}
             Ok(Some(block)) => {
                 if !feed.block(block, layout, file) {
                     return Ok(None);

@@ -40,6 +40,16 @@ impl Texts {
         self.codes.push(Self::NULL);
     }
 
+    /// Appends `n` absent texts.
+    pub(crate) fn push_nulls(&mut self, n: usize) {
+        self.push_run(Self::NULL, n);
+    }
+
+    /// Appends `n` rows with a code from [`Texts::code`], or [`Texts::NULL`].
+    pub(crate) fn push_run(&mut self, code: u32, n: usize) {
+        self.codes.resize(self.codes.len() + n, code);
+    }
+
     /// Returns the code of a text and adds the text to the dictionary if needed, without appending a row.
     #[inline]
     pub fn code(&mut self, text: &[u8]) -> u32 {

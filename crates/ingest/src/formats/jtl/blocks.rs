@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{Cursor, Read};
 
+use crate::formats::tools::rows::last_end;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::pool::{Buffers, PooledBuffer};
 
@@ -47,12 +48,31 @@ pub(crate) trait LogBytes: Read {
 
 impl LogBytes for &[u8] {}
 
+/// Where records end.
+#[derive(Debug, Clone, Copy)]
+enum Ends {
+    /// At line ends outside quotes.
+    OfLines { delimiter: u8 },
+    /// Where packed requests do.
+    OfPacked,
+}
+
+impl Ends {
+    /// The end of the last record in a buffer that begins with a record. `None` if no record ends in it.
+    fn last(self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Self::OfLines { delimiter } => last_record_end(bytes, delimiter),
+            Self::OfPacked => last_end(bytes),
+        }
+    }
+}
+
 /// Reads a log and cuts it into blocks after whole records.
 pub(crate) struct Cutter<R> {
     /// The bytes that were read before the cutter was made.
     head: Cursor<Vec<u8>>,
     reader: R,
-    delimiter: u8,
+    ends: Ends,
     block_size: usize,
     /// The maximum length of a record including its line end, in bytes.
     limit: usize,
@@ -83,7 +103,7 @@ impl<R: LogBytes> Cutter<R> {
         Self {
             head: Cursor::new(head),
             reader,
-            delimiter,
+            ends: Ends::OfLines { delimiter },
             // A larger block could contain records that a smaller one would reject.
             block_size: block_size.clamp(1, limit),
             limit,
@@ -92,6 +112,11 @@ impl<R: LogBytes> Cutter<R> {
             ended: false,
             ahead: VecDeque::new(),
         }
+    }
+
+    /// Creates a cutter for packed requests.
+    pub(crate) fn of_packed(reader: R, block_size: usize) -> Self {
+        Self { ends: Ends::OfPacked, ..Self::new(reader, Vec::new(), 0, b',', block_size) }
     }
 
     /// Reads one more block ahead and returns a view of it; `None` at the end of the log.
@@ -142,7 +167,7 @@ impl<R: LogBytes> Cutter<R> {
                 let cut = self.reader.is_cut();
                 return Ok(Some(Block { cut, ..self.block(buffer, None) }));
             }
-            if let Some(end) = last_record_end(&buffer, self.delimiter) {
+            if let Some(end) = self.ends.last(&buffer) {
                 self.carry.extend_from_slice(buffer.get(end..).unwrap_or_default());
                 buffer.truncate(end);
                 return Ok(Some(self.block(buffer, None)));

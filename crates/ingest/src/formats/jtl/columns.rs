@@ -6,12 +6,12 @@ use super::fields::{Row, Rows};
 use super::layout::Layout;
 use super::parsed::{Clock, Parsed};
 use crate::formats::date::DateParser;
-use crate::formats::histogram::Histogram;
 use crate::formats::injector::Injectors;
 use crate::formats::number::parse_bool;
 use crate::run::options::time_unit::TimeUnit;
 use crate::sample::batch::{Nullable, SampleBatch, fill};
 use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, shortened};
+use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
 use crate::series::cpu::{CpuJoin, CpuSeries};
 
@@ -22,7 +22,7 @@ const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
 pub(crate) const MOST_BYTES: u64 = 1 << 40;
 
 /// The maximum length of the part of a message that is kept, in bytes: a character has at most four.
-const MESSAGE_BYTES: usize = 4 * MESSAGE_LIMIT;
+pub(crate) const MESSAGE_BYTES: usize = 4 * MESSAGE_LIMIT;
 
 /// The reason to reject a record, before it is put into words.
 #[derive(Debug, Clone, Copy)]
@@ -41,7 +41,7 @@ pub(crate) struct Columns {
     pub(crate) dates: DateParser,
     /// The unit of numeric timeStamps.
     pub(crate) unit: TimeUnit,
-    pub(super) injectors: Injectors,
+    pub(in crate::formats) injectors: Injectors,
     cpu: Arc<CpuSeries>,
     join: CpuJoin,
     /// The last epoch second that was looked up, with its reading.
@@ -76,8 +76,7 @@ impl Columns {
         let before = out.batch.len();
         let mut times = std::mem::take(&mut self.times);
         let taken = numbers(rows, layout, self.unit, &mut self.dates, &mut times, &mut out.batch)
-            .and_then(|()| within_span(&times, clock))
-            .and_then(|()| histograms(rows, layout, &mut out.histograms));
+            .and_then(|()| within_span(&times, clock));
         match taken {
             Ok(()) => self.rest(rows, layout, clock, &times, out),
             Err(_) => forget_numbers(&mut out.batch, before),
@@ -89,14 +88,7 @@ impl Columns {
     /// Appends the columns that can't be invalid.
     fn rest(&mut self, rows: Rows<'_>, layout: &Layout, clock: &Clock, times: &[i64], out: &mut Parsed) {
         let columns = &layout.columns;
-        let earlier = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
-        out.first_ms = out.first_ms.or(times.first().copied());
-        out.earliest_ms = earlier(out.earliest_ms, times.iter().min().copied());
-        out.latest_ms = out.latest_ms.max(times.iter().max().copied());
-
         let first = out.batch.len();
-        out.batch.t_ms.extend(times.iter().map(|ms| ms.saturating_sub(clock.origin)));
-        self.join_cpu(times, &mut out.batch.cpu);
         let cut = &mut out.cut;
         texts(&mut out.batch.label, rows, columns.label, LABEL_BYTES, |row| cut.push((first + row) as u32));
         let response_code = &mut out.batch.response_code;
@@ -115,19 +107,33 @@ impl Columns {
                 out.endpoints.add(row.field(url));
             }
         }
-        let elapsed = out.batch.elapsed.get(first..).unwrap_or_default();
-        out.ends.add(
-            times,
-            elapsed,
-            layout.resolution,
-            out.batch.transaction.get(first..).unwrap_or_default(),
-        );
+        self.follow(times, clock, layout.resolution, out);
         let verdicts = out.batch.success.get(first..).unwrap_or_default();
         for (number, (row, _)) in rows.iter().zip(verdicts).enumerate().filter(|(_, (_, success))| !**success)
         {
             let code = out.messages.code(failure_message(row, layout));
             out.failures.push(((first + number) as u32, code));
         }
+    }
+
+    /// Appends what follows from the times (epoch ms) of samples whose other columns are there.
+    pub(in crate::formats) fn follow(
+        &mut self,
+        times: &[i64],
+        clock: &Clock,
+        resolution: Resolution,
+        out: &mut Parsed,
+    ) {
+        let earlier = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
+        out.first_ms = out.first_ms.or(times.first().copied());
+        out.earliest_ms = earlier(out.earliest_ms, times.iter().min().copied());
+        out.latest_ms = out.latest_ms.max(times.iter().max().copied());
+        let first = out.batch.len();
+        out.batch.t_ms.extend(times.iter().map(|ms| ms.saturating_sub(clock.origin)));
+        self.join_cpu(times, &mut out.batch.cpu);
+        let elapsed = out.batch.elapsed.get(first..).unwrap_or_default();
+        let transactions = out.batch.transaction.get(first..).unwrap_or_default();
+        out.ends.add(times, elapsed, resolution, transactions);
     }
 
     /// Appends the CPU reading of each sample.
@@ -263,20 +269,6 @@ fn within_span(times: &[i64], clock: &Clock) -> Result<(), Reason> {
     }
 }
 
-/// Appends the histograms of a log that has no requests. If one of them is invalid, appends none.
-fn histograms(rows: Rows<'_>, layout: &Layout, into: &mut Vec<Histogram>) -> Result<(), Reason> {
-    let Some(column) = layout.columns.histogram else { return Ok(()) };
-    let before = into.len();
-    for row in rows.iter() {
-        let Some(histogram) = Histogram::read(row.field(column)) else {
-            into.truncate(before);
-            return Err(Reason::Field("Histogram", column));
-        };
-        into.push(histogram);
-    }
-    Ok(())
-}
-
 /// Removes the numbers of the rows from `from` on.
 fn forget_numbers(batch: &mut SampleBatch, from: usize) {
     batch.elapsed.truncate(from);
@@ -293,7 +285,7 @@ fn forget_numbers(batch: &mut SampleBatch, from: usize) {
 /// `limit`, in bytes, and was shortened.
 fn texts(into: &mut Texts, rows: Rows<'_>, column: Option<usize>, limit: usize, mut cut: impl FnMut(usize)) {
     if column.is_none() {
-        return (0..rows.len()).for_each(|_| into.push_null());
+        return into.push_nulls(rows.len());
     }
     // Most samples have the same text as the previous one.
     let mut before: Option<(&[u8], u32)> = None;

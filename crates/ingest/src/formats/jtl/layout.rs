@@ -2,7 +2,7 @@
 
 use super::record::Records;
 use crate::error::{Error, ErrorKind, Place, Result};
-use crate::formats::histogram;
+use crate::formats::tools::rows::form::Form;
 use crate::sample::resolution::Resolution;
 
 /// JMeter's default columns, which are assumed for a log without a header.
@@ -31,8 +31,6 @@ pub(crate) struct Columns {
     pub(crate) idle_time: Option<usize>,
     pub(crate) connect: Option<usize>,
     pub(crate) hostname: Option<usize>,
-    /// The histogram of an interval, in a log that has no requests. Only a converter writes it.
-    pub(crate) histogram: Option<usize>,
     /// Columns of whole numbers that are checked but not kept.
     pub(crate) other_numbers: Vec<(&'static str, usize)>,
 }
@@ -46,8 +44,10 @@ pub(crate) struct Layout {
     pub(crate) columns: Columns,
     /// The header line as logged, without its line end; `None` if the log has none.
     pub(crate) header: Option<Vec<u8>>,
-    /// The name of the format that the lines were converted from; `None` if the log itself is JMeter's CSV.
+    /// The name of the format that the records were converted from; `None` if the log itself is JMeter's CSV.
     pub(crate) converted: Option<&'static str>,
+    /// The form of the records.
+    pub(crate) form: Form,
     /// The unit of elapsed, latency and connect.
     pub(crate) resolution: Resolution,
     /// What is to be told of the log, as sentences without their full stops.
@@ -137,13 +137,16 @@ impl Layout {
         Self::without_header(head, options, place)
     }
 
-    /// The layout of lines that were converted from the format of this name.
-    pub(crate) fn of_converted(format: &'static str, names: &[&str], resolution: Resolution) -> Self {
+    /// The layout of records that were converted from the format of this name.
+    pub(crate) fn of_converted(
+        format: &'static str,
+        names: &[&str],
+        form: Form,
+        resolution: Resolution,
+    ) -> Self {
         let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         // Every format tells the three columns that must be there.
         let columns = Columns::by_name(&names).unwrap_or_default();
-        let histogram = names.iter().position(|name| name == histogram::COLUMN);
-        let columns = Columns { histogram, ..columns };
         Self {
             delimiter: b',',
             width: names.len(),
@@ -151,6 +154,7 @@ impl Layout {
             header: Some(names.join(",").into_bytes()),
             notes: Vec::new(),
             converted: Some(format),
+            form,
             resolution,
         }
     }
@@ -171,6 +175,7 @@ impl Layout {
             header,
             notes: Vec::new(),
             converted: None,
+            form: Form::Own,
             resolution: Resolution::MILLISECOND,
         }))
     }
@@ -202,6 +207,7 @@ impl Layout {
                     columns,
                     header: None,
                     converted: None,
+                    form: Form::Own,
                     resolution,
                     notes: Vec::new(),
                 })
@@ -292,7 +298,6 @@ impl Columns {
             idle_time: at("IdleTime"),
             connect: at("Connect"),
             hostname: at("Hostname"),
-            histogram: None,
             other_numbers: others,
         })
     }
@@ -317,7 +322,6 @@ impl Columns {
             idle_time,
             connect,
             hostname,
-            histogram,
             other_numbers: _,
         } = self;
         let optional = [
@@ -335,7 +339,6 @@ impl Columns {
             idle_time,
             connect,
             hostname,
-            histogram,
         ];
         let all = [time_stamp, elapsed, success].into_iter().chain(optional.into_iter().flatten());
         all.copied().collect()

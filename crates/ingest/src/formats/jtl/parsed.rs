@@ -4,6 +4,7 @@ use super::refused::Refused;
 use crate::formats::clock_steps::Clocks;
 use crate::formats::endpoint::Endpoints;
 use crate::formats::histogram::Histogram;
+use crate::formats::tools::rows::form::Form;
 use crate::run::options::intervals::Intervals;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::batch::SampleBatch;
@@ -37,6 +38,8 @@ pub(crate) struct Parsed {
     pub(crate) rejects: Refused,
     /// The number of line feeds in the block.
     pub(crate) lines: u64,
+    /// The byte of the log at which the last record of packed ones begins.
+    pub(crate) at_byte: Option<u64>,
     /// The timeStamp of the first accepted record, and the smallest and the largest of all, epoch ms.
     pub(crate) first_ms: Option<i64>,
     pub(crate) earliest_ms: Option<i64>,
@@ -52,8 +55,8 @@ pub(crate) struct Parsed {
     pub(crate) zone_assumed: bool,
     /// True if an accepted record names its injector in the column Hostname.
     pub(crate) has_hostname: bool,
-    /// True if the block was converted from another format.
-    pub(crate) is_converted: bool,
+    /// The form of the block's records.
+    pub(crate) form: Form,
 }
 
 /// A record with a quoted field that contains other records, most likely between two stray quotes.
@@ -98,6 +101,7 @@ impl Parsed {
         self.cut.clear();
         self.rejects.restart(self.rejects.room());
         self.lines = 0;
+        self.at_byte = None;
         self.first_ms = None;
         self.earliest_ms = None;
         self.latest_ms = None;
@@ -108,7 +112,7 @@ impl Parsed {
         self.clocks.clear();
         self.zone_assumed = false;
         self.has_hostname = false;
-        self.is_converted = false;
+        self.form = Form::Own;
     }
 
     /// Renames the log's own names that equal the reserved name [`OTHER`].

@@ -11,6 +11,9 @@ use super::record::{Record, Records};
 use crate::formats::clock_steps::Times;
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
+use crate::formats::tools::csv::Column;
+use crate::formats::tools::rows::form::Form;
+use crate::formats::tools::rows::take::{SHOWN, take};
 use crate::formats::tools::told::Told;
 use crate::run::options::time_unit::TimeUnit;
 use crate::run::reject_reason::RejectReason;
@@ -48,6 +51,9 @@ impl Parser {
         clock: &Clock,
         out: &mut Parsed,
     ) {
+        if let Form::Packed(told) = layout.form {
+            return self.take_packed(&block.bytes, told, file, layout, clock, out);
+        }
         let (lines, rest) = block.lines();
         self.parse(lines, file, layout, clock, out);
         if !rest.trim_ascii().is_empty() {
@@ -64,9 +70,7 @@ impl Parser {
         clock: &Clock,
         out: &mut Parsed,
     ) {
-        out.clear();
-        self.columns.dates.take_assumed();
-        self.columns.injectors.start_block(file);
+        self.start_block(file, out);
         let mut records = Records::new(bytes, layout.delimiter);
         let mut held = std::mem::take(&mut self.held);
         while let Some(mut record) = records.next() {
@@ -97,9 +101,28 @@ impl Parser {
         self.held = held;
         out.zone_assumed = self.columns.dates.take_assumed();
         out.lines = records.lines();
-        out.is_converted = layout.converted.is_some();
-        out.batch.resolution = layout.resolution;
-        out.set_names_apart();
+        end_block(layout, out);
+    }
+
+    /// Takes packed requests of a format that tells `told` into `out`, replacing its content.
+    fn take_packed(
+        &mut self,
+        bytes: &[u8],
+        told: &[Column],
+        file: Option<&str>,
+        layout: &Layout,
+        clock: &Clock,
+        out: &mut Parsed,
+    ) {
+        self.start_block(file, out);
+        take(&mut self.columns, told, bytes, layout, clock, out);
+        end_block(layout, out);
+    }
+
+    fn start_block(&mut self, file: Option<&str>, out: &mut Parsed) {
+        out.clear();
+        self.columns.dates.take_assumed();
+        self.columns.injectors.start_block(file);
     }
 
     /// Returns true if a record with an unclosed quote has a whole record on a later line. Then only the first line is
@@ -195,7 +218,7 @@ impl Parser {
             return;
         }
         let (line, byte) = (record.line, record.start as u64);
-        if layout.converted.is_some()
+        if layout.form == Form::Lines
             && let Some(told) = Told::read(record.raw)
         {
             let value = told.value.as_deref().map(shown);
@@ -209,6 +232,12 @@ impl Parser {
         let (reason, value) = reason.details(record, layout);
         out.rejects.push((line, byte), record.raw.len(), reason, value);
     }
+}
+
+fn end_block(layout: &Layout, out: &mut Parsed) {
+    out.form = layout.form;
+    out.batch.resolution = layout.resolution;
+    out.set_names_apart();
 }
 
 impl Reason {
@@ -234,7 +263,7 @@ impl Reason {
 
 /// Returns an offending value as it is told.
 fn shown(value: &[u8]) -> String {
-    clean_text(value).chars().take(60).collect()
+    clean_text(value).chars().take(SHOWN).collect()
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use super::convert::{Convert, Follows};
 use super::csv::Column;
 use super::rows::Rows;
+use super::rows::form::Form;
 use super::since_begin::begin::NOTE;
 use crate::formats::jtl::layout::Layout;
 use crate::sample::resolution::Resolution;
@@ -39,7 +40,7 @@ pub(crate) struct Format {
 impl Format {
     /// Returns false for a log that has no single requests.
     pub(crate) fn has_requests(&self) -> bool {
-        !self.columns.contains(&Column::Histogram)
+        self.form().has_requests()
     }
 
     /// Returns what is to be told of a log that begins with these bytes, where `begin` is known or not, as sentences
@@ -51,7 +52,7 @@ impl Format {
 
     /// Returns what converts a log, and what it is converted to, with times in this unit.
     pub(crate) fn parts(&self, resolution: Resolution) -> (Box<dyn Convert>, Rows) {
-        ((self.converter)(), Rows::new(self.columns, resolution))
+        ((self.converter)(), Rows::new(resolution))
     }
 
     /// Returns true if a log has a request, or a record that is rejected.
@@ -61,9 +62,14 @@ impl Format {
         converted.is_err() || rows.bytes.iter().any(|byte| *byte != b'\n')
     }
 
-    /// Returns the layout of the lines that a log of this format becomes.
+    /// The form that a log of this format becomes. JMeter's own tell whatever its CSV does.
+    pub(crate) fn form(&self) -> Form {
+        if self.tool.is_some() { Form::Packed(self.columns) } else { Form::Lines }
+    }
+
+    /// Returns the layout of what a log of this format becomes.
     pub(crate) fn layout(&self, resolution: Resolution) -> Layout {
         let names: Vec<&str> = self.columns.iter().map(|column| column.name()).collect();
-        Layout::of_converted(self.name, &names, resolution)
+        Layout::of_converted(self.name, &names, self.form(), resolution)
     }
 }

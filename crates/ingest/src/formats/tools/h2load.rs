@@ -44,7 +44,8 @@ impl ConvertLine for H2load {
         if line.is_empty() {
             return;
         }
-        let mut tabs = memchr::memchr_iter(b'\t', line);
+        // The fields are too short for `memchr` to be the faster one.
+        let mut tabs = line.iter().enumerate().filter(|(_, byte)| **byte == b'\t').map(|(at, _)| at);
         let (Some(first), Some(second)) = (tabs.next(), tabs.next()) else {
             let found = 1 + memchr::memchr_iter(b'\t', line).count() as u64;
             return rows.reject(Wrong::Fields { found, expected: 3 }, None, line);

@@ -83,7 +83,7 @@ impl Convert for JmeterXml {
                 }
                 Tree::Broken { start, end } => {
                     pass(rest, start, rows);
-                    rows.reject(Wrong::Unknown, None, rest.get(start..end).unwrap_or_default());
+                    rows.reject_line(Wrong::Unknown, rest.get(start..end).unwrap_or_default());
                     pass(rest.get(start..).unwrap_or_default(), end - start, rows);
                     at += end;
                 }
@@ -99,7 +99,7 @@ impl Convert for JmeterXml {
                     let open = rest.get(start..).unwrap_or_default();
                     // What is behind a sample that never ends may be others.
                     let end = next_sample(open).unwrap_or(open.len());
-                    rows.reject(Wrong::Cut, None, open.get(..end).unwrap_or(open));
+                    rows.reject_line(Wrong::Cut, open.get(..end).unwrap_or(open));
                     pass(open, end, rows);
                     at += start + end;
                 }
@@ -107,7 +107,7 @@ impl Convert for JmeterXml {
                     pass(rest, end, rows);
                     let behind = rest.get(end..).unwrap_or_default();
                     if follows == Follows::Nothing && !behind.trim_ascii().is_empty() {
-                        rows.reject(Wrong::Unknown, None, behind);
+                        rows.reject_line(Wrong::Unknown, behind);
                     }
                     return Ok(if follows == Follows::More { at + end } else { input.len() });
                 }

@@ -11,12 +11,7 @@ pub(crate) trait ConvertLine: Send {
     /// Converts a line, without its line end, to at most one row or reject.
     fn line(&mut self, line: &[u8], rows: &mut Rows);
 
-    /// Returns true if the row of the last line is held back, and written by a later call.
-    fn holds_back(&self) -> bool {
-        false
-    }
-
-    /// Writes the rows that are held back.
+    /// Writes the rows of earlier lines that are held back.
     fn release(&mut self, _rows: &mut Rows) {}
 
     /// Converts what is left when the log ends.
@@ -25,7 +20,7 @@ pub(crate) trait ConvertLine: Send {
     }
 }
 
-/// Splits a log into lines. Each becomes a line, so that both have the same numbers.
+/// Splits a log into lines.
 pub(crate) struct LineByLine<T> {
     of: T,
     /// True within a line that was too long.
@@ -38,12 +33,8 @@ impl<T: ConvertLine> LineByLine<T> {
     }
 
     fn take(&mut self, line: &[u8], rows: &mut Rows) {
-        let before = rows.bytes.len();
         if !std::mem::take(&mut self.is_skipping) {
             self.of.line(line.strip_suffix(b"\r").unwrap_or(line), rows);
-        }
-        if rows.bytes.len() == before && !self.of.holds_back() {
-            rows.skip();
         }
     }
 

@@ -1,9 +1,9 @@
-//! The logs of other load tools, one file a format. Each is converted to lines of JMeter's CSV as it streams, so that
-//! whatever reads a log reads these too.
+//! The logs of other load tools, one file a format. Each is converted as it streams: JMeter's XML to lines of its
+//! CSV, the others to packed requests, so that whatever reads a log reads these too.
 
 pub(crate) mod convert;
 pub(crate) mod converter;
-mod csv;
+pub(crate) mod csv;
 mod decimal;
 mod fields;
 pub(crate) mod format;
@@ -13,7 +13,7 @@ mod hlog;
 mod jmeter_xml;
 mod k6;
 mod lines;
-mod rows;
+pub(crate) mod rows;
 pub(crate) mod since_begin;
 pub(crate) mod told;
 mod vegeta;

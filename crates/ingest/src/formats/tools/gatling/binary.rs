@@ -129,7 +129,6 @@ impl Gatling {
             }
             _ => return Err(Unread::Invalid),
         }
-        rows.skip();
         Ok(())
     }
 

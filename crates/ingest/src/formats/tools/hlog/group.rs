@@ -8,6 +8,8 @@ use crate::formats::histogram::Histogram;
 /// A histogram that is held until all of its interval are known.
 pub(super) struct Held {
     pub(super) tag: Option<String>,
+    /// The line and the byte at which it begins in the log.
+    pub(super) place: (u64, u64),
     /// `None` if there were no requests.
     pub(super) histogram: Option<Histogram>,
 }

@@ -30,11 +30,7 @@ impl ConvertLine for IntervalLog {
     fn line(&mut self, line: &[u8], rows: &mut Rows) {
         let interval = match self.stamps.read(line) {
             Ok(Entry::Interval(interval)) => interval,
-            Ok(Entry::Other) if self.group.held.is_empty() => return,
-            Ok(Entry::Other) => {
-                self.release(rows);
-                return rows.skip();
-            }
+            Ok(Entry::Other) => return self.release(rows),
             Err(wrong) => {
                 self.release(rows);
                 return rows.reject(wrong, None, line);
@@ -44,27 +40,23 @@ impl ConvertLine for IntervalLog {
             self.release(rows);
             self.group = Group::of(interval.start_ns, interval.length_ns);
         }
+        let place = rows.place;
         let added = self
             .histogram(&interval, rows)
-            .and_then(|histogram| self.group.add(Held { tag: interval.tag, histogram }));
+            .and_then(|histogram| self.group.add(Held { tag: interval.tag, place, histogram }));
         if let Err(flaw) = added {
             self.release(rows);
             rows.reject(Wrong::Interval(flaw), None, line);
         }
     }
 
-    fn holds_back(&self) -> bool {
-        !self.group.held.is_empty()
-    }
-
     fn release(&mut self, rows: &mut Rows) {
         self.group.leave_out_sums();
         let (start_ns, length_ns) = (self.group.start_ns, self.group.length_ns);
-        for Held { tag, histogram } in std::mem::take(&mut self.group).held {
-            let Some(histogram) = histogram else {
-                rows.skip();
-                continue;
-            };
+        let here = rows.place;
+        for Held { tag, place, histogram } in std::mem::take(&mut self.group).held {
+            let Some(histogram) = histogram else { continue };
+            rows.place = place;
             rows.push(&Row {
                 start_ms: start_ns.div_euclid(MS),
                 beyond_ns: start_ns.rem_euclid(MS),
@@ -75,6 +67,7 @@ impl ConvertLine for IntervalLog {
                 ..Row::default()
             });
         }
+        rows.place = here;
     }
 }
 

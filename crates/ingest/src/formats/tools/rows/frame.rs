@@ -1,0 +1,222 @@
+//! The packed form of a request or a reject, in which it goes from the reading thread to the workers.
+//!
+//! A frame is its length (u32), what it has (u32, a bit each), the lines of the log before it that have no record (u32),
+//! its byte in the log (u64), the start and the elapsed time (i64 each), then what it has of other numbers (i64 each) and
+//! texts (a length, u32, and bytes). All numbers are little-endian.
+
+use crate::formats::tools::told::Told;
+
+/// The number of bytes before the first part that may be absent.
+const HEADER: usize = 36;
+
+// What a frame has.
+const SUCCESS: u32 = 1;
+const TRANSACTION: u32 = 1 << 1;
+const REJECT: u32 = 1 << 2;
+const LATENCY: u32 = 1 << 3;
+const CONNECT: u32 = 1 << 4;
+const THREADS: u32 = 1 << 5;
+const BYTES: u32 = 1 << 6;
+const SENT_BYTES: u32 = 1 << 7;
+const LABEL: u32 = 1 << 8;
+const RESPONSE_CODE: u32 = 1 << 9;
+const MESSAGE: u32 = 1 << 10;
+const URL: u32 = 1 << 11;
+const HISTOGRAM: u32 = 1 << 12;
+
+/// A request, with times in the unit of the run. What its format does not tell is empty or `None`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Request<'a> {
+    /// The start, epoch ms.
+    pub(super) start_ms: i64,
+    pub(super) elapsed: i64,
+    pub(super) latency: Option<i64>,
+    pub(super) connect: Option<i64>,
+    pub(super) threads: Option<i64>,
+    pub(super) bytes: Option<i64>,
+    pub(super) sent_bytes: Option<i64>,
+    pub(super) label: &'a [u8],
+    pub(super) response_code: &'a [u8],
+    pub(super) failure_message: &'a [u8],
+    pub(super) url: &'a [u8],
+    /// The requests of an interval, as a histogram writes itself.
+    pub(super) histogram: &'a [u8],
+    pub(super) success: bool,
+    pub(super) is_transaction: bool,
+}
+
+impl Request<'_> {
+    /// Appends the request, which begins at `byte` of the log, behind so many lines without a record.
+    #[inline]
+    pub(super) fn write(&self, skipped: u32, byte: u64, into: &mut Vec<u8>) {
+        let numbers = [
+            (LATENCY, self.latency),
+            (CONNECT, self.connect),
+            (THREADS, self.threads),
+            (BYTES, self.bytes),
+            (SENT_BYTES, self.sent_bytes),
+        ];
+        let texts = [
+            (LABEL, self.label),
+            (RESPONSE_CODE, self.response_code),
+            (MESSAGE, self.failure_message),
+            (URL, self.url),
+            (HISTOGRAM, self.histogram),
+        ];
+        let mut has = if self.success { SUCCESS } else { 0 };
+        has |= if self.is_transaction { TRANSACTION } else { 0 };
+        let begin = into.len();
+        write_header(into, (self.start_ms, self.elapsed), skipped, byte);
+        for (bit, number) in numbers {
+            if let Some(number) = number {
+                has |= bit;
+                into.extend_from_slice(&number.to_le_bytes());
+            }
+        }
+        for (bit, text) in texts {
+            if !text.is_empty() {
+                has |= bit;
+                write_text(text, into);
+            }
+        }
+        end(into, begin, has);
+    }
+}
+
+/// Writes a header that still lacks the length and what the frame has.
+fn write_header(into: &mut Vec<u8>, (start_ms, elapsed): (i64, i64), skipped: u32, byte: u64) {
+    let mut header = [0; HEADER];
+    put(&mut header, 8, skipped.to_le_bytes());
+    put(&mut header, 12, byte.to_le_bytes());
+    put(&mut header, 20, start_ms.to_le_bytes());
+    put(&mut header, 28, elapsed.to_le_bytes());
+    into.extend_from_slice(&header);
+}
+
+fn put<const N: usize>(into: &mut [u8], at: usize, bytes: [u8; N]) {
+    if let Some(place) = into.get_mut(at..at.saturating_add(N)) {
+        place.copy_from_slice(&bytes);
+    }
+}
+
+fn write_text(text: &[u8], into: &mut Vec<u8>) {
+    into.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    into.extend_from_slice(text);
+}
+
+/// Completes the frame that begins at `begin`.
+fn end(into: &mut [u8], begin: usize, has: u32) {
+    let length = (into.len() - begin) as u32;
+    put(into, begin, length.to_le_bytes());
+    put(into, begin + 4, has.to_le_bytes());
+}
+
+/// What a frame holds.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Content<'a> {
+    Request(Request<'a>),
+    /// A reject, as [`Told`] writes it.
+    Reject(&'a [u8]),
+}
+
+/// A request or a reject, and where it stands.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Frame<'a> {
+    pub(super) content: Content<'a>,
+    /// The number of lines of the log before it that have no record.
+    pub(super) skipped: u32,
+    /// The byte of the log at which it begins.
+    pub(super) byte: u64,
+    /// The number of bytes that it takes.
+    pub(super) length: usize,
+}
+
+impl<'a> Frame<'a> {
+    /// Appends a reject.
+    pub(super) fn write_reject(told: &Told, skipped: u32, byte: u64, into: &mut Vec<u8>) {
+        let begin = into.len();
+        write_header(into, (0, 0), skipped, byte);
+        told.write(into);
+        // That is a line; its end is none of the reject's.
+        into.pop();
+        end(into, begin, REJECT);
+    }
+
+    /// Reads the frame at the beginning of a text; `None` if there is none.
+    #[inline]
+    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let mut rest = bytes.get(..length(bytes)?)?;
+        let length = rest.len();
+        let (_, has, skipped) = (u32_of(&mut rest)?, u32_of(&mut rest)?, u32_of(&mut rest)?);
+        let byte = u64::from_le_bytes(number(&mut rest)?);
+        let [start_ms, elapsed] = [i64_of(&mut rest)?, i64_of(&mut rest)?];
+        if has & REJECT != 0 {
+            return Some(Self { content: Content::Reject(rest), skipped, byte, length });
+        }
+        let mut maybe = |bit: u32| if has & bit != 0 { i64_of(&mut rest) } else { None };
+        let [latency, connect] = [maybe(LATENCY), maybe(CONNECT)];
+        let [threads, bytes, sent_bytes] = [maybe(THREADS), maybe(BYTES), maybe(SENT_BYTES)];
+        let mut text = |bit: u32| if has & bit != 0 { text(&mut rest) } else { Some(&b""[..]) };
+        let request = Request {
+            start_ms,
+            elapsed,
+            latency,
+            connect,
+            threads,
+            bytes,
+            sent_bytes,
+            label: text(LABEL)?,
+            response_code: text(RESPONSE_CODE)?,
+            failure_message: text(MESSAGE)?,
+            url: text(URL)?,
+            histogram: text(HISTOGRAM)?,
+            success: has & SUCCESS != 0,
+            is_transaction: has & TRANSACTION != 0,
+        };
+        Some(Self { content: Content::Request(request), skipped, byte, length })
+    }
+}
+
+/// Returns the length of the frame at the beginning of a text.
+#[inline]
+fn length(mut bytes: &[u8]) -> Option<usize> {
+    // No frame is shorter than its header.
+    u32_of(&mut bytes).map(|length| (length as usize).max(HEADER))
+}
+
+#[inline]
+fn number<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    *bytes = rest;
+    Some(*number)
+}
+
+#[inline]
+fn u32_of(bytes: &mut &[u8]) -> Option<u32> {
+    number(bytes).map(u32::from_le_bytes)
+}
+
+#[inline]
+fn i64_of(bytes: &mut &[u8]) -> Option<i64> {
+    number(bytes).map(i64::from_le_bytes)
+}
+
+#[inline]
+fn text<'a>(bytes: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let length = u32_of(bytes)? as usize;
+    let (text, rest) = bytes.split_at_checked(length)?;
+    *bytes = rest;
+    Some(text)
+}
+
+/// The end of the last whole frame in bytes that begin with a frame. `None` if no frame ends in them.
+pub(crate) fn last_end(bytes: &[u8]) -> Option<usize> {
+    let mut end = 0;
+    while let Some(length) = bytes.get(end..).and_then(length) {
+        match end.checked_add(length) {
+            Some(next) if next <= bytes.len() => end = next,
+            _ => break,
+        }
+    }
+    (end > 0).then_some(end)
+}

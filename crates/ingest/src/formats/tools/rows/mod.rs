@@ -1,0 +1,140 @@
+//! What converters write: requests and rejects, packed one after another.
+
+pub(crate) mod form;
+mod frame;
+mod lines;
+#[cfg(test)]
+mod oracle;
+pub(crate) mod take;
+
+use self::frame::{Frame, Request};
+use super::told::{Told, Wrong};
+use crate::formats::histogram::Histogram;
+use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};
+use crate::sample::resolution::Resolution;
+
+pub(crate) use self::frame::last_end;
+
+/// A request, or a transaction. What its format does not tell is empty or `None`.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Row<'a> {
+    /// The start, epoch ms.
+    pub(crate) start_ms: i64,
+    /// How far the start is beyond that, in ns, less than a ms.
+    pub(crate) beyond_ns: i64,
+    /// The response time, in ns.
+    pub(crate) elapsed_ns: i64,
+    /// The time to the first byte, in ns.
+    pub(crate) latency_ns: Option<i64>,
+    /// The time to connect, in ns.
+    pub(crate) connect_ns: Option<i64>,
+    pub(crate) label: &'a [u8],
+    pub(crate) response_code: &'a [u8],
+    pub(crate) success: bool,
+    pub(crate) failure_message: &'a [u8],
+    /// The active users.
+    pub(crate) threads: Option<i64>,
+    pub(crate) bytes: Option<i64>,
+    pub(crate) sent_bytes: Option<i64>,
+    pub(crate) url: &'a [u8],
+    /// True for what a tool tells of several requests together.
+    pub(crate) is_transaction: bool,
+    /// The requests of an interval, in a log that tells no single ones. The row is then the interval, and its response
+    /// time the length.
+    pub(crate) histogram: Option<&'a Histogram>,
+}
+
+/// The number of ns in a ms.
+pub(crate) const MS: i64 = 1_000_000;
+
+/// Converted records, and the place in the log from which they come.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    /// The unit in which times are written.
+    resolution: Resolution,
+    /// What is added to the starts, in ms.
+    pub(crate) begin_ms: i64,
+    /// How far the log's first start is beyond a whole ms, in ns: by so much all starts are written too early. Thus whole
+    /// ms since the first start are whole ms between the exact moments.
+    early_ns: i64,
+    /// The first start so far: epoch ms, and ns beyond it.
+    first: Option<(i64, i64)>,
+    /// The records that nobody has taken yet.
+    pub(crate) bytes: Vec<u8>,
+    /// The line of the log, from 1, and the byte, from 0, at which the next record begins.
+    pub(crate) place: (u64, u64),
+    /// The line that is written next, from 1. Each record has a line of its own.
+    line: u64,
+}
+
+impl Rows {
+    pub(crate) fn new(resolution: Resolution) -> Self {
+        Self { resolution, begin_ms: 0, early_ns: 0, first: None, bytes: Vec::new(), place: (1, 0), line: 1 }
+    }
+
+    /// Takes over how far the first start is beyond a whole ms, as other rows of the same log found it.
+    pub(crate) fn begin_with(&mut self, others: &Self) {
+        self.early_ns = others.first.map_or(0, |(_, beyond_ns)| beyond_ns);
+    }
+
+    /// Writes a request.
+    pub(crate) fn push(&mut self, row: &Row<'_>) {
+        let texts = [row.label, row.response_code, row.failure_message, row.url];
+        if texts.iter().map(|text| text.len()).fold(0, usize::saturating_add) > RECORD_LIMIT / 2 {
+            return self.reject(Wrong::Long, None, row.label);
+        }
+        let start = (row.start_ms, row.beyond_ns);
+        self.first = Some(self.first.map_or(start, |first| first.min(start)));
+        let start_ms = row.start_ms.saturating_sub(i64::from(row.beyond_ns < self.early_ns));
+        // A time that is too long for its column is written as it is, and refused by whoever takes it.
+        let time = |ns: i64| self.resolution.of_ns(ns);
+        let mut histogram = Vec::new();
+        row.histogram.into_iter().for_each(|found| found.write(&mut histogram));
+        let request = Request {
+            start_ms: start_ms.saturating_add(self.begin_ms),
+            elapsed: time(row.elapsed_ns),
+            latency: row.latency_ns.map(time),
+            connect: row.connect_ns.map(time),
+            label: row.label,
+            response_code: row.response_code,
+            success: row.success,
+            failure_message: row.failure_message,
+            threads: row.threads,
+            bytes: row.bytes,
+            sent_bytes: row.sent_bytes,
+            url: row.url,
+            histogram: &histogram,
+            is_transaction: row.is_transaction,
+        };
+        let (skipped, byte) = self.next_line();
+        request.write(skipped, byte, &mut self.bytes);
+    }
+
+    /// Returns a time in ns in the unit of the run, if it is not too long for it.
+    pub(crate) fn in_unit(&self, ns: i64) -> Option<i32> {
+        i32::try_from(self.resolution.of_ns(ns)).ok()
+    }
+
+    /// Rejects a record.
+    #[cold]
+    pub(crate) fn reject(&mut self, wrong: Wrong, value: Option<&[u8]>, record: &[u8]) {
+        let told = self.told(wrong, value, record);
+        let (skipped, byte) = self.next_line();
+        Frame::write_reject(&told, skipped, byte, &mut self.bytes);
+    }
+
+    /// Returns what is told of a reject.
+    fn told(&self, wrong: Wrong, value: Option<&[u8]>, record: &[u8]) -> Told {
+        let (line, byte) = self.place;
+        let kept = |text: &[u8]| text.get(..KEPT).unwrap_or(text).to_vec();
+        Told { wrong, line, byte, value: value.map(kept), record: kept(record) }
+    }
+
+    /// Goes to the line of the next record. Returns the number of lines before it that have none, and its byte.
+    fn next_line(&mut self) -> (u32, u64) {
+        let (line, byte) = self.place;
+        let skipped = line.saturating_sub(self.line);
+        self.line += skipped + 1;
+        (u32::try_from(skipped).unwrap_or(u32::MAX), byte)
+    }
+}
