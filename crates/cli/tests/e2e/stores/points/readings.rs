@@ -41,8 +41,8 @@ fn memory_is_told_by_level_from_files_and_from_both_stores() {
         let charts = store.folder.path().join("charts");
         let out = charts.to_str().unwrap();
         store.run(&["sweep", "--test", "/fib", "--out", out, "--page-format", "svg", "--quiet"]).text();
-        let page = std::fs::read_dir(&charts).unwrap().map(|entry| entry.unwrap().path());
-        let page = page.filter(|path| path.display().to_string().contains("vapor_")).next().unwrap();
+        let mut pages = std::fs::read_dir(&charts).unwrap().map(|entry| entry.unwrap().path());
+        let page = pages.find(|path| path.display().to_string().contains("vapor_")).unwrap();
         assert!(std::fs::read_to_string(page).unwrap().contains("memory of the server (MiB)"));
         tables.push(stored);
     }
