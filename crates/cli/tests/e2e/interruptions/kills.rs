@@ -145,6 +145,21 @@ fn signal_or_a_kill_in_the_middle_of_a_file_leaves_what_was_there() {
     }
 }
 
+#[test]
+fn exports_are_the_same_at_any_number_of_connections_and_from_a_folder() {
+    let log = fixture("Results-2048-9000.csv.zip");
+    let mut found: Vec<Vec<String>> = Vec::new();
+    for store in Store::each() {
+        for connections in ["1", "2", "4"] {
+            let flags = ["--connections", connections, "--replace"];
+            let ingest = [&["ingest", log.to_str().unwrap()], &flags[..], &TOLD[2..]].concat();
+            store.run(&ingest).said();
+            found.push(exports(&store));
+        }
+    }
+    assert!(found.iter().all(|exports| *exports == found[0]));
+}
+
 /// The old run or the new one is there, whole, whenever an ingest on several connections is killed, and the next command
 /// that writes drops what it left. `PERFPIPE_KILLS` sets the number of kills.
 #[test]
