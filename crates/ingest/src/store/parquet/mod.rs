@@ -23,7 +23,6 @@
 //! and the store's own `.lock` is held briefly while the others are taken or released.
 
 mod checksum;
-mod columns;
 mod folder;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) mod fuzz;

@@ -1,0 +1,194 @@
+//! Writes files of samples: gathers the pages of batches to row groups.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::arrow::ArrowSchemaConverter;
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::{WriterProperties, WriterVersion};
+use parquet::file::statistics::Statistics;
+use parquet::file::writer::SerializedFileWriter;
+
+use super::super::checksum::{SummedFile, Sums};
+use super::super::panics::plain;
+use super::chunk::Chunk;
+use super::encode::{SampleColumns, SampleEncoder};
+use super::{LONGEST, READ_ROWS, READ_TEXTS, Times, failed, schema};
+use crate::error::{Error, Result};
+use crate::pipeline::sink::BatchEncoder;
+use crate::sample::batch::SampleBatch;
+
+/// The approximate number of rows in a row group: large enough to make its metadata negligible, small enough to keep
+/// memory flat.
+const ROW_GROUP: usize = 256 << 10;
+
+/// The approximate maximum size in bytes of the texts in a row group, which is held in memory until it ends.
+const GROUP_TEXTS: usize = 8 << 20;
+
+fn properties() -> WriterProperties {
+    WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_2_0)
+        .set_offset_index_disabled(true)
+        .set_created_by(concat!("perfpipe ", env!("CARGO_PKG_VERSION")).to_owned())
+        .build()
+}
+
+/// A file of samples that is being written.
+pub(in super::super) struct SampleFile<W: Write + Send> {
+    begun: Begun<W>,
+    /// The number of rows in the current row group.
+    open: usize,
+    /// The smallest and the largest `t_ms` of the current row group.
+    span: (i32, i32),
+    /// The size in bytes of the texts of the current row group's batches; each text counts once per batch.
+    texts: usize,
+    rows: u64,
+    /// The maximum size in bytes of the texts of one row.
+    longest: usize,
+    /// The action that an error message names.
+    what: String,
+}
+
+/// The span of no rows.
+const NO_SPAN: (i32, i32) = (i32::MAX, i32::MIN);
+
+/// A file, which is begun by its first rows: they tell the unit of their times.
+enum Begun<W: Write + Send> {
+    No(Option<W>),
+    Yes(Box<Columns<W>>),
+}
+
+/// A file with the columns of its current row group.
+struct Columns<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    chunks: Vec<Chunk>,
+}
+
+impl<W: Write + Send> Columns<W> {
+    fn new(out: W, times: Times) -> Result<Self, ParquetError> {
+        let schema = ArrowSchemaConverter::new().convert(&schema(times))?;
+        let file = SerializedFileWriter::new(out, schema.root_schema_ptr(), Arc::new(properties()))?;
+        let chunks = schema.columns().iter().cloned().map(Chunk::new).collect();
+        Ok(Self { file, chunks })
+    }
+
+    /// Writes the columns as a row group and empties them.
+    fn end_group(&mut self, (least, most): (i32, i32)) -> Result<(), ParquetError> {
+        let mut group = self.file.next_row_group()?;
+        let mut span = Some(Statistics::int32(Some(least), Some(most), None, Some(0), false));
+        for chunk in &mut self.chunks {
+            // Only the first column, t_ms, has statistics: the records of a log are in order of nothing else.
+            let (bytes, close) = chunk.end(span.take())?;
+            group.append_column(&bytes, close)?;
+        }
+        group.close().map(|_| ())
+    }
+}
+
+impl<W: Write + Send> Begun<W> {
+    /// Returns the file, begun if it was not.
+    fn get(&mut self, times: Times) -> Result<&mut Columns<W>, ParquetError> {
+        if let Self::No(out) = self {
+            let out =
+                out.take().ok_or_else(|| ParquetError::General("the file could not be begun".into()))?;
+            *self = Self::Yes(Box::new(Columns::new(out, times)?));
+        }
+        match self {
+            Self::Yes(begun) => Ok(begun),
+            Self::No(_) => Err(ParquetError::General("the file is not begun".into())),
+        }
+    }
+}
+
+impl SampleFile<SummedFile> {
+    pub(in super::super) fn create(path: &Path) -> Result<Self> {
+        Ok(Self::new(SummedFile::create(path)?, format!("writing {}", path.display())))
+    }
+
+    /// Ends the file and syncs it to disk. Returns the number of rows and the checksums.
+    pub(in super::super) fn close(mut self) -> Result<(u64, Sums)> {
+        self.end()?;
+        let columns = self.begun.get(Times::Ms).map_err(failed)?;
+        Ok((self.rows, columns.file.inner_mut().finish()?))
+    }
+}
+
+impl<W: Write + Send> SampleFile<W> {
+    fn new(out: W, what: String) -> Self {
+        let begun = Begun::No(Some(out));
+        Self { begun, open: 0, span: NO_SPAN, texts: 0, rows: 0, longest: 0, what }
+    }
+
+    /// Appends rows.
+    pub(in super::super) fn append(&mut self, rows: SampleColumns) -> Result<()> {
+        let columns = self.begun.get(rows.times).map_err(|error| Error::store(&*self.what, plain(error)))?;
+        for (chunk, part) in columns.chunks.iter_mut().zip(rows.parts) {
+            chunk.add(part).map_err(failed)?;
+        }
+        self.open += rows.rows;
+        self.span = (self.span.0.min(rows.span.0), self.span.1.max(rows.span.1));
+        self.texts += rows.texts;
+        self.longest = self.longest.max(rows.longest);
+        if self.open >= ROW_GROUP || self.texts >= GROUP_TEXTS { self.end_group() } else { Ok(()) }
+    }
+
+    fn end_group(&mut self) -> Result<()> {
+        let columns = self.begun.get(Times::Ms).map_err(failed)?;
+        let span = std::mem::replace(&mut self.span, NO_SPAN);
+        columns.end_group(span).map_err(|error| Error::store(&*self.what, plain(error)))?;
+        self.rows += std::mem::take(&mut self.open) as u64;
+        self.texts = 0;
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        if self.open > 0 {
+            self.end_group()?;
+        }
+        let failed = |error| Error::store(&*self.what, plain(error));
+        let Columns { file, .. } = self.begun.get(Times::Ms).map_err(failed)?;
+        if self.longest * READ_ROWS > READ_TEXTS {
+            file.append_key_value_metadata(KeyValue::new(LONGEST.to_owned(), self.longest.to_string()));
+        }
+        file.finish().map(|_| ()).map_err(failed)
+    }
+}
+
+/// Writes samples to one Parquet file for other programs, with the columns of the store. Times finer than a ms are in ms,
+/// with decimals.
+pub struct SampleExport<W: Write + Send> {
+    file: SampleFile<W>,
+    encoder: SampleEncoder,
+}
+
+impl<W: Write + Send> SampleExport<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn new(out: W) -> Result<Self> {
+        let file = SampleFile::new(out, "writing samples".to_owned());
+        Ok(Self { encoder: SampleEncoder::in_ms(), file })
+    }
+
+    /// Appends a batch. Memory is bounded by one row group of 262,144 rows and about 8 MiB of texts.
+    ///
+    /// # Errors
+    /// If the file can't be written.
+    pub fn write(&mut self, batch: &SampleBatch) -> Result<()> {
+        match self.encoder.encode(batch)? {
+            Some(rows) => self.file.append(rows),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// If it can't be written.
+    pub fn finish(mut self) -> Result<()> {
+        self.file.end()
+    }
+}
