@@ -8,18 +8,70 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::sample::long_text::{TEXT_BYTES, shortened};
 use crate::sample::texts::Texts;
 
+/// The code of an injector's name in a block, and true if the name was shortened.
+type Name = (u32, bool);
+
 /// Names the injectors of samples. Each worker has its own.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Injectors {
     pattern: Option<Regex>,
     file: Option<String>,
-    /// The last host in this block, the code of its injector's name, and true if the name was shortened.
-    last: Option<(Vec<u8>, u32, bool)>,
-    /// The code for records without a host, once one was found in this block, and true if the name was shortened.
-    nameless: Option<(u32, bool)>,
-    /// The beginning of the last threadName, up to and including the first byte that no host has, and the length of its
-    /// host. All threads of a group begin alike.
-    beginning: Option<(Vec<u8>, usize)>,
+    /// Hosts in this block, with the names of their injectors.
+    hosts: Recent<Name>,
+    /// The name for records without a host, once one was found in this block.
+    nameless: Option<Name>,
+    /// Beginnings of threadNames, up to and including the first byte that no host has. All threads of a group begin
+    /// alike.
+    beginnings: Recent<Beginning>,
+}
+
+/// What follows from the beginning of a threadName.
+#[derive(Debug, Clone, Copy)]
+struct Beginning {
+    /// The length of the host.
+    host: usize,
+    /// The name of the injector in this block, once it was looked up.
+    name: Option<Name>,
+}
+
+/// The maximum number of recent keys: enough for the injectors of most tests, few enough to be compared one by one.
+const RECENT: usize = 16;
+
+/// What is known of recent keys. Injectors report in batches or take turns, so the key after the last one is likely to
+/// be the same, or the one that came after it before.
+#[derive(Debug, Clone)]
+struct Recent<T> {
+    all: Vec<(Vec<u8>, T)>,
+    /// The index of the last one.
+    last: usize,
+}
+
+impl<T> Default for Recent<T> {
+    fn default() -> Self {
+        Self { all: Vec::new(), last: 0 }
+    }
+}
+
+impl<T> Recent<T> {
+    /// Returns what is known of the key that `is` accepts.
+    #[inline]
+    fn find(&mut self, is: impl Fn(&[u8]) -> bool) -> Option<&mut T> {
+        let last = self.last;
+        if !self.all.get(last).is_some_and(|(key, _)| is(key)) {
+            let mut later = (last + 1..self.all.len()).chain(0..last.min(self.all.len()));
+            self.last = later.find(|at| self.all.get(*at).is_some_and(|(key, _)| is(key)))?;
+        }
+        self.all.get_mut(self.last).map(|(_, value)| value)
+    }
+
+    /// Adds a key that is not known. If there are too many, all others are forgotten.
+    fn add(&mut self, key: &[u8], value: T) {
+        if self.all.len() >= RECENT {
+            self.all.clear();
+        }
+        self.last = self.all.len();
+        self.all.push((key.to_vec(), value));
+    }
 }
 
 impl Injectors {
@@ -41,8 +93,9 @@ impl Injectors {
     /// Begins a block. `file` names its log if the run has several.
     pub(crate) fn start_block(&mut self, file: Option<&str>) {
         self.file = file.map(str::to_owned);
-        self.last = None;
+        self.hosts = Recent::default();
         self.nameless = None;
+        self.beginnings.all.iter_mut().for_each(|(_, beginning)| beginning.name = None);
     }
 
     /// The code in this block for records without a host; [`Texts::NULL`] if there are none.
@@ -53,34 +106,29 @@ impl Injectors {
     /// Appends the injector of a sample to the column. Returns true if its name was too long and was shortened.
     #[inline]
     pub(crate) fn push(&mut self, hostname: Option<&[u8]>, thread: &[u8], column: &mut Texts) -> bool {
-        let host = match hostname {
-            Some(host) => host,
-            None => self.host(thread),
+        let (code, cut) = match (hostname, &self.pattern) {
+            (Some(host), _) => self.of_host(host, column),
+            (None, Some(pattern)) => self.of_host(by_pattern(pattern, thread), column),
+            (None, None) => self.of_thread(thread, column),
         };
-        if host.is_empty() {
-            // Comparing empty texts is slow in some C libraries, and in nearly every log no record names a host.
-            let (code, cut) = match self.nameless {
-                Some(name) => name,
-                None => {
-                    let name = self.name(host, column);
-                    self.nameless = Some(name);
-                    name
+        column.push_code(code);
+        cut
+    }
+
+    /// The name of the injector of a threadName.
+    #[inline]
+    fn of_thread(&mut self, thread: &[u8], column: &mut Texts) -> Name {
+        let known = self.beginnings.find(|beginning| thread.starts_with(beginning)).copied();
+        match known {
+            Some(Beginning { name: Some(name), .. }) => name,
+            Some(Beginning { host, name: None }) => {
+                let name = self.of_host(thread.get(..host).unwrap_or_default(), column);
+                if let Some(known) = self.beginnings.find(|beginning| thread.starts_with(beginning)) {
+                    known.name = Some(name);
                 }
-            };
-            column.push_code(code);
-            return cut;
-        }
-        match &self.last {
-            Some((last, code, cut)) if last == host => {
-                column.push_code(*code);
-                *cut
+                name
             }
-            _ => {
-                let (code, cut) = self.name(host, column);
-                self.last = Some((host.to_vec(), code, cut));
-                column.push_code(code);
-                cut
-            }
+            None => self.of_new_thread(thread, column),
         }
     }
 
@@ -93,31 +141,36 @@ impl Injectors {
         cut
     }
 
-    fn host<'a>(&mut self, thread: &'a [u8]) -> &'a [u8] {
-        match (&self.pattern, &self.beginning) {
-            (Some(pattern), _) => by_pattern(pattern, thread),
-            (_, Some((beginning, host))) if thread.starts_with(beginning) => {
-                thread.get(..*host).unwrap_or_default()
-            }
-            _ => self.new_host(thread),
-        }
-    }
-
-    /// Finds the host in a threadName that begins differently from the last one.
-    fn new_host<'a>(&mut self, thread: &'a [u8]) -> &'a [u8] {
+    /// The name of the injector of a threadName that begins differently from the recent ones.
+    fn of_new_thread(&mut self, thread: &[u8], column: &mut Texts) -> Name {
         let end = thread.iter().position(|byte| !is_of_host(byte));
         let host = prefix(thread.get(..end.unwrap_or(thread.len())).unwrap_or_default());
+        let name = self.of_host(host, column);
         if let Some(beginning) = end.and_then(|end| thread.get(..=end)) {
-            let (known, length) = self.beginning.get_or_insert_default();
-            known.clear();
-            known.extend_from_slice(beginning);
-            *length = host.len();
+            self.beginnings.add(beginning, Beginning { host: host.len(), name: Some(name) });
         }
-        host
+        name
+    }
+
+    /// The name of the injector on a host.
+    fn of_host(&mut self, host: &[u8], column: &mut Texts) -> Name {
+        if host.is_empty() {
+            if let Some(name) = self.nameless {
+                return name;
+            }
+        } else if let Some(name) = self.hosts.find(|known| known == host) {
+            return *name;
+        }
+        let name = self.name(host, column);
+        match host {
+            [] => self.nameless = Some(name),
+            host => self.hosts.add(host, name),
+        }
+        name
     }
 
     /// Adds an injector's name to the column. Returns its code, and true if the name was shortened.
-    fn name(&self, host: &[u8], column: &mut Texts) -> (u32, bool) {
+    fn name(&self, host: &[u8], column: &mut Texts) -> Name {
         let name: Cow<'_, [u8]> = match (&self.file, host) {
             (None, []) => return (Texts::NULL, false),
             (None, host) => host.into(),
@@ -213,6 +266,23 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn more_injectors_than_are_remembered_keep_their_names(hosts in vec(0..40u8, 0..200), columns: bool) {
+            let mut injectors = Injectors::default();
+            for _ in 0..2 {
+                let mut column = Texts::default();
+                injectors.start_block(None);
+                for host in &hosts {
+                    let (host, thread) = (format!("10.0.0.{host}"), format!("10.0.0.{host}-Thread Group 1-7"));
+                    let hostname = columns.then_some(host.as_bytes());
+                    prop_assert!(!injectors.push(hostname, thread.as_bytes(), &mut column));
+                }
+                for (row, host) in hosts.iter().enumerate() {
+                    prop_assert_eq!(column.get(row), Some(&*format!("10.0.0.{host}")));
+                }
+            }
+        }
+
         #[test]
         fn threads_before_make_no_difference(
             threads in vec("(10\\.0\\.0\\.[12]|a:1|ab?|)(-|)(TG|T-G|b:2-|)( 1-[12]|)", 0..12),
