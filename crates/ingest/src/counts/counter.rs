@@ -1,10 +1,12 @@
 //! Counts the samples of a block by second, label and outcome.
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 
 use super::block::{LocalError, LocalKey, Tally};
 use super::sort::Sorter;
-use super::{InjectorLoad, Sums, histograms};
+use super::{InjectorLoad, Spread, Sums, histograms};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::sample::batch::SampleBatch;
 use crate::sample::texts::Texts;
@@ -41,6 +43,9 @@ struct Load {
     next: u32,
 }
 
+/// The number of rows from which on a run of one cell is added a column at a time.
+const RUN: usize = 4;
+
 /// Elapsed times below this are counted in an array. Its counters fill 32 KiB, a common size of the L1 cache.
 const DENSE: i32 = 8192;
 
@@ -65,21 +70,20 @@ impl Counter {
     fn count(&mut self, batch: &SampleBatch, clock: &Clock) {
         // The number of milliseconds of each second that lie in the epoch second in which it begins.
         let boundary = 1000 - clock.origin.rem_euclid(1000);
-        let mut last = None;
-        for row in 0..batch.len() {
-            let cell = match (LocalKey::of(batch, row), last) {
-                (None, _) => NONE,
-                (Some(key), Some((last, cell))) if last == key => cell,
-                (Some(key), _) => {
-                    let cell = self.cell(key);
-                    last = Some((key, cell));
-                    cell
-                }
+        let mut row = 0;
+        while row < batch.len() {
+            let Some(key) = LocalKey::of(batch, row) else {
+                self.of_rows.push(NONE);
+                row += 1;
+                continue;
             };
-            self.of_rows.push(cell);
+            let end = end_of_run(batch, key, row);
+            let cell = self.cell(key);
+            self.of_rows.resize(end, cell);
             if let Some(open) = self.open.get_mut(cell as usize) {
-                open.add(batch, row, boundary, &mut self.loads);
+                open.add(batch, row..end, boundary, &mut self.loads);
             }
+            row = end;
         }
     }
 
@@ -143,8 +147,44 @@ impl Counter {
 }
 
 impl Open {
+    /// Adds rows, all of this cell.
+    fn add(&mut self, batch: &SampleBatch, rows: Range<usize>, boundary: i64, loads: &mut Vec<Load>) {
+        if rows.len() < RUN {
+            rows.for_each(|row| self.add_row(batch, row, boundary, loads));
+            return;
+        }
+        let sums = &mut self.sums;
+        self.samples += rows.len() as u32;
+        let boundary = i64::from(self.key.second) * 1000 + boundary;
+        sums.before_boundary +=
+            of(&batch.t_ms, &rows).iter().map(|ms| u64::from(*ms < boundary)).sum::<u64>();
+        match batch.latency.valid() {
+            None => sums.latency.merge(&spread(of(batch.latency.values(), &rows))),
+            Some(_) => {
+                let present = rows.clone().filter_map(|row| batch.latency.get(row));
+                present.for_each(|latency| sums.latency.add(latency));
+            }
+        }
+        // What is absent is 0 among the values.
+        sums.connect += of(batch.connect.values(), &rows).iter().copied().map(i64::from).sum::<i64>();
+        let sum = |sum: i64, values| of(values, &rows).iter().copied().fold(sum, i64::saturating_add);
+        sums.bytes = sum(sums.bytes, batch.bytes.values());
+        sums.sent_bytes = sum(sums.sent_bytes, batch.sent_bytes.values());
+        let (threads, injectors) = (&batch.all_threads, of(batch.injector.codes(), &rows));
+        match injectors.first() {
+            Some(first)
+                if threads.valid().is_none() && injectors.iter().all(|injector| injector == first) =>
+            {
+                let threads = of(threads.values(), &rows);
+                let sum = threads.iter().copied().map(i64::from).sum();
+                self.add_load(*first, threads.len() as u64, sum, loads);
+            }
+            _ => rows.for_each(|row| self.add_threads(batch, row, loads)),
+        }
+    }
+
     #[inline]
-    fn add(&mut self, batch: &SampleBatch, row: usize, boundary: i64, loads: &mut Vec<Load>) {
+    fn add_row(&mut self, batch: &SampleBatch, row: usize, boundary: i64, loads: &mut Vec<Load>) {
         self.samples += 1;
         let t_ms = batch.t_ms.get(row).copied().unwrap_or_default();
         let sums = &mut self.sums;
@@ -155,25 +195,34 @@ impl Open {
         sums.connect += i64::from(batch.connect.get(row).unwrap_or_default());
         sums.bytes = sums.bytes.saturating_add(batch.bytes.get(row).unwrap_or_default());
         sums.sent_bytes = sums.sent_bytes.saturating_add(batch.sent_bytes.get(row).unwrap_or_default());
+        self.add_threads(batch, row, loads);
+    }
+
+    /// Adds the threads that a row tells.
+    #[inline]
+    fn add_threads(&mut self, batch: &SampleBatch, row: usize, loads: &mut Vec<Load>) {
         if let Some(threads) = batch.all_threads.get(row) {
             let injector = batch.injector.codes().get(row).copied().unwrap_or(Texts::NULL);
-            self.add_load(injector, i64::from(threads), loads);
+            self.add_load(injector, 1, i64::from(threads), loads);
         }
     }
 
     #[inline]
-    fn add_load(&mut self, injector: u32, threads: i64, loads: &mut Vec<Load>) {
+    fn add_load(&mut self, injector: u32, samples: u64, threads: i64, loads: &mut Vec<Load>) {
+        if samples == 0 {
+            return;
+        }
         let mut at = self.load;
         while let Some(Load { load, next }) = loads.get_mut(at as usize) {
             if load.injector == injector {
-                load.samples += 1;
+                load.samples += samples;
                 load.threads += threads;
                 return;
             }
             at = *next;
         }
         let next = std::mem::replace(&mut self.load, loads.len() as u32);
-        loads.push(Load { load: InjectorLoad { injector, samples: 1, threads }, next });
+        loads.push(Load { load: InjectorLoad { injector, samples, threads }, next });
     }
 
     /// The loads of the cell's injectors, in no particular order.
@@ -181,6 +230,31 @@ impl Open {
         let first = loads.get(self.load as usize);
         std::iter::successors(first, |load| loads.get(load.next as usize)).map(|load| load.load)
     }
+}
+
+/// The values of some rows; none if the column is shorter.
+#[inline]
+fn of<'a, T>(values: &'a [T], rows: &Range<usize>) -> &'a [T] {
+    values.get(rows.clone()).unwrap_or_default()
+}
+
+fn spread(values: &[i32]) -> Spread {
+    let (min, max) = values.iter().fold((i32::MAX, i32::MIN), |(min, max), v| (min.min(*v), max.max(*v)));
+    Spread { n: values.len() as u64, sum: values.iter().copied().map(i64::from).sum(), min, max }
+}
+
+/// Returns the end of the rows from `row` on that have the same key as this one.
+#[inline]
+fn end_of_run(batch: &SampleBatch, key: LocalKey, row: usize) -> usize {
+    let second = i64::from(key.second) * 1000..(i64::from(key.second) + 1) * 1000;
+    let columns = batch.t_ms.iter().zip(batch.label.codes()).zip(&batch.success).zip(&batch.transaction);
+    let alike = columns.skip(row).take_while(|(((ms, label), success), transaction)| {
+        second.contains(ms)
+            && **label == key.label
+            && **success == key.success
+            && **transaction == key.transaction
+    });
+    row + alike.count()
 }
 
 /// Appends each value of a list with its number of occurrences, ascending. `histogram` is scratch space, all zero
@@ -226,7 +300,6 @@ fn errors(parsed: &Parsed) -> Vec<(LocalError, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Spread;
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeMap;
@@ -242,6 +315,73 @@ mod tests {
             runs(&mut values, &mut histogram, &mut Sorter::default(), &mut counted);
             prop_assert_eq!(counted, expected.into_iter().collect::<Vec<_>>());
             prop_assert!(histogram.iter().all(|count| *count == 0));
+        }
+    }
+
+    type Row = (i64, u8, [Option<i32>; 3], [Option<i64>; 2], [bool; 2], u8);
+
+    /// Rows that are mostly like their neighbours.
+    fn rows() -> impl Strategy<Value = Vec<Row>> {
+        let row = (
+            0..3000i64,
+            0..2u8,
+            any::<[Option<i32>; 3]>(),
+            any::<[Option<i64>; 2]>(),
+            any::<[bool; 2]>(),
+            0..3u8,
+        );
+        let runs = proptest::collection::vec((row, 1..12usize, any::<bool>()), 0..20);
+        runs.prop_map(|runs| {
+            let each = |(row, count, differ): (Row, usize, bool)| {
+                (0..count).map(
+                    move |at| if differ { (row.0, row.1, row.2, row.3, row.4, at as u8 % 3) } else { row },
+                )
+            };
+            runs.into_iter().flat_map(each).collect()
+        })
+    }
+
+    fn batch(rows: &[Row], all_present: bool) -> SampleBatch {
+        let mut batch = SampleBatch::default();
+        for (t_ms, label, narrow, wide, [success, transaction], injector) in rows {
+            let present = |number: Option<i32>| if all_present { Some(number.unwrap_or(3)) } else { number };
+            batch.t_ms.push(*t_ms);
+            batch.label.push(&[b'a' + label]);
+            batch.elapsed.push(5);
+            batch.success.push(*success);
+            batch.latency.push(present(narrow[0]));
+            batch.connect.push(present(narrow[1]));
+            batch.all_threads.push(present(narrow[2]));
+            batch.bytes.push(wide[0]);
+            batch.sent_bytes.push(wide[1]);
+            batch.injector.push(&[b'i' + injector]);
+            batch.transaction.push(*transaction);
+        }
+        batch
+    }
+
+    proptest! {
+        #[test]
+        fn runs_are_added_like_their_rows(rows in rows(), all_present: bool, origin in 0..2000i64) {
+            let batch = batch(&rows, all_present);
+            let boundary = 1000 - origin.rem_euclid(1000);
+            let mut plain = Counter::default();
+            for row in 0..batch.len() {
+                let cell = plain.cell(key(&batch, row).unwrap());
+                plain.of_rows.push(cell);
+                plain.open[cell as usize].add_row(&batch, row, boundary, &mut plain.loads);
+            }
+            let mut counter = Counter::default();
+            counter.count(&batch, &Clock { origin, head: None, max_span_ms: 0 });
+            prop_assert_eq!(&counter.of_rows, &plain.of_rows);
+            let cells = |counter: &mut Counter| {
+                let tally = counter.close(&batch.elapsed);
+                let cell = |(key, cell): (LocalKey, super::super::CellRef<'_>)| {
+                    (key, cell.sums, cell.elapsed.to_vec(), cell.injectors.to_vec())
+                };
+                tally.cells().map(cell).collect::<Vec<_>>()
+            };
+            prop_assert_eq!(format!("{:?}", cells(&mut counter)), format!("{:?}", cells(&mut plain)));
         }
     }
 
