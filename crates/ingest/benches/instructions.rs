@@ -1,7 +1,8 @@
 //! Counts the instructions of each stage of the pipeline, which are the same in every run of the same build:
 //! `cargo bench -p perfpipe-ingest --features parts --bench instructions`. Needs valgrind.
 //!
-//! The program runs itself under callgrind, once per stage, with one block of 1 MiB of a generated log.
+//! The program runs itself under callgrind, once per stage, with one block of 1 MiB of a generated log. `-- --shape NAME`
+//! chooses the log's shape.
 
 #![allow(
     clippy::print_stdout,
@@ -17,7 +18,7 @@ use std::hint::black_box;
 use std::io::Read;
 use std::process::Command;
 
-use block::{BLOCK, DEFLATED, parts};
+use block::{BLOCK, DEFLATED, SHAPE, parts, shape};
 use perfpipe_ingest::store::parquet::SampleExport;
 use perfpipe_ingest::store::postgres::SampleEncoder;
 
@@ -43,7 +44,7 @@ fn instructions(stage: &str) -> u64 {
     let output = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null", "--toggle-collect=*measured*"])
         .arg(std::env::current_exe().unwrap())
-        .arg(stage)
+        .args([stage, SHAPE, &shape()])
         .output()
         .expect("valgrind can be run");
     let said = String::from_utf8_lossy(&output.stderr);

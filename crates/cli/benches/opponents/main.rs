@@ -2,7 +2,8 @@
 //!
 //! Makes a log, runs each contender once a round, and prints medians and the ratio to `unzip -p` within each
 //! round, so that a machine whose speed drifts does no harm. Options after `--`: `--rows N` samples, `--runs N`
-//! rounds, `--against FILE` for another build of perfpipe, `--only WORD,WORD` for those with such a word in their name.
+//! rounds, `--against FILE` for another build of perfpipe, `--only WORD,WORD` for those with such a word in their name,
+//! `--shape NAME` for another shape of the log, or `--shape all` for perfpipe and `unzip -p` on each.
 
 #![allow(
     clippy::print_stdout,
@@ -32,7 +33,7 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use measure::{BEST, Contender, print, race};
 
 /// The rows that are ready to be copied, in the folder of the benchmark.
@@ -53,13 +54,23 @@ fn main() {
         |flag: &str, default: u64| told(flag).map_or(default, |value| value.parse().expect("a whole number"));
     let (rows, runs) = (number("--rows", 10_000_000), number("--runs", 5));
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let inputs = Inputs::make(folder.path(), rows);
-    println!("{rows} samples, {} bytes of zip, {runs} rounds", inputs.size());
-
-    let mut contenders = embedded(&inputs, folder.path());
-    if let Some(other) = told("--against") {
-        contenders.push(inputs.other(other, folder.path()));
+    let shape = told("--shape").map_or("one", String::as_str);
+    let stored = |shape: &str| {
+        let inputs = Inputs::make(folder.path(), rows, shape);
+        println!("{rows} samples of shape {shape}, {} bytes of zip, {runs} rounds", inputs.size());
+        let mut contenders = embedded(&inputs, folder.path());
+        if let Some(other) = told("--against") {
+            contenders.push(inputs.other(other, folder.path()));
+        }
+        (inputs, contenders)
+    };
+    if shape == "all" {
+        for shape in load::Shape::value_variants().iter().filter_map(ValueEnum::to_possible_value) {
+            print(&race(&mut stored(shape.get_name()).1, runs as usize), rows);
+        }
+        return;
     }
+    let (inputs, mut contenders) = stored(shape);
     contenders.extend(others::installed(folder.path()));
     let server = postgres::TestServer::durable();
     let url = server.as_ref().map(postgres::TestServer::database);
@@ -85,10 +96,12 @@ struct Inputs {
 }
 
 impl Inputs {
-    fn make(folder: &Path, rows: u64) -> Self {
+    fn make(folder: &Path, rows: u64, shape: &str) -> Self {
         let inputs = Self { log: folder.join("perfectnio_2048.zip"), cpu: folder.join("cpu.csv") };
         let seconds = (rows / 24_000).max(10);
-        let words = format!("generate x --rows {rows} --seconds {seconds} --threads 3000 --failures 0.5");
+        let words = format!(
+            "generate x --rows {rows} --seconds {seconds} --threads 3000 --failures 0.5 --shape {shape}"
+        );
         let options = generate::Options::try_parse_from(words.split(' ')).expect("the generator's options");
         let plan = options.plan().expect("a plan");
         let tally = output::write(&plan, &inputs.log).expect("a generated log");

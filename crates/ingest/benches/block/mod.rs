@@ -14,9 +14,20 @@ use clap::Parser;
 use perfpipe_ingest::parts::Parts;
 use perfpipe_ingest::series::CpuSeries;
 
+/// The option that chooses the log's shape.
+pub(crate) const SHAPE: &str = "--shape";
+
+/// Returns the shape of the log that was asked for.
+pub(crate) fn shape() -> String {
+    std::env::args().skip_while(|word| word != SHAPE).nth(1).unwrap_or_else(|| "one".to_owned())
+}
+
 /// A block of about 1 MiB of whole records.
 pub(crate) static BLOCK: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let words = "generate x --rows 200000 --seconds 10 --threads 1000 --failures 0.5 --no-header";
+    // Its header tells the columns.
+    let shape = shape();
+    let words =
+        format!("generate x --rows 200000 --seconds 10 --threads 1000 --failures 0.5 --shape {shape}");
     let plan = generate::Options::try_parse_from(words.split(' ')).unwrap().plan().unwrap();
     let mut log = Vec::new();
     load::write_log(&plan, &mut log).unwrap();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::Parser;
 
-use super::load::Plan;
+use super::load::{Plan, Shape};
 
 /// The default number of requests per second.
 const RATE: f64 = 1800.0;
@@ -65,6 +65,9 @@ pub(crate) struct Options {
     /// Percentage of labels with commas, quotes, tabs or non-Latin letters
     #[arg(long, default_value_t = 0.0, value_name = "PERCENT", value_parser = percent)]
     quoted: f64,
+    /// Shape of the log
+    #[arg(long, value_enum, default_value_t, conflicts_with = "transactions")]
+    shape: Shape,
     /// Machines that send the load; several report in batches of 100, and name themselves in threadName
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=60_000))]
     injectors: u32,
@@ -106,7 +109,8 @@ impl Options {
         let rate = self.rate()?;
         let seconds = self.expected_seconds(rate);
         let threads = self.threads.unwrap_or((rate * RESPONSE_MS / 1000.0).ceil().max(1.0) as u32);
-        let threads = threads.max(self.injectors);
+        let injectors = self.injectors.max(self.shape.injectors());
+        let threads = threads.max(injectors);
         if f64::from(threads) / rate > LONGEST_RESPONSE {
             return Err(format!(
                 "{threads} threads at {rate} requests a second would wait for days; give fewer threads"
@@ -120,11 +124,12 @@ impl Options {
             threads,
             ramp: (self.ramp.unwrap_or(seconds / 6.0) * 1000.0) as i64,
             steps: self.steps,
-            failures: self.failures,
+            failures: self.failures.max(self.shape.failures()),
             outage: self.outage.clone(),
-            labels: self.labels,
+            labels: self.labels.max(self.shape.labels()),
             quoted: self.quoted,
-            injectors: self.injectors,
+            shape: self.shape,
+            injectors,
             transactions: self.transactions,
             seed: self.seed,
             test: self.test.clone(),

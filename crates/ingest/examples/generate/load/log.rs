@@ -4,7 +4,8 @@
 use std::io::{self, Write};
 
 use super::outcome::Outcome;
-use super::record::{COLUMNS, Line, fields, integer, quoted};
+use super::record::{Line, fields, integer, quoted};
+use super::shape::{Shape, host};
 use super::{Plan, Tally, label};
 
 /// The number of bytes that are collected before they are written.
@@ -79,6 +80,7 @@ pub(super) struct Log<'a, W> {
     labels: Vec<Vec<u8>>,
     url: Vec<u8>,
     names: Vec<Vec<u8>>,
+    hosts: Vec<Vec<u8>>,
     injectors: Vec<Injector>,
     tally: Tally,
     /// The start of the run within its epoch second, in ms.
@@ -89,7 +91,7 @@ impl<'a, W: Write> Log<'a, W> {
     pub(super) fn new(plan: &'a Plan, out: &'a mut W) -> Self {
         let mut buffer = Vec::with_capacity(PIECE + (64 << 10));
         if plan.header {
-            buffer.extend(fields(&COLUMNS, plan.delimiter));
+            buffer.extend(fields(&plan.shape.columns(), plan.delimiter));
             buffer.push(b'\n');
         }
         Self {
@@ -99,6 +101,7 @@ impl<'a, W: Write> Log<'a, W> {
             labels: label::labels(plan),
             url: quoted(&format!("http://{}/{}", plan.server, plan.test), plan.delimiter),
             names: (0..plan.threads).map(|thread| quoted(&name(plan, thread), plan.delimiter)).collect(),
+            hosts: (0..plan.injectors).map(|injector| quoted(&host(injector), plan.delimiter)).collect(),
             injectors: vec![Injector::default(); plan.injectors as usize],
             tally: Tally::default(),
             into_second: plan.start_ms.rem_euclid(1000),
@@ -125,21 +128,28 @@ impl<'a, W: Write> Log<'a, W> {
         outcome: &Outcome,
     ) -> io::Result<()> {
         self.count(sample.start, outcome.success);
-        let (plan, injector) = (self.plan, (thread % self.plan.injectors) as usize);
-        let injector = &mut self.injectors[injector];
-        let out = if plan.injectors > 1 { &mut injector.held } else { &mut self.buffer };
-        Line::new(out, plan.delimiter)
-            .number(plan.start_ms + sample.start)
+        let (plan, number) = (self.plan, (thread % self.plan.injectors) as usize);
+        let injector = &mut self.injectors[number];
+        let out = if plan.is_in_batches() { &mut injector.held } else { &mut self.buffer };
+        let mut line = Line::new(out, plan.delimiter);
+        line.number(plan.start_ms + sample.start)
             .number(sample.elapsed)
-            .text(&self.labels[sample.label as usize])
-            .text(&outcome.response)
+            .text(&self.labels[sample.label as usize]);
+        if plan.shape == Shape::Few {
+            line.text(&outcome.short).number(i64::from(injector.active)).end(sample.latency);
+            return self.written(now, thread);
+        }
+        line.text(&outcome.response)
             .text(&self.names[thread as usize])
             .text(&outcome.verdict)
             .text(&injector.threads)
             .text(&self.url)
             .number(sample.latency)
-            .number(0)
-            .end(sample.connect);
+            .number(0);
+        match plan.shape {
+            Shape::Hostname => line.number(sample.connect).end_text(&self.hosts[number]),
+            _ => line.end(sample.connect),
+        }
         self.written(now, thread)
     }
 
@@ -153,7 +163,7 @@ impl<'a, W: Write> Log<'a, W> {
             group.children, group.failing
         );
         let injector = &mut self.injectors[injector];
-        let out = if plan.injectors > 1 { &mut injector.held } else { &mut self.buffer };
+        let out = if plan.is_in_batches() { &mut injector.held } else { &mut self.buffer };
         Line::new(out, plan.delimiter)
             .number(plan.start_ms + group.start)
             .number(group.elapsed)
@@ -199,7 +209,7 @@ impl<'a, W: Write> Log<'a, W> {
     /// Writes what is due after a record.
     #[inline]
     fn written(&mut self, now: i64, thread: u32) -> io::Result<()> {
-        if self.plan.injectors > 1 {
+        if self.plan.is_in_batches() {
             self.injectors[(thread % self.plan.injectors) as usize].report(now, &mut self.buffer);
         }
         if self.buffer.len() >= PIECE {
@@ -226,6 +236,9 @@ impl Injector {
 
 fn name(plan: &Plan, thread: u32) -> String {
     let (injector, number) = (thread % plan.injectors, thread / plan.injectors + 1);
+    if let Some(name) = plan.shape.thread(injector, number) {
+        return name;
+    }
     let name = format!("bzm - Concurrency Thread Group-ThreadStarter 1-{number}");
     if plan.injectors == 1 {
         return name;

@@ -6,12 +6,14 @@ mod log;
 mod outcome;
 mod random;
 mod record;
+mod shape;
 mod simulation;
 mod wheel;
 
 use std::ops::Range;
 
 pub(crate) use cpu::write_cpu;
+pub(crate) use shape::Shape;
 pub(crate) use simulation::write_log;
 
 /// The parameters of a simulation. All times are in ms, relative to the start of the run unless they are dates.
@@ -39,6 +41,8 @@ pub(crate) struct Plan {
     pub(crate) labels: u32,
     /// The fraction of labels that need quotes or are not ASCII, from 0 to 1.
     pub(crate) quoted: f64,
+    /// What differs from JMeter's usual log.
+    pub(crate) shape: Shape,
     /// The number of injectors. Several of them report over a network.
     pub(crate) injectors: u32,
     /// True if the requests are grouped by a transaction controller.
@@ -55,6 +59,13 @@ pub(crate) struct Plan {
     pub(crate) header: bool,
     /// The delimiter between fields.
     pub(crate) delimiter: u8,
+}
+
+impl Plan {
+    /// Returns true if injectors report their records in batches.
+    fn is_in_batches(&self) -> bool {
+        self.injectors > 1 && !self.shape.alternates()
+    }
 }
 
 /// The content of a written log.

@@ -23,6 +23,8 @@ pub(super) struct Outcome {
     pub(super) response: Vec<u8>,
     /// dataType, success, failureMessage, bytes and sentBytes.
     pub(super) verdict: Vec<u8>,
+    /// responseCode and success alone.
+    pub(super) short: Vec<u8>,
     pub(super) bytes: i64,
     pub(super) sent_bytes: i64,
     /// The frequency relative to the other failures.
@@ -88,6 +90,7 @@ impl Kind {
             success: self.failure.is_none(),
             response: [quoted(self.code, delimiter), quoted(&self.message, delimiter)].join(&delimiter),
             verdict: fields(&[self.data_type, success, failure, &bytes, &sent], delimiter),
+            short: fields(&[self.code, success], delimiter),
             bytes: self.bytes,
             sent_bytes: self.sent_bytes,
             weight: self.weight,

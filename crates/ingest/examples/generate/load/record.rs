@@ -94,6 +94,13 @@ impl<'a> Line<'a> {
         self
     }
 
+    /// Appends formatted fields and the line end.
+    #[inline]
+    pub(super) fn end_text(&mut self, field: &[u8]) {
+        self.out.extend_from_slice(field);
+        self.out.push(b'\n');
+    }
+
     /// Appends the last field and the line end.
     #[inline]
     pub(super) fn end(&mut self, value: i64) {
