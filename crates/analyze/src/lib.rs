@@ -101,8 +101,8 @@ pub mod points {
 
 pub use check::{Baseline, Rule, Verdict, check, verdict_table};
 pub use compare::{
-    Change, LevelChange, Measure, Measured, Noise, Outcome, Part, Side, Trend, Trends, Version, change_table,
-    compare, compare_sides, trend_table,
+    Change, LevelChange, Measure, Measured, Noise, Outcome, Part, SeriesKey, Side, Trend, Trends, Version,
+    change_table, compare, compare_sides, trend_table,
 };
 pub use diagnose::{Finding, FindingKind, diagnose, finding_table};
 pub use error::{Error, NoPhaseReason, Result, is_alike};

@@ -107,7 +107,7 @@ pub fn change_table(changes: &[Change]) -> Table {
         .column("run", |row| Some(row.run.clone()))
         .column("part", |row| Some(row.part.name().to_owned()))
         .column("measure", |row| Some(row.measure.column()))
-        .column("unit", |row| Some(row.measure.unit().name().to_owned()))
+        .column("unit", |row| Some(row.measure.unit().to_owned()))
         .column("a", |row| row.a)
         .unit("", 2)
         .column("b", |row| row.b)

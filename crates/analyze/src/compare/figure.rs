@@ -36,6 +36,8 @@ pub(super) struct Figure {
 pub(super) enum Kind {
     /// A sum divided by a number of seconds or requests.
     Mean { of: f64 },
+    /// The greatest value. How much it scatters, the seconds of a run do not tell.
+    Greatest,
     /// A share in percent: `count` of `of`, as failures among requests.
     Share { count: u64, of: u64 },
     /// The value that a share of all samples, 0 to 1, does not exceed.
@@ -116,7 +118,7 @@ impl Figure {
     /// Returns the number of events the figure depends on; infinite where single events don't matter.
     fn events(&self) -> f64 {
         match &self.kind {
-            Kind::Mean { .. } => f64::INFINITY,
+            Kind::Mean { .. } | Kind::Greatest => f64::INFINITY,
             Kind::Share { count, of } => (*count).min(of.saturating_sub(*count)) as f64,
             Kind::Percentile { share, distribution, .. } => tail(*share) * distribution.samples() as f64,
         }
@@ -130,6 +132,7 @@ impl Figure {
                 let error = deviations * noise.variance.sqrt() / of;
                 (value - error, value + error)
             }
+            Kind::Greatest => (f64::NEG_INFINITY, f64::INFINITY),
             Kind::Share { count, of } => share_limits(*count, *of, noise.variance, deviations),
             Kind::Percentile { share, distribution, tied } => {
                 distribution.limits(*share, noise.variance + tied, deviations)

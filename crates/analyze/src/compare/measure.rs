@@ -1,6 +1,7 @@
 //! What is compared: the parts of a run, and the figures of each.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::format::Unit;
 use crate::stats::percentile::column_name;
@@ -54,7 +55,7 @@ impl fmt::Display for Part {
 }
 
 /// A figure that is compared.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Measure {
     /// Successes per second.
@@ -67,6 +68,20 @@ pub enum Measure {
     ElapsedMean,
     /// A percentile of elapsed, in percent.
     Percentile(f64),
+    /// The mean of a series of the server other than its CPU.
+    SeriesMean(Arc<SeriesKey>),
+    /// The greatest value of such a series.
+    SeriesMax(Arc<SeriesKey>),
+}
+
+/// A series of the server, by its name and its unit: values in different units are not compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SeriesKey {
+    /// Its name.
+    pub name: String,
+    /// The unit of its values, as given at the ingest.
+    pub unit: String,
 }
 
 /// Whether an increase of a figure is good or bad.
@@ -78,38 +93,50 @@ pub(super) enum Growth {
 }
 
 impl Measure {
-    /// Returns the figure's column name in the summary, as in `throughput` and `p95`.
-    pub fn column(self) -> String {
+    /// Returns the figure's column name in the summary, as in `throughput` and `p95`; of a series, how rules name it, as
+    /// in `series memory` and `series_max memory`.
+    pub fn column(&self) -> String {
         match self {
             Self::Throughput => "throughput".to_owned(),
             Self::FailuresPercent => "failures_percent".to_owned(),
             Self::CpuMean => "cpu_mean".to_owned(),
             Self::ElapsedMean => "elapsed_mean".to_owned(),
-            Self::Percentile(percent) => column_name(percent),
+            Self::Percentile(percent) => column_name(*percent),
+            Self::SeriesMean(series) => format!("series {}", series.name),
+            Self::SeriesMax(series) => format!("series_max {}", series.name),
         }
     }
 
-    /// Returns the unit of the figure.
-    pub fn unit(self) -> Unit {
+    /// Returns the name of the figure's unit.
+    pub fn unit(&self) -> &str {
         match self {
-            Self::Throughput => Unit::PerSecond,
-            Self::FailuresPercent | Self::CpuMean => Unit::Percent,
-            Self::ElapsedMean | Self::Percentile(_) => Unit::Milliseconds,
+            Self::Throughput => Unit::PerSecond.name(),
+            Self::FailuresPercent | Self::CpuMean => Unit::Percent.name(),
+            Self::ElapsedMean | Self::Percentile(_) => Unit::Milliseconds.name(),
+            Self::SeriesMean(series) | Self::SeriesMax(series) => &series.unit,
         }
     }
 
-    pub(super) fn growth(self) -> Growth {
+    /// Returns the series that the figure is of; `None` for figures that all runs have.
+    pub fn series(&self) -> Option<&SeriesKey> {
+        match self {
+            Self::SeriesMean(series) | Self::SeriesMax(series) => Some(series),
+            _ => None,
+        }
+    }
+
+    pub(super) fn growth(&self) -> Growth {
         match self {
             Self::Throughput => Growth::Good,
-            Self::CpuMean => Growth::Neither,
+            Self::CpuMean | Self::SeriesMean(_) | Self::SeriesMax(_) => Growth::Neither,
             Self::FailuresPercent | Self::ElapsedMean | Self::Percentile(_) => Growth::Bad,
         }
     }
 
     /// Returns true if slow noise in the figure is the server's, and so affects all request figures. Failures come in
-    /// bursts of their own, and CPU readings have the memory of the tool that took them.
-    pub(super) fn is_of_server(self) -> bool {
-        !matches!(self, Self::FailuresPercent | Self::CpuMean)
+    /// bursts of their own, and readings of the CPU and of other series have the memory of the tool that took them.
+    pub(super) fn is_of_server(&self) -> bool {
+        !matches!(self, Self::FailuresPercent | Self::CpuMean | Self::SeriesMean(_) | Self::SeriesMax(_))
     }
 }
 

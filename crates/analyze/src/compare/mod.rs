@@ -19,7 +19,7 @@ use crate::error::Result;
 use crate::view::View;
 
 pub use self::change::{Change, Noise, Outcome, change_table};
-pub use self::measure::{Measure, Part};
+pub use self::measure::{Measure, Part, SeriesKey};
 pub use self::measured::Measured;
 pub use self::sides::{Side, compare_sides};
 pub use self::trend::{LevelChange, Trend, Trends, Version, trend_table};

@@ -7,6 +7,7 @@ use super::figure::{Figure, Noise as FigureNoise};
 use super::measure::{Measure, Part};
 use super::measured::{Figures, Measured};
 use super::memory::ENDLESS;
+use crate::view::View;
 
 /// The least degrees of freedom of the repeats, for their scatter to be used as noise.
 const ENOUGH: usize = 2;
@@ -21,7 +22,8 @@ pub struct Side {
     pub runs: Vec<Measured>,
 }
 
-/// One figure of all runs of a side.
+/// One figure of all runs of a side; none if a run does not have it.
+#[derive(Default)]
 struct Values<'a> {
     figures: Vec<&'a Figure>,
     /// The mean of the runs' values.
@@ -45,21 +47,20 @@ impl<'a> Pair<'a> {
         Self { part, measure, a, b, memory }
     }
 
-    /// Computes the difference, not judged yet. `part` is what the view leaves of the part, and `server` the memory seen
-    /// in the server's figures.
-    fn compared(&self, run: &str, part: Part, server: f64) -> Compared {
-        let Self { a, b, memory, .. } = self;
+    /// Computes the difference for a view, not judged yet. `server` is the memory seen in the server's figures.
+    fn compared(self, run: &str, view: &View, server: f64) -> Compared {
+        let Self { measure, a, b, memory, .. } = self;
         let (known, is_sure, noise) = match memory {
-            None => (a.by_repeats(b), true, Noise::Repeats),
+            None => (a.by_repeats(&b), true, Noise::Repeats),
             Some(memory) => {
-                let (known, is_sure) = a.by_seconds(b, *memory, server).unzip();
+                let (known, is_sure) = a.by_seconds(&b, memory, server).unzip();
                 (known, is_sure.unwrap_or(false), Noise::Seconds)
             }
         };
         let change = Change {
             run: run.to_owned(),
-            part,
-            measure: self.measure,
+            part: self.part.within(view),
+            measure,
             a: a.mean,
             b: b.mean,
             interval: known.map(|known| known.interval),
@@ -98,8 +99,13 @@ impl Side {
         Self { name, runs }
     }
 
+    /// Returns true if all runs have this part.
+    fn has(&self, part: Part) -> bool {
+        self.runs.iter().all(|run| run.parts.iter().any(|(own, _)| *own == part))
+    }
+
     /// Returns one figure of the side, if all its runs have it.
-    fn values(&self, part: Part, measure: Measure) -> Option<Values<'_>> {
+    fn values(&self, part: Part, measure: &Measure) -> Option<Values<'_>> {
         let figures: Option<Vec<&Figure>> = self.runs.iter().map(|run| run.figure(part, measure)).collect();
         let figures = figures.filter(|figures| !figures.is_empty())?;
         let sum: Option<f64> = figures.iter().map(|figure| figure.value).sum();
@@ -110,8 +116,9 @@ impl Side {
 
 /// Compares other sides with a baseline, each by itself.
 ///
-/// The figures are throughput, failures, CPU, mean elapsed and the baseline's percentiles, for the whole run, and for
-/// the hold if all runs have one.
+/// The figures are throughput, failures, CPU, mean elapsed, the baseline's percentiles, and the mean and the greatest
+/// value of each of the server's other series, for the whole run, and for the hold if all runs have one. A series that
+/// not all runs have in the same unit has no value on the side where it lacks, and an unknown outcome.
 ///
 /// # Noise
 /// With at least three repeats on one side and one on the other, or two on each, the noise is the scatter of the
@@ -138,17 +145,38 @@ pub fn compare_sides(baseline: &Side, others: &[Side]) -> Vec<Change> {
 /// Computes the differences of one side, not judged yet.
 fn against<'a>(baseline: &'a Side, other: &'a Side) -> impl Iterator<Item = Compared> {
     let parts = baseline.runs.first().map_or(&[][..], |run| &run.parts);
-    let measures = |(part, figures): &'a Figures| figures.iter().map(move |(measure, _)| (*part, *measure));
+    let measures =
+        |(part, _): &'a Figures| measures(baseline, other, *part).into_iter().map(|measure| (*part, measure));
     let pairs: Vec<Pair<'_>> = parts
         .iter()
         .flat_map(measures)
         .filter_map(|(part, measure)| {
-            Some(Pair::new(part, measure, baseline.values(part, measure)?, other.values(part, measure)?))
+            let (a, b) = (baseline.values(part, measure), other.values(part, measure));
+            // A series that only one side has is told all the same.
+            let (a, b) = if measure.series().is_some() && other.has(part) {
+                (a.unwrap_or_default(), b.unwrap_or_default())
+            } else {
+                (a?, b?)
+            };
+            Some(Pair::new(part, measure.clone(), a, b))
         })
         .collect();
     let server = memory_of_server(&pairs);
     let view = baseline.runs.first().map(|run| run.view().clone()).unwrap_or_default();
-    pairs.into_iter().map(move |pair| pair.compared(&other.name, pair.part.within(&view), server))
+    pairs.into_iter().map(move |pair| pair.compared(&other.name, &view, server))
+}
+
+/// Returns the figures of a part: those of the baseline's first run, and the series of all other runs.
+fn measures<'a>(baseline: &'a Side, other: &'a Side, part: Part) -> Vec<&'a Measure> {
+    let mut all: Vec<&Measure> = Vec::new();
+    for (at, run) in baseline.runs.iter().chain(&other.runs).enumerate() {
+        for measure in run.measures(part).filter(|measure| at == 0 || measure.series().is_some()) {
+            if !all.contains(&measure) {
+                all.push(measure);
+            }
+        }
+    }
+    all
 }
 
 /// Returns the longest memory among the figures of the server: slow noise in one of them is slow noise of the server,

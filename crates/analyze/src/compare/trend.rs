@@ -85,10 +85,12 @@ impl Trends {
     ///
     /// A level has at least three runs; so a single run that is slower than all others is not a change, and a version
     /// with three repeats can be one. In 100 series of versions that do not differ, about one is reported to have any
-    /// change. The versions must be in order. The figures are those of the first version's first run.
+    /// change. The versions must be in order. The figures are those of the first version's first run,
+    /// without series of the server other than its CPU.
     pub fn new(name: impl Into<String>, versions: Vec<Version>) -> Self {
         let first = versions.first().and_then(|version| version.runs.first());
-        let measures: Vec<Measure> = first.into_iter().flat_map(|run| run.measures(Part::Run)).collect();
+        let all = first.into_iter().flat_map(|run| run.measures(Part::Run));
+        let measures: Vec<Measure> = all.filter(|measure| measure.series().is_none()).cloned().collect();
         let mut search = Search::default();
         let level = MISTAKES / measures.len().max(1) as f64;
         let figures =
@@ -97,8 +99,8 @@ impl Trends {
     }
 
     /// Returns a figure over the versions.
-    pub fn figure(&self, measure: Measure) -> Option<&Trend> {
-        self.figures.iter().find(|trend| trend.measure == measure)
+    pub fn figure(&self, measure: &Measure) -> Option<&Trend> {
+        self.figures.iter().find(|trend| trend.measure == *measure)
     }
 
     /// Returns what changes with a version, as in "throughput -5.1 % (worse), p95 +8.0 % (worse)"; empty if nothing does.
@@ -107,7 +109,7 @@ impl Trends {
             let change = trend.changes.iter().find(|change| change.version == version)?;
             let amount = match change.percent() {
                 Some(percent) => format!("{percent:+.1} %"),
-                None => format!("{:+.2} {}", change.after - change.before, trend.measure.unit().name()),
+                None => format!("{:+.2} {}", change.after - change.before, trend.measure.unit()),
             };
             Some(format!("{} {amount} ({})", trend.measure.column(), change.outcome.name()))
         };
@@ -117,7 +119,7 @@ impl Trends {
 
 fn of(versions: &[Version], measure: Measure, level: f64, search: &mut Search) -> Trend {
     let known: Vec<(usize, Vec<&Figure>)> =
-        (0..).zip(versions).filter_map(|(at, version)| Some((at, figures(version, measure)?))).collect();
+        (0..).zip(versions).filter_map(|(at, version)| Some((at, figures(version, &measure)?))).collect();
     let values = |figures: &Vec<&Figure>| figures.iter().filter_map(|figure| figure.value).collect();
     let groups: Vec<Vec<f64>> = known.iter().map(|(_, figures)| values(figures)).collect();
     let points = search.find(&groups, least_variance(&known), level);
@@ -127,12 +129,9 @@ fn of(versions: &[Version], measure: Measure, level: f64, search: &mut Search) -
         Some(LevelChange { version: known.get(point.at)?.0, before, after, p: point.p, outcome })
     };
     let spread = change_points::spread(&groups);
-    let mut trend = Trend {
-        measure,
-        values: vec![None; versions.len()],
-        intervals: vec![None; versions.len()],
-        changes: points.iter().filter_map(change).collect(),
-    };
+    let changes = points.iter().filter_map(change).collect();
+    let absent = (vec![None; versions.len()], vec![None; versions.len()]);
+    let mut trend = Trend { measure, values: absent.0, intervals: absent.1, changes };
     for ((at, _), values) in known.iter().zip(&groups) {
         let (level, weight) = change_points::level(values);
         let reach = spread.map(|(sd, degrees)| student::distance(0.01, degrees) * sd / weight.sqrt());
@@ -145,7 +144,7 @@ fn of(versions: &[Version], measure: Measure, level: f64, search: &mut Search) -
 }
 
 /// Returns a figure of all runs of a version, if all have it.
-fn figures(version: &Version, measure: Measure) -> Option<Vec<&Figure>> {
+fn figures<'a>(version: &'a Version, measure: &Measure) -> Option<Vec<&'a Figure>> {
     let figure = |run| Measured::figure(run, Part::Run, measure).filter(|figure| figure.value.is_some());
     let figures: Option<Vec<&Figure>> = version.runs.iter().map(figure).collect();
     figures.filter(|figures| !figures.is_empty())
@@ -181,14 +180,14 @@ pub fn trend_table(all: &[Trends]) -> Table {
         .column("runs", |row| version(row).map(|version| version.runs.len() as u64))
         .minor();
     for trend in all.first().into_iter().flat_map(|trends| &trends.figures) {
-        let measure = trend.measure;
+        let measure = &trend.measure;
         let value = |row: &(&Trends, usize)| row.0.figure(measure)?.values.get(row.1).copied().flatten();
         let interval =
             |row: &(&Trends, usize)| row.0.figure(measure)?.intervals.get(row.1).copied().flatten();
         let change = |row: &(&Trends, usize)| {
             row.0.figure(measure)?.changes.iter().find(|change| change.version == row.1).copied()
         };
-        let (column, unit) = (measure.column(), measure.unit().name());
+        let (column, unit) = (measure.column(), measure.unit());
         let name = |end: &str| format!("{column}{end}");
         table = table
             .column(name(""), value)

@@ -29,6 +29,17 @@ pub(super) struct Unit {
     pub(super) elapsed: i128,
     /// For each mark, the number of samples below it and of those equal to it.
     pub(super) marks: Vec<(u64, u64)>,
+    /// The server's other series, in the order of the timeline.
+    pub(super) series: Vec<Readings>,
+}
+
+/// The values of one of the server's series.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Readings {
+    pub(super) sum: f64,
+    /// The number of seconds that have a value.
+    pub(super) seconds: u32,
+    pub(super) greatest: Option<f64>,
 }
 
 /// The units of one phase.
@@ -70,7 +81,7 @@ impl Units {
         marks: &[i32],
     ) -> Result<Self> {
         let length = span.seconds().div_ceil(MOST);
-        let mut units = Self { strata: Vec::new(), sum: Unit::new(marks) };
+        let mut units = Self { strata: Vec::new(), sum: Unit::new(marks, timeline) };
         for (phase, is_level) in phases(timeline, span) {
             let starts: Vec<u32> = (phase.first..=phase.last).step_by(length as usize).collect();
             let read = |starts: &[u32]| stretch(selection, timeline, phase, starts, length, marks);
@@ -102,7 +113,7 @@ fn stretch(
     let (Some(first), Some(last)) = (starts.first().copied(), starts.last().copied()) else {
         return Ok(Vec::new());
     };
-    let mut units = vec![Unit::new(marks); starts.len()];
+    let mut units = vec![Unit::new(marks, timeline); starts.len()];
     let last = last.saturating_add(length - 1).min(phase.last);
     let begin = timeline.seconds.first().map_or(0, |second| second.second);
     for second in selection.seconds_of(Span { first, last }) {
@@ -111,14 +122,18 @@ fn stretch(
         if let Some(row) = timeline.seconds.get((second - begin) as usize) {
             unit.add_row(row);
         }
+        for (series, readings) in timeline.series.iter().zip(&mut unit.series) {
+            series.at(second).into_iter().for_each(|value| readings.add(Readings::one(value)));
+        }
         selection.averaged(&cells).for_each(|cell| unit.add_elapsed(&cell.elapsed, marks));
     }
     Ok(units)
 }
 
 impl Unit {
-    fn new(marks: &[i32]) -> Self {
-        Self { marks: vec![(0, 0); marks.len()], ..Self::default() }
+    fn new(marks: &[i32], timeline: &Timeline) -> Self {
+        let series = vec![Readings::default(); timeline.series.len()];
+        Self { marks: vec![(0, 0); marks.len()], series, ..Self::default() }
     }
 
     fn add_row(&mut self, row: &Second) {
@@ -154,5 +169,20 @@ impl Unit {
             *below += more_below;
             *equal += more_equal;
         }
+        for (readings, more) in self.series.iter_mut().zip(&other.series) {
+            readings.add(*more);
+        }
+    }
+}
+
+impl Readings {
+    fn one(value: f64) -> Self {
+        Self { sum: value, seconds: 1, greatest: Some(value) }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.sum += other.sum;
+        self.seconds += other.seconds;
+        self.greatest = self.greatest.into_iter().chain(other.greatest).reduce(f64::max);
     }
 }

@@ -18,8 +18,15 @@ pub(crate) struct Scaled {
 impl Scaled {
     /// Returns the unit for a series: bytes in KiB, MiB and so on, all others as they are.
     pub(crate) fn of(series: &SeriesBySecond) -> Self {
-        let below = series.min().is_some_and(|min| min < 0.0);
-        Self { below, ..Self::up_to(&series.unit, series.max().unwrap_or_default()) }
+        Self::of_all(&series.unit, std::iter::once(series))
+    }
+
+    /// Returns the unit for series that are all in `unit`.
+    pub(crate) fn of_all<'a>(unit: &str, all: impl Iterator<Item = &'a SeriesBySecond>) -> Self {
+        let ends = all.filter_map(|series| series.min().zip(series.max()));
+        let (least, most) =
+            ends.fold((0.0, 0.0), |(least, most): (f64, f64), (min, max)| (least.min(min), most.max(max)));
+        Self { below: least < 0.0, ..Self::up_to(unit, most) }
     }
 
     /// Returns the unit for values up to `max`, none of which is below 0.

@@ -3,12 +3,14 @@
 use perfpipe_analyze::{Change, Measure, Noise, Outcome, Part};
 
 use super::sheet::Sheet;
+use crate::charts::scaled::Scaled;
 use crate::layout::frame::Rect;
 use crate::layout::ticks::{Steps, Values};
 use crate::output::drawing::{Anchor, Drawing, Text};
 use crate::output::part::{self, Figure};
 use crate::palette::{Color, FRAME, GRID, INK, SOFT};
 use crate::style::Style;
+use crate::text::fonts::Fonts;
 use crate::text::number::{grouped, measured};
 
 /// The sizes of headings and of other texts, in points.
@@ -19,6 +21,8 @@ const ROWS: (f64, f64) = (17.0, 26.0);
 const AROUND: f64 = 160.0;
 /// The widths of the columns beside the chart, in points: names to the left, figures to the right.
 const COLUMNS: (f64, f64) = (84.0, 178.0);
+/// The gap between a name and the chart, in points.
+const GAP: f64 = 4.0;
 /// The widths of lines, in points: intervals, and the line of no change.
 const WIDTHS: (f64, f64) = (1.6, 0.8);
 /// The radius of the dot at a change, in points.
@@ -41,7 +45,8 @@ pub(crate) fn draw(names: (&str, &str), changes: &[&Change], style: &Style, titl
     let alt = alt(names, changes);
     drawing.begin(part::Part::Figure(Figure::new("Changes", alt, room.top)));
     let chart = Rect { left: room.left + COLUMNS.0, right: room.right - COLUMNS.1, ..room };
-    let plot = Plot { chart, values: Values::up_to(reach(changes), 3, Steps::Any) };
+    let values = Values::up_to(reach(changes), 3, Steps::Any);
+    let plot = Plot { chart, values, fonts: style.fonts() };
     let mut top = room.top;
     for rows in parts() {
         top = plot.rows(&mut drawing, rows, top, names);
@@ -116,8 +121,10 @@ fn name(change: &Change) -> String {
 
 /// Returns both values, the change and its outcome, as in `23.1 → 25.0 ms  +8.2 %  worse`.
 fn figures(change: &Change) -> String {
-    let value = |value: Option<f64>| value.map_or("–".to_owned(), measured);
-    let (a, b, unit) = (value(change.a), value(change.b), change.measure.unit().name());
+    let greatest = change.a.into_iter().chain(change.b).fold(0.0, f64::max);
+    let Scaled { factor, unit, .. } = Scaled::up_to(change.measure.unit(), greatest);
+    let value = |value: Option<f64>| value.map_or("–".to_owned(), |value| measured(value / factor));
+    let (a, b) = (value(change.a), value(change.b));
     let percent = change.percent().map(|percent| {
         let sign = if percent >= 0.05 { "+" } else { "" };
         format!("  {sign}{} %", grouped(percent, 1))
@@ -130,6 +137,7 @@ struct Plot {
     chart: Rect,
     /// The values to either side of no change, in percent.
     values: Values,
+    fonts: Fonts,
 }
 
 impl Plot {
@@ -179,7 +187,8 @@ impl Plot {
     fn row(&self, drawing: &mut Drawing, change: &Change, y: f64) {
         let (left, right) = (self.chart.left, self.chart.right);
         let color = color(change);
-        drawing.text(Text::new(&name(change), (left - COLUMNS.0, y), SIZES.1, Anchor::Start, INK));
+        let name = self.fonts.fitted(&name(change), SIZES.1, COLUMNS.0 - GAP);
+        drawing.text(Text::new(&name, (left - COLUMNS.0, y), SIZES.1, Anchor::Start, INK));
         if let Some((low, high)) = interval(change) {
             let (low, high) = (self.x(low.min(high)), self.x(low.max(high)));
             drawing.line(vec![(low, y), (high, y)], WIDTHS.0, color);

@@ -85,9 +85,9 @@ fn charts<'a>(trends: &'a Trends, style: &Style) -> Vec<Box<dyn Chart + 'a>> {
     let mut percentiles: Vec<(f64, &Trend)> = Vec::new();
     let mut charts: Vec<Figures<'a>> = Vec::new();
     for trend in trends.figures.iter().filter(|trend| trend.values.iter().any(Option::is_some)) {
-        let heading = match trend.measure {
+        let heading = match &trend.measure {
             Measure::Percentile(percent) => {
-                percentiles.push((percent, trend));
+                percentiles.push((*percent, trend));
                 continue;
             }
             Measure::Throughput => "Successes per second",

@@ -1,6 +1,7 @@
 //! `perfpipe compare`: compares runs, or points of sweeps, with a baseline.
 
 mod args;
+mod notes;
 mod points;
 mod runs;
 

@@ -5,12 +5,13 @@ use std::io::Write;
 use anyhow::Result;
 use perfpipe_analyze::league::median_repeats;
 use perfpipe_analyze::table::Table;
-use perfpipe_analyze::{Change, Measured, Noise, Outcome, Side, Timeline, change_table, compare_sides};
+use perfpipe_analyze::{Change, Measured, Side, Timeline, change_table, compare_sides};
 use perfpipe_ingest::Store;
 use perfpipe_ingest::{RunInfo, RunKey};
 use perfpipe_plot::{Figures, Page};
 
 use super::args::CompareArgs;
+use super::notes::notes;
 use crate::args::{ReportFormat, StoreArgs, Tag, TestArgs};
 use crate::error::CliError;
 use crate::input::left_out::LeftOut;
@@ -74,7 +75,7 @@ pub(super) async fn run(args: &CompareArgs, store: &StoreArgs) -> Result<()> {
         }
     }
     output.finish()?;
-    noise(&baseline.side, &sides, &changes).iter().for_each(|sentence| note(sentence));
+    notes(&baseline.side, &sides, &changes).iter().for_each(|sentence| note(sentence));
     pages.into_iter().for_each(Pages::print_notes);
     left_out.end()
 }
@@ -177,35 +178,10 @@ fn html(args: &CompareArgs, a: &Read, others: &[Read], changes: &[Change], table
     let names: Vec<&str> = others.iter().map(|b| b.side.name.as_str()).collect();
     let mut report = Figures::new(format!("{} against {}", names.join(", "), a.side.name), table);
     let sides: Vec<Side> = others.iter().map(|b| b.side.clone()).collect();
-    report.notes = noise(&a.side, &sides, changes);
+    report.notes = notes(&a.side, &sides, changes);
     for b in others {
         report.pages.push(Page::changes(&a.side.name, &b.side.name, changes, &style));
         report.more.extend(a.drawn.iter().zip(&b.drawn).map(|(a, b)| Page::comparison(a, b, &style)));
     }
     Ok(report.html(&style)?)
-}
-
-/// Says what the noise of the differences is, and what would make more of them decidable.
-fn noise(baseline: &Side, sides: &[Side], changes: &[Change]) -> Vec<String> {
-    let repeated = std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1);
-    let mut told: Vec<String> = repeated
-        .map(|side| format!("{}: {} repeats, their means are compared", side.name, side.runs.len()))
-        .collect();
-    if changes.iter().any(|change| change.noise == Noise::Seconds) {
-        told.push(
-            "the noise is taken from the seconds within each run. How much starts of a server differ shows \
-             only in repeats (`ingest --append-repeat`): two of each run, or three of one"
-                .to_owned(),
-        );
-    }
-    let is_undecided =
-        |change: &Change| change.outcome == Outcome::Unknown && change.a.is_some() && change.b.is_some();
-    if changes.iter().any(is_undecided) {
-        told.push(
-            "unknown: the run is too short to estimate its noise. It needs 24 seconds, and seven times the \
-             duration of its slow changes"
-                .to_owned(),
-        );
-    }
-    told
 }

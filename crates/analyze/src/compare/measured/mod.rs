@@ -1,13 +1,16 @@
 //! The figures of a run with their noise: all that a comparison needs of it.
 
+mod of_units;
+mod series;
+
 use std::sync::Arc;
 
 use perfpipe_ingest::{RunInfo, StoredRun};
 
+use self::of_units::{figure, ratio};
 use super::figure::{Distribution, Figure, Kind};
 use super::measure::{Measure, Part};
-use super::scatter::Scatter;
-use super::units::{self, Stratum, Unit, Units};
+use super::units::{self, Unit, Units};
 use crate::error::Result;
 use crate::stats::histogram::Histogram;
 use crate::stats::percentile::{self, fraction};
@@ -15,11 +18,6 @@ use crate::timeline::Timeline;
 use crate::timeline::selection::Selection;
 use crate::view::View;
 use crate::view::phases::Span;
-
-/// The least number of units in a phase for a scatter of its own.
-const SHORTEST: usize = 12;
-/// The least number of seconds in a run that can be compared.
-const FEWEST: u32 = 24;
 
 /// The figures of a run and the scatter of its seconds, for the whole run and for its hold.
 ///
@@ -65,15 +63,15 @@ impl Measured {
     }
 
     /// Returns a figure of a part.
-    pub(super) fn figure(&self, part: Part, measure: Measure) -> Option<&Figure> {
+    pub(super) fn figure(&self, part: Part, measure: &Measure) -> Option<&Figure> {
         let (_, figures) = self.parts.iter().find(|(own, _)| *own == part)?;
-        figures.iter().find(|(own, _)| *own == measure).map(|(_, figure)| figure)
+        figures.iter().find(|(own, _)| own == measure).map(|(_, figure)| figure)
     }
 
     /// Returns the names of a part's figures, in order.
-    pub(super) fn measures(&self, part: Part) -> impl Iterator<Item = Measure> {
+    pub(super) fn measures(&self, part: Part) -> impl Iterator<Item = &Measure> {
         let parts = self.parts.iter().filter(move |(own, _)| *own == part);
-        parts.flat_map(|(_, figures)| figures.iter().map(|(measure, _)| *measure))
+        parts.flat_map(|(_, figures)| figures.iter().map(|(measure, _)| measure))
     }
 }
 
@@ -95,6 +93,7 @@ fn figures(
         let measure = Measure::Percentile(*percent);
         figures.push((measure, of_percentile(&units, at, *share, value, &distribution)));
     }
+    figures.extend(series::figures(selection, timeline, span, &units));
     Ok(figures)
 }
 
@@ -162,21 +161,4 @@ fn of_percentile(
         let (below, equal) = counts(unit);
         Some(below as f64 + part * equal as f64 - share * unit.samples as f64)
     })
-}
-
-/// Computes a figure from each unit's contribution to its error; `None` for units without one.
-fn figure(units: &Units, value: Option<f64>, kind: Kind, error: impl Fn(&Unit) -> Option<f64>) -> Figure {
-    let series = |stratum: &Stratum| -> (Vec<f64>, bool) {
-        (stratum.units.iter().filter_map(&error).collect(), stratum.is_level)
-    };
-    let all: Vec<(Vec<f64>, bool)> = units.strata.iter().map(series).collect();
-    let values = all.iter().map(|(series, _)| series.len()).sum();
-    let says_something = |series: &[f64]| series.len() >= SHORTEST && units.sum.seconds >= FEWEST;
-    let long = all.into_iter().filter(|(series, _)| says_something(series));
-    let scatters = long.map(|(series, is_level)| Scatter::of(series, is_level)).collect();
-    Figure { value, kind, scatters, values }
-}
-
-fn ratio(sum: f64, of: f64) -> Option<f64> {
-    (of > 0.0).then(|| sum / of)
 }

@@ -1,0 +1,64 @@
+//! What is said beside the changes of runs: how the noise is known, and what is not compared.
+
+use perfpipe_analyze::{Change, Noise, Outcome, Side};
+
+/// Says what the noise of the differences is, what would make more of them decidable, and which series can't be compared.
+pub(super) fn notes(baseline: &Side, sides: &[Side], changes: &[Change]) -> Vec<String> {
+    let repeated = std::iter::once(baseline).chain(sides).filter(|side| side.runs.len() > 1);
+    let mut told: Vec<String> = repeated
+        .map(|side| format!("{}: {} repeats, their means are compared", side.name, side.runs.len()))
+        .collect();
+    if changes.iter().any(|change| change.noise == Noise::Seconds) {
+        told.push(
+            "the noise is taken from the seconds within each run. How much starts of a server differ shows \
+             only in repeats (`ingest --append-repeat`): two of each run, or three of one"
+                .to_owned(),
+        );
+    }
+    told.extend(undecided(changes));
+    told.extend(apart(baseline, changes));
+    told
+}
+
+/// Says what figures of unknown outcome that both sides have would need.
+fn undecided(changes: &[Change]) -> impl Iterator<Item = String> {
+    let undecided = |of_series: bool| {
+        changes.iter().any(|change| {
+            change.outcome == Outcome::Unknown
+                && change.a.is_some()
+                && change.b.is_some()
+                && change.measure.series().is_some() == of_series
+        })
+    };
+    let needs = |told: bool, text: &str| told.then(|| text.to_owned());
+    let run = needs(
+        undecided(false),
+        "unknown: the run is too short to estimate its noise. It needs 24 seconds, and seven times the duration \
+         of its slow changes",
+    );
+    let series = needs(
+        undecided(true),
+        "unknown of a series: its mean needs 12 readings, and seven times the duration of its slow changes; its \
+         greatest value needs repeats",
+    );
+    run.into_iter().chain(series)
+}
+
+/// Names the series that not all runs of both sides have in one unit.
+fn apart(baseline: &Side, changes: &[Change]) -> Vec<String> {
+    let mut told = Vec::new();
+    for change in changes {
+        let Some(series) = change.measure.series() else { continue };
+        let lacking = [(change.a, &baseline.name), (change.b, &change.run)];
+        for (_, side) in lacking.into_iter().filter(|(value, _)| value.is_none()) {
+            let sentence = format!(
+                "the series {} in {} is not compared with {}: not in all runs of {side}",
+                series.name, series.unit, change.run
+            );
+            if !told.contains(&sentence) {
+                told.push(sentence);
+            }
+        }
+    }
+    told
+}
