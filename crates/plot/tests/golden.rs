@@ -101,6 +101,36 @@ fn repeats_of_two_frameworks() -> Checked {
 }
 
 #[test]
+fn frameworks_with_series_of_which_one_lacks_some() -> Checked {
+    check("laid", &Page::test("2048", &support::both_with_series(), &Style::default()))
+}
+
+#[test]
+fn run_with_series_against_another() -> Checked {
+    let [a, b] = support::both_with_series();
+    check("comparison-series", &Page::comparison(&a, &b, &Style::default()))
+}
+
+#[test]
+fn series_of_several_runs_that_do_not_fit_on_a_page_are_counted() {
+    let [mut a, b] = support::both_with_series();
+    let memory = a.series[1].clone();
+    a.series.extend((0..6).map(|at| {
+        let mut one = memory.clone();
+        one.name = format!("other-{at}");
+        one
+    }));
+    let runs = [a, b];
+    for page in
+        [Page::test("t", &runs, &Style::default()), Page::comparison(&runs[0], &runs[1], &Style::default())]
+    {
+        let svg = page.svg();
+        assert!(svg.contains("memory (MiB)") && svg.contains("other-1 (MiB)") && !svg.contains("other-2"));
+        assert!(svg.contains("Series that are not drawn: 4"), "{svg}");
+    }
+}
+
+#[test]
 fn run_against_another() -> Checked {
     let (a, b) = (support::steady("spring", 900.0, 0.1, 60), support::steady("perfectnio", 1400.0, 0.2, 60));
     check("comparison", &Page::comparison(&a, &b, &Style::default()))

@@ -10,3 +10,4 @@ pub(crate) mod response;
 pub(crate) mod run;
 pub(crate) mod scaled;
 pub(crate) mod server;
+pub(crate) mod shared;

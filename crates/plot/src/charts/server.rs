@@ -20,7 +20,7 @@ const WIDTH: f64 = 1.3;
 const NOTHING: f64 = 40.0;
 
 /// The largest number of series on a page: more would leave no height for their charts.
-const MOST: usize = 4;
+pub(crate) const MOST: usize = 4;
 
 /// The chart of one of a run's series.
 pub(crate) struct Server<'a> {

@@ -1,4 +1,4 @@
-//! The page that compares two runs: throughput, response times and CPU, drawn over each other.
+//! The page that compares two runs: throughput, response times, CPU and other series, drawn over each other.
 
 use perfpipe_analyze::Timeline;
 
@@ -8,6 +8,7 @@ use super::{footer, stack};
 use crate::charts::chart::{Chart, Height};
 use crate::charts::reach::Reach;
 use crate::charts::response::log_words;
+use crate::charts::shared::Shared;
 use crate::columns::{self, Column, Columns, Spread};
 use crate::layout::axis::Axis;
 use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
@@ -35,8 +36,8 @@ struct Side<'a> {
     color: Color,
 }
 
-/// Returns the values of a column.
-type Of<'a> = dyn Fn(&Column) -> Option<Spread> + 'a;
+/// Returns the values of a side's column.
+type Of<'a> = dyn Fn(&Side<'_>, &Column) -> Option<Spread> + 'a;
 
 /// Returns the figure of a whole run, in words.
 type Told<'a> = dyn Fn(&Timeline) -> Option<String> + 'a;
@@ -47,6 +48,10 @@ struct Both<'a> {
     heading: String,
     values: Box<Of<'a>>,
     whole: Box<Told<'a>>,
+    /// What the chart does not show.
+    notes: Vec<String>,
+    /// The height among the charts.
+    share: f64,
     /// The words to show if neither run has the figure.
     missing: &'static str,
     steps: Steps,
@@ -93,13 +98,15 @@ impl Side<'_> {
     }
 }
 
-/// Returns the charts: throughput, each percentile, CPU.
+/// Returns the charts: throughput, each percentile, CPU, the other series.
 fn charts<'a>(sides: &'a [Side<'a>; 2], style: &Style) -> Vec<Both<'a>> {
     let mut charts = vec![Both {
         sides,
         heading: "Successes per second".into(),
-        values: Box::new(|column| Some(column.successes)),
+        values: Box::new(|_, column| Some(column.successes)),
         whole: Box::new(|timeline| Some(format!("mean {}/s", measured(timeline.summary.throughput)))),
+        notes: Vec::new(),
+        share: 1.0,
         missing: "No request succeeded",
         steps: Steps::Whole,
         reach: None,
@@ -110,10 +117,12 @@ fn charts<'a>(sides: &'a [Side<'a>; 2], style: &Style) -> Vec<Both<'a>> {
         charts.push(Both {
             sides,
             heading: format!("Response time, p{} (ms{})", trimmed(*percent), log_words(style)),
-            values: Box::new(move |column| column.percentiles.get(at).copied().flatten()),
+            values: Box::new(move |_, column| column.percentiles.get(at).copied().flatten()),
             whole: Box::new(move |timeline| {
                 timeline.summary.percentiles.get(at).copied().flatten().map(response)
             }),
+            notes: Vec::new(),
+            share: 1.0,
             missing: "No request succeeded",
             steps: Steps::Any,
             reach: Reach::of(&[a.timeline, b.timeline], |second| second.percentile(at))
@@ -124,20 +133,50 @@ fn charts<'a>(sides: &'a [Side<'a>; 2], style: &Style) -> Vec<Both<'a>> {
     charts.push(Both {
         sides,
         heading: "CPU utilisation (%)".into(),
-        values: Box::new(|column| column.cpu),
+        values: Box::new(|_, column| column.cpu),
         whole: Box::new(|timeline| Some(format!("mean {} %", measured(timeline.summary.cpu_mean?)))),
+        notes: Vec::new(),
+        share: 1.0,
         missing: "No CPU readings for these runs",
         steps: Steps::Any,
         reach: None,
         log_scale: false,
     });
+    let (series, left_out) = Shared::of_runs(&[a.timeline, b.timeline]);
+    charts.extend(series.into_iter().map(|series| of_series(sides, series)));
+    if let Some(last) = charts.last_mut().filter(|_| left_out > 0) {
+        last.notes.push(format!("Series that are not drawn: {left_out}."));
+    }
     charts
+}
+
+/// Returns the chart of a series that any of the runs has.
+fn of_series<'a>(sides: &'a [Side<'a>; 2], series: Shared) -> Both<'a> {
+    let told = series.clone();
+    let whole = move |timeline: &Timeline| {
+        let mean = told.mean(timeline).map(|mean| format!("mean {} {}", measured(mean), told.scaled.unit));
+        Some(mean.unwrap_or_else(|| "no readings".to_owned()))
+    };
+    Both {
+        sides,
+        heading: series.heading(),
+        notes: series.scaled.note().into_iter().collect(),
+        values: Box::new(move |side, column| series.values(side.timeline, column)),
+        whole: Box::new(whole),
+        share: 0.7,
+        missing: "No readings for these runs",
+        steps: Steps::Any,
+        reach: None,
+        log_scale: false,
+    }
 }
 
 impl Both<'_> {
     fn max(&self) -> Option<f64> {
-        let columns = self.sides.iter().flat_map(|side| &side.columns.columns);
-        let greatest = || columns.filter_map(|column| Some((self.values)(column)?.max)).reduce(f64::max);
+        let columns =
+            self.sides.iter().flat_map(|side| side.columns.columns.iter().map(move |column| (side, column)));
+        let most = |(side, column): (&Side<'_>, &Column)| Some((self.values)(side, column)?.max);
+        let greatest = || columns.filter_map(most).reduce(f64::max);
         self.reach.map(|reach| reach.top).or_else(greatest)
     }
 }
@@ -148,7 +187,8 @@ impl Chart for Both<'_> {
             let whole = (self.whole)(side.timeline).map(|whole| format!(": {whole}")).unwrap_or_default();
             Entry::new(Swatch::Line(side.color, WIDTH), format!("{}{whole}", side.letter))
         };
-        let notes = self.reach.and_then(|reach| reach.note()).into_iter().collect();
+        let beyond = self.reach.and_then(|reach| reach.note());
+        let notes = beyond.into_iter().chain(self.notes.iter().cloned()).collect();
         Legend { heading: self.heading.clone(), entries: self.sides.iter().map(entry).collect(), notes }
     }
 
@@ -169,21 +209,22 @@ impl Chart for Both<'_> {
         let max = self.max().filter(|max| *max > 0.0).ok_or(self.missing)?;
         Ok(match self.reach {
             Some(reach) => reach.axis(1.0, 4, self.log_scale),
-            None => Axis::new(Values::up_to(max, 4, self.steps)),
+            None => Axis::new(Values::up_to(max, if self.share < 1.0 { 2 } else { 4 }, self.steps)),
         })
     }
 
     fn height(&self) -> Height {
-        if self.axis().is_ok() { Height::Share(1.0) } else { Height::Fixed(NOTHING) }
+        if self.axis().is_ok() { Height::Share(self.share) } else { Height::Fixed(NOTHING) }
     }
 
     fn draw(&self, drawing: &mut Drawing, frame: &crate::layout::frame::Frame) {
         for side in self.sides.iter().rev() {
-            let line = Line { values: &self.values, color: |_: &Column| side.color, width: WIDTH };
+            let values = |column: &Column| (self.values)(side, column);
+            let line = Line { values, color: |_: &Column| side.color, width: WIDTH };
             line.draw(drawing, frame, &side.columns.columns);
             let columns = side.columns.columns.iter();
             let is_beyond =
-                |column: &&Column| (self.values)(column).is_some_and(|spread| spread.max > frame.scale.top());
+                |column: &&Column| values(column).is_some_and(|spread| spread.max > frame.scale.top());
             beyond::draw(drawing, frame, columns.filter(is_beyond).map(Column::middle), side.color);
         }
     }

@@ -129,6 +129,15 @@ pub fn with_series() -> Timeline {
     run
 }
 
+/// Two frameworks with their memory, of which one also has a temperature.
+pub fn both_with_series() -> [Timeline; 2] {
+    let a = with_series();
+    let mut b = steady("nio", 1400.0, 0.1, 36);
+    let memory = (0..36).map(|second| Some(30_000_000.0 + f64::from(second % 9) * 1_048_576.0)).collect();
+    b.series = vec![SeriesBySecond::new("memory", "bytes", 0, memory)];
+    [a, b]
+}
+
 /// Seven minutes: threads climb to 9,000 in five, the rate is flat and then wild.
 pub fn ramp(framework: &str) -> Timeline {
     let mut dice = Dice::new(7);

@@ -90,6 +90,9 @@ pub(super) struct Series<'a> {
 struct Server<'a> {
     name: &'a str,
     unit: String,
+    /// The unit as given at the ingest, of which the values' unit is so many: charts of several runs have one unit.
+    base: String,
+    factor: f64,
     note: Option<String>,
     values: Vec<Number>,
 }
@@ -276,6 +279,8 @@ impl<'a> Server<'a> {
         let value = |value: &Option<f64>| Number(value.map(|value| value / scaled.factor));
         Self {
             name: &series.name,
+            base: Text::clean(&series.unit),
+            factor: scaled.factor,
             values: series.values.iter().map(value).collect(),
             note: scaled.note(),
             unit: scaled.unit,

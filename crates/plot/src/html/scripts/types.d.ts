@@ -65,6 +65,9 @@ export interface Series {
 export interface ServerSeries {
   name: string;
   unit: string;
+  /** The unit as given at the ingest, and how many of it are one of `unit`. */
+  base: string;
+  factor: number;
   /** What the axis can't show. */
   note: string | null;
   values: (number | null)[];

@@ -1,68 +1,29 @@
-//! The page of one test: the frameworks' successes per second, drawn over each other.
+//! The page of one test: the frameworks' successes per second and the server's series, drawn over each other.
+
+mod framework;
+mod key;
+mod overlay;
 
 use perfpipe_analyze::league::{failing_frameworks, in_league_order, median_repeats};
 use perfpipe_analyze::{League, Timeline};
 
+use self::framework::Framework;
+use self::key::Key;
+use self::overlay::Overlay;
 use super::chosen::chosen;
-use super::footer;
 use super::sheet::{LEAST_LABEL, Sheet};
-use crate::columns::{self, Column, Columns, Spread};
-use crate::layout::axis::Axis;
-use crate::layout::frame::{Frame, LABEL_GAP, Rect, TimeAxis};
-use crate::layout::ticks::{Steps, Values};
-use crate::marks::line::Line;
-use crate::marks::marker::Marker;
-use crate::output::drawing::{Anchor, Drawing, Text};
-use crate::output::part::{Figure, Part};
-use crate::palette::{Color, INK, SOFT, series_color};
-use crate::style::{ColorBy, Style};
+use crate::charts::shared::Shared;
+use crate::columns;
+use crate::layout::frame::{LABEL_GAP, Rect, TimeAxis};
+use crate::output::drawing::Drawing;
+use crate::style::Style;
 use crate::text::clock::duration;
-use crate::text::font;
 use crate::text::fonts::Fonts;
-use crate::text::number::measured;
 
 /// The height of the time axis' labels and title, in points.
 const BELOW: f64 = 26.0;
-/// The height of the heading, in points.
-const HEADING: f64 = 16.0;
-/// The width of the lines, in points.
-const WIDTH: f64 = 0.9;
-/// The width of a band's edges, in points.
-const EDGE: f64 = 0.4;
-/// How much a band's edges are mixed with white, as a share.
-const EDGE_TINT: f64 = 0.5;
-/// The number of markers on each line.
-const MARKERS: usize = 8;
-/// The largest width of a name in the key, the width of a swatch, and the gaps around them, in points.
-const NAME: f64 = 150.0;
-const SWATCH: f64 = 24.0;
-const GAP: f64 = 12.0;
-/// The size of the key's texts, and the largest distance between its lines, in points.
-const KEY_SIZE: f64 = 8.0;
-const KEY_LEADING: f64 = 16.0;
-/// The least distance between lines of the key, in points; entries that do not fit are counted.
-const LEAST_LEADING: f64 = 9.0;
-
-/// The suffix of the name of a framework that fails.
-const FAILING: &str = " (failing)";
 /// The number of best frameworks that are named; the rest are counted.
 const BEST: usize = 4;
-
-/// The number of frameworks that the chart's description names; the rest are counted.
-const NAMED: usize = 20;
-
-/// The line of a framework.
-struct Series {
-    /// The framework.
-    framework: String,
-    /// The name in the key.
-    name: String,
-    throughput: f64,
-    failing: bool,
-    columns: Columns,
-    color: Color,
-    marker: Marker,
-}
 
 /// Draws the page of a test.
 pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing {
@@ -76,40 +37,45 @@ pub(crate) fn draw(runs: Vec<&Timeline>, style: &Style, title: &str) -> Drawing 
     let span = span(&timelines);
     let width = columns::width((span.1 - span.0) as u32);
     let fonts = style.fonts();
-    let series = |(rank, timeline): (usize, &&Timeline)| {
+    let mut frameworks = Vec::with_capacity(timelines.len());
+    for (rank, timeline) in timelines.iter().copied().enumerate() {
         let failing = failing.contains(&*timeline.info.key.framework);
-        Series::new(rank, timeline, width, failing, &fonts)
-    };
-    let series: Vec<Series> = timelines.iter().enumerate().map(series).collect();
+        frameworks.push(Framework::new(rank, timeline, width, failing, &fonts));
+    }
+    let (series, left_out) = Shared::of_runs(&timelines);
+    let overlays: Vec<Overlay> =
+        std::iter::once(Overlay::Successes).chain(series.into_iter().map(Overlay::Series)).collect();
     let mut drawing = Drawing::new(style.paper.landscape()).with_fonts(style.fonts());
-    let subtitle = &[subtitle(&series, repeated, &best)];
+    let subtitle = &[subtitle(&frameworks, repeated, &best)];
     let chosen = chosen(timelines.iter().map(|timeline| (&timeline.view, &timeline.info)));
-    let room = Sheet { title, chosen: &chosen, subtitle, footer: &facts(&series, width) }.draw(&mut drawing);
-    let axis = axis(&series);
-    let key = Key::new(&series, &fonts);
-    let area = Rect {
-        left: room.left + axis.label_width().max(LEAST_LABEL) + LABEL_GAP,
-        top: room.top + HEADING,
-        right: room.right - key.width(),
-        bottom: room.bottom - BELOW,
-    };
-    let heading = Text::new("Successes per second", (area.left, room.top + 5.0), 10.0, Anchor::Start, INK);
-    drawing.begin(Part::Figure(Figure::new("Successes per second", alt(&series), room.top)));
-    drawing.text(heading);
-    chart(&mut drawing, &series, &axis, area, span);
-    key.draw(&mut drawing, &series, area);
+    let footer = facts(&frameworks, width, &overlays, left_out);
+    let room = Sheet { title, chosen: &chosen, subtitle, footer: &footer }.draw(&mut drawing);
+    charts(&mut drawing, &frameworks, &overlays, room, span, &fonts);
     drawing
 }
 
-/// Describes the chart in a sentence.
-fn alt(series: &[Series]) -> String {
-    let of = |line: &Series| format!("{} {}", line.name, value(line));
-    let named: Vec<String> = series.iter().take(NAMED).map(of).collect();
-    let more = series.len().checked_sub(NAMED).filter(|more| *more > 0);
-    let more = more.map(|more| format!(" and {more} more")).unwrap_or_default();
-    match series {
-        [] => "No runs of this test.".to_owned(),
-        _ => format!("Successes per second over time, on average: {}{more}.", named.join(", ")),
+/// Draws the charts one below the other, each with its key.
+fn charts(
+    drawing: &mut Drawing,
+    frameworks: &[Framework<'_>],
+    overlays: &[Overlay],
+    room: Rect,
+    span: (f64, f64),
+    fonts: &Fonts,
+) {
+    let key = Key::new(frameworks, overlays, fonts);
+    let labels = overlays.iter().map(|overlay| overlay.axis(frameworks).label_width());
+    let left = room.left + labels.fold(LEAST_LABEL, f64::max) + LABEL_GAP;
+    let room = Rect { left, right: room.right - key.width(), bottom: room.bottom - BELOW, ..room };
+    let time = TimeAxis::new(span, room.width(), None);
+    let last = overlays.len().saturating_sub(1);
+    for (at, (overlay, area)) in overlays.iter().zip(overlay::areas(overlays, room)).enumerate() {
+        let frame = overlay.draw(drawing, frameworks, area, time);
+        if at == last {
+            frame.time_labels(drawing);
+            frame.time_title(drawing);
+        }
+        key.draw(drawing, frameworks, overlay, area);
     }
 }
 
@@ -118,149 +84,11 @@ pub(crate) fn place(ranked: &[&Timeline], run: &Timeline) -> Option<usize> {
     ranked.iter().position(|other| std::ptr::eq(*other, run))
 }
 
-fn chart(drawing: &mut Drawing, series: &[Series], axis: &Axis, area: Rect, span: (f64, f64)) {
-    let frame = Frame { area, time: TimeAxis::new(span, area.width(), None), scale: axis.scale };
-    frame.time_grid(drawing);
-    frame.value_grid(drawing, axis);
-    if series.is_empty() {
-        frame.notice(drawing, "No runs of this test");
-    }
-    // The best is drawn last, above the others.
-    for line in series.iter().rev() {
-        line.draw(drawing, &frame);
-    }
-    for (rank, line) in series.iter().enumerate().rev() {
-        line.mark(drawing, &frame, rank, series.len());
-    }
-    frame.border(drawing);
-    frame.time_labels(drawing);
-    frame.time_title(drawing);
-}
-
-impl Series {
-    fn new(rank: usize, timeline: &Timeline, width: u32, failing: bool, fonts: &Fonts) -> Self {
-        let key = &timeline.info.key;
-        let suffix = [
-            if key.repeat == 1 { String::new() } else { format!(" #{}", key.repeat) },
-            if timeline.info.is_partial() { footer::PARTIAL.to_owned() } else { String::new() },
-            if failing { FAILING.to_owned() } else { String::new() },
-        ]
-        .concat();
-        let room = NAME - font::width(&suffix, KEY_SIZE);
-        Self {
-            framework: key.framework.clone(),
-            name: fonts.fitted(&key.framework, KEY_SIZE, room) + &suffix,
-            throughput: timeline.summary.throughput,
-            failing,
-            columns: Columns::new(timeline, width, ColorBy::Throughput),
-            color: series_color(rank),
-            marker: Marker::of(rank),
-        }
-    }
-
-    fn draw(&self, drawing: &mut Drawing, frame: &Frame) {
-        if self.columns.binned() {
-            self.band(drawing, frame);
-        }
-        let line =
-            Line { values: |c: &Column| Some(c.successes), color: |_: &Column| self.color, width: WIDTH };
-        line.draw(drawing, frame, &self.columns.columns);
-    }
-
-    /// Draws a transparent band between the columns' minima and maxima.
-    fn band(&self, drawing: &mut Drawing, frame: &Frame) {
-        let touching = |a: &Column, b: &Column| a.end >= b.start;
-        for run in self.columns.columns.chunk_by(touching) {
-            let upper = run.iter().map(|c| frame.at(c.middle(), c.successes.max));
-            let lower = run.iter().rev().map(|c| frame.at(c.middle(), c.successes.min));
-            drawing.veil(upper.chain(lower).collect(), self.color, 0.22);
-        }
-        for edge in [|s: Spread| s.min, |s: Spread| s.max] {
-            let values = |column: &Column| Some(column.successes.at(edge));
-            let line = Line { values, color: |_: &Column| self.color.tint(EDGE_TINT), width: EDGE };
-            line.draw(drawing, frame, &self.columns.columns);
-        }
-    }
-
-    /// Draws markers on the line, at other times than those of other lines.
-    fn mark(&self, drawing: &mut Drawing, frame: &Frame, rank: usize, lines: usize) {
-        let (start, end) = (frame.time.start(), frame.time.end());
-        for place in 0..MARKERS {
-            let share = (place as f64 + (rank as f64 + 0.5) / lines.max(1) as f64) / MARKERS as f64;
-            let time = start + share * (end - start);
-            let column = self.columns.columns.iter().find(|c| c.start <= time && time < c.end);
-            if let Some(column) = column {
-                let at = frame.at(column.middle(), column.successes.mean);
-                self.marker.draw(drawing, at, self.color);
-            }
-        }
-    }
-}
-
-/// The layout of the key beside the chart, with names and averages.
-struct Key {
-    name: f64,
-    value: f64,
-}
-
-impl Key {
-    fn new(series: &[Series], fonts: &Fonts) -> Self {
-        let widest = |texts: &mut dyn Iterator<Item = String>| {
-            texts.map(|text| fonts.width(&text, KEY_SIZE)).fold(0.0, f64::max)
-        };
-        let names = widest(&mut series.iter().map(|s| s.name.clone()));
-        let values = widest(&mut series.iter().map(value).chain([AVERAGE.to_owned()]));
-        Self { name: names.min(NAME), value: values }
-    }
-
-    fn width(&self) -> f64 {
-        GAP + SWATCH + GAP / 2.0 + self.name + GAP + self.value
-    }
-
-    fn draw(&self, drawing: &mut Drawing, series: &[Series], area: Rect) {
-        let right = area.right + self.width();
-        let top = area.top + KEY_SIZE / 2.0;
-        drawing.text(Text::new(AVERAGE, (right, top - KEY_LEADING), KEY_SIZE, Anchor::End, SOFT));
-        let most = (area.height() / LEAST_LEADING) as usize;
-        let shown = if series.len() > most { most.saturating_sub(1) } else { series.len() };
-        let leading = (area.height() / series.len().max(1) as f64).clamp(LEAST_LEADING, KEY_LEADING);
-        for (rank, line) in series.iter().take(shown).enumerate() {
-            self.entry(drawing, line, (area.right + GAP, top + leading * rank as f64));
-        }
-        if shown < series.len() {
-            let place = (area.right + GAP, top + leading * shown as f64);
-            let rest = format!("and {} more", series.len() - shown);
-            drawing.text(Text::new(&rest, place, KEY_SIZE, Anchor::Start, SOFT));
-        }
-    }
-
-    fn entry(&self, drawing: &mut Drawing, line: &Series, (x, y): (f64, f64)) {
-        drawing.line(vec![(x, y), (x + SWATCH, y)], WIDTH * 1.6, line.color);
-        line.marker.draw(drawing, (x + SWATCH / 2.0, y), line.color);
-        let left = x + SWATCH + GAP / 2.0;
-        drawing.text(Text::new(&line.name, (left, y), KEY_SIZE, Anchor::Start, INK));
-        let right = left + self.name + GAP + self.value;
-        drawing.text(Text::new(&value(line), (right, y), KEY_SIZE, Anchor::End, INK));
-    }
-}
-
-/// The heading of the averages.
-const AVERAGE: &str = "Average/s";
-
-fn value(line: &Series) -> String {
-    measured(line.throughput)
-}
-
 /// Returns the time from the first second of any run to the end of the last, in seconds from t0.
 fn span(timelines: &[&Timeline]) -> (f64, f64) {
     let spans = timelines.iter().map(|timeline| columns::span(timeline));
     let (start, end) = spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 1));
     (f64::from(start), f64::from(end))
-}
-
-fn axis(series: &[Series]) -> Axis {
-    let columns = series.iter().flat_map(|line| &line.columns.columns);
-    Axis::new(Values::up_to(columns.map(|c| c.successes.max).fold(0.0, f64::max), 6, Steps::Whole))
 }
 
 /// Returns the frameworks of the first rank; none if the runs are of several tests.
@@ -272,13 +100,13 @@ fn best(runs: &[&Timeline]) -> Vec<String> {
 
 /// Returns a remark if lines stand for several repeats, and the best frameworks, which share the first rank if there are
 /// several.
-fn subtitle(series: &[Series], repeated: bool, best: &[String]) -> Vec<String> {
+fn subtitle(frameworks: &[Framework<'_>], repeated: bool, best: &[String]) -> Vec<String> {
     let which = repeated.then(|| "of several repeats the one of median throughput".to_owned());
     let best = match best {
         [] => None,
         [only] => {
-            let line = series.iter().find(|line| line.framework == *only);
-            line.map(|line| format!("best: {only}, {}/s", value(line)))
+            let line = frameworks.iter().find(|line| line.name() == only);
+            line.map(|line| format!("best: {only}, {}/s", Overlay::Successes.told(line)))
         }
         several => {
             let named: Vec<&str> = several.iter().take(BEST).map(String::as_str).collect();
@@ -290,11 +118,11 @@ fn subtitle(series: &[Series], repeated: bool, best: &[String]) -> Vec<String> {
     which.into_iter().chain(best).collect()
 }
 
-fn facts(series: &[Series], width: u32) -> Vec<String> {
+fn facts(frameworks: &[Framework<'_>], width: u32, overlays: &[Overlay], left_out: usize) -> Vec<String> {
     let mut facts = vec![
         "Average: successes ÷ duration, from the first start to the last end, silences counted".to_owned(),
     ];
-    if series.iter().any(|line| line.failing) {
+    if frameworks.iter().any(|line| line.failing) {
         facts
             .push("Failing: more than 1 % of the requests failed, so the framework is not ranked".to_owned());
     }
@@ -303,6 +131,10 @@ fn facts(series: &[Series], width: u32) -> Vec<String> {
         facts.push(format!(
             "Each point stands for {column}: line at the mean, band from the least to the greatest second"
         ));
+    }
+    facts.extend(overlays.iter().filter_map(Overlay::note));
+    if left_out > 0 {
+        facts.push(format!("Series that are not drawn: {left_out}"));
     }
     facts
 }

@@ -19,6 +19,29 @@ fn ingest(store: &Store) {
 }
 
 #[test]
+fn series_of_several_frameworks_are_laid_over_each_other_in_one_unit() {
+    let store = Store::embedded();
+    ingest(&store);
+    let log = store.folder.path().join("log.csv").to_str().unwrap().to_owned();
+    let memory = (0..10).map(|second| format!("{},{}\n", T0 + second, 3_i64 << 30));
+    let memory = format!("memory={}", store.file("memory.csv", memory.collect::<String>()));
+    let nio = ["ingest", &log, "--framework", "nio", "--test", "t", "--series", &memory, "--unit", "bytes"];
+    store.run(&nio).said();
+    let page = report(&store, "t");
+    let Some(mut reader) = Reader::open(&page) else { return };
+    let overview = "new Promise((done) => {
+        const host = document.getElementById('compare');
+        host.scrollIntoView();
+        const look = () => host.classList.contains('built') ? done(host.textContent) : setTimeout(look, 20);
+        look();
+    })";
+    let told = reader.browser.evaluate(overview).to_string();
+    assert_told(&told, &["memory (GiB)", "heat (°C)"]);
+    let (complaints, _) = reader.browser.complaints_and_requests();
+    assert_eq!(complaints, [""; 0]);
+}
+
+#[test]
 fn series_are_drawn_and_told_at_the_cross_hair_and_judged_by_rules() {
     let store = Store::embedded();
     ingest(&store);

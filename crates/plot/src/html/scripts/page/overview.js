@@ -40,6 +40,9 @@ export async function overview(host, index, view) {
   const weights = all.map(({ head, series }) => valuesFrom(head.first, series.successes));
   add(`p${slow.percent} (ms)`, 170, times.map((line, at) => ({ ...line, weights: weights[at] })));
   add("CPU utilisation (%)", 120, lines((_, series) => series.cpu, measured, " %"));
+  for (const { name, base, unit, factor } of sharedSeries(all.map(({ series }) => series))) {
+    add(`${name} (${unit})`, 120, lines((_, series) => inUnit(series, name, base, factor), measured, ` ${unit}`));
+  }
   const shares = lines((_, series) => failureShares(series), measured, " %");
   if (shares.some(({ values }) => present(values.list).some((share) => share > 0))) add("Failed requests (%)", 90, shares, { most: 100 });
   const curves = all.map(({ head, series }) => ({ ...look(head), curve: series.curve }));
@@ -55,6 +58,33 @@ export async function overview(host, index, view) {
   addEventListener("beforeprint", () => redraw(PAPER));
   addEventListener("afterprint", () => redraw(""));
   host.classList.add("built");
+}
+
+/**
+ * Returns the series of the server that any of the runs has, each in the largest of the runs' units.
+ * @param {Series[]} runs
+ */
+function sharedSeries(runs) {
+  /** @type {Map<string, import("../types").ServerSeries>} */
+  const found = new Map();
+  for (const one of runs.flatMap(({ server }) => server ?? [])) {
+    const key = JSON.stringify([one.name, one.base]);
+    const other = found.get(key);
+    if (!other || one.factor > other.factor) found.set(key, one);
+  }
+  return [...found.values()];
+}
+
+/**
+ * Returns a series of a run in a unit of `factor` times its own; empty if the run does not have it.
+ * @param {Series} run
+ * @param {string} name
+ * @param {string} base
+ * @param {number} factor
+ */
+function inUnit({ server }, name, base, factor) {
+  const one = (server ?? []).find((series) => series.name === name && series.base === base);
+  return one ? one.values.map((value) => (value === null ? null : (value * one.factor) / factor)) : [];
 }
 
 /**
