@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::support::*;
+use crate::zips::deflated;
 
 const T0: i64 = 1_795_203_720;
 
@@ -153,4 +154,62 @@ fn series_that_can_not_be_told_are_refused() {
     let early = store.file("early.csv", format!("{},1\n", T0 - 90_000));
     let said = ingest(&store, &["--series", &given("m", &early), "--unit", "bytes"]).said();
     assert_told(&said, &["no reading of the series m"]);
+}
+
+#[test]
+fn all_damage_of_a_series_file_is_kept() {
+    let store = Store::embedded();
+    let other: String = (0..2000_i64).map(|at| format!("{}\n", at * at * 7919 % 100_003)).collect();
+    let readings: String =
+        (0..4000).map(|at| format!("{},{}\n", T0 + at, at * at * 7919 % 1_000_003)).collect();
+    let mut zip = deflated(&[("other.csv", other.as_bytes()), ("memory.csv", readings.as_bytes())]);
+    let name = |zip: &[u8], name: &[u8]| zip.windows(name.len()).position(|part| part == name).unwrap();
+    let (first, second) = (name(&zip, b"other.csv") + 9, name(&zip, b"memory.csv") + 10);
+    let directory = name(&zip, b"PK\x01\x02");
+    let middle = (second + directory) / 2;
+    for at in (first..first + 40).chain(middle..middle + 40) {
+        zip[at] = 0xff;
+    }
+    let memory = format!("memory={}", store.file("memory.zip", zip));
+    let flags = ["--series", &memory, "--unit", "bytes"];
+    ingest(&store, &flags).complaint(3);
+    assert!(store.list().is_empty());
+    let said = ingest(&store, &[&flags[..], &["--salvage"]].concat()).said();
+    let partial: Vec<&str> = said.lines().filter(|line| line.starts_with("warning: partial: ")).collect();
+    let [other, memory] = partial.as_slice() else { panic!("{said}") };
+    assert_told(other, &["member other.csv", "0 records"]);
+    assert_told(memory, &["member memory.csv"]);
+    // Both are stored with the run.
+    store.run(&["report", "--test", "t", "--format", "svg", "--out", "charts"]).text();
+    let page = std::fs::read_to_string(store.folder.path().join("charts/go_t.svg")).unwrap();
+    assert_told(&page, &["memory.zip, member other.csv", "memory.zip, member memory.csv"]);
+    let kept = rows(&series(&store)).len();
+    assert!(kept > 500 && kept < 4000, "{kept}");
+}
+
+#[test]
+fn several_runs_at_once_make_the_table_of_series() {
+    for round in 0..6 {
+        for store in Store::each() {
+            let (log, memory) = (log(&store), format!("memory={}", memory(&store)));
+            let of = |framework: &'static str| ["ingest", &log, "--framework", framework, "--test", "t"];
+            // Every other time the schema is there, and only the table is not.
+            if round % 2 == 1 {
+                store.run(&of("first")).said();
+                store.run(&["drop", "first_t"]).said();
+            }
+            let series = ["--series", &memory, "--unit", "bytes"];
+            let frameworks = ["a", "b", "c", "d"];
+            let children =
+                frameworks.map(|framework| store.spawn(&[&of(framework)[..], &series[..]].concat()));
+            for child in children {
+                finish(child).said();
+            }
+            for framework in frameworks {
+                let found = store.export(&Key::new(framework, "t"), "series", "csv", &[]);
+                assert_eq!(found, expected(), "round {round}, {framework}");
+            }
+            assert_eq!(store.leftovers(), [""; 0]);
+        }
+    }
 }

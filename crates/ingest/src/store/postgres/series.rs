@@ -55,9 +55,12 @@ pub(super) async fn ensure(session: &Session, what: &str, layout: Layout) -> Res
     })
 }
 
-/// Returns true if the table exists.
+/// Returns true if the table exists. The catalogue's rows are read, since `to_regclass` goes by what the session
+/// remembers: having found no table once, it would not see that another session has made it meanwhile.
 pub(super) async fn exists(session: &Session, what: &str) -> Result<bool> {
-    let sql = "select pg_catalog.to_regclass('perfpipe.series') is not null as there";
+    let sql = "select exists (select from pg_catalog.pg_class c \
+               join pg_catalog.pg_namespace n on n.oid = c.relnamespace \
+               where n.nspname = 'perfpipe' and c.relname = 'series') as there";
     value(&session.query_one(what, sql, &[]).await?, "there")
 }
 
