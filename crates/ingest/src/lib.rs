@@ -91,7 +91,7 @@ pub mod points {
 /// The parts of an [`Inspection`].
 pub mod inspection {
     pub use crate::inspect::{
-        CpuInspection, Gap, InjectorsBy, LogInspection, MissingColumn, RejectKind, TimeForm,
+        CpuInspection, Gap, InjectorsBy, LogInspection, MissingColumn, RejectKind, SeriesInspection, TimeForm,
     };
     pub use crate::series::clock_guess::ClockGuess;
 }

@@ -22,8 +22,9 @@ pub(crate) struct CpuReadArgs {
 /// Flags on other series of the server.
 #[derive(Debug, Default, Args)]
 pub(crate) struct SeriesArgs {
-    /// File with another series of the server, by name, in the unit of --unit: memory=memory.csv; repeatable
-    #[arg(long, value_name = "NAME=FILE", requires = "unit")]
+    /// File with another series of the server, by name, in the unit of --unit: memory=memory.csv; of several Zabbix items
+    /// the one of that number: memory:10073=items.csv; repeatable
+    #[arg(long, value_name = "NAME[:ID]=FILE", requires = "unit")]
     pub(crate) series: Vec<String>,
     /// Unit of the series, as it is shown: bytes; one for all series, or one for each in their order
     #[arg(long, value_name = "UNIT", requires = "series")]

@@ -85,6 +85,10 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         }
         ErrorKind::CpuItems | ErrorKind::CpuItemMissing => "Choose one with --cpu-item ID.",
         ErrorKind::NoCpuItems => "Leave out --cpu-item.",
+        ErrorKind::SeriesItems => {
+            "Choose one by its number: --series NAME:ID=FILE, as in memory:10073=items.csv."
+        }
+        ErrorKind::NoSeriesItems => "Leave out the number: --series NAME=FILE.",
         ErrorKind::TimeRange => {
             "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; or \
              give their unit with --time-unit."

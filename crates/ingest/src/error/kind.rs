@@ -100,6 +100,10 @@ kinds! {
     SeriesFile = "series-file",
     /// The file of a series of the server holds several, and its name selects none.
     SeriesItems = "series-items",
+    /// The file of a series holds several without item numbers, and its name selects none.
+    SeriesNames = "series-names",
+    /// An item was chosen, but the file of a series has no column of items.
+    NoSeriesItems = "no-series-items",
     /// The CPU export holds several items, and none was chosen.
     CpuItems = "cpu-items",
     /// The CPU export holds several series that have no item number.

@@ -1,14 +1,58 @@
-//! Inspects the CPU export of a run: its readings, how much of the logs' time they cover, and whether its clock is off.
+//! Inspects the readings of the server given beside a run, of its CPU and of other series: their number and range, how much of the logs' time they cover, and whether its clock is off.
 
 use serde::Serialize;
 
 use super::log::{LogInspection, TimeForm};
 use crate::operations::ingest::Prepared;
 use crate::operations::options::IngestOptions;
+use crate::run::info::SourceFile;
 use crate::series::clock_guess::{ClockGuess, Span, covered};
 use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::source::cpu_export::CpuFacts;
+use crate::source::cpu_export::series::SeriesExport;
 
-/// The facts about a CPU export. Times include the given CPU offset.
+/// The facts about a series of the server other than its CPU.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SeriesInspection {
+    /// Its name.
+    pub name: String,
+    /// The unit of its readings.
+    pub unit: String,
+    /// The facts about its file and its readings, which are in the series' unit.
+    #[serde(flatten)]
+    pub readings: CpuInspection,
+}
+
+impl SeriesInspection {
+    /// Inspects the other series of a run, ascending by name. `times` is the known time span of the logs (epoch ms, both
+    /// inclusive).
+    pub(super) fn all(
+        prepared: &Prepared,
+        options: &IngestOptions,
+        logs: &[LogInspection],
+        times: Option<(i64, i64)>,
+    ) -> Vec<Self> {
+        let of = |export: &SeriesExport| {
+            let SeriesExport { series, file, facts, .. } = export;
+            let (join, readings) = (series.join(options.cpu.offset), &series.readings);
+            let (name, unit) = (series.name.clone(), series.unit.clone());
+            let export = Export { facts, file, series: readings, join };
+            Self { name, unit, readings: export.inspect(options, logs, times) }
+        };
+        prepared.series.iter().map(of).collect()
+    }
+}
+
+/// Readings as they were exported.
+struct Export<'a> {
+    facts: &'a CpuFacts,
+    file: &'a SourceFile,
+    series: &'a CpuSeries,
+    join: CpuJoin,
+}
+
+/// The facts about an export of readings. Times include the given CPU offset.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct CpuInspection {
@@ -31,9 +75,9 @@ pub struct CpuInspection {
     pub first_second: Option<i64>,
     /// The epoch second of the last reading.
     pub last_second: Option<i64>,
-    /// The smallest reading, in percent of one core.
+    /// The smallest reading, for a CPU in percent of one core.
     pub min: Option<f64>,
-    /// The largest reading, in percent of one core.
+    /// The largest reading, for a CPU in percent of one core.
     pub max: Option<f64>,
     /// The median time between readings, in seconds.
     pub step: Option<i64>,
@@ -74,14 +118,26 @@ impl CpuInspection {
         times: Option<(i64, i64)>,
     ) -> Option<Self> {
         let (facts, file) = (prepared.cpu_facts.as_ref()?, prepared.cpu_file.as_ref()?);
-        let (series, join) = (prepared.cpu.as_ref(), prepared.join);
+        let export = Export { facts, file, series: prepared.cpu.as_ref(), join: prepared.join };
+        Some(export.inspect(options, logs, times))
+    }
+}
+
+impl Export<'_> {
+    fn inspect(
+        &self,
+        options: &IngestOptions,
+        logs: &[LogInspection],
+        times: Option<(i64, i64)>,
+    ) -> CpuInspection {
+        let Self { facts, file, series, join } = *self;
         let readings = series.readings();
         let second = |reading: Option<&(i64, f64)>| Some(reading?.0.saturating_add(join.offset));
         let (first_second, last_second) = (second(readings.first()), second(readings.last()));
         let values = || readings.iter().map(|(_, value)| *value);
         let span = times.map(|(t0, last)| Span::of(t0, last));
         let (gaps, longest_gap) = gaps(series, join);
-        Some(Self {
+        CpuInspection {
             file: file.file.clone(),
             member: file.member.clone(),
             form: facts.form,
@@ -106,7 +162,7 @@ impl CpuInspection {
                 let guess = ClockGuess::of(series, join, t0, last)?;
                 Some(guess.in_zone(east, assume_zone(logs), facts.assumes_zone()))
             }),
-        })
+        }
     }
 }
 

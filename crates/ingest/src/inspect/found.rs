@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::cpu::CpuInspection;
+use super::cpu::{CpuInspection, SeriesInspection};
 use super::log::LogInspection;
 use super::rejects::RejectKind;
 use crate::counts::LabelCount;
@@ -60,6 +60,8 @@ pub struct Inspection {
     pub logs: Vec<LogInspection>,
     /// The CPU export, if any.
     pub cpu: Option<CpuInspection>,
+    /// The other series of the server, ascending by name.
+    pub series: Vec<SeriesInspection>,
     /// Notes for the user, as sentences.
     pub notes: Vec<Note>,
     /// The damage of the inputs, if they are to be salvaged, as far as the sample shows.

@@ -19,7 +19,7 @@ use crate::pipeline::reader::ReadPlan;
 use crate::source::Inputs;
 
 pub use self::columns::MissingColumn;
-pub use self::cpu::{CpuInspection, Gap};
+pub use self::cpu::{CpuInspection, Gap, SeriesInspection};
 pub use self::found::Inspection;
 pub use self::log::{InjectorsBy, LogInspection, TimeForm};
 pub use self::rejects::RejectKind;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use super::columns::ColumnNames;
-use super::cpu::CpuInspection;
+use super::cpu::{CpuInspection, SeriesInspection};
 use super::found::Inspection;
 use super::log::{InjectorsBy, LogInspection, TimeForm, scaled};
 use super::rejects;
@@ -303,6 +303,7 @@ impl Sampler {
         let mut notes = prepared.notes.clone();
         notes.extend(collected.take_notes().into_iter().map(Note::from));
         let cpu = CpuInspection::of(&prepared, options, &logs, t0_ms.zip(last_ms));
+        let series = SeriesInspection::all(&prepared, options, &logs, t0_ms.zip(last_ms));
         Ok(Inspection {
             key: key.map(|key| match options.repeat {
                 Repeat::Number(repeat) => key.with_repeat(repeat),
@@ -326,6 +327,7 @@ impl Sampler {
             injectors: named(collected.totals.injectors()),
             logs,
             cpu,
+            series,
             notes,
             damage,
             refusal,

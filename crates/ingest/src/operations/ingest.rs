@@ -26,7 +26,8 @@ use crate::run::replace::Replace;
 use crate::series::clock_guess::ClockGuess;
 use crate::series::cpu::{CpuJoin, CpuSeries};
 use crate::series::server::ServerSeries;
-use crate::source::cpu_export::{CpuFacts, CpuSource, series};
+use crate::source::cpu_export::series::{self, SeriesExport};
+use crate::source::cpu_export::{CpuFacts, CpuSource};
 use crate::source::{Inputs, LogSource};
 use crate::store::counted;
 
@@ -179,9 +180,8 @@ pub(crate) struct Prepared {
     /// The rule by which samples are joined to the readings.
     pub(crate) join: CpuJoin,
     pub(crate) cpu_file: Option<SourceFile>,
-    /// The other series of the server, and their files.
-    series: Vec<ServerSeries>,
-    series_files: Vec<SourceFile>,
+    /// The other series of the server.
+    pub(crate) series: Vec<SeriesExport>,
     /// The form in which the CPU export is written.
     pub(crate) cpu_facts: Option<CpuFacts>,
     pub(crate) notes: Vec<Note>,
@@ -213,7 +213,6 @@ impl Prepared {
             join: options.cpu.join(&CpuSeries::default()),
             cpu_file: None,
             series: Vec::new(),
-            series_files: Vec::new(),
             cpu_facts: None,
             notes: inputs.notes.into_iter().map(Note::from).collect(),
             damage: inputs.damage,
@@ -229,14 +228,10 @@ impl Prepared {
             prepared.notes.extend(export.notes);
             prepared.damage.extend(export.damage);
         }
-        for (of, export, damage) in series::read(&options.series, &options.source).await? {
-            if !export.series.is_empty() {
-                prepared.series.push(ServerSeries::new(&of.name, &of.unit, export.series));
-            }
-            prepared.series_files.push(export.file);
-            prepared.damage.extend(damage);
-            prepared.notes.extend(export.notes);
-            prepared.damage.extend(export.damage);
+        prepared.series = series::read(&options.series, &options.source).await?;
+        for export in &mut prepared.series {
+            prepared.notes.append(&mut export.notes);
+            prepared.damage.append(&mut export.damage);
         }
         Ok(prepared)
     }
@@ -356,6 +351,8 @@ impl Prepared {
         let (errors, label_counts) = (collected.totals.errors()?, collected.totals.label_counts());
         let (labels, injectors) = (collected.totals.labels(), collected.totals.injectors());
         counted::check(&info, collected.samples(), &label_counts, &errors)?;
+        let series = self.series.into_iter().map(|export| export.series);
+        let series: Vec<ServerSeries> = series.filter(|series| !series.readings.is_empty()).collect();
         writer
             .commit(FinishedRun {
                 info: &info,
@@ -363,7 +360,7 @@ impl Prepared {
                 injectors: &injectors,
                 cells: &mut collected.totals.cells(),
                 cpu: &self.cpu,
-                series: &self.series,
+                series: &series,
                 errors: &errors,
                 label_counts: &label_counts,
                 rejects: &mut collected.rejects,
@@ -376,7 +373,7 @@ impl Prepared {
         notes.extend(collected.take_notes().into_iter().map(Note::from));
         notes.extend(apart_note((&self.cpu, self.join), &info, cpu_seconds, clock.as_ref()));
         let mut series_seconds = Vec::new();
-        for series in &self.series {
+        for series in &series {
             let covered = series.covered(&info);
             notes.extend(series.apart_note(covered));
             series_seconds.push((series.name.clone(), covered));
@@ -456,7 +453,7 @@ impl Prepared {
                 .sources
                 .iter()
                 .chain(&self.cpu_file)
-                .chain(&self.series_files)
+                .chain(self.series.iter().map(|export| &export.file))
                 .cloned()
                 .collect(),
             cpu_offset: self.join.offset,

@@ -68,6 +68,8 @@ pub struct SeriesFile {
     pub name: String,
     /// The unit of the readings, such as `bytes`.
     pub unit: String,
+    /// The Zabbix item to read, if the file holds several.
+    pub item: Option<u64>,
     /// The file: an export of Zabbix, a log of JMeter's PerfMon plugin, or times and readings as CSV.
     pub file: PathBuf,
 }
@@ -75,7 +77,14 @@ pub struct SeriesFile {
 impl SeriesFile {
     /// Describes a file.
     pub fn new(name: impl Into<String>, unit: impl Into<String>, file: impl Into<PathBuf>) -> Self {
-        Self { name: name.into(), unit: unit.into(), file: file.into() }
+        Self { name: name.into(), unit: unit.into(), item: None, file: file.into() }
+    }
+
+    /// Sets the Zabbix item to read.
+    #[must_use]
+    pub fn with_item(mut self, item: u64) -> Self {
+        self.item = Some(item);
+        self
     }
 }
 

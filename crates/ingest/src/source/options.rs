@@ -4,6 +4,7 @@ use crate::formats::date::TimeZone;
 use crate::formats::jtl::layout::LayoutOptions;
 use crate::run::options::cpu_scale::CpuScale;
 use crate::run::options::time_unit::TimeUnit;
+use crate::series::server::SeriesFile;
 
 /// Settings for reading inputs whose content leaves something open.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,10 +34,10 @@ pub struct SourceOptions {
 
 impl SourceOptions {
     /// Returns the options for a file that holds another series than the CPU.
-    pub(crate) fn for_series(mut self, name: &str) -> Self {
-        self.series = Some(name.to_owned());
+    pub(crate) fn for_series(mut self, of: &SeriesFile) -> Self {
+        self.series = Some(of.name.clone());
         self.layout.of_server = true;
-        (self.cpu_item, self.cpu_scale, self.cores) = (None, None, None);
+        (self.cpu_item, self.cpu_scale, self.cores) = (of.item, None, None);
         self
     }
 

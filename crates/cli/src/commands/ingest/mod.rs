@@ -17,7 +17,7 @@ use perfpipe_analyze::format::thousands;
 use perfpipe_ingest::{Progress, RunInfo};
 
 pub(crate) use self::args::IngestArgs;
-pub(crate) use self::options::{cpu_noted, options, reading};
+pub(crate) use self::options::{cpu_noted, options, reading, series};
 pub(crate) use self::readings::with_readings;
 
 use self::summary::summarise;

@@ -55,14 +55,23 @@ pub(crate) fn series(args: &SeriesArgs) -> Result<Vec<SeriesFile>> {
         return Err(CliError::usage(problem, "Give one unit for all series, or one for each.").into());
     }
     let units = args.unit.iter().cycle();
-    let one = |(given, unit): (&String, &String)| match given.split_once('=') {
-        Some((name, file)) if !file.is_empty() => Ok(SeriesFile::new(name, unit.trim(), file)),
-        _ => {
-            let problem = format!("--series {given} is not a name and a file");
-            Err(CliError::usage(problem, "Write NAME=FILE, as in --series memory=memory.csv.").into())
-        }
+    args.series.iter().zip(units).map(|(given, unit)| series_file(given, unit.trim())).collect()
+}
+
+/// Returns the file of a series in a unit, as it is given: `NAME=FILE` or `NAME:ID=FILE`.
+fn series_file(given: &str, unit: &str) -> Result<SeriesFile> {
+    let refuse = |problem: String| {
+        let remedy = "Write NAME=FILE, as in --series memory=memory.csv, or NAME:ID=FILE for one of several Zabbix items.";
+        Err(CliError::usage(problem, remedy).into())
     };
-    args.series.iter().zip(units).map(one).collect()
+    let Some((name, file)) = given.split_once('=').filter(|(_, file)| !file.is_empty()) else {
+        return refuse(format!("--series {given} is not a name and a file"));
+    };
+    let Some((name, item)) = name.split_once(':') else { return Ok(SeriesFile::new(name, unit, file)) };
+    match item.parse() {
+        Ok(item) => Ok(SeriesFile::new(name, unit, file).with_item(item)),
+        Err(_) => refuse(format!("--series {given}: {item:?} is not the number of an item")),
+    }
 }
 
 /// Converts the flags on reading to the library's options, with defaults for all others.

@@ -1,7 +1,7 @@
-//! Description of a CPU export.
+//! Description of the server's readings: a CPU export, and other series.
 
 use perfpipe_analyze::format::thousands;
-use perfpipe_ingest::inspection::{ClockGuess, CpuInspection};
+use perfpipe_ingest::inspection::{ClockGuess, CpuInspection, SeriesInspection};
 
 use super::clock::second;
 use super::log::place;
@@ -11,12 +11,25 @@ use crate::output::notes::{flags, hours};
 /// Readings that begin late or end early by up to this many seconds are not reported, since that is usual.
 const NEAR: i64 = 3;
 
+/// Describes a CPU export.
 pub(super) fn rows(cpu: &CpuInspection, end_seen: bool, rows: &mut Rows) {
     rows.title(&place(&cpu.file, cpu.member.as_deref()).to_string());
     rows.row("CPU export", cpu.form);
+    of_readings(cpu, "%", end_seen, rows);
+}
+
+/// Describes another series.
+pub(super) fn series_rows(series: &SeriesInspection, end_seen: bool, rows: &mut Rows) {
+    let SeriesInspection { name, unit, readings, .. } = series;
+    rows.title(&place(&readings.file, readings.member.as_deref()).to_string());
+    rows.row("series", &format!("{name} in {unit}: {}", readings.form));
+    of_readings(readings, unit, end_seen, rows);
+}
+
+fn of_readings(cpu: &CpuInspection, unit: &str, end_seen: bool, rows: &mut Rows) {
     rows.row("clock", &clock(cpu));
     rows.list("items", items(cpu));
-    rows.row("readings", &readings(cpu));
+    rows.row("readings", &readings(cpu, unit));
     if let Some((first, last)) = cpu.first_second.zip(cpu.last_second) {
         rows.row("from", &second(first));
         rows.row("to", &second(last));
@@ -53,10 +66,11 @@ fn items(cpu: &CpuInspection) -> Vec<String> {
     items
 }
 
-fn readings(cpu: &CpuInspection) -> String {
+fn readings(cpu: &CpuInspection, unit: &str) -> String {
     let count = thousands(cpu.readings);
     let step = cpu.step.map(|step| format!(", one every {step} s")).unwrap_or_default();
-    let range = cpu.min.zip(cpu.max).map(|(min, max)| format!(", from {min} to {max} %")).unwrap_or_default();
+    let range =
+        cpu.min.zip(cpu.max).map(|(min, max)| format!(", from {min} to {max} {unit}")).unwrap_or_default();
     format!("{count}{step}{range}")
 }
 

@@ -18,11 +18,12 @@ use perfpipe_ingest::{Error, IngestOptions, Inspection, inspect};
 use serde::Serialize;
 
 use self::text::Rows;
-use super::ingest::{reading, refuse_points};
+use super::ingest::{reading, refuse_points, series};
 use crate::args::{
-    CoresArgs, FileArgs, INJECTORS, LOOKBACK, LogArgs, NoStoreArgs, PointArgs, RunNameArgs, StoreArgs, choice,
+    CoresArgs, FileArgs, INJECTORS, LOOKBACK, LogArgs, NoStoreArgs, PointArgs, RunNameArgs, SeriesArgs,
+    StoreArgs, choice,
 };
-use crate::error::of_ingest;
+use crate::error::{CliError, of_ingest};
 use crate::input::idle_flags;
 use crate::input::summaries::{find, names as names_of};
 use crate::output::Output;
@@ -36,6 +37,7 @@ pub(crate) use self::clock::second;
 #[command(after_help = "Examples:\n  \
     perfpipe inspect run.zip cpu.csv\n  \
     perfpipe inspect run.jtl cpu.csv --time-zone Europe/Warsaw\n  \
+    perfpipe inspect run.zip --series memory=memory.csv --unit bytes\n  \
     perfpipe inspect injector-*.csv.zip --format json\n  \
     perfpipe inspect results --name 'result_w{workers}_{repeat}.log' --framework crossbar\n\n\
     Reads the first 32 MiB, over all logs, and the end of logs that are not compressed. Figures from this sample are \
@@ -56,6 +58,8 @@ pub(crate) struct InspectArgs {
     pub(crate) format: Format,
     #[command(flatten)]
     pub(crate) output: FileArgs,
+    #[command(flatten, next_help_heading = "Reading")]
+    pub(crate) series: SeriesArgs,
     #[command(flatten)]
     pub(crate) log: LogArgs,
     #[command(flatten)]
@@ -72,6 +76,7 @@ pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
     idle_flags::check_no_store(&args.no_store, store)?;
     let given = find(&args.files)?;
     if !given.files.is_empty() {
+        refuse_series(&args.series)?;
         return summaries::run(&given.files, &names(args)?, args.format, args.output.output.as_deref());
     }
     refuse_points(&args.points)?;
@@ -98,7 +103,18 @@ pub(crate) async fn run(args: &InspectArgs, store: &StoreArgs) -> Result<()> {
 pub(crate) fn options(args: &InspectArgs) -> Result<IngestOptions> {
     let mut options = reading(&args.log, args.salvage, args.cores.cores)?;
     (options.framework, options.test) = (args.name.framework.clone(), args.name.test.clone());
+    options.series = series(&args.series)?;
     Ok(options)
+}
+
+/// Refuses series beside summaries, whose sections are told alone.
+fn refuse_series(args: &SeriesArgs) -> Result<()> {
+    match args.series.is_empty() {
+        true => Ok(()),
+        false => {
+            Err(CliError::usage("--series is for runs, and these are summaries", "Leave it out.").into())
+        }
+    }
 }
 
 /// Returns what the flags say of the keys of points.
@@ -110,13 +126,14 @@ fn names(args: &InspectArgs) -> Result<PointNames> {
     })
 }
 
-/// Formats an inspection as text: a block for each log, for the CPU export, and for the run.
+/// Formats an inspection as text: a block for each log, for the CPU export and each other series, and for the run.
 fn rows(found: &Inspection) -> Rows {
     let mut rows = Rows::default();
     found.logs.iter().for_each(|log| log::rows(log, &mut rows));
     if let Some(export) = &found.cpu {
         cpu::rows(export, found.end_seen, &mut rows);
     }
+    found.series.iter().for_each(|series| cpu::series_rows(series, found.end_seen, &mut rows));
     run::rows(found, &mut rows);
     rows
 }

@@ -3,7 +3,6 @@
 mod attach_cpu;
 mod check;
 mod compare;
-mod compare_series;
 mod diagnose;
 mod flags;
 mod help;
@@ -11,4 +10,5 @@ mod inspect;
 mod notes;
 mod output_files;
 mod run_names;
+mod series;
 mod trend;

@@ -137,6 +137,14 @@ fn series_that_can_not_be_told_are_refused() {
         ),
         (vec!["--series", &given("m", &log), "--unit", "bytes"], 3, "holds a log"),
         (vec!["--series", &given("m", &items), "--unit", "bytes"], 3, "items: 1"),
+        (vec!["--series", &given("m", &items), "--unit", "bytes"], 3, "--series NAME:ID=FILE"),
+        (
+            vec!["--series", &given("m:3", &items), "--unit", "bytes"],
+            3,
+            "no item 3; it holds 1 (1 readings), 2",
+        ),
+        (vec!["--series", &given("m:1", &memory), "--unit", "bytes"], 3, "Leave out the number"),
+        (vec!["--series", &given("m:x", &items), "--unit", "bytes"], 2, "not the number of an item"),
         (vec!["--series", &given("m", &odd), "--unit", "bytes"], 3, "odd.csv"),
         (vec!["--series", &given("m", "absent.csv"), "--unit", "bytes"], 1, "absent.csv"),
     ] {
@@ -154,6 +162,18 @@ fn series_that_can_not_be_told_are_refused() {
     let early = store.file("early.csv", format!("{},1\n", T0 - 90_000));
     let said = ingest(&store, &["--series", &given("m", &early), "--unit", "bytes"]).said();
     assert_told(&said, &["no reading of the series m"]);
+}
+
+#[test]
+fn item_of_a_series_is_chosen_by_its_number() {
+    let store = Store::embedded();
+    let items = format!("itemid,clock,value\n1,{T0},5\n2,{T0},6\n3,{T0},7\n2,{},8\n", T0 + 1);
+    let items = store.file("items.csv", items);
+    let (memory, swap) = (format!("memory:2={items}"), format!("swap:3={items}"));
+    // The CPU's item is another matter.
+    ingest(&store, &["--series", &memory, "--series", &swap, "--unit", "bytes", "--cpu-item", "1"]).said();
+    let rows = format!("memory,bytes,{T0},0,6\nmemory,bytes,{},1,8\nswap,bytes,{T0},0,7\n", T0 + 1);
+    assert_eq!(series(&store), format!("name,unit,clock,second,value\n{rows}"));
 }
 
 #[test]

@@ -24,7 +24,7 @@ const LISTED: usize = 20;
 const CHOOSE: &str = "Choose one by its number (SourceOptions::cpu_item).";
 
 /// What to do where another series than the CPU must be chosen.
-const ONE_ITEM: &str = "Keep only the lines of one item in the file.";
+const ONE_ITEM: &str = "Choose one by its number (SeriesFile::item).";
 const BY_NAME: &str =
     "Name it as one of them, as in --series memory=FILE, or keep only the lines of one in the file.";
 
@@ -167,12 +167,15 @@ impl Readings {
             None if numbered => format!("{what} holds several items: {}", self.list()),
             None => format!("{what} holds several series: {}", self.list()),
             Some(_) if !self.kept.is_empty() || self.counts.is_empty() => return Ok(()),
-            Some(item) if numbered => format!("the CPU export has no item {item}; it holds {}", self.list()),
-            Some(item) => format!("item {item} was asked for, and the CPU export has no itemid column"),
+            Some(item) if numbered => format!("{what} has no item {item}; it holds {}", self.list()),
+            Some(item) => format!("item {item} was asked for, and {what} has no itemid column"),
         };
         let (kind, remedy) = match (numbered, options.cpu_item) {
-            (true, None) if options.series.is_some() => (ErrorKind::SeriesItems, ONE_ITEM),
-            (false, None) if options.series.is_some() => (ErrorKind::SeriesItems, BY_NAME),
+            (true, _) if options.series.is_some() => (ErrorKind::SeriesItems, ONE_ITEM),
+            (false, Some(_)) if options.series.is_some() => {
+                (ErrorKind::NoSeriesItems, "Leave SeriesFile::item unset.")
+            }
+            (false, None) if options.series.is_some() => (ErrorKind::SeriesNames, BY_NAME),
             (true, None) => (ErrorKind::CpuItems, CHOOSE),
             (true, Some(_)) => (ErrorKind::CpuItemMissing, CHOOSE),
             (false, Some(_)) => (ErrorKind::NoCpuItems, "Leave SourceOptions::cpu_item unset."),

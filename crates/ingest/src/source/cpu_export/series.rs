@@ -1,35 +1,50 @@
 //! Reads the series of the server beside its CPU.
 
-use super::CpuExport;
+use super::{CpuExport, CpuFacts};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::damage::Damage;
-use crate::run::info::SourceKind;
+use crate::run::info::{SourceFile, SourceKind};
 use crate::run::note::Note;
-use crate::series::server::SeriesFile;
+use crate::series::server::{SeriesFile, ServerSeries};
 use crate::source::{Inputs, SourceOptions};
 
-/// Reads the files, and returns each with what it describes and with damage beside its readings, ascending by name.
+/// What was read of the file of a series.
+pub(crate) struct SeriesExport {
+    /// The series, perhaps without readings.
+    pub(crate) series: ServerSeries,
+    /// The file's name, size and checksum.
+    pub(crate) file: SourceFile,
+    /// The form in which the file is written.
+    pub(crate) facts: CpuFacts,
+    /// Notes for the user, as sentences.
+    pub(crate) notes: Vec<Note>,
+    /// All damage, if the file was salvaged.
+    pub(crate) damage: Vec<Damage>,
+}
+
+/// Reads the files, ascending by the names of their series.
 ///
 /// # Errors
 /// If a file can't be read, holds a log, or holds several series of which the name selects none.
-pub(crate) async fn read<'a>(
-    files: &'a [SeriesFile],
-    options: &SourceOptions,
-) -> Result<Vec<(&'a SeriesFile, CpuExport, Vec<Damage>)>> {
-    let mut found = Vec::new();
+pub(crate) async fn read(files: &[SeriesFile], options: &SourceOptions) -> Result<Vec<SeriesExport>> {
+    let mut found = Vec::with_capacity(files.len());
     for of in files {
-        let options = options.clone().for_series(&of.name);
+        let options = options.clone().for_series(of);
         let inputs = Inputs::recognise_aside(vec![of.file.clone()], options.clone()).await?;
-        let (source, notes, damage) = match inputs {
-            Inputs { cpu: Some(cpu), logs, notes, damage } if logs.is_empty() => (cpu, notes, damage),
+        let (source, mut notes, mut damage): (_, Vec<Note>, _) = match inputs {
+            Inputs { cpu: Some(cpu), logs, notes, damage } if logs.is_empty() => {
+                (cpu, notes.into_iter().map(Note::from).collect(), damage)
+            }
             _ => return Err(holds_a_log(of)),
         };
-        let mut export = source.read(&options).await?;
-        export.file.kind = SourceKind::Series;
-        export.notes.splice(0..0, notes.into_iter().map(Note::from));
-        found.push((of, export, damage));
+        let CpuExport { series, file, notes: own, damage: cut, facts } = source.read(&options).await?;
+        notes.extend(own);
+        damage.extend(cut);
+        let file = SourceFile { kind: SourceKind::Series, ..file };
+        let series = ServerSeries::new(&of.name, &of.unit, series);
+        found.push(SeriesExport { series, file, facts, notes, damage });
     }
-    found.sort_by(|(one, ..), (other, ..)| one.name.cmp(&other.name));
+    found.sort_by(|one, other| one.series.name.cmp(&other.series.name));
     Ok(found)
 }
 
