@@ -101,6 +101,8 @@ pub use campaign::plan::Campaign;
 pub use counts::stored_run::StoredRun;
 pub use error::{Error, ErrorKind, Result};
 pub use inspect::{Inspection, inspect};
+#[cfg(any(feature = "parquet", feature = "postgres"))]
+pub use operations::attach::AttachedSeries;
 pub use operations::ingest::{Ingested, ingest};
 pub use operations::options::IngestOptions;
 #[cfg(feature = "parts")]

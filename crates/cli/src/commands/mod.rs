@@ -1,6 +1,7 @@
 //! The commands, one per file, with their flags.
 
 mod attach_cpu;
+mod attach_series;
 mod check;
 mod compare;
 mod copy;
@@ -29,6 +30,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use perfpipe_ingest::Progress;
 
 use self::attach_cpu::AttachArgs;
+use self::attach_series::AttachSeriesArgs;
 use self::check::CheckArgs;
 use self::compare::CompareArgs;
 use self::copy::CopyArgs;
@@ -94,6 +96,8 @@ pub(crate) enum Command {
     Copy(CopyArgs),
     /// Replace the CPU readings of a stored run
     AttachCpu(AttachArgs),
+    /// Add series of the server, such as its memory, to a stored run
+    AttachSeries(AttachSeriesArgs),
     /// Verify that stored runs are intact
     Verify(VerifyArgs),
     /// Repair damaged runs, and set aside those that can't be repaired
@@ -116,6 +120,7 @@ pub(crate) fn patience(command: &Command) -> Duration {
         Command::Ingest(_)
         | Command::Copy(_)
         | Command::AttachCpu(_)
+        | Command::AttachSeries(_)
         | Command::Repair(_)
         | Command::Migrate(_)
         | Command::Drop(_)
@@ -139,6 +144,7 @@ pub(crate) async fn run(cli: Cli, progress: Progress) -> Result<()> {
         Command::Sweep(args) => sweep::run(&args, &store).await,
         Command::Copy(args) => copy::run(&args, &store).await,
         Command::AttachCpu(args) => attach_cpu::run(&args, &store).await,
+        Command::AttachSeries(args) => attach_series::run(&args, &store).await,
         Command::List(args) => list::run(&args, &store).await,
         Command::Verify(args) => verify::run(&args, &store).await,
         Command::Repair(args) => repair::run(&args, &store).await,

@@ -100,6 +100,10 @@ kinds! {
     SeriesFile = "series-file",
     /// The file of a series of the server holds several, and its name selects none.
     SeriesItems = "series-items",
+    /// A run has a series of that name already.
+    SeriesTaken = "series-taken",
+    /// None of a run's seconds has a reading of a series.
+    SeriesApart = "series-apart",
     /// The file of a series holds several without item numbers, and its name selects none.
     SeriesNames = "series-names",
     /// An item was chosen, but the file of a series has no column of items.

@@ -1,4 +1,4 @@
-//! Copies runs between stores and checks the copy; rewrites runs with other CPU readings.
+//! Copies runs between stores and checks the copy; rewrites runs.
 
 #[cfg(feature = "parquet")]
 use std::fs::File;
@@ -17,15 +17,12 @@ use crate::counts::stored_run::StoredRun;
 use crate::error::{Error, Result};
 use crate::pipeline::sink::{BatchEncoder, FinishedRun, RunStore, RunWriter};
 use crate::pipeline::stage::CommitStage;
-use crate::run::damage::Damage;
-use crate::run::info::{RunInfo, SourceFile};
+use crate::run::info::RunInfo;
 use crate::run::key::RunKey;
-use crate::run::options::RunOptions;
 use crate::run::rejects::RejectSpool;
 use crate::run::replace::Replace;
 use crate::sample::batch::{Nullable, SampleBatch};
 use crate::series::cpu::{CpuJoin, CpuSeries};
-use crate::source::cpu_export::CpuExport;
 #[cfg(feature = "parquet")]
 use crate::store::parquet::{ParquetStore, packed::pack};
 
@@ -33,7 +30,7 @@ use crate::store::parquet::{ParquetStore, packed::pack};
 const ON_THE_WAY: usize = 2;
 
 /// The number of attempts if the run is replaced while it is read.
-const ATTEMPTS: usize = 5;
+pub(super) const ATTEMPTS: usize = 5;
 
 impl Store {
     /// Copies a run with its samples and rejects into another store, reads the copy back and compares it.
@@ -142,30 +139,6 @@ impl Store {
             Ok(renamed.info)
         })
     }
-
-    /// Replaces the CPU readings of a stored run and joins its samples to the new ones. Everything else stays, except what
-    /// the run's metadata states about the former export: its name, its damage, and its item, scale and cores, which are
-    /// then those in `noted`.
-    ///
-    /// # Errors
-    /// If the run is not stored, or the store fails. The run is unchanged then.
-    pub fn attach_cpu<'a>(
-        &'a self,
-        key: &'a RunKey,
-        export: CpuExport,
-        join: CpuJoin,
-        noted: &'a RunOptions,
-    ) -> BoxFuture<'a, Result<RunInfo>> {
-        Box::pin(async move {
-            let mut attempt = 1;
-            loop {
-                match attach_once(self, key, &export, join, noted).await {
-                    Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
-                    done => return done,
-                }
-            }
-        })
-    }
 }
 
 /// Copies a run, with its samples if they are to be kept.
@@ -188,46 +161,13 @@ async fn copy_once(
     Ok(run.info)
 }
 
-async fn attach_once(
-    store: &Store,
-    key: &RunKey,
-    export: &CpuExport,
-    join: CpuJoin,
-    noted: &RunOptions,
-) -> Result<RunInfo> {
-    let mut run = store.read(key).await?;
-    let former = run.info.clone();
-    with_export(&mut run.info, export, join, noted);
-    run.cpu = export.series.clone();
-    write((store, &former), &run, store, Replace::Any, Some(join)).await?;
-    Ok(run.info)
-}
-
-/// Replaces the former CPU export by the new one in a run's metadata.
-fn with_export(info: &mut RunInfo, export: &CpuExport, join: CpuJoin, noted: &RunOptions) {
-    let (former, logs): (Vec<_>, Vec<_>) =
-        std::mem::take(&mut info.sources).into_iter().partition(|source| source.kind == export.file.kind);
-    info.damage.retain(|damage| !is_of(damage, &former) || is_of(damage, &logs));
-    info.sources = logs;
-    info.sources.push(export.file.clone());
-    info.damage.extend(export.damage.clone());
-    info.options.replace_cpu(noted);
-    (info.cpu_offset, info.cpu_lookback) = (join.offset, join.lookback);
-}
-
 /// Rewrites a run with its stored samples.
 pub(crate) async fn rewrite(store: &Store, run: &StoredRun) -> Result<()> {
     write((store, &run.info), run, store, Replace::Any, None).await.map(drop)
 }
 
-/// Returns true if damage is in one of these files, or in a zip that holds one.
-fn is_of(damage: &Damage, sources: &[SourceFile]) -> bool {
-    let within = |source: &SourceFile| damage.member.is_none() || damage.member == source.member;
-    sources.iter().any(|source| source.file == damage.file && within(source))
-}
-
 /// Writes `run` with the stored samples of `from`. Returns the digest of the samples.
-async fn write(
+pub(super) async fn write(
     from: (&Store, &RunInfo),
     run: &StoredRun,
     to: &Store,

@@ -1,6 +1,8 @@
 //! The operations of the library: runs are ingested, streamed, copied, recounted, verified and repaired.
 
 #[cfg(any(feature = "parquet", feature = "postgres"))]
+pub(crate) mod attach;
+#[cfg(any(feature = "parquet", feature = "postgres"))]
 pub(crate) mod copy;
 pub(crate) mod ingest;
 pub(crate) mod options;

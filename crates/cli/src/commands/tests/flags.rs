@@ -152,6 +152,10 @@ const LINES: [(&str, IsRead); 63] = [
         "copy --test t --framework a --repeat 2 --to-database postgres://h/d",
         |c| matches!(c, Command::Copy(a) if !a.replace && a.runs.of.repeat == [2] && a.runs.of.framework == ["a"] && a.to_database.is_some()),
     ),
+    (
+        "attach-series go_2048 --series memory=m.csv --unit bytes --replace --salvage",
+        |c| matches!(c, Command::AttachSeries(a) if a.replace && a.salvage && a.series.series == ["memory=m.csv"]),
+    ),
     ("attach-cpu go_2048 cpu.csv --replace --cpu-offset -2 --cpu-lookback 5", |c| {
         matches!(c, Command::AttachCpu(a) if a.replace && a.cpu == Path::new("cpu.csv") && a.run.run.as_deref() == Some("go_2048")
             && a.reading.join.cpu_offset == Some(-2) && a.reading.join.cpu_lookback == Some(5))

@@ -233,3 +233,36 @@ fn several_runs_at_once_make_the_table_of_series() {
         }
     }
 }
+
+#[test]
+fn series_are_attached_to_a_stored_run_as_if_given_at_its_ingest() {
+    for store in Store::each() {
+        let memory = format!("memory={}", memory(&store));
+        ingest(&store, &[]).said();
+        let samples = store.export(&key(), "samples", "csv", &[]);
+        let attach = |flags: &[&str]| store.run(&[&["attach-series", "go_t"], flags].concat());
+        let given = ["--series", &memory, "--unit", "bytes"];
+        let said = attach(&given).said();
+        assert_told(&said, &["attached memory to go_t: 100.0 % of the seconds"]);
+        assert_eq!(series(&store), expected());
+        assert_told(&store.export(&key(), "run", "json", &[]), &["memory.csv"]);
+        // A second of the name is refused, and so is one of another day; a further one joins the first.
+        assert_told(&attach(&given).complaint(1), &["has a series memory already", "--replace"]);
+        let late = format!("late={}", store.file("late.csv", format!("{},1\n", T0 + 90_000)));
+        assert_told(
+            &attach(&["--series", &late, "--unit", "x"]).complaint(1),
+            &["no reading of the series late"],
+        );
+        let heat = format!("heat={}", store.file("heat.csv", format!("{T0},-3.5\n")));
+        attach(&["--series", &heat, "--unit", "°C"]).said();
+        let both = format!("name,unit,clock,second,value\nheat,°C,{T0},0,-3.5\n");
+        assert_eq!(series(&store), both.clone() + expected().split_once('\n').unwrap().1);
+        attach(&["--series", &heat, "--unit", "°C", "--replace"]).said();
+        assert_eq!(series(&store), both);
+        assert!(!store.export(&key(), "run", "json", &[]).contains("memory.csv"));
+        assert_eq!(store.export(&key(), "samples", "csv", &[]), samples);
+        store.run(&["verify", "go_t"]).text();
+        attach(&[]).complaint(2);
+        assert_eq!(store.leftovers(), [""; 0]);
+    }
+}

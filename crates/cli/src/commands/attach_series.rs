@@ -1,0 +1,49 @@
+//! `perfpipe attach-series`: adds series of the server to a stored run.
+
+use anyhow::Result;
+use clap::Args;
+use perfpipe_ingest::source::SourceOptions;
+
+use super::ingest::series;
+use crate::args::{RunArgs, SeriesArgs, StoreArgs};
+use crate::input::{runs, store};
+use crate::output::note;
+use crate::output::notes::{self, Facts};
+
+#[derive(Debug, Args)]
+#[command(mut_arg("series", |series| series.required(true)))]
+#[command(after_help = "Examples:\n  \
+    perfpipe attach-series go_2048 --series memory=memory.csv --unit bytes\n  \
+    perfpipe attach-series --framework go --test 2048 --series memory=memory.csv --unit bytes --replace\n\n\
+    The clock of the readings is shifted by the --cpu-offset of the run.")]
+pub(crate) struct AttachSeriesArgs {
+    #[command(flatten)]
+    pub(crate) run: RunArgs,
+    #[command(flatten)]
+    pub(crate) series: SeriesArgs,
+    /// Time zone of dates that name none: Europe/Warsaw, +01:00
+    #[arg(long, value_name = "ZONE", default_value = "UTC")]
+    pub(crate) time_zone: String,
+    /// Attach what can be read of truncated or damaged files, and mark the run partial
+    #[arg(long)]
+    pub(crate) salvage: bool,
+    /// Replace all series that the run has beside its CPU
+    #[arg(long)]
+    pub(crate) replace: bool,
+}
+
+/// Adds series to a run.
+pub(crate) async fn run(args: &AttachSeriesArgs, at: &StoreArgs) -> Result<()> {
+    runs::check(&args.run)?;
+    let files = series(&args.series)?;
+    let source = SourceOptions::default().with_time_zone(args.time_zone.parse()?).with_salvage(args.salvage);
+    let store = store::existing(at).await?;
+    let key = runs::one(&args.run, &store).await?;
+    let done = store.attach_series(&key, &files, &source, args.replace).await?;
+    done.notes.iter().for_each(|said| notes::print(said, "", Facts::default()));
+    for (name, seconds) in &done.seconds {
+        let share = f64::from(*seconds) / f64::from(done.info.seconds.max(1)) * 100.0;
+        note(&format!("attached {name} to {key}: {share:.1} % of the seconds have a reading"));
+    }
+    Ok(())
+}

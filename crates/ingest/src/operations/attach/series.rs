@@ -1,0 +1,92 @@
+//! Adds series of the server to a stored run.
+
+use futures_util::future::BoxFuture;
+
+use super::remove;
+use crate::error::{Error, ErrorKind, Result};
+use crate::operations::copy::{ATTEMPTS, write};
+use crate::operations::store::Store;
+use crate::run::info::{RunInfo, SourceKind};
+use crate::run::key::RunKey;
+use crate::run::note::Note;
+use crate::run::replace::Replace;
+use crate::series::server::{self, SeriesFile};
+use crate::source::SourceOptions;
+use crate::source::cpu_export::series::{SeriesExport, read};
+
+/// Result of attaching series to a run.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct AttachedSeries {
+    /// The run's metadata.
+    pub info: RunInfo,
+    /// The number of the run's seconds that have a reading, by series.
+    pub seconds: Vec<(String, u32)>,
+    /// Notes for the user, as sentences.
+    pub notes: Vec<Note>,
+}
+
+impl Store {
+    /// Adds series of the server to a stored run, as if they had been given at the ingest; with `replace`, they replace
+    /// all series that the run has beside its CPU. Everything else stays.
+    ///
+    /// # Errors
+    /// If a file can't be read, if the run has a series of the same name and `replace` is false, if none of the run's
+    /// seconds has a reading of a series, if the run is not stored, or if the store fails. The run is unchanged then.
+    pub fn attach_series<'a>(
+        &'a self,
+        key: &'a RunKey,
+        files: &'a [SeriesFile],
+        options: &'a SourceOptions,
+        replace: bool,
+    ) -> BoxFuture<'a, Result<AttachedSeries>> {
+        Box::pin(async move {
+            server::check(files)?;
+            let exports = read(files, options).await?;
+            let mut attempt = 1;
+            loop {
+                match attach_once(self, key, &exports, replace).await {
+                    Err(Error::Replaced { .. }) if attempt < ATTEMPTS => attempt += 1,
+                    done => return done,
+                }
+            }
+        })
+    }
+}
+
+async fn attach_once(
+    store: &Store,
+    key: &RunKey,
+    exports: &[SeriesExport],
+    replace: bool,
+) -> Result<AttachedSeries> {
+    let mut run = store.read(key).await?;
+    let former = run.info.clone();
+    if replace {
+        remove(&mut run.info, &SourceKind::Series);
+        run.series.clear();
+    }
+    let (mut seconds, mut notes) = (Vec::new(), Vec::new());
+    for SeriesExport { series, file, notes: told, damage, .. } in exports {
+        let name = &series.name;
+        if run.series.iter().any(|other| other.name == *name) {
+            let problem = format!("the run {key} has a series {name} already");
+            let remedy = "Give this one another name, or replace all series of the run.";
+            return Err(Error::refused(ErrorKind::SeriesTaken, problem, remedy));
+        }
+        let covered = series.covered(&run.info);
+        if covered == 0 {
+            let problem = format!("no reading of the series {name} falls within the run {key}");
+            let remedy = "Check the file and the time zone of its dates.";
+            return Err(Error::refused(ErrorKind::SeriesApart, problem, remedy));
+        }
+        seconds.push((name.clone(), covered));
+        notes.extend(told.iter().cloned());
+        run.info.sources.push(file.clone());
+        run.info.damage.extend(damage.iter().cloned());
+        run.series.push(series.clone());
+    }
+    run.series.sort_by(|one, other| one.name.cmp(&other.name));
+    write((store, &former), &run, store, Replace::Any, None).await?;
+    Ok(AttachedSeries { info: run.info, seconds, notes })
+}
