@@ -8,7 +8,7 @@ use perfpipe_analyze::{Error, Second, Summary, Timeline, View};
 use perfpipe_ingest::StoredRun;
 use perfpipe_ingest::counts::LabelCount;
 use perfpipe_ingest::run::Resolution;
-use perfpipe_ingest::series::{CpuJoin, CpuSeries};
+use perfpipe_ingest::series::{CpuJoin, TimeSeries};
 use proptest::prelude::*;
 use support::{Raw, Sample, mean, raw, same, view};
 
@@ -296,7 +296,7 @@ fn run_of_transactions_only_is_silent() {
     let mut raw = two_readings();
     raw.samples.iter_mut().for_each(|sample| sample.transaction = true);
     let mut run = raw.stored();
-    run.cpu = CpuSeries::default();
+    run.cpu = TimeSeries::default();
     let timeline = Timeline::new(&run, &View::default()).unwrap();
     assert_eq!((timeline.summary.requests(), timeline.summary.seconds), (0, 4));
     assert_eq!(timeline.summary.failure_share(), None);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use perfpipe_analyze::{Finding, FindingKind, Span, View, diagnose, finding_table};
 use perfpipe_ingest::counts::{Cell, CellKey, CellTable, ErrorCount, InjectorLoad, Spread};
-use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
 /// A small generator of numbers that look random (splitmix64).
@@ -121,7 +121,7 @@ impl Made {
         let t0 = 1_700_000_000_000;
         let info = RunInfo::new(RunKey::new("spring", "2048"), t0, t0 + i64::from(self.seconds) * 1000 - 1);
         let mut run = StoredRun::new(info, CellTable::new(vec![String::new()], names, self.cells.clone()));
-        run.cpu = CpuSeries::new(self.cpu.clone());
+        run.cpu = TimeSeries::new(self.cpu.clone());
         run.errors.clone_from(&self.errors);
         run
     }

@@ -1,7 +1,7 @@
 //! Tables of what is stored beside the counts: the errors of a run, and the readings of the server.
 
 use perfpipe_ingest::StoredRun;
-use perfpipe_ingest::series::{CpuJoin, CpuSeries};
+use perfpipe_ingest::series::{CpuJoin, TimeSeries};
 
 use crate::error::Result;
 use crate::table::Table;
@@ -79,7 +79,7 @@ pub fn series_table(run: &StoredRun, view: &View) -> Result<Table> {
 type Reading = (i64, Option<u32>, f64);
 
 /// Returns the readings that a view selects; without a window, all of them.
-fn readings_within(run: &StoredRun, readings: &CpuSeries, view: &View) -> Result<Vec<Reading>> {
+fn readings_within(run: &StoredRun, readings: &TimeSeries, view: &View) -> Result<Vec<Reading>> {
     let view = View { label: None, ..view.clone() };
     let selection = Selection::new(run, &view)?;
     let whole = view.from.is_none() && view.to.is_none() && view.phase.is_none();

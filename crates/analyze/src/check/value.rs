@@ -38,7 +38,7 @@ impl Rule {
 #[cfg(test)]
 mod tests {
     use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
-    use perfpipe_ingest::series::{CpuSeries, ServerSeries};
+    use perfpipe_ingest::series::{ServerSeries, TimeSeries};
     use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
     use crate::check::{Baseline, check};
@@ -51,7 +51,7 @@ mod tests {
         let info = RunInfo::new(RunKey::new("go", "t"), 0, 19_500);
         let mut run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], cells));
         let readings = |value: &dyn Fn(f64) -> f64| {
-            CpuSeries::new((0..20).map(|second| (second, value(second as f64))).collect())
+            TimeSeries::new((0..20).map(|second| (second, value(second as f64))).collect())
         };
         let memory = readings(&|second| (10.0 + second + more) * 1_048_576.0);
         run.series = vec![

@@ -214,7 +214,7 @@ fn worst(operator: Operator, seconds: &[Judged]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
-    use perfpipe_ingest::series::CpuSeries;
+    use perfpipe_ingest::series::TimeSeries;
     use perfpipe_ingest::{RunInfo, RunKey};
     use proptest::prelude::*;
 
@@ -339,7 +339,7 @@ mod tests {
         for every in [1, 5, 10, 30] {
             let with = |cpu: f64| {
                 let mut run = run(&[0; 120]);
-                run.cpu = CpuSeries::new((0..120).step_by(every).map(|at| (at, cpu)).collect());
+                run.cpu = TimeSeries::new((0..120).step_by(every).map(|at| (at, cpu)).collect());
                 run
             };
             let busy = judged("cpu < 6500 for 30s", &with(7000.0), None);

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::sync::Arc;
 
 use perfpipe_ingest::counts::{Cell, CellKey, CellTable, ErrorCount, InjectorLoad, LabelCount, Spread};
-use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
 use crate::dice::Dice;
@@ -178,9 +178,9 @@ impl System {
     }
 
     /// The share of each second in which servers were busy.
-    fn readings(&self, requests: &[Request]) -> CpuSeries {
+    fn readings(&self, requests: &[Request]) -> TimeSeries {
         if !self.cpu || self.servers == 0 {
-            return CpuSeries::default();
+            return TimeSeries::default();
         }
         // By Little's law: the time that requests spent in the system, but no more than the servers there are.
         let mut busy: BTreeMap<i64, f64> = BTreeMap::new();
@@ -192,7 +192,7 @@ impl System {
             }
         }
         let most = 100.0 * self.servers as f64;
-        CpuSeries::new(busy.into_iter().map(|(second, busy)| (BEGIN + second, busy.min(most))).collect())
+        TimeSeries::new(busy.into_iter().map(|(second, busy)| (BEGIN + second, busy.min(most))).collect())
     }
 }
 

@@ -3,7 +3,7 @@
 
 use perfpipe_analyze::View;
 use perfpipe_ingest::counts::{Cell, CellKey, CellTable, InjectorLoad, LabelCount, Spread};
-use perfpipe_ingest::series::{CpuJoin, CpuSeries};
+use perfpipe_ingest::series::{CpuJoin, TimeSeries};
 use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 use proptest::prelude::*;
 
@@ -97,7 +97,7 @@ impl Raw {
         let mut info = RunInfo::new(RunKey::new("spring", "2048"), self.t0_ms, self.t0_ms + last);
         (info.last_end_ms, info.transactions_end_ms) = (end(false), end(true));
         let mut run = StoredRun::new(info, cells);
-        run.cpu = CpuSeries::new(self.cpu.clone());
+        run.cpu = TimeSeries::new(self.cpu.clone());
         run.labels = label_counts;
         run
     }

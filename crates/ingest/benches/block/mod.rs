@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use clap::Parser;
 use perfpipe_ingest::parts::Parts;
-use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::series::TimeSeries;
 
 /// The option that chooses the log's shape.
 pub(crate) const SHAPE: &str = "--shape";
@@ -48,5 +48,5 @@ pub(crate) static DEFLATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
 /// Prepares the stages for the block.
 pub(crate) fn parts() -> Parts {
     let readings = (0..600).map(|second| (1_795_000_000 + second, 50.0 + second as f64)).collect();
-    Parts::new(&BLOCK, CpuSeries::new(readings)).unwrap()
+    Parts::new(&BLOCK, TimeSeries::new(readings)).unwrap()
 }

@@ -3,7 +3,7 @@
 use super::packed::CellResult;
 use super::stored_run::StoredRun;
 use crate::error::Result;
-use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::cpu::{CpuJoin, TimeSeries};
 
 /// The number of seconds that have a CPU reading, out of `seconds` from `t0_ms` (epoch ms) on. A second has one if one
 /// of its successes has one; without successes, if the epoch second in which it begins has one. The cells must be
@@ -15,7 +15,7 @@ pub(crate) fn seconds_with_reading(
     cells: impl Iterator<Item = CellResult>,
     t0_ms: i64,
     seconds: u32,
-    cpu: &CpuSeries,
+    cpu: &TimeSeries,
     join: CpuJoin,
 ) -> Result<u32> {
     if cpu.is_empty() {
@@ -46,7 +46,7 @@ impl StoredRun {
     ///
     /// # Errors
     /// When the counts can't be read.
-    pub fn seconds_with_cpu(&self, cpu: &CpuSeries, join: CpuJoin) -> Result<u32> {
+    pub fn seconds_with_cpu(&self, cpu: &TimeSeries, join: CpuJoin) -> Result<u32> {
         seconds_with_reading(self.cells.iter(), self.info.t0_ms, self.info.seconds, cpu, join)
     }
 }
@@ -65,7 +65,7 @@ mod tests {
         };
         let cells = [cell(0, true, 2), cell(1, true, 0), cell(2, false, 0), cell(3, true, 2)];
         let covered = |clocks: &[i64]| {
-            let cpu = CpuSeries::new(clocks.iter().map(|clock| (*clock, 1.0)).collect());
+            let cpu = TimeSeries::new(clocks.iter().map(|clock| (*clock, 1.0)).collect());
             let join = CpuJoin { offset: 0, lookback: 0 };
             seconds_with_reading(cells.iter().cloned().map(Ok), 100_400, 5, &cpu, join).unwrap()
         };

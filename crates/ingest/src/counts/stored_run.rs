@@ -3,7 +3,7 @@
 use super::table::CellTable;
 use super::{ErrorCount, LabelCount};
 use crate::run::info::RunInfo;
-use crate::series::cpu::CpuSeries;
+use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
 
 /// A run read back from a store, without its samples.
@@ -15,7 +15,7 @@ pub struct StoredRun {
     /// Exact counts per second, label and outcome.
     pub cells: CellTable,
     /// The CPU readings.
-    pub cpu: CpuSeries,
+    pub cpu: TimeSeries,
     /// Other series of the server, ascending by name.
     pub series: Vec<ServerSeries>,
     /// Failures by second, label, code and message, ascending.
@@ -30,7 +30,7 @@ impl StoredRun {
         Self {
             info,
             cells,
-            cpu: CpuSeries::default(),
+            cpu: TimeSeries::default(),
             series: Vec::new(),
             errors: Vec::new(),
             labels: Vec::new(),

@@ -2,11 +2,11 @@
 
 use super::inputs::{RUNTIME, as_file, as_pipe};
 use crate::error::{Error, Result};
-use crate::series::cpu::CpuSeries;
+use crate::series::cpu::TimeSeries;
 use crate::source::{Inputs, SourceOptions};
 
 /// Reads the CPU export among the inputs; `None` if there is none.
-fn readings(inputs: Result<Inputs>) -> Option<Result<CpuSeries>> {
+fn readings(inputs: Result<Inputs>) -> Option<Result<TimeSeries>> {
     let cpu = inputs.ok()?.cpu?;
     let export = RUNTIME.block_on(cpu.read(&SourceOptions::default()));
     Some(export.map(|export| export.series))

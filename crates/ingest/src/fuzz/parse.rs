@@ -20,7 +20,7 @@ use crate::formats::jtl::parser::Parser;
 use crate::sample::batch::SampleBatch;
 use crate::sample::reserved::{OTHER, set_apart};
 use crate::sample::texts::clean_text;
-use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::source::head::text;
 
 const DAY_MS: u64 = 86_400_000;
@@ -60,7 +60,7 @@ struct Gathered {
 
 fn parser() -> Parser {
     let dates = DateParser::new(TimeZone::default());
-    Parser::new(dates, Injectors::default(), Arc::new(CpuSeries::default()), CpuJoin::default())
+    Parser::new(dates, Injectors::default(), Arc::new(TimeSeries::default()), CpuJoin::default())
 }
 
 /// Parses an integer as JMeter writes it, of at most 19 digits. `i64::MIN` is not accepted.

@@ -7,7 +7,7 @@ use crate::operations::ingest::Prepared;
 use crate::operations::options::IngestOptions;
 use crate::run::info::SourceFile;
 use crate::series::clock_guess::{ClockGuess, Span, covered};
-use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::source::cpu_export::CpuFacts;
 use crate::source::cpu_export::series::SeriesExport;
 
@@ -48,7 +48,7 @@ impl SeriesInspection {
 struct Export<'a> {
     facts: &'a CpuFacts,
     file: &'a SourceFile,
-    series: &'a CpuSeries,
+    series: &'a TimeSeries,
     join: CpuJoin,
 }
 
@@ -173,7 +173,7 @@ fn assume_zone(logs: &[LogInspection]) -> bool {
 }
 
 /// The number of gaps between readings, and the first one of the longest.
-fn gaps(series: &CpuSeries, join: CpuJoin) -> (u64, Option<Gap>) {
+fn gaps(series: &TimeSeries, join: CpuJoin) -> (u64, Option<Gap>) {
     let (mut count, mut longest) = (0, None::<Gap>);
     for pair in series.readings().windows(2) {
         let [(one, _), (next, _)] = pair else { continue };
@@ -201,7 +201,7 @@ mod tests {
         fn gaps_are_what_the_join_misses(
             clocks in prop::collection::vec(0i64..120, 1..40), lookback in 0u32..6,
         ) {
-            let series = CpuSeries::new(clocks.into_iter().map(|clock| (clock, 1.0)).collect());
+            let series = TimeSeries::new(clocks.into_iter().map(|clock| (clock, 1.0)).collect());
             let join = CpuJoin { offset: 7, lookback };
             let (first, last) = (series.readings()[0].0 + 7, series.readings().last().unwrap().0 + 7);
             let missed: Vec<i64> =

@@ -22,7 +22,7 @@ use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
 use crate::run::replace::Replace;
 use crate::sample::batch::{Nullable, SampleBatch};
-use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::cpu::{CpuJoin, TimeSeries};
 #[cfg(feature = "parquet")]
 use crate::store::parquet::{ParquetStore, packed::pack};
 
@@ -248,7 +248,7 @@ async fn next(batches: &Receiver<SampleBatch>) -> Result<Option<SampleBatch>> {
 }
 
 /// Returns the reading that each sample of a batch is joined to.
-fn readings(batch: &SampleBatch, cpu: &CpuSeries, join: CpuJoin, t0_ms: i64) -> Nullable<f64> {
+fn readings(batch: &SampleBatch, cpu: &TimeSeries, join: CpuJoin, t0_ms: i64) -> Nullable<f64> {
     batch.t_ms.iter().map(|t_ms| cpu.at(t0_ms.saturating_add(*t_ms).div_euclid(1000), join)).collect()
 }
 

@@ -24,7 +24,7 @@ use crate::run::note::{Note, NoteKind};
 use crate::run::options::RunOptions;
 use crate::run::replace::Replace;
 use crate::series::clock_guess::ClockGuess;
-use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::series::server::ServerSeries;
 use crate::source::cpu_export::series::{self, SeriesExport};
 use crate::source::cpu_export::{CpuFacts, CpuSource};
@@ -123,7 +123,7 @@ pub(crate) type Admit<'a> = &'a (dyn Fn(&RunKey) -> Result<()> + Sync);
 
 /// Returns the note on CPU readings of which none falls within the run, or too few because of their clock.
 fn apart_note(
-    (cpu, join): (&CpuSeries, CpuJoin),
+    (cpu, join): (&TimeSeries, CpuJoin),
     info: &RunInfo,
     covered: u32,
     clock: Option<&ClockGuess>,
@@ -176,7 +176,7 @@ pub(crate) struct Prepared {
     lacks_clock: bool,
     /// False if a log has no single requests.
     has_requests: bool,
-    pub(crate) cpu: Arc<CpuSeries>,
+    pub(crate) cpu: Arc<TimeSeries>,
     /// The rule by which samples are joined to the readings.
     pub(crate) join: CpuJoin,
     pub(crate) cpu_file: Option<SourceFile>,
@@ -210,7 +210,7 @@ impl Prepared {
             lacks_clock,
             has_requests: inputs.logs.iter().all(LogSource::has_requests),
             cpu: Arc::default(),
-            join: options.cpu.join(&CpuSeries::default()),
+            join: options.cpu.join(&TimeSeries::default()),
             cpu_file: None,
             series: Vec::new(),
             cpu_facts: None,

@@ -13,7 +13,7 @@ use crate::formats::jtl::record::Records;
 use crate::formats::jtl::scan::Scanner;
 use crate::pipeline::sink::BatchEncoder;
 use crate::sample::batch::SampleBatch;
-use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::cpu::{CpuJoin, TimeSeries};
 use crate::store::postgres::SampleEncoder;
 
 /// The stages of the pipeline, applied to blocks of one log.
@@ -30,7 +30,7 @@ impl Parts {
     ///
     /// # Errors
     /// If `head` does not begin a log.
-    pub fn new(head: &[u8], cpu: CpuSeries) -> Result<Self> {
+    pub fn new(head: &[u8], cpu: TimeSeries) -> Result<Self> {
         let layout = Layout::detect(head, &LayoutOptions::default(), &Place::file("-"))?;
         let dates = DateParser::new(TimeZone::default());
         let mut parts = Self {

@@ -11,7 +11,7 @@ use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
 use crate::run::replace::Replace;
 use crate::sample::batch::SampleBatch;
-use crate::series::cpu::CpuSeries;
+use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
 
 /// A store to which runs can be written.
@@ -50,7 +50,7 @@ pub struct FinishedRun<'a> {
     /// The cells, ascending by key.
     pub cells: &'a mut (dyn Iterator<Item = Result<(CellKey, Cell)>> + Send),
     /// The CPU readings.
-    pub cpu: &'a CpuSeries,
+    pub cpu: &'a TimeSeries,
     /// Other series of the server, ascending by name.
     pub series: &'a [ServerSeries],
     /// Failures, ascending.
@@ -70,7 +70,7 @@ impl<'a> FinishedRun<'a> {
     pub fn new(
         info: &'a RunInfo,
         cells: &'a mut (dyn Iterator<Item = Result<(CellKey, Cell)>> + Send),
-        cpu: &'a CpuSeries,
+        cpu: &'a TimeSeries,
         rejects: &'a mut RejectSpool,
         stage: &'a CommitStage,
     ) -> Self {

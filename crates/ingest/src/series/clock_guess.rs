@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::cpu::{CpuJoin, CpuSeries};
+use super::cpu::{CpuJoin, TimeSeries};
 
 /// A shift of the readings' clock, by hours, half or quarter hours, with which they would cover the logs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -47,7 +47,7 @@ impl Span {
 impl ClockGuess {
     /// Guesses the shift if the readings miss more than half of the run from `t0_ms` to `last_ms`. `None` if no shift
     /// would make them cover it, or several would. `time_zone` is always `None`.
-    pub fn of(cpu: &CpuSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Self> {
+    pub fn of(cpu: &TimeSeries, join: CpuJoin, t0_ms: i64, last_ms: i64) -> Option<Self> {
         guess(cpu, join, Span::of(t0_ms, last_ms))
     }
 
@@ -69,7 +69,7 @@ impl ClockGuess {
 }
 
 /// The number of seconds in a span that have a reading.
-pub(crate) fn covered(series: &CpuSeries, join: CpuJoin, span: Span) -> u64 {
+pub(crate) fn covered(series: &TimeSeries, join: CpuJoin, span: Span) -> u64 {
     let readings = series.readings();
     let lookback = i64::from(join.lookback);
     let (first, last) = (span.first.saturating_sub(join.offset), span.last.saturating_sub(join.offset));
@@ -87,7 +87,7 @@ pub(crate) fn covered(series: &CpuSeries, join: CpuJoin, span: Span) -> u64 {
 }
 
 /// The only shift with which readings that miss more than half of a span would cover at least 80 % of it.
-fn guess(series: &CpuSeries, join: CpuJoin, span: Span) -> Option<ClockGuess> {
+fn guess(series: &TimeSeries, join: CpuJoin, span: Span) -> Option<ClockGuess> {
     if series.is_empty() || covered(series, join, span) * 2 >= span.seconds() {
         return None;
     }
@@ -111,8 +111,8 @@ mod tests {
 
     use super::*;
 
-    fn series(clocks: impl IntoIterator<Item = i64>) -> CpuSeries {
-        CpuSeries::new(clocks.into_iter().map(|clock| (clock, 1.0)).collect())
+    fn series(clocks: impl IntoIterator<Item = i64>) -> TimeSeries {
+        TimeSeries::new(clocks.into_iter().map(|clock| (clock, 1.0)).collect())
     }
 
     fn join(offset: i64, lookback: u32) -> CpuJoin {

@@ -5,7 +5,7 @@ use crate::run::note::{Note, NoteKind};
 
 /// Readings of the server by epoch second, ascending, at most one per second: of its CPU, or of another series.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct CpuSeries {
+pub struct TimeSeries {
     readings: Vec<(i64, f64)>,
 }
 
@@ -81,19 +81,19 @@ impl CpuChoice {
     /// Determines how the given readings are joined.
     ///
     /// ```
-    /// use perfpipe_ingest::series::{CpuChoice, CpuSeries};
-    /// let minutely = CpuSeries::new(vec![(120, 7.5), (60, 5.0), (180, 6.0)]);
+    /// use perfpipe_ingest::series::{CpuChoice, TimeSeries};
+    /// let minutely = TimeSeries::new(vec![(120, 7.5), (60, 5.0), (180, 6.0)]);
     /// assert_eq!(CpuChoice::default().join(&minutely).lookback, 60);
     /// assert_eq!(CpuChoice::default().with_lookback(5).join(&minutely).lookback, 5);
-    /// assert_eq!(CpuChoice::default().join(&CpuSeries::default()).lookback, 3);
+    /// assert_eq!(CpuChoice::default().join(&TimeSeries::default()).lookback, 3);
     /// ```
-    pub fn join(self, cpu: &CpuSeries) -> CpuJoin {
+    pub fn join(self, cpu: &TimeSeries) -> CpuJoin {
         let own = || cpu.interval().unwrap_or_default().clamp(LOOKBACK, LONGEST);
         CpuJoin { offset: self.offset, lookback: self.lookback.unwrap_or_else(own) }
     }
 
     /// A note for the user, as a sentence, if the readings' interval makes the look-back longer than the default.
-    pub fn note(self, cpu: &CpuSeries) -> Option<Note> {
+    pub fn note(self, cpu: &TimeSeries) -> Option<Note> {
         let lookback = self.join(cpu).lookback;
         let longer = self.lookback.is_none() && lookback > LOOKBACK;
         longer.then(|| {
@@ -106,7 +106,7 @@ impl CpuChoice {
     }
 }
 
-impl CpuSeries {
+impl TimeSeries {
     /// Creates a series from readings (epoch second, and for a CPU percent of one core) in any order. Of several in one second, the
     /// last counts.
     pub fn new(mut readings: Vec<(i64, f64)>) -> Self {
@@ -139,8 +139,8 @@ impl CpuSeries {
     /// The reading of an epoch second, otherwise the latest one of up to `join.lookback` seconds before it.
     ///
     /// ```
-    /// use perfpipe_ingest::series::{CpuJoin, CpuSeries};
-    /// let cpu = CpuSeries::new(vec![(102, 7.5), (100, 5.0)]);
+    /// use perfpipe_ingest::series::{CpuJoin, TimeSeries};
+    /// let cpu = TimeSeries::new(vec![(102, 7.5), (100, 5.0)]);
     /// assert_eq!(cpu.at(102, CpuJoin::default()), Some(7.5));
     /// assert_eq!(cpu.at(101, CpuJoin::default()), Some(5.0));
     /// assert_eq!(cpu.at(106, CpuJoin::default()), None);
@@ -159,20 +159,20 @@ mod tests {
 
     #[test]
     fn last_reading_of_a_second_wins() {
-        let cpu = CpuSeries::new(vec![(5, 1.0), (4, 9.0), (5, 2.0)]);
+        let cpu = TimeSeries::new(vec![(5, 1.0), (4, 9.0), (5, 2.0)]);
         assert_eq!(cpu.readings(), [(4, 9.0), (5, 2.0)]);
     }
 
     #[test]
     fn interval_is_the_usual_one() {
-        let every = |clocks: &[i64]| CpuSeries::new(clocks.iter().map(|at| (*at, 1.0)).collect()).interval();
+        let every = |clocks: &[i64]| TimeSeries::new(clocks.iter().map(|at| (*at, 1.0)).collect()).interval();
         assert_eq!(every(&[0, 10, 20, 20, 30, 300]), Some(10));
         assert_eq!((every(&[5]), every(&[])), (None, None));
     }
 
     #[test]
     fn offset_shifts_the_clock_of_the_readings() {
-        let cpu = CpuSeries::new(vec![(5, 1.0)]);
+        let cpu = TimeSeries::new(vec![(5, 1.0)]);
         let join = CpuJoin { offset: 10, lookback: 0 };
         assert_eq!((cpu.at(15, join), cpu.at(5, join)), (Some(1.0), None));
     }

@@ -5,6 +5,6 @@ pub(crate) mod cpu;
 pub(crate) mod scale;
 pub(crate) mod server;
 
-pub use self::cpu::{CpuChoice, CpuJoin, CpuSeries};
+pub use self::cpu::{CpuChoice, CpuJoin, TimeSeries};
 pub use self::server::{SeriesFile, ServerSeries};
 pub use crate::run::options::cpu_scale::CpuScale;

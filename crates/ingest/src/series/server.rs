@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::cpu::{CpuChoice, CpuJoin, CpuSeries};
+use super::cpu::{CpuChoice, CpuJoin, TimeSeries};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::note::{Note, NoteKind};
@@ -22,12 +22,12 @@ pub struct ServerSeries {
     /// The unit of its readings.
     pub unit: String,
     /// The readings by epoch second.
-    pub readings: CpuSeries,
+    pub readings: TimeSeries,
 }
 
 impl ServerSeries {
     /// Describes a series.
-    pub fn new(name: impl Into<String>, unit: impl Into<String>, readings: CpuSeries) -> Self {
+    pub fn new(name: impl Into<String>, unit: impl Into<String>, readings: TimeSeries) -> Self {
         Self { name: name.into(), unit: unit.into(), readings }
     }
 
@@ -35,8 +35,8 @@ impl ServerSeries {
     /// longer, but at most an hour. `offset` is added to the clock of every reading, in seconds.
     ///
     /// ```
-    /// use perfpipe_ingest::series::{CpuSeries, ServerSeries};
-    /// let minutely = CpuSeries::new(vec![(60, 5e9), (120, 6e9), (180, 7e9)]);
+    /// use perfpipe_ingest::series::{TimeSeries, ServerSeries};
+    /// let minutely = TimeSeries::new(vec![(60, 5e9), (120, 6e9), (180, 7e9)]);
     /// let memory = ServerSeries::new("memory", "bytes", minutely);
     /// let join = memory.join(2);
     /// assert_eq!((memory.readings.at(179, join), memory.readings.at(182, join)), (Some(6e9), Some(7e9)));

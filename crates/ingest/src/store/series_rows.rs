@@ -1,6 +1,6 @@
 //! Collects the stored rows of a run's series: one for each reading.
 
-use crate::series::cpu::CpuSeries;
+use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
 
 /// The rows of one series.
@@ -30,6 +30,6 @@ impl SeriesRows {
     pub(crate) fn finish(mut self) -> Vec<ServerSeries> {
         self.0.sort_by(|one, other| one.name.cmp(&other.name));
         let series = self.0.into_iter();
-        series.map(|rows| ServerSeries::new(rows.name, rows.unit, CpuSeries::new(rows.readings))).collect()
+        series.map(|rows| ServerSeries::new(rows.name, rows.unit, TimeSeries::new(rows.readings))).collect()
     }
 }

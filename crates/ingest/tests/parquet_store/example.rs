@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread};
 use perfpipe_ingest::run::{Reject, Replace, SourceFile};
-use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::store::RunStore;
 use perfpipe_ingest::store::parquet::{ParquetStore, ParquetWriter};
 use perfpipe_ingest::store::{BatchEncoder, RunWriter};
@@ -99,7 +99,7 @@ pub(crate) fn example(mark: u64, samples: usize) -> Example {
         labels: vec!["a".into(), "b\n\"é\"".into()],
         injectors: vec![String::new(), "10.0.0.1".into()],
         cells: cells(mark, samples as u64),
-        cpu: CpuSeries::new((0..90).map(|second| (1_795_203_730 + second, mark as f64 / 3.0)).collect()),
+        cpu: TimeSeries::new((0..90).map(|second| (1_795_203_730 + second, mark as f64 / 3.0)).collect()),
         errors: vec![ErrorCount {
             second: 0,
             label: "a".into(),

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use perfpipe_ingest::SampleBatch;
 use perfpipe_ingest::run::{Reject, Replace};
-use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::store::RunStore;
 use perfpipe_ingest::store::{BatchEncoder, RunWriter};
 
@@ -28,7 +28,7 @@ fn run_of_nothing_can_be_stored() {
     let place = Place::new();
     let mut run = example(0, 0);
     run.cells.clear();
-    run.cpu = CpuSeries::default();
+    run.cpu = TimeSeries::default();
     run.errors.clear();
     run.label_counts.clear();
     run.rejects.clear();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread};
 use perfpipe_ingest::run::{Damage, Reject, Replace, SourceFile};
 use perfpipe_ingest::sample::Nullable;
-use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::store::RunStore as _;
 use perfpipe_ingest::store::postgres::Rows;
 use perfpipe_ingest::store::postgres::{PostgresConfig, PostgresStore, PostgresWriter};
@@ -56,7 +56,7 @@ pub(crate) fn example(key: &RunKey, samples: usize) -> Example {
         info,
         labels: ODD_LABELS.map(String::from).to_vec(),
         injectors: vec!["127.0.0.2:1100".into(), String::new()],
-        cpu: CpuSeries::new(vec![
+        cpu: TimeSeries::new(vec![
             (1_795_203_735, 0.1 + 0.2),
             (1_795_203_736, f64::MIN_POSITIVE),
             (-5, 7200.0),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread};
 use perfpipe_ingest::run::{Damage, DamageKind, LAST_REPEAT, Reject, SourceFile};
 use perfpipe_ingest::sample::Texts;
-use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch};
 use proptest::collection::{btree_map, vec};
 use proptest::option;
@@ -176,7 +176,7 @@ pub(crate) fn any_example() -> impl Strategy<Value = Example> {
             labels: odd_names(),
             injectors: odd_names(),
             cells: cells.into_iter().collect(),
-            cpu: CpuSeries::new(cpu.into_iter().collect()),
+            cpu: TimeSeries::new(cpu.into_iter().collect()),
             errors,
             label_counts: labels.into_iter().map(label).collect(),
             rejects,

@@ -2,7 +2,7 @@
 
 use perfpipe_ingest::counts::{Cell, CellKey, ErrorCount, LabelCount};
 use perfpipe_ingest::run::{Reject, Replace};
-use perfpipe_ingest::series::CpuSeries;
+use perfpipe_ingest::series::TimeSeries;
 use perfpipe_ingest::store::RejectSpool;
 use perfpipe_ingest::store::{CommitStage, FinishedRun, RunWriter};
 use perfpipe_ingest::{Result, RunInfo, SampleBatch};
@@ -15,7 +15,7 @@ pub(crate) struct Example {
     pub(crate) labels: Vec<String>,
     pub(crate) injectors: Vec<String>,
     pub(crate) cells: Vec<(CellKey, Cell)>,
-    pub(crate) cpu: CpuSeries,
+    pub(crate) cpu: TimeSeries,
     pub(crate) errors: Vec<ErrorCount>,
     pub(crate) label_counts: Vec<LabelCount>,
     pub(crate) rejects: Vec<Reject>,

@@ -76,7 +76,7 @@ impl SeriesBySecond {
 #[cfg(test)]
 mod tests {
     use perfpipe_ingest::counts::{Cell, CellKey, CellTable};
-    use perfpipe_ingest::series::{CpuJoin, CpuSeries, ServerSeries};
+    use perfpipe_ingest::series::{CpuJoin, ServerSeries, TimeSeries};
     use perfpipe_ingest::{RunInfo, RunKey, StoredRun};
 
     use super::*;
@@ -88,7 +88,7 @@ mod tests {
         let cells = (0..10).map(|second| (key(second), Cell { elapsed: vec![(10, 1)], ..Cell::default() }));
         let info = RunInfo::new(RunKey::new("go", "t"), 1_700_000_000_500, 1_700_000_009_500);
         let mut run = StoredRun::new(info, CellTable::new(vec!["Get".into()], vec![], cells));
-        let readings = CpuSeries::new(vec![(1_700_000_001, 5.0), (1_700_000_007, -2.0)]);
+        let readings = TimeSeries::new(vec![(1_700_000_001, 5.0), (1_700_000_007, -2.0)]);
         run.series.push(ServerSeries::new("heat", "°C", readings));
         let series = |view: View| Timeline::new(&run, &view).unwrap().series.remove(0);
         // Two readings six seconds apart: each holds for six seconds.

@@ -13,7 +13,7 @@ use crate::sample::batch::{Nullable, SampleBatch, fill};
 use crate::sample::long_text::{LABEL_BYTES, MESSAGE_LIMIT, TEXT_BYTES, shortened};
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
-use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::cpu::{CpuJoin, TimeSeries};
 
 /// The beginning of the responseMessage that JMeter's transaction controllers write.
 const TRANSACTION: &[u8] = b"Number of samples in transaction : ";
@@ -42,7 +42,7 @@ pub(crate) struct Columns {
     /// The unit of numeric timeStamps.
     pub(crate) unit: TimeUnit,
     pub(in crate::formats) injectors: Injectors,
-    cpu: Arc<CpuSeries>,
+    cpu: Arc<TimeSeries>,
     join: CpuJoin,
     /// The last epoch second that was looked up, with its reading.
     last_cpu: (i64, Option<f64>),
@@ -52,7 +52,7 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// Joins the given CPU readings to the samples.
-    pub(super) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<CpuSeries>, join: CpuJoin) -> Self {
+    pub(super) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<TimeSeries>, join: CpuJoin) -> Self {
         // No log reaches the smallest second, so the first sample is always looked up.
         Self {
             dates,

@@ -18,7 +18,7 @@ use crate::formats::tools::told::Told;
 use crate::run::options::time_unit::TimeUnit;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::texts::clean_text;
-use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::cpu::{CpuJoin, TimeSeries};
 
 /// Parses blocks. Each worker has its own.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ pub(crate) struct Parser {
 
 impl Parser {
     /// Creates a parser that joins the given CPU readings.
-    pub(crate) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<CpuSeries>, join: CpuJoin) -> Self {
+    pub(crate) fn new(dates: DateParser, injectors: Injectors, cpu: Arc<TimeSeries>, join: CpuJoin) -> Self {
         Self { columns: Columns::new(dates, injectors, cpu, join), held: Held::default() }
     }
 
@@ -277,7 +277,7 @@ mod tests {
 
     fn parse(log: &str) -> Result<Parsed> {
         let layout = Layout::detect(log.as_bytes(), &LayoutOptions::default(), &Place::file("log.csv"))?;
-        let cpu = Arc::new(CpuSeries::new(vec![(1795203855, 12.5)]));
+        let cpu = Arc::new(TimeSeries::new(vec![(1795203855, 12.5)]));
         let mut parser = Parser::new(
             DateParser::new(crate::formats::date::TimeZone::default()),
             Injectors::default(),

@@ -1,4 +1,4 @@
-//! Reads CPU exports into a `CpuSeries`, by csv-async.
+//! Reads CPU exports into a `TimeSeries`, by csv-async.
 
 mod feed;
 mod form;
@@ -22,7 +22,7 @@ use crate::run::fault::{Fault, explain};
 use crate::run::info::{SourceFile, SourceKind};
 use crate::run::note::Note;
 use crate::run::spool::Spool;
-use crate::series::cpu::CpuSeries;
+use crate::series::cpu::TimeSeries;
 
 use self::feed::{Fed, feed};
 pub(crate) use self::form::CpuForm;
@@ -50,7 +50,7 @@ enum Origin {
 #[non_exhaustive]
 pub struct CpuExport {
     /// The readings.
-    pub series: CpuSeries,
+    pub series: TimeSeries,
     /// The file's name, size and checksum.
     pub file: SourceFile,
     /// Notes for the user, as sentences.

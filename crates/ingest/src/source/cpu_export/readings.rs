@@ -6,7 +6,7 @@ use super::row::Reading;
 use crate::error::{Error, ErrorKind, Place, Result};
 use crate::formats::date::DateForm;
 use crate::run::note::Note;
-use crate::series::cpu::CpuSeries;
+use crate::series::cpu::TimeSeries;
 use crate::series::scale::doubt;
 use crate::source::SourceOptions;
 
@@ -101,7 +101,11 @@ impl Readings {
     ///
     /// # Errors
     /// If there are several series and none was chosen, if the chosen one does not exist, or if a reading is too large.
-    pub(super) fn finish(mut self, place: &Place, options: &SourceOptions) -> Result<(CpuSeries, Vec<Note>)> {
+    pub(super) fn finish(
+        mut self,
+        place: &Place,
+        options: &SourceOptions,
+    ) -> Result<(TimeSeries, Vec<Note>)> {
         self.check_choice(place, options)?;
         let mut notes: Vec<Note> = Vec::new();
         if self.empty_values > 0 {
@@ -125,7 +129,7 @@ impl Readings {
             ).into());
         }
         let series = self.kept.into_iter().map(|(clock, _, value)| (clock, value * factor)).collect();
-        Ok((CpuSeries::new(series), notes))
+        Ok((TimeSeries::new(series), notes))
     }
 
     /// Returns the largest reading, as exported.

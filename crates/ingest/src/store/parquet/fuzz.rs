@@ -23,7 +23,7 @@ use crate::run::key::RunKey;
 use crate::run::rejects::RejectSpool;
 use crate::run::replace::Replace;
 use crate::sample::resolution::Resolution;
-use crate::series::cpu::CpuSeries;
+use crate::series::cpu::TimeSeries;
 use crate::store::repairer::{Repaired, Repairer};
 
 /// Returns the name of a run's folder.
@@ -178,7 +178,7 @@ fn commit_empty(writer: ParquetWriter, key: &RunKey, mark: i64, replace: Replace
         labels: &[],
         injectors: &[],
         cells: &mut std::iter::empty(),
-        cpu: &CpuSeries::default(),
+        cpu: &TimeSeries::default(),
         series: &[],
         errors: &[],
         label_counts: &[],

@@ -22,7 +22,7 @@ use crate::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread}
 use crate::error::{Error, Result};
 use crate::run::rejects::{Reject, RejectSpool, read_lines};
 use crate::sample::intern::{Interner, Shared};
-use crate::series::cpu::CpuSeries;
+use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
 use crate::store::held::Counted;
 use crate::store::series_rows::SeriesRows;
@@ -292,7 +292,7 @@ fn loads(piece: &Piece, hosts: &[u32], samples: &[u64], threads: &[i64]) -> Resu
 }
 
 /// Writes the CPU readings.
-pub(super) fn write_cpu(path: &Path, cpu: &CpuSeries) -> Result<Sums> {
+pub(super) fn write_cpu(path: &Path, cpu: &TimeSeries) -> Result<Sums> {
     let (clock, value): (Vec<i64>, Vec<f64>) = cpu.readings().iter().copied().unzip();
     let batch = table(vec![
         ("clock", Arc::new(Int64Array::from(clock))),
@@ -302,14 +302,14 @@ pub(super) fn write_cpu(path: &Path, cpu: &CpuSeries) -> Result<Sums> {
 }
 
 /// Reads the CPU readings.
-pub(super) fn read_cpu(file: CheckedFile) -> Result<CpuSeries> {
+pub(super) fn read_cpu(file: CheckedFile) -> Result<TimeSeries> {
     let mut readings = Vec::new();
     for piece in read(file)? {
         let piece = piece?;
         let (clocks, values) = (piece.numbers::<Int64Type>("clock")?, piece.numbers::<Float64Type>("value")?);
         readings.extend(clocks.iter().copied().zip(values.iter().copied()));
     }
-    Ok(CpuSeries::new(readings))
+    Ok(TimeSeries::new(readings))
 }
 
 /// Writes the readings of other series.

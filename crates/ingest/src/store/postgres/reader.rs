@@ -11,7 +11,7 @@ use crate::run::key::RunKey;
 use crate::run::rejects::Reject;
 use crate::sample::batch::SampleBatch;
 use crate::sample::intern::Shared;
-use crate::series::cpu::CpuSeries;
+use crate::series::cpu::TimeSeries;
 use crate::store::held::{self, Counted};
 use crate::store::{Listing, Wanted};
 
@@ -138,13 +138,13 @@ async fn read_facts(session: &Session, stored: Stored) -> Result<(StoredRun, Cou
 }
 
 /// Reads a run's CPU readings, and its failures in ascending order.
-async fn read_events(session: &Session, run: &RowsOf) -> Result<(CpuSeries, Vec<ErrorCount>)> {
+async fn read_events(session: &Session, run: &RowsOf) -> Result<(TimeSeries, Vec<ErrorCount>)> {
     let cpu = select(session, "cpu", facts::CPU, run).await?.gather(facts::get_cpu).await?;
     let mut texts = Shared::default();
     let errors = select(session, "errors", facts::ERRORS, run).await?;
     let mut errors = errors.gather(|row| facts::get_error(row, &mut texts)).await?;
     errors.sort_unstable();
-    Ok((CpuSeries::new(cpu), errors))
+    Ok((TimeSeries::new(cpu), errors))
 }
 
 /// Selects a run's rows of a table that all runs share.

@@ -18,7 +18,7 @@ use crate::formats::tools::told::Wrong;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::pool::PooledBuffer;
 use crate::sample::resolution::Resolution;
-use crate::series::cpu::{CpuJoin, CpuSeries};
+use crate::series::cpu::{CpuJoin, TimeSeries};
 
 const FEW: &[Column] = &[Column::TimeStamp, Column::Elapsed, Column::ResponseCode, Column::Success];
 
@@ -115,7 +115,7 @@ fn as_lines(packed: &[u8], columns: &[Column]) -> Vec<u8> {
 fn parsed(bytes: &[u8], columns: &'static [Column], form: Form, clock: &Clock) -> Parsed {
     let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
     let layout = Layout::of_converted("a log", &names, form, Resolution::MICROSECOND);
-    let cpu = Arc::new(CpuSeries::new(vec![(1, 12.5), (3, 50.0)]));
+    let cpu = Arc::new(TimeSeries::new(vec![(1, 12.5), (3, 50.0)]));
     let dates = DateParser::new(TimeZone::default());
     let join = CpuJoin { offset: 0, lookback: 0 };
     let mut parser = Parser::new(dates, Injectors::default(), cpu, join);
