@@ -367,7 +367,7 @@ mod tests {
             let boundary = 1000 - origin.rem_euclid(1000);
             let mut plain = Counter::default();
             for row in 0..batch.len() {
-                let cell = plain.cell(key(&batch, row).unwrap());
+                let cell = plain.cell(LocalKey::of(&batch, row).unwrap());
                 plain.of_rows.push(cell);
                 plain.open[cell as usize].add_row(&batch, row, boundary, &mut plain.loads);
             }

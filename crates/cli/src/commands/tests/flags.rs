@@ -19,7 +19,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 63] = [
+const LINES: [(&str, IsRead); 64] = [
     ("ingest a.zip --connections 3", |c| matches!(c, Command::Ingest(a) if a.connections == Some(3))),
     (
         "ingest a.zip --series memory=m.csv --unit bytes --series io=i.csv --unit MB/s",

@@ -87,6 +87,7 @@ fn write(lines: &[Line], columns: &[Column]) -> Vec<u8> {
                     url: text(url, Column::Url),
                     // In lines of CSV a transaction is known by its message.
                     is_transaction: flags[1] && tells(Column::ResponseMessage),
+                    histogram: None,
                 });
             }
             Line::Reject(record) => rows.reject(Wrong::Unknown, Some(b"v"), record.as_bytes()),
