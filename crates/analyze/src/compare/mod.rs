@@ -42,7 +42,7 @@ pub use self::trend::{LevelChange, Trend, Trends, Version, trend_table};
 /// };
 /// let view = View::default();
 /// let changes = compare((&run(1000), &view), (&run(1100), &view))?;
-/// assert_eq!((changes[0].measure, changes[0].outcome), (Measure::Throughput, Outcome::Better));
+/// assert_eq!((&changes[0].measure, changes[0].outcome), (&Measure::Throughput, Outcome::Better));
 /// assert_eq!(compare((&run(1000), &view), (&run(1000), &view))?[0].outcome, Outcome::Noise);
 /// # Ok::<(), perfpipe_analyze::Error>(())
 /// ```

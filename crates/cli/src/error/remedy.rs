@@ -88,7 +88,7 @@ fn of_kind(kind: ErrorKind) -> Option<&'static str> {
         ErrorKind::SeriesItems => {
             "Choose one by its number: --series NAME:ID=FILE, as in memory:10073=items.csv."
         }
-        ErrorKind::SeriesOfFolder => "Leave it out, and add it to each run: perfpipe attach-series.",
+        ErrorKind::SeriesOfFolder => "Leave it out, and add it to each run: `perfpipe attach-series`.",
         ErrorKind::SeriesTaken => "Give this one another name, or replace all series of the run: --replace.",
         ErrorKind::SeriesApart => "Check the file, and --time-zone for its dates.",
         ErrorKind::NoSeriesItems => "Leave out the number: --series NAME=FILE.",

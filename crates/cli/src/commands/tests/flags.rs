@@ -19,7 +19,7 @@ type IsRead = fn(Command) -> bool;
 
 /// Lines with the check of their parsed form. Every flag of every command is in one of them or in the tables of
 /// options.
-const LINES: [(&str, IsRead); 64] = [
+const LINES: [(&str, IsRead); 67] = [
     ("ingest a.zip --connections 3", |c| matches!(c, Command::Ingest(a) if a.connections == Some(3))),
     (
         "ingest a.zip --series memory=m.csv --unit bytes --series io=i.csv --unit MB/s",
@@ -155,6 +155,18 @@ const LINES: [(&str, IsRead); 64] = [
     (
         "attach-series go_2048 --series memory=m.csv --unit bytes --replace --salvage",
         |c| matches!(c, Command::AttachSeries(a) if a.replace && a.salvage && a.series.series == ["memory=m.csv"]),
+    ),
+    (
+        "attach-series --framework go --test 2048 --repeat 2 --series memory=m.csv --unit bytes --time-zone +01:00",
+        |c| matches!(c, Command::AttachSeries(a) if a.run.run.is_none() && a.run.repeat == Some(2) && a.time_zone == "+01:00"),
+    ),
+    (
+        "inspect a.zip --series memory=m.csv --unit bytes",
+        |c| matches!(c, Command::Inspect(a) if a.series.series == ["memory=m.csv"] && a.series.unit == ["bytes"]),
+    ),
+    (
+        "sweep ladder.log --series memory=m.csv --unit bytes",
+        |c| matches!(c, Command::Sweep(a) if a.series.series == ["memory=m.csv"] && a.series.unit == ["bytes"]),
     ),
     ("attach-cpu go_2048 cpu.csv --replace --cpu-offset -2 --cpu-lookback 5", |c| {
         matches!(c, Command::AttachCpu(a) if a.replace && a.cpu == Path::new("cpu.csv") && a.run.run.as_deref() == Some("go_2048")
