@@ -85,6 +85,7 @@ pub mod points {
     };
     pub use crate::formats::summaries::sections;
     pub use crate::formats::summaries::split::found::{FoundSection, FoundSections};
+    #[cfg(any(feature = "parquet", feature = "postgres"))]
     pub use crate::operations::points::readings::add_readings;
 }
 
