@@ -174,6 +174,11 @@ fn database(inputs: &Inputs, url: &str, folder: &Path) -> Vec<Contender> {
         ])),
         Contender::new(BEST, best).after(sql(&[gone, "checkpoint"])),
         Contender::new("perfpipe into Postgres", inputs.ingest(&["--database", url])).after(dropped(url)),
+        Contender::new(
+            "perfpipe into Postgres, 2 connections",
+            inputs.ingest(&["--database", url, "--connections", "2"]),
+        )
+        .after(dropped(url)),
     ]
 }
 

@@ -58,7 +58,8 @@ pub(crate) struct IngestArgs {
     /// Store only the exact counts per second, not the samples
     #[arg(long)]
     pub(crate) no_samples: bool,
-    /// Connections on which samples are sent to a database, at most [default: one per core, up to 4, if there are many]
+    /// Connections on which samples are sent to a database, at most [default: 1]; with more, a large run is stored sooner,
+    /// and its samples lie in as many tables, which SQL reads as one
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub(crate) connections: Option<u16>,
     /// Draw the run's page into this folder

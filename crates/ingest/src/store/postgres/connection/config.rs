@@ -19,9 +19,6 @@ type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 const DEFAULT_PORT: u16 = 5432;
 
-/// The largest default number of connections. With more, perfpipe itself is the bound.
-const MOST_CONNECTIONS: usize = 4;
-
 /// Settings with the environment variables that complete them.
 const VARIABLES: [(&str, &str); 14] = [
     ("host", "PGHOST"),
@@ -75,17 +72,14 @@ pub struct PostgresConfig {
 pub(crate) struct Spread {
     /// The maximum number of connections.
     pub(crate) connections: usize,
-    /// The number of bytes that are sent on the first one before others are opened.
-    pub(crate) after: u64,
     /// The number of samples that are sent on one before it is the next one's turn.
     pub(crate) stripe: u64,
 }
 
 impl Spread {
-    /// The default: one for each core. Opening one takes as long as sending some thousands of samples.
-    fn by_cores() -> Self {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        Self { connections: cores.min(MOST_CONNECTIONS), after: 16 << 20, stripe: 4096 }
+    /// A single connection, so that all samples are in one table.
+    fn none() -> Self {
+        Self { connections: 1, stripe: 4096 }
     }
 }
 
@@ -142,17 +136,16 @@ impl PostgresConfig {
             attributes: attributes(&settings)?,
             binding: binding(&settings)?,
             alive: Alive::resolve(&settings)?,
-            spread: Spread::by_cores(),
+            spread: Spread::none(),
             notes: note.into_iter().collect(),
         })
     }
 
-    /// Sets the number of connections on which samples are sent, from a run's first sample on. By default there is one
-    /// for each core, up to four; those after the first are opened only for a run of many samples. If the server has
-    /// fewer to give, fewer are used.
+    /// Sets the number of connections on which samples are sent, by default one. With more, a run's samples lie in as
+    /// many tables, which its own one is read with. If the server has fewer to give, fewer are used.
     #[must_use]
     pub fn with_connections(mut self, connections: u16) -> Self {
-        self.spread = Spread { connections: connections.into(), after: 0, ..self.spread };
+        self.spread = Spread { connections: connections.into(), ..self.spread };
         self
     }
 

@@ -30,8 +30,7 @@ pub(crate) struct Samples {
     others: Vec<(Session, Loading)>,
     /// True once further connections were opened, or at least tried.
     spread: bool,
-    /// The number of bytes and of rows that were given so far.
-    bytes: u64,
+    /// The number of rows that were given so far.
     given: u64,
     /// The number of rows before the first stripe.
     first: u64,
@@ -48,26 +47,15 @@ impl Samples {
         // Run tables have an underscore in their names, and no other open transaction has this process number.
         let own = Loading::begin(session, format!("loading {}", value::<i32>(&row, "process")?)).await?;
         let (others, spread) = (Vec::new(), false);
-        Ok(Self {
-            config: config.clone(),
-            own,
-            others,
-            spread,
-            bytes: 0,
-            given: 0,
-            first: 0,
-            turn: 0,
-            left: 0,
-        })
+        Ok(Self { config: config.clone(), own, others, spread, given: 0, first: 0, turn: 0, left: 0 })
     }
 
     /// Copies rows, which must come in the order of the log.
     pub(crate) async fn write(&mut self, session: &Session, mut rows: Rows) -> Result<()> {
-        let Spread { connections, after, stripe } = self.config.spread;
-        if !self.spread && connections > 1 && self.bytes >= after {
+        let Spread { connections, stripe } = self.config.spread;
+        if !self.spread && connections > 1 {
             self.spread(session, connections - 1, rows.wide).await?;
         }
-        self.bytes += rows.bytes.len() as u64;
         self.given += rows.rows;
         if self.others.is_empty() {
             return self.own.write(session, rows).await;
