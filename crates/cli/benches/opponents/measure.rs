@@ -141,11 +141,11 @@ pub(crate) fn print(results: &[Result], samples: u64) {
             ratios.iter().copied().fold(0.0, f64::max),
         );
     }
-    if let [.., copy, perfpipe] = results
-        && copy.name == BEST
-    {
-        let ratios = perfpipe.walls().zip(copy.walls()).map(|(wall, other)| wall / other);
-        println!("perfpipe into Postgres to the server's best way: {:.2}", median(ratios));
+    let best = results.iter().position(|result| result.name == BEST);
+    for result in best.and_then(|at| results.get(at + 1..)).unwrap_or_default() {
+        let copy = results.iter().filter(|other| other.name == BEST).flat_map(|other| other.walls());
+        let ratios = result.walls().zip(copy).map(|(wall, other)| wall / other);
+        println!("{} to the server's best way: {:.2}", result.name, median(ratios));
     }
 }
 
