@@ -1,4 +1,4 @@
-//! What lines of JMeter's CSV are made of: columns, and texts in quotes.
+//! The columns that formats tell, and the quotes of texts in lines of JMeter's CSV.
 
 use crate::formats::histogram;
 

@@ -1,4 +1,4 @@
-//! Converts the intervals of a log to lines: one an interval and tag.
+//! Converts the intervals of a log to rows: one an interval and tag.
 
 use super::decode::{Decoded, decode};
 use super::entry::{Entry, Interval, Stamps};

@@ -1,5 +1,5 @@
 //! Interval logs of HdrHistogram: for each interval, and each tag, a histogram of response times. A histogram becomes a
-//! line, since it has no single requests.
+//! row, since the log has no single requests.
 
 mod decode;
 mod entry;

@@ -32,7 +32,7 @@ pub(crate) struct Samples {
     spread: bool,
     /// The number of rows that were given so far.
     given: u64,
-    /// The number of rows before the first stripe.
+    /// The number of rows before the first stripe: 0, since further connections are opened before the first row.
     first: u64,
     /// The table of the present stripe, 0 for the run's own one, and the number of rows that it still takes.
     turn: usize,
