@@ -195,21 +195,22 @@ fn merge_sorted<T: Copy, K: Ord>(
         into.extend_from_slice(from);
         return;
     }
-    let mut fresh = Vec::new();
-    let mut at = 0;
+    let mut merged = Vec::with_capacity(into.len() + from.len());
+    let mut rest = into.as_slice();
     for item in from {
-        while into.get(at).is_some_and(|found| key(found) < key(item)) {
-            at += 1;
+        let smaller = rest.iter().take_while(|found| key(found) < key(item)).count();
+        let (before, behind) = rest.split_at_checked(smaller).unwrap_or_default();
+        merged.extend_from_slice(before);
+        rest = behind;
+        let mut item = *item;
+        if let Some((found, behind)) = rest.split_first().filter(|(found, _)| key(found) == key(&item)) {
+            add(&mut item, found);
+            rest = behind;
         }
-        match into.get_mut(at) {
-            Some(found) if key(found) == key(item) => add(found, item),
-            _ => fresh.push(*item),
-        }
+        merged.push(item);
     }
-    if !fresh.is_empty() {
-        into.extend(fresh);
-        into.sort_by_key(key);
-    }
+    merged.extend_from_slice(rest);
+    *into = merged;
 }
 
 /// Whole-run counts of one label. Labels whose seconds share the `(other)` cell have their own counts here.

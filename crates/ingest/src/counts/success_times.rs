@@ -1,6 +1,6 @@
 //! The elapsed times of all successful requests of a run, from the counts alone.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 use super::packed::CellResult;
 use crate::error::Result;
@@ -8,29 +8,65 @@ use crate::error::Result;
 /// The largest number of different times that are gathered: no run of a server has more, and they take 16 bytes each.
 const MOST: usize = 1 << 20;
 
+/// Times below this are counted in an array, which takes 8 MiB.
+const DENSE: usize = 1 << 20;
+
 /// Returns the number of successful requests of each elapsed time: (ms, requests), ascending. Empty if there are too many
 /// different times to be held.
 ///
 /// # Errors
 /// Returns the first error among the cells.
 pub(crate) fn success_times(cells: impl Iterator<Item = CellResult>) -> Result<Vec<(i32, u64)>> {
-    let mut times: HashMap<i32, u64> = HashMap::new();
+    let mut times = Times::default();
     for cell in cells {
         let (key, cell) = cell?;
         if !key.success || key.transaction {
             continue;
         }
-        for (ms, requests) in cell.elapsed {
-            let counter = times.entry(ms).or_default();
-            *counter = counter.saturating_add(requests);
-        }
-        if times.len() > MOST {
+        times.add(&cell.elapsed);
+        if times.different > MOST {
             return Ok(Vec::new());
         }
     }
-    let mut times: Vec<(i32, u64)> = times.into_iter().collect();
-    times.sort_unstable();
-    Ok(times)
+    Ok(times.ascending())
+}
+
+/// Numbers of requests by their times.
+#[derive(Default)]
+struct Times {
+    /// By the time, up to the largest one below [`DENSE`].
+    dense: Vec<u64>,
+    others: BTreeMap<i32, u64>,
+    /// The number of different times.
+    different: usize,
+}
+
+impl Times {
+    /// Adds the counts of a cell, which ascend by time.
+    fn add(&mut self, counts: &[(i32, u64)]) {
+        let index = |time: i32| usize::try_from(time).ok().filter(|time| *time < DENSE);
+        let largest = counts.iter().rev().find_map(|(time, _)| index(*time));
+        if let Some(largest) = largest.filter(|largest| *largest >= self.dense.len()) {
+            self.dense.resize(largest + 1, 0);
+        }
+        for (time, requests) in counts {
+            let counter = match index(*time).and_then(|time| self.dense.get_mut(time)) {
+                Some(counter) => counter,
+                None => self.others.entry(*time).or_default(),
+            };
+            self.different += usize::from(*counter == 0 && *requests > 0);
+            *counter = counter.saturating_add(*requests);
+        }
+    }
+
+    fn ascending(self) -> Vec<(i32, u64)> {
+        let dense = self.dense.into_iter().zip(0..).map(|(requests, time)| (time, requests));
+        let mut times: Vec<(i32, u64)> = Vec::with_capacity(self.different);
+        times.extend(self.others.range(..0).map(|(time, requests)| (*time, *requests)));
+        times.extend(dense.filter(|(_, requests)| *requests > 0));
+        times.extend(self.others.range(0..).map(|(time, requests)| (*time, *requests)));
+        times
+    }
 }
 
 #[cfg(test)]
@@ -51,6 +87,20 @@ mod tests {
             cell(2, true, false, &[(7, 4)]),
         ];
         assert_eq!(success_times(cells.into_iter()).unwrap(), [(3, 2), (7, 5)]);
+    }
+
+    #[test]
+    fn times_of_any_size_ascend() {
+        let dense = DENSE as i32;
+        let cell = |elapsed: &[i32]| {
+            let key = CellKey { second: 0, label: 0, success: true, transaction: false };
+            Ok((key, Cell { elapsed: elapsed.iter().map(|time| (*time, 1)).collect(), ..Cell::default() }))
+        };
+        let cells =
+            [cell(&[-5, 0, dense - 1, dense, i32::MAX]), cell(&[-7, 2, dense + 9]), cell(&[2, i32::MAX])];
+        let expected =
+            [(-7, 1), (-5, 1), (0, 1), (2, 2), (dense - 1, 1), (dense, 1), (dense + 9, 1), (i32::MAX, 2)];
+        assert_eq!(success_times(cells.into_iter()).unwrap(), expected);
     }
 
     #[test]

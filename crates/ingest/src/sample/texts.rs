@@ -14,6 +14,22 @@ pub struct Texts {
     values: Interner,
     /// The code of the most recent lookup, if any.
     last: Option<u32>,
+    /// The codes of the most recent lookups, by [`slot`]; empty before the first one.
+    recent: Vec<u32>,
+}
+
+/// The number of recent lookups that are kept.
+const RECENT: usize = 64;
+
+/// The place of a text among the recent lookups, from its length and its ends. Texts that share a place only cost time.
+#[inline]
+fn slot(text: &[u8]) -> usize {
+    let ends = match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        (Some(first), Some(last)) => u32::from_le_bytes(*first) ^ u32::from_le_bytes(*last).rotate_left(13),
+        _ => text.iter().fold(0, |ends, byte| (ends << 8) | u32::from(*byte)),
+    };
+    let mixed = (ends ^ text.len() as u32).wrapping_mul(0x9E37_79B1);
+    (mixed >> 26) as usize % RECENT
 }
 
 impl PartialEq for Texts {
@@ -60,9 +76,21 @@ impl Texts {
     }
 
     fn look_up(&mut self, text: &[u8]) -> u32 {
+        let slot = slot(text);
+        let recent = self.recent.get(slot).copied().filter(|code| self.values.is(*code, text));
+        let code = recent.unwrap_or_else(|| self.search(text, slot));
+        self.last = Some(code);
+        code
+    }
+
+    /// Looks a text up among all, and keeps its code at this place of the recent ones.
+    fn search(&mut self, text: &[u8], slot: usize) -> u32 {
         // Different invalid bytes can clean to the same text.
         let code = self.values.find(text).unwrap_or_else(|| self.values.number(&clean_text(text)));
-        self.last = Some(code);
+        self.recent.resize(RECENT, Self::NULL);
+        if let Some(recent) = self.recent.get_mut(slot) {
+            *recent = code;
+        }
         code
     }
 
@@ -127,6 +155,7 @@ impl Texts {
         self.codes.clear();
         self.values.clear();
         self.last = None;
+        self.recent.clear();
     }
 }
 

@@ -9,7 +9,7 @@ use arrow_array::types::{Float64Type, Int32Type, Int64Type};
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
 
 use super::checksum::{CheckedFile, SummedFile, Sums};
@@ -22,6 +22,7 @@ use crate::counts::{Cell, CellKey, ErrorCount, InjectorLoad, LabelCount, Spread}
 use crate::error::{Error, Result};
 use crate::run::rejects::{Reject, RejectSpool, read_lines};
 use crate::sample::intern::{Interner, Shared};
+use crate::sample::resolution::Resolution;
 use crate::series::cpu::TimeSeries;
 use crate::series::server::ServerSeries;
 use crate::store::held::Counted;
@@ -49,7 +50,7 @@ const PACKED: &str = "packed";
 const CELLS: usize = 1024;
 
 /// The approximate maximum number of counts and injectors in a batch of cells.
-const VALUES: usize = 512 << 10;
+const VALUES: usize = 64 << 10;
 
 /// The number of rows in a batch of failures, which have up to three texts of some KiB each.
 const FAILURES: usize = 2 << 10;
@@ -61,14 +62,19 @@ const LABEL_ROWS: usize = 2 << 10;
 const HELD: usize = 8 << 20;
 
 /// Writes a table of one or more batches and syncs it to disk.
-fn write(path: &Path, batches: impl Iterator<Item = Result<RecordBatch>>) -> Result<Sums> {
+fn write(
+    path: &Path,
+    properties: WriterProperties,
+    batches: impl Iterator<Item = Result<RecordBatch>>,
+) -> Result<Sums> {
     let failed = |error| Error::store(format!("writing {}", path.display()), plain(error));
     let mut writer: Option<ArrowWriter<SummedFile>> = None;
     for batch in batches {
         let batch = batch?;
         if writer.is_none() {
             let file = SummedFile::create(path)?;
-            writer = Some(ArrowWriter::try_new(file, batch.schema(), Some(properties())).map_err(failed)?);
+            writer =
+                Some(ArrowWriter::try_new(file, batch.schema(), Some(properties.clone())).map_err(failed)?);
         }
         if let Some(writer) = &mut writer {
             writer.write(&batch).map_err(failed)?;
@@ -87,14 +93,42 @@ fn write(path: &Path, batches: impl Iterator<Item = Result<RecordBatch>>) -> Res
 }
 
 fn properties() -> WriterProperties {
+    builder().build()
+}
+
+fn builder() -> WriterPropertiesBuilder {
     // The lists of elapsed times ascend: their differences take half the space of dictionary indices.
-    let ascending = ColumnPath::from(vec!["elapsed".into(), "list".into(), "item".into()]);
-    WriterProperties::builder()
-        .set_compression(Compression::ZSTD(ZstdLevel::default()))
-        .set_column_dictionary_enabled(ascending.clone(), false)
-        .set_column_encoding(ascending, Encoding::DELTA_BINARY_PACKED)
-        .set_created_by(concat!("perfpipe ", env!("CARGO_PKG_VERSION")).to_owned())
-        .build()
+    by_differences(
+        WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::default()))
+            .set_created_by(concat!("perfpipe ", env!("CARGO_PKG_VERSION")).to_owned()),
+        items_of("elapsed"),
+    )
+}
+
+/// The items of a column of lists.
+fn items_of(lists: &str) -> ColumnPath {
+    ColumnPath::from(vec![lists.into(), "list".into(), "item".into()])
+}
+
+/// Sets that a column is written as the differences between neighbours.
+fn by_differences(builder: WriterPropertiesBuilder, column: ColumnPath) -> WriterPropertiesBuilder {
+    builder
+        .set_column_dictionary_enabled(column.clone(), false)
+        .set_column_encoding(column, Encoding::DELTA_BINARY_PACKED)
+}
+
+/// The properties for the exact counts of times in this unit.
+fn properties_in(unit: Resolution) -> WriterProperties {
+    if !unit.is_fine() {
+        return properties();
+    }
+    // Nearly every request has a time of its own: a dictionary would hold each once, and there is much to compress.
+    let builder = by_differences(builder(), items_of("counts"))
+        .set_column_dictionary_enabled(PACKED.into(), false)
+        .set_column_compression(PACKED.into(), Compression::LZ4_RAW);
+    let lists = ["elapsed", "counts"].into_iter().map(items_of);
+    lists.fold(builder, |builder, lists| builder.set_column_compression(lists, Compression::LZ4_RAW)).build()
 }
 
 fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
@@ -104,28 +138,33 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {
 /// Writes the exact counts. The cells must ascend by key.
 pub(super) fn write_seconds(
     path: &Path,
-    labels: &[String],
-    injectors: &[String],
-    cells: &mut dyn Iterator<Item = CellResult>,
+    unit: Resolution,
+    (labels, injectors): (&[String], &[String]),
+    cells: &mut (dyn Iterator<Item = CellResult> + Send),
 ) -> Result<Sums> {
-    let mut first = true;
-    write(
-        path,
-        std::iter::from_fn(|| {
-            let piece = match next_piece(cells) {
-                Ok(piece) => piece,
-                Err(error) => return Some(Err(error)),
-            };
-            // A run without cells still has a file.
-            let wanted = first || !piece.is_empty();
-            first = false;
-            wanted.then(|| seconds(&piece, labels, injectors))
-        }),
-    )
+    let mut batches = std::iter::from_fn(move || match next_piece(cells) {
+        Ok(piece) if piece.is_empty() => None,
+        piece => Some(piece.and_then(|piece| seconds(&piece, labels, injectors))),
+    });
+    let mut begun: Vec<_> = batches.by_ref().take(2).collect();
+    if begun.is_empty() {
+        // A run without cells still has a file.
+        begun.push(seconds(&[], labels, injectors));
+    }
+    if begun.len() < 2 {
+        return write(path, properties_in(unit), begun.into_iter());
+    }
+    // Where there are many counts, one thread unpacks them while another one encodes them.
+    std::thread::scope(|scope| {
+        let (sender, receiver) = crossbeam_channel::bounded(2);
+        let send = move || batches.all(|batch| sender.send(batch).is_ok());
+        std::thread::Builder::new().spawn_scoped(scope, send).map_err(Error::no_thread)?;
+        write(path, properties_in(unit), begun.into_iter().chain(receiver))
+    })
 }
 
 /// Takes the cells of the next batch.
-fn next_piece(cells: &mut dyn Iterator<Item = CellResult>) -> Result<Vec<(CellKey, Cell)>> {
+fn next_piece(cells: &mut (dyn Iterator<Item = CellResult> + Send)) -> Result<Vec<(CellKey, Cell)>> {
     let (mut piece, mut values) = (Vec::new(), 0);
     while piece.len() < CELLS && values < VALUES {
         let Some(cell) = cells.next().transpose()? else { break };
@@ -145,8 +184,9 @@ fn seconds(cells: &[(CellKey, Cell)], labels: &[String], injectors: &[String]) -
     let small = |number: fn(&Cell) -> i32| -> ArrayRef {
         Arc::new(cells.iter().map(|(_, cell)| number(cell)).collect::<Int32Array>())
     };
-    let mut elapsed = ListBuilder::new(Int32Builder::new());
-    let mut counts = ListBuilder::new(Int64Builder::new());
+    let times = cells.iter().map(|(_, cell)| cell.elapsed.len()).sum();
+    let mut elapsed = ListBuilder::with_capacity(Int32Builder::with_capacity(times), cells.len());
+    let mut counts = ListBuilder::with_capacity(Int64Builder::with_capacity(times), cells.len());
     let mut hosts = ListBuilder::new(StringBuilder::new());
     let mut samples = ListBuilder::new(Int64Builder::new());
     let mut threads = ListBuilder::new(Int64Builder::new());
@@ -298,7 +338,7 @@ pub(super) fn write_cpu(path: &Path, cpu: &TimeSeries) -> Result<Sums> {
         ("clock", Arc::new(Int64Array::from(clock))),
         ("value", Arc::new(Float64Array::from(value))),
     ]);
-    write(path, std::iter::once(batch))
+    write(path, properties(), std::iter::once(batch))
 }
 
 /// Reads the CPU readings.
@@ -314,7 +354,7 @@ pub(super) fn read_cpu(file: CheckedFile) -> Result<TimeSeries> {
 
 /// Writes the readings of other series.
 pub(super) fn write_series(path: &Path, series: &[ServerSeries]) -> Result<Sums> {
-    write(path, series.iter().map(series_rows))
+    write(path, properties(), series.iter().map(series_rows))
 }
 
 fn series_rows(series: &ServerSeries) -> Result<RecordBatch> {
@@ -348,7 +388,7 @@ pub(super) fn read_series(file: CheckedFile) -> Result<Vec<ServerSeries>> {
 pub(super) fn write_errors(path: &Path, errors: &[ErrorCount]) -> Result<Sums> {
     let (first, rest) = errors.split_at(errors.len().min(FAILURES));
     // A run without failures still has a file.
-    write(path, std::iter::once(first).chain(rest.chunks(FAILURES)).map(failures))
+    write(path, properties(), std::iter::once(first).chain(rest.chunks(FAILURES)).map(failures))
 }
 
 fn failures(errors: &[ErrorCount]) -> Result<RecordBatch> {
@@ -392,7 +432,7 @@ pub(super) fn read_errors(file: CheckedFile) -> Result<Vec<ErrorCount>> {
 pub(super) fn write_labels(path: &Path, labels: &[LabelCount]) -> Result<Sums> {
     let (first, rest) = labels.split_at(labels.len().min(LABEL_ROWS));
     // A run without labels still has a file.
-    write(path, std::iter::once(first).chain(rest.chunks(LABEL_ROWS)).map(label_rows))
+    write(path, properties(), std::iter::once(first).chain(rest.chunks(LABEL_ROWS)).map(label_rows))
 }
 
 fn label_rows(labels: &[LabelCount]) -> Result<RecordBatch> {

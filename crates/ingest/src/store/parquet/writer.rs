@@ -75,7 +75,8 @@ impl RunWriter for ParquetWriter {
         let mut tables: Vec<Job<'_, Sums>> = vec![
             (tables::SECONDS, {
                 let (path, cells) = (path(tables::SECONDS), &mut cells);
-                Box::new(move || tables::write_seconds(&path, run.labels, run.injectors, cells))
+                let (unit, names) = (run.info.resolution, (run.labels, run.injectors));
+                Box::new(move || tables::write_seconds(&path, unit, names, cells))
             }),
             (tables::CPU, Box::new(|| tables::write_cpu(&path(tables::CPU), run.cpu))),
             (tables::ERRORS, Box::new(|| tables::write_errors(&path(tables::ERRORS), run.errors))),

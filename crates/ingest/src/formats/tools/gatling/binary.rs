@@ -60,11 +60,73 @@ struct Gatling {
     version: Vec<u8>,
     /// The run's start, epoch ms.
     start_ms: i64,
-    names: HashMap<i32, Vec<u8>>,
-    /// The number of bytes of all names.
-    text: usize,
+    names: Names,
     users: Users,
     label: Vec<u8>,
+    labels: Labels,
+}
+
+/// Labels of requests outside groups or in a single one, which are looked up instead of written anew.
+#[derive(Debug, Default)]
+struct Labels(Vec<((i32, i32), Vec<u8>)>);
+
+impl Labels {
+    /// The number of labels that are kept.
+    const KEPT: usize = 256;
+
+    /// Returns the label of a request of this name in this group, or 0 for none. `write` writes a new one.
+    #[inline]
+    fn of(&mut self, group: i32, name: i32, write: impl FnOnce(&mut Vec<u8>)) -> &[u8] {
+        if self.0.is_empty() {
+            self.0.resize(Self::KEPT, ((0, 0), Vec::new()));
+        }
+        let slot = group.wrapping_mul(31).wrapping_add(name) as usize % Self::KEPT;
+        let Some((key, label)) = self.0.get_mut(slot) else { return &[] };
+        if *key != (group, name) {
+            *key = (group, name);
+            label.clear();
+            write(label);
+        }
+        label
+    }
+}
+
+/// Names and messages by their numbers, from 1.
+#[derive(Debug, Default)]
+struct Names {
+    /// Those whose numbers follow one another, as Gatling's do.
+    listed: Vec<Vec<u8>>,
+    others: HashMap<i32, Vec<u8>>,
+    /// The number of bytes of all names.
+    bytes: usize,
+}
+
+impl Names {
+    #[inline]
+    fn get(&self, number: i32) -> Option<&[u8]> {
+        let index = usize::try_from(number).ok()?.checked_sub(1)?;
+        self.listed.get(index).or_else(|| self.others.get(&number)).map(Vec::as_slice)
+    }
+
+    /// Adds a name with its number, which is above 0.
+    fn add(&mut self, number: i32, name: Vec<u8>) -> Result<(), Unread> {
+        match self.get(number) {
+            // A record that goes on behind the bytes is read again, and its names are too.
+            Some(known) if known == name => return Ok(()),
+            Some(_) => return Err(Unread::Invalid),
+            None => {}
+        }
+        self.bytes = self.bytes.saturating_add(name.len());
+        if self.bytes > MOST_TEXT {
+            return Err(Unread::Invalid);
+        }
+        if usize::try_from(number) == Ok(self.listed.len() + 1) {
+            self.listed.push(name);
+        } else {
+            self.others.insert(number, name);
+        }
+        Ok(())
+    }
 }
 
 /// The reason why no record could be read.
@@ -149,18 +211,31 @@ impl Gatling {
     }
 
     fn request(&mut self, bytes: &mut Bytes<'_>, rows: &mut Rows) -> Result<(), Unread> {
-        self.groups(bytes)?;
+        let groups = bytes.length()?;
+        let group = if groups == 1 { self.name(bytes)? } else { 0 };
+        if groups > 1 {
+            self.groups(groups, bytes)?;
+        }
         let name = self.name(bytes)?;
-        self.append(name);
         let [start, end] = [i64::from(bytes.int()?), i64::from(bytes.int()?)];
         let success = bytes.flag()?;
         let message = self.name(bytes)?;
+        let names = &self.names;
+        let label = if groups > 1 {
+            append(names, name, &mut self.label);
+            &self.label
+        } else {
+            let both = [group, name];
+            self.labels.of(group, name, |label| {
+                both.iter().filter(|n| **n > 0).for_each(|n| append(names, *n, label))
+            })
+        };
         rows.push(&Row {
             start_ms: self.start_ms.saturating_add(start),
             elapsed_ns: (end - start).saturating_mul(MS),
-            label: &self.label,
+            label,
             success,
-            failure_message: self.names.get(&message).map_or(b"", |message| message.trim_ascii()),
+            failure_message: names.get(message).unwrap_or_default().trim_ascii(),
             threads: self.users.active(),
             ..Row::default()
         });
@@ -168,7 +243,8 @@ impl Gatling {
     }
 
     fn group(&mut self, bytes: &mut Bytes<'_>, rows: &mut Rows) -> Result<(), Unread> {
-        self.groups(bytes)?;
+        let groups = bytes.length()?;
+        self.groups(groups, bytes)?;
         let (start, _end) = (bytes.int()?, bytes.int()?);
         let elapsed = bytes.int()?;
         let success = bytes.flag()?;
@@ -185,44 +261,34 @@ impl Gatling {
         Ok(())
     }
 
-    /// Begins the label with the names of groups.
-    fn groups(&mut self, bytes: &mut Bytes<'_>) -> Result<(), Unread> {
+    /// Begins the label with the names of so many groups.
+    fn groups(&mut self, groups: usize, bytes: &mut Bytes<'_>) -> Result<(), Unread> {
         self.label.clear();
-        for _ in 0..bytes.length()? {
+        for _ in 0..groups {
             let group = self.name(bytes)?;
-            self.append(group);
+            append(&self.names, group, &mut self.label);
         }
         Ok(())
-    }
-
-    fn append(&mut self, name: i32) {
-        if !self.label.is_empty() {
-            self.label.extend_from_slice(b" / ");
-        }
-        self.label.extend_from_slice(self.names.get(&name).map_or(b"", Vec::as_slice));
     }
 
     /// Reads a name or a message. Returns its number.
     fn name(&mut self, bytes: &mut Bytes<'_>) -> Result<i32, Unread> {
         let number = bytes.int()?;
-        if number <= 0 {
-            let number = number.checked_neg().ok_or(Unread::Invalid)?;
-            return if self.names.contains_key(&number) { Ok(number) } else { Err(Unread::Invalid) };
+        if number > 0 {
+            self.names.add(number, bytes.text()?)?;
+            return Ok(number);
         }
-        let name = bytes.text()?;
-        match self.names.get(&number) {
-            // A record that goes on behind the bytes is read again, and its names are too.
-            Some(known) if *known == name => return Ok(number),
-            Some(_) => return Err(Unread::Invalid),
-            None => {}
-        }
-        self.text = self.text.saturating_add(name.len());
-        if self.text > MOST_TEXT {
-            return Err(Unread::Invalid);
-        }
-        self.names.insert(number, name);
-        Ok(number)
+        let known = number.checked_neg().filter(|number| self.names.get(*number).is_some());
+        known.ok_or(Unread::Invalid)
     }
+}
+
+/// Appends a name to those of groups.
+fn append(names: &Names, name: i32, label: &mut Vec<u8>) {
+    if !label.is_empty() {
+        label.extend_from_slice(b" / ");
+    }
+    label.extend_from_slice(names.get(name).unwrap_or_default());
 }
 
 /// The bytes of a record, and how many of them were read.

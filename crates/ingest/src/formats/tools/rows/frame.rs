@@ -1,13 +1,13 @@
 //! The packed form of a request or a reject, in which it goes from the reading thread to the workers.
 //!
 //! A frame is its length (u32), what it has (u32, a bit each), the lines of the log before it that have no record (u32),
-//! its byte in the log (u64), the start and the elapsed time (i64 each), then what it has of other numbers (i64 each) and
-//! texts (a length, u32, and bytes). All numbers are little-endian.
+//! its byte in the log (u64), the start and the elapsed time (i64 each), a short response code (4 bytes), then what it
+//! has of other numbers (i64 each) and texts (a length, u32, and bytes). All numbers are little-endian.
 
 use crate::formats::tools::told::Told;
 
 /// The number of bytes before the first part that may be absent.
-const HEADER: usize = 36;
+const HEADER: usize = 40;
 
 // What a frame has.
 const SUCCESS: u32 = 1;
@@ -23,6 +23,16 @@ const RESPONSE_CODE: u32 = 1 << 9;
 const MESSAGE: u32 = 1 << 10;
 const URL: u32 = 1 << 11;
 const HISTOGRAM: u32 = 1 << 12;
+
+/// The bit from which on what a frame has is the length of a short response code.
+const CODE_LENGTH: u32 = 16;
+
+/// The place of a short response code, and the most bytes that it has.
+const CODE_AT: usize = 36;
+const CODE: usize = 4;
+
+/// The most numbers that may be absent.
+const NUMBERS: usize = 5;
 
 /// A request, with times in the unit of the run. What its format does not tell is empty or `None`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,8 +57,12 @@ pub(super) struct Request<'a> {
 
 impl Request<'_> {
     /// Appends the request, which begins at `byte` of the log, behind so many lines without a record.
-    #[inline]
+    #[inline(always)]
     pub(super) fn write(&self, skipped: u32, byte: u64, into: &mut Vec<u8>) {
+        let mut has = if self.success { SUCCESS } else { 0 };
+        has |= if self.is_transaction { TRANSACTION } else { 0 };
+        let mut fixed = [0; HEADER + NUMBERS * 8];
+        let mut end = HEADER;
         let numbers = [
             (LATENCY, self.latency),
             (CONNECT, self.connect),
@@ -56,43 +70,68 @@ impl Request<'_> {
             (BYTES, self.bytes),
             (SENT_BYTES, self.sent_bytes),
         ];
+        for (bit, number) in numbers {
+            if let Some(number) = number {
+                has |= bit;
+                put(&mut fixed, end, number.to_le_bytes());
+                end += 8;
+            }
+        }
+        let is_short = self.response_code.len() <= CODE;
+        let long_code = if is_short { b"" } else { self.response_code };
+        put(&mut fixed, CODE_AT, short(self.response_code));
+        has |= if is_short { (self.response_code.len() as u32) << CODE_LENGTH } else { 0 };
         let texts = [
             (LABEL, self.label),
-            (RESPONSE_CODE, self.response_code),
+            (RESPONSE_CODE, long_code),
             (MESSAGE, self.failure_message),
             (URL, self.url),
             (HISTOGRAM, self.histogram),
         ];
-        let mut has = if self.success { SUCCESS } else { 0 };
-        has |= if self.is_transaction { TRANSACTION } else { 0 };
-        let begin = into.len();
-        write_header(into, (self.start_ms, self.elapsed), skipped, byte);
-        for (bit, number) in numbers {
-            if let Some(number) = number {
-                has |= bit;
-                into.extend_from_slice(&number.to_le_bytes());
-            }
-        }
+        let mut length = end;
         for (bit, text) in texts {
             if !text.is_empty() {
                 has |= bit;
-                write_text(text, into);
+                length += 4 + text.len();
             }
         }
-        end(into, begin, has);
+        put_header(&mut fixed, (length as u32, has, skipped), byte, (self.start_ms, self.elapsed));
+        into.reserve(length);
+        into.extend_from_slice(fixed.get(..end).unwrap_or_default());
+        if length > end {
+            texts.iter().filter(|(_, text)| !text.is_empty()).for_each(|(_, text)| write_text(text, into));
+        }
     }
 }
 
-/// Writes a header that still lacks the length and what the frame has.
-fn write_header(into: &mut Vec<u8>, (start_ms, elapsed): (i64, i64), skipped: u32, byte: u64) {
-    let mut header = [0; HEADER];
-    put(&mut header, 8, skipped.to_le_bytes());
-    put(&mut header, 12, byte.to_le_bytes());
-    put(&mut header, 20, start_ms.to_le_bytes());
-    put(&mut header, 28, elapsed.to_le_bytes());
-    into.extend_from_slice(&header);
+/// Returns a response code that fits into the header, or none.
+#[inline]
+fn short(code: &[u8]) -> [u8; CODE] {
+    match *code {
+        [a, b, c] => [a, b, c, 0],
+        [a] => [a, 0, 0, 0],
+        [a, b] => [a, b, 0, 0],
+        [a, b, c, d] => [a, b, c, d],
+        _ => [0; CODE],
+    }
 }
 
+#[inline]
+fn put_header(
+    into: &mut [u8],
+    (length, has, skipped): (u32, u32, u32),
+    byte: u64,
+    (start_ms, elapsed): (i64, i64),
+) {
+    put(into, 0, length.to_le_bytes());
+    put(into, 4, has.to_le_bytes());
+    put(into, 8, skipped.to_le_bytes());
+    put(into, 12, byte.to_le_bytes());
+    put(into, 20, start_ms.to_le_bytes());
+    put(into, 28, elapsed.to_le_bytes());
+}
+
+#[inline]
 fn put<const N: usize>(into: &mut [u8], at: usize, bytes: [u8; N]) {
     if let Some(place) = into.get_mut(at..at.saturating_add(N)) {
         place.copy_from_slice(&bytes);
@@ -102,13 +141,6 @@ fn put<const N: usize>(into: &mut [u8], at: usize, bytes: [u8; N]) {
 fn write_text(text: &[u8], into: &mut Vec<u8>) {
     into.extend_from_slice(&(text.len() as u32).to_le_bytes());
     into.extend_from_slice(text);
-}
-
-/// Completes the frame that begins at `begin`.
-fn end(into: &mut [u8], begin: usize, has: u32) {
-    let length = (into.len() - begin) as u32;
-    put(into, begin, length.to_le_bytes());
-    put(into, begin + 4, has.to_le_bytes());
 }
 
 /// What a frame holds.
@@ -135,45 +167,58 @@ impl<'a> Frame<'a> {
     /// Appends a reject.
     pub(super) fn write_reject(told: &Told, skipped: u32, byte: u64, into: &mut Vec<u8>) {
         let begin = into.len();
-        write_header(into, (0, 0), skipped, byte);
+        into.resize(begin + HEADER, 0);
         told.write(into);
         // That is a line; its end is none of the reject's.
         into.pop();
-        end(into, begin, REJECT);
+        let length = into.len() - begin;
+        if let Some(frame) = into.get_mut(begin..) {
+            put_header(frame, (length as u32, REJECT, skipped), byte, (0, 0));
+        }
     }
 
     /// Reads the frame at the beginning of a text; `None` if there is none.
     #[inline]
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
-        let mut rest = bytes.get(..length(bytes)?)?;
-        let length = rest.len();
-        let (_, has, skipped) = (u32_of(&mut rest)?, u32_of(&mut rest)?, u32_of(&mut rest)?);
-        let byte = u64::from_le_bytes(number(&mut rest)?);
-        let [start_ms, elapsed] = [i64_of(&mut rest)?, i64_of(&mut rest)?];
+        let frame = bytes.get(..length(bytes)?)?;
+        let (header, mut rest) = frame.split_first_chunk::<HEADER>()?;
+        let mut fields = header.as_slice();
+        let (_, has, skipped) = (u32_of(&mut fields)?, u32_of(&mut fields)?, u32_of(&mut fields)?);
+        let byte = u64::from_le_bytes(number(&mut fields)?);
+        let [start_ms, elapsed] = [i64_of(&mut fields)?, i64_of(&mut fields)?];
+        let length = frame.len();
         if has & REJECT != 0 {
             return Some(Self { content: Content::Reject(rest), skipped, byte, length });
         }
-        let mut maybe = |bit: u32| if has & bit != 0 { i64_of(&mut rest) } else { None };
-        let [latency, connect] = [maybe(LATENCY), maybe(CONNECT)];
-        let [threads, bytes, sent_bytes] = [maybe(THREADS), maybe(BYTES), maybe(SENT_BYTES)];
-        let mut text = |bit: u32| if has & bit != 0 { text(&mut rest) } else { Some(&b""[..]) };
-        let request = Request {
+        let mut request = Request {
             start_ms,
             elapsed,
-            latency,
-            connect,
-            threads,
-            bytes,
-            sent_bytes,
-            label: text(LABEL)?,
-            response_code: text(RESPONSE_CODE)?,
-            failure_message: text(MESSAGE)?,
-            url: text(URL)?,
-            histogram: text(HISTOGRAM)?,
             success: has & SUCCESS != 0,
             is_transaction: has & TRANSACTION != 0,
+            ..Request::default()
         };
+        if !rest.is_empty() {
+            request.read_parts(has, &mut rest)?;
+        }
+        if let length @ 1.. = has >> CODE_LENGTH {
+            request.response_code = header.get(CODE_AT..)?.get(..length as usize)?;
+        }
         Some(Self { content: Content::Request(request), skipped, byte, length })
+    }
+}
+
+impl<'a> Request<'a> {
+    /// Reads the parts behind the header.
+    #[inline]
+    fn read_parts(&mut self, has: u32, rest: &mut &'a [u8]) -> Option<()> {
+        let mut maybe = |bit: u32| if has & bit != 0 { i64_of(rest) } else { None };
+        (self.latency, self.connect) = (maybe(LATENCY), maybe(CONNECT));
+        (self.threads, self.bytes, self.sent_bytes) = (maybe(THREADS), maybe(BYTES), maybe(SENT_BYTES));
+        let mut text = |bit: u32| if has & bit != 0 { text(rest) } else { Some(&b""[..]) };
+        self.label = text(LABEL)?;
+        self.response_code = text(RESPONSE_CODE)?;
+        (self.failure_message, self.url, self.histogram) = (text(MESSAGE)?, text(URL)?, text(HISTOGRAM)?);
+        Some(())
     }
 }
 

@@ -113,6 +113,7 @@ fn present<T: Copy + Default>(column: &Nullable<T>) -> (Cow<'_, [T]>, Levels) {
     let values = column.values();
     match column.valid() {
         None => (Cow::Borrowed(values), Levels::same(true, values.len())),
+        Some(valid) if !valid.contains(&true) => (Cow::Borrowed(&[]), Levels::same(false, values.len())),
         Some(valid) => (Cow::Owned(only(values, valid)), Levels::some(valid)),
     }
 }

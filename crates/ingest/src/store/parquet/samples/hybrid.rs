@@ -36,7 +36,11 @@ pub(super) fn repeat(value: u32, count: usize, width: u32, out: &mut Vec<u8>) {
 
 /// Returns how many values at the beginning equal the first.
 pub(super) fn run_length<T: Copy + PartialEq>(values: &[T]) -> usize {
-    let Some(first) = values.first() else { return 0 };
+    let first = match values {
+        [] => return 0,
+        [first, second, ..] if first != second => return 1,
+        [first, ..] => first,
+    };
     let (chunks, _) = values.as_chunks::<16>();
     let is_equal = |chunk: &&[T; 16]| chunk.iter().fold(true, |equal, value| equal & (value == first));
     let run = 16 * chunks.iter().take_while(is_equal).count();
