@@ -84,7 +84,9 @@ fn usual(line: &[u8]) -> Option<Answer<'_>> {
         return None;
     }
     let number = |from, to| number_in(line, from, to);
-    let (start_us, code) = (number(0, MICROSECONDS)?, number(STATUS, ELAPSED - 1)?);
+    // Eight digits are read at once where no more are asked for.
+    let eight = |from| number(from, from + 8).filter(|eight| *eight >= 0);
+    let (start_us, code) = (eight(0)? * 100_000_000 + eight(8)?, number(STATUS, ELAPSED - 1)?);
     Some(Answer { start_us, elapsed_us: number(ELAPSED, line.len())?, status, code })
 }
 

@@ -123,12 +123,8 @@ fn properties_in(unit: Resolution) -> WriterProperties {
     if !unit.is_fine() {
         return properties();
     }
-    // Nearly every request has a time of its own: a dictionary would hold each once, and there is much to compress.
-    let builder = by_differences(builder(), items_of("counts"))
-        .set_column_dictionary_enabled(PACKED.into(), false)
-        .set_column_compression(PACKED.into(), Compression::LZ4_RAW);
-    let lists = ["elapsed", "counts"].into_iter().map(items_of);
-    lists.fold(builder, |builder, lists| builder.set_column_compression(lists, Compression::LZ4_RAW)).build()
+    // Nearly every request has a time of its own: there is nothing that a dictionary would hold once.
+    by_differences(builder(), items_of("counts")).set_column_dictionary_enabled(PACKED.into(), false).build()
 }
 
 fn table(columns: Vec<(&str, ArrayRef)>) -> Result<RecordBatch> {

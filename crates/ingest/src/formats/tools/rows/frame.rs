@@ -178,45 +178,81 @@ impl<'a> Frame<'a> {
     }
 
     /// Reads the frame at the beginning of a text; `None` if there is none.
-    #[inline]
+    pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
+        let header = Header::read(bytes)?;
+        let Header { skipped, byte, length, .. } = header;
+        Some(Self { content: header.content()?, skipped, byte, length })
+    }
+}
+
+/// What a frame begins with.
+pub(super) struct Header<'a> {
+    has: u32,
+    /// As in [`Frame`].
+    pub(super) skipped: u32,
+    pub(super) byte: u64,
+    start_ms: i64,
+    elapsed: i64,
+    /// The response code, if it is a short one.
+    code: &'a [u8],
+    /// The parts behind it.
+    parts: &'a [u8],
+    /// The number of bytes of the frame.
+    pub(super) length: usize,
+}
+
+impl<'a> Header<'a> {
+    /// Reads the header at the beginning of a text; `None` if there is none.
+    #[inline(always)]
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
         let frame = bytes.get(..length(bytes)?)?;
-        let (header, mut rest) = frame.split_first_chunk::<HEADER>()?;
+        let (header, parts) = frame.split_first_chunk::<HEADER>()?;
         let mut fields = header.as_slice();
         let (_, has, skipped) = (u32_of(&mut fields)?, u32_of(&mut fields)?, u32_of(&mut fields)?);
         let byte = u64::from_le_bytes(number(&mut fields)?);
         let [start_ms, elapsed] = [i64_of(&mut fields)?, i64_of(&mut fields)?];
-        let length = frame.len();
-        if has & REJECT != 0 {
-            return Some(Self { content: Content::Reject(rest), skipped, byte, length });
-        }
-        let mut request = Request {
-            start_ms,
-            elapsed,
-            success: has & SUCCESS != 0,
-            is_transaction: has & TRANSACTION != 0,
+        let code = header.get(CODE_AT..)?.get(..(has >> CODE_LENGTH) as usize)?;
+        Some(Self { has, skipped, byte, start_ms, elapsed, code, parts, length: frame.len() })
+    }
+
+    /// Returns the request if there is nothing of it behind the header.
+    #[inline(always)]
+    pub(super) fn bare(&self) -> Option<Request<'a>> {
+        (self.parts.is_empty() && self.has & REJECT == 0).then(|| Request {
+            start_ms: self.start_ms,
+            elapsed: self.elapsed,
+            response_code: self.code,
+            success: self.has & SUCCESS != 0,
+            is_transaction: self.has & TRANSACTION != 0,
             ..Request::default()
-        };
-        if !rest.is_empty() {
-            request.read_parts(has, &mut rest)?;
+        })
+    }
+
+    /// Reads the rest; `None` if it is no frame's.
+    #[inline]
+    pub(super) fn content(&self) -> Option<Content<'a>> {
+        if self.has & REJECT != 0 {
+            return Some(Content::Reject(self.parts));
         }
-        if let length @ 1.. = has >> CODE_LENGTH {
-            request.response_code = header.get(CODE_AT..)?.get(..length as usize)?;
-        }
-        Some(Self { content: Content::Request(request), skipped, byte, length })
+        let bare = Self { parts: &[], ..*self };
+        let mut request = bare.bare()?;
+        request.read_parts(self.has, self.parts)?;
+        Some(Content::Request(request))
     }
 }
 
 impl<'a> Request<'a> {
     /// Reads the parts behind the header.
     #[inline]
-    fn read_parts(&mut self, has: u32, rest: &mut &'a [u8]) -> Option<()> {
-        let mut maybe = |bit: u32| if has & bit != 0 { i64_of(rest) } else { None };
+    fn read_parts(&mut self, has: u32, mut rest: &'a [u8]) -> Option<()> {
+        let mut maybe = |bit: u32| if has & bit != 0 { i64_of(&mut rest) } else { None };
         (self.latency, self.connect) = (maybe(LATENCY), maybe(CONNECT));
         (self.threads, self.bytes, self.sent_bytes) = (maybe(THREADS), maybe(BYTES), maybe(SENT_BYTES));
-        let mut text = |bit: u32| if has & bit != 0 { text(rest) } else { Some(&b""[..]) };
+        let mut text = |bit: u32| if has & bit != 0 { text(&mut rest) } else { Some(&b""[..]) };
         self.label = text(LABEL)?;
-        self.response_code = text(RESPONSE_CODE)?;
+        if has & RESPONSE_CODE != 0 {
+            self.response_code = text(RESPONSE_CODE)?;
+        }
         (self.failure_message, self.url, self.histogram) = (text(MESSAGE)?, text(URL)?, text(HISTOGRAM)?);
         Some(())
     }

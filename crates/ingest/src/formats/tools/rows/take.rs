@@ -1,7 +1,7 @@
 //! Takes packed requests into a batch of samples.
 
 use super::form::TRANSACTION;
-use super::frame::{Content, Frame, Request};
+use super::frame::{Content, Header, Request};
 use crate::formats::clock_steps::Times;
 use crate::formats::histogram::{self, Histogram};
 use crate::formats::jtl::columns::{Columns, MESSAGE_BYTES, MOST_BYTES};
@@ -61,7 +61,7 @@ type Refused = (RejectReason, Option<i64>);
 const NO_HISTOGRAM: Refused = (RejectReason::NotANumber { column: histogram::COLUMN }, None);
 
 impl Numbers {
-    #[inline]
+    #[inline(always)]
     fn of(request: &Request<'_>, clock: &Clock) -> Result<Self, Refused> {
         let elapsed = fitting(Some(request.elapsed), Column::Elapsed)?.unwrap_or_default();
         size(request.bytes, Column::Bytes)?;
@@ -125,26 +125,51 @@ pub(crate) fn take(
     let (starts, lines) = (Vec::with_capacity(TOGETHER), Vec::with_capacity(TOGETHER));
     let mut taker = Taker { columns, tells: Tells::of(told), layout, clock, out, starts, lines };
     let (mut rest, mut at) = (block, 0);
-    while let Some(frame) = Frame::read(rest) {
-        let line = taker.out.lines + u64::from(frame.skipped);
+    while let Some(header) = Header::read(rest) {
+        let line = taker.out.lines + u64::from(header.skipped);
         taker.out.lines = line + 1;
-        taker.out.at_byte = Some(frame.byte);
-        match frame.content {
-            Content::Request(request) => match Numbers::of(&request, clock) {
-                Ok(numbers) if taker.histogram(&request) => taker.request(&request, &numbers, line),
-                Ok(_) => taker.refuse(NO_HISTOGRAM, (line, at), frame.length),
-                Err(refused) => taker.refuse(refused, (line, at), frame.length),
-            },
-            Content::Reject(told) => taker.reject(told, (line, at), frame.length),
+        taker.out.at_byte = Some(header.byte);
+        let place = Place { line, at, length: header.length };
+        match header.bare() {
+            Some(request) => taker.take(&request, place),
+            None => taker.parts(&header, place),
         }
-        at += frame.length as u64;
-        rest = rest.get(frame.length..).unwrap_or_default();
+        at += header.length as u64;
+        rest = rest.get(header.length..).unwrap_or_default();
     }
     taker.work_on_times();
     taker.fill();
 }
 
+/// Where a frame is: on which line and at which byte of the block, and its number of bytes.
+#[derive(Clone, Copy)]
+struct Place {
+    line: u64,
+    at: u64,
+    length: usize,
+}
+
 impl Taker<'_> {
+    /// Takes a frame that has parts behind its header.
+    fn parts(&mut self, header: &Header<'_>, place: Place) {
+        match header.content() {
+            Some(Content::Request(request)) => self.take(&request, place),
+            Some(Content::Reject(told)) => self.reject(told, place),
+            // Nothing else writes frames.
+            None => {}
+        }
+    }
+
+    /// Takes a request, or rejects it. Inlined, so that what a request does not have costs nothing.
+    #[inline(always)]
+    fn take(&mut self, request: &Request<'_>, place: Place) {
+        match Numbers::of(request, self.clock) {
+            Ok(numbers) if self.histogram(request) => self.request(request, &numbers, place.line),
+            Ok(_) => self.refuse(NO_HISTOGRAM, place),
+            Err(refused) => self.refuse(refused, place),
+        }
+    }
+
     /// Takes the histogram of an interval, if the format tells one. Returns false if it can't be read.
     #[inline]
     fn histogram(&mut self, request: &Request<'_>) -> bool {
@@ -157,7 +182,7 @@ impl Taker<'_> {
         is_read
     }
 
-    #[inline]
+    #[inline(always)]
     fn request(&mut self, request: &Request<'_>, numbers: &Numbers, line: u64) {
         let (batch, tells) = (&mut self.out.batch, &self.tells);
         let row = batch.elapsed.len() as u32;
@@ -252,16 +277,17 @@ impl Taker<'_> {
 
     /// Rejects a request.
     #[cold]
-    fn refuse(&mut self, (reason, number): Refused, place: (u64, u64), length: usize) {
-        self.out.rejects.push(place, length, reason, number.map(|number| number.to_string()));
+    fn refuse(&mut self, (reason, number): Refused, place: Place) {
+        let value = number.map(|number| number.to_string());
+        self.out.rejects.push((place.line, place.at), place.length, reason, value);
     }
 
     /// Takes a reject of the converter.
     #[cold]
-    fn reject(&mut self, told: &[u8], place: (u64, u64), length: usize) {
+    fn reject(&mut self, told: &[u8], place: Place) {
         if let Some(told) = Told::read(told) {
             let value = told.value.map(|value| clean_text(&value).chars().take(SHOWN).collect());
-            self.out.rejects.push(place, length, told.wrong.reason(), value);
+            self.out.rejects.push((place.line, place.at), place.length, told.wrong.reason(), value);
         }
     }
 }
