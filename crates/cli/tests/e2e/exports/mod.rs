@@ -10,3 +10,4 @@ mod phases;
 mod prometheus;
 mod resolution;
 mod sweep;
+mod tool_logs;

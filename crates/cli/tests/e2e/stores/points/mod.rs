@@ -1,6 +1,7 @@
 //! Summaries of load tools in both stores: ingested, listed, swept, exported, replaced and dropped.
 
 mod compared;
+mod facts;
 mod files;
 mod inspected;
 mod kept;

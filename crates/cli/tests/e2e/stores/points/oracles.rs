@@ -213,6 +213,9 @@ const JSON: [(&str, &[&str]); 4] = [
     ("8", &["169984.86", "170636.94", "175743.56"]),
 ];
 
+/// The repeats of 256 bytes by one worker.
+const REPLY_256: [&str; 3] = ["52845.92", "52993.49", "54503.77"];
+
 /// A run of wrk in the form of the published logs.
 fn section(path: &str, rate: &str, mean: &str) -> String {
     let requests = (rate.parse::<f64>().unwrap() * 60.1).round();
@@ -267,13 +270,94 @@ fn check_small(store: &Store, files: &[String]) {
             assert_figure(level, "speed_up", speed_up);
         }
     }
-    let levels = swept(store, files, &[&SMALL_NAME[..], &["--test", "/json", "--tool", "wrk"]].concat());
-    for (workers, repeats) in JSON {
+    let repeated = JSON.map(|(workers, repeats)| ("/json", workers, repeats));
+    for (test, workers, repeats) in repeated.into_iter().chain([("/resource?count=256", "1", &REPLY_256[..])])
+    {
+        let levels = swept(store, files, &[&SMALL_NAME[..], &["--test", test, "--tool", "wrk"]].concat());
         let level = by(&levels, &[("workers", workers)]);
         assert_figure(level, "throughput_least", repeats[0]);
         assert_figure(level, "throughput_greatest", repeats[repeats.len() - 1]);
-        assert_eq!(level["knee"], (workers == "4").to_string());
     }
+    check_eight_workers(store, files);
+}
+
+/// The machine has four cores: in each test the knee is at 4 workers, and 8 change the rate by -2 to +10 %.
+fn check_eight_workers(store: &Store, files: &[String]) {
+    let gains: Vec<f64> = SMALL
+        .iter()
+        .map(|(test, ..)| {
+            let flags = [&SMALL_NAME[..], &["--test", test, "--tool", "wrk"]].concat();
+            let levels = swept(store, files, &flags);
+            for level in &levels {
+                assert_eq!(level["knee"], (level["workers"] == "4").to_string(), "{level:?}");
+            }
+            let speed_up = |workers| by(&levels, &[("workers", workers)])["speed_up"].parse::<f64>().unwrap();
+            (speed_up("8") / speed_up("4") - 1.0) * 100.0
+        })
+        .collect();
+    let (least, greatest) = bounds(&gains);
+    assert_eq!((least.round(), greatest.round()), (-2.0, 10.0), "{gains:?}");
+}
+
+fn bounds(values: &[f64]) -> (f64, f64) {
+    let all = || values.iter().copied();
+    (all().fold(f64::INFINITY, f64::min), all().fold(f64::NEG_INFINITY, f64::max))
+}
+
+/// What weighttp and wrk tell of the same test, workers and repeat: weighttp is up to 13.3 % below wrk, and at most 0.4 % above.
+fn check_tools(store: &Store, files: &[String]) {
+    let files: Vec<&str> = files.iter().map(String::as_str).collect();
+    store.run(&[&["ingest"], &files[..], &SMALL_NAME, &["--quiet"]].concat()).said();
+    let mut above = Vec::new();
+    for test in ["/json", "/resource?count=65536"] {
+        let points = rows(&super::points(store, test));
+        let of = |tool: &'static str| points.iter().filter(move |point| point["tool"] == tool);
+        let rate = |point: &Row| point["answers_per_second"].parse::<f64>().unwrap();
+        for one in of("weighttp") {
+            let same = |other: &&Row| ["workers", "repeat"].iter().all(|name| other[*name] == one[*name]);
+            above.push((rate(one) / rate(of("wrk").find(same).unwrap()) - 1.0) * 100.0);
+        }
+    }
+    let (least, greatest) = bounds(&above);
+    assert!((least + 13.3).abs() < 0.05 && (greatest - 0.4).abs() < 0.05, "{least} {greatest}");
+    let points = rows(&super::points(store, "/json"));
+    let one = by(&points, &[("tool", "weighttp"), ("workers", "4"), ("repeat", "2")]);
+    assert_eq!(
+        ["requests", "successes", "failures"].map(|name| one[name].as_str()),
+        ["5000000", "5000000", "0"]
+    );
+    assert_figure(one, "answers_per_second", "158879");
+    assert_figure(one, "duration", "31.470472");
+    // 46,081 KiB/s.
+    assert_eq!(one["bytes_per_second"], "47186944");
+}
+
+/// A run of weighttp 0.3 in the form of the published logs: the time in s, ms and µs, and requests and kB by second.
+fn section_of_weighttp(path: &str, [s, ms, us, rate, kbytes]: [u32; 5]) -> String {
+    format!(
+        "weighttp -n 5000000 -c 128 -t 8 -k http://10.0.1.3:8080{path}\n\
+         weighttp 0.3 - a lightweight and simple webserver benchmarking tool\n\nstarting benchmark...\n\
+         progress: 100% done\n\n\
+         finished in {s} sec, {ms} millisec and {us} microsec, {rate} req/s, {kbytes} kbyte/s\n\
+         requests: 5000000 total, 5000000 started, 5000000 done, 5000000 succeeded, 0 failed, 0 errored\n\
+         status codes: 5000000 2xx, 0 3xx, 0 4xx, 0 5xx\n\
+         traffic: 1485000000 bytes total, 1105000000 bytes http, 380000000 bytes data\n"
+    )
+}
+
+#[test]
+fn two_tools_disagree_in_sections_in_the_published_form() {
+    let store = Store::embedded();
+    let (json, large) = ("/json", "/resource?count=65536");
+    let eight =
+        section_of_weighttp(json, [32, 822, 889, 152_332, 44_182]) + &section(json, "175743.56", "1.06ms");
+    let four = section_of_weighttp(json, [31, 470, 472, 158_879, 46_081])
+        + &section(json, "171874.66", "1.04ms")
+        + &section_of_weighttp(large, [279, 561, 132, 17_885, 1_146_904])
+        + &section(large, "17818.42", "8.74ms");
+    let files =
+        [("result_w8_1.log", eight), ("result_w4_2.log", four)].map(|(name, text)| store.file(name, text));
+    check_tools(&store, &files);
 }
 
 #[test]
@@ -293,7 +377,8 @@ fn published_figures_come_out_of_sections_in_their_form() {
         for (repeat, rate) in repeats.iter().enumerate() {
             let mut text = section("/json", rate, "1.00ms");
             for (test, medians, _) in &SMALL[1..] {
-                text += &section(test, medians[at], "1.00ms");
+                let spread = REPLY_256.get(repeat).filter(|_| at == 0 && test.ends_with("=256"));
+                text += &section(test, spread.unwrap_or(&medians[at]), "1.00ms");
             }
             small.push(store.file(&format!("result_w{workers}_{}.log", repeat + 1), text));
         }
@@ -331,6 +416,7 @@ fn published_logs_have_the_published_figures() {
     let small = logs(&folder, |name| name.starts_with("result_"));
     check_large(&store, &large);
     check_small(&store, &small);
+    check_tools(&store, &small);
     let mut tools: HashMap<String, usize> = HashMap::new();
     for (files, name) in [(&large, LARGE_NAME), (&small, SMALL_NAME)] {
         let files: Vec<&str> = files.iter().map(String::as_str).collect();

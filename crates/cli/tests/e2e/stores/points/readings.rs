@@ -72,3 +72,15 @@ fn readings_that_can_not_be_assigned_are_told() {
     let idle = store.run(&["sweep", "--test", "/fib", "--series", &memory, "--unit", "bytes"]).complaint(2);
     assert_told(&idle, &["--series", "no FILE is given"]);
 }
+
+/// The server's memory grows from 7.8 MB to 57.3 MB over the whole ladder.
+#[test]
+fn memory_is_inspected_from_its_least_to_its_greatest() {
+    let store = Store::embedded();
+    let memory = format!("memory={}", output("wrk/ladder-memory.csv"));
+    let log = fixture("Results-flaky-8181.csv");
+    let given =
+        ["inspect", log.to_str().unwrap(), "--series", &memory, "--unit", "bytes", "--format", "json"];
+    let series = &store.run(&given).json()["series"][0];
+    assert_eq!((&series["min"], &series["max"]), (&7_798_784.0.into(), &57_335_808.0.into()), "{series}");
+}

@@ -1,0 +1,53 @@
+//! What a reader of each tool's summary must get right, held against the counts of the server that answered.
+
+use super::output;
+use crate::support::*;
+
+/// An output and its section, from 0; requests, successes, failures and time-outs, empty where the tool counts none; what the
+/// notes have to say.
+type Fact = (&'static str, usize, [&'static str; 4], &'static str);
+
+const FACTS: [Fact; 17] = [
+    // Its 200 answers of another length are the 200 of status 500.
+    ("ab/http500.txt", 0, ["2000", "1800", "200", ""], "latencies include those of failures"),
+    // It prints 16,567 requests/s.
+    ("ab/jempower/64.8101", 0, ["4000", "195", "3805", ""], "latencies include those of failures"),
+    (
+        "wrk/timeouts-2s.txt",
+        0,
+        ["28563", "28521", "42", "42"],
+        "no answer came to at all are counted nowhere",
+    ),
+    // Its resets are not among the requests.
+    ("wrk/drop.txt", 0, ["5706", "5706", "116", "0"], ""),
+    ("wrk/ladder.log", 6, ["2591", "893", "1698", "1698"], "1698 time-outs are in no latency"),
+    ("wrk/dump.txt", 0, ["5000", "5000", "0", "0"], "41 of 5041 latencies were invented"),
+    ("hey/failures-summary.out", 0, ["2000", "1800", "200", "6"], "sends again what was reset"),
+    // oha's success rate of 0.9845 counts its 192 answers of status 500.
+    ("oha/failures-json.out", 0, ["2000", "1777", "223", "6"], ""),
+    ("h2load/failures.out", 0, ["913", "812", "101", "3"], "1087 of 2000 requests were never sent"),
+    ("vegeta/report.json", 0, ["1200", "1079", "121", ""], "are estimated, and include failures"),
+    ("k6/handleSummary.json", 0, ["200", "180", "20", ""], ""),
+    ("k6/summary-export.json", 0, ["200", "180", "20", ""], ""),
+    ("locust/run.json", 0, ["1501", "1335", "166", ""], "two digits"),
+    ("locust/run_stats.csv", 0, ["1467", "1304", "163", ""], "left out the end of the run"),
+    // 906 answers of status 500 and 149 errors, 26 of them time-outs. Its count of resets is 0, though there were 123.
+    ("autocannon/failures.out", 0, ["9501", "8430", "1055", "26"], "26 time-outs are in no latency"),
+    // The server saw 8320.
+    ("bombardier/failures.out", 0, ["8185", "7390", "795", ""], "sends again what was reset or timed out"),
+    ("artillery/report.json", 0, ["578", "514", "64", "5"], ""),
+];
+
+#[test]
+fn summaries_have_the_counts_of_the_server() {
+    let store = Store::embedded();
+    for (file, section, counts, note) in FACTS {
+        let keyed = ["--framework", file, "--test", "t", "--concurrency", "16"];
+        store.run(&[&["ingest", &output(file)], &keyed[..]].concat()).said();
+        let points = store.run(&["export", "--test", "t", "--framework", file, "--what", "points"]).text();
+        let point = &rows(&points)[section];
+        let told = ["requests", "successes", "failures", "timeouts"].map(|name| point[name].as_str());
+        assert_eq!(told, counts, "{file}");
+        assert_told(&point["notes"], &[note]);
+    }
+}
