@@ -114,3 +114,20 @@ fn fewer_metrics_and_cut_logs_are_read() {
     let log = read(&file);
     assert_eq!((log.outcomes(), log.done.info.rejects), ((1, 0), 2));
 }
+
+#[test]
+fn texts_of_several_lines_are_read() {
+    let header = "metric_name,timestamp,metric_value,error,name,status\n";
+    let line = |metric: &str, value: &str| {
+        format!("{metric},1795348045,{value},\"no\nanswer\",\"a \"\"b\"\"\n, c\",0\n")
+    };
+    let request =
+        line("http_reqs", "1.0") + &line("http_req_duration", "5.5") + &line("http_req_failed", "1.0");
+    let open = "http_reqs,1795348045,1.0,\"no,a,0\n";
+    let (_folder, file) = written("k6.csv", [header, &request, open, &request].concat().as_bytes());
+    for block_size in [1, 1 << 20] {
+        let log = read_by(&file, block_size);
+        assert_eq!((log.outcomes(), log.done.info.rejects), ((0, 2), 1), "by {block_size}");
+        assert_eq!(log.labels(), [("a \"b\"\n, c".to_owned(), 2)]);
+    }
+}

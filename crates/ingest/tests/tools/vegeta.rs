@@ -93,6 +93,43 @@ fn quoted_errors_and_bad_lines_are_told() {
     assert!(error.contains("line 2") && error.contains("soon"), "{error}");
 }
 
+/// A response that can't be parsed has its first line in the error, which may itself have line ends.
+#[test]
+fn error_of_several_lines_is_one_record() {
+    let start = "1795348034787926537,0,1003147963,0,0,";
+    let end = ",,a,0,GET,http://x/hello,\n";
+    let good = format!("1795348034787926537,200,5000,0,12,{end}");
+    let quoted = format!("{start}\"malformed \"\"HTTP\"\" answer:\r\n\n,and more\"{end}");
+    let text = [&quoted, &good, &quoted, "1795348034787926537,200,soon\n", &quoted].concat();
+    let (_folder, file) = written("results.csv", text.as_bytes());
+    for block_size in [1, 100, 1 << 20] {
+        let log = read_by(&file, block_size);
+        assert_eq!((log.outcomes(), log.done.info.rejects), ((1, 3), 1), "by {block_size}");
+        assert_eq!(log.labels(), [("GET /hello".to_owned(), 4)]);
+    }
+    // Lines are counted as an editor counts them.
+    let error = read_with(&file, IngestOptions::default().with_max_rejects(0)).unwrap_err().to_string();
+    assert!(error.contains("line 8"), "{error}");
+    let cut = &text[..text.len() - end.len() - 3];
+    let (_folder, file) = written("cut.csv", cut.as_bytes());
+    assert_eq!(read(&file).done.info.rejects, 2);
+}
+
+/// A quote that was never closed loses its own record, not those behind it.
+#[test]
+fn open_quote_ends_where_the_next_record_begins() {
+    let end = ",,a,0,GET,http://x/hello,\n";
+    let good = format!("1795348034787926537,200,5000,0,12,{end}");
+    let open = format!("1795348034787926537,0,5000,0,0,\"open{end}");
+    for rest in [good.repeat(2), good.repeat(2).trim_end().to_owned()] {
+        let (_folder, file) = written("results.csv", [&open, &rest[..]].concat().as_bytes());
+        for block_size in [1, 1 << 20] {
+            let log = read_by(&file, block_size);
+            assert_eq!((log.outcomes(), log.done.info.rejects), ((2, 0), 1), "by {block_size}");
+        }
+    }
+}
+
 #[test]
 fn answer_that_took_longer_than_the_unit_holds_is_rejected_with_the_remedy() {
     let hour = "1795348034787926537,200,3600000000000,0,12,,,a,0,GET,http://x/,\n";

@@ -1,6 +1,7 @@
 //! Converts formats that have a record a line.
 
 use super::convert::{Convert, Follows};
+use super::fields::is_quoted_after;
 use super::rows::Rows;
 use super::told::Wrong;
 use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};
@@ -8,6 +9,10 @@ use crate::run::fault::Fault;
 
 /// Converts one line after another.
 pub(crate) trait ConvertLine: Send {
+    /// Returns true for a line that begins a record, in a format of which texts in quotes may have line ends. Where a quote
+    /// was never closed, the record ends before such a line.
+    const BEGINS: Option<fn(&[u8]) -> bool> = None;
+
     /// Converts a line, without its line end, to at most one row or reject.
     fn line(&mut self, line: &[u8], rows: &mut Rows);
 
@@ -27,6 +32,20 @@ pub(crate) struct LineByLine<T> {
     is_skipping: bool,
 }
 
+/// Where a record stands that has begun.
+#[derive(Debug, Default)]
+struct Begun {
+    /// The byte at which it begins, and its latest line.
+    at: usize,
+    line: usize,
+    /// The number of its line ends so far.
+    lines: u64,
+    /// True if a quote is open before its latest line.
+    is_quoted: bool,
+    /// False where no line can open one.
+    may_quote: bool,
+}
+
 impl<T: ConvertLine> LineByLine<T> {
     pub(crate) fn new(of: T) -> Self {
         Self { of, is_skipping: false }
@@ -36,6 +55,33 @@ impl<T: ConvertLine> LineByLine<T> {
         if !std::mem::take(&mut self.is_skipping) {
             self.of.line(line.strip_suffix(b"\r").unwrap_or(line), rows);
         }
+    }
+
+    /// Takes the record whose line ends at `end`, unless it goes on behind that.
+    fn end_line(&mut self, input: &[u8], end: usize, begun: &mut Begun, rows: &mut Rows) {
+        self.end_unclosed(input, end, begun, rows);
+        let line = input.get(begun.line..end).unwrap_or_default();
+        begun.is_quoted = begun.may_quote && is_quoted_after(line, begun.is_quoted);
+        begun.line = end + 1;
+        begun.lines += 1;
+        if !begun.is_quoted {
+            self.take_to(input, end, begun, rows);
+        }
+    }
+
+    /// Takes the record before the line that ends at `end`, if that begins another one.
+    fn end_unclosed(&mut self, input: &[u8], end: usize, begun: &mut Begun, rows: &mut Rows) {
+        let line = input.get(begun.line..end).unwrap_or_default();
+        if begun.is_quoted && T::BEGINS.is_some_and(|begins| begins(line)) {
+            self.take_to(input, begun.line.saturating_sub(1), begun, rows);
+        }
+    }
+
+    /// Takes the record that ends at the line end at `end`.
+    fn take_to(&mut self, input: &[u8], end: usize, begun: &mut Begun, rows: &mut Rows) {
+        self.take(input.get(begun.at..end).unwrap_or_default(), rows);
+        rows.place = (rows.place.0 + begun.lines, rows.place.1 + (end + 1 - begun.at) as u64);
+        *begun = Begun { at: end + 1, line: end + 1, lines: 0, is_quoted: false, ..*begun };
     }
 
     /// Takes what is behind the last line end of the log.
@@ -53,14 +99,14 @@ impl<T: ConvertLine> LineByLine<T> {
 
 impl<T: ConvertLine> Convert for LineByLine<T> {
     fn convert(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
-        let mut at = 0;
+        let may_quote = T::BEGINS.is_some() && memchr::memchr(b'"', input).is_some();
+        let mut begun = Begun { may_quote, ..Begun::default() };
         for end in memchr::memchr_iter(b'\n', input) {
-            self.take(input.get(at..end).unwrap_or_default(), rows);
-            rows.place = (rows.place.0 + 1, rows.place.1 + (end + 1 - at) as u64);
-            at = end + 1;
+            self.end_line(input, end, &mut begun, rows);
         }
-        let rest = input.get(at..).unwrap_or_default();
         if follows != Follows::More {
+            self.end_unclosed(input, input.len(), &mut begun, rows);
+            let rest = input.get(begun.at..).unwrap_or_default();
             if !rest.is_empty() {
                 self.take_rest(rest, follows, rows);
             }
@@ -71,14 +117,15 @@ impl<T: ConvertLine> Convert for LineByLine<T> {
             }
             return Ok(input.len());
         }
+        let rest = input.get(begun.at..).unwrap_or_default();
         if rest.len() < RECORD_LIMIT {
-            return Ok(at);
+            return Ok(begun.at);
         }
         if !std::mem::replace(&mut self.is_skipping, true) {
             self.of.release(rows);
             rows.reject(Wrong::Long, None, rest.get(..KEPT).unwrap_or(rest));
         }
-        rows.place.1 += rest.len() as u64;
+        rows.place = (rows.place.0 + begun.lines, rows.place.1 + rest.len() as u64);
         Ok(input.len())
     }
 }

@@ -70,7 +70,18 @@ impl Places {
     }
 }
 
+/// Returns true for a line that begins with a metric and a moment.
+fn begins(line: &[u8]) -> bool {
+    let mut fields = line.split(|byte| *byte == b',');
+    let metric = fields.next().unwrap_or_default();
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let is_moment = |stamp: &[u8]| stamp.len() >= SECONDS && moment_of(stamp).is_some();
+    !metric.is_empty() && metric.iter().all(is_name) && fields.next().is_some_and(is_moment)
+}
+
 impl ConvertLine for Csv {
+    const BEGINS: Option<fn(&[u8]) -> bool> = Some(begins);
+
     fn line(&mut self, line: &[u8], rows: &mut Rows) {
         if line.is_empty() {
             return;

@@ -47,7 +47,7 @@ pub(super) const CSV: Format = Format {
     finest: Resolution::MICROSECOND,
     clock: |_| Clock::Epoch,
     columns: COLUMNS,
-    recognises: recognises_csv,
+    recognises: begins_csv,
     note: |_| None,
     converter: || Box::new(LineByLine::new(Csv::default())),
 };
@@ -69,14 +69,16 @@ const FIELDS: usize = 12;
 const EARLIER_FIELDS: usize = 9;
 const NANOSECONDS: usize = 19;
 
-fn recognises_csv(head: &[u8]) -> bool {
-    let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
+/// Returns true if a result begins here.
+fn begins_csv(text: &[u8]) -> bool {
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let mut fields = line.split(|byte| *byte == b',');
     let is_start =
         fields.next().is_some_and(|field| field.len() == NANOSECONDS && parse_i64(field).is_some());
+    // The error behind the numbers may be of several lines.
     is_start
         && fields.by_ref().take(4).filter(|field| parse_i64(field).is_some()).count() == 4
-        && fields.count() >= 2
+        && fields.next().is_some_and(|error| error.starts_with(b"\"") || fields.next().is_some())
 }
 
 /// A result.
@@ -157,6 +159,8 @@ struct Csv {
 }
 
 impl ConvertLine for Csv {
+    const BEGINS: Option<fn(&[u8]) -> bool> = Some(begins_csv);
+
     fn line(&mut self, line: &[u8], rows: &mut Rows) {
         if line.is_empty() {
             return;
