@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use perfpipe_ingest::run::Reject;
 use perfpipe_ingest::store::parquet::ParquetStore;
 use perfpipe_ingest::{IngestOptions, RunKey, StoredRun, ingest};
 
@@ -124,5 +125,52 @@ fn mark_between_two_logs_loses_no_sample() {
     let (_folder, file) = written("two.xml", format!("{log}\u{feff}{log}").as_bytes());
     for block_size in [100, 1 << 20] {
         assert_eq!(read_by(&file, block_size).samples.len(), 2 * whole, "by {block_size}");
+    }
+}
+
+/// The number of samples that are stored of a log, and what is rejected.
+fn samples_and_rejects(file: &Path) -> (u64, Vec<Reject>) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = ParquetStore::open(folder.path()).unwrap();
+    let options = IngestOptions::default().with_framework("f").with_test("t");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let done = runtime.block_on(ingest(&store, &[file.to_owned()], &options)).unwrap();
+    let mut rejects = Vec::new();
+    let mut each = |reject| {
+        rejects.push(reject);
+        Ok(())
+    };
+    store.rejects(&RunKey::new("f", "t"), &mut each).unwrap();
+    (done.info.successes + done.info.failures, rejects)
+}
+
+/// Values that only the reader of the converted text refuses are told with the line, the byte and the element of the log itself.
+#[test]
+fn refused_values_are_told_by_the_log_itself() {
+    let begin = "<?xml version=\"1.0\"?>\n<testResults version=\"1.2\">\n";
+    let bad = [
+        "<httpSample t=\"soon\" lt=\"9\" ts=\"1795348785951\" s=\"true\" lb=\"a, &quot;b&quot;\"/>",
+        "<httpSample t=\"12\" ts=\"1795348785951\" s=\"maybe\" lb=\"a\">",
+        "<sample t=\"12\" ts=\"1795348785951\" s=\"true\" lb=\"a\"\n by=\"1099511627776\"/>",
+        "<sample t=\"12\" ts=\"1795348785951\" s=\"true\" lb=\"a\" na=\"2147483648\"/>",
+        "<sample t=\"12\" ts=\"1795348785951\" s=\"true\" lb=\"a\" ng=\"?\"/>",
+        "<sample t=\"12\" ts=\"1895348785951\" s=\"true\" lb=\"a\"/>",
+        "<sample t=\"12\" s=\"true\" lb=\"a\"/>",
+    ];
+    let nested = format!(
+        "<sample t=\"12\" ts=\"1795348785951\" s=\"true\" lb=\"a\">{}</httpSample>{}</sample>\n",
+        bad[1], bad[2]
+    );
+    let text = [begin, SAMPLE, bad[0], &nested, bad[3], bad[4], "\n", bad[5], bad[6], "\n", SAMPLE].concat();
+    let (_folder, file) = written("bad.jtl", text.as_bytes());
+    let (samples, rejects) = samples_and_rejects(&file);
+    let told: Vec<_> = rejects.iter().map(|one| (one.line, one.byte, &*one.record)).collect();
+    let line = |byte: usize| text[..byte].matches('\n').count() as u64 + 1;
+    let place =
+        |record: &&'static str| text.find(record).map(|byte| (line(byte), byte as u64, *record)).unwrap();
+    assert_eq!(told, bad.iter().map(place).collect::<Vec<_>>());
+    assert_eq!(samples, 3);
+    for (at, value) in [(0, "soon"), (2, "1099511627776"), (3, "2147483648"), (4, "?")] {
+        assert!(rejects[at].reason.contains(value), "{:?}", rejects[at]);
     }
 }

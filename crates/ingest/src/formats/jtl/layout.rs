@@ -39,7 +39,7 @@ pub(crate) struct Columns {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Layout {
     pub(crate) delimiter: u8,
-    /// The number of columns.
+    /// The number of columns; of converted lines, with the one that tells their place.
     pub(crate) width: usize,
     pub(crate) columns: Columns,
     /// The header line as logged, without its line end; `None` if the log has none.
@@ -149,7 +149,7 @@ impl Layout {
         let columns = Columns::by_name(&names).unwrap_or_default();
         Self {
             delimiter: b',',
-            width: names.len(),
+            width: names.len() + usize::from(form == Form::Lines),
             columns,
             header: Some(names.join(",").into_bytes()),
             notes: Vec::new(),

@@ -9,7 +9,9 @@ use super::convert::{Convert, Follows};
 use super::csv::Column;
 use super::format::{Clock, Format};
 use super::rows::Rows;
+use super::rows::lines::Original;
 use super::told::Wrong;
+use crate::formats::number::{parse_bool, parse_i64};
 use crate::run::fault::Fault;
 use crate::sample::resolution::Resolution;
 
@@ -41,12 +43,17 @@ pub(super) const FORMAT: Format = Format {
     ],
     recognises: is_log,
     note: |_| None,
-    converter: || Box::new(JmeterXml),
+    converter: || Box::new(JmeterXml::default()),
 };
 
 /// The attributes of a sample in the order of the columns; empty where another element has it.
 const ATTRIBUTES: [&str; 18] =
     ["ts", "t", "lb", "rc", "rm", "tn", "dt", "s", "", "by", "sby", "ng", "na", "", "lt", "it", "ct", "hn"];
+
+/// The places of the values that each sample needs.
+const TIME_STAMP: usize = 0;
+const ELAPSED: usize = 1;
+const SUCCESS: usize = 7;
 
 /// The places of what elements within a sample tell.
 const FAILURE_MESSAGE: usize = 8;
@@ -64,9 +71,57 @@ fn is_log(head: &[u8]) -> bool {
         || (head.starts_with(b"<?xml") && memchr::memmem::find(begin, b"<testResults").is_some())
 }
 
+/// The columns of numbers, which may be absent, and the most digits that no reader refuses.
+const NUMBERS: [usize; 8] = [1, 9, 10, 11, 12, 14, 15, 16];
+const DIGITS: usize = 9;
+
+/// Starts so far from the log's first one, in ms, may be refused.
+const FAR: u64 = 24 * 3_600_000;
+
 /// Converts the samples of one log.
-#[derive(Debug)]
-struct JmeterXml;
+#[derive(Debug, Default)]
+struct JmeterXml {
+    /// The first start, epoch ms.
+    first_ms: Option<i64>,
+}
+
+impl JmeterXml {
+    /// Writes a row on the line where the sample begins, or on the next free one.
+    fn write(&mut self, sample: &Sample, text: &[u8], rows: &mut Rows) {
+        let (line, byte) = (rows.place.0 + lines(text, sample.start), rows.place.1 + sample.start as u64);
+        let record = if self.is_sound(sample) { &[] } else { element(text, sample.start) };
+        rows.catch_up(line);
+        rows.fields(&sample.fields, &Original { line, byte, record: record.to_vec() });
+    }
+
+    /// Returns true if no reader of the row can refuse one of its values.
+    fn is_sound(&mut self, sample: &Sample) -> bool {
+        let field = |at: usize| sample.fields.get(at).map(Vec::as_slice).unwrap_or_default();
+        let Some(start_ms) = parse_i64(field(TIME_STAMP)) else { return false };
+        let first_ms = *self.first_ms.get_or_insert(start_ms);
+        let is_short = |at: &usize| field(*at).len() <= DIGITS && field(*at).iter().all(u8::is_ascii_digit);
+        start_ms.abs_diff(first_ms) < FAR
+            && parse_bool(field(SUCCESS)).is_some()
+            && !field(ELAPSED).is_empty()
+            && NUMBERS.iter().all(is_short)
+    }
+}
+
+/// Returns the element that begins at a byte, without what is in it.
+fn element(text: &[u8], start: usize) -> &[u8] {
+    let text = text.get(start..).unwrap_or_default();
+    let mut quote = None;
+    let end = text.iter().position(|byte| {
+        match (quote, byte) {
+            (None, b'>') => return true,
+            (None, b'"' | b'\'') => quote = Some(*byte),
+            (Some(open), byte) if open == *byte => quote = None,
+            _ => {}
+        }
+        false
+    });
+    text.get(..end.map_or(text.len(), |end| end + 1)).unwrap_or(text)
+}
 
 impl Convert for JmeterXml {
     fn convert(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
@@ -75,9 +130,7 @@ impl Convert for JmeterXml {
             let rest = input.get(at..).unwrap_or_default();
             match tree(rest, follows) {
                 Tree::Whole { samples, end } => {
-                    samples
-                        .iter()
-                        .for_each(|sample| sample.write(rows.place.0 + lines(rest, sample.start), rows));
+                    samples.iter().for_each(|sample| self.write(sample, rest, rows));
                     pass(rest, end, rows);
                     at += end;
                 }
@@ -171,12 +224,6 @@ impl Sample {
             url.extend_from_slice(b"null");
         }
         Self { start, fields }
-    }
-
-    /// Writes a row on this line, where the sample begins, or on the next free one.
-    fn write(&self, line: u64, rows: &mut Rows) {
-        rows.catch_up(line);
-        rows.fields(&self.fields);
     }
 }
 

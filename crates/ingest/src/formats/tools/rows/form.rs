@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::frame::{Content, Frame, Request};
-use super::lines::text;
+use super::lines::{Original, origin, text};
 use crate::formats::tools::csv::Column;
 use crate::formats::tools::told::Told;
 
@@ -16,19 +16,10 @@ pub(crate) enum Form {
     /// Lines of JMeter's CSV, as they are in the log.
     #[default]
     Own,
-    /// Lines of JMeter's CSV, which another format was converted to.
+    /// Lines of JMeter's CSV, which another format was converted to, each with a further field that tells its place.
     Lines,
     /// Packed requests, which another format was converted to, and what it tells of one.
     Packed(&'static [Column]),
-}
-
-/// A rejected record as it is in the log, and where.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Original {
-    /// The line, from 1, and the byte, from 0.
-    pub(crate) line: u64,
-    pub(crate) byte: u64,
-    pub(crate) record: Vec<u8>,
 }
 
 impl Form {
@@ -43,7 +34,7 @@ impl Form {
         let of_told = |told: Told| Original { line: told.line, byte: told.byte, record: told.record };
         match self {
             Self::Own => None,
-            Self::Lines => Told::read(converted).map(of_told),
+            Self::Lines => Told::read(converted).map(of_told).or_else(|| origin(converted)),
             Self::Packed(columns) => {
                 let frame = Frame::read(converted)?;
                 match frame.content {

@@ -1,17 +1,40 @@
-//! Writes the records of JMeter's XML as lines of its CSV, which has the same fields.
+//! Writes the records of JMeter's XML as lines of its CSV, which has the same fields. A further field tells where the record
+//! stands in the log.
 
 use super::Rows;
 use crate::formats::tools::csv::quoted;
+use crate::formats::tools::fields::Fields;
 use crate::formats::tools::told::Wrong;
 
+/// Separates the line, the byte and the record in the last field.
+const BETWEEN: u8 = b':';
+
+/// A record as it is in the log, and where.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Original {
+    /// The line, from 1, and the byte, from 0.
+    pub(crate) line: u64,
+    pub(crate) byte: u64,
+    pub(crate) record: Vec<u8>,
+}
+
 impl Rows {
-    /// Writes a request by the texts of all columns.
-    pub(in crate::formats::tools) fn fields(&mut self, fields: &[Vec<u8>]) {
-        for (at, field) in fields.iter().enumerate() {
-            if at > 0 {
-                self.bytes.push(b',');
-            }
+    /// Writes a request by the texts of all columns, and where it stands in the log. The record may be empty where its values
+    /// can't be refused.
+    pub(in crate::formats::tools) fn fields(&mut self, fields: &[Vec<u8>], origin: &Original) {
+        for field in fields {
             self.line += text(field, &mut self.bytes);
+            self.bytes.push(b',');
+        }
+        if origin.record.is_empty() {
+            place(origin, &mut self.bytes);
+        } else {
+            let mut told = Vec::new();
+            place(origin, &mut told);
+            told.push(BETWEEN);
+            told.extend_from_slice(&origin.record);
+            quoted(&told, &mut self.bytes);
+            self.line += memchr::memchr_iter(b'\n', &origin.record).count() as u64;
         }
         self.end_line();
     }
@@ -36,6 +59,26 @@ impl Rows {
         self.bytes.push(b'\n');
         self.line += 1;
     }
+}
+
+/// Writes the line and the byte of a record.
+fn place(origin: &Original, into: &mut Vec<u8>) {
+    let mut number = itoa::Buffer::new();
+    into.extend_from_slice(number.format(origin.line).as_bytes());
+    into.push(BETWEEN);
+    into.extend_from_slice(number.format(origin.byte).as_bytes());
+}
+
+/// Returns what the last field of a line tells.
+pub(super) fn origin(line: &[u8]) -> Option<Original> {
+    let mut fields = Fields::default();
+    fields.split_csv(line);
+    let mut parts = fields.last().splitn(3, |byte| *byte == BETWEEN);
+    let mut number = || std::str::from_utf8(parts.next()?).ok()?.parse::<u64>().ok();
+    let (line_number, byte) = (number()?, number()?);
+    let converted = || line.get(..memchr::memrchr(b',', line)?);
+    let record = parts.next().or_else(converted)?.to_vec();
+    Some(Original { line: line_number, byte, record })
 }
 
 /// Writes a text, in quotes where it needs them. Returns the number of line ends in it.

@@ -2,7 +2,7 @@
 
 pub(crate) mod form;
 mod frame;
-mod lines;
+pub(crate) mod lines;
 #[cfg(test)]
 mod oracle;
 pub(crate) mod take;

@@ -104,7 +104,8 @@ fn as_lines(packed: &[u8], columns: &[Column]) -> Vec<u8> {
     while let Some(frame) = Frame::read(rest) {
         lines.extend(b"\n".repeat(frame.skipped as usize));
         match frame.content {
-            Content::Request(request) => lines.extend(request.line(columns)),
+            // Where it stands in the log is compared for packed requests alone.
+            Content::Request(request) => lines.extend([&request.line(columns)[..], b",0:0"].concat()),
             Content::Reject(told) => lines.extend_from_slice(told),
         }
         lines.push(b'\n');
