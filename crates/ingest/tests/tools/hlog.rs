@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use perfpipe_ingest::counts::CellTable;
 use perfpipe_ingest::run::{Intervals, Reject, Resolution};
 use perfpipe_ingest::store::parquet::ParquetStore;
@@ -116,6 +118,75 @@ fn tags_are_labels_and_what_is_no_sum_of_them_is_counted() {
     let untagged: Vec<String> = lines.iter().filter(|line| !line.starts_with("Tag=")).cloned().collect();
     let (_, run) = stored_of(&untagged.join("\n")).unwrap();
     assert_eq!((run.cells.labels, run.info.successes), (vec![String::new()], 3000));
+}
+
+/// A line of a log: an interval of a second, and response times in µs.
+fn line_of(tag: &str, second: u64, times: &[u64]) -> String {
+    let mut histogram = hdrhistogram::Histogram::<u64>::new(3).unwrap();
+    times.iter().for_each(|time| histogram.record(*time).unwrap());
+    let (mut out, mut serializer) = (Vec::new(), V2DeflateSerializer::new());
+    let mut builder = IntervalLogWriterBuilder::new();
+    let mut log = builder.with_max_value_divisor(1000.0).begin_log_with(&mut out, &mut serializer).unwrap();
+    let begin = std::time::Duration::from_secs(1_795_347_889 + second);
+    log.write_histogram(
+        &histogram,
+        begin,
+        std::time::Duration::from_secs(1),
+        Tag::new(tag).filter(|_| !tag.is_empty()),
+    )
+    .unwrap();
+    let text = String::from_utf8(out).unwrap();
+    format!("{}\n", text.lines().find(|line| !line.starts_with('#')).unwrap())
+}
+
+/// A second, a label, and the requests by response time in µs.
+type OfLabel = (u32, String, Vec<(i32, u64)>);
+
+fn by_label(run: &StoredRun) -> Vec<OfLabel> {
+    let cells = run.cells.iter().map(Result::unwrap);
+    cells
+        .map(|(key, cell)| (key.second, run.cells.labels[key.label as usize].clone(), cell.elapsed))
+        .collect()
+}
+
+/// Where one histogram of an interval is rejected, the sum has its requests, and those of the others are counted once.
+#[test]
+fn sum_beside_a_rejected_part_counts_no_request_twice() {
+    let (a, b, all) =
+        (line_of("a", 1, &[100, 200]), line_of("b", 1, &[200, 300]), line_of("", 1, &[100, 200, 200, 300]));
+    let first = line_of("a", 0, &[100]);
+    let damaged =
+        [b.replace("HISTF", "HISTE"), b.replacen(',', ",7,", 1), b.replacen("1795347890", "1795347880", 1)];
+    let label = |text: &str| text.to_owned();
+    let expected = [
+        (0, label("a"), vec![(100, 1)]),
+        (1, label("a"), vec![(100, 1), (200, 1)]),
+        (1, label(""), vec![(200, 1), (300, 1)]),
+    ];
+    for bad in &damaged {
+        for lines in [
+            [&all, &a, bad],
+            [&all, bad, &a],
+            [bad, &all, &a],
+            [&a, bad, &all],
+            [&a, &all, bad],
+            [bad, &a, &all],
+        ] {
+            let text = format!("{VERSION}{first}{}", lines.map(String::as_str).concat());
+            let (done, run) = stored_of(&text).unwrap();
+            let mut found = by_label(&run);
+            found.sort_by_key(|(second, label, _)| (*second, label.is_empty()));
+            assert_eq!((found, done.info.rejects), (expected.to_vec(), 1), "{text}");
+        }
+    }
+    // A comment between them does not part an interval.
+    let text = format!("{VERSION}{first}{all}{a}# here\n\n{b}");
+    let (done, run) = stored_of(&text).unwrap();
+    assert_eq!((run.info.successes, done.info.options.intervals.unwrap().sums), (5, 1));
+    // What is no sum stays what it is.
+    let other = line_of("", 1, &[100, 400]);
+    let text = format!("{VERSION}{first}{other}{a}{}", damaged[0]);
+    assert_eq!(stored_of(&text).unwrap().1.info.successes, 5);
 }
 
 #[test]

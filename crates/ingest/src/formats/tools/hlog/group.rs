@@ -4,17 +4,24 @@ use std::collections::BTreeMap;
 
 use super::flaw::Flaw;
 use crate::formats::histogram::Histogram;
+use crate::formats::tools::told::Wrong;
 
-/// A histogram that is held until all of its interval are known.
+/// A line that is held until all of its interval are known.
 pub(super) struct Held {
-    pub(super) tag: Option<String>,
     /// The line and the byte at which it begins in the log.
     pub(super) place: (u64, u64),
-    /// `None` if there were no requests.
-    pub(super) histogram: Option<Histogram>,
+    pub(super) what: What,
 }
 
-/// The histograms of one interval, in the order of their lines.
+/// What a line holds.
+pub(super) enum What {
+    /// A histogram, or `None` if there were no requests.
+    Histogram { tag: Option<String>, histogram: Option<Histogram> },
+    /// Nothing that can be read.
+    Reject { wrong: Wrong, record: Vec<u8> },
+}
+
+/// The lines of one interval, in their order.
 #[derive(Default)]
 pub(super) struct Group {
     /// The begin and the length of the interval, in ns.
@@ -23,54 +30,105 @@ pub(super) struct Group {
     pub(super) held: Vec<Held>,
     /// The number of different times in all of them.
     times: usize,
+    /// The number of bytes of the records that are rejected.
+    rejected: usize,
+    /// True if one of the histograms may have been rejected.
+    lacks: bool,
 }
 
-/// The most histograms of an interval, and the most different times in them.
+/// The most lines of an interval, the most different times in them, and the most bytes of rejected ones.
 const MOST: usize = 10_000;
 const MOST_TIMES: usize = 1_000_000;
+const MOST_REJECTED: usize = 8 << 20;
+
+/// The requests by response time.
+type Counts = BTreeMap<i32, u64>;
 
 impl Group {
-    /// Begins a group.
-    pub(super) fn of(start_ns: i64, length_ns: i64) -> Self {
-        Self { start_ns, length_ns, ..Self::default() }
+    /// Begins a group, of which a histogram may have been rejected before.
+    pub(super) fn of(start_ns: i64, length_ns: i64, lacks: bool) -> Self {
+        Self { start_ns, length_ns, lacks, ..Self::default() }
     }
 
     /// Adds a histogram.
-    pub(super) fn add(&mut self, held: Held) -> Result<(), Flaw> {
-        let times = self.times + held.histogram.as_ref().map_or(0, |histogram| histogram.counts.len());
+    pub(super) fn add(
+        &mut self,
+        place: (u64, u64),
+        tag: Option<String>,
+        histogram: Option<Histogram>,
+    ) -> Result<(), Flaw> {
+        let times = self.times + histogram.as_ref().map_or(0, |histogram| histogram.counts.len());
         if self.held.len() >= MOST || times > MOST_TIMES {
             return Err(Flaw::Crowded);
         }
         self.times = times;
-        self.held.push(held);
+        self.held.push(Held { place, what: What::Histogram { tag, histogram } });
         Ok(())
+    }
+
+    /// Adds a line that is rejected. Returns false if there are too many to hold.
+    pub(super) fn reject(&mut self, place: (u64, u64), wrong: Wrong, record: &[u8]) -> bool {
+        self.lacks = true;
+        self.rejected += record.len();
+        self.held.push(Held { place, what: What::Reject { wrong, record: record.to_vec() } });
+        self.held.len() < MOST && self.rejected < MOST_REJECTED
     }
 
     /// Leaves out the histograms without a tag if they are the sum of those with tags, since their requests would be
     /// counted twice. The first of those with tags tells how many.
+    ///
+    /// Where one with a tag may have been rejected, the sum keeps the requests that none of the others has.
     pub(super) fn leave_out_sums(&mut self) {
         let (Some(sum), Some(parts)) = (self.counts(false), self.counts(true)) else { return };
-        if sum != parts {
-            return;
+        if sum == parts {
+            return self.leave_out();
         }
+        if let Some(rest) = difference(&sum, &parts).filter(|_| self.lacks) {
+            let mut rest = Some(rest.into_iter().collect());
+            for histogram in self.histograms(false) {
+                histogram.counts = rest.take().unwrap_or_default();
+            }
+        }
+    }
+
+    fn leave_out(&mut self) {
         let mut sums = 0;
-        for held in self.held.iter_mut().filter(|held| held.tag.is_none()) {
-            sums += u32::from(held.histogram.take().is_some());
+        for held in &mut self.held {
+            if let What::Histogram { tag: None, histogram } = &mut held.what {
+                sums += u32::from(histogram.take().is_some());
+            }
         }
-        if let Some(first) = self.held.iter_mut().find_map(|held| held.histogram.as_mut()) {
+        if let Some(first) = self.histograms(true).next() {
             first.sums = sums;
         }
     }
 
+    /// All histograms with, or without, a tag.
+    fn histograms(&mut self, with_tag: bool) -> impl Iterator<Item = &mut Histogram> {
+        self.held.iter_mut().filter_map(move |held| match &mut held.what {
+            What::Histogram { tag, histogram } if tag.is_some() == with_tag => histogram.as_mut(),
+            _ => None,
+        })
+    }
+
     /// The requests by response time of all histograms with, or without, a tag; `None` if there are none.
-    fn counts(&self, with_tag: bool) -> Option<BTreeMap<i32, u64>> {
-        let wanted = self.held.iter().filter(|held| held.tag.is_some() == with_tag);
-        let mut all = BTreeMap::new();
-        for (time, requests) in wanted.filter_map(|held| held.histogram.as_ref()).flat_map(|one| &one.counts)
-        {
-            let entry: &mut u64 = all.entry(*time).or_default();
+    fn counts(&mut self, with_tag: bool) -> Option<Counts> {
+        let mut all = Counts::new();
+        for (time, requests) in self.histograms(with_tag).flat_map(|one| &one.counts) {
+            let entry = all.entry(*time).or_default();
             *entry = entry.saturating_add(*requests);
         }
         (!all.is_empty()).then_some(all)
     }
+}
+
+/// Returns what is in a sum beside its parts; `None` if one of the parts has more.
+fn difference(sum: &Counts, parts: &Counts) -> Option<Counts> {
+    let mut rest = sum.clone();
+    for (time, requests) in parts {
+        let left = rest.get_mut(time)?;
+        *left = left.checked_sub(*requests)?;
+    }
+    rest.retain(|_, requests| *requests > 0);
+    Some(rest)
 }

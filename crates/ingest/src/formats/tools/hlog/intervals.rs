@@ -3,7 +3,7 @@
 use super::decode::{Decoded, decode};
 use super::entry::{Entry, Interval, Stamps};
 use super::flaw::Flaw;
-use super::group::{Group, Held};
+use super::group::{Group, Held, What};
 use super::unit::per_ms;
 use crate::formats::histogram::Histogram;
 use crate::formats::tools::lines::ConvertLine;
@@ -24,29 +24,21 @@ pub(super) struct IntervalLog {
     /// The begin of the latest interval, in ns.
     latest_ns: Option<i64>,
     group: Group,
+    /// True if the line before was rejected: it may be of the interval that comes next.
+    follows_reject: bool,
 }
 
 impl ConvertLine for IntervalLog {
     fn line(&mut self, line: &[u8], rows: &mut Rows) {
-        let interval = match self.stamps.read(line) {
-            Ok(Entry::Interval(interval)) => interval,
-            Ok(Entry::Other) => return self.release(rows),
-            Err(wrong) => {
-                self.release(rows);
-                return rows.reject(wrong, None, line);
-            }
+        let added = match self.stamps.read(line) {
+            Ok(Entry::Interval(interval)) => self.interval(interval, rows).map_err(Wrong::Interval),
+            Ok(Entry::Other) => Ok(()),
+            Err(wrong) => Err(wrong),
         };
-        if (interval.start_ns, interval.length_ns) != (self.group.start_ns, self.group.length_ns) {
+        let Err(wrong) = added else { return };
+        self.follows_reject = true;
+        if !self.group.reject(rows.place, wrong, line) {
             self.release(rows);
-            self.group = Group::of(interval.start_ns, interval.length_ns);
-        }
-        let place = rows.place;
-        let added = self
-            .histogram(&interval, rows)
-            .and_then(|histogram| self.group.add(Held { tag: interval.tag, place, histogram }));
-        if let Err(flaw) = added {
-            self.release(rows);
-            rows.reject(Wrong::Interval(flaw), None, line);
         }
     }
 
@@ -54,24 +46,44 @@ impl ConvertLine for IntervalLog {
         self.group.leave_out_sums();
         let (start_ns, length_ns) = (self.group.start_ns, self.group.length_ns);
         let here = rows.place;
-        for Held { tag, place, histogram } in std::mem::take(&mut self.group).held {
-            let Some(histogram) = histogram else { continue };
+        for Held { place, what } in std::mem::take(&mut self.group).held {
             rows.place = place;
-            rows.push(&Row {
-                start_ms: start_ns.div_euclid(MS),
-                beyond_ns: start_ns.rem_euclid(MS),
-                elapsed_ns: length_ns,
-                label: tag.as_deref().unwrap_or_default().as_bytes(),
-                success: true,
-                histogram: Some(&histogram),
-                ..Row::default()
-            });
+            match what {
+                What::Reject { wrong, record } => rows.reject(wrong, None, &record),
+                What::Histogram { histogram: Some(histogram), tag } if !histogram.counts.is_empty() => {
+                    rows.push(&Row {
+                        start_ms: start_ns.div_euclid(MS),
+                        beyond_ns: start_ns.rem_euclid(MS),
+                        elapsed_ns: length_ns,
+                        label: tag.as_deref().unwrap_or_default().as_bytes(),
+                        success: true,
+                        histogram: Some(&histogram),
+                        ..Row::default()
+                    });
+                }
+                What::Histogram { .. } => {}
+            }
         }
         rows.place = here;
     }
 }
 
 impl IntervalLog {
+    /// Takes the histogram of an interval into the group of those of the same interval.
+    fn interval(&mut self, interval: Interval, rows: &mut Rows) -> Result<(), Flaw> {
+        let histogram = self.histogram(&interval, rows)?;
+        let lacks = std::mem::take(&mut self.follows_reject);
+        if (interval.start_ns, interval.length_ns) != (self.group.start_ns, self.group.length_ns) {
+            self.release(rows);
+            self.group = Group::of(interval.start_ns, interval.length_ns, lacks);
+        }
+        let added = self.group.add(rows.place, interval.tag, histogram);
+        if added.is_err() {
+            self.release(rows);
+        }
+        added
+    }
+
     /// Reads the histogram of an interval; `None` if it has no requests.
     fn histogram(&mut self, interval: &Interval, rows: &Rows) -> Result<Option<Histogram>, Flaw> {
         if self.latest_ns.is_some_and(|latest_ns| interval.start_ns < latest_ns) {
