@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::builder::UnknownArgumentValueParser;
+use clap::{Arg, ArgGroup, Args, ValueEnum};
 use perfpipe_analyze::breakdown::Details;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::table::Format;
@@ -26,6 +27,7 @@ use crate::output::{Output, fonts, note, page_folder};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("cores", |cores| cores.help("Cores of the server: the CPU axis ends at 100 for each")))]
+#[command(arg = Arg::new("page_format").long("page-format").value_name("LIST").hide(true).value_parser(UnknownArgumentValueParser::suggest_arg("--format")))]
 #[command(group = ArgGroup::new("which").args(["run", "test"]).required(true))]
 #[command(after_help = "Examples:\n  \
     perfpipe report --test 2048\n  \

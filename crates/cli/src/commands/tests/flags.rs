@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use clap::CommandFactory;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use perfpipe_analyze::table::Format;
 
 use super::options::{INGEST, STYLE, VIEW};
-use super::{Cli, Command, command, refused};
+use super::{Cli, Command, command, refused, words};
 use crate::args::ReportFormat;
 use crate::commands::report::Chart;
 use crate::commands::sweep::Axis;
@@ -340,6 +340,17 @@ fn flags_of_another_thing_are_refused() {
     assert_eq!(refused("report --test t --cores 4 --cpu-max 9"), ErrorKind::ArgumentConflict);
     assert_eq!(refused("inspect a --format csv"), ErrorKind::InvalidValue);
     assert_eq!(refused("list --format parquet"), ErrorKind::InvalidValue);
+}
+
+/// The formats of pages have another flag where pages are what a command is about.
+#[test]
+fn report_names_its_own_flag_for_the_formats_of_pages() {
+    for line in ["report --test t --page-format png", "report go_t --page-format=svg,pdf"] {
+        let error = Cli::try_parse_from(words(&format!("perfpipe {line}"))).unwrap_err().to_string();
+        assert!(error.contains("'--format'") && !error.contains("--paper"), "{error}");
+    }
+    let help = Cli::command().find_subcommand_mut("report").unwrap().render_long_help().to_string();
+    assert!(!help.contains("--page-format"), "{help}");
 }
 
 #[test]
