@@ -150,6 +150,11 @@ fn workers_have_medians_and_speed_up() {
             let level = by(&levels, &[("workers", workers)]);
             assert_figure(level, "answers_per_second", median);
             assert_figure(level, "speed_up", speed_up);
+            // All requests succeeded, so the rate is the printed one, to the last digit.
+            assert_eq!(
+                [&level["throughput"], &level["answers_per_second"]],
+                [&median.parse::<f64>().unwrap().to_string(); 2]
+            );
         }
     }
 }

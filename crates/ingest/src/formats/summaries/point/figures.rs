@@ -67,7 +67,11 @@ impl Figures {
     /// Successes per second.
     pub fn throughput(&self) -> Option<f64> {
         let seconds = self.duration.filter(|seconds| *seconds > 0.0)?;
-        Some(self.successes? as f64 / seconds)
+        let rate = self.successes? as f64 / seconds;
+        // A duration that was computed from the printed rate does not always give it back to the last bit.
+        let is_printed =
+            |printed: &f64| self.successes == self.requests && (printed - rate).abs() < rate * 1e-12;
+        Some(self.answers_per_second.filter(is_printed).unwrap_or(rate))
     }
 
     /// Little's law, c/X, in ms: no mean latency in a closed loop can be greater.
@@ -94,5 +98,29 @@ impl Figures {
             ));
         }
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn throughput_of_successes_alone_is_the_printed_rate() {
+        for (requests, rate) in [(403u64, 201.01), (25_203, 415.04), (12_622_825, 627_990.75), (3, 0.1)] {
+            let mut figures = Figures {
+                duration: Some(requests as f64 / rate),
+                requests: Some(requests),
+                successes: Some(requests),
+                answers_per_second: Some(rate),
+                ..Figures::default()
+            };
+            assert_eq!(figures.throughput(), Some(rate));
+            figures.successes = Some(requests - 1);
+            assert!(figures.throughput().unwrap() < rate);
+            // A rate that is printed to fewer digits than the duration is not taken for it.
+            (figures.successes, figures.answers_per_second) = (Some(requests), Some(rate + 0.004));
+            assert!((figures.throughput().unwrap() - rate).abs() < 1e-9);
+        }
     }
 }
