@@ -95,7 +95,7 @@ pub mod points {
     };
     pub use crate::league::points::{LevelStanding, level_league, level_league_table};
     pub use crate::sweep::points::{
-        Level, Outcomes, Spread, SweepBy, level_table, levels, point_of_run, point_table,
+        Level, Outcomes, Spread, SweepBy, level_table, levels, point_of_run, point_second_table, point_table,
     };
 }
 

@@ -81,7 +81,7 @@ pub mod points {
     pub use crate::formats::summaries::csv::ab::AbFile;
     pub use crate::formats::summaries::keys::{NamePattern, NamedParts, PointNames, Unknown, named_points};
     pub use crate::formats::summaries::point::{
-        Bounds, Figures, Latencies, LatencySource, Percentile, Point, PointKey, Readings,
+        Bounds, Figures, Latencies, LatencySource, Percentile, Point, PointKey, PointSecond, Readings,
     };
     pub use crate::formats::summaries::sections;
     pub use crate::formats::summaries::split::found::{FoundSection, FoundSections};

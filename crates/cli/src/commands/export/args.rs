@@ -65,6 +65,8 @@ pub(crate) enum What {
     Sweep,
     /// The points of a test, from summaries of load tools: give --test, without a RUN
     Points,
+    /// The requests of each second of the points that have them, as of Locust's --json: give --test, without a RUN
+    PointSeconds,
     /// One row for each label
     Labels,
     /// The rejected records, with position and reason
@@ -81,6 +83,13 @@ pub(crate) enum What {
     Statistics,
     /// Percentiles of the response times, as HdrHistogram's .hgrm
     Hgrm,
+}
+
+impl What {
+    /// Returns true for what is of a test, and not of one run.
+    pub(crate) fn is_of_points(self) -> bool {
+        matches!(self, Self::Points | Self::PointSeconds)
+    }
 }
 
 /// The format of an export.

@@ -45,7 +45,7 @@ fn acting(what: What) -> Vec<&'static str> {
         What::Percentiles => &[&WHEN, &WHICH, &[FAILURES, PERCENTILES]],
         What::Samples => &[&WHEN, &[LABEL]],
         What::Cpu | What::Series => &[&WHEN, &[OFFSET]],
-        What::Rejects | What::Counts | What::Points => &[],
+        What::Rejects | What::Counts | What::Points | What::PointSeconds => &[],
     };
     sets.concat()
 }

@@ -13,10 +13,11 @@ use perfpipe_analyze::breakdown::{
 use perfpipe_analyze::interchange::{
     LabelTimes, jmeter_statistics, line_protocol, open_metrics, percentile_distribution, run_document,
 };
-use perfpipe_analyze::points::point_table;
+use perfpipe_analyze::points::{point_second_table, point_table};
 use perfpipe_analyze::table::{Format, Table, TableWriter};
 use perfpipe_analyze::{Sweep, Timeline, View};
 use perfpipe_ingest::Store;
+use perfpipe_ingest::points::Point;
 use perfpipe_ingest::run::Reject;
 use perfpipe_ingest::{RunInfo, RunKey, SampleBatch, StoredRun};
 
@@ -36,7 +37,7 @@ const PIECE_BYTES: usize = 4 << 20;
 
 /// Writes the export of one run.
 pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
-    if args.what != What::Points {
+    if !args.what.is_of_points() {
         runs::check(&args.run)?;
     }
     check_format(args)?;
@@ -54,7 +55,7 @@ pub(crate) async fn run(args: &ExportArgs, store: &StoreArgs) -> Result<()> {
 
 async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Result<()> {
     let store = store::existing(store).await?;
-    if args.what == What::Points {
+    if args.what.is_of_points() {
         return points(&store, args, output).await;
     }
     let key = runs::one(&args.run, &store).await?;
@@ -87,18 +88,34 @@ async fn export(args: &ExportArgs, store: &StoreArgs, output: &mut Output) -> Re
 /// Writes the points of a test.
 async fn points(store: &Store, args: &ExportArgs, output: &mut Output) -> Result<()> {
     let RunArgs { run: None, framework, test: Some(test), repeat: None } = &args.run else {
-        let problem = "--what points is about all points of a test";
+        let problem = "--what points and point-seconds are about all points of a test";
         return Err(
             CliError::usage(problem, "Give --test, and --framework for one of its frameworks.").into()
         );
     };
     let mut left_out = LeftOut::default();
-    let all = points::with_runs(store, test, &mut left_out).await?;
-    let table = point_table(&points::among(&all, test, framework.as_slice(), &[])?);
+    let frameworks = framework.as_slice();
+    let table = if args.what == What::PointSeconds {
+        by_second(test, &points::of_test(store, test, frameworks, &[]).await?)
+    } else {
+        let all = points::with_runs(store, test, &mut left_out).await?;
+        point_table(&points::among(&all, test, frameworks, &[])?)
+    };
     let mut writer = writer(args, &table, output)?;
     writer.write(&table)?;
     writer.finish()?;
     left_out.end()
+}
+
+/// Returns the table of points by second, and tells where there is nothing in it.
+fn by_second(test: &str, points: &[Point]) -> Table {
+    let table = point_second_table(points);
+    if table.is_empty() {
+        note(&format!(
+            "no point of {test} has counts by second: of all summaries, only Locust's --json tells them"
+        ));
+    }
+    table
 }
 
 /// Returns the function that writes an export which is not a table.

@@ -51,3 +51,45 @@ fn summaries_have_the_counts_of_the_server() {
         assert_told(&point["notes"], &[note]);
     }
 }
+
+/// By second since 1795348056: the requests of all names, and those that failed, as Locust's own JSON adds them up.
+const LOCUST: [(u64, u64); 13] = [
+    (24, 2),
+    (58, 7),
+    (81, 8),
+    (99, 11),
+    (125, 14),
+    (155, 17),
+    (158, 18),
+    (175, 19),
+    (135, 15),
+    (159, 19),
+    (127, 13),
+    (149, 16),
+    (56, 7),
+];
+
+#[test]
+fn seconds_of_locust_are_those_of_its_json_in_both_stores() {
+    for store in Store::each() {
+        store.run(&["ingest", &output("locust/run.json"), "--framework", "go", "--test", "shop"]).said();
+        let export = |test: &str| store.run(&["export", "--test", test, "--what", "point-seconds"]);
+        let seconds = rows(&export("shop").text());
+        assert_eq!(seconds.len(), LOCUST.len());
+        for ((row, (requests, failures)), clock) in seconds.iter().zip(LOCUST).zip(1_795_348_056_u64..) {
+            let told = ["tool", "framework", "clock", "requests", "successes", "failures"]
+                .map(|name| row[name].as_str());
+            let counts = [clock, requests, requests - failures, failures].map(|count| count.to_string());
+            assert_eq!(told, ["locust", "go", &counts[0], &counts[1], &counts[2], &counts[3]]);
+        }
+        store
+            .run(&["ingest", &output("locust/run_stats.csv"), "--framework", "go", "--test", "other"])
+            .said();
+        let none = export("other");
+        assert!(none.err.contains("no point of other has counts by second"), "{}", none.err);
+        assert_eq!(none.text().lines().count(), 1);
+        let run = store.run(&["export", "go_shop", "--what", "point-seconds"]).complaint(2);
+        assert!(run.contains("Give --test"), "{run}");
+        store.run(&["verify"]).text();
+    }
+}

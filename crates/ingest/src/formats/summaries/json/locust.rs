@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::point::{Bounds, Figures, Latencies, LatencySource};
+use super::super::point::{Bounds, Figures, Latencies, LatencySource, PointSecond};
 use super::super::split::found::Told;
 use super::super::tool::JsonTool;
 use super::value::{Json, sum};
@@ -18,6 +18,9 @@ pub(crate) struct Name;
 /// Requests by epoch second, and by response time.
 const SECONDS: &str = "/num_reqs_per_sec";
 const TIMES: &str = "/response_times";
+
+/// Failed requests by epoch second.
+const FAILURES: &str = "/num_fail_per_sec";
 
 /// The largest count that is believed.
 const MANY: u64 = u32::MAX as u64;
@@ -77,8 +80,13 @@ fn told(names: &[Json<'_>]) -> Result<Told, String> {
         answers_per_second: seconds.map(|seconds| requests as f64 / seconds),
         bytes_per_second: seconds.and_then(|seconds| Some(all(names, "/total_content_length")? / seconds)),
         latencies: latencies(names, timed)?,
+        by_second: by_second(names)?,
         ..Figures::default()
     };
+    let counted = sum(figures.by_second.iter().map(|second| second.requests));
+    if counted != requests {
+        figures.notes.push(format!("the counts by second add up to {counted} of {requests} requests"));
+    }
     figures.notes.push("the latencies include those of failures".to_owned());
     if figures.latencies.source.is_some() {
         figures.notes.push(
@@ -92,6 +100,22 @@ fn told(names: &[Json<'_>]) -> Result<Told, String> {
 /// The sum of a number over all names; `None` unless all tell it.
 fn all(names: &[Json<'_>], key: &str) -> Option<f64> {
     names.iter().map(|name| name.number(key)).sum()
+}
+
+/// Adds up the requests of each second.
+fn by_second(names: &[Json<'_>]) -> Result<Vec<PointSecond>, String> {
+    let mut seconds = BTreeMap::<i64, PointSecond>::new();
+    for (key, is_failed) in [(SECONDS, false), (FAILURES, true)] {
+        for name in names {
+            for (at, count) in name.counts(key)? {
+                let clock = at.parse().map_err(|_| format!("its JSON has no second at {key}/{at}"))?;
+                let second = seconds.entry(clock).or_insert(PointSecond::new(clock, 0, 0));
+                let sum = if is_failed { &mut second.failures } else { &mut second.requests };
+                *sum = sum.saturating_add(count);
+            }
+        }
+    }
+    Ok(seconds.into_values().collect())
 }
 
 /// From the first start to the last request, in seconds; without these, the seconds that have a request.
@@ -192,6 +216,13 @@ mod tests {
         assert!(aborted(&cut).contains("ends early"), "{cut:?}");
         let fewer = sections(text.replace("\"num_requests\": 1085", "\"num_requests\": 1084").as_bytes());
         assert!(aborted(&fewer).contains("1501 response times for 1500 requests"), "{fewer:?}");
+        let later = sections(text.replacen("\"1795348056\": 19", "\"1795348056\": 18", 1).as_bytes());
+        assert!(
+            later.sections[0].figures.notes.iter().any(|note| note.contains("add up to 1500 of 1501")),
+            "{later:?}"
+        );
+        let wrong = sections(text.replacen("\"1795348056\": 19", "\"soon\": 19", 1).as_bytes());
+        assert!(aborted(&wrong).contains("no second at /num_reqs_per_sec/soon"), "{wrong:?}");
         for (from, to) in [("\"160\": 1,", "\"soon\": 1,"), ("\"160\": 1,", "\"160\": 18446744073709551615,")]
         {
             assert!(text.contains(from));

@@ -8,6 +8,7 @@ use super::bounds::Bounds;
 use super::exact;
 use super::latency::{Latencies, LatencySource};
 use super::readings::Readings;
+use super::second::PointSecond;
 
 /// By how much a printed mean may exceed c/X before it counts as impossible: what rounding can do.
 const ROUNDING: f64 = 1.005;
@@ -50,6 +51,9 @@ pub struct Figures {
     /// What the server read of itself while the tool ran, by the names of the series.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub readings: Vec<Readings>,
+    /// The requests of each second that had some, ascending, if the tool tells them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_second: Vec<PointSecond>,
 }
 
 impl Figures {

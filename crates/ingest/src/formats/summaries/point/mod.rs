@@ -6,6 +6,7 @@ pub(crate) mod figures;
 pub(crate) mod key;
 pub(crate) mod latency;
 pub(crate) mod readings;
+pub(crate) mod second;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +15,7 @@ pub use self::figures::Figures;
 pub use self::key::PointKey;
 pub use self::latency::{Latencies, LatencySource, Percentile};
 pub use self::readings::Readings;
+pub use self::second::PointSecond;
 
 /// What one run of a load tool told in summary, and under which key.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
