@@ -11,6 +11,10 @@ use crate::error::{Error, Result};
 /// Values from 0 to below this have a counter each, so that counting one is a single addition: about a minute in ms.
 const NEAR: usize = 1 << 16;
 
+/// The least number of counters. Their number is doubled where a greater value comes, so that a run of short times
+/// neither touches nor searches counters that none of its values needs.
+const FIRST: usize = 1 << 10;
+
 /// The largest number of values that a correction adds, each with all its samples.
 const MOST_CORRECTED: u64 = 100_000_000;
 
@@ -21,9 +25,8 @@ const WAITING: usize = 4096;
 ///
 /// Values are whole numbers of its unit, by default 1 ms; what is computed from them is in ms.
 ///
-/// Merged histograms give the same answers as one that counted everything itself, to the last bit. Memory: at most
-/// 512 KiB for the values from 0 to 65,535, of which the system provides only the pages touched, and 16 to 32 bytes for
-/// each distinct value beyond.
+/// Merged histograms give the same answers as one that counted everything itself, to the last bit. Memory: 8 to 16 bytes
+/// for each value from 0 to the largest, but at most 512 KiB, and 16 to 32 bytes for each distinct value beyond 65,535.
 ///
 /// ```
 /// use perfpipe_analyze::Histogram;
@@ -40,7 +43,7 @@ pub struct Histogram {
     unit: Resolution,
     samples: u64,
     sum: i128,
-    /// Samples by value, from 0; empty until the first value is counted.
+    /// Samples by value, from 0, as far as values came.
     near: Vec<u64>,
     /// The other values as (value, samples): first `sorted` ascending distinct values, then those added since.
     far: Vec<(i32, u64)>,
@@ -86,22 +89,33 @@ impl Histogram {
     /// assert_eq!(elapsed.counts().collect::<Vec<_>>(), [(12, 2), (15, 1)]);
     /// ```
     pub fn add_counts(&mut self, counts: &[(i32, u64)]) {
-        if self.near.is_empty() {
-            // Zeroed memory is allocated at once: growing it would touch all of it.
-            self.near = vec![0; NEAR];
-        }
-        let (samples, sum) = totals(counts);
+        self.add_totalled(counts, totals(counts));
+    }
+
+    /// Adds many values with their counts, in any order, whose [`totals`] are known.
+    pub(crate) fn add_totalled(&mut self, counts: &[(i32, u64)], (samples, sum): (u64, i128)) {
         self.samples = self.samples.saturating_add(samples);
         self.sum += sum;
         for &(value, samples) in counts {
-            match usize::try_from(value).ok().and_then(|value| self.near.get_mut(value)) {
-                Some(counter) => *counter = counter.saturating_add(samples),
+            match usize::try_from(value).ok().filter(|value| *value < NEAR) {
+                Some(value) => self.add_near(value, samples),
                 None => self.far.push((value, samples)),
             }
         }
         if self.far.len() - self.sorted > WAITING.max(self.sorted) {
             sort_and_add_up(&mut self.far);
             self.sorted = self.far.len();
+        }
+    }
+
+    /// Adds occurrences of a value that has a counter, or is to have one.
+    #[inline]
+    fn add_near(&mut self, value: usize, samples: u64) {
+        if value >= self.near.len() {
+            self.near.resize((value + 1).next_power_of_two().max(FIRST), 0);
+        }
+        if let Some(counter) = self.near.get_mut(value) {
+            *counter = counter.saturating_add(samples);
         }
     }
 

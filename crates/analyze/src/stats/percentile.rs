@@ -58,16 +58,18 @@ impl Percentiles {
         unit: Resolution,
     ) -> Vec<Option<f64>> {
         let mut answers = vec![None; self.answers];
-        let mut counts = counts.into_iter().filter(|(_, count)| *count > 0).peekable();
+        let mut counts = counts.into_iter().filter(|(_, count)| *count > 0);
         let (mut value, mut reached) = (0, 0u64);
+        let mut ahead = counts.next();
         for wanted in &self.ascending {
             let position = wanted.position(n);
             while reached <= position.rank {
-                let Some((next, count)) = counts.next() else { return answers };
+                let Some((next, count)) = ahead else { return answers };
                 (value, reached) = (next, reached.saturating_add(count));
+                ahead = counts.next();
             }
-            let above = match counts.peek() {
-                Some((next, _)) if position.rank + 1 >= reached => *next,
+            let above = match ahead {
+                Some((next, _)) if position.rank + 1 >= reached => next,
                 _ => value,
             };
             if let Some(answer) = answers.get_mut(wanted.place) {

@@ -92,8 +92,7 @@ impl Sweep {
             let (second, cells) = second?;
             let Some((key, load)) = at(&keys, second).zip(at(&loads, second)) else { continue };
             let step = gathered.entry(key).or_default();
-            let row = reader.read(second, &cells);
-            step.tally.add_cells(selection.averaged(&cells));
+            let row = reader.read(second, &cells, step.tally.totals_mut());
             step.tally.add_second(&row);
             step.loads.push(load);
             step.successes.push(row.successes as f64);

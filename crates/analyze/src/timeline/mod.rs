@@ -32,7 +32,7 @@ pub use self::second::server::SeriesBySecond;
 /// enough that the histogram of up to 512 KiB per stretch is small beside the cells.
 pub(crate) const STRETCH: u32 = 4096;
 
-/// The number of stretches that are read in parallel.
+/// The maximum number of stretches that are read in parallel.
 pub(crate) const AT_A_TIME: usize = 32;
 
 /// The seconds of a run for a view, with summaries, phases and the run's metadata.
@@ -101,7 +101,8 @@ impl Timeline {
         let spans = selection.stretches(hold, STRETCH);
         let mut seconds = Vec::with_capacity(spans.iter().map(|span| span.seconds() as usize).sum());
         // In groups that just keep all threads busy, so that the seconds are not in memory twice.
-        for spans in spans.chunks(AT_A_TIME) {
+        let at_a_time = (2 * rayon::current_num_threads()).min(AT_A_TIME);
+        for spans in spans.chunks(at_a_time) {
             let read = |span: &Span| Stretch::read(&selection, &curve, *span, &percentiles);
             let stretches: Result<Vec<Stretch>> = spans.par_iter().map(read).collect();
             for stretch in stretches? {
@@ -151,10 +152,7 @@ impl Stretch {
         let mut totals = Totals::in_unit(selection.run.info.resolution);
         let seconds = selection.seconds_of(span).map(|second| {
             let (second, cells) = second?;
-            totals.add(selection.averaged(&cells));
-            let row = reader.read(second, &cells);
-            totals.kept.merge(reader.kept());
-            Ok(row)
+            Ok(reader.read(second, &cells, &mut totals))
         });
         Ok(Self { span, seconds: seconds.collect::<Result<_>>()?, totals })
     }

@@ -121,14 +121,16 @@ impl Totals {
         Self { elapsed: Histogram::in_unit(unit), ..Self::default() }
     }
 
-    /// Adds the cells of a second.
-    pub(crate) fn add<'a>(&mut self, cells: impl Iterator<Item = &'a Cell>) {
-        for cell in cells {
-            self.elapsed.add_counts(&cell.elapsed);
-            self.latency.merge(&cell.latency);
-            self.bytes = self.bytes.saturating_add(cell.bytes);
-            self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
-        }
+    /// Adds the elapsed times of a second, whose number and sum are known.
+    pub(crate) fn add_elapsed(&mut self, counts: &[(i32, u64)], totals: (u64, i128)) {
+        self.elapsed.add_totalled(counts, totals);
+    }
+
+    /// Adds all of a cell except its elapsed times.
+    pub(crate) fn add_sums(&mut self, cell: &Cell) {
+        self.latency.merge(&cell.latency);
+        self.bytes = self.bytes.saturating_add(cell.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
     }
 
     /// Adds other totals.
@@ -147,9 +149,9 @@ impl Tally {
         Self { totals: Totals::in_unit(unit), ..Self::default() }
     }
 
-    /// Adds the cells of a second that averages and percentiles are taken over.
-    pub(crate) fn add_cells<'a>(&mut self, cells: impl Iterator<Item = &'a Cell>) {
-        self.totals.add(cells);
+    /// The totals of cells that averages and percentiles are taken over.
+    pub(crate) fn totals_mut(&mut self) -> &mut Totals {
+        &mut self.totals
     }
 
     /// Adds the totals of cells that averages and percentiles are taken over.

@@ -6,12 +6,13 @@ use perfpipe_ingest::counts::{Cell, CellKey, Spread};
 use perfpipe_ingest::run::Resolution;
 use smallvec::SmallVec;
 
-use crate::stats::histogram::{mean, totals};
+use crate::stats::histogram::{self, mean};
 use crate::stats::merge::Merger;
 use crate::stats::percentile::{Percentiles, column_name};
 use crate::table::{Table, TableBuilder};
 use crate::timeline::load::LoadCurve;
 use crate::timeline::selection::Selection;
+use crate::timeline::summary::Totals;
 use crate::view::goal::{Goal, Kept};
 
 /// One second of a run. Times are in ms; an absent value is `None`, never zero.
@@ -68,8 +69,6 @@ pub(crate) struct SecondReader<'a> {
     /// The epoch second in which second 0 begins.
     epoch_second: i64,
     merger: Merger,
-    /// The goal counts of the second that was read last.
-    kept: Kept,
 }
 
 /// The samples of a second that averages are taken over.
@@ -78,6 +77,8 @@ struct Averaged<'a> {
     elapsed: Vec<&'a [(i32, u64)]>,
     latency: Spread,
     samples: u64,
+    /// The sum of the elapsed times.
+    sum: i128,
     before_boundary: u64,
 }
 
@@ -90,33 +91,28 @@ impl<'a> SecondReader<'a> {
             percentiles: Percentiles::new(percentiles),
             epoch_second: selection.run.info.t0_ms.div_euclid(1000),
             merger: Merger::default(),
-            kept: Kept::default(),
         }
     }
 
-    /// Computes one second from its cells.
-    pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)]) -> Second {
+    /// Computes one second from its cells, and adds to `totals` what it averages and which goals it kept.
+    pub(crate) fn read(&mut self, second: u32, cells: &[(CellKey, Cell)], totals: &mut Totals) -> Second {
         let mut row = Second { second, load: self.load.at(second), ..Second::default() };
-        let mut averaged = Averaged::default();
-        self.kept = Kept::default();
+        let (mut averaged, mut kept) = (Averaged::default(), Kept::default());
         let goals = self.selection.view.goals.as_slice();
         for (key, cell) in cells.iter().filter(|(key, _)| self.selection.is_counted(key)) {
-            let samples = cell.samples();
+            let (samples, sum) = histogram::totals(&cell.elapsed);
             *(if key.success { &mut row.successes } else { &mut row.failures }) += samples;
-            self.kept.add(goals, self.unit(), samples, key.success.then_some(&cell.elapsed));
+            kept.add(goals, self.unit(), samples, key.success.then_some(&cell.elapsed));
             if self.selection.is_averaged(key) {
-                averaged.add(cell, samples);
+                averaged.add(cell, samples, sum);
+                totals.add_sums(cell);
             }
         }
-        row.goals = self.kept.values(goals).into_iter().flatten().collect();
+        row.goals = kept.values(goals).into_iter().flatten().collect();
+        totals.kept.merge(&kept);
         row.cpu = self.cpu(second, &averaged);
-        self.fill(&mut row, &averaged);
+        self.fill(&mut row, &averaged, totals);
         row
-    }
-
-    /// Returns the goal counts of the second that was read last.
-    pub(crate) fn kept(&self) -> &Kept {
-        &self.kept
     }
 
     /// The unit of the run's times.
@@ -125,11 +121,12 @@ impl<'a> SecondReader<'a> {
     }
 
     /// Computes means, extremes and percentiles.
-    fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>) {
+    fn fill(&mut self, row: &mut Second, averaged: &Averaged<'_>, totals: &mut Totals) {
         let unit = self.unit();
         let ms = |value: i32| unit.ms(value.into());
         let counts = self.merger.merge(&averaged.elapsed);
-        row.elapsed_mean = mean(totals(counts).1, averaged.samples).map(|mean| unit.ms(mean));
+        totals.add_elapsed(counts, (averaged.samples, averaged.sum));
+        row.elapsed_mean = mean(averaged.sum, averaged.samples).map(|mean| unit.ms(mean));
         row.elapsed_min = counts.first().map(|(value, _)| ms(*value));
         row.elapsed_max = counts.last().map(|(value, _)| ms(*value));
         // Either all percentiles exist, or there is no sample.
@@ -163,10 +160,11 @@ impl<'a> SecondReader<'a> {
 }
 
 impl<'a> Averaged<'a> {
-    fn add(&mut self, cell: &'a Cell, samples: u64) {
+    fn add(&mut self, cell: &'a Cell, samples: u64, sum: i128) {
         self.elapsed.push(&cell.elapsed);
         self.latency.merge(&cell.latency);
         self.samples += samples;
+        self.sum += sum;
         self.before_boundary += cell.before_boundary;
     }
 }
