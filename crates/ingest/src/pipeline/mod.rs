@@ -137,7 +137,7 @@ pub(crate) async fn run<W: RunWriter>(
     // One that is being filled, one for each worker, and a few that wait for a worker or for their turn to be counted.
     let blocks = workers + 4;
     let (work, queue) = crossbeam_channel::bounded(blocks);
-    let pool = Pool::new(blocks, sizes.block_size);
+    let pool = Pool::new(blocks);
     let buffers = pool.turn();
     let mut threads = Vec::new();
     for _ in 0..workers {

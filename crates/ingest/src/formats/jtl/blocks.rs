@@ -149,14 +149,14 @@ impl<R: LogBytes> Cutter<R> {
         // Old content of the buffer is overwritten, not cleared: filling it with zeros would take a tenth of the time
         // that inflating into it takes.
         let mut filled = self.carry.len();
-        let held = buffer.len().max(filled);
-        buffer.resize(held, 0);
+        // The carried bytes are known to contain no end of a record, so read beyond them before searching.
+        let mut goal = self.block_size.max(filled);
+        let held = buffer.len().max(goal);
+        lengthen(&mut buffer, held);
         if let Some(begin) = buffer.get_mut(..filled) {
             begin.copy_from_slice(&self.carry);
         }
         self.carry.clear();
-        // The carried bytes are known to contain no end of a record, so read beyond them before searching.
-        let mut goal = self.block_size.max(filled);
         loop {
             self.fill(&mut buffer, filled, goal)?;
             filled = buffer.len();
@@ -185,7 +185,7 @@ impl<R: LogBytes> Cutter<R> {
             buffer.truncate(filled);
             return Ok(());
         }
-        buffer.resize(goal, 0);
+        lengthen(buffer, goal);
         let result = loop {
             let Some(free) = buffer.get_mut(filled..).filter(|free| !free.is_empty()) else { break Ok(()) };
             let read = match self.head.read(free) {
@@ -240,6 +240,15 @@ impl<R: LogBytes> Cutter<R> {
             self.at += piece.len() as u64;
         }
         Ok(0)
+    }
+}
+
+/// Makes a buffer this long. The bytes beyond its content are zeros.
+fn lengthen(buffer: &mut Vec<u8>, length: usize) {
+    match buffer.capacity() {
+        // A new buffer: the system provides zeroed memory as it is used, whereas filling it touches all of it.
+        0 => *buffer = vec![0; length],
+        _ => buffer.resize(length, 0),
     }
 }
 

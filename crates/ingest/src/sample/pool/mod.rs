@@ -64,9 +64,9 @@ fn may_take(free: usize, is_first: bool) -> bool {
 }
 
 impl Pool {
-    /// Creates a pool of `buffers` buffers (at least one), each with a capacity of `bytes` bytes.
-    pub(crate) fn new(buffers: usize, bytes: usize) -> Self {
-        let free = (0..buffers.max(1)).map(|_| Vec::with_capacity(bytes)).collect();
+    /// Creates a pool of `buffers` buffers (at least one). They take memory once they are filled.
+    pub(crate) fn new(buffers: usize) -> Self {
+        let free = (0..buffers.max(1)).map(|_| Vec::new()).collect();
         let state = Mutex::new(State { free, begun: 0, turns: BTreeSet::new(), closed: false });
         Self(Arc::new(Shared { state, changed: Condvar::new() }))
     }
