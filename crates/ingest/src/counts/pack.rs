@@ -43,7 +43,7 @@ pub(crate) fn pack_sums(out: &mut Vec<u8>, cell: &Cell) {
 pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
     // Each count takes at least two bytes.
     let mut elapsed = Vec::with_capacity(bytes.len() / 2);
-    read_counts(&mut bytes, |value, count| elapsed.push((value, count)))?;
+    read_counts(&mut bytes, |counts| elapsed.extend_from_slice(counts))?;
     let cell = Cell { elapsed, ..read_sums(&mut bytes)? };
     bytes.is_empty().then_some(cell)
 }
@@ -52,7 +52,7 @@ pub(crate) fn unpack(mut bytes: &[u8]) -> Option<Cell> {
 pub(crate) fn unpack_parts(mut counts: &[u8], sums: &[u8]) -> Option<Cell> {
     // Each count takes at least two bytes.
     let mut elapsed = Vec::with_capacity(counts.len() / 2);
-    read_counts(&mut counts, |value, count| elapsed.push((value, count)))?;
+    read_counts(&mut counts, |counts| elapsed.extend_from_slice(counts))?;
     let cell = Cell { elapsed, ..unpack_sums(sums)? };
     counts.is_empty().then_some(cell)
 }
@@ -60,7 +60,7 @@ pub(crate) fn unpack_parts(mut counts: &[u8], sums: &[u8]) -> Option<Cell> {
 /// The length of the counts at the beginning of a packed cell, in bytes. `None` if it does not begin with counts.
 pub(crate) fn counts_length(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
-    read_counts(&mut rest, |_, _| {})?;
+    read_counts(&mut rest, |_| {})?;
     Some(bytes.len() - rest.len())
 }
 
@@ -92,24 +92,63 @@ pub(crate) fn check(bytes: &[u8]) -> Option<Checked<'_>> {
 /// Checks that bytes begin with packed counts, skips these and returns the number of samples. `None` if they do not.
 pub(crate) fn check_counts(from: &mut &[u8]) -> Option<u64> {
     let mut samples = 0u64;
-    read_counts(from, |_, count| samples = samples.saturating_add(count))?;
+    read_counts(from, |counts| {
+        samples = samples.saturating_add(counts.iter().map(|(_, count)| *count).fold(0, u64::saturating_add));
+    })?;
     Some(samples)
 }
 
-/// Reads packed counts from the front of the bytes. `None` if they are invalid or not ascending.
-fn read_counts(from: &mut &[u8], mut each: impl FnMut(i32, u64)) -> Option<()> {
-    let Some(others) = read_unsigned(from)?.checked_sub(1) else { return Some(()) };
-    let mut value = read_signed(from)?;
-    each(i32::try_from(value).ok()?, read_unsigned(from)?);
-    for _ in 0..others {
+/// Reads packed counts from the front of the bytes, and passes them on in pieces. `None` if they are invalid or not
+/// ascending.
+#[inline]
+fn read_counts(from: &mut &[u8], mut each: impl FnMut(&[(i32, u64)])) -> Option<()> {
+    let Some(mut others) = read_unsigned(from)?.checked_sub(1) else { return Some(()) };
+    let mut value = i32::try_from(read_signed(from)?).ok()?;
+    each(&[(value, read_unsigned(from)?)]);
+    while others > 0 {
+        if others >= 4
+            && let Some((next, rest)) = from.split_first_chunk()
+            && let Some(four) = four_small(value, *next)
+        {
+            each(&four);
+            (value, *from, others) = (four[3].0, rest, others - 4);
+            continue;
+        }
         let (difference, count) = read_pair(from)?;
         if difference <= 0 {
             return None;
         }
-        value = value.checked_add(difference)?;
-        each(i32::try_from(value).ok()?, count);
+        value = i32::try_from(i64::from(value).checked_add(difference)?).ok()?;
+        each(&[(value, count)]);
+        others -= 1;
     }
     Some(())
+}
+
+/// The next four values and counts after `value`, if their differences and counts take one byte each, as nearly all do.
+/// `None` if not, or if they are invalid.
+#[inline]
+fn four_small(value: i32, bytes: [u8; 8]) -> Option<[(i32, u64); 4]> {
+    // One lane of 16 bits for each: the difference, which zigzag doubles, below the count.
+    const ONES: u64 = 0x0001_0001_0001_0001;
+    let lanes = u64::from_le_bytes(bytes);
+    let differences = lanes & (0xff * ONES);
+    let small = lanes & (0x8080 * ONES) == 0;
+    // Odd numbers are negative ones. What is added makes a lane's eighth bit of every other number than zero.
+    let positive = lanes & ONES == 0 && (differences + 0x7f * ONES) & (0x80 * ONES) == 0x80 * ONES;
+    if !small || !positive {
+        return None;
+    }
+    // Each lane of the product is the sum of the lanes up to it, at most 4 * 63.
+    let sums = (differences >> 1).wrapping_mul(ONES);
+    let counts = lanes >> 8;
+    value.checked_add((sums >> 48) as i32)?;
+    Some([
+        (value.wrapping_add((sums & 0xffff) as i32), counts & 0xff),
+        (value.wrapping_add((sums >> 16 & 0xffff) as i32), counts >> 16 & 0xff),
+        (value.wrapping_add((sums >> 32 & 0xffff) as i32), counts >> 32 & 0xff),
+        (value.wrapping_add((sums >> 48) as i32), counts >> 48),
+    ])
 }
 
 /// Reads a difference and a count.
@@ -182,10 +221,62 @@ mod tests {
         )
     }
 
+    /// Counts whose differences are small, but for some.
+    fn small_counts() -> impl Strategy<Value = Vec<(i32, u64)>> {
+        let difference = prop_oneof![8 => 1..64i64, 1 => 1..200i64, 1 => Just(1i64 << 31)];
+        let count = prop_oneof![8 => 1..128u64, 1 => any::<u64>()];
+        let first = prop_oneof![-3..3i64, Just(i64::from(i32::MAX) - 200), Just(i64::from(i32::MIN))];
+        (first, proptest::collection::vec((difference, count), 0..30)).prop_map(|(first, steps)| {
+            let mut value = first;
+            let values = steps.into_iter().map(|(difference, count)| {
+                value += difference;
+                Some((i32::try_from(value).ok()?, count))
+            });
+            values.map_while(|pair| pair).collect()
+        })
+    }
+
+    /// Follows the definition of the packed form.
+    fn one_by_one(from: &mut &[u8]) -> Option<Vec<(i32, u64)>> {
+        let (mut counts, mut value) = (Vec::new(), 0i64);
+        for at in 0..read_unsigned(from)? {
+            let (difference, count) = (read_signed(from)?, read_unsigned(from)?);
+            if at > 0 && difference <= 0 {
+                return None;
+            }
+            value = value.checked_add(difference)?;
+            counts.push((i32::try_from(value).ok()?, count));
+        }
+        Some(counts)
+    }
+
     proptest! {
         #[test]
         fn packed_counts_come_back(cell in any_cell()) {
             prop_assert_eq!(unpack(&pack(&cell)), Some(cell));
+        }
+
+        #[test]
+        fn counts_are_those_that_are_read_one_by_one(
+            counts in small_counts(), more in any::<[u8; 3]>(), at in 0..60usize, cut in 0..60usize,
+        ) {
+            let mut bytes = Vec::new();
+            pack_counts(&mut bytes, &counts);
+            let damaged = |change: &dyn Fn(&mut Vec<u8>)| {
+                let mut bytes = bytes.clone();
+                change(&mut bytes);
+                bytes
+            };
+            let changed = damaged(&|bytes| if let Some(byte) = bytes.get_mut(at) { *byte ^= more[0] });
+            let longer = damaged(&|bytes| bytes.extend(more));
+            for mut bytes in [&bytes[..], &changed, &longer, &bytes[..cut.min(bytes.len())]] {
+                let (mut slow, mut found) = (bytes, Vec::new());
+                let read = read_counts(&mut bytes, |counts| found.extend_from_slice(counts));
+                match (read, one_by_one(&mut slow)) {
+                    (Some(()), Some(expected)) => prop_assert_eq!((found, bytes), (expected, slow)),
+                    (read, expected) => prop_assert_eq!((read, expected), (None, None)),
+                }
+            }
         }
 
         #[test]
