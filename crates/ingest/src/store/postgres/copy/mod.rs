@@ -11,7 +11,7 @@ pub(crate) mod seconds;
 use std::pin::Pin;
 
 use bytes::Bytes;
-use futures_util::{SinkExt, StreamExt};
+use futures_util::SinkExt;
 use tokio_postgres::{CopyInSink, CopyOutStream};
 
 use crate::error::{Error, Result};
@@ -94,7 +94,8 @@ impl<'a> CopyOut<'a> {
         mut self,
         mut row: impl FnMut(&mut Fields<'_>) -> Result<()> + Send,
     ) -> Result<()> {
-        while let Some(piece) = self.stream.next().await {
+        let (wire, _turn) = (self.session.wire(), self.session.wire().turn());
+        while let Some(piece) = wire.next(self.stream.as_mut()).await {
             let piece = piece.map_err(|e| self.session.error(self.what, &e))?;
             self.decoder.feed(&piece);
             while let Some(mut fields) = self.decoder.next_row()? {

@@ -1,7 +1,8 @@
 //! A connection to the server, its statements, and the wording of its errors.
 
+mod wire;
+
 use std::error::Error as _;
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -10,6 +11,8 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Connection, Row};
 
 use crate::error::{Error, ErrorKind, Result};
+
+use self::wire::Wire;
 
 /// The remedy for a role that lacks rights.
 pub(crate) const GRANTS: &str = "Use a role that has the grant: docs/reference/roles.md has those of one that ingests and of one that reads.";
@@ -24,26 +27,18 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 /// A connection and the task that drives it. Dropping it closes the connection and rolls back an open transaction.
 pub(crate) struct Session {
     client: Client,
-    /// The reason why the connection ended. It is set before any waiting caller is notified.
-    ended: Arc<OnceLock<String>>,
+    wire: Wire,
     patience: Duration,
 }
 
 impl Session {
     /// Spawns the task that drives a connection.
-    pub(crate) fn drive<S, T>(client: Client, mut connection: Connection<S, T>) -> Self
+    pub(crate) fn drive<S, T>(client: Client, connection: Connection<S, T>) -> Self
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
         T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let ended = Arc::new(OnceLock::new());
-        let cause = Arc::clone(&ended);
-        tokio::spawn(async move {
-            if let Err(error) = (&mut connection).await {
-                let _ = cause.set(sentence(&error));
-            }
-        });
-        Self { client, ended, patience: PATIENCE }
+        Self { client, wire: Wire::drive(connection), patience: PATIENCE }
     }
 
     /// Sets how long the session waits for a lock.
@@ -60,6 +55,11 @@ impl Session {
     /// Returns the client, for COPY.
     pub(crate) fn client(&self) -> &Client {
         &self.client
+    }
+
+    /// Returns what drives the connection.
+    pub(crate) fn wire(&self) -> &Wire {
+        &self.wire
     }
 
     /// Runs statements without rows and values.
@@ -85,7 +85,7 @@ impl Session {
     /// Returns an error that names the action and the cause in one sentence.
     pub(crate) fn error(&self, what: &str, error: &tokio_postgres::Error) -> Error {
         let why = if error.is_closed() {
-            let cause = self.ended.get().map_or_else(String::new, |cause| format!(" ({cause})"));
+            let cause = self.wire.cause().map_or_else(String::new, |cause| format!(" ({})", sentence(cause)));
             format!("the server closed the connection{cause}")
         } else {
             sentence(error)
