@@ -7,6 +7,7 @@ use clap::Args;
 use perfpipe_analyze::format::counted;
 use perfpipe_analyze::points::point_table;
 use perfpipe_analyze::table::{Table, Tone};
+use perfpipe_ingest::store::Listing;
 use perfpipe_ingest::{RunInfo, RunKey, Store};
 
 use crate::args::{OutputArgs, StoreArgs, TestArgs};
@@ -38,7 +39,7 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
         return points(args, &store).await;
     }
     let mut left_out = LeftOut::default();
-    let mut runs = left_out.runs(&store).await?;
+    let Listing { mut runs, sizes, .. } = left_out.look(&store).await?;
     if runs.is_empty() && left_out.any() {
         return left_out.end();
     }
@@ -50,7 +51,6 @@ pub(crate) async fn run(args: &ListArgs, store: &StoreArgs) -> Result<()> {
         note(&format!("no runs in {store}: store one with `perfpipe ingest run.zip cpu.csv`"));
     }
     let mut output = Output::open(args.output.file.output.as_deref())?;
-    let sizes = sizes(&runs, &store).await?;
     write_table(&table(&runs, &sizes, args), args.output.format, &mut output)?;
     output.finish()?;
     left_out.end()
@@ -72,20 +72,8 @@ async fn points(args: &ListArgs, store: &Store) -> Result<()> {
     output.finish()
 }
 
-/// The sizes of stored runs, in bytes.
-type Sizes = BTreeMap<RunKey, u64>;
-
-/// Returns the sizes of runs that are stored in a folder.
-async fn sizes(runs: &[RunInfo], store: &Store) -> Result<Sizes> {
-    let mut sizes = Sizes::new();
-    for RunInfo { key, .. } in runs {
-        sizes.extend(store.stored_bytes(key).await?.map(|bytes| (key.clone(), bytes)));
-    }
-    Ok(sizes)
-}
-
 /// Builds the table of the runs.
-fn table(runs: &[RunInfo], sizes: &Sizes, args: &ListArgs) -> Table {
+fn table(runs: &[RunInfo], sizes: &BTreeMap<RunKey, u64>, args: &ListArgs) -> Table {
     let table = Table::of(runs)
         .column("framework", |run| Some(run.key.framework.clone()))
         .column("test", |run| Some(run.key.test.clone()))

@@ -1,8 +1,8 @@
 //! Runs that can't be read: each is reported and skipped, and the command fails at its end.
 
 use anyhow::Result;
-use perfpipe_ingest::Store;
-use perfpipe_ingest::{Error, RunInfo, RunKey};
+use perfpipe_ingest::store::Listing;
+use perfpipe_ingest::{Error, RunInfo, RunKey, Store};
 
 use crate::error::CliError;
 use crate::error::print_error;
@@ -14,9 +14,14 @@ pub(crate) struct LeftOut(usize);
 impl LeftOut {
     /// Returns the runs of a store that can be read, and reports the others.
     pub(crate) async fn runs(&mut self, store: &Store) -> Result<Vec<RunInfo>> {
+        Ok(self.look(store).await?.runs)
+    }
+
+    /// Looks at the runs of a store, and reports those that can't be read.
+    pub(crate) async fn look(&mut self, store: &Store) -> Result<Listing> {
         let found = store.look().await?;
         found.unread.iter().for_each(|error| self.add(error));
-        Ok(found.runs)
+        Ok(found)
     }
 
     /// Reports a run as left out.

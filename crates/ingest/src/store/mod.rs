@@ -10,6 +10,8 @@ pub(crate) mod repairer;
 pub(crate) mod series_rows;
 pub(crate) mod unreadable;
 
+use std::collections::BTreeMap;
+
 use crate::error::{Error, Result};
 
 pub use self::repairer::{Repaired, Repairer};
@@ -25,6 +27,8 @@ pub use crate::run::rejects::RejectSpool;
 pub struct Listing {
     /// The readable runs, sorted by test, framework and repeat.
     pub runs: Vec<RunInfo>,
+    /// The sizes of their files in bytes; empty for a database, whose runs have no files of their own.
+    pub sizes: BTreeMap<RunKey, u64>,
     /// The errors of runs, or of the store's own file, that can't be read. Each names the file.
     pub unread: Vec<Error>,
 }

@@ -41,7 +41,7 @@ pub use self::packed::PackedRun;
 pub use self::samples::{SampleColumns, SampleEncoder, SampleExport};
 pub use self::writer::ParquetWriter;
 
-use self::checksum::{CheckedFile, Sums};
+use self::checksum::CheckedFile;
 use self::folder::Folder;
 use self::folder::manifest::Manifest;
 use self::lock::refuse_link;
@@ -125,7 +125,10 @@ impl ParquetStore {
         }
         for (_, manifest) in self.folder.manifests()? {
             match manifest {
-                Ok(manifest) => found.runs.push(manifest.info),
+                Ok(manifest) => {
+                    found.sizes.insert(manifest.info.key.clone(), manifest.bytes());
+                    found.runs.push(manifest.info);
+                }
                 Err(error) => found.unread.push(error),
             }
         }
@@ -181,8 +184,7 @@ impl ParquetStore {
     /// # Errors
     /// If its manifest can't be read.
     pub fn stored_bytes(&self, key: &RunKey) -> Result<Option<u64>> {
-        let manifest = self.folder.manifest(key)?;
-        Ok(manifest.map(|manifest| manifest.files.values().map(Sums::bytes).sum()))
+        Ok(self.folder.manifest(key)?.map(|manifest| manifest.bytes()))
     }
 
     /// Reads every byte of a run's files. Returns a fault for each damaged file, with its name.

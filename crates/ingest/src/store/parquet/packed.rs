@@ -18,10 +18,11 @@ use tempfile::TempDir;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
+use super::checksum::Sums;
 use super::folder::manifest::{Manifest, mark};
 use super::folder::name::folder_name;
 use super::folder::{Folder, MANIFEST, MARKER};
-use super::{ParquetStore, Sums, small};
+use super::{ParquetStore, small};
 use crate::error::{Error, ErrorKind, Result};
 use crate::run::info::RunInfo;
 use crate::run::key::RunKey;

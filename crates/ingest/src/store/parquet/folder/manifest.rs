@@ -105,8 +105,15 @@ impl Manifest {
             }
             Err(error) => return Err(Error::io(path, error)),
         };
-        parse::<Marker>(path, &text)?.check(path)?;
-        let sealed: Sealed = parse(path, &text)?;
+        let sealed = match parse::<Sealed>(path, &text) {
+            Ok(sealed) => sealed,
+            // The manifest of another layout may have another form.
+            Err(error) => {
+                parse::<Marker>(path, &text)?.check(path)?;
+                return Err(error);
+            }
+        };
+        Marker { layout: sealed.layout }.check(path)?;
         if crc32fast::hash(sealed.run.get().as_bytes()) != sealed.crc32 {
             return Err(unreadable(path, "its checksum does not match"));
         }
@@ -115,6 +122,11 @@ impl Manifest {
             true => Ok(Some(manifest)),
             false => Err(unreadable(path, "it names a folder that perfpipe does not make")),
         }
+    }
+
+    /// Returns the size of the run's files in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.files.values().map(Sums::bytes).sum()
     }
 
     /// Writes the manifest, replacing an earlier one atomically. It is durable once the folder is synced.
