@@ -170,6 +170,35 @@ impl CellTableBuilder {
         Ok(())
     }
 
+    /// Adds the cells of another builder. If they are of later seconds than all that were added, they are not even
+    /// looked at, except those of the last second.
+    ///
+    /// # Errors
+    /// When a temporary file can't be written or read.
+    pub(crate) fn append(&mut self, mut other: Self) -> Result<()> {
+        if other.of_second.is_empty() {
+            // It is new: no cell is added without one of the current second.
+            return Ok(());
+        }
+        self.end_second()?;
+        other.run.finish(&mut other.packer, &mut other.spill)?;
+        let in_order = self.last.zip(other.run.first()).is_none_or(|(last, first)| last < first);
+        if in_order {
+            self.run.finish(&mut self.packer, &mut self.spill)?;
+            self.last = other.last.or(self.last);
+            self.run.append(other.run);
+        } else {
+            other.run.between(0, u32::MAX).try_for_each(|cell| self.insert_late(cell?))?;
+        }
+        other.late.iter().try_for_each(|cell| self.insert_late(cell?))?;
+        (self.of_second, self.bytes) = (other.of_second, other.bytes);
+        Ok(())
+    }
+
+    fn insert_late(&mut self, (key, cell): (CellKey, Cell)) -> Result<()> {
+        self.late.insert(key, &cell)
+    }
+
     /// Adds the cells of the current second to the run, in ascending order.
     fn end_second(&mut self) -> Result<()> {
         let (mut start, mut cells) = (0, Vec::with_capacity(self.of_second.len()));
@@ -247,13 +276,33 @@ mod tests {
         builder.finish(vec![], vec![])
     }
 
+    /// Builds a table of two builders, as readers of two parts of a store do.
+    fn joined(parts: &[(CellKey, Cell)], cut: usize, room: usize) -> Result<CellTable> {
+        let (first, second) = parts.split_at(cut.min(parts.len()));
+        let mut whole = CellTableBuilder::new(room);
+        for part in [first, second, &[]] {
+            let mut builder = CellTableBuilder::new(room);
+            for (key, cell) in part {
+                builder.push(*key, &packed(cell).0, cell)?;
+            }
+            whole.append(builder)?;
+        }
+        whole.finish(vec![], vec![])
+    }
+
     proptest! {
         #[test]
         fn cells_in_any_order_and_parts_are_those_of_a_map(
             parts in parts(),
+            cut in 0..41usize,
+            sorted in any::<bool>(),
             room in prop_oneof![Just(0), 0..400usize, Just(READ_ROOM)],
             window in (0..6u32, 0..6u32),
         ) {
+            let mut parts = parts;
+            if sorted {
+                parts.sort_by_key(|(key, _)| *key);
+            }
             let mut expected: BTreeMap<CellKey, Cell> = BTreeMap::new();
             for (key, cell) in &parts {
                 expected.entry(*key).or_default().merge(cell);
@@ -263,9 +312,10 @@ mod tests {
             let sums: Vec<_> = expected.iter().map(without).collect();
             let inside = expected.iter().filter(|(key, _)| (window.0..=window.1).contains(&key.second));
             let inside: Vec<_> = inside.cloned().collect();
+            let joined = joined(&parts, cut, room)?;
             let (built, new) = (built(&parts, room)?, CellTable::new(vec![], vec![], parts));
             let ascending = CellTable::from_ascending(vec![], vec![], expected.iter().cloned().map(Ok))?;
-            for table in [&built, &new, &ascending] {
+            for table in [&built, &joined, &new, &ascending] {
                 prop_assert_eq!(table.len(), expected.len());
                 prop_assert_eq!(&table.iter().collect::<Result<Vec<_>>>()?, &expected);
                 prop_assert_eq!(&table.sums().collect::<Result<Vec<_>>>()?, &sums);

@@ -34,6 +34,14 @@ impl Counted {
         }
     }
 
+    /// Adds the samples that were counted elsewhere.
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.add(true, false, other.successes);
+        self.add(false, false, other.failures);
+        self.add(true, true, other.transactions.saturating_sub(other.failed_transactions));
+        self.add(false, true, other.failed_transactions);
+    }
+
     /// Adds the samples of a batch.
     pub(crate) fn add_batch(&mut self, batch: &SampleBatch) {
         for (success, transaction) in batch.success.iter().zip(&batch.transaction) {

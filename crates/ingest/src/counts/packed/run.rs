@@ -29,6 +29,17 @@ impl Run {
         self.cells
     }
 
+    /// The key of the first cell.
+    pub(crate) fn first(&self) -> Option<CellKey> {
+        self.chunks.first().map(|chunk| chunk.first)
+    }
+
+    /// Appends the cells of another run, all of whose keys must be greater than those before.
+    pub(crate) fn append(&mut self, other: Self) {
+        self.cells += other.cells;
+        self.chunks.extend(other.chunks);
+    }
+
     /// Appends a cell, packed in two parts. Its key must be greater than all before.
     ///
     /// # Errors

@@ -39,7 +39,7 @@ pub fn tables(data: &[u8]) {
     written.write_all(data).unwrap();
     let sums = written.finish().unwrap();
     let file = || CheckedFile::open(path.clone(), sums.clone()).unwrap();
-    let _ = tables::read_seconds(file());
+    let _ = super::seconds::read_seconds(file());
     let _ = tables::read_cpu(file());
     let _ = tables::read_errors(file());
     let _ = tables::read_labels(file());

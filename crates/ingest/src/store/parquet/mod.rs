@@ -31,6 +31,7 @@ pub(crate) mod packed;
 mod panics;
 mod points;
 mod samples;
+mod seconds;
 mod table_reader;
 mod tables;
 mod writer;
@@ -158,7 +159,7 @@ impl ParquetStore {
 
     fn read_once(&self, key: &RunKey) -> Result<Option<(StoredRun, Counted)>> {
         self.with_generation(key, |manifest, file| {
-            let (cells, counted) = tables::read_seconds(file(tables::SECONDS)?)?;
+            let (cells, counted) = seconds::read_seconds(file(tables::SECONDS)?)?;
             let run = StoredRun {
                 info: manifest.info.clone(),
                 cells,

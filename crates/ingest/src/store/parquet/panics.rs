@@ -53,7 +53,8 @@ pub(super) fn plain(error: ParquetError) -> Box<dyn std::error::Error + Send + S
     }
 }
 
-fn guarded<T>(
+/// Reads from a file, and turns a panic into an error.
+pub(super) fn guarded<T>(
     what: &str,
     file: &CheckedFile,
     read: impl FnOnce() -> Result<T, Box<dyn std::error::Error + Send + Sync>>,

@@ -1,19 +1,22 @@
 //! Reads the rows of a small table and checks them. Whatever a file holds, the result is values or an error.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{Array, ArrayRef, ArrowPrimitiveType, RecordBatch};
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{
+    ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
+};
 
 use super::checksum::{CheckedFile, damaged};
-use super::panics::Guarded;
+use super::panics::{Guarded, guarded, plain};
 use crate::error::{Error, Result};
 
 /// The number of rows per piece, by which tables of any length are read.
-const ROWS: usize = 4096;
+const ROWS: usize = 1024;
 
 /// Consecutive rows of a table.
 pub(super) struct Piece {
@@ -22,26 +25,51 @@ pub(super) struct Piece {
     what: Arc<str>,
 }
 
-/// Reads a table piece by piece.
-pub(super) fn read(file: CheckedFile) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
-    read_without(file, &[])
+/// An open table.
+pub(super) struct Table {
+    file: CheckedFile,
+    metadata: ArrowReaderMetadata,
+    /// The action that an error message names.
+    what: Arc<str>,
 }
 
-/// Reads a table piece by piece, without the given columns.
-pub(super) fn read_without(
-    file: CheckedFile,
-    columns: &[&str],
-) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
-    let what: Arc<str> = format!("reading {}", file.path().display()).into();
-    let rows = Guarded::open(file, |file| {
-        let builder = ParquetRecordBatchReaderBuilder::try_new(file)?;
-        let fields = builder.schema().fields().iter().enumerate();
-        let wanted: Vec<usize> =
-            fields.filter(|(_, field)| !columns.contains(&field.name().as_str())).map(|(at, _)| at).collect();
-        let wanted = ProjectionMask::roots(builder.parquet_schema(), wanted);
-        builder.with_projection(wanted).with_batch_size(ROWS).build()
-    })?;
-    Ok(rows.map(move |rows| Ok(Piece { rows: rows?, what: Arc::clone(&what) })))
+impl Table {
+    /// Opens a table.
+    pub(super) fn open(file: CheckedFile) -> Result<Self> {
+        let what: Arc<str> = format!("reading {}", file.path().display()).into();
+        let load = || ArrowReaderMetadata::load(&file, ArrowReaderOptions::new()).map_err(plain);
+        let metadata = guarded(&what, &file, load)?;
+        Ok(Self { file, metadata, what })
+    }
+
+    /// Returns the number of row groups.
+    pub(super) fn groups(&self) -> usize {
+        self.metadata.metadata().num_row_groups()
+    }
+
+    /// Reads row groups piece by piece, of those columns that are wanted.
+    pub(super) fn rows<W: Fn(&str) -> bool>(
+        &self,
+        groups: Range<usize>,
+        wanted: W,
+    ) -> Result<impl Iterator<Item = Result<Piece>> + use<W>> {
+        let what = Arc::clone(&self.what);
+        let rows = Guarded::open(self.file.clone(), |file| {
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, self.metadata.clone());
+            let fields = builder.schema().fields().iter().enumerate();
+            let wanted: Vec<usize> =
+                fields.filter(|(_, field)| wanted(field.name())).map(|(at, _)| at).collect();
+            let wanted = ProjectionMask::roots(builder.parquet_schema(), wanted);
+            builder.with_row_groups(groups.collect()).with_projection(wanted).with_batch_size(ROWS).build()
+        })?;
+        Ok(rows.map(move |rows| Ok(Piece { rows: rows?, what: Arc::clone(&what) })))
+    }
+}
+
+/// Reads a table piece by piece.
+pub(super) fn read(file: CheckedFile) -> Result<impl Iterator<Item = Result<Piece>> + use<>> {
+    let table = Table::open(file)?;
+    table.rows(0..table.groups(), |_| true)
 }
 
 impl Piece {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::checksum::{SummedFile, Sums};
 use super::folder::{Folder, RunLock, Staging};
 use super::samples::{SampleColumns, SampleEncoder, SampleFile};
-use super::tables;
+use super::{seconds, tables};
 use crate::error::{Error, Result};
 use crate::pipeline::sink::{FinishedRun, RunWriter};
 use crate::pipeline::{Job, side_by_side};
@@ -76,7 +76,7 @@ impl RunWriter for ParquetWriter {
             (tables::SECONDS, {
                 let (path, cells) = (path(tables::SECONDS), &mut cells);
                 let (unit, names) = (run.info.resolution, (run.labels, run.injectors));
-                Box::new(move || tables::write_seconds(&path, unit, names, cells))
+                Box::new(move || seconds::write_seconds(&path, unit, names, cells))
             }),
             (tables::CPU, Box::new(|| tables::write_cpu(&path(tables::CPU), run.cpu))),
             (tables::ERRORS, Box::new(|| tables::write_errors(&path(tables::ERRORS), run.errors))),

@@ -1,0 +1,192 @@
+//! Reads the counts, several row groups side by side.
+
+use std::num::NonZero;
+use std::ops::Range;
+
+use arrow_array::types::{Int32Type, Int64Type};
+
+use super::{INJECTORS, LABEL, PACKED, limited};
+use crate::counts::pack::check_counts;
+use crate::counts::table::{CellTable, CellTableBuilder, READ_ROOM};
+use crate::counts::{Cell, CellKey, InjectorLoad, Spread};
+use crate::error::Result;
+use crate::pipeline::{Job, side_by_side};
+use crate::sample::intern::Interner;
+use crate::store::held::Counted;
+use crate::store::parquet::checksum::CheckedFile;
+use crate::store::parquet::table_reader::{Piece, Table, at};
+use crate::store::parquet::tables::SECONDS;
+
+/// The maximum number of row groups that are read at a time. Each takes some MiB.
+const READERS: usize = 8;
+
+/// The names that cells refer to by index.
+#[derive(Clone, Default)]
+struct Names {
+    labels: Interner,
+    injectors: Interner,
+}
+
+/// The cells of some row groups.
+struct Part {
+    /// The cells of the first second, of which the part before may have others, with their packed counts.
+    head: Vec<(CellKey, Box<[u8]>, Cell)>,
+    /// The cells of all later seconds.
+    cells: CellTableBuilder,
+    counted: Counted,
+    names: Names,
+}
+
+/// Reads the exact counts, and the number of samples in them.
+pub(in crate::store::parquet) fn read_seconds(file: CheckedFile) -> Result<(CellTable, Counted)> {
+    let table = Table::open(file)?;
+    let ranges = ranges(table.groups());
+    let room = READ_ROOM / ranges.len().max(1);
+    let parts = match ranges.as_slice() {
+        [] => Vec::new(),
+        [all] => vec![Part::read(&table, all.clone(), Names::default(), room)?],
+        // The names must be known before, so that every reader numbers them in the order of the rows.
+        ranges => {
+            let names = Names::read(&table, ranges)?;
+            let read = |range: &Range<usize>| Part::read(&table, range.clone(), names.clone(), room);
+            each_range(ranges, &read)?
+        }
+    };
+    let (mut cells, mut counted, mut names) =
+        (CellTableBuilder::new(room), Counted::default(), Names::default());
+    for part in parts {
+        for (key, counts, sums) in part.head {
+            cells.push(key, &counts, &sums)?;
+        }
+        cells.append(part.cells)?;
+        counted.merge(part.counted);
+        names = part.names;
+    }
+    let list = |names: &Interner| names.texts().iter().map(str::to_owned).collect();
+    Ok((cells.finish(list(&names.labels), list(&names.injectors))?, counted))
+}
+
+/// Divides row groups into as many ranges as can be read at a time.
+fn ranges(groups: usize) -> Vec<Range<usize>> {
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let readers = cores.min(READERS).min(groups);
+    let begin = |reader: usize| groups * reader / readers;
+    (0..readers).map(|reader| begin(reader)..begin(reader + 1)).collect()
+}
+
+/// Does something with each range, side by side, and returns the results in order.
+fn each_range<T: Send>(
+    ranges: &[Range<usize>],
+    work: &(impl Fn(&Range<usize>) -> Result<T> + Sync),
+) -> Result<Vec<T>> {
+    let job = |range| -> Job<'_, T> { (SECONDS, Box::new(move || work(range))) };
+    let done = side_by_side(ranges.iter().map(job).collect())?;
+    Ok(done.into_iter().map(|(_, done)| done).collect())
+}
+
+impl Names {
+    /// Reads the names, in the order in which they first occur.
+    fn read(table: &Table, ranges: &[Range<usize>]) -> Result<Self> {
+        let of_range = |range: &Range<usize>| {
+            let mut names = Self::default();
+            for piece in table.rows(range.clone(), |column| [LABEL, INJECTORS].contains(&column))? {
+                names.add(&piece?)?;
+            }
+            Ok(names)
+        };
+        let mut all = Self::default();
+        for names in each_range(ranges, &of_range)? {
+            names.labels.texts().iter().for_each(|label| _ = all.labels.number(label));
+            names.injectors.texts().iter().for_each(|injector| _ = all.injectors.number(injector));
+        }
+        Ok(all)
+    }
+
+    fn add(&mut self, piece: &Piece) -> Result<()> {
+        piece.texts(LABEL)?.into_iter().for_each(|label| _ = self.labels.number(label));
+        piece.text_lists(INJECTORS, |injector| self.injectors.number(injector)).map(drop)
+    }
+}
+
+impl Part {
+    /// Reads row groups; up to `room` bytes of the cells are kept in memory.
+    fn read(table: &Table, groups: Range<usize>, names: Names, room: usize) -> Result<Self> {
+        let (cells, counted) = (CellTableBuilder::new(room), Counted::default());
+        let mut part = Self { head: Vec::new(), cells, counted, names };
+        for piece in table.rows(groups, |column| !["elapsed", "counts"].contains(&column))? {
+            part.add(&piece?)?;
+        }
+        Ok(part)
+    }
+
+    fn add(&mut self, piece: &Piece) -> Result<()> {
+        let Names { labels, injectors } = &mut self.names;
+        let large = |name: &str| piece.numbers::<Int64Type>(name);
+        let (second, label) = (piece.seconds("second")?, piece.texts(LABEL)?);
+        let (success, transaction) = (piece.flags("success")?, piece.flags("transaction")?);
+        let (packed, sizes) = (piece.bytes(PACKED)?, large("samples")?);
+        let latency = read_latency(piece)?;
+        let (connect, bytes, sent) = (large("connect_sum")?, large("bytes_sum")?, large("sent_bytes_sum")?);
+        let before = piece.counts("before_boundary")?;
+        let hosts = piece.text_lists(INJECTORS, |name| injectors.number(name))?;
+        let samples = piece.count_lists("injector_samples")?;
+        let threads = piece.number_lists::<Int64Type>("injector_threads")?;
+        for row in 0..piece.len() {
+            let key = CellKey {
+                second: at(&second, row),
+                label: labels.number(at(&label, row)),
+                success: at(&success, row),
+                transaction: at(&transaction, row),
+            };
+            let sums = Cell {
+                elapsed: Vec::new(),
+                latency: at(&latency, row),
+                connect: at(connect, row),
+                bytes: at(bytes, row),
+                sent_bytes: at(sent, row),
+                before_boundary: at(&before, row),
+                injectors: loads(piece, hosts.get(row), samples.get(row), threads.get(row))?,
+            };
+            let (counts, samples) = counts(piece, at(&packed, row), at(sizes, row))?;
+            self.counted.add(key.success, key.transaction, samples);
+            match self.head.first() {
+                Some((first, ..)) if first.second != key.second => self.cells.push(key, counts, &sums)?,
+                _ => self.head.push((key, counts.into(), sums)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read_latency(piece: &Piece) -> Result<Vec<Spread>> {
+    let (n, sum) = (piece.counts("latency_n")?, piece.numbers::<Int64Type>("latency_sum")?);
+    let (min, max) = (piece.numbers::<Int32Type>("latency_min")?, piece.numbers::<Int32Type>("latency_max")?);
+    let spread = |row| Spread { n: at(&n, row), sum: at(sum, row), min: at(min, row), max: at(max, row) };
+    Ok((0..piece.len()).map(spread).collect())
+}
+
+/// Checks that a cell's packed counts are those of `samples` samples. Returns them and the number of samples.
+fn counts<'a>(piece: &Piece, packed: &'a [u8], samples: i64) -> Result<(&'a [u8], u64)> {
+    let mut rest = packed;
+    match check_counts(&mut rest) {
+        Some(counted) if limited(counted) == samples && rest.is_empty() => Ok((packed, counted)),
+        _ => Err(piece.damaged(format!("column {PACKED} does not hold the counts of its samples"))),
+    }
+}
+
+/// Returns the loads of a cell's injectors, ascending by injector index.
+fn loads(piece: &Piece, hosts: &[u32], samples: &[u64], threads: &[i64]) -> Result<Vec<InjectorLoad>> {
+    if hosts.len() != samples.len() || hosts.len() != threads.len() {
+        return Err(piece.damaged("the columns of injectors differ in length"));
+    }
+    let columns = hosts.iter().zip(samples).zip(threads);
+    let mut loads: Vec<InjectorLoad> = columns
+        .map(|((injector, samples), threads)| InjectorLoad {
+            injector: *injector,
+            samples: *samples,
+            threads: *threads,
+        })
+        .collect();
+    loads.sort_by_key(|load| load.injector);
+    Ok(loads)
+}
