@@ -59,8 +59,8 @@ fn named(folder: &Folder) -> Option<BTreeSet<String>> {
 
 /// Makes a run's folder match its manifest: removes the files of earlier generations, and moves in those of the current
 /// one if its writer did not. Without a manifest, all files of perfpipe are removed. What fails now is left to the next
-/// ingest. The caller holds the run's lock.
-pub(crate) fn tidy(folder: &Folder, run: &Path) {
+/// ingest. The caller holds the run's lock. `is_durable` is true if the manifest is known to be durable.
+pub(crate) fn tidy(folder: &Folder, run: &Path, is_durable: bool) {
     let manifest = match read_manifest(run) {
         Ok(Some(manifest)) if !folder.is_home(run, &manifest.info.key) => return,
         Ok(manifest) => manifest,
@@ -79,12 +79,12 @@ pub(crate) fn tidy(folder: &Folder, run: &Path) {
     let earlier: Vec<PathBuf> = earlier.collect();
     let is_home = files.as_ref().is_none_or(|files| files.parent() == Some(run));
     // The files that a manifest replaced may still be needed until the manifest is durable.
-    if (is_home && earlier.is_empty()) || sync_dir(run).is_err() {
+    if (is_home && earlier.is_empty()) || !is_durable && sync_dir(run).is_err() {
         return;
     }
     let earlier: Vec<PathBuf> = earlier.iter().map(|path| take_out(folder, path)).collect();
     if let (Some(current), Some(files)) = (&current, files) {
-        move_in(folder, run, &files, &run.join(current));
+        move_in(run, &files, &run.join(current));
     }
     // The next ingest removes what can't be removed now.
     earlier.iter().for_each(|path| _ = fs::remove_dir_all(path));
@@ -97,18 +97,18 @@ fn take_out(folder: &Folder, generation: &Path) -> PathBuf {
 }
 
 /// Moves the current generation into its run's folder, if it is not there.
-fn move_in(folder: &Folder, run: &Path, files: &Path, home: &Path) {
+fn move_in(run: &Path, files: &Path, home: &Path) {
     if files != home && fs::rename(files, home).is_ok() {
         // Its writer is done.
         let _ = fs::remove_file(home.join(LOCK));
         // If this is lost in a power failure, the move is just repeated.
-        let _ = sync_dir(run).and_then(|()| sync_dir(&folder.staging()));
+        let _ = sync_dir(run);
     }
 }
 
 /// Tidies a run's folder, and removes it if nothing is left. The caller holds the run's lock and the gate.
 pub(crate) fn clear(folder: &Folder, run: &Path) {
-    tidy(folder, run);
+    tidy(folder, run, false);
     if entries(run).all(|entry| entry.file_name() == LOCK) {
         let _ = fs::remove_file(run.join(LOCK));
         let _ = fs::remove_dir(run);

@@ -131,7 +131,7 @@ impl Folder {
         // If there was no room on the disk for the lock file, the empty folder is removed again.
         let lock = Lock::try_new(&run.join(LOCK)).inspect_err(|_| _ = fs::remove_dir(&run))?;
         // First finish what an earlier, stopped writer left of this run.
-        lock.iter().for_each(|_| tidy(self, &run));
+        lock.iter().for_each(|_| tidy(self, &run, false));
         Ok(lock.map(|lock| RunLock { folder: self.clone(), run, _lock: lock }))
     }
 
@@ -192,7 +192,7 @@ impl Folder {
         let durable = put.and_then(|()| sync_dir(&lock.run)).and_then(|()| sync_dir(&self.runs()));
         durable.map_err(|error| not_durable(&format!("the run {} is in its place", info.key), &error))?;
         // The next writer repeats what fails here. Until then the run is read from where it is.
-        tidy(self, &lock.run);
+        tidy(self, &lock.run, true);
         Ok(())
     }
 

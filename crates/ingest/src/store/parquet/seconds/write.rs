@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::WriterPropertiesBuilder;
 
 use super::{INJECTORS, LABEL, PACKED, limited};
 use crate::counts::pack::pack_counts;
@@ -14,7 +14,7 @@ use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 use crate::sample::resolution::Resolution;
 use crate::store::parquet::checksum::Sums;
-use crate::store::parquet::tables::{builder, by_differences, items_of, properties, table, write};
+use crate::store::parquet::tables::{by_differences, items_of, properties, table, write};
 
 /// The maximum number of cells per batch when writing.
 const CELLS: usize = 1024;
@@ -23,12 +23,12 @@ const CELLS: usize = 1024;
 const VALUES: usize = 64 << 10;
 
 /// The properties for the exact counts of times in this unit.
-fn properties_in(unit: Resolution) -> WriterProperties {
+fn properties_in(unit: Resolution) -> WriterPropertiesBuilder {
     if !unit.is_fine() {
         return properties();
     }
     // Nearly every request has a time of its own: there is nothing that a dictionary would hold once.
-    by_differences(builder(), items_of("counts")).set_column_dictionary_enabled(PACKED.into(), false).build()
+    by_differences(properties(), items_of("counts")).set_column_dictionary_enabled(PACKED.into(), false)
 }
 
 /// Writes the exact counts. The cells must ascend by key.
