@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::io;
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
 use super::manifest::Manifest;
 use super::name::{folder_name, former_name, repeat_of};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
 use crate::store::parquet::lock::refuse_link;
 
@@ -19,6 +21,12 @@ pub(in crate::store::parquet) const POINTS: &str = "points.json";
 
 /// The folder for what `repair` found not to be a complete run.
 pub(super) const SET_ASIDE: &str = "set-aside";
+
+/// The maximum number of threads that read manifests.
+const READERS: usize = 8;
+
+/// A number of manifests that one thread reads.
+const FEW: usize = 32;
 
 /// The folder of a store.
 #[derive(Debug, Clone)]
@@ -87,19 +95,24 @@ impl Folder {
 
     /// Returns all folders with a manifest, sorted by name: each with its manifest, or with the error of reading it.
     pub(in crate::store::parquet) fn manifests(&self) -> Result<Vec<(PathBuf, Result<Manifest>)>> {
-        let mut found = Vec::new();
-        for run in self.run_folders()? {
-            let manifest = match read_manifest(&run) {
-                Ok(None) => continue,
-                Ok(Some(manifest)) if !self.is_home(&run, &manifest.info.key) => {
-                    Err(foreign(&run, &manifest))
-                }
-                Ok(Some(manifest)) => Ok(manifest),
-                Err(error) => Err(error),
-            };
-            found.push((run, manifest));
-        }
-        Ok(found)
+        let runs = self.run_folders()?;
+        let readers = std::thread::available_parallelism().map_or(1, NonZero::get).min(READERS);
+        // Starting a thread takes longer than reading a few manifests.
+        let pieces = runs.chunks(runs.len().div_ceil(readers).max(FEW));
+        let job = |runs| -> Job<'_, _> { (MANIFEST, Box::new(move || Ok(self.manifests_of(runs)))) };
+        let found = match runs.len() {
+            0..=FEW => vec![self.manifests_of(&runs)],
+            _ => side_by_side(pieces.map(job).collect())?.into_iter().map(|(_, found)| found).collect(),
+        };
+        Ok(found.into_iter().flatten().collect())
+    }
+
+    fn manifests_of(&self, runs: &[PathBuf]) -> Vec<(PathBuf, Result<Manifest>)> {
+        let manifest = |run: &PathBuf| match read_manifest(run).transpose()? {
+            Ok(manifest) if !self.is_home(run, &manifest.info.key) => Some(Err(foreign(run, &manifest))),
+            read => Some(read),
+        };
+        runs.iter().filter_map(|run| Some((run.clone(), manifest(run)?))).collect()
     }
 
     /// Returns the folders of runs, sorted by name, with or without a manifest.
