@@ -43,7 +43,6 @@ mod work;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::Parser;
 use perfpipe_ingest::Progress;
 
 use crate::args::renamed;
@@ -57,7 +56,7 @@ const STACK: usize = 8 << 20;
 fn main() -> ExitCode {
     allocator::keep_little();
     let (words, notes) = renamed::translate(std::env::args_os());
-    let cli = Cli::parse_from(words);
+    let cli = commands::parse(words).unwrap_or_else(|error| error.exit());
     output::terminal::set(cli.terminal);
     if cli.terminal.quiet {
         output::be_quiet();

@@ -23,10 +23,11 @@ mod verify;
 #[cfg(test)]
 mod tests;
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use anyhow::Result;
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use perfpipe_ingest::Progress;
 
 use self::attach_cpu::AttachArgs;
@@ -68,6 +69,18 @@ pub(crate) struct Cli {
     pub(crate) store: StoreArgs,
     #[command(flatten)]
     pub(crate) terminal: TerminalArgs,
+}
+
+/// Parses a command line.
+///
+/// # Errors
+/// If it is wrong, or asks for help.
+pub(crate) fn parse(
+    words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+) -> clap::error::Result<Cli> {
+    // Neither completions nor manual pages are to have flags that are always refused.
+    let perfpipe = Cli::command().mut_subcommand("report", |report| report.arg(report::page_format()));
+    Cli::from_arg_matches(&perfpipe.try_get_matches_from(words)?)
 }
 
 #[derive(Debug, Subcommand)]

@@ -27,7 +27,6 @@ use crate::output::{Output, fonts, note, page_folder};
 
 #[derive(Debug, Args)]
 #[command(mut_arg("cores", |cores| cores.help("Cores of the server: the CPU axis ends at 100 for each")))]
-#[command(arg = Arg::new("page_format").long("page-format").value_name("LIST").hide(true).value_parser(UnknownArgumentValueParser::suggest_arg("--format")))]
 #[command(group = ArgGroup::new("which").args(["run", "test"]).required(true))]
 #[command(after_help = "Examples:\n  \
     perfpipe report --test 2048\n  \
@@ -98,6 +97,12 @@ impl ReportArgs {
     pub(crate) fn charts(&self) -> &[Chart] {
         self.chart.as_deref().unwrap_or(&[Chart::Time])
     }
+}
+
+/// A flag of other commands, which is refused with the name of this command's own.
+pub(crate) fn page_format() -> Arg {
+    let refused = UnknownArgumentValueParser::suggest_arg("--format");
+    Arg::new("page_format").long("page-format").value_name("LIST").hide(true).value_parser(refused)
 }
 
 /// Draws the pages of a test and prints its league table.

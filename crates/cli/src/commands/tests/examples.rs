@@ -2,7 +2,7 @@
 
 use clap::CommandFactory;
 
-use super::{Cli, Parser, words};
+use super::{Cli, parse, words};
 
 /// The command lines in the examples of a help: everything that begins with `perfpipe`, also after a pipe.
 fn examples(command: &clap::Command) -> Vec<String> {
@@ -37,7 +37,7 @@ fn each_command_has_examples_and_each_example_is_taken() {
             command.get_name()
         );
         for line in &all {
-            if let Err(error) = Cli::try_parse_from(words(line)) {
+            if let Err(error) = parse(words(line)) {
                 panic!("{line}: {error}");
             }
         }
@@ -52,7 +52,7 @@ fn example_with_a_flag_that_is_not_there_would_be_found() {
         clap::Command::new("x").after_help("Examples:\n  perfpipe list --bogus > x\n  cat x | perfpipe list");
     let all = examples(&broken);
     assert_eq!(all, ["perfpipe list --bogus", "perfpipe list"]);
-    assert!(Cli::try_parse_from(words(&all[0])).is_err() && Cli::try_parse_from(words(&all[1])).is_ok());
+    assert!(parse(words(&all[0])).is_err() && parse(words(&all[1])).is_ok());
 }
 
 #[test]

@@ -4,9 +4,7 @@ mod examples;
 mod flags;
 mod options;
 
-use clap::Parser;
-
-use super::{Cli, Command};
+use super::{Cli, Command, parse};
 
 /// Splits a line into words as a shell does.
 fn words(line: &str) -> Vec<String> {
@@ -28,14 +26,12 @@ fn words(line: &str) -> Vec<String> {
 
 /// Parses a line, given without `perfpipe`.
 fn command(line: &str) -> Command {
-    Cli::try_parse_from(words(&format!("perfpipe {line}")))
-        .unwrap_or_else(|error| panic!("{line}: {error}"))
-        .command
+    parse(words(&format!("perfpipe {line}"))).unwrap_or_else(|error| panic!("{line}: {error}")).command
 }
 
 /// The kind of error for a line that is refused.
 fn refused(line: &str) -> clap::error::ErrorKind {
-    match Cli::try_parse_from(words(&format!("perfpipe {line}"))) {
+    match parse(words(&format!("perfpipe {line}"))) {
         Ok(cli) => panic!("{line} is taken as {cli:?}"),
         Err(error) => {
             assert_eq!(error.exit_code(), 2, "{line}");
