@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use perfpipe_analyze::sweep::Growth;
 use perfpipe_analyze::{Error, Phases, Sweep, View};
+use perfpipe_ingest::run::Resolution;
 use proptest::prelude::*;
 use support::{Raw, Sample, mean, percentile, same};
 
@@ -122,7 +123,7 @@ proptest! {
 }
 
 /// A run of so many requests a second at each of some loads, ten seconds each.
-fn sweep_of(steps: &[(i32, i64)]) -> Sweep {
+fn steps_of(steps: &[(i32, i64)]) -> Raw {
     let mut samples = Vec::new();
     for (step, (threads, rate)) in (0..).zip(steps) {
         for request in 0..10 * rate {
@@ -139,8 +140,22 @@ fn sweep_of(steps: &[(i32, i64)]) -> Sweep {
             });
         }
     }
-    let raw = Raw { t0_ms: 0, samples, cpu: vec![] };
-    Sweep::new(&raw.stored(), &View::default()).unwrap()
+    Raw { t0_ms: 0, samples, cpu: vec![] }
+}
+
+/// The sweep of such a run.
+fn sweep_of(steps: &[(i32, i64)]) -> Sweep {
+    Sweep::new(&steps_of(steps).stored(), &View::default()).unwrap()
+}
+
+#[test]
+fn times_are_in_ms_whatever_the_unit_of_the_run() {
+    let mut stored = steps_of(&[(10, 76), (20, 150)]).stored();
+    stored.info.resolution = Resolution::MICROSECOND;
+    let sweep = Sweep::new(&stored, &View::default()).unwrap();
+    let times: Vec<_> =
+        sweep.steps.iter().map(|step| (step.summary.p50, step.summary.elapsed_mean)).collect();
+    assert_eq!(times, [(Some(0.011), Some(0.011)), (Some(0.021), Some(0.021))]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use perfpipe_ingest::run::Resolution;
 use perfpipe_ingest::{RunInfo, StoredRun};
 
 use super::knee::{self, Growth, Knee, Point};
@@ -63,7 +64,6 @@ pub struct LoadStep {
 }
 
 /// The data of a step, while seconds are read.
-#[derive(Default)]
 struct Gathered {
     loads: Vec<f64>,
     successes: Vec<f64>,
@@ -91,7 +91,7 @@ impl Sweep {
         for second in selection.seconds() {
             let (second, cells) = second?;
             let Some((key, load)) = at(&keys, second).zip(at(&loads, second)) else { continue };
-            let step = gathered.entry(key).or_default();
+            let step = gathered.entry(key).or_insert_with(|| Gathered::in_unit(run.info.resolution));
             let row = reader.read(second, &cells, step.tally.totals_mut());
             step.tally.add_second(&row);
             step.loads.push(load);
@@ -160,6 +160,11 @@ impl Sweep {
 }
 
 impl Gathered {
+    /// Creates empty data of a run whose times are in this unit.
+    fn in_unit(unit: Resolution) -> Self {
+        Self { loads: Vec::new(), successes: Vec::new(), tally: Tally::in_unit(unit) }
+    }
+
     fn row(&self, percentiles: &[f64]) -> LoadStep {
         let count = self.loads.len() as f64;
         let mean = self.successes.iter().sum::<f64>() / count;
