@@ -18,9 +18,9 @@
 //!
 //! # Threads and blocking
 //!
-//! An ingest starts one thread that reads and [`PipelineOptions::workers`] threads that parse. Poll its future on a
-//! tokio runtime. What reads a store never blocks the polling thread; what writes into a folder does, while it waits for
-//! the disk. [`Store`] says which functions these are. Those of [`store::parquet::ParquetStore`] itself all block.
+//! An ingest starts up to [`PipelineOptions::readers`] threads that read, and [`PipelineOptions::workers`] that parse.
+//! Poll its future on a tokio runtime. What reads a store never blocks the polling thread; what writes into a folder
+//! does, while it waits for the disk. [`Store`] says which functions these are. Those of [`store::parquet::ParquetStore`] itself all block.
 //!
 //! Asynchronous functions return boxed futures, which are compiled with this crate. The body of an `async fn` would be
 //! compiled again in each crate that polls it.

@@ -135,11 +135,12 @@ impl Desk<'_> {
         // A salvaged part of a damaged log may be less than what is stored, so it may not replace that.
         let replace = run.place.replace && !self.options.source.salvage;
         let jobs = usize::try_from(jobs).unwrap_or(usize::MAX).max(1);
-        let (workers, memory) = ((sizes.workers / jobs).max(1), sizes.memory / jobs);
+        let (workers, readers) = ((sizes.workers / jobs).max(1), (sizes.readers / jobs).max(1));
+        let memory = sizes.memory / jobs;
         let options = IngestOptions {
             repeat: run.place.repeat,
             replace: self.options.replace || replace,
-            sizes: PipelineOptions { workers, memory, ..sizes },
+            sizes: PipelineOptions { workers, readers, memory, ..sizes },
             progress: progress.clone(),
             ..self.options.clone()
         };

@@ -15,7 +15,7 @@ use futures_util::future::BoxFuture;
 use crate::error::{Error, Result};
 use crate::operations::ingest::{Prepared, lacks_log};
 use crate::operations::options::{IngestOptions, check};
-use crate::pipeline::reader::ReadPlan;
+use crate::pipeline::plan::ReadPlan;
 use crate::source::Inputs;
 
 pub use self::columns::MissingColumn;

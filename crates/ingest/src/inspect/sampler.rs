@@ -21,8 +21,8 @@ use crate::formats::number::parse_i64;
 use crate::formats::tools::rows::form::Form;
 use crate::operations::ingest::Prepared;
 use crate::operations::options::IngestOptions;
-use crate::pipeline::collected::{BlockCounts, Collected};
-use crate::pipeline::reader::LogFeed;
+use crate::pipeline::collector::collected::{BlockCounts, Collected};
+use crate::pipeline::plan::LogFeed;
 use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::run::key::Repeat;
@@ -230,7 +230,7 @@ impl Sampler {
             // The sample extends to the next block or to the limit.
             sample.found.sample_bytes = self.limit;
             sample.lines += block.skipped_lines;
-            return self.collected.add(BlockCounts::oversized(0, log, &block, reason), &block.bytes);
+            return self.collected.add(BlockCounts::oversized(log, &block, reason), &block.bytes);
         }
         self.parser.parse_block(&block, file.map(AsRef::as_ref), layout, &clock, &mut self.parsed);
         if let Some(at_byte) = self.parsed.at_byte {
@@ -244,7 +244,7 @@ impl Sampler {
         {
             sample.examine_first(&block, layout, first_ms, &mut self.parser, &self.zone);
         }
-        let mut counts = BlockCounts::new(0, log, block.first_byte, &mut self.parsed);
+        let mut counts = BlockCounts::new(log, block.first_byte, &mut self.parsed);
         counts.tally = self.counter.tally(&mut self.parsed, &clock);
         self.collected.add(counts, &block.bytes)
     }

@@ -1,13 +1,14 @@
-//! The reading thread: sends blocks to the workers and messages to the collecting task.
+//! A reading thread: sends blocks to the workers and messages to the collecting task.
 
 use std::sync::Arc;
 
-use crossbeam_channel::Sender;
+use crossbeam_channel::{Receiver, Sender};
 use tokio::sync::mpsc;
 
-use super::messages::{Message, Shared, Work};
-use super::reader::{LogFeed, ReadPlan};
-use crate::error::Place;
+use super::lanes::Lane;
+use super::messages::{Message, Read, Shared, Work};
+use super::plan::{LogFeed, ReadPlan};
+use crate::error::{Place, Result};
 use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parsed::Clock;
@@ -16,23 +17,78 @@ use crate::run::damage::Damage;
 use crate::run::info::SourceFile;
 use crate::sample::pool::Turn;
 
-/// The reading thread's end of the channels.
+/// A reading thread's end of the channels.
 pub(super) struct Feed<C> {
-    pub(super) work: Sender<Work>,
-    pub(super) buffers: Turn,
-    pub(super) messages: mpsc::Sender<Message<C>>,
-    pub(super) shared: Arc<Shared>,
-    pub(super) sequence: u64,
-    pub(super) logs: usize,
+    work: Sender<Work>,
+    buffers: Turn,
+    messages: mpsc::Sender<Message<C>>,
+    shared: Arc<Shared>,
+    /// The lane that is read.
+    lane: usize,
+    /// The number of blocks of the lane so far.
+    blocks: u64,
+    /// The number of logs of the lane so far.
+    logs: usize,
 }
 
 impl<C> Feed<C> {
-    pub(super) fn run(mut self, plan: ReadPlan, parser: Parser) {
+    pub(super) fn new(
+        work: Sender<Work>,
+        buffers: Turn,
+        messages: mpsc::Sender<Message<C>>,
+        shared: Arc<Shared>,
+    ) -> Self {
+        Self { work, buffers, messages, shared, lane: 0, blocks: 0, logs: 0 }
+    }
+
+    /// Reads all logs of a run as its only reader.
+    pub(super) fn run(mut self, plan: &ReadPlan, parser: Parser) {
         let packed = self.shared.progress.packed();
-        if let Err(error) = plan.run(parser, packed, &mut self) {
-            // If nobody receives, the ingest has already failed.
-            let _ = self.messages.blocking_send(Message::Failed(error));
+        let read = plan.run(parser, packed, &mut self);
+        self.end_lane(read.map(|()| true));
+    }
+
+    /// Looks ahead in all logs, passes their lanes on to all readers, and reads some of them.
+    pub(super) fn lead(
+        mut self,
+        plan: &ReadPlan,
+        parser: Parser,
+        (groups, readers): (Vec<usize>, usize),
+        (lanes, queue): (Sender<Lane>, Receiver<Lane>),
+    ) {
+        match plan.lanes(parser, groups, readers, &mut self) {
+            Ok(found) => {
+                // The channel is not bounded, and this thread receives from it.
+                found.into_iter().for_each(|lane| _ = lanes.send(lane));
+                drop(lanes);
+                self.follow(plan, &queue);
+            }
+            Err(error) => _ = self.end_lane(Err(error)),
         }
+    }
+
+    /// Reads lanes as long as there are any.
+    pub(super) fn follow(mut self, plan: &ReadPlan, queue: &Receiver<Lane>) {
+        let packed = self.shared.progress.packed();
+        while let Ok(lane) = queue.recv() {
+            (self.lane, self.blocks, self.logs) = (lane.number, 0, 0);
+            let read = plan.read_lane(lane, &packed, &mut self);
+            if !self.end_lane(read) {
+                return;
+            }
+        }
+    }
+
+    /// Tells how the lane ended. Returns false to stop: if nobody receives, the ingest has already failed.
+    fn end_lane(&mut self, read: Result<bool>) -> bool {
+        match read {
+            Ok(goes_on) => self.tell(Read::Ended(self.blocks)) && goes_on,
+            Err(error) => self.tell(Read::Failed(error)),
+        }
+    }
+
+    fn tell(&mut self, read: Read) -> bool {
+        self.messages.blocking_send(Message::Read(self.lane, read)).is_ok()
     }
 }
 
@@ -49,26 +105,26 @@ impl<C> LogFeed for Feed<C> {
 
     fn begin_log(&mut self, place: Place) -> bool {
         self.logs += 1;
-        self.messages.blocking_send(Message::Log(place)).is_ok()
+        self.tell(Read::Log(place))
     }
 
     fn block(&mut self, block: Block, layout: &Arc<Layout>, file: Option<&Arc<str>>) -> bool {
-        let sequence = self.sequence;
-        self.sequence += 1;
-        let log = self.logs.saturating_sub(1);
-        self.work.send(Work { sequence, log, block, layout: Arc::clone(layout), file: file.cloned() }).is_ok()
+        let (lane, sequence, log) = (self.lane, self.blocks, self.logs.saturating_sub(1));
+        self.blocks += 1;
+        let (layout, file) = (Arc::clone(layout), file.cloned());
+        self.work.send(Work { lane, sequence, log, block, layout, file }).is_ok()
     }
 
     fn end_log(&mut self, source: SourceFile) -> bool {
-        self.messages.blocking_send(Message::Source(source)).is_ok()
+        self.tell(Read::Source(source))
     }
 
     fn damage(&mut self, damage: Damage, of_log: bool) -> bool {
         let log = of_log.then(|| self.logs.saturating_sub(1));
-        self.messages.blocking_send(Message::Damage(log, damage)).is_ok()
+        self.tell(Read::Damage(log, damage))
     }
 
     fn notes(&mut self, notes: Vec<String>) -> bool {
-        notes.is_empty() || self.messages.blocking_send(Message::Notes(notes)).is_ok()
+        notes.is_empty() || self.tell(Read::Notes(notes))
     }
 }

@@ -1,42 +1,49 @@
 //! The threads and channels of an ingest: reading, parsing and storing in parallel.
 //!
 //! ```text
-//!             blocks                      blocks, parsed, counted, encoded
-//!  reader ──────────────▶ workers ──────────────────────────────────────▶ collector ──▶ writer
-//!  (feed.rs, reader.rs)   (worker.rs)     in any order                    (collector.rs)  (sink.rs)
+//!              blocks                      blocks, parsed, counted, encoded
+//!  readers ──────────────▶ workers ──────────────────────────────────────▶ collector ──▶ writer
+//!  (feed.rs, reader.rs)    (worker.rs)     in any order                    (collector/)  (sink.rs)
 //!     ▲                                                                      │ in the order of the log
 //!     └──────────────────────────── buffers (sample/pool/) ──────────────────┘
 //! ```
 //!
-//! One thread reads the logs and cuts them into blocks. Workers parse, count and encode them. The calling task merges
-//! the counts and passes the encoded chunks to the writer, both in the order of the log. The number of buffers is
-//! fixed, and a block's buffer returns when the block is counted. So memory stays flat and the queues stay short,
-//! however fast or slow one stage is.
+//! Several logs are read side by side, in lanes (lanes.rs), and cut into blocks. Workers parse, count and encode them.
+//! The calling task merges the counts in the order of the logs, and passes the encoded chunks to the writer. The number
+//! of buffers is fixed: each reader has its own, and a block's buffer returns when the block is counted. So memory stays
+//! flat and the queues stay short, however fast or slow one stage is.
+//!
+//! No reader waits for another for ever. The blocks of the first lane that has not ended are always counted. Its reader
+//! has come to it, since readers take the lanes in order. So its buffers return, also those of earlier lanes, and
+//! parsing waits for no buffer. When the lane ends, the next one is the first.
 
-pub(crate) mod collected;
-mod collector;
+pub(crate) mod collector;
 mod feed;
+mod lanes;
 mod messages;
+pub(crate) mod plan;
 mod progress;
-pub(crate) mod reader;
+mod reader;
 pub(crate) mod sink;
 pub(crate) mod stage;
+pub(crate) mod survey;
 mod threads;
 mod worker;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
 
 use tokio::sync::mpsc;
 
 pub use self::progress::Progress;
 pub(crate) use self::threads::{Job, side_by_side};
 
-use self::collected::Collected;
-use self::collector::Collector;
+use self::collector::collected::Collected;
+use self::collector::{Apart, Collector};
 use self::feed::Feed;
-use self::messages::Shared;
-use self::reader::ReadPlan;
+use self::messages::{Message, Shared};
+use self::plan::ReadPlan;
 use self::sink::RunWriter;
 use self::threads::{join, spawn};
 use self::worker::Worker;
@@ -51,6 +58,11 @@ use crate::sample::pool::Pool;
 pub struct PipelineOptions {
     /// The number of threads that parse, count and encode.
     pub workers: usize,
+    /// The maximum number of threads that read logs of the same run side by side. Logs from pipes are always read one
+    /// after another, and so are all logs if their samples are kept in a store that takes them only in order.
+    pub readers: usize,
+    /// The number of bytes of unpacked logs that are worth a reader. Smaller logs next to each other share one.
+    pub reader_bytes: usize,
     /// The approximate size of a block, in bytes of the unpacked log.
     pub block_size: usize,
     /// The number of bytes, over all inputs, that are searched ahead for the smallest timeStamp. In a single file: if a
@@ -63,8 +75,15 @@ pub struct PipelineOptions {
 
 impl Default for PipelineOptions {
     fn default() -> Self {
-        let workers = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-        Self { workers, block_size: 1 << 20, look_ahead: 32 << 20, memory: DEFAULT_MEMORY }
+        let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        Self {
+            workers: cores,
+            readers: cores,
+            reader_bytes: 16 << 20,
+            block_size: 1 << 20,
+            look_ahead: 32 << 20,
+            memory: DEFAULT_MEMORY,
+        }
     }
 }
 
@@ -73,6 +92,20 @@ impl PipelineOptions {
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.workers = workers;
+        self
+    }
+
+    /// Sets the maximum number of threads that read logs of the same run side by side.
+    #[must_use]
+    pub fn with_readers(mut self, readers: usize) -> Self {
+        self.readers = readers;
+        self
+    }
+
+    /// Sets the number of bytes of unpacked logs that are worth a reader.
+    #[must_use]
+    pub fn with_reader_bytes(mut self, reader_bytes: usize) -> Self {
+        self.reader_bytes = reader_bytes;
         self
     }
 
@@ -125,8 +158,12 @@ pub(crate) async fn run<W: RunWriter>(
 ) -> Result<Outcome<W>> {
     let workers = sizes.workers.max(1);
     let window = plan.restart_window;
-    let totals = Totals::new(sizes.memory, writer.scratch());
-    let collected = Collected::new(max_rejects, totals);
+    let side_by_side = !plan.samples || writer.takes_pieces();
+    let groups = plan.groups(if side_by_side { sizes.readers } else { 1 }, sizes.reader_bytes);
+    let readers = groups.len().clamp(1, sizes.readers.max(1));
+    let memory = Budget::new(sizes.memory, readers);
+    let collected = Collected::new(max_rejects, Totals::new(memory.first, writer.scratch()));
+    let apart = Apart { max_rejects, memory: memory.apart, scratch: writer.scratch() };
     let shared = Arc::new(Shared {
         clock: OnceLock::new(),
         times_only: AtomicBool::new(false),
@@ -134,11 +171,11 @@ pub(crate) async fn run<W: RunWriter>(
         progress,
     });
     let (messages, mut inbox) = mpsc::channel(workers * 4);
-    // One that is being filled, one for each worker, and a few that wait for a worker or for their turn to be counted.
-    let blocks = workers + 4;
-    let (work, queue) = crossbeam_channel::bounded(blocks);
-    let pool = Pool::new(blocks);
-    let buffers = pool.turn();
+    // Of each reader one that is being filled, some for the workers, and a few that wait for a worker or for their turn
+    // to be counted.
+    let blocks = workers.div_ceil(readers) + 4;
+    let (work, queue) = crossbeam_channel::bounded(blocks * readers);
+    let pools: Vec<Pool> = (0..readers).map(|_| Pool::new(blocks)).collect();
     let mut threads = Vec::new();
     for _ in 0..workers {
         let worker = Worker {
@@ -151,14 +188,15 @@ pub(crate) async fn run<W: RunWriter>(
         threads.push(spawn("parse", messages.clone(), move || worker.run())?);
     }
     drop(queue);
-    let alarm = messages.clone();
-    let feed = Feed { work, buffers, messages, shared: Arc::clone(&shared), sequence: 0, logs: 0 };
-    threads.push(spawn("read", alarm, move || feed.run(plan, parser))?);
-    let collector =
-        Collector { collected, writer: &mut writer, shared: &shared, window, bytes: 0, late: None };
+    let feed = |pool: &Pool| Feed::new(work.clone(), pool.turn(), messages.clone(), Arc::clone(&shared));
+    let feeds = pools.iter().map(feed).collect();
+    drop(work);
+    threads.extend(read(plan, parser, groups, feeds, &messages)?);
+    drop(messages);
+    let collector = Collector::new(collected, &mut writer, &shared, window, apart);
     let ran = collector.run(&mut inbox).await;
     // Nobody receives from here on, so every running thread stops at its next message or buffer.
-    drop((inbox, pool));
+    drop((inbox, pools));
     let joined = tokio::task::spawn_blocking(move || join(threads)).await;
     let (collected, late) = ran?;
     joined.map_err(|error| Error::store("waiting for the ingest's threads", error))??;
@@ -167,4 +205,46 @@ pub(crate) async fn run<W: RunWriter>(
     let t0_ms =
         collected.earliest_ms.ok_or_else(|| Error::bug("looking for t0", "no record was earlier than it"))?;
     Ok(Outcome::Earlier(Earlier { t0_ms, late }))
+}
+
+/// Starts the threads that read the logs.
+fn read<C: Send + 'static>(
+    plan: ReadPlan,
+    parser: Parser,
+    groups: Vec<usize>,
+    feeds: Vec<Feed<C>>,
+    alarm: &mpsc::Sender<Message<C>>,
+) -> Result<Vec<JoinHandle<()>>> {
+    let plan = Arc::new(plan);
+    let (lanes, queue) = crossbeam_channel::unbounded();
+    let (readers, mut feeds) = (feeds.len(), feeds.into_iter());
+    let mut threads = Vec::new();
+    if let Some(first) = feeds.next() {
+        let (plan, queue) = (Arc::clone(&plan), queue.clone());
+        let lead = move || match groups.len() {
+            0 | 1 => first.run(&plan, parser),
+            _ => first.lead(&plan, parser, (groups, readers), (lanes, queue)),
+        };
+        threads.push(spawn("read", alarm.clone(), lead)?);
+    }
+    for feed in feeds {
+        let (plan, queue) = (Arc::clone(&plan), queue.clone());
+        threads.push(spawn("read", alarm.clone(), move || feed.follow(&plan, &queue))?);
+    }
+    Ok(threads)
+}
+
+/// The memory budgets of a run's results, and of those of each lane that is read ahead of its turn.
+struct Budget {
+    first: usize,
+    apart: usize,
+}
+
+impl Budget {
+    fn new(memory: usize, readers: usize) -> Self {
+        match readers.saturating_sub(1) {
+            0 => Self { first: memory, apart: 0 },
+            others => Self { first: memory / 2, apart: memory / 2 / others },
+        }
+    }
 }

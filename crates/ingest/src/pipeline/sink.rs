@@ -128,6 +128,36 @@ pub trait RunWriter: Send {
         chunk: <Self::Encoder as BatchEncoder>::Chunk,
     ) -> impl Future<Output = Result<()>> + Send;
 
+    /// Returns true if the samples of several pieces of the run may be written side by side, see
+    /// [`write_piece`](Self::write_piece).
+    fn takes_pieces(&self) -> bool {
+        false
+    }
+
+    /// Writes an encoded chunk of a piece of the run. All samples of a piece come before those of pieces with greater
+    /// numbers. The chunks of one piece come in the order of the log. If the writer [takes
+    /// pieces](Self::takes_pieces), chunks of several come in any order.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn write_piece(
+        &mut self,
+        piece: usize,
+        chunk: <Self::Encoder as BatchEncoder>::Chunk,
+    ) -> impl Future<Output = Result<()>> + Send {
+        let _ = piece;
+        self.write(chunk)
+    }
+
+    /// Ends a piece, of which no further chunk comes.
+    ///
+    /// # Errors
+    /// When the store fails.
+    fn end_piece(&mut self, piece: usize) -> impl Future<Output = Result<()>> + Send {
+        let _ = piece;
+        std::future::ready(Ok(()))
+    }
+
     /// Claims the lowest free repeat of the key's framework and test, and returns its key. No run has it, and no other
     /// writer is storing it or can claim it. A writer that stores no runs may return the key unchanged.
     ///

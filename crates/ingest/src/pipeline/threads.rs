@@ -62,7 +62,7 @@ pub(crate) fn side_by_side<T: Send>(jobs: Vec<Job<'_, T>>) -> Result<Vec<(&'stat
             threads.push((name, thread));
         }
         let ended = threads.into_iter().map(|(name, thread)| {
-            let done = thread.join().map_err(|_| Error::stopped(format!("writing {name}")))?;
+            let done = thread.join().map_err(|_| Error::stopped(format!("the work on {name}")))?;
             Ok((name, done?))
         });
         ended.collect()

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use crossbeam_channel::Receiver;
 use tokio::sync::mpsc;
 
-use super::collected::BlockCounts;
+use super::collector::collected::BlockCounts;
 use super::messages::{Done, Message, Shared, Work};
 use super::sink::BatchEncoder;
 use crate::counts::counter::Counter;
@@ -39,23 +39,23 @@ impl<E: BatchEncoder> Worker<E> {
     }
 
     fn block(&mut self, work: Work, parsed: &mut Parsed, counter: &mut Counter) -> Result<Done<E::Chunk>> {
-        let Work { sequence, log, block, layout, file } = work;
+        let Work { lane, sequence, log, block, layout, file } = work;
         let clock =
             self.shared.clock.get().ok_or_else(|| Error::bug("parsing the log", "t0 is not known"))?;
         if let Some(reason) = block.oversized {
-            let counts = BlockCounts::oversized(sequence, log, &block, reason);
-            return Ok(Done { counts, chunk: None, buffer: block.bytes });
+            let counts = BlockCounts::oversized(log, &block, reason);
+            return Ok(Done { lane, sequence, counts, chunk: None, buffer: block.bytes });
         }
         parsed.rejects.restart(Some(self.shared.reject_room.load(Ordering::Relaxed)));
         self.parser.parse_block(&block, file.as_deref(), &layout, clock, parsed);
         let early = parsed.earliest_ms.is_some_and(|earliest| earliest < clock.origin);
         let times_only = early || self.shared.times_only.load(Ordering::Acquire);
-        let mut counts = BlockCounts::new(sequence, log, block.first_byte, parsed);
+        let mut counts = BlockCounts::new(log, block.first_byte, parsed);
         let mut chunk = None;
         if !times_only {
             chunk = self.encoder.encode(&parsed.batch)?;
             counts.tally = counter.tally(parsed, clock);
         }
-        Ok(Done { counts, chunk, buffer: block.bytes })
+        Ok(Done { lane, sequence, counts, chunk, buffer: block.bytes })
     }
 }

@@ -87,6 +87,14 @@ impl LogSource {
         matches!(self.origin, Origin::Stored(_))
     }
 
+    /// Returns the same log, to be read by another reader; `None` if it can be opened only once.
+    pub(crate) fn again(&self) -> Option<Self> {
+        match &self.origin {
+            Origin::Stored(stored) => Some(Self::stored(stored.clone(), self.has)),
+            Origin::Pipe(_) => None,
+        }
+    }
+
     /// Returns the packed size in bytes, if it is known before reading.
     pub fn packed_size(&self) -> Option<u64> {
         match &self.origin {
@@ -454,7 +462,7 @@ pub(crate) fn source_file(place: &Place, kind: SourceKind, digest: &Digest) -> S
 }
 
 /// Returns the member's name without folders, or the file's if there is no member or it has no proper name.
-fn own_name(place: &Place) -> String {
+pub(super) fn own_name(place: &Place) -> String {
     match place.member.as_deref().map(last_part) {
         Some(member) if !member.is_empty() && member != "-" => member.to_owned(),
         _ => last_part(&place.file.to_string_lossy()).to_owned(),

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::{LogReader, LogSource};
+use super::LogSource;
+use super::log::own_name;
 use crate::error::Place;
 
 /// Gives each log a name that no other log of the run has.
@@ -27,14 +28,14 @@ impl LogNames {
     /// Returns the name of the log that is read next: its file name, with its folders if another log has the same one.
     ///
     /// The first log of a single pipe has none, since it may be the only log.
-    pub(crate) fn next(&mut self, log: &LogReader<'_>) -> Option<Arc<str>> {
+    pub(crate) fn next(&mut self, log: &Place) -> Option<Arc<str>> {
+        let short = own_name(log);
         if !std::mem::replace(&mut self.several, true) {
-            self.given.insert(log.file_name());
+            self.given.insert(short);
             return None;
         }
-        let short = log.file_name();
         let known = self.shared.contains(&short) || self.given.contains(&short);
-        let base = if known { long_name(log.place()) } else { short };
+        let base = if known { long_name(log) } else { short };
         let numbered = (2..).map(|number| format!("{base} ({number})"));
         let name = std::iter::once(base.clone()).chain(numbered).find(|name| !self.given.contains(name))?;
         self.given.insert(name.clone());

@@ -15,7 +15,6 @@ mod agreement;
 mod expected;
 mod injectors;
 mod log;
-mod many_logs;
 mod memory;
 #[path = "../oracle/mod.rs"]
 mod oracle;
@@ -26,5 +25,6 @@ mod postgres;
 #[path = "../support/read_back.rs"]
 mod read_back;
 mod rejects;
+mod several;
 mod support;
 mod trial;

@@ -1,5 +1,6 @@
 //! A store of one run, in memory: it waits for no disk.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -33,7 +34,8 @@ struct Memory {
 
 struct Writer {
     memory: Memory,
-    rows: Vec<Row>,
+    /// The rows of each piece.
+    rows: BTreeMap<usize, Vec<Row>>,
 }
 
 struct Encoder;
@@ -43,7 +45,7 @@ impl RunStore for Memory {
 
     async fn begin(&self, _key: Option<&RunKey>, _keep_samples: bool) -> Result<Writer> {
         self.begun.fetch_add(1, Ordering::Relaxed);
-        Ok(Writer { memory: self.clone(), rows: Vec::new() })
+        Ok(Writer { memory: self.clone(), rows: BTreeMap::new() })
     }
 }
 
@@ -63,7 +65,15 @@ impl RunWriter for Writer {
     }
 
     async fn write(&mut self, rows: Vec<Row>) -> Result<()> {
-        self.rows.extend(rows);
+        self.write_piece(0, rows).await
+    }
+
+    fn takes_pieces(&self) -> bool {
+        true
+    }
+
+    async fn write_piece(&mut self, piece: usize, rows: Vec<Row>) -> Result<()> {
+        self.rows.entry(piece).or_default().extend(rows);
         Ok(())
     }
 
@@ -78,7 +88,7 @@ impl RunWriter for Writer {
         *self.memory.stored.lock().unwrap() = Some(Stored {
             run: stored,
             rejects: run.rejects.iter()?.collect::<Result<_>>()?,
-            rows: self.rows,
+            rows: self.rows.into_values().flatten().collect(),
         });
         Ok(())
     }

@@ -88,7 +88,9 @@ fn logs_of_few_records_share_row_groups() {
     let log = |at: usize| desk.file(&format!("{at:02}.csv"), long_log(100));
     let files: Vec<PathBuf> = (0..40).map(log).collect();
     let desk = Desk::new();
-    desk.stored(&files, &options(5, 1000, 0));
+    let mut options = options(5, 1000, 0);
+    options.sizes = options.sizes.with_reader_bytes(1 << 20);
+    desk.stored(&files, &options);
     let samples = tables(&desk.path("data")).remove("samples.parquet").unwrap();
     let reader = parquet::file::reader::SerializedFileReader::new(bytes::Bytes::from(samples)).unwrap();
     let groups = parquet::file::reader::FileReader::metadata(&reader).num_row_groups();

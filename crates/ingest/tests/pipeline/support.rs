@@ -106,16 +106,23 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
 }
 
-/// A key that is told, and these sizes.
+/// A key that is told, and these sizes. The smallest logs are read side by side.
 pub(crate) fn options(workers: usize, block_size: usize, look_ahead: usize) -> IngestOptions {
     let sizes = PipelineOptions::default().with_workers(workers).with_block_size(block_size);
     let sizes = sizes.with_look_ahead(look_ahead).with_memory(4 * block_size);
+    let sizes = sizes.with_readers(3).with_reader_bytes(1);
     IngestOptions::default().with_framework("f").with_test("t").with_sizes(sizes)
 }
 
-/// The usual sizes.
+/// The usual sizes, and one reader.
 pub(crate) fn usual() -> IngestOptions {
-    options(2, 1 << 20, 32 << 20)
+    by_readers(options(2, 1 << 20, 32 << 20), 1)
+}
+
+/// The same options, with this many readers.
+pub(crate) fn by_readers(mut options: IngestOptions, readers: usize) -> IngestOptions {
+    options.sizes.readers = readers;
+    options
 }
 
 /// A sink that keeps everything, and counts how often it was told to begin again.

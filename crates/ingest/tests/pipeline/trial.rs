@@ -185,6 +185,8 @@ fn sizes(dice: &mut Dice, logs: &[Vec<u8>], packing: Packing, into: Into) -> Ing
     let block_size = block_size.clamp((bytes >> 11).max(1), 1 << 20);
     let look_ahead = dice.pick(&[0, 1, 1000, 1 << 16, 32 << 20]);
     let mut options = options(workers, block_size, look_ahead).with_max_rejects(u64::MAX);
+    options.sizes.readers = dice.pick(&[1, 2, 3, 7]);
+    options.sizes.reader_bytes = dice.pick(&[0, 1000, bytes / 4, bytes + 1]);
     options.keep_samples = !dice.one_in(4) || matches!(into, Into::Sink | Into::SlowSink);
     // A pipe can't be read again.
     options.origin = (packing == Packing::Pipe).then(|| OracleRun::read(&[&logs[0]]).t0_ms());

@@ -102,7 +102,7 @@ pub(crate) struct CampaignArgs {
     /// Print what would be ingested and how files are paired; store nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Runs to ingest at once; they share --workers and --memory [default: one per four cores]
+    /// Runs to ingest at once; they share --workers, --readers and --memory [default: one per four cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub(crate) jobs: Option<u16>,
     /// Format of the table of runs [default: text]

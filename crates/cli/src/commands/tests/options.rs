@@ -18,7 +18,7 @@ use crate::input::view;
 type Changes<'a, T> = (&'a str, fn(&mut T));
 
 /// Flags of an ingest, with the options that they change. Those on pages and folders are below.
-pub(super) const INGEST: [Changes<'static, IngestOptions>; 31] = [
+pub(super) const INGEST: [Changes<'static, IngestOptions>; 32] = [
     ("--framework go", |o| o.framework = Some("go".into())),
     ("--test 2048", |o| o.test = Some("2048".into())),
     ("--repeat 3", |o| o.repeat = Repeat::Number(3)),
@@ -87,6 +87,7 @@ pub(super) const INGEST: [Changes<'static, IngestOptions>; 31] = [
     ("--cpu-offset -2", |o| o.cpu.offset = -2),
     ("--cpu-lookback 60", |o| o.cpu.lookback = Some(60)),
     ("--workers 5", |o| o.sizes.workers = 5),
+    ("--readers 3", |o| o.sizes.readers = 3),
     ("--memory 64MB", |o| o.sizes.memory = 64 << 20),
     ("--time-zone UTC", |_| {}),
     ("--max-span 7d --max-rejects 1000 --memory 128MB", |_| {}),

@@ -93,6 +93,7 @@ fn wrong_usage_is_told_before_any_work() {
         (ingest(&["--strict", "--max-rejects", "3"]), "--strict"),
         (ingest(&["--injector-pattern", "("]), "("),
         (ingest(&["--workers", "0"]), "--workers"),
+        (ingest(&["--readers", "0"]), "--readers"),
         (ingest(&["--repeat", "0"]), "--repeat"),
         (ingest(&["--repeat", "2", "--append-repeat"]), "--append-repeat"),
         (ingest(&["--replace", "--append-repeat"]), "--append-repeat"),

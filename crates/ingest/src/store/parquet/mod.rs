@@ -3,7 +3,7 @@
 //! ```text
 //! DIR/perfpipe.json                     the layout's version
 //! DIR/runs/KEY/manifest.json            the run's own row, which generation is current, its files' checksums
-//! DIR/runs/KEY/GENERATION/*.parquet     samples, seconds, cpu, errors, labels, perhaps series; rejects.jsonl
+//! DIR/runs/KEY/GENERATION/*.parquet     samples (of many logs in several files), seconds, cpu, errors, labels, perhaps series; rejects.jsonl
 //! DIR/staging/RANDOM/                   a run that is being written
 //! DIR/points.json                       what other load tools told in summary
 //! DIR/set-aside/                        what `repair` found to be no whole run
@@ -16,7 +16,7 @@
 //!
 //! A run appears when its manifest is renamed into place. Until then its files are in the staging folder. Once the
 //! manifest is durable, the files of the earlier run are moved out of the run's folder, and then those of the new one
-//! in, so that `runs/*/*/samples.parquet` never matches both. If a writer is stopped in between, readers find the files
+//! in, so that `runs/*/*/samples*.parquet` never matches both. If a writer is stopped in between, readers find the files
 //! where they are, and the next writer moves them.
 //!
 //! Writers hold locks: `.lock` in a run's folder locks its key, `.lock` in a staged run shows that its writer is alive,
@@ -192,8 +192,7 @@ impl ParquetStore {
     pub(crate) fn check_files(&self, key: &RunKey) -> Result<Vec<String>> {
         let checked = self.with_generation(key, |manifest, file| {
             let mut faults = Vec::new();
-            let samples = manifest.info.samples_stored.then_some(tables::SAMPLES);
-            for name in small(manifest).chain(samples) {
+            for name in small(manifest).chain(pieces(manifest)) {
                 match file(name).and_then(|file| file.check()) {
                     Err(error @ Error::Store { .. }) => faults.push(fault(error)?),
                     checked => checked?,
@@ -249,14 +248,17 @@ impl ParquetStore {
             if !manifest.info.samples_stored {
                 return Err(Error::without_samples(wanted.key(), manifest.info.had_requests()));
             }
-            Ok((samples::open(file(tables::SAMPLES)?, manifest.info.resolution)?, manifest.info.clone()))
+            let open = |name| samples::open(file(name)?, manifest.info.resolution);
+            Ok((pieces(manifest).map(open).collect::<Result<Vec<_>>>()?, manifest.info.clone()))
         })?;
-        let (reader, info) = opened.ok_or_else(|| wanted.missing())?;
+        let (readers, info) = opened.ok_or_else(|| wanted.missing())?;
         let mut counted = Counted::default();
-        samples::stream(reader, info.resolution, &mut |batch| {
-            counted.add_batch(&batch);
-            sink(batch)
-        })?;
+        for reader in readers {
+            samples::stream(reader, info.resolution, &mut |batch| {
+                counted.add_batch(&batch);
+                sink(batch)
+            })?;
+        }
         held::samples(&info, counted)
     }
 
@@ -336,8 +338,17 @@ impl ParquetStore {
     }
 }
 
-/// Returns the names of a run's files, except that of its samples.
-fn small(manifest: &Manifest) -> impl Iterator<Item = &'static str> {
+/// Returns the names of the files of a run's samples in their order, if they are stored.
+fn pieces(manifest: &Manifest) -> impl Iterator<Item = &str> {
+    let listed = manifest.files.keys().map(String::as_str).filter(|name| samples::is_piece(name));
+    // A manifest may lack the checksums of its files.
+    let unlisted = !manifest.files.keys().any(|name| samples::is_piece(name));
+    let names = listed.chain(unlisted.then_some(tables::SAMPLES));
+    names.filter(|_| manifest.info.samples_stored)
+}
+
+/// Returns the names of a run's files, except those of its samples.
+fn small(manifest: &Manifest) -> impl Iterator<Item = &str> {
     let optional = tables::OPTIONAL.into_iter().filter(|name| manifest.files.contains_key(*name));
     tables::SMALL.into_iter().chain(optional)
 }

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::checksum::{SummedFile, Sums};
+use super::checksum::Sums;
 use super::folder::{Folder, RunLock, Staging};
-use super::samples::{SampleColumns, SampleEncoder, SampleFile};
+use super::samples::{SampleColumns, SampleEncoder, SamplePieces};
 use super::{seconds, tables};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::pipeline::sink::{FinishedRun, RunWriter};
 use crate::pipeline::{Job, side_by_side};
 use crate::run::key::RunKey;
@@ -16,7 +16,7 @@ use crate::store::counted::CountedCells;
 pub struct ParquetWriter {
     folder: Folder,
     // Fields are dropped in this order: the files must be closed before their folder is removed.
-    samples: Option<SampleFile<SummedFile>>,
+    samples: Option<SamplePieces>,
     staging: Staging,
     lock: Option<RunLock>,
 }
@@ -25,21 +25,8 @@ impl ParquetWriter {
     pub(super) fn begin(folder: &Folder, key: Option<&RunKey>, keep_samples: bool) -> Result<Self> {
         let lock = key.map(|key| folder.lock(key)).transpose()?;
         let staging = folder.stage()?;
-        let path = staging.path.join(tables::SAMPLES);
-        let samples = keep_samples.then(|| SampleFile::create(&path)).transpose()?;
+        let samples = keep_samples.then(|| SamplePieces::create(&staging.path)).transpose()?;
         Ok(Self { folder: folder.clone(), samples, staging, lock })
-    }
-}
-
-/// Ends the file of the samples, whose number must be `expected`.
-fn close(samples: SampleFile<SummedFile>, expected: u64) -> Result<Sums> {
-    let (stored, sums) = samples.close()?;
-    match stored == expected {
-        true => Ok(sums),
-        false => Err(Error::store(
-            "checking the samples",
-            format!("{stored} were stored of {expected}; nothing was kept"),
-        )),
     }
 }
 
@@ -55,10 +42,19 @@ impl RunWriter for ParquetWriter {
     }
 
     async fn write(&mut self, rows: SampleColumns) -> Result<()> {
-        match &mut self.samples {
-            Some(samples) => samples.append(rows),
-            None => Ok(()),
-        }
+        self.write_piece(0, rows).await
+    }
+
+    fn takes_pieces(&self) -> bool {
+        true
+    }
+
+    async fn write_piece(&mut self, piece: usize, rows: SampleColumns) -> Result<()> {
+        self.samples.as_mut().map_or(Ok(()), |samples| samples.append(piece, rows))
+    }
+
+    async fn end_piece(&mut self, piece: usize) -> Result<()> {
+        self.samples.as_mut().map_or(Ok(()), |samples| samples.end(piece))
     }
 
     async fn claim_next(&mut self, key: RunKey) -> Result<RunKey> {
@@ -72,30 +68,38 @@ impl RunWriter for ParquetWriter {
         let path = |name: &str| staging.path.join(name);
         let mut cells = CountedCells::new(run.cells);
         let expected = run.info.requests() + run.info.transactions;
-        let mut tables: Vec<Job<'_, Sums>> = vec![
-            (tables::SECONDS, {
+        let mut tables: Vec<Job<'_, Vec<(String, Sums)>>> = vec![
+            table(tables::SECONDS, {
                 let (path, cells) = (path(tables::SECONDS), &mut cells);
                 let (unit, names) = (run.info.resolution, (run.labels, run.injectors));
-                Box::new(move || seconds::write_seconds(&path, unit, names, cells))
+                move || seconds::write_seconds(&path, unit, names, cells)
             }),
-            (tables::CPU, Box::new(|| tables::write_cpu(&path(tables::CPU), run.cpu))),
-            (tables::ERRORS, Box::new(|| tables::write_errors(&path(tables::ERRORS), run.errors))),
-            (tables::LABELS, Box::new(|| tables::write_labels(&path(tables::LABELS), run.label_counts))),
-            (tables::REJECTS, {
+            table(tables::CPU, || tables::write_cpu(&path(tables::CPU), run.cpu)),
+            table(tables::ERRORS, || tables::write_errors(&path(tables::ERRORS), run.errors)),
+            table(tables::LABELS, || tables::write_labels(&path(tables::LABELS), run.label_counts)),
+            table(tables::REJECTS, {
                 let (path, rejects) = (path(tables::REJECTS), run.rejects);
-                Box::new(move || tables::write_rejects(&path, rejects))
+                move || tables::write_rejects(&path, rejects)
             }),
         ];
         if !run.series.is_empty() {
             let path = path(tables::SERIES);
-            tables.push((tables::SERIES, Box::new(move || tables::write_series(&path, run.series))));
+            tables.push(table(tables::SERIES, move || tables::write_series(&path, run.series)));
         }
         if let Some(samples) = samples {
             // The samples come first: the largest file is the likeliest to fill the disk, and the error should name it.
-            tables.insert(0, (tables::SAMPLES, Box::new(move || close(samples, expected))));
+            tables.insert(0, (tables::SAMPLES, Box::new(move || samples.close(expected))));
         }
-        let files = side_by_side(tables)?.into_iter().map(|(name, sums)| (name.to_owned(), sums)).collect();
+        let files = side_by_side(tables)?.into_iter().flat_map(|(_, files)| files).collect();
         cells.check(run.info)?;
         folder.publish(staging, files, run.info, lock, run.replace)
     }
+}
+
+/// The job of writing one file.
+fn table<'a>(
+    name: &'static str,
+    write: impl FnOnce() -> Result<Sums> + Send + 'a,
+) -> Job<'a, Vec<(String, Sums)>> {
+    (name, Box::new(move || Ok(vec![(name.to_owned(), write()?)])))
 }

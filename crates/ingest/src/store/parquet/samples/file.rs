@@ -36,7 +36,7 @@ fn properties() -> WriterProperties {
 }
 
 /// A file of samples that is being written.
-pub(in super::super) struct SampleFile<W: Write + Send> {
+pub(super) struct SampleFile<W: Write + Send> {
     begun: Begun<W>,
     /// The number of rows in the current row group.
     open: usize,
@@ -103,15 +103,30 @@ impl<W: Write + Send> Begun<W> {
 }
 
 impl SampleFile<SummedFile> {
-    pub(in super::super) fn create(path: &Path) -> Result<Self> {
+    pub(super) fn create(path: &Path) -> Result<Self> {
         Ok(Self::new(SummedFile::create(path)?, format!("writing {}", path.display())))
     }
 
-    /// Ends the file and syncs it to disk. Returns the number of rows and the checksums.
-    pub(in super::super) fn close(mut self) -> Result<(u64, Sums)> {
+    /// Ends the file.
+    pub(super) fn close(mut self) -> Result<EndedFile> {
         self.end()?;
-        let columns = self.begun.get(Times::Ms).map_err(failed)?;
-        Ok((self.rows, columns.file.inner_mut().finish()?))
+        match self.begun {
+            Begun::Yes(columns) => Ok(EndedFile { rows: self.rows, file: columns.file }),
+            Begun::No(_) => Err(failed(ParquetError::General("the file is not begun".into()))),
+        }
+    }
+}
+
+/// A file of samples that was ended, but is not yet synced to disk.
+pub(super) struct EndedFile {
+    pub(super) rows: u64,
+    file: SerializedFileWriter<SummedFile>,
+}
+
+impl EndedFile {
+    /// Syncs the file to disk. Returns its checksums.
+    pub(super) fn sync(mut self) -> Result<Sums> {
+        self.file.inner_mut().finish()
     }
 }
 
@@ -122,7 +137,7 @@ impl<W: Write + Send> SampleFile<W> {
     }
 
     /// Appends rows.
-    pub(in super::super) fn append(&mut self, rows: SampleColumns) -> Result<()> {
+    pub(super) fn append(&mut self, rows: SampleColumns) -> Result<()> {
         let columns = self.begun.get(rows.times).map_err(|error| Error::store(&*self.what, plain(error)))?;
         for (chunk, part) in columns.chunks.iter_mut().zip(rows.parts) {
             chunk.add(part).map_err(failed)?;

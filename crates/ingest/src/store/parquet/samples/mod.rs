@@ -14,6 +14,7 @@ mod hybrid;
 mod lz4;
 mod pack;
 mod page;
+mod pieces;
 mod read;
 #[cfg(test)]
 mod tests;
@@ -29,7 +30,7 @@ use crate::sample::resolution::Resolution;
 pub use self::encode::{SampleColumns, SampleEncoder};
 pub use self::file::SampleExport;
 
-pub(super) use self::file::SampleFile;
+pub(super) use self::pieces::{SamplePieces, is_piece};
 pub(super) use self::read::{open, stream};
 
 /// The maximum number of rows per batch when reading.

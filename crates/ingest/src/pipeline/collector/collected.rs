@@ -26,11 +26,10 @@ use crate::source::log::last_part;
 /// A worker's results of one block, without its samples.
 #[derive(Debug)]
 pub(crate) struct BlockCounts {
-    pub(crate) sequence: u64,
     log: usize,
     first_byte: u64,
     lines: u64,
-    rejects: Refused,
+    pub(super) rejects: Refused,
     other_header: Option<(u64, u64)>,
     earliest_ms: Option<i64>,
     latest_ms: Option<i64>,
@@ -51,9 +50,8 @@ pub(crate) struct BlockCounts {
 
 impl BlockCounts {
     /// Takes the results of a parsed block. The tally is still empty.
-    pub(crate) fn new(sequence: u64, log: usize, first_byte: u64, parsed: &mut Parsed) -> Self {
+    pub(crate) fn new(log: usize, first_byte: u64, parsed: &mut Parsed) -> Self {
         Self {
-            sequence,
             log,
             first_byte,
             lines: parsed.lines,
@@ -76,22 +74,32 @@ impl BlockCounts {
     }
 
     /// The result of a block that is a single record beyond the maximum length.
-    pub(crate) fn oversized(sequence: u64, log: usize, block: &Block, reason: RejectReason) -> Self {
+    pub(crate) fn oversized(log: usize, block: &Block, reason: RejectReason) -> Self {
         let mut parsed = Parsed { lines: block.skipped_lines, ..Parsed::default() };
         parsed.rejects.push((0, 0), block.bytes.len(), reason, None);
-        Self::new(sequence, log, block.first_byte, &mut parsed)
+        Self::new(log, block.first_byte, &mut parsed)
     }
 }
 
 /// The collector's state of one log.
 #[derive(Debug)]
-struct Log {
-    place: Place,
+pub(super) struct Log {
+    pub(super) place: Place,
     /// The number of line feeds in the blocks so far.
     lines: u64,
     /// The number of samples in the blocks so far.
-    samples: u64,
+    pub(super) samples: u64,
+    /// The sum of the bytes received and sent in the blocks so far.
+    pub(super) bytes: u64,
     oddities: Oddities,
+}
+
+/// Why a record was rejected, and in which log, for logs that are read ahead of their turn.
+#[derive(Debug)]
+pub(super) struct Why {
+    pub(super) log: usize,
+    pub(super) reason: RejectReason,
+    pub(super) value: Option<String>,
 }
 
 /// All results of a pass over the logs, except the samples.
@@ -111,13 +119,19 @@ pub(crate) struct Collected {
     /// How the run was counted, if a log has no requests.
     pub(crate) intervals: Option<Intervals>,
     /// The unit of the times of all logs; `None` before the first.
-    resolution: Option<Resolution>,
+    pub(super) resolution: Option<Resolution>,
+    /// The number of rejects up to the block that told the unit.
+    pub(super) rejects_before: u64,
     /// The number of samples with a shortened text.
-    cut: u64,
-    logs: Vec<Log>,
-    max_rejects: u64,
+    pub(super) cut: u64,
+    pub(super) logs: Vec<Log>,
+    /// The number of logs before those that blocks and damage are numbered among.
+    pub(super) before: usize,
+    pub(super) max_rejects: u64,
+    /// Why the records so far were rejected, if these are the results of logs that are read ahead of their turn.
+    pub(super) whys: Option<Vec<Why>>,
     /// The sum of the bytes received and sent so far.
-    bytes: u64,
+    pub(super) bytes: u64,
 }
 
 impl Collected {
@@ -136,16 +150,19 @@ impl Collected {
             ends: Ends::default(),
             intervals: None,
             resolution: None,
+            rejects_before: 0,
             cut: 0,
             logs: Vec::new(),
+            before: 0,
             max_rejects,
+            whys: None,
             bytes: 0,
         }
     }
 
     /// Begins the next log.
     pub(crate) fn begin_log(&mut self, place: Place) {
-        self.logs.push(Log { place, lines: 0, samples: 0, oddities: Oddities::default() });
+        self.logs.push(Log { place, lines: 0, samples: 0, bytes: 0, oddities: Oddities::default() });
     }
 
     /// Adds the results of a block with the given bytes. Blocks must come in the order of the log.
@@ -153,7 +170,8 @@ impl Collected {
     /// # Errors
     /// When there are too many rejects, the sizes overflow, or a second header names other columns.
     pub(crate) fn add(&mut self, block: BlockCounts, bytes: &[u8]) -> Result<()> {
-        let Some(log) = self.logs.get_mut(block.log) else { return Ok(()) };
+        let at = self.before + block.log;
+        let Some(log) = self.logs.get_mut(at) else { return Ok(()) };
         let (place, first_line) = (log.place.clone(), log.lines + 1);
         log.lines += block.lines;
         log.samples += block.samples;
@@ -182,7 +200,7 @@ impl Collected {
                 Some(original) => (original.line, original.byte, &*original.record),
                 None => (first_line + reject.line, block.first_byte + reject.byte, reject.record),
             };
-            self.reject(&place, LocalReject { line, byte, record, ..reject })?;
+            self.reject(at, &place, LocalReject { line, byte, record, ..reject })?;
         }
         if block.rejects.left_out() > 0 {
             // A worker leaves some out only if the kept ones already exceed the limit.
@@ -195,7 +213,7 @@ impl Collected {
         self.intervals = self.intervals.into_iter().chain(block.intervals).reduce(Intervals::merged);
         self.cut += block.cut;
         self.endpoints.merge(&block.endpoints);
-        self.add_bytes(&place, &block.tally)?;
+        self.add_bytes(at, bytes_of(&block.tally))?;
         self.totals.add(&block.tally)
     }
 
@@ -205,9 +223,12 @@ impl Collected {
     }
 
     /// Takes the unit of a log with samples, which must be that of the others.
-    fn take_resolution(&mut self, own: Resolution, samples: u64, place: &Place) -> Result<()> {
+    pub(super) fn take_resolution(&mut self, own: Resolution, samples: u64, place: &Place) -> Result<()> {
         if samples == 0 {
             return Ok(());
+        }
+        if self.resolution.is_none() {
+            self.rejects_before = self.rejects.len();
         }
         let all = *self.resolution.get_or_insert(own);
         if all == own {
@@ -225,18 +246,22 @@ impl Collected {
         self.max_rejects.saturating_sub(self.rejects.len()).saturating_add(1)
     }
 
-    /// Adds up the sizes of all responses and requests, and fails before any sum of them can overflow.
-    fn add_bytes(&mut self, place: &Place, tally: &Tally) -> Result<()> {
-        let of_cell = |sums: &Sums| [sums.bytes, sums.sent_bytes].map(i64::unsigned_abs).into_iter();
-        let bytes = tally.cells().flat_map(|(_, cell)| of_cell(&cell.sums));
-        self.bytes = bytes.fold(self.bytes, u64::saturating_add);
+    /// Adds the sizes of responses and requests of the log with this number, and fails before any sum of all can
+    /// overflow.
+    pub(super) fn add_bytes(&mut self, log: usize, bytes: u64) -> Result<()> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        let log = self.logs.get_mut(log);
+        let place = log.map(|log| {
+            log.bytes = log.bytes.saturating_add(bytes);
+            log.place.clone()
+        });
         if self.bytes <= i64::MAX as u64 {
             return Ok(());
         }
         let problem =
             "its bytes and sentBytes add up to more than 9.2 EB, the largest sum that can be stored";
         let remedy = "No test transfers that much: check these columns, and remove them if they are wrong.";
-        Err(Error::input(ErrorKind::SizeOverflow, place.clone(), problem, remedy))
+        Err(Error::input(ErrorKind::SizeOverflow, place.unwrap_or_default(), problem, remedy))
     }
 
     /// Takes the notes on the logs, followed by those on oddities and shortened texts.
@@ -301,30 +326,46 @@ impl Collected {
         damage
     }
 
-    /// Adds a reject, whose line and byte are those of the log.
-    fn reject(&mut self, place: &Place, reject: LocalReject<'_>) -> Result<()> {
-        let LocalReject { line, byte, .. } = reject;
-        if self.rejects.len() >= self.max_rejects {
-            return Err(Error::Rejects {
-                place: Box::new(place.clone().at(line, byte)),
-                reason: reject.reason,
-                value: reject.value,
-                rejects: self.rejects.len() + 1,
-                limit: self.max_rejects,
-            });
-        }
-        *self.reject_counts.entry(reject.reason).or_default() += 1;
+    /// Adds a reject of the log with this number. Its line and byte are those of the log.
+    fn reject(&mut self, log: usize, place: &Place, reject: LocalReject<'_>) -> Result<()> {
+        let LocalReject { line, byte, reason, value, record } = reject;
         let file = place.file.file_name().unwrap_or(place.file.as_os_str());
-        self.rejects.push(&Reject {
+        let told = Reject {
             file: file.to_string_lossy().into_owned(),
             member: place.member.clone(),
             line,
             byte,
-            code: Some(reject.reason.code().to_owned()),
-            reason: reject.reason.with_value(reject.value.as_deref()),
-            record: String::from_utf8_lossy(reject.record).into_owned(),
-        })
+            code: Some(reason.code().to_owned()),
+            reason: reason.with_value(value.as_deref()),
+            record: String::from_utf8_lossy(record).into_owned(),
+        };
+        self.push_reject(Why { log, reason, value }, place, &told)
     }
+
+    /// Adds a reject, if the limit allows one more.
+    pub(super) fn push_reject(&mut self, why: Why, place: &Place, reject: &Reject) -> Result<()> {
+        if self.rejects.len() >= self.max_rejects {
+            return Err(Error::Rejects {
+                place: Box::new(place.clone().at(reject.line, reject.byte)),
+                reason: why.reason,
+                value: why.value,
+                rejects: self.rejects.len() + 1,
+                limit: self.max_rejects,
+            });
+        }
+        *self.reject_counts.entry(why.reason).or_default() += 1;
+        self.rejects.push(reject)?;
+        if let Some(whys) = &mut self.whys {
+            whys.push(why);
+        }
+        Ok(())
+    }
+}
+
+/// The sum of the bytes received and sent of a block.
+pub(super) fn bytes_of(tally: &Tally) -> u64 {
+    let of_cell = |sums: &Sums| [sums.bytes, sums.sent_bytes].map(i64::unsigned_abs).into_iter();
+    tally.cells().flat_map(|(_, cell)| of_cell(&cell.sums)).fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]
@@ -338,7 +379,7 @@ mod tests {
         let key = LocalKey { second: 0, label: 0, success: true, transaction: false };
         let cell = Cell { bytes, sent_bytes, ..Cell::default() };
         let tally = Tally::of(vec![(key, cell)], ["a"]);
-        BlockCounts { tally, ..BlockCounts::new(0, 0, 0, &mut Parsed::default()) }
+        BlockCounts { tally, ..BlockCounts::new(0, 0, &mut Parsed::default()) }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The counts of a whole run, accumulated block by block: seconds, labels and failures.
 
+mod apart;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -251,16 +253,20 @@ impl Totals {
                 message: *messages.get(local.message as usize).ok_or_else(lost)?,
                 transaction: local.transaction,
             };
-            *self.errors.entry(key).or_default() += count;
-            // A dropped key is larger than all kept ones and can't return. So the result does not depend on the order
-            // in which the failures came.
-            if self.errors.len() > ERROR_LIMIT
-                && let Some((key, count)) = self.errors.pop_last()
-            {
-                *self.other_errors.entry((key.second, key.transaction)).or_default() += count;
-            }
+            self.add_error(key, *count);
         }
         Ok(())
+    }
+
+    fn add_error(&mut self, key: ErrorKey, count: u64) {
+        *self.errors.entry(key).or_default() += count;
+        // A dropped key is larger than all kept ones and can't return. So the result does not depend on the order in
+        // which the failures came.
+        if self.errors.len() > ERROR_LIMIT
+            && let Some((key, count)) = self.errors.pop_last()
+        {
+            *self.other_errors.entry((key.second, key.transaction)).or_default() += count;
+        }
     }
 
     /// The indexes of the response codes of a block's failures, by the block's own codes; `None` if one has no text.

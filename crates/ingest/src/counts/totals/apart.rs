@@ -1,0 +1,236 @@
+//! Counts of logs that are read ahead of their turn: they are counted apart, and added once it is their turn.
+
+use super::{
+    ErrorKey, INJECTOR_LIMIT, LABEL_LIMIT, NAME_BYTES, Names, TEXT_LIMIT, Totals, join_loads, short,
+};
+use crate::counts::block::Tally;
+use crate::error::{Error, Result};
+
+/// The number of distinct kinds of failure that are kept of logs that are read ahead of their turn.
+const FAILURES_APART: usize = 100_000;
+
+/// The number and size of names that would be new.
+#[derive(Debug, Clone, Copy, Default)]
+struct News {
+    names: usize,
+    bytes: usize,
+}
+
+impl Names {
+    /// Returns true if each of these names has, or would get, an index of its own.
+    fn has_room(&self, names: impl Iterator<Item = impl AsRef<str>>, limit: usize) -> bool {
+        let new = names.filter(|name| self.0.find(name.as_ref().as_bytes()).is_none());
+        let new = new.fold(News::default(), |new, name| News {
+            names: new.names + 1,
+            bytes: new.bytes + name.as_ref().len(),
+        });
+        let known = self.0.texts();
+        // The empty name may be indexed beside those of a block.
+        known.len() + new.names < limit && known.bytes() + new.bytes <= NAME_BYTES
+    }
+
+    /// The indexes of another's names here, by their indexes there.
+    fn indexes(&mut self, other: &Self, limit: usize) -> Vec<u32> {
+        other.0.texts().iter().map(|name| self.index(name, limit)).collect()
+    }
+}
+
+impl Totals {
+    /// Returns true if a block can be added without reaching a limit of names or failures. Which of them share a name
+    /// beyond a limit depends on all blocks before, so counts that are kept apart must stay below.
+    pub(crate) fn has_room(&self, tally: &Tally) -> bool {
+        self.labels.has_room(tally.labels.iter(), LABEL_LIMIT)
+            && self.injectors.has_room(tally.injectors.iter(), INJECTOR_LIMIT)
+            && self.response_codes.has_room(tally.response_codes.iter().map(short), TEXT_LIMIT)
+            && self.messages.has_room(tally.messages.iter().map(short), TEXT_LIMIT)
+            && self.errors.len() + tally.errors.len() <= FAILURES_APART
+    }
+
+    /// Returns true if counts that were kept apart can be added without reaching such a limit.
+    pub(crate) fn has_room_for(&self, later: &Self) -> bool {
+        let fits = |own: &Names, names: &Names, limit| own.has_room(names.0.texts().iter(), limit);
+        fits(&self.labels, &later.labels, LABEL_LIMIT)
+            && fits(&self.injectors, &later.injectors, INJECTOR_LIMIT)
+            && fits(&self.response_codes, &later.response_codes, TEXT_LIMIT)
+            && fits(&self.messages, &later.messages, TEXT_LIMIT)
+            && self.errors.len() + later.errors.len() <= FAILURES_APART
+    }
+
+    /// Adds the counts of blocks that come after all blocks so far. They must have been kept below the limits, see
+    /// [`has_room`](Self::has_room). The result is that of adding the blocks one after another.
+    ///
+    /// # Errors
+    /// When a temporary file can't be written or read.
+    pub(crate) fn absorb(&mut self, later: &Self) -> Result<()> {
+        // Below the limits each label has an index of its own, in the order of first appearance.
+        for label in later.labels.0.texts().iter() {
+            let counts = self.label_counts.of(label);
+            if let Some(more) = later.label_counts.counts.get(label) {
+                counts.successes += more.successes;
+                counts.failures += more.failures;
+                counts.transactions += more.transactions;
+            }
+        }
+        self.successes += later.successes;
+        self.failures += later.failures;
+        self.transactions += later.transactions;
+        let labels = self.labels.indexes(&later.labels, LABEL_LIMIT);
+        self.absorb_cells(later, &labels)?;
+        self.absorb_errors(later, &labels)
+    }
+
+    fn absorb_cells(&mut self, later: &Self, labels: &[u32]) -> Result<()> {
+        let injectors = self.injectors.indexes(&later.injectors, INJECTOR_LIMIT);
+        for cell in later.cells() {
+            let (mut key, mut cell) = cell?;
+            key.label = translated(labels, key.label)?;
+            for load in &mut cell.injectors {
+                load.injector = translated(&injectors, load.injector)?;
+            }
+            join_loads(&mut cell.injectors);
+            self.newest = self.newest.max(key.second);
+            self.merge(key, cell.as_ref())?;
+            self.pack_past()?;
+        }
+        Ok(())
+    }
+
+    fn absorb_errors(&mut self, later: &Self, labels: &[u32]) -> Result<()> {
+        let codes = self.response_codes.indexes(&later.response_codes, TEXT_LIMIT);
+        let messages = self.messages.indexes(&later.messages, TEXT_LIMIT);
+        for (key, count) in &later.errors {
+            let key = ErrorKey {
+                label: translated(labels, key.label)?,
+                response_code: translated(&codes, key.response_code)?,
+                message: translated(&messages, key.message)?,
+                ..*key
+            };
+            self.add_error(key, *count);
+        }
+        for (kind, count) in &later.other_errors {
+            *self.other_errors.entry(*kind).or_default() += count;
+        }
+        Ok(())
+    }
+}
+
+fn translated(indexes: &[u32], index: u32) -> Result<u32> {
+    let found = indexes.get(index as usize).copied();
+    found.ok_or_else(|| Error::bug("adding the counts of a log", "a name of theirs was not kept"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::block::{LocalError, LocalKey};
+    use crate::counts::{Cell, CellKey, InjectorLoad, LabelCount};
+    use crate::sample::texts::Texts;
+    use proptest::prelude::*;
+
+    /// A block: its second, the first of its names, and how many names of each sort it has.
+    type Made = (u32, u32, u32);
+
+    fn block(&(second, first, names): &Made) -> Tally {
+        let cells = (0..names + 1).map(|at| {
+            let key = LocalKey {
+                second: second + at % 3,
+                label: if at == names { Texts::NULL } else { at },
+                success: at % 4 > 0,
+                transaction: at % 5 == 4,
+            };
+            let injector = if at == names { Texts::NULL } else { at };
+            let loads = vec![InjectorLoad { injector, samples: 1, threads: i64::from(at) }];
+            (key, Cell { elapsed: vec![(at as i32, 1)], injectors: loads, ..Cell::default() })
+        });
+        let named = |sort: &str| (first..first + names).map(move |at| format!("{sort} {at}")).collect();
+        let labels: Vec<String> = named("label");
+        let mut tally = Tally::of(cells.collect(), labels);
+        (tally.injectors, tally.response_codes, tally.messages) = (
+            named("host").into_iter().collect(),
+            named("code").into_iter().collect(),
+            named("text").into_iter().collect(),
+        );
+        let error = |at| LocalError {
+            second: second + at % 3,
+            label: at,
+            response_code: names - 1 - at,
+            message: at,
+            transaction: at % 5 == 4,
+        };
+        tally.errors = (0..names).map(|at| (error(at), 1)).collect();
+        tally.errors.sort_unstable();
+        tally
+    }
+
+    /// All that is told of counts.
+    type Told =
+        (Vec<String>, Vec<String>, Vec<(CellKey, Cell)>, Vec<crate::counts::ErrorCount>, Vec<LabelCount>);
+
+    fn told(totals: &Totals) -> Result<Told> {
+        let cells = totals.cells().collect::<Result<Vec<_>>>()?;
+        Ok((totals.labels(), totals.injectors(), cells, totals.errors()?, totals.label_counts()))
+    }
+
+    fn some() -> impl Strategy<Value = Vec<Made>> {
+        // Beyond 200 labels, and beyond 1,000 messages, all further ones share a name.
+        let names = prop_oneof![4 => 1..30u32, 1 => 100..250u32, 1 => 900..1100u32];
+        prop::collection::vec((0..200u32, 0..600u32, names), 0..7)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        #[test]
+        fn logs_counted_apart_are_counted_as_one_after_another(
+            logs in prop::collection::vec(some(), 1..5), memory in prop_oneof![Just(0), Just(1 << 20)],
+        ) {
+            let mut expected = Totals::new(memory, None);
+            for made in logs.iter().flatten() {
+                expected.add(&block(made))?;
+            }
+            let mut found = Totals::new(memory, None);
+            for log in &logs {
+                let (mut apart, mut rest) = (Totals::new(memory, None), log.iter());
+                let mut first = None;
+                for made in rest.by_ref() {
+                    let tally = block(made);
+                    if !apart.has_room(&tally) {
+                        first = Some(tally);
+                        break;
+                    }
+                    apart.add(&tally)?;
+                }
+                found.absorb(&apart)?;
+                for tally in first.into_iter().chain(rest.map(block)) {
+                    found.add(&tally)?;
+                }
+            }
+            prop_assert!(told(&found)? == told(&expected)?);
+            let sums = |totals: &Totals| (totals.successes, totals.failures, totals.transactions);
+            prop_assert_eq!(sums(&found), sums(&expected));
+        }
+
+        #[test]
+        fn logs_counted_apart_are_grouped_before_their_turn(logs in prop::collection::vec(some(), 3)) {
+            let apart = |log: &Vec<Made>| {
+                let mut totals = Totals::default();
+                for tally in log.iter().map(block) {
+                    if totals.has_room(&tally) {
+                        totals.add(&tally)?;
+                    }
+                }
+                Ok::<_, Error>(totals)
+            };
+            let [first, mut second, third] = [apart(&logs[0])?, apart(&logs[1])?, apart(&logs[2])?];
+            let mut expected = Totals::default();
+            for totals in [&first, &second, &third] {
+                expected.absorb(totals)?;
+            }
+            prop_assume!(second.has_room_for(&third));
+            let mut found = first;
+            second.absorb(&third)?;
+            found.absorb(&second)?;
+            prop_assert!(told(&found)? == told(&expected)?);
+        }
+    }
+}

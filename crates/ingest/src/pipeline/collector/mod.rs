@@ -1,0 +1,180 @@
+//! The collecting task: counts the blocks in the order of the logs, and passes their chunks to the writer.
+//!
+//! Lanes are read side by side, and what names share a place beyond a limit, which reject is one too many, and the
+//! numbers of labels depend on the order of the logs. So blocks of the first lane that has not ended are collected in
+//! the results of the run. A lane that is ahead of its turn has results of its own, which are added to those before
+//! once these have ended. Where a block of such a lane would reach a limit, it waits for its turn.
+
+mod apart;
+pub(crate) mod collected;
+mod segment;
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::mpsc;
+
+use self::collected::Collected;
+use self::segment::Segment;
+use super::messages::{Done, Message, Shared};
+use super::sink::{BatchEncoder, RunWriter};
+use crate::counts::totals::Totals;
+use crate::error::{Error, Result};
+
+/// The chunks of a writer's encoder.
+type ChunkOf<W> = <<W as RunWriter>::Encoder as BatchEncoder>::Chunk;
+
+/// How results are begun that are collected apart.
+pub(super) struct Apart {
+    pub(super) max_rejects: u64,
+    /// The memory budget of each in bytes, and the folder for what exceeds it.
+    pub(super) memory: usize,
+    pub(super) scratch: Option<PathBuf>,
+}
+
+/// The collecting task.
+pub(super) struct Collector<'a, W: RunWriter> {
+    /// Ascending by lane. The first one is the run's.
+    segments: Vec<Segment<ChunkOf<W>>>,
+    writer: &'a mut W,
+    shared: &'a Shared,
+    /// If a record before t0 is found within this many bytes, reading stops after them. `None` to read to the end.
+    window: Option<u64>,
+    apart: Apart,
+}
+
+impl<'a, W: RunWriter> Collector<'a, W> {
+    /// Collects in `collected`, which is empty.
+    pub(super) fn new(
+        collected: Collected,
+        writer: &'a mut W,
+        shared: &'a Shared,
+        window: Option<u64>,
+        apart: Apart,
+    ) -> Self {
+        Self { segments: vec![Segment::new(0, collected)], writer, shared, window, apart }
+    }
+
+    /// Runs until all threads have ended or the pass has to restart. Returns the results, and if a record before t0 was
+    /// found, whether it came after the window, or there is no window.
+    pub(super) async fn run(
+        mut self,
+        inbox: &mut mpsc::Receiver<Message<ChunkOf<W>>>,
+    ) -> Result<(Collected, Option<bool>)> {
+        while let Some(message) = inbox.recv().await {
+            let at = match message {
+                Message::Failed(error) => return Err(error),
+                Message::Read(lane, read) => {
+                    let at = self.segment(lane);
+                    if let Some(segment) = self.segments.get_mut(at) {
+                        segment.read(read);
+                    }
+                    at
+                }
+                Message::Block(done) => {
+                    let at = self.segment(done.lane);
+                    if let Some(segment) = self.segments.get_mut(at) {
+                        segment.keep(done);
+                    }
+                    at
+                }
+            };
+            self.settle(at).await?;
+            if self.must_restart() {
+                return self.end();
+            }
+        }
+        match self.segments.as_slice() {
+            [all] => all.check_whole()?,
+            _ => return Err(Error::bug("reading the logs", "some of them were read and never collected")),
+        }
+        self.end()
+    }
+
+    /// The index of the segment of a lane, which is begun if there is none.
+    fn segment(&mut self, lane: usize) -> usize {
+        let at = self.segments.iter().rposition(|segment| segment.lane <= lane).unwrap_or_default();
+        match self.segments.get_mut(at) {
+            Some(segment) if segment.lane == lane => at,
+            Some(segment) if segment.lane + 1 == lane && segment.is_done() => {
+                segment.go_on();
+                at
+            }
+            _ => {
+                let Apart { max_rejects, memory, scratch } = &self.apart;
+                let totals = Totals::new(*memory, scratch.clone());
+                let collected = Collected::apart(*max_rejects, totals);
+                self.segments.insert(at + 1, Segment::new(lane, collected));
+                at + 1
+            }
+        }
+    }
+
+    /// Collects the blocks of a segment as far as possible, and the segments behind it once it has ended.
+    async fn settle(&mut self, at: usize) -> Result<()> {
+        loop {
+            self.drain(at).await?;
+            let Some([segment, later]) = self.segments.get_mut(at..at + 2) else { return Ok(()) };
+            let joins =
+                segment.adjoins(later) && (at == 0 || segment.collected.has_room_for(&later.collected));
+            if !joins {
+                return Ok(());
+            }
+            let later = self.segments.remove(at + 1);
+            self.segments.get_mut(at).map_or(Ok(()), |segment| segment.absorb(later))?;
+        }
+    }
+
+    /// Collects the blocks of a segment whose turn has come.
+    async fn drain(&mut self, at: usize) -> Result<()> {
+        let Some(segment) = self.segments.get_mut(at) else { return Ok(()) };
+        let (is_turn, pieces) = (at == 0, self.writer.takes_pieces());
+        let origin = self.shared.clock.get().map(|clock| clock.origin);
+        let may = |collected: &Collected, done: &Done<_>| {
+            is_turn || (collected.has_room(&done.counts) && (pieces || done.chunk.is_none()))
+        };
+        while let Some(done) = segment.next(may) {
+            let Done { lane, counts, chunk, buffer, .. } = *done;
+            self.shared.progress.add_samples(counts.samples);
+            segment.failed = segment.add(counts, &buffer, origin).err();
+            if segment.early.is_some() {
+                self.shared.times_only.store(true, Ordering::Release);
+            }
+            if is_turn {
+                self.shared.reject_room.store(segment.collected.reject_room(), Ordering::Relaxed);
+            }
+            // The buffer can be refilled while the samples are written.
+            drop(buffer);
+            if let Some(chunk) = chunk.filter(|_| segment.failed.is_none()) {
+                self.writer.write_piece(lane, chunk).await?;
+            }
+        }
+        if let Some(error) = segment.failed.take_if(|_| is_turn) {
+            return Err(error);
+        }
+        match segment.closes() {
+            true => self.writer.end_piece(segment.lane).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Returns `None` without a record before t0 so far; otherwise whether it came late.
+    fn late(&self) -> Option<bool> {
+        let early = self.segments.first()?.early?;
+        Some(self.window.is_none_or(|window| early >= window))
+    }
+
+    /// Returns true if a record before t0 was found within the window and the whole window was read.
+    fn must_restart(&self) -> bool {
+        let bytes = self.segments.first().map_or(0, |segment| segment.bytes);
+        self.late() == Some(false) && self.window.is_some_and(|window| bytes >= window)
+    }
+
+    fn end(mut self) -> Result<(Collected, Option<bool>)> {
+        let late = self.late();
+        match self.segments.is_empty() {
+            false => Ok((self.segments.swap_remove(0).collected, late)),
+            true => Err(Error::bug("reading the logs", "nothing was collected")),
+        }
+    }
+}

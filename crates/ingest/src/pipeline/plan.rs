@@ -1,0 +1,121 @@
+//! What is read of the logs of a run, and how a log is opened.
+
+use std::sync::{Arc, Mutex};
+
+use crate::error::{Place, Result};
+use crate::formats::jtl::blocks::{Block, Cutter};
+use crate::formats::jtl::layout::{Layout, LayoutOptions};
+use crate::formats::jtl::parsed::Clock;
+use crate::formats::tools::recognise;
+use crate::formats::tools::rows::form::Form;
+use crate::run::damage::Damage;
+use crate::run::info::SourceFile;
+use crate::run::options::time_unit::TimeUnit;
+use crate::sample::pool::Buffers;
+use crate::source::head::{read_head, text};
+use crate::source::{LogReader, LogSource};
+
+/// The approximate number of records in a block, if they are short.
+const RECORDS: usize = 8 << 10;
+
+/// The size of a block of converted records, in bytes: these are short.
+const CONVERTED: usize = 64 * RECORDS;
+
+/// The minimum size of a block, in bytes.
+const LEAST: usize = 64 << 10;
+
+/// Receives the blocks of the logs. Methods that return `bool` return false to stop the reader.
+pub(crate) trait LogFeed {
+    /// The source of empty buffers.
+    type Buffers: Buffers;
+
+    /// Called once the clock is known, before the first block.
+    fn start(&mut self, clock: Clock);
+
+    /// The source of empty buffers.
+    fn buffers(&mut self) -> &mut Self::Buffers;
+
+    /// Called at the start of a log.
+    fn begin_log(&mut self, place: Place) -> bool;
+
+    /// Called for each block of the current log. `file` names the log if the run has several.
+    fn block(&mut self, block: Block, layout: &Arc<Layout>, file: Option<&Arc<str>>) -> bool;
+
+    /// Called when the log was read to its end without damage.
+    fn end_log(&mut self, source: SourceFile) -> bool;
+
+    /// Called for each damage. With `of_log` it is in the log that ended last.
+    fn damage(&mut self, damage: Damage, of_log: bool) -> bool;
+
+    /// Called with notes for the user, as sentences.
+    fn notes(&mut self, notes: Vec<String>) -> bool;
+}
+
+/// The logs to read, and how to read them.
+pub(crate) struct ReadPlan {
+    /// The logs. The lock is held while they are read. Afterwards files can be read again.
+    pub(crate) sources: Arc<Mutex<Vec<LogSource>>>,
+    pub(crate) layout: LayoutOptions,
+    /// t0 in epoch ms, if known.
+    pub(crate) origin: Option<i64>,
+    /// The moment at which the tools of logs without a clock began, in epoch ms, if known.
+    pub(crate) begin: Option<i64>,
+    /// True if the samples are wanted, and not only their counts.
+    pub(crate) samples: bool,
+    /// The unit of numeric timeStamps, if given.
+    pub(crate) time_unit: Option<TimeUnit>,
+    pub(crate) max_span_ms: u64,
+    pub(crate) block_size: usize,
+    pub(crate) look_ahead: usize,
+    /// If a record before t0 is found within this many bytes, the pass stops after them, since a restart is cheap
+    /// there. `None` if the pass can't restart.
+    pub(crate) restart_window: Option<u64>,
+    /// The maximum number of unpacked bytes to read of each log. A log that is longer does not end for the feed.
+    pub(crate) limit: Option<u64>,
+}
+
+impl ReadPlan {
+    pub(super) fn open_log<'a>(&self, log: LogReader<'a>) -> Result<(Layout, Cutter<LogReader<'a>>)> {
+        open_log(log.limited(self.limit), &self.layout, self.begin, self.block_size)
+    }
+}
+
+/// Reads the first bytes of a log and detects its layout. `begin` is the moment at which its tool began, in epoch ms, if
+/// the log has no clock.
+pub(crate) fn open_log<'a>(
+    mut log: LogReader<'a>,
+    options: &LayoutOptions,
+    begin: Option<i64>,
+    block_size: usize,
+) -> Result<(Layout, Cutter<LogReader<'a>>)> {
+    let mut head = match read_head(&mut log) {
+        Ok(head) => head,
+        Err(error) => return Err(log.explain(error)),
+    };
+    let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let head = head.split_off(mark);
+    if let Some(format) = recognise(text(&head)) {
+        let resolution = options.unit(format.finest, format.name, log.place())?;
+        let notes = format.notes(text(&head), begin);
+        log.convert(format, resolution, begin, head);
+        let layout = Layout { notes, ..format.layout(resolution) };
+        let block_size = block_size.min(CONVERTED);
+        let cutter = match layout.form {
+            Form::Packed(_) => Cutter::of_packed(log, block_size),
+            _ => Cutter::new(log, Vec::new(), 0, layout.delimiter, block_size),
+        };
+        return Ok((layout, cutter));
+    }
+    // Blank lines before the first record count as lines, but say nothing about the layout.
+    let layout = Layout::detect(text(&head), options, log.place())?;
+    let block_size = block_size.min(block_of(&head));
+    let cutter = Cutter::new(log, head, mark as u64, layout.delimiter, block_size);
+    Ok((layout, cutter))
+}
+
+/// The size of a block with the usual number of records, in bytes, estimated from a log's first bytes. A block of short
+/// records must be small, since its results take more memory than the block itself.
+fn block_of(head: &[u8]) -> usize {
+    let lines = memchr::memchr_iter(b'\n', head).count().max(1);
+    (head.len() / lines).saturating_mul(RECORDS).max(LEAST)
+}

@@ -1,0 +1,226 @@
+//! Looks ahead in the logs of a run for t0, and starts the feed.
+
+use crate::error::{Error, ErrorKind, Place, Result};
+use crate::formats::jtl::blocks::{Block, Cutter, LogBytes};
+use crate::formats::jtl::layout::Layout;
+use crate::formats::jtl::parsed::{Clock, Parsed};
+use crate::formats::jtl::parser::Parser;
+use crate::run::options::time_unit::TimeUnit;
+use crate::source::LogSource;
+
+use super::plan::{LogFeed, ReadPlan};
+use super::threads::{Job, side_by_side};
+
+/// The number of bytes of a log that are searched for a first acceptable record, even if the window is smaller.
+const SEARCHED: usize = 32 << 20;
+
+/// The maximum number of bytes to look ahead in one of several files: a quarter of its packed size, but at least 4 MiB.
+/// Looking ahead costs time, and so does reading a small file twice.
+fn worth_a_look(source: &LogSource) -> usize {
+    let quarter = source.packed_size().map_or(u64::MAX, |bytes| bytes / 4);
+    usize::try_from(quarter).unwrap_or(usize::MAX).max(4 << 20)
+}
+
+/// The years 1 to 9999 in epoch ms, without their last days: the range that calendars and databases support.
+const TIMES: std::ops::Range<i64> = -62_135_596_800_000..253_400_000_000_000;
+
+/// The result of looking ahead.
+pub(crate) struct Survey {
+    parser: Parser,
+    parsed: Parsed,
+    max_span_ms: u64,
+    head: Option<i64>,
+    earliest: Option<i64>,
+}
+
+impl Survey {
+    pub(crate) fn new(parser: Parser, max_span_ms: u64) -> Self {
+        Self { parser, parsed: Parsed::default(), max_span_ms, head: None, earliest: None }
+    }
+
+    /// Begins to look ahead in other logs, which are judged by the same first record.
+    fn again(&self) -> Self {
+        Self { parser: self.parser.clone(), parsed: Parsed::default(), earliest: None, ..*self }
+    }
+
+    /// Looks ahead in a log: for `window` bytes, and further until there is an acceptable record, since all others are
+    /// judged by the first one.
+    pub(super) fn look<R: LogBytes>(
+        &mut self,
+        cutter: &mut Cutter<R>,
+        window: usize,
+        layout: &Layout,
+    ) -> std::io::Result<()> {
+        let mut held = 0;
+        while held < window || (self.head.is_none() && held < SEARCHED) {
+            let Some(block) = cutter.look_ahead()? else { break };
+            held += block.bytes.len();
+            if block.oversized.is_none() {
+                self.add(block, layout);
+            }
+        }
+        Ok(())
+    }
+
+    /// Parses a block. Its records are judged by the first one of all blocks.
+    pub(crate) fn add(&mut self, block: &Block, layout: &Layout) -> &Parsed {
+        self.parse(block, layout);
+        if self.head.is_none() {
+            self.head = self.parsed.first_ms;
+            let ends = [self.parsed.earliest_ms, self.parsed.latest_ms];
+            if ends.into_iter().flatten().any(|end| self.is_far(end)) {
+                // Parse again: now the head is known, and records too far from it are rejected.
+                self.parse(block, layout);
+            }
+        }
+        self.earliest = [self.earliest, self.parsed.earliest_ms].into_iter().flatten().min();
+        &self.parsed
+    }
+
+    fn parse(&mut self, block: &Block, layout: &Layout) {
+        let clock = Clock { origin: 0, head: self.head, max_span_ms: self.max_span_ms };
+        self.parser.parse_block(block, None, layout, &clock, &mut self.parsed);
+    }
+
+    /// The clock. Without any accepted record t0 is `i64::MAX`, so that the first one counts as earlier.
+    fn clock(&self, known: Option<i64>) -> Clock {
+        let origin = known.or(self.earliest).unwrap_or(i64::MAX);
+        Clock { origin, head: self.head.or(known), max_span_ms: self.max_span_ms }
+    }
+
+    /// Returns the first record's time if the `known` t0 is too far from it to be the smallest timeStamp.
+    fn contradicts(&self, known: Option<i64>) -> Option<i64> {
+        known.filter(|known| self.is_far(*known)).and(self.head)
+    }
+
+    /// Returns true if a time is too far from that of the first record.
+    fn is_far(&self, ms: i64) -> bool {
+        self.head.is_some_and(|head| head.abs_diff(ms) > self.max_span_ms)
+    }
+}
+
+impl ReadPlan {
+    /// Looks ahead in the files if there are several logs, and then starts the feed. Returns the number of bytes to look
+    /// ahead in the others, and what was found if the feed could not be started.
+    pub(super) fn begin(
+        &self,
+        sources: &mut [LogSource],
+        parser: Parser,
+        readers: usize,
+        feed: &mut impl LogFeed,
+    ) -> Result<(usize, Option<Survey>)> {
+        // Inputs that can be read only once come first, since looking ahead in one starts reading it.
+        sources.sort_by_key(LogSource::can_restart);
+        let window = self.window(sources.len());
+        let mut survey = Survey::new(parser, self.max_span_ms);
+        let several = sources.len() > 1;
+        let mut files = sources.iter_mut().filter(|source| several && source.can_restart());
+        while survey.head.is_none()
+            && let Some(source) = files.next()
+        {
+            self.peek(source, window, &mut survey)?;
+        }
+        self.peek_side_by_side(files.collect(), readers, window, &mut survey)?;
+        let mut survey = Some(survey);
+        if let Some(first) = sources.first().filter(|first| several && first.can_restart()) {
+            self.start(&mut survey, first.place(), feed)?;
+        }
+        Ok((window, survey))
+    }
+
+    /// The number of bytes to look ahead in each of `logs` logs, beyond its first block.
+    fn window(&self, logs: usize) -> usize {
+        // The pass itself finds early records of a single log and then restarts. That is rare, whereas looking ahead
+        // always takes time.
+        match self.origin.is_some() || (logs == 1 && self.restart_window.is_some()) {
+            true => 1,
+            false => self.look_ahead / logs.max(1),
+        }
+    }
+
+    pub(super) fn start(
+        &self,
+        survey: &mut Option<Survey>,
+        place: &Place,
+        feed: &mut impl LogFeed,
+    ) -> Result<()> {
+        let Some(survey) = survey.take() else { return Ok(()) };
+        if let Some(unit) = survey.head.filter(|_| self.time_unit.is_none()).and_then(TimeUnit::of) {
+            return Err(in_other_unit(place, survey.head.unwrap_or_default(), unit));
+        }
+        if let Some(head) = survey.head.filter(|head| !TIMES.contains(head)) {
+            return Err(Error::input(
+                ErrorKind::TimeRange,
+                place.clone(),
+                format!(
+                    "its first timeStamp is {head}, which is not a plausible time in milliseconds since \
+                         1970"
+                ),
+                "Give the log's timeStamps in milliseconds, as JMeter writes them by default, or as dates; \
+                 or set their unit (SourceOptions::time_unit).",
+            ));
+        }
+        if let (Some(origin), Some(head)) = (self.origin, survey.contradicts(self.origin)) {
+            return Err(Error::input(
+                ErrorKind::OriginContradicted,
+                place.clone(),
+                format!("its first timeStamp is {head}, so the given origin, {origin}, is not the smallest"),
+                "Leave the origin out: if one is needed, an error states it.",
+            ));
+        }
+        feed.start(survey.clock(self.origin));
+        Ok(())
+    }
+
+    /// Looks ahead in files by several threads. The first record of the run is known already, so that no file depends on
+    /// another.
+    fn peek_side_by_side<'a>(
+        &'a self,
+        files: Vec<&'a mut LogSource>,
+        readers: usize,
+        window: usize,
+        survey: &mut Survey,
+    ) -> Result<()> {
+        let job = |files: Vec<&'a mut LogSource>| -> Job<'a, Option<i64>> {
+            let mut other = survey.again();
+            let look = move || {
+                files.into_iter().try_for_each(|file| self.peek(file, window, &mut other))?;
+                Ok(other.earliest)
+            };
+            ("the beginnings of the logs", Box::new(look))
+        };
+        let looked = side_by_side(shares(files, readers).into_iter().map(job).collect())?;
+        survey.earliest =
+            looked.into_iter().filter_map(|(_, earliest)| earliest).chain(survey.earliest).min();
+        Ok(())
+    }
+
+    /// Looks ahead in a file that will be opened again.
+    fn peek(&self, source: &mut LogSource, window: usize, survey: &mut Survey) -> Result<()> {
+        let window = window.min(worth_a_look(source));
+        let mut stream = source.open()?;
+        let Some(log) = stream.next_log()? else { return Ok(()) };
+        let (layout, mut cutter) = self.open_log(log)?;
+        survey.look(&mut cutter, window, &layout).map_err(|error| cutter.into_reader().explain(error))
+    }
+}
+
+/// Divides files into up to `count` lists of neighbours, so that the first error is that of the first file that has one.
+fn shares(files: Vec<&mut LogSource>, count: usize) -> Vec<Vec<&mut LogSource>> {
+    let each = files.len().div_ceil(count.max(1)).max(1);
+    let mut files = files.into_iter();
+    let share = || Some(files.by_ref().take(each).collect::<Vec<_>>()).filter(|share| !share.is_empty());
+    std::iter::from_fn(share).collect()
+}
+
+/// The error for a first time that is outside this century in milliseconds but inside it in another unit.
+fn in_other_unit(place: &Place, head: i64, unit: TimeUnit) -> Error {
+    let day = |ms: Option<i64>| {
+        let time = ms.and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+        time.map_or_else(|| "no time at all".to_owned(), |time| time.strftime("of %Y-%m-%d").to_string())
+    };
+    let (in_unit, in_ms) = (day(unit.to_ms(head)), day(Some(head)));
+    let problem =
+        format!("its first timeStamp, {head}, is {in_unit} in {}, and {in_ms} in milliseconds", unit.name());
+    Error::TimeUnit { place: Box::new(place.clone()), problem, unit: unit.to_string() }
+}

@@ -1,0 +1,85 @@
+//! The samples of a run in several files, which are written side by side.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::super::checksum::{SummedFile, Sums};
+use super::super::tables::SAMPLES;
+use super::encode::SampleColumns;
+use super::file::{EndedFile, SampleFile};
+use crate::error::{Error, Result};
+
+/// The file name of a piece. Names are in the order of the pieces, also as bytes.
+fn file_name(piece: usize) -> String {
+    match piece {
+        0 => SAMPLES.to_owned(),
+        later => format!("samples_{:03}.parquet", later + 1),
+    }
+}
+
+/// Returns true if a file with this name holds samples of a run.
+pub(in super::super) fn is_piece(name: &str) -> bool {
+    let number = name.strip_prefix("samples_").and_then(|rest| rest.strip_suffix(".parquet"));
+    name == SAMPLES || number.is_some_and(|digits| digits.parse::<usize>().is_ok())
+}
+
+/// The files of a run's samples. The first one exists from the beginning, the others from their first samples on.
+pub(in super::super) struct SamplePieces {
+    folder: PathBuf,
+    open: BTreeMap<usize, SampleFile<SummedFile>>,
+    ended: BTreeMap<usize, EndedFile>,
+}
+
+impl SamplePieces {
+    pub(in super::super) fn create(folder: &Path) -> Result<Self> {
+        let first = SampleFile::create(&folder.join(SAMPLES))?;
+        let open = BTreeMap::from([(0, first)]);
+        Ok(Self { folder: folder.to_owned(), open, ended: BTreeMap::new() })
+    }
+
+    /// Appends rows to a piece.
+    pub(in super::super) fn append(&mut self, piece: usize, rows: SampleColumns) -> Result<()> {
+        if let Some(file) = self.open.get_mut(&piece) {
+            return file.append(rows);
+        }
+        let mut file = SampleFile::create(&self.folder.join(file_name(piece)))?;
+        file.append(rows)?;
+        self.open.insert(piece, file);
+        Ok(())
+    }
+
+    /// Ends a piece.
+    pub(in super::super) fn end(&mut self, piece: usize) -> Result<()> {
+        if let Some(file) = self.open.remove(&piece) {
+            self.ended.insert(piece, file.close()?);
+        }
+        Ok(())
+    }
+
+    /// Syncs the files to disk. Returns their names and checksums. They must hold `expected` samples.
+    pub(in super::super) fn close(mut self, expected: u64) -> Result<Vec<(String, Sums)>> {
+        while let Some((piece, file)) = self.open.pop_first() {
+            self.ended.insert(piece, file.close()?);
+        }
+        let stored: u64 = self.ended.values().map(|file| file.rows).sum();
+        if stored != expected {
+            return Err(Error::store(
+                "checking the samples",
+                format!("{stored} were stored of {expected}; nothing was kept"),
+            ));
+        }
+        self.drop_empty()?;
+        self.ended.into_iter().map(|(piece, file)| Ok((file_name(piece), file.sync()?))).collect()
+    }
+
+    /// Removes the first file if it is empty and others are not: without samples it does not tell their unit.
+    fn drop_empty(&mut self) -> Result<()> {
+        let is_empty = self.ended.get(&0).is_some_and(|file| file.rows == 0);
+        if is_empty && self.ended.len() > 1 {
+            self.ended.remove(&0);
+            let path = self.folder.join(file_name(0));
+            std::fs::remove_file(&path).map_err(|error| Error::io(&path, error))?;
+        }
+        Ok(())
+    }
+}
