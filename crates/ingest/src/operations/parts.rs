@@ -1,19 +1,26 @@
 //! The stages of the pipeline one by one, for benchmarks. Not part of the API; may change at any time.
 
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 use crate::counts::counter::Counter;
-use crate::error::{Place, Result};
+use crate::error::{Error, Place, Result};
 use crate::formats::date::{DateParser, TimeZone};
 use crate::formats::injector::Injectors;
+use crate::formats::jtl::blocks::Block;
 use crate::formats::jtl::layout::{Layout, LayoutOptions};
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::jtl::parser::Parser;
 use crate::formats::jtl::record::Records;
 use crate::formats::jtl::scan::Scanner;
+use crate::pipeline::plan::{LogFeed, ReadPlan};
 use crate::pipeline::sink::BatchEncoder;
+use crate::run::damage::Damage;
+use crate::run::info::SourceFile;
 use crate::sample::batch::SampleBatch;
+use crate::sample::pool::{Pool, Turn};
 use crate::series::cpu::{CpuJoin, TimeSeries};
+use crate::source::{Inputs, SourceOptions};
 use crate::store::postgres::SampleEncoder;
 
 /// The stages of the pipeline, applied to blocks of one log.
@@ -82,5 +89,99 @@ impl Parts {
     /// If a sample does not fit its row.
     pub fn encode_copy(&self, encoder: &mut SampleEncoder) -> Result<bool> {
         Ok(encoder.encode(&self.parsed.batch)?.is_some())
+    }
+}
+
+/// The size of a block, in bytes, and the number of buffers of each reader.
+const BLOCK: usize = 1 << 20;
+const BUFFERS: usize = 5;
+
+/// Reads logs from files side by side, as an ingest does, and cuts them into blocks, with which nothing is done. Returns
+/// the number of bytes of all blocks.
+///
+/// # Errors
+/// If a file can't be read, or is not a log.
+pub fn read_and_cut(files: &[PathBuf], readers: usize) -> Result<u64> {
+    let sources = Inputs::recognise(files, &SourceOptions::default())?.logs;
+    let plan = ReadPlan {
+        sources: Arc::new(Mutex::new(sources)),
+        layout: LayoutOptions::default(),
+        origin: None,
+        begin: None,
+        samples: true,
+        time_unit: None,
+        max_span_ms: u64::MAX,
+        block_size: BLOCK,
+        look_ahead: 32 << 20,
+        restart_window: None,
+        limit: None,
+    };
+    let dates = DateParser::new(TimeZone::default());
+    let parser = Parser::new(dates, Injectors::default(), Arc::default(), CpuJoin::default());
+    let groups = plan.groups(readers, 1);
+    if groups.len() < 2 {
+        let mut cut = Cut::default();
+        plan.run(parser, Arc::default(), &mut cut)?;
+        return Ok(cut.bytes);
+    }
+    let lanes = Mutex::new(plan.lanes(parser, groups, readers, &mut Cut::default())?.into_iter());
+    let next = || lanes.lock().ok().and_then(|mut lanes| lanes.next());
+    let read = || {
+        let mut cut = Cut::default();
+        while let Some(lane) = next() {
+            plan.read_lane(lane, &Arc::default(), &mut cut)?;
+        }
+        Ok(cut.bytes)
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..readers).map(|_| scope.spawn(read)).collect();
+        let stopped = |_| Error::bug("reading the logs", "a thread stopped");
+        threads.into_iter().map(|thread| thread.join().map_err(stopped)?).sum()
+    })
+}
+
+/// Takes blocks and does nothing with them.
+struct Cut {
+    buffers: Turn,
+    /// Nobody gets a buffer any more once it is dropped.
+    _pool: Pool,
+    bytes: u64,
+}
+
+impl Default for Cut {
+    fn default() -> Self {
+        let pool = Pool::new(BUFFERS, BLOCK);
+        Self { buffers: pool.turn(), _pool: pool, bytes: 0 }
+    }
+}
+
+impl LogFeed for Cut {
+    type Buffers = Turn;
+
+    fn start(&mut self, _clock: Clock) {}
+
+    fn buffers(&mut self) -> &mut Turn {
+        &mut self.buffers
+    }
+
+    fn begin_log(&mut self, _place: Place) -> bool {
+        true
+    }
+
+    fn block(&mut self, block: Block, _layout: &Arc<Layout>, _file: Option<&Arc<str>>) -> bool {
+        self.bytes += block.bytes.len() as u64;
+        true
+    }
+
+    fn end_log(&mut self, _source: SourceFile) -> bool {
+        true
+    }
+
+    fn damage(&mut self, _damage: Damage, _of_log: bool) -> bool {
+        true
+    }
+
+    fn notes(&mut self, _notes: Vec<String>) -> bool {
+        true
     }
 }
