@@ -150,7 +150,7 @@ struct Cut {
 
 impl Default for Cut {
     fn default() -> Self {
-        let pool = Pool::new(BUFFERS, BLOCK);
+        let pool = Pool::new(BUFFERS);
         Self { buffers: pool.turn(), _pool: pool, bytes: 0 }
     }
 }
