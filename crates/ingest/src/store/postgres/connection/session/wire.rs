@@ -4,12 +4,13 @@
 //! another thread than the reader, the two wake each other for every such piece, which takes longer than anything that
 //! is done with the rows. So who reads many rows polls the connection too.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use futures_util::Stream;
+use futures_util::future::BoxFuture;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::{Connection, Error};
 
@@ -23,7 +24,7 @@ pub(crate) struct Wire {
 
 struct Driven {
     /// `None` once it has ended.
-    connection: Option<Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>>,
+    connection: Option<BoxFuture<'static, Result<(), Error>>>,
     /// Wakes the connection's own task.
     task: Option<Waker>,
 }
