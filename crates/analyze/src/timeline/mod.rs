@@ -11,6 +11,7 @@ pub(crate) mod selection;
 pub(crate) mod stretch;
 pub(crate) mod summary;
 pub(crate) mod tables;
+pub(crate) mod totals;
 
 use perfpipe_ingest::{RunInfo, StoredRun};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -19,7 +20,8 @@ use self::duration::RunDuration;
 use self::load::LoadCurve;
 use self::second::SecondReader;
 use self::selection::Selection;
-use self::summary::{Summary, Tally, Totals};
+use self::summary::{Summary, Tally};
+use self::totals::Totals;
 use crate::error::Result;
 use crate::stats::percentile;
 use crate::view::View;

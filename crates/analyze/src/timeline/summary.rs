@@ -1,13 +1,12 @@
 //! The summary of a run: figures over all selected seconds.
 
-use perfpipe_ingest::counts::{Cell, Spread};
 use perfpipe_ingest::run::Resolution;
 
 use super::second::Second;
+use super::totals::Totals;
 use crate::error::Result;
-use crate::stats::histogram::{Histogram, mean};
+use crate::stats::histogram::mean;
 use crate::view::View;
-use crate::view::goal::Kept;
 
 /// The percentage of failed requests above which a framework is not ranked: it may be fast because it fails.
 pub(crate) const FAILING: f64 = 1.0;
@@ -91,16 +90,6 @@ impl Summary {
     }
 }
 
-/// The totals of cells from which averages and percentiles are computed, independent of the order of addition.
-#[derive(Default)]
-pub(crate) struct Totals {
-    elapsed: Histogram,
-    latency: Spread,
-    bytes: i64,
-    sent_bytes: i64,
-    pub(crate) kept: Kept,
-}
-
 /// The data of a summary, gathered from the totals of cells and from seconds.
 #[derive(Default)]
 pub(crate) struct Tally {
@@ -113,34 +102,6 @@ pub(crate) struct Tally {
     cpu_seconds: u32,
     cpu_max: Option<f64>,
     load_max: Option<f64>,
-}
-
-impl Totals {
-    /// Creates empty totals of a run whose times are in this unit.
-    pub(crate) fn in_unit(unit: Resolution) -> Self {
-        Self { elapsed: Histogram::in_unit(unit), ..Self::default() }
-    }
-
-    /// Adds the elapsed times of a second, whose number and sum are known.
-    pub(crate) fn add_elapsed(&mut self, counts: &[(i32, u64)], totals: (u64, i128)) {
-        self.elapsed.add_totalled(counts, totals);
-    }
-
-    /// Adds all of a cell except its elapsed times.
-    pub(crate) fn add_sums(&mut self, cell: &Cell) {
-        self.latency.merge(&cell.latency);
-        self.bytes = self.bytes.saturating_add(cell.bytes);
-        self.sent_bytes = self.sent_bytes.saturating_add(cell.sent_bytes);
-    }
-
-    /// Adds other totals.
-    fn merge(&mut self, other: &Self) {
-        self.elapsed.merge(&other.elapsed);
-        self.latency.merge(&other.latency);
-        self.kept.merge(&other.kept);
-        self.bytes = self.bytes.saturating_add(other.bytes);
-        self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
-    }
 }
 
 impl Tally {

@@ -12,7 +12,7 @@ use crate::stats::percentile::{Percentiles, column_name};
 use crate::table::{Table, TableBuilder};
 use crate::timeline::load::LoadCurve;
 use crate::timeline::selection::Selection;
-use crate::timeline::summary::Totals;
+use crate::timeline::totals::Totals;
 use crate::view::goal::{Goal, Kept};
 
 /// One second of a run. Times are in ms; an absent value is `None`, never zero.
