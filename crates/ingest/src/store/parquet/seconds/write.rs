@@ -27,7 +27,7 @@ fn properties_in(unit: Resolution) -> WriterPropertiesBuilder {
     if !unit.is_fine() {
         return properties();
     }
-    // Nearly every request has a time of its own: there is nothing that a dictionary would hold once.
+    // Nearly every request has a time of its own, which a dictionary would hold once and be no help.
     by_differences(properties(), items_of("counts")).set_column_dictionary_enabled(PACKED.into(), false)
 }
 
