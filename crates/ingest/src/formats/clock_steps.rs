@@ -5,6 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use hashbrown::HashMap;
 
+use crate::sample::resolution::Resolution;
 use crate::sample::text_list::TextList;
 
 /// The maximum time by which a record may end before the start of one logged earlier, in ms. A request is logged when
@@ -142,8 +143,9 @@ impl Hand {
 pub(crate) struct Times<'a> {
     /// The start of each record, epoch ms.
     pub(crate) starts: &'a [i64],
-    /// The elapsed time of each record, in ms.
+    /// The elapsed time of each record, in this unit.
     pub(crate) elapsed: &'a [i32],
+    pub(crate) unit: Resolution,
     /// The code of each record's injector.
     pub(crate) injectors: &'a [u32],
     /// The number of line feeds in the block before each record.
@@ -192,7 +194,7 @@ impl Clocks {
     fn add_each(&mut self, times: &Times<'_>, nameless: u32) {
         let records = times.starts.iter().zip(times.elapsed).zip(times.injectors).zip(times.lines);
         for (((start, elapsed), injector), line) in records {
-            let end = start.saturating_add(i64::from((*elapsed).max(0)));
+            let end = start.saturating_add(times.unit.whole_ms((*elapsed).max(0)));
             let at = injector.wrapping_add(1) as usize;
             if self.hands.len() <= at {
                 self.hands.resize(at + 1, None);
@@ -289,5 +291,29 @@ impl LogClocks {
         let between = between.flatten();
         self.steps += hand.steps + u64::from(between.is_some());
         self.first = self.first.or(between).or(hand.step);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_seen_in_every_unit() {
+        // One request a second takes 200 ms, then the clock is put back by 150 s.
+        let starts: Vec<i64> =
+            (0..200).map(|second| second * 1000 - i64::from(second >= 100) * 150_000).collect();
+        let lines: Vec<u64> = (0..200).collect();
+        for unit in Resolution::ALL {
+            let elapsed = vec![200 * unit.per_ms() as i32; starts.len()];
+            let mut clocks = Clocks::default();
+            clocks.add(
+                &Times { starts: &starts, elapsed: &elapsed, unit, injectors: &[7; 200], lines: &lines },
+                7,
+            );
+            let mut log = LogClocks::default();
+            log.add(clocks.take(&TextList::default()), 1);
+            assert_eq!((log.steps, log.first.map(|step| step.line)), (1, Some(101)), "{unit}");
+        }
     }
 }

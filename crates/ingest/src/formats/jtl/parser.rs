@@ -17,6 +17,7 @@ use crate::formats::tools::rows::take::{SHOWN, take};
 use crate::formats::tools::told::Told;
 use crate::run::options::time_unit::TimeUnit;
 use crate::run::reject_reason::RejectReason;
+use crate::sample::resolution::Resolution;
 use crate::sample::texts::clean_text;
 use crate::series::cpu::{CpuJoin, TimeSeries};
 
@@ -146,7 +147,7 @@ impl Parser {
     fn take_held(&mut self, held: &mut Held, bytes: &[u8], layout: &Layout, clock: &Clock, out: &mut Parsed) {
         let first = out.batch.len();
         if self.columns.take(held.rows(bytes, layout.width), layout, clock, out).is_ok() {
-            self.check_times(first, held.lines(), out);
+            self.check_times((first, held.lines()), layout.resolution, out);
         } else {
             for record in held.records(bytes, layout.width) {
                 if let Err(reason) = self.take_alone(&record, layout, clock, out) {
@@ -157,12 +158,13 @@ impl Parser {
         held.clear();
     }
 
-    /// Checks the times of the samples from row `first` on for clock steps.
+    /// Checks the times of the samples from row `first` on, which are on these lines, for clock steps.
     #[inline]
-    fn check_times(&mut self, first: usize, lines: &[u64], out: &mut Parsed) {
+    fn check_times(&mut self, (first, lines): (usize, &[u64]), unit: Resolution, out: &mut Parsed) {
         let times = Times {
             starts: &self.columns.times,
             elapsed: out.batch.elapsed.get(first..).unwrap_or_default(),
+            unit,
             injectors: out.batch.injector.codes().get(first..).unwrap_or_default(),
             lines,
         };
@@ -203,7 +205,7 @@ impl Parser {
         }
         let first = out.batch.len();
         self.columns.take(record.rows(), layout, clock, out)?;
-        self.check_times(first, &[record.line], out);
+        self.check_times((first, &[record.line]), layout.resolution, out);
         Ok(())
     }
 

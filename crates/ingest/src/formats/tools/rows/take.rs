@@ -239,6 +239,7 @@ impl Taker<'_> {
         let times = Times {
             starts: &self.starts,
             elapsed: self.out.batch.elapsed.get(first..).unwrap_or_default(),
+            unit: self.layout.resolution,
             injectors: self.out.batch.injector.codes().get(first..).unwrap_or_default(),
             lines: &self.lines,
         };
