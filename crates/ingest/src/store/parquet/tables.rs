@@ -46,7 +46,7 @@ const LABEL_ROWS: usize = 2 << 10;
 const LITTLE: usize = 1 << 20;
 
 /// The size in bytes of encoded rows that ends a row group.
-const HELD: usize = 8 << 20;
+pub(super) const HELD: usize = 8 << 20;
 
 /// Writes a table of one or more batches and syncs it to disk.
 pub(super) fn write(
@@ -72,7 +72,7 @@ pub(super) fn write(
 }
 
 /// Zstandard takes some 200 KiB for each column, which costs a little table more time than all else.
-fn compression(is_little: bool) -> Compression {
+pub(super) fn compression(is_little: bool) -> Compression {
     if is_little { Compression::LZ4_RAW } else { Compression::ZSTD(ZstdLevel::default()) }
 }
 

@@ -1,5 +1,6 @@
 //! The exact counts by second as Parquet.
 
+mod columns;
 mod read;
 mod write;
 

@@ -7,14 +7,15 @@ use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, ListBuilde
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
 use parquet::file::properties::WriterPropertiesBuilder;
 
+use super::columns::Columns;
 use super::{INJECTORS, LABEL, PACKED, limited};
 use crate::counts::pack::pack_counts;
 use crate::counts::packed::CellResult;
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 use crate::sample::resolution::Resolution;
-use crate::store::parquet::checksum::Sums;
-use crate::store::parquet::tables::{by_differences, items_of, properties, table, write};
+use crate::store::parquet::checksum::{SummedFile, Sums};
+use crate::store::parquet::tables::{by_differences, compression, items_of, properties, table, write};
 
 /// The maximum number of cells per batch when writing.
 const CELLS: usize = 1024;
@@ -55,8 +56,24 @@ pub(in crate::store::parquet) fn write_seconds(
         let (sender, receiver) = crossbeam_channel::bounded(2);
         let send = move || batches.all(|batch| sender.send(batch).is_ok());
         std::thread::Builder::new().spawn_scoped(scope, send).map_err(Error::no_thread)?;
-        write(path, properties_in(unit), begun.into_iter().chain(receiver))
+        let batches = begun.into_iter().chain(receiver);
+        if unit.is_fine() { write_columns(path, unit, batches) } else { write(path, properties(), batches) }
     })
+}
+
+/// Writes batches of many counts, with the columns encoded side by side.
+fn write_columns(
+    path: &Path,
+    unit: Resolution,
+    mut batches: impl Iterator<Item = Result<RecordBatch>>,
+) -> Result<Sums> {
+    let Some(first) = batches.next().transpose()? else { return SummedFile::create(path)?.finish() };
+    let properties = properties_in(unit).set_compression(compression(false)).build();
+    let mut columns = Columns::create(path, first.schema(), properties)?;
+    for batch in std::iter::once(Ok(first)).chain(batches) {
+        columns.write(&batch?)?;
+    }
+    columns.finish()
 }
 
 /// Takes the cells of the next batch.
