@@ -8,7 +8,7 @@ use super::block::{LocalError, LocalKey, Tally};
 use super::sort::Sorter;
 use super::{InjectorLoad, Spread, Sums, histograms};
 use crate::formats::jtl::parsed::{Clock, Parsed};
-use crate::sample::batch::SampleBatch;
+use crate::sample::batch::{Nullable, SampleBatch};
 use crate::sample::texts::Texts;
 
 /// Counts blocks. Each worker has one and reuses its memory. It is empty between blocks.
@@ -50,6 +50,9 @@ const RECENT: usize = 256;
 
 /// The number of rows from which on a run of one cell is added a column at a time.
 const RUN: usize = 4;
+
+/// The number of rows of a run that are compared together.
+const TOGETHER: usize = 64;
 
 /// Elapsed times below this are counted in an array. Its counters fill 32 KiB, a common size of the L1 cache.
 const DENSE: i32 = 8192;
@@ -181,24 +184,28 @@ impl Open {
         let boundary = i64::from(self.key.second) * 1000 + boundary;
         sums.before_boundary +=
             of(&batch.t_ms, &rows).iter().map(|ms| u64::from(*ms < boundary)).sum::<u64>();
-        match batch.latency.valid() {
-            None => sums.latency.merge(&spread(of(batch.latency.values(), &rows))),
-            Some(_) => {
+        match (batch.latency.told(&rows), batch.latency.valid()) {
+            ([], _) => {}
+            (told, None) => sums.latency.merge(&spread(told)),
+            (_, Some(_)) => {
                 let present = rows.clone().filter_map(|row| batch.latency.get(row));
                 present.for_each(|latency| sums.latency.add(latency));
             }
         }
         // What is absent is 0 among the values.
-        sums.connect += of(batch.connect.values(), &rows).iter().copied().map(i64::from).sum::<i64>();
-        let sum = |sum: i64, values| of(values, &rows).iter().copied().fold(sum, i64::saturating_add);
-        sums.bytes = sum(sums.bytes, batch.bytes.values());
-        sums.sent_bytes = sum(sums.sent_bytes, batch.sent_bytes.values());
-        let (threads, injectors) = (&batch.all_threads, of(batch.injector.codes(), &rows));
+        sums.connect += batch.connect.told(&rows).iter().copied().map(i64::from).sum::<i64>();
+        let sum = |sum: i64, column: &Nullable<i64>| {
+            column.told(&rows).iter().copied().fold(sum, i64::saturating_add)
+        };
+        sums.bytes = sum(sums.bytes, &batch.bytes);
+        sums.sent_bytes = sum(sums.sent_bytes, &batch.sent_bytes);
+        let (threads, injectors) = (batch.all_threads.told(&rows), of(batch.injector.codes(), &rows));
         match injectors.first() {
+            _ if threads.is_empty() => {}
             Some(first)
-                if threads.valid().is_none() && injectors.iter().all(|injector| injector == first) =>
+                if batch.all_threads.valid().is_none()
+                    && injectors.iter().all(|injector| injector == first) =>
             {
-                let threads = of(threads.values(), &rows);
                 let sum = threads.iter().copied().map(i64::from).sum();
                 self.add_load(*first, threads.len() as u64, sum, loads);
             }
@@ -269,15 +276,32 @@ fn spread(values: &[i32]) -> Spread {
 /// Returns the end of the rows from `row` on that have the same key as this one.
 #[inline]
 fn end_of_run(batch: &SampleBatch, key: LocalKey, row: usize) -> usize {
-    let second = i64::from(key.second) * 1000..(i64::from(key.second) + 1) * 1000;
-    let columns = batch.t_ms.iter().zip(batch.label.codes()).zip(&batch.success).zip(&batch.transaction);
-    let alike = columns.skip(row).take_while(|(((ms, label), success), transaction)| {
-        second.contains(ms)
-            && **label == key.label
-            && **success == key.success
-            && **transaction == key.transaction
-    });
-    row + alike.count()
+    let first_ms = i64::from(key.second) * 1000;
+    // Without branches, so that many rows can be compared at once.
+    let is_alike = |(((ms, label), success), transaction): (((&i64, &u32), &bool), &bool)| {
+        (ms.wrapping_sub(first_ms) as u64 <= 999)
+            & (*label == key.label)
+            & (*success == key.success)
+            & (*transaction == key.transaction)
+    };
+    let columns = |rows: Range<usize>| {
+        let labels = of(batch.label.codes(), &rows);
+        of(&batch.t_ms, &rows)
+            .iter()
+            .zip(labels)
+            .zip(of(&batch.success, &rows))
+            .zip(of(&batch.transaction, &rows))
+    };
+    let mut end = row;
+    if columns(row..batch.len().min(row + RUN)).all(is_alike) {
+        end = batch.len().min(row + RUN);
+        while end + TOGETHER <= batch.len()
+            && columns(end..end + TOGETHER).fold(true, |all, row| all & is_alike(row))
+        {
+            end += TOGETHER;
+        }
+    }
+    end + columns(end..batch.len()).take_while(|row| is_alike(*row)).count()
 }
 
 /// Appends each value of a list with its number of occurrences, ascending. `histogram` is scratch space, all zero

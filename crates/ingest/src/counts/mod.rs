@@ -196,20 +196,20 @@ fn merge_sorted<T: Copy, K: Ord>(
         return;
     }
     let mut merged = Vec::with_capacity(into.len() + from.len());
-    let mut rest = into.as_slice();
-    for item in from {
-        let smaller = rest.iter().take_while(|found| key(found) < key(item)).count();
-        let (before, behind) = rest.split_at_checked(smaller).unwrap_or_default();
-        merged.extend_from_slice(before);
-        rest = behind;
-        let mut item = *item;
-        if let Some((found, behind)) = rest.split_first().filter(|(found, _)| key(found) == key(&item)) {
-            add(&mut item, found);
-            rest = behind;
+    // No branch but that on equal keys depends on which one is smaller: in which order they come, nobody can predict.
+    let (mut known, mut new) = (0, 0);
+    while let (Some(left), Some(right)) = (into.get(known), from.get(new)) {
+        let order = key(left).cmp(&key(right));
+        let mut item = if order.is_le() { *left } else { *right };
+        if order.is_eq() {
+            add(&mut item, right);
         }
         merged.push(item);
+        known += usize::from(order.is_le());
+        new += usize::from(order.is_ge());
     }
-    merged.extend_from_slice(rest);
+    merged.extend_from_slice(into.get(known..).unwrap_or_default());
+    merged.extend_from_slice(from.get(new..).unwrap_or_default());
     *into = merged;
 }
 

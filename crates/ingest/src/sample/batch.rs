@@ -1,5 +1,7 @@
 //! A batch of samples in columns: what the parser hands to the stores.
 
+use std::ops::Range;
+
 use super::texts::Texts;
 use crate::sample::resolution::Resolution;
 
@@ -87,6 +89,16 @@ impl<T: Copy + Default> Nullable<T> {
         (!self.valid.is_empty()).then_some(&self.valid)
     }
 
+    /// The values of some rows, with the type's default where one is absent. None if all of them are, or if the column is
+    /// shorter.
+    #[inline]
+    pub(crate) fn told(&self, rows: &Range<usize>) -> &[T] {
+        match self.valid.get(rows.clone()) {
+            Some(valid) if !any(valid) => &[],
+            _ => self.values.get(rows.clone()).unwrap_or_default(),
+        }
+    }
+
     /// Empties the column, keeping its memory.
     pub fn clear(&mut self) {
         self.values.clear();
@@ -100,6 +112,13 @@ impl<T: Copy + Default> FromIterator<Option<T>> for Nullable<T> {
         iter.into_iter().for_each(|value| column.push(value));
         column
     }
+}
+
+/// Returns true if one of the flags is set.
+#[inline]
+pub(crate) fn any(flags: &[bool]) -> bool {
+    // Many are read at once where no flag ends the loop.
+    flags.chunks(256).any(|flags| flags.iter().fold(false, |any, flag| any | *flag))
 }
 
 /// Appends the values if all of them are present; otherwise appends none and returns `None`.

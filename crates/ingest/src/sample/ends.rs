@@ -1,6 +1,6 @@
 //! The time of the last response.
 
-use super::batch::SampleBatch;
+use super::batch::{SampleBatch, any};
 use crate::sample::resolution::Resolution;
 
 /// The largest timeStamp + elapsed, in epoch ms, of requests and of transactions; `None` if there are no such records.
@@ -15,9 +15,22 @@ impl Ends {
     /// Adds records, given by their start times (ms), elapsed times in their unit, and transaction flags.
     #[inline]
     pub(crate) fn add(&mut self, starts: &[i64], elapsed: &[i32], unit: Resolution, transactions: &[bool]) {
-        let end = |(start, elapsed): (&i64, &i32)| start.saturating_add(unit.whole_ms(*elapsed).max(0));
+        // The compiler divides by what it knows in a fraction of the time.
+        match unit.per_ms() {
+            1 => self.add_in::<1>(starts, elapsed, transactions),
+            10 => self.add_in::<10>(starts, elapsed, transactions),
+            100 => self.add_in::<100>(starts, elapsed, transactions),
+            _ => self.add_in::<1000>(starts, elapsed, transactions),
+        }
+    }
+
+    /// Adds records with elapsed times in a unit of which a ms has `PER_MS`.
+    #[inline]
+    fn add_in<const PER_MS: i32>(&mut self, starts: &[i64], elapsed: &[i32], transactions: &[bool]) {
+        let end =
+            |(start, elapsed): (&i64, &i32)| start.saturating_add(i64::from((*elapsed).max(0) / PER_MS));
         let ends = || starts.iter().zip(elapsed).map(end);
-        if !transactions.contains(&true) {
+        if !any(transactions) {
             self.requests = self.requests.max(ends().max());
             return;
         }

@@ -14,8 +14,31 @@ pub struct Texts {
     values: Interner,
     /// The code of the most recent lookup, if any.
     last: Option<u32>,
+    /// The most recent lookup of a short text, if any, with its code.
+    last_short: Option<(Short, u32)>,
     /// The codes of the most recent lookups, by [`slot`]; empty before the first one.
     recent: Vec<u32>,
+}
+
+/// A text of at most 8 bytes, as its length and a number that no other text of this length has.
+type Short = (usize, u64);
+
+/// Returns a text as such if it is short.
+#[inline]
+fn short(text: &[u8]) -> Option<Short> {
+    let number = match text {
+        [] => 0,
+        [a] => u64::from(*a),
+        [a, b] => u64::from(u16::from_le_bytes([*a, *b])),
+        [a, b, c] => u64::from(u32::from_le_bytes([*a, *b, *c, 0])),
+        _ if text.len() <= 8 => {
+            // Those of less than 8 bytes have some twice.
+            let (first, last) = (text.first_chunk::<4>()?, text.last_chunk::<4>()?);
+            u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last))
+        }
+        _ => return None,
+    };
+    Some((text.len(), number))
 }
 
 /// The number of recent lookups that are kept.
@@ -69,9 +92,17 @@ impl Texts {
     /// Returns the code of a text and adds the text to the dictionary if needed, without appending a row.
     #[inline]
     pub fn code(&mut self, text: &[u8]) -> u32 {
-        match self.last.filter(|last| self.values.is(*last, text)) {
-            Some(last) => last,
-            None => self.look_up(text),
+        let Some(short) = short(text) else {
+            let last = self.last.filter(|last| self.values.is(*last, text));
+            return last.unwrap_or_else(|| self.look_up(text));
+        };
+        match self.last_short {
+            Some((known, code)) if known == short => code,
+            _ => {
+                let code = self.look_up(text);
+                self.last_short = Some((short, code));
+                code
+            }
         }
     }
 
@@ -127,11 +158,13 @@ impl Texts {
 
     /// Takes the distinct texts, indexed by code. The column keeps only the codes until it is cleared.
     pub(crate) fn take_values(&mut self) -> TextList {
+        self.last_short = None;
         std::mem::take(self.values.texts_mut())
     }
 
     /// Renames texts that equal the `reserved` one, see [`set_apart`](super::reserved::set_apart).
     pub(crate) fn set_apart(&mut self, reserved: &str) {
+        self.last_short = None;
         let texts = self.values.texts_mut();
         if texts.iter().any(|value| matches!(set_apart(value, reserved), Cow::Owned(_))) {
             *texts = texts.iter().map(|value| set_apart(value, reserved)).collect();
@@ -155,6 +188,7 @@ impl Texts {
         self.codes.clear();
         self.values.clear();
         self.last = None;
+        self.last_short = None;
         self.recent.clear();
     }
 }
@@ -167,6 +201,8 @@ pub(crate) fn clean_text(text: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -180,5 +216,21 @@ mod tests {
         assert_eq!(texts.bytes(), 8);
         assert_eq!(texts.get(3), Some("\u{FFFD}\u{FFFD}"));
         assert_eq!(texts.get(5), None);
+    }
+
+    proptest! {
+        #[test]
+        fn texts_have_the_codes_of_a_map(
+            pushed in proptest::collection::vec("[ab]{0,10}|\\PC{0,3}", 0..100),
+        ) {
+            let mut known = Vec::new();
+            let mut texts = Texts::default();
+            for text in &pushed {
+                let code = known.iter().position(|other| other == text).unwrap_or(known.len());
+                known.extend((code == known.len()).then(|| text.clone()));
+                prop_assert_eq!(texts.code(text.as_bytes()), code as u32, "{}", text);
+            }
+            prop_assert!(texts.values().iter().eq(known.iter().map(String::as_str)));
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Parses rows of a log into samples, a column at a time.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use super::fields::{Row, Rows};
@@ -124,27 +125,37 @@ impl Columns {
         resolution: Resolution,
         out: &mut Parsed,
     ) {
-        let earlier = |a: Option<i64>, b: Option<i64>| a.into_iter().chain(b).min();
-        out.first_ms = out.first_ms.or(times.first().copied());
-        out.earliest_ms = earlier(out.earliest_ms, times.iter().min().copied());
-        out.latest_ms = out.latest_ms.max(times.iter().max().copied());
+        let Some(first_ms) = times.first() else { return };
+        let (earliest, latest) =
+            times.iter().fold((*first_ms, *first_ms), |(least, most), ms| (least.min(*ms), most.max(*ms)));
+        out.first_ms = out.first_ms.or(Some(*first_ms));
+        out.earliest_ms = Some(out.earliest_ms.map_or(earliest, |known| known.min(earliest)));
+        out.latest_ms = out.latest_ms.max(Some(latest));
         let first = out.batch.len();
         out.batch.t_ms.extend(times.iter().map(|ms| ms.saturating_sub(clock.origin)));
-        self.join_cpu(times, &mut out.batch.cpu);
+        self.join_cpu(times, earliest..=latest, &mut out.batch.cpu);
         let elapsed = out.batch.elapsed.get(first..).unwrap_or_default();
         let transactions = out.batch.transaction.get(first..).unwrap_or_default();
         out.ends.add(times, elapsed, resolution, transactions);
     }
 
-    /// Appends the CPU reading of each sample.
-    fn join_cpu(&mut self, times: &[i64], into: &mut Nullable<f64>) {
-        for times in times.chunk_by(|a, b| a.div_euclid(1000) == b.div_euclid(1000)) {
-            let epoch_second = times.first().copied().unwrap_or_default().div_euclid(1000);
-            if self.last_cpu.0 != epoch_second {
-                self.last_cpu = (epoch_second, self.cpu.at(epoch_second, self.join));
-            }
-            into.push_run(self.last_cpu.1, times.len());
+    /// Appends the CPU reading of each sample, of which all are within `span`.
+    fn join_cpu(&mut self, times: &[i64], span: RangeInclusive<i64>, into: &mut Nullable<f64>) {
+        let second = |ms: &i64| ms.div_euclid(1000);
+        if second(span.start()) == second(span.end()) {
+            return into.push_run(self.cpu_at(second(span.start())), times.len());
         }
+        for times in times.chunk_by(|a, b| second(a) == second(b)) {
+            into.push_run(self.cpu_at(times.first().map(second).unwrap_or_default()), times.len());
+        }
+    }
+
+    /// The CPU reading of an epoch second.
+    fn cpu_at(&mut self, epoch_second: i64) -> Option<f64> {
+        if self.last_cpu.0 != epoch_second {
+            self.last_cpu = (epoch_second, self.cpu.at(epoch_second, self.join));
+        }
+        self.last_cpu.1
     }
 }
 

@@ -10,7 +10,7 @@ use super::page::{Coded, Codes, Levels, Part, Values, flags, numbers};
 use super::{Times, failed};
 use crate::error::{Error, Result};
 use crate::pipeline::sink::BatchEncoder;
-use crate::sample::batch::{Nullable, SampleBatch};
+use crate::sample::batch::{Nullable, SampleBatch, any};
 use crate::sample::resolution::Resolution;
 use crate::sample::texts::Texts;
 
@@ -113,7 +113,7 @@ fn present<T: Copy + Default>(column: &Nullable<T>) -> (Cow<'_, [T]>, Levels) {
     let values = column.values();
     match column.valid() {
         None => (Cow::Borrowed(values), Levels::same(true, values.len())),
-        Some(valid) if !valid.contains(&true) => (Cow::Borrowed(&[]), Levels::same(false, values.len())),
+        Some(valid) if !any(valid) => (Cow::Borrowed(&[]), Levels::same(false, values.len())),
         Some(valid) => (Cow::Owned(only(values, valid)), Levels::some(valid)),
     }
 }
