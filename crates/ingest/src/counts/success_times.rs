@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::packed::CellResult;
-use crate::error::Result;
 
 /// The largest number of different times that are gathered: no run of a server has more, and they take 16 bytes each.
 const MOST: usize = 1 << 20;
@@ -11,29 +10,9 @@ const MOST: usize = 1 << 20;
 /// Times below this are counted in an array, which takes 8 MiB.
 const DENSE: usize = 1 << 20;
 
-/// Returns the number of successful requests of each elapsed time: (ms, requests), ascending. Empty if there are too many
-/// different times to be held.
-///
-/// # Errors
-/// Returns the first error among the cells.
-pub(crate) fn success_times(cells: impl Iterator<Item = CellResult>) -> Result<Vec<(i32, u64)>> {
-    let mut times = Times::default();
-    for cell in cells {
-        let (key, cell) = cell?;
-        if !key.success || key.transaction {
-            continue;
-        }
-        times.add(&cell.elapsed);
-        if times.different > MOST {
-            return Ok(Vec::new());
-        }
-    }
-    Ok(times.ascending())
-}
-
-/// Numbers of requests by their times.
+/// Numbers of successful requests by their times, taken from cells as they pass.
 #[derive(Default)]
-struct Times {
+pub(crate) struct SuccessTimes {
     /// By the time, up to the largest one below [`DENSE`].
     dense: Vec<u64>,
     others: BTreeMap<i32, u64>,
@@ -41,7 +20,18 @@ struct Times {
     different: usize,
 }
 
-impl Times {
+impl SuccessTimes {
+    /// Adds the requests of a cell, unless there are too many different times already.
+    pub(crate) fn see(&mut self, cell: &CellResult) {
+        if let Ok((key, cell)) = cell
+            && key.success
+            && !key.transaction
+            && self.different <= MOST
+        {
+            self.add(&cell.elapsed);
+        }
+    }
+
     /// Adds the counts of a cell, which ascend by time.
     fn add(&mut self, counts: &[(i32, u64)]) {
         let index = |time: i32| usize::try_from(time).ok().filter(|time| *time < DENSE);
@@ -59,7 +49,12 @@ impl Times {
         }
     }
 
-    fn ascending(self) -> Vec<(i32, u64)> {
+    /// Returns the number of requests of each time: (time in the unit of the run, requests), ascending. Empty if there are
+    /// too many different times to be held.
+    pub(crate) fn ascending(self) -> Vec<(i32, u64)> {
+        if self.different > MOST {
+            return Vec::new();
+        }
         let dense = self.dense.into_iter().zip(0..).map(|(requests, time)| (time, requests));
         let mut times: Vec<(i32, u64)> = Vec::with_capacity(self.different);
         times.extend(self.others.range(..0).map(|(time, requests)| (*time, *requests)));
@@ -74,6 +69,12 @@ mod tests {
     use super::super::{Cell, CellKey};
     use super::*;
 
+    fn success_times(cells: impl IntoIterator<Item = CellResult>) -> Vec<(i32, u64)> {
+        let mut times = SuccessTimes::default();
+        cells.into_iter().for_each(|cell| times.see(&cell));
+        times.ascending()
+    }
+
     #[test]
     fn failures_and_transactions_have_no_part_in_the_times() {
         let cell = |second, success, transaction, elapsed: &[(i32, u64)]| {
@@ -86,7 +87,7 @@ mod tests {
             cell(1, true, true, &[(800, 1)]),
             cell(2, true, false, &[(7, 4)]),
         ];
-        assert_eq!(success_times(cells.into_iter()).unwrap(), [(3, 2), (7, 5)]);
+        assert_eq!(success_times(cells), [(3, 2), (7, 5)]);
     }
 
     #[test]
@@ -100,7 +101,7 @@ mod tests {
             [cell(&[-5, 0, dense - 1, dense, i32::MAX]), cell(&[-7, 2, dense + 9]), cell(&[2, i32::MAX])];
         let expected =
             [(-7, 1), (-5, 1), (0, 1), (2, 2), (dense - 1, 1), (dense, 1), (dense + 9, 1), (i32::MAX, 2)];
-        assert_eq!(success_times(cells.into_iter()).unwrap(), expected);
+        assert_eq!(success_times(cells), expected);
     }
 
     #[test]
@@ -112,7 +113,7 @@ mod tests {
                 Ok((key, Cell { elapsed, ..Cell::default() }))
             })
         };
-        assert_eq!(success_times(cells(MOST as i32)).unwrap().len(), MOST);
-        assert!(success_times(cells(MOST as i32 + 1)).unwrap().is_empty());
+        assert_eq!(success_times(cells(MOST as i32)).len(), MOST);
+        assert!(success_times(cells(MOST as i32 + 1)).is_empty());
     }
 }

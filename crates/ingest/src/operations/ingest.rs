@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use crate::counts::coverage::seconds_with_reading;
-use crate::counts::success_times::success_times;
+use crate::counts::success_times::SuccessTimes;
 use crate::error::{Error, ErrorKind, Place, REQUESTS_NEEDED, Result};
 use crate::formats::date::DateParser;
 use crate::formats::injector::Injectors;
@@ -341,7 +341,6 @@ impl Prepared {
         let info = RunInfo { damage, ..info };
         let cells = collected.totals.cells();
         let cpu_seconds = seconds_with_reading(cells, t0_ms, info.seconds, &self.cpu, self.join)?;
-        let elapsed = success_times(collected.totals.cells())?;
         let clock = self.clock_guess(&collected, options, &info);
         let replace = match inferred.notes.is_empty() {
             _ if options.replace => Replace::Any,
@@ -353,12 +352,14 @@ impl Prepared {
         counted::check(&info, collected.samples(), &label_counts, &errors)?;
         let series = self.series.into_iter().map(|export| export.series);
         let series: Vec<ServerSeries> = series.filter(|series| !series.readings.is_empty()).collect();
+        let mut elapsed = SuccessTimes::default();
+        let mut cells = collected.totals.cells().inspect(|cell| elapsed.see(cell));
         writer
             .commit(FinishedRun {
                 info: &info,
                 labels: &labels,
                 injectors: &injectors,
-                cells: &mut collected.totals.cells(),
+                cells: &mut cells,
                 cpu: &self.cpu,
                 series: &series,
                 errors: &errors,
@@ -368,6 +369,7 @@ impl Prepared {
                 stage,
             })
             .await?;
+        drop(cells);
         stage.set(Stage::Stored);
         let mut notes = self.notes;
         notes.extend(collected.take_notes().into_iter().map(Note::from));
@@ -387,7 +389,7 @@ impl Prepared {
             cpu_seconds,
             series_seconds,
             clock,
-            elapsed,
+            elapsed: elapsed.ascending(),
             injectors,
         })
     }

@@ -46,7 +46,7 @@ const LABEL_ROWS: usize = 2 << 10;
 const LITTLE: usize = 1 << 20;
 
 /// The size in bytes of encoded rows that ends a row group.
-pub(super) const HELD: usize = 8 << 20;
+const HELD: usize = 8 << 20;
 
 /// Writes a table of one or more batches and syncs it to disk.
 pub(super) fn write(

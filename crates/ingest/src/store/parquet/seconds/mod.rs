@@ -1,6 +1,6 @@
 //! The exact counts by second as Parquet.
 
-mod columns;
+mod groups;
 mod read;
 mod write;
 

@@ -5,31 +5,35 @@ use std::sync::Arc;
 
 use arrow_array::builder::{BinaryBuilder, Int32Builder, Int64Builder, ListBuilder, StringBuilder};
 use arrow_array::{ArrayRef, BooleanArray, Int32Array, Int64Array, RecordBatch, StringArray};
-use parquet::file::properties::WriterPropertiesBuilder;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
-use super::columns::Columns;
+use super::groups::write_groups;
 use super::{INJECTORS, LABEL, PACKED, limited};
 use crate::counts::pack::pack_counts;
 use crate::counts::packed::CellResult;
 use crate::counts::{Cell, CellKey};
 use crate::error::{Error, Result};
 use crate::sample::resolution::Resolution;
-use crate::store::parquet::checksum::{SummedFile, Sums};
+use crate::store::parquet::checksum::Sums;
 use crate::store::parquet::tables::{by_differences, compression, items_of, properties, table, write};
 
 /// The maximum number of cells per batch when writing.
 const CELLS: usize = 1024;
 
 /// The approximate maximum number of counts and injectors in a batch of cells.
-const VALUES: usize = 64 << 10;
+const VALUES: usize = 32 << 10;
 
-/// The properties for the exact counts of times in this unit.
-fn properties_in(unit: Resolution) -> WriterPropertiesBuilder {
-    if !unit.is_fine() {
-        return properties();
-    }
-    // Nearly every request has a time of its own, which a dictionary would hold once and be no help.
-    by_differences(properties(), items_of("counts")).set_column_dictionary_enabled(PACKED.into(), false)
+/// The properties for many exact counts of fine times.
+fn fine_properties() -> WriterProperties {
+    // Nearly every request has a time of its own, which a dictionary would hold once and be no help. What remains of
+    // the columns but the packed counts is no smaller for Zstandard, which takes some 200 KiB for each.
+    by_differences(properties(), items_of("counts"))
+        .set_column_statistics_enabled(items_of("elapsed"), EnabledStatistics::None)
+        .set_column_statistics_enabled(items_of("counts"), EnabledStatistics::None)
+        .set_column_dictionary_enabled(PACKED.into(), false)
+        .set_compression(compression(true))
+        .set_column_compression(PACKED.into(), compression(false))
+        .build()
 }
 
 /// Writes the exact counts. The cells must ascend by key.
@@ -39,41 +43,31 @@ pub(in crate::store::parquet) fn write_seconds(
     (labels, injectors): (&[String], &[String]),
     cells: &mut (dyn Iterator<Item = CellResult> + Send),
 ) -> Result<Sums> {
-    let mut batches = std::iter::from_fn(move || match next_piece(cells) {
+    let batch = |piece: Vec<(CellKey, Cell)>| seconds(&piece, labels, injectors);
+    let mut pieces = std::iter::from_fn(move || match next_piece(cells) {
         Ok(piece) if piece.is_empty() => None,
-        piece => Some(piece.and_then(|piece| seconds(&piece, labels, injectors))),
+        piece => Some(piece),
     });
-    let mut begun: Vec<_> = batches.by_ref().take(2).collect();
+    let mut begun: Vec<_> = pieces.by_ref().take(2).collect();
     if begun.is_empty() {
         // A run without cells still has a file.
-        begun.push(seconds(&[], labels, injectors));
+        begun.push(Ok(Vec::new()));
     }
     if begun.len() < 2 {
-        return write(path, properties_in(unit), begun.into_iter());
+        return write(path, properties(), begun.into_iter().map(|piece| piece.and_then(batch)));
+    }
+    let pieces = begun.into_iter().chain(pieces);
+    if unit.is_fine() {
+        return write_groups(path, batch(Vec::new())?.schema_ref(), fine_properties(), pieces, &batch);
     }
     // Where there are many counts, one thread unpacks them while another one encodes them.
     std::thread::scope(|scope| {
         let (sender, receiver) = crossbeam_channel::bounded(2);
+        let mut batches = pieces.map(|piece| piece.and_then(batch));
         let send = move || batches.all(|batch| sender.send(batch).is_ok());
         std::thread::Builder::new().spawn_scoped(scope, send).map_err(Error::no_thread)?;
-        let batches = begun.into_iter().chain(receiver);
-        if unit.is_fine() { write_columns(path, unit, batches) } else { write(path, properties(), batches) }
+        write(path, properties(), receiver.into_iter())
     })
-}
-
-/// Writes batches of many counts, with the columns encoded side by side.
-fn write_columns(
-    path: &Path,
-    unit: Resolution,
-    mut batches: impl Iterator<Item = Result<RecordBatch>>,
-) -> Result<Sums> {
-    let Some(first) = batches.next().transpose()? else { return SummedFile::create(path)?.finish() };
-    let properties = properties_in(unit).set_compression(compression(false)).build();
-    let mut columns = Columns::create(path, first.schema(), properties)?;
-    for batch in std::iter::once(Ok(first)).chain(batches) {
-        columns.write(&batch?)?;
-    }
-    columns.finish()
 }
 
 /// Takes the cells of the next batch.
