@@ -77,6 +77,24 @@ impl Digits {
         Some(Self((u64::from_le_bytes(*eight) ^ 0x3030_3030_3030_3030) & (u64::MAX << (64 - 8 * length))))
     }
 
+    /// The digits at the beginning of eight bytes, and how many there are: 1 to 7, before another byte. `None` if there are
+    /// others.
+    #[inline(always)]
+    pub(crate) fn leading(eight: [u8; 8]) -> Option<(Self, usize)> {
+        let digits = u64::from_le_bytes(eight) ^ 0x3030_3030_3030_3030;
+        // What is carried from a byte that is no digit only reaches those behind it.
+        let others = (digits | digits.wrapping_add(0x7676_7676_7676_7676)) & 0x8080_8080_8080_8080;
+        let length = others.trailing_zeros() as usize / 8;
+        let is_within = others != 0 && length > 0;
+        is_within.then(|| (Self(digits << (64 - 8 * length)), length))
+    }
+
+    /// The eight digits that eight bytes are.
+    #[inline(always)]
+    pub(crate) fn eight(bytes: [u8; 8]) -> Self {
+        Self(u64::from_le_bytes(bytes) ^ 0x3030_3030_3030_3030)
+    }
+
     /// The number, or `None` if one of the bytes is no digit.
     #[inline(always)]
     pub(crate) fn number(self) -> Option<i64> {
@@ -108,6 +126,20 @@ pub(crate) fn parse_bool(text: &[u8]) -> Option<bool> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn leading_digits_are_a_number_before_another_byte(digits in "[0-9]{0,8}", rest: [u8; 8]) {
+            let mut eight = [0; 8];
+            let text = [digits.as_bytes(), &rest].concat();
+            eight.copy_from_slice(&text[..8]);
+            let length = eight.iter().take_while(|byte| byte.is_ascii_digit()).count();
+            let expected = parse_i64(&text[..length]).filter(|_| length < 8).map(|number| (number, length));
+            let found = Digits::leading(eight).map(|(digits, length)| (digits.number().unwrap(), length));
+            prop_assert_eq!(found, expected);
+            prop_assert_eq!(Digits::eight(eight).number(), parse_i64(&eight).filter(|_| length == 8));
+        }
+    }
 
     #[test]
     fn other_notations_are_refused() {

@@ -97,9 +97,10 @@ pub(crate) fn open_log<'a>(
     if let Some(format) = recognise(text(&head)) {
         let resolution = options.unit(format.finest, format.name, log.place())?;
         let notes = format.notes(text(&head), begin);
+        // Requests of few columns: with more of them in a block, the counts of a second are put together from fewer parts.
+        let block_size = block_size.min(if format.by_workers { 2 * block_of(&head) } else { CONVERTED });
         log.convert(format, resolution, begin, head);
         let layout = Layout { notes, ..format.layout(resolution) };
-        let block_size = block_size.min(CONVERTED);
         let cutter = match layout.form {
             Form::Packed(_) => Cutter::of_packed(log, block_size),
             _ => Cutter::new(log, Vec::new(), 0, layout.delimiter, block_size),

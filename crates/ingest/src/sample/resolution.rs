@@ -64,6 +64,7 @@ impl Resolution {
     }
 
     /// Converts a time in ns to this unit, rounded to the nearest.
+    #[inline]
     pub(crate) fn of_ns(self, ns: i64) -> i64 {
         // The compiler divides by what it knows in a fraction of the time.
         match self.microseconds {
@@ -112,6 +113,7 @@ impl fmt::Display for Resolution {
 }
 
 /// Divides by a unit, and rounds to the nearest.
+#[inline]
 fn nearest<const UNIT: i64>(ns: i64) -> i64 {
     ns.saturating_add(UNIT / 2).div_euclid(UNIT)
 }

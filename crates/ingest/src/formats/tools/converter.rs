@@ -30,6 +30,7 @@ impl Converter {
     /// which the tool began, in epoch ms, for a log without a clock.
     pub(crate) fn new(format: &Format, resolution: Resolution, begin: Option<i64>, head: Vec<u8>) -> Self {
         let (convert, mut rows) = format.parts(resolution);
+        rows.keeps_lines = format.by_workers;
         rows.begin_ms = begin.filter(|_| (format.clock)(&head) == Clock::SinceBegin).unwrap_or_default();
         // A format that tells whole ms has nothing beyond them.
         let ahead = (format.finest != Resolution::MILLISECOND).then(|| format.parts(resolution));

@@ -33,6 +33,8 @@ pub(crate) struct Format {
     pub(crate) recognises: fn(&[u8]) -> bool,
     /// Returns what is to be told of a log that begins with these bytes, as a sentence without its full stop.
     pub(crate) note: fn(&[u8]) -> Option<&'static str>,
+    /// True if each line tells all of its record, so that the workers can convert it.
+    pub(crate) by_workers: bool,
     /// Returns a converter for one log.
     pub(crate) converter: fn() -> Box<dyn Convert>,
 }

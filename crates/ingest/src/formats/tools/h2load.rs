@@ -5,7 +5,7 @@ use super::format::{Clock, Format};
 use super::lines::{ConvertLine, LineByLine};
 use super::rows::{MS, Row, Rows};
 use super::told::Wrong;
-use crate::formats::number::{number_in, parse_i64};
+use crate::formats::number::{Digits, number_in, parse_i64};
 use crate::sample::resolution::Resolution;
 
 /// The log.
@@ -23,6 +23,7 @@ pub(super) const FORMAT: Format = Format {
     ],
     recognises,
     note: |_| None,
+    by_workers: true,
     converter: || Box::new(LineByLine::new(H2load)),
 };
 
@@ -40,17 +41,13 @@ fn recognises(head: &[u8]) -> bool {
 struct H2load;
 
 impl ConvertLine for H2load {
-    #[inline]
     fn line(&mut self, line: &[u8], rows: &mut Rows) {
-        match usual(line) {
-            Some(answer) => answer.write(rows),
-            None => any_line(line, rows),
-        }
+        any_line(line, rows);
     }
 }
 
 /// What a line tells.
-struct Answer<'a> {
+pub(super) struct Answer<'a> {
     start_us: i64,
     elapsed_us: i64,
     status: &'a [u8],
@@ -59,10 +56,10 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    #[inline]
-    fn write(&self, rows: &mut Rows) {
+    #[inline(always)]
+    pub(super) fn row(&self) -> Row<'_> {
         let failed = self.code < 0;
-        rows.push(&Row {
+        Row {
             start_ms: self.start_us.div_euclid(1000),
             beyond_ns: self.start_us.rem_euclid(1000) * (MS / 1000),
             elapsed_ns: self.elapsed_us.saturating_mul(MS / 1000),
@@ -70,29 +67,35 @@ impl Answer<'_> {
             success: (200..400).contains(&self.code),
             failure_message: if failed { b"the stream failed" } else { b"" },
             ..Row::default()
-        });
+        }
     }
 }
 
-/// Reads a line with three fields, of which the first two are as long as usual. `None` for any other line.
-#[inline]
-fn usual(line: &[u8]) -> Option<Answer<'_>> {
-    const STATUS: usize = MICROSECONDS + 1;
-    const ELAPSED: usize = STATUS + 4;
-    let status = line.get(STATUS..ELAPSED - 1)?;
-    if line.get(STATUS - 1) != Some(&b'\t') || line.get(ELAPSED - 1) != Some(&b'\t') {
+/// The place of the status in a line, and that of the time behind it, where the start has as many digits as usual.
+const STATUS: usize = MICROSECONDS + 1;
+const ELAPSED: usize = STATUS + 4;
+
+/// Reads the line at the beginning of a text, if it has three fields, of which the first two are as long as usual and the
+/// last one is shorter than eight digits. Returns it with the number of bytes before its line end. `None` for any other line.
+#[inline(always)]
+pub(super) fn usual(text: &[u8]) -> Option<(Answer<'_>, usize)> {
+    let (line, _) = text.split_first_chunk::<{ ELAPSED + 8 }>()?;
+    let eight = |from: usize| line.get(from..)?.first_chunk::<8>().copied();
+    let (elapsed, length) = Digits::leading(eight(ELAPSED)?)?;
+    let end = ELAPSED + length;
+    let tabs = (line.get(STATUS - 1)?, line.get(ELAPSED - 1)?, line.get(end)?);
+    if tabs != (&b'\t', &b'\t', &b'\n') {
         return None;
     }
-    let number = |from, to| number_in(line, from, to);
-    // Eight digits are read at once where no more are asked for.
-    let eight = |from| number(from, from + 8).filter(|eight| *eight >= 0);
-    let (start_us, code) = (eight(0)? * 100_000_000 + eight(8)?, number(STATUS, ELAPSED - 1)?);
-    Some(Answer { start_us, elapsed_us: number(ELAPSED, line.len())?, status, code })
+    let number = |from| Digits::eight(eight(from)?).number();
+    let status = line.get(STATUS..ELAPSED - 1)?;
+    let code = number_in(line, STATUS, ELAPSED - 1)?;
+    let start_us = number(0)? * 100_000_000 + number(8)?;
+    Some((Answer { start_us, elapsed_us: elapsed.number()?, status, code }, end))
 }
 
 /// Converts a line of any form.
-#[cold]
-fn any_line(line: &[u8], rows: &mut Rows) {
+pub(super) fn any_line(line: &[u8], rows: &mut Rows) {
     if line.is_empty() {
         return;
     }
@@ -111,7 +114,8 @@ fn any_line(line: &[u8], rows: &mut Rows) {
         return rows.reject(Wrong::Number(Column::Elapsed), Some(field(second + 1, end)), line);
     };
     let status = field(first + 1, second);
-    Answer { start_us, elapsed_us, status, code: parse_i64(status).unwrap_or(-1) }.write(rows);
+    let code = parse_i64(status).unwrap_or(-1);
+    rows.push(&Answer { start_us, elapsed_us, status, code }.row());
 }
 
 #[cfg(test)]
@@ -123,13 +127,24 @@ mod tests {
     proptest! {
         #[test]
         fn usual_lines_are_read_like_any_other(
-            line in "(17[0-9]{14}|-7[0-9]{14}|[0-9]{1,20})\t([2-5][0-9]{2}|-1|-12|20x|)\t(-?[0-9]{1,12}|[0-9]x|)(\t1)?",
+            line in "(17[0-9]{14}|-7[0-9]{14}|[0-9]{1,20})\t([2-5][0-9]{2}|-1|-12|20x|)\t(-?[0-9]{1,12}|[0-9]x|)(\t1|\r)?",
+            next in "(|[0-9]{16}\t200\t[0-9]{5}\n)",
         ) {
-            let mut expected = Rows::new(Resolution::MICROSECOND);
-            any_line(line.as_bytes(), &mut expected);
             let mut rows = Rows::new(Resolution::MICROSECOND);
-            H2load.line(line.as_bytes(), &mut rows);
-            prop_assert_eq!(rows.bytes, expected.bytes);
+            let text = format!("{line}\n{next}");
+            if let Some((answer, length)) = usual(text.as_bytes()) {
+                rows.push(&answer.row());
+                let mut expected = Rows::new(Resolution::MICROSECOND);
+                any_line(line.as_bytes(), &mut expected);
+                prop_assert_eq!((rows.bytes, length), (expected.bytes, line.len()));
+            }
+        }
+    }
+
+    #[test]
+    fn lines_of_the_tool_are_usual() {
+        for line in ["1795347889514196\t200\t8154\n1795347889", "1795347955068711\t503\t1234567\n1"] {
+            assert!(usual(line.as_bytes()).is_some(), "{line}");
         }
     }
 }

@@ -43,6 +43,7 @@ pub(super) const FORMAT: Format = Format {
     ],
     recognises: is_log,
     note: |_| None,
+    by_workers: false,
     converter: || Box::new(JmeterXml::default()),
 };
 

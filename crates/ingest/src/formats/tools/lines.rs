@@ -7,6 +7,9 @@ use super::told::Wrong;
 use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};
 use crate::run::fault::Fault;
 
+/// The most bytes of lines that are given as they are together. A longer line is converted.
+const TOGETHER: usize = 16 << 10;
+
 /// Converts one line after another.
 pub(crate) trait ConvertLine: Send {
     /// Returns true for a line that begins a record, in a format of which texts in quotes may have line ends. Where a quote
@@ -99,6 +102,31 @@ impl<T: ConvertLine> LineByLine<T> {
 
 impl<T: ConvertLine> Convert for LineByLine<T> {
     fn convert(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
+        let kept = if rows.keeps_lines { self.keep(input, follows, rows) } else { 0 };
+        self.convert_lines(input.get(kept..).unwrap_or_default(), follows, rows).map(|taken| kept + taken)
+    }
+}
+
+impl<T: ConvertLine> LineByLine<T> {
+    /// Gives lines as they are, as long as that goes. Returns the number of their bytes.
+    fn keep(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> usize {
+        let mut at = 0;
+        while !self.is_skipping
+            && let Some(rest) = input.get(at..).filter(|rest| !rest.is_empty())
+        {
+            let room = rest.get(..TOGETHER).unwrap_or(rest);
+            let is_last = follows == Follows::Nothing && room.len() == rest.len();
+            let end =
+                if is_last { Some(rest.len()) } else { memchr::memrchr(b'\n', room).map(|end| end + 1) };
+            let Some(lines) = end.and_then(|end| rest.get(..end)) else { break };
+            rows.keep(lines);
+            at += lines.len();
+        }
+        at
+    }
+
+    /// Converts lines.
+    fn convert_lines(&mut self, input: &[u8], follows: Follows, rows: &mut Rows) -> Result<usize, Fault> {
         let may_quote = T::BEGINS.is_some() && memchr::memchr(b'"', input).is_some();
         let mut begun = Begun { may_quote, ..Begun::default() };
         for end in memchr::memchr_iter(b'\n', input) {

@@ -32,6 +32,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     columns: COLUMNS,
     recognises: is_run,
     note: |_| None,
+    by_workers: false,
     converter: || Box::new(Gatling::default()),
 };
 

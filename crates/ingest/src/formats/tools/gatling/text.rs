@@ -28,6 +28,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"RUN\t") || head.starts_with(b"ASSERTION\t"),
     note: |_| None,
+    by_workers: false,
     converter: || Box::new(LineByLine::new(Gatling::default())),
 };
 

@@ -26,6 +26,7 @@ pub(super) const FORMAT: Format = Format {
     columns: &[Column::TimeStamp, Column::Elapsed, Column::Label, Column::Success, Column::Histogram],
     recognises,
     note: |_| None,
+    by_workers: false,
     converter: || Box::new(LineByLine::new(IntervalLog::default())),
 };
 

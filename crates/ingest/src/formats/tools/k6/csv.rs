@@ -21,6 +21,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"metric_name,timestamp,metric_value"),
     note,
+    by_workers: false,
     converter: || Box::new(LineByLine::new(Csv::default())),
 };
 

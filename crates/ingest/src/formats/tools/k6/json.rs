@@ -29,6 +29,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
             && (has(b"\"type\":\"Metric\"") || has(b"\"type\":\"Point\""))
     },
     note: |_| None,
+    by_workers: false,
     converter: || Box::new(LineByLine::new(Json::default())),
 };
 

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use super::frame::{Content, Frame, Request};
+use super::frame::{Content, Frame, Lines, Request};
 use super::lines::{Original, origin, text};
+use crate::formats::jtl::blocks::KEPT;
 use crate::formats::tools::csv::Column;
 use crate::formats::tools::told::Told;
 
@@ -36,12 +37,17 @@ impl Form {
             Self::Own => None,
             Self::Lines => Told::read(converted).map(of_told).or_else(|| origin(converted)),
             Self::Packed(columns) => {
+                if let Some((byte, line_of_log)) = Lines::last(converted) {
+                    let record = line_of_log.get(..KEPT).unwrap_or(line_of_log).to_vec();
+                    return Some(Original { line, byte, record });
+                }
                 let frame = Frame::read(converted)?;
                 match frame.content {
                     Content::Reject(told) => Told::read(told).map(of_told),
                     Content::Request(request) => {
                         Some(Original { line, byte: frame.byte, record: request.line(columns) })
                     }
+                    Content::Lines(_) => None,
                 }
             }
         }

@@ -3,6 +3,9 @@
 //! A frame is its length (u32), what it has (u32, a bit each), the lines of the log before it that have no record (u32),
 //! its byte in the log (u64), the start and the elapsed time (i64 each), a short response code (4 bytes), then what it
 //! has of other numbers (i64 each) and texts (a length, u32, and bytes). All numbers are little-endian.
+//!
+//! A frame of lines that nobody converted yet has them behind the header, in which the place of the start is that of
+//! how far the log's first start is beyond a whole ms, in ns.
 
 use crate::formats::tools::told::Told;
 
@@ -23,6 +26,7 @@ const RESPONSE_CODE: u32 = 1 << 9;
 const MESSAGE: u32 = 1 << 10;
 const URL: u32 = 1 << 11;
 const HISTOGRAM: u32 = 1 << 12;
+const LINES: u32 = 1 << 13;
 
 /// The bit from which on what a frame has is the length of a short response code.
 const CODE_LENGTH: u32 = 16;
@@ -149,6 +153,39 @@ pub(super) enum Content<'a> {
     Request(Request<'a>),
     /// A reject, as [`Told`] writes it.
     Reject(&'a [u8]),
+    Lines(Lines<'a>),
+}
+
+/// Whole lines of a log that are not converted yet. Only the last one of the log may lack its line end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Lines<'a> {
+    pub(super) lines: &'a [u8],
+    /// The byte of the log at which they begin.
+    pub(super) byte: u64,
+    /// How far the log's first start is beyond a whole ms, in ns.
+    pub(super) early_ns: i64,
+}
+
+impl<'a> Lines<'a> {
+    /// The number of bytes before them in their frame.
+    pub(super) const AT: usize = HEADER;
+
+    /// Appends a frame of lines, behind so many lines without a record.
+    pub(super) fn write(&self, skipped: u32, into: &mut Vec<u8>) {
+        let mut header = [0; HEADER];
+        let length = (HEADER + self.lines.len()) as u32;
+        put_header(&mut header, (length, LINES, skipped), self.byte, (self.early_ns, 0));
+        into.extend_from_slice(&header);
+        into.extend_from_slice(self.lines);
+    }
+
+    /// Returns the last line of a frame of lines of which the end is left out, and its byte in the log. `None` if that is
+    /// no frame of lines.
+    pub(super) fn last(frame: &'a [u8]) -> Option<(u64, &'a [u8])> {
+        let Self { lines, byte, .. } = Header::of(frame)?.lines()?;
+        let begin = memchr::memrchr(b'\n', lines).map_or(0, |end| end + 1);
+        Some((byte.saturating_add(begin as u64), lines.get(begin..)?))
+    }
 }
 
 /// A request or a reject, and where it stands.
@@ -205,7 +242,12 @@ impl<'a> Header<'a> {
     /// Reads the header at the beginning of a text; `None` if there is none.
     #[inline(always)]
     pub(super) fn read(bytes: &'a [u8]) -> Option<Self> {
-        let frame = bytes.get(..length(bytes)?)?;
+        Self::of(bytes.get(..length(bytes)?)?)
+    }
+
+    /// Reads the header of a frame.
+    #[inline(always)]
+    fn of(frame: &'a [u8]) -> Option<Self> {
         let (header, parts) = frame.split_first_chunk::<HEADER>()?;
         let mut fields = header.as_slice();
         let (_, has, skipped) = (u32_of(&mut fields)?, u32_of(&mut fields)?, u32_of(&mut fields)?);
@@ -218,7 +260,7 @@ impl<'a> Header<'a> {
     /// Returns the request if there is nothing of it behind the header.
     #[inline(always)]
     pub(super) fn bare(&self) -> Option<Request<'a>> {
-        (self.parts.is_empty() && self.has & REJECT == 0).then(|| Request {
+        (self.parts.is_empty() && self.has & (REJECT | LINES) == 0).then(|| Request {
             start_ms: self.start_ms,
             elapsed: self.elapsed,
             response_code: self.code,
@@ -228,11 +270,21 @@ impl<'a> Header<'a> {
         })
     }
 
+    /// Returns the lines if it is a frame of lines.
+    #[inline]
+    pub(super) fn lines(&self) -> Option<Lines<'a>> {
+        let is_lines = self.has & (REJECT | LINES) == LINES;
+        is_lines.then_some(Lines { lines: self.parts, byte: self.byte, early_ns: self.start_ms })
+    }
+
     /// Reads the rest; `None` if it is no frame's.
     #[inline]
     pub(super) fn content(&self) -> Option<Content<'a>> {
         if self.has & REJECT != 0 {
             return Some(Content::Reject(self.parts));
+        }
+        if let Some(lines) = self.lines() {
+            return Some(Content::Lines(lines));
         }
         let bare = Self { parts: &[], ..*self };
         let mut request = bare.bare()?;

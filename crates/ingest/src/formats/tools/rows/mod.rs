@@ -2,12 +2,14 @@
 
 pub(crate) mod form;
 mod frame;
+#[cfg(test)]
+mod kept_lines;
 pub(crate) mod lines;
 #[cfg(test)]
 mod oracle;
 pub(crate) mod take;
 
-use self::frame::{Frame, Request};
+use self::frame::{Frame, Lines, Request};
 use super::told::{Told, Wrong};
 use crate::formats::histogram::Histogram;
 use crate::formats::jtl::blocks::{KEPT, RECORD_LIMIT};
@@ -52,6 +54,8 @@ pub(crate) const MS: i64 = 1_000_000;
 pub(crate) struct Rows {
     /// The unit in which times are written.
     resolution: Resolution,
+    /// True if lines that tell all of their record are given as they are.
+    pub(crate) keeps_lines: bool,
     /// What is added to the starts, in ms.
     pub(crate) begin_ms: i64,
     /// How far the log's first start is beyond a whole ms, in ns: by so much all starts are written too early. Thus whole
@@ -69,7 +73,16 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn new(resolution: Resolution) -> Self {
-        Self { resolution, begin_ms: 0, early_ns: 0, first: None, bytes: Vec::new(), place: (1, 0), line: 1 }
+        Self {
+            resolution,
+            keeps_lines: false,
+            begin_ms: 0,
+            early_ns: 0,
+            first: None,
+            bytes: Vec::new(),
+            place: (1, 0),
+            line: 1,
+        }
     }
 
     /// Takes over how far the first start is beyond a whole ms, as other rows of the same log found it.
@@ -86,12 +99,20 @@ impl Rows {
         }
         let start = (row.start_ms, row.beyond_ns);
         self.first = Some(self.first.map_or(start, |first| first.min(start)));
+        let mut histogram = Vec::new();
+        row.histogram.into_iter().for_each(|found| found.write(&mut histogram));
+        let request = Request { histogram: &histogram, ..self.request(row) };
+        let (skipped, byte) = self.next_line();
+        request.write(skipped, byte, &mut self.bytes);
+    }
+
+    /// Returns a request as it is written, without its histogram.
+    #[inline(always)]
+    fn request<'a>(&self, row: &Row<'a>) -> Request<'a> {
         let start_ms = row.start_ms.saturating_sub(i64::from(row.beyond_ns < self.early_ns));
         // A time that is too long for its column is written as it is, and refused by whoever takes it.
         let time = |ns: i64| self.resolution.of_ns(ns);
-        let mut histogram = Vec::new();
-        row.histogram.into_iter().for_each(|found| found.write(&mut histogram));
-        let request = Request {
+        Request {
             start_ms: start_ms.saturating_add(self.begin_ms),
             elapsed: time(row.elapsed_ns),
             latency: row.latency_ns.map(time),
@@ -104,11 +125,19 @@ impl Rows {
             bytes: row.bytes,
             sent_bytes: row.sent_bytes,
             url: row.url,
-            histogram: &histogram,
+            histogram: b"",
             is_transaction: row.is_transaction,
-        };
+        }
+    }
+
+    /// Gives whole lines of the log as they are, and goes on behind them.
+    pub(super) fn keep(&mut self, lines: &[u8]) {
         let (skipped, byte) = self.next_line();
-        request.write(skipped, byte, &mut self.bytes);
+        Lines { lines, byte, early_ns: self.early_ns }.write(skipped, &mut self.bytes);
+        let count = memchr::memchr_iter(b'\n', lines).count() as u64;
+        // Only the last one of the log may lack its end, and nothing comes behind that.
+        self.line += count.saturating_sub(1);
+        self.place = (self.place.0 + count, self.place.1 + lines.len() as u64);
     }
 
     /// Returns a time in ns in the unit of the run, if it is not too long for it.

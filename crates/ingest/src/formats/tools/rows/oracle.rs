@@ -107,6 +107,7 @@ fn as_lines(packed: &[u8], columns: &[Column]) -> Vec<u8> {
             // Where it stands in the log is compared for packed requests alone.
             Content::Request(request) => lines.extend([&request.line(columns)[..], b",0:0"].concat()),
             Content::Reject(told) => lines.extend_from_slice(told),
+            Content::Lines(_) => unreachable!("nothing wrote lines"),
         }
         lines.push(b'\n');
         rest = &rest[frame.length..];
@@ -114,7 +115,7 @@ fn as_lines(packed: &[u8], columns: &[Column]) -> Vec<u8> {
     lines
 }
 
-fn parsed(bytes: &[u8], columns: &'static [Column], form: Form, clock: &Clock) -> Parsed {
+pub(super) fn parsed(bytes: &[u8], columns: &'static [Column], form: Form, clock: &Clock) -> Parsed {
     let names: Vec<&str> = columns.iter().map(|column| column.name()).collect();
     let layout = Layout::of_converted("a log", &names, form, Resolution::MICROSECOND);
     let cpu = Arc::new(TimeSeries::new(vec![(1, 12.5), (3, 50.0)]));

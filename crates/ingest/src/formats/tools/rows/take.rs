@@ -1,13 +1,15 @@
 //! Takes packed requests into a batch of samples.
 
+use super::Rows;
 use super::form::TRANSACTION;
-use super::frame::{Content, Header, Request};
+use super::frame::{Content, Frame, Header, Lines, Request};
 use crate::formats::clock_steps::Times;
 use crate::formats::histogram::{self, Histogram};
 use crate::formats::jtl::columns::{Columns, MESSAGE_BYTES, MOST_BYTES};
 use crate::formats::jtl::layout::Layout;
 use crate::formats::jtl::parsed::{Clock, Parsed};
 use crate::formats::tools::csv::Column;
+use crate::formats::tools::h2load;
 use crate::formats::tools::told::Told;
 use crate::run::reject_reason::RejectReason;
 use crate::sample::long_text::{LABEL_BYTES, TEXT_BYTES, shortened};
@@ -132,7 +134,7 @@ pub(crate) fn take(
         let place = Place { line, at, length: header.length };
         match header.bare() {
             Some(request) => taker.take(&request, place),
-            None => taker.parts(&header, place),
+            None => taker.parts(header.content(), place),
         }
         at += header.length as u64;
         rest = rest.get(header.length..).unwrap_or_default();
@@ -151,13 +153,48 @@ struct Place {
 
 impl Taker<'_> {
     /// Takes a frame that has parts behind its header.
-    fn parts(&mut self, header: &Header<'_>, place: Place) {
-        match header.content() {
+    fn parts(&mut self, content: Option<Content<'_>>, place: Place) {
+        match content {
             Some(Content::Request(request)) => self.take(&request, place),
             Some(Content::Reject(told)) => self.reject(told, place),
+            Some(Content::Lines(lines)) => self.lines(&lines, place),
             // Nothing else writes frames.
             None => {}
         }
+    }
+
+    /// Takes the lines of a frame. The place of each is the frame to its end.
+    fn lines(&mut self, frame: &Lines<'_>, place: Place) {
+        let mut rows = Rows::new(self.layout.resolution);
+        rows.early_ns = frame.early_ns;
+        let (lines, mut begin, mut number) = (frame.lines, 0, place.line);
+        while begin < lines.len() {
+            let rest = lines.get(begin..).unwrap_or_default();
+            self.out.at_byte = Some(frame.byte.saturating_add(begin as u64));
+            let to = |length: usize| Place { line: number, at: place.at, length: Lines::AT + begin + length };
+            let length = match h2load::usual(rest) {
+                Some((answer, length)) => {
+                    self.take(&rows.request(&answer.row()), to(length));
+                    length
+                }
+                None => {
+                    let line = memchr::memchr(b'\n', rest).and_then(|end| rest.get(..end)).unwrap_or(rest);
+                    let own = line.strip_suffix(b"\r").unwrap_or(line);
+                    self.odd_line(own, &mut rows, to(own.len()));
+                    line.len()
+                }
+            };
+            begin += length + 1;
+            number += 1;
+        }
+        self.out.lines = number.max(place.line + 1);
+    }
+
+    #[cold]
+    fn odd_line(&mut self, line: &[u8], rows: &mut Rows, place: Place) {
+        h2load::any_line(line, rows);
+        self.parts(Frame::read(&rows.bytes).map(|frame| frame.content), place);
+        rows.bytes.clear();
     }
 
     /// Takes a request, or rejects it. Inlined, so that what a request does not have costs nothing.

@@ -28,6 +28,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
              an answer, as by a time-out, are missing, so that the rate of failures is that of the answers",
         )
     },
+    by_workers: false,
     converter: || Box::new(LineByLine::new(Answers::new(HEADER, read))),
 };
 

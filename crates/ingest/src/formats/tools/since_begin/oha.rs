@@ -29,6 +29,7 @@ pub(in crate::formats::tools) const FORMAT: Format = Format {
              a reset, are missing, so that the rate of failures is that of the answers",
         )
     },
+    by_workers: false,
     converter: || Box::new(LineByLine::new(Answers::new(HEADER, read))),
 };
 

@@ -49,6 +49,7 @@ pub(super) const CSV: Format = Format {
     columns: COLUMNS,
     recognises: begins_csv,
     note: |_| None,
+    by_workers: false,
     converter: || Box::new(LineByLine::new(Csv::default())),
 };
 
@@ -61,6 +62,7 @@ pub(super) const JSON: Format = Format {
     columns: COLUMNS,
     recognises: |head| head.starts_with(b"{\"attack\":\""),
     note: |_| None,
+    by_workers: false,
     converter: || Box::new(LineByLine::new(Json::default())),
 };
 

@@ -19,3 +19,56 @@ const PACKED: &str = "packed";
 fn limited(samples: u64) -> i64 {
     i64::try_from(samples).unwrap_or(i64::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+
+    use super::*;
+    use crate::counts::{Cell, CellKey, InjectorLoad};
+    use crate::error::Result;
+    use crate::sample::resolution::Resolution;
+    use crate::store::parquet::checksum::CheckedFile;
+
+    /// Counts with so many different times in a second.
+    fn cells(seconds: u32, times: i32) -> Vec<(CellKey, Cell)> {
+        let cell = |second: u32| {
+            let key = CellKey { second, label: second % 2, success: second % 5 > 0, transaction: false };
+            let elapsed = (0..times).map(|time| (7 * time + second as i32, 1 + u64::from(time % 50 == 0)));
+            let load = InjectorLoad { injector: 0, samples: 3, threads: 9 };
+            let cell = Cell { elapsed: elapsed.collect(), injectors: vec![load], ..Cell::default() };
+            (key, Cell { bytes: second.into(), ..cell })
+        };
+        (0..seconds).map(cell).collect()
+    }
+
+    #[test]
+    fn many_fine_counts_come_back_from_several_row_groups() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = (["a".to_owned(), "b".to_owned()], ["injector".to_owned()]);
+        for (file, (seconds, times)) in [(0, 0), (3, 10), (40, 12_000), (3, 200_000)].into_iter().enumerate()
+        {
+            let path = folder.path().join(file.to_string());
+            let cells = cells(seconds, times);
+            let mut given = cells.iter().cloned().map(Ok);
+            let unit = Resolution::MICROSECOND;
+            let sums = write_seconds(&path, unit, (&names.0, &names.1), &mut given).unwrap();
+            let (read, _) = read_seconds(CheckedFile::open(path.clone(), sums).unwrap()).unwrap();
+            assert_eq!(read.iter().collect::<Result<Vec<_>>>().unwrap(), cells);
+            let written = SerializedFileReader::new(std::fs::File::open(&path).unwrap()).unwrap();
+            let groups = written.metadata().num_row_groups();
+            assert_eq!(groups, [1, 1, 4, 1][file], "{seconds} seconds of {times}");
+        }
+    }
+
+    #[test]
+    fn error_of_the_cells_ends_the_writing() {
+        let folder = tempfile::tempdir().unwrap();
+        let failed = || crate::error::Error::stopped("a test");
+        let mut given = cells(40, 12_000).into_iter().map(Ok).chain([Err(failed())]);
+        let names = (["a".to_owned(), "b".to_owned()], ["injector".to_owned()]);
+        let path = folder.path().join("seconds");
+        let written = write_seconds(&path, Resolution::MICROSECOND, (&names.0, &names.1), &mut given);
+        assert_eq!(written.err().unwrap().to_string(), failed().to_string());
+    }
+}
